@@ -7,7 +7,7 @@ use crate::results::{Quantity, Results};
 use crate::stats;
 use crate::table::{self, Table};
 use crate::tool::{Compiler, Tool};
-use crate::verdict::{Bound, TARGETS, Verdict};
+use crate::verdict::{Bound, TARGETS, TargetVerdict};
 
 const MEAN: &str = "**geometric mean**";
 
@@ -52,12 +52,12 @@ fn verdicts(results: &Results) -> String {
             Bound::AtLeast(bound) => format!("≥ {}", table::ratio(Some(bound))),
         };
         let (measured, verdict) = match target.judge(results) {
-            Verdict::Reached { value } => (Some(value), "reached".to_owned()),
-            Verdict::Missed { value, worst } => (Some(value), format!("**missed**, worst on {worst}")),
-            Verdict::Incomplete { value, kernels } => {
+            TargetVerdict::Reached { value } => (Some(value), "reached".to_owned()),
+            TargetVerdict::Missed { value, worst } => (Some(value), format!("**missed**, worst on {worst}")),
+            TargetVerdict::Incomplete { value, kernels } => {
                 (Some(value), format!("**incomplete**: {kernels} of {} kernels", results.kernels.len()))
             }
-            Verdict::NotMeasured => (None, "not measured".to_owned()),
+            TargetVerdict::NotMeasured => (None, "not measured".to_owned()),
         };
         table.row([target.statement.to_owned(), wanted, table::ratio(measured), verdict]);
     }

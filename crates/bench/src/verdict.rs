@@ -70,7 +70,7 @@ pub const TARGETS: [Target; 8] = [
 ];
 
 #[derive(Clone, PartialEq, Debug)]
-pub enum Verdict {
+pub enum TargetVerdict {
     Reached { value: f64 },
     Missed { value: f64, worst: String },
     Incomplete { value: f64, kernels: usize },
@@ -78,22 +78,22 @@ pub enum Verdict {
 }
 
 impl Target {
-    pub fn judge(&self, results: &Results) -> Verdict {
+    pub fn judge(&self, results: &Results) -> TargetVerdict {
         let Some(compiler) = results.compilers.iter().find(|compiler| compiler.family() == self.compiler)
         else {
-            return Verdict::NotMeasured;
+            return TargetVerdict::NotMeasured;
         };
         let quotients = self.quotients(results, compiler);
         let Some(value) = stats::geometric_mean(quotients.iter().map(|(_, quotient)| *quotient)) else {
-            return Verdict::NotMeasured;
+            return TargetVerdict::NotMeasured;
         };
         if !self.bound.holds(value) {
-            return Verdict::Missed { value, worst: self.worst(&quotients) };
+            return TargetVerdict::Missed { value, worst: self.worst(&quotients) };
         }
         if quotients.len() < results.kernels.len() {
-            return Verdict::Incomplete { value, kernels: quotients.len() };
+            return TargetVerdict::Incomplete { value, kernels: quotients.len() };
         }
-        Verdict::Reached { value }
+        TargetVerdict::Reached { value }
     }
 
     fn quotients<'a>(&self, results: &'a Results, compiler: &Compiler) -> Vec<(&'a str, f64)> {
@@ -122,7 +122,7 @@ mod tests {
         series(kernel, "clang-19", tool, Scale::Full, &[(seconds, kib)])
     }
 
-    fn judge_hb_time(hb: &[f64]) -> Verdict {
+    fn judge_hb_time(hb: &[f64]) -> TargetVerdict {
         let names = ["a", "b"];
         let mut all = Vec::new();
         for (index, kernel) in names.into_iter().enumerate() {
@@ -135,28 +135,28 @@ mod tests {
 
     #[test]
     fn a_mean_at_the_bound_is_reached_though_one_kernel_is_above() {
-        assert!(matches!(judge_hb_time(&[12.0, 6.0]), Verdict::Reached { value } if value < 0.9));
+        assert!(matches!(judge_hb_time(&[12.0, 6.0]), TargetVerdict::Reached { value } if value < 0.9));
     }
 
     #[test]
     fn a_missed_target_says_where_to_look() {
         match judge_hb_time(&[9.0, 20.0]) {
-            Verdict::Missed { value, worst } => assert!(worst == "b" && value > 1.0),
+            TargetVerdict::Missed { value, worst } => assert!(worst == "b" && value > 1.0),
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn a_good_mean_over_some_of_the_kernels_is_not_called_reached() {
-        assert_eq!(judge_hb_time(&[5.0]), Verdict::Incomplete { value: 0.5, kernels: 1 });
+        assert_eq!(judge_hb_time(&[5.0]), TargetVerdict::Incomplete { value: 0.5, kernels: 1 });
     }
 
     #[test]
     fn without_raddle_or_the_compiler_nothing_is_claimed() {
-        assert_eq!(judge_hb_time(&[]), Verdict::NotMeasured);
+        assert_eq!(judge_hb_time(&[]), TargetVerdict::NotMeasured);
         let mut gcc_only = results(&["a"], Vec::new());
         gcc_only.compilers.truncate(1);
-        assert_eq!(TARGETS[0].judge(&gcc_only), Verdict::NotMeasured);
+        assert_eq!(TARGETS[0].judge(&gcc_only), TargetVerdict::NotMeasured);
     }
 
     #[test]
@@ -173,10 +173,10 @@ mod tests {
             results(&["a"], all)
         };
         assert!(
-            matches!(helgrind.judge(&record(12.0)), Verdict::Reached { value } if (value - 20.0).abs() < 1e-9)
+            matches!(helgrind.judge(&record(12.0)), TargetVerdict::Reached { value } if (value - 20.0).abs() < 1e-9)
         );
         assert!(
-            matches!(helgrind.judge(&record(3.0)), Verdict::Missed { value, .. } if (value - 5.0).abs() < 1e-9)
+            matches!(helgrind.judge(&record(3.0)), TargetVerdict::Missed { value, .. } if (value - 5.0).abs() < 1e-9)
         );
     }
 

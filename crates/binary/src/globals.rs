@@ -92,7 +92,7 @@ pub(crate) struct Variables {
     thread_local: Vec<Variable>,
 }
 
-enum Place {
+enum VariableAddress {
     Fixed(u64),
     ThreadLocal(u64),
 }
@@ -134,7 +134,14 @@ impl Variables {
         }
     }
 
-    fn add(&mut self, debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>, scopes: &[Scope], place: Place) {
+    fn add(
+        &mut self,
+        debug: &DebugInfo,
+        unit: &Unit,
+        entry: &Entry<'_>,
+        scopes: &[Scope],
+        place: VariableAddress,
+    ) {
         let declaration = debug.declaration(unit, entry.offset());
         let name = match (declaration.linkage_name, declaration.name) {
             (Some(linkage), _) => demangle(linkage),
@@ -147,8 +154,8 @@ impl Variables {
         };
         let size = variable_type(unit, entry).map_or(0, |at| type_size(unit, at, 16));
         let (list, address) = match place {
-            Place::Fixed(address) => (&mut self.fixed, address),
-            Place::ThreadLocal(offset) => (&mut self.thread_local, offset),
+            VariableAddress::Fixed(address) => (&mut self.fixed, address),
+            VariableAddress::ThreadLocal(offset) => (&mut self.thread_local, offset),
         };
         list.push(Variable { address, size, name, file: declaration.file, line: declaration.line });
     }
@@ -175,7 +182,7 @@ impl Scope {
 }
 
 /// The place of a variable, if it is the same for the whole run.
-fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<Place> {
+fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<VariableAddress> {
     let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else {
         return None;
     };
@@ -191,10 +198,10 @@ fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<Place> {
         _ => return None,
     };
     match (first, second) {
-        (_, Some(Operation::TLS)) => Some(Place::ThreadLocal(value)),
+        (_, Some(Operation::TLS)) => Some(VariableAddress::ThreadLocal(value)),
         // Linkers write address zero for a variable that they have discarded.
         (Operation::Address { .. } | Operation::AddressIndex { .. }, None) if value != 0 => {
-            Some(Place::Fixed(value))
+            Some(VariableAddress::Fixed(value))
         }
         _ => None,
     }

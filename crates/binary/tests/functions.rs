@@ -26,8 +26,8 @@ const MARK: &str = "__attribute__((noinline)) void mark(int x) { __asm__ volatil
 fn program(flags: &str) -> (Workshop, Module) {
     let workshop = Workshop::new();
     std::fs::create_dir(workshop.path("vendor")).unwrap();
-    workshop.write("vendor/fast.h", HEADER);
-    workshop.write("mark.c", MARK);
+    workshop.file("vendor/fast.h", HEADER);
+    workshop.file("mark.c", MARK);
     let module = workshop.build("a.c", PROGRAM, &format!("gcc {flags} mark.c"));
     (workshop, module)
 }
@@ -48,7 +48,7 @@ fn functions_are_known_by_symbol_and_by_unwind_table() {
     let found = named.iter().find(|f| f.name.as_deref() == Some("plain")).unwrap();
     assert_eq!(found.range.start, plain);
     assert!(named.is_sorted_by_key(|f| f.range.start));
-    workshop.run("strip out");
+    workshop.sh("strip out");
     let nameless = workshop.open("out").functions();
     let same = nameless.iter().find(|f| f.range.start == plain).unwrap();
     assert_eq!((same.range.clone(), same.name.clone()), (found.range.clone(), None));

@@ -9,8 +9,8 @@ const PROGRAM: &str = "int g; void f(void) { g++; } int main(void) { f(); return
 
 fn built(command: &str, source: &str) -> (Workshop, Inspection) {
     let workshop = Workshop::new();
-    workshop.write("a.c", source);
-    workshop.run(&format!("{command} a.c -o out"));
+    workshop.file("a.c", source);
+    workshop.sh(&format!("{command} a.c -o out"));
     let inspection = inspect(&workshop.path("out")).unwrap();
     (workshop, inspection)
 }
@@ -46,7 +46,7 @@ fn the_runtime_inside_is_known_by_its_marks() {
     for clang in ["clang-14", "clang-19"] {
         let (workshop, clang) = built(&format!("{clang} -fsanitize=thread"), PROGRAM);
         assert_eq!(clang.instrumentation, Instrumentation::ForeignRuntime);
-        workshop.run("strip out");
+        workshop.sh("strip out");
         let stripped = inspect(&workshop.path("out")).unwrap();
         assert_eq!(stripped.instrumentation, Instrumentation::ForeignRuntime);
     }
@@ -66,7 +66,7 @@ fn raddle_is_known_by_symbol_and_by_note() {
         raddle(Some(&[1, 2, 3, 4])),
         "raddle's own __tsan_init is no other's"
     );
-    workshop.run("strip out");
+    workshop.sh("strip out");
     assert_eq!(inspect(&workshop.path("out")).unwrap().instrumentation, raddle(Some(&[1, 2, 3, 4])));
     let function = "void __raddle_runtime(void) {} int main(void) {}";
     assert_eq!(built("gcc", function).1.instrumentation, raddle(None));
@@ -89,7 +89,7 @@ fn what_cannot_be_read_is_an_error_with_a_sentence() {
     let sentence = inspect(&missing).unwrap_err().to_string();
     assert_eq!(sentence, format!("{}: there is no such file", missing.display()));
     assert!(matches!(inspect(&workshop.path(".")), Err(Error::NotAFile { .. })));
-    let empty = workshop.write("empty", "");
+    let empty = workshop.file("empty", "");
     assert!(matches!(inspect(&empty), Err(Error::Empty { .. })));
     assert!(matches!(inspect(&empty.join("below")), Err(Error::NoSuchFile { .. })));
 }
@@ -97,11 +97,11 @@ fn what_cannot_be_read_is_an_error_with_a_sentence() {
 #[test]
 fn a_file_cut_short_says_what_is_missing() {
     let workshop = Workshop::new();
-    workshop.write("a.c", PROGRAM);
-    workshop.run("gcc a.c -o out");
+    workshop.file("a.c", PROGRAM);
+    workshop.sh("gcc a.c -o out");
     let whole = std::fs::read(workshop.path("out")).unwrap();
     let sentence = |length: usize| {
-        let cut = workshop.write("cut", &whole[..length]);
+        let cut = workshop.bytes("cut", &whole[..length]);
         let error = inspect(&cut).unwrap_err();
         assert!(matches!(error, Error::Truncated { .. }), "{error}");
         error.to_string()

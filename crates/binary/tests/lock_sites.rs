@@ -155,9 +155,9 @@ rm "$1/$lib/$rlib"; ar rcs "$1/$lib/$rlib" lib.rmeta *.o
 "#;
 
 fn instrument_std(workshop: &Workshop) -> String {
-    workshop.write("instrument.sh", INSTRUMENT_STD);
+    workshop.file("instrument.sh", INSTRUMENT_STD);
     let overlay = workshop.path("overlay").display().to_string();
-    workshop.run(&format!("bash instrument.sh {overlay}"));
+    workshop.sh(&format!("bash instrument.sh {overlay}"));
     overlay
 }
 
@@ -186,7 +186,7 @@ fn an_instrumented_std_shows_its_contended_paths() {
     assert_eq!(effects("wake_writer_or_readers"), [], "counting a wake-up is no release");
     assert_eq!(effects("once::futex::Once>::call"), []);
     assert!(!effects("std::io::stdio").is_empty(), "stdout's reentrant lock is a mutex inside");
-    workshop.run("strip --strip-debug out");
+    workshop.sh("strip --strip-debug out");
     let bare = workshop.open("out").lock_sites().sites;
     let kept: Vec<_> = bare.iter().filter(|s| s.effect == Effect::IfReturnedZero).collect();
     assert_eq!(kept.len(), 1, "symbols alone tell lock_contended");

@@ -74,8 +74,8 @@ fn only_linked_x86_64_code_becomes_a_module() {
     let sentence = module(foreign).to_string();
     assert_eq!(sentence, "x: the file is built for 64-bit ARM; raddle reads x86-64 code only");
     let workshop = Workshop::new();
-    workshop.write("a.c", "int x;");
-    workshop.run("gcc -c a.c -o a.o");
+    workshop.file("a.c", "int x;");
+    workshop.sh("gcc -c a.c -o a.o");
     assert!(matches!(Module::open(&workshop.path("a.o")), Err(Error::NotLinked { .. })));
     let mut narrow = vec![0u8; 52];
     narrow[..7].copy_from_slice(b"\x7fELF\x01\x01\x01");

@@ -16,18 +16,18 @@ const MAIN: &str = "#include <math.h>\n#include <stdio.h>\nint table[100000];\ns
 #[test]
 fn a_copy_loads_the_library_before_main_and_does_the_same() {
     let shop = Workshop::new();
-    shop.write("first.c", FIRST);
-    shop.run("gcc -shared -fPIC first.c -o libfirst.so");
-    shop.write("main.c", MAIN);
+    shop.file("first.c", FIRST);
+    shop.sh("gcc -shared -fPIC first.c -o libfirst.so");
+    shop.file("main.c", MAIN);
     let many =
         ["-O0", "-O2 -no-pie", "-O2 -Wl,-z,now -Wl,-z,relro", "-O0 -Wl,-z,norelro -s", "-O0 -fuse-ld=gold"];
     for flags in many {
-        shop.run(&format!("gcc {flags} main.c -o main -lm"));
+        shop.sh(&format!("gcc {flags} main.c -o main -lm"));
         let path = shop.path("main");
         let bytes = std::fs::read(&path).unwrap();
         let copy = with_needed(&path, &bytes, "$ORIGIN/libfirst.so").unwrap();
-        let made = shop.write("copy", &copy);
-        shop.run("chmod +x copy");
+        let made = shop.bytes("copy", &copy);
+        shop.sh("chmod +x copy");
         let output = Command::new(made).current_dir("/").output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!((said.as_str(), output.status.code()), ("first\n1 0 1\n", Some(3)), "{flags}: {output:?}");
@@ -40,8 +40,8 @@ fn a_copy_loads_the_library_before_main_and_does_the_same() {
 #[test]
 fn what_is_no_dynamic_program_is_refused() {
     let shop = Workshop::new();
-    shop.write("main.c", MAIN);
-    shop.run("gcc -static main.c -o main -lm");
+    shop.file("main.c", MAIN);
+    shop.sh("gcc -static main.c -o main -lm");
     let path = shop.path("main");
     let refused = |bytes: &[u8]| with_needed(&path, bytes, "x").unwrap_err().to_string();
     assert!(refused(&std::fs::read(&path).unwrap()).contains("it is statically linked"));
@@ -57,8 +57,8 @@ proptest! {
         static PROGRAM: OnceLock<Vec<u8>> = OnceLock::new();
         let bytes = PROGRAM.get_or_init(|| {
             let shop = Workshop::new();
-            shop.write("main.c", MAIN);
-            shop.run("gcc main.c -o main -lm");
+            shop.file("main.c", MAIN);
+            shop.sh("gcc main.c -o main -lm");
             std::fs::read(shop.path("main")).unwrap()
         });
         let mut bytes = bytes.clone();

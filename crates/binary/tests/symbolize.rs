@@ -129,7 +129,7 @@ fn without_debug_information_the_symbol_must_do() {
     assert_eq!(frames_at_call(&module, "mark"), std::slice::from_ref(&bare));
     let library = workshop.build("a.c", INLINED, "gcc -O2 -shared -fPIC -fvisibility=default");
     let work = address_of(library.path(), "work");
-    workshop.run("strip out");
+    workshop.sh("strip out");
     let stripped = workshop.open("out");
     assert_eq!(stripped.frames(Address::Virtual(work), Lookup::Exact), [bare], "dynamic symbols stay");
 }
@@ -139,13 +139,13 @@ fn a_debug_file_beside_the_program_is_used_if_it_belongs() {
     let workshop = Workshop::new();
     let module = workshop.build("a.c", INLINED, "gcc -O2 -g");
     let address = module.call_sites(|name| name == "mark")[0].return_address;
-    workshop.run("objcopy --only-keep-debug out out.debug");
-    workshop.run("strip --strip-all out");
-    workshop.run("objcopy --add-gnu-debuglink=out.debug out");
+    workshop.sh("objcopy --only-keep-debug out out.debug");
+    workshop.sh("strip --strip-all out");
+    workshop.sh("objcopy --add-gnu-debuglink=out.debug out");
     let frames = |workshop: &Workshop| workshop.open("out").frames(Address::Virtual(address), Lookup::Return);
     assert_inline_stack(&frames(&workshop));
-    workshop.write("b.c", "int main(void) { return 7; }");
-    workshop.run("gcc -g b.c -o out.debug");
+    workshop.file("b.c", "int main(void) { return 7; }");
+    workshop.sh("gcc -g b.c -o out.debug");
     assert_eq!(frames(&workshop), [], "another program's debug information is worse than none");
 }
 

@@ -4,7 +4,7 @@ use raddle_binary::flow::{Outline, Program, Query};
 use raddle_binary::{Module, demangle};
 
 use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
-use crate::cache::{Cache, Found, Present};
+use crate::cache::{Cache, Present, SitesWithReads};
 use crate::options::Options;
 use crate::reads;
 use crate::sites::{Candidate, Finder};
@@ -38,7 +38,7 @@ pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> An
 fn analysed(
     module: &Module,
     options: &Options,
-    mut each: impl FnMut(&Program, u64, &dyn Fn() -> Option<Found>) -> Option<Found>,
+    mut each: impl FnMut(&Program, u64, &dyn Fn() -> Option<SitesWithReads>) -> Option<SitesWithReads>,
 ) -> Analysis {
     let program = Program::new(module);
     let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
@@ -58,7 +58,12 @@ fn analysed(
 }
 
 /// The sites of one function with their reads; `None` if it is too large to look at.
-fn of_function(program: &Program, outline: &Outline, finder: &Finder, options: &Options) -> Option<Found> {
+fn of_function(
+    program: &Program,
+    outline: &Outline,
+    finder: &Finder,
+    options: &Options,
+) -> Option<SitesWithReads> {
     let query = Query::new(program, program.function(outline.range.start)?);
     let mut found = Vec::new();
     for candidate in finder.sites(&query) {

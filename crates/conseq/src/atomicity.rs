@@ -6,10 +6,10 @@
 //! compares itself with as *Atom*. Of the eight ways in which an access can come between two, four
 //! have no serial equivalent ([`Pattern`]).
 //!
-//! From the trace of a correct run, as in section 7: the access in between must not be ordered
-//! before the first or after the second of the two, and no lock may be held from the first to the
-//! second that the one in between needs as well. Which of these are bugs the trace can not tell;
-//! that is what `conseq` starts from the other end for.
+//! The input is the trace of a correct run, as in section 7. The access in between must not be
+//! ordered before the first or after the second of the two, and the thread must not hold a lock
+//! from the first to the second that the access in between needs as well. The trace cannot tell
+//! which of these are bugs; for that, `conseq` starts from the failures.
 
 use crate::history::{History, Point};
 
@@ -113,29 +113,29 @@ fn can_come_between(history: &History, first: &Point, between: &Point, second: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Cell, Event, What};
+    use crate::event::{Cell, TraceEvent, What};
 
     fn cell(value: u64) -> Cell {
         Cell { address: 64, size: 4, value, atomic: false }
     }
 
-    fn read(thread: u16, site: u32) -> Event {
-        Event { thread, site, what: What::Read(cell(0)) }
+    fn read(thread: u16, site: u32) -> TraceEvent {
+        TraceEvent { thread, site, what: What::Read(cell(0)) }
     }
 
-    fn write(thread: u16, site: u32) -> Event {
-        Event { thread, site, what: What::Write { cell: cell(1), before: Some(0), reads: false } }
+    fn write(thread: u16, site: u32) -> TraceEvent {
+        TraceEvent { thread, site, what: What::Write { cell: cell(1), before: Some(0), reads: false } }
     }
 
-    fn lock(thread: u16) -> Event {
-        Event { thread, site: 0, what: What::Acquire { lock: 8, shared: false } }
+    fn lock(thread: u16) -> TraceEvent {
+        TraceEvent { thread, site: 0, what: What::Acquire { lock: 8, shared: false } }
     }
 
-    fn unlock(thread: u16) -> Event {
-        Event { thread, site: 0, what: What::Release { lock: 8 } }
+    fn unlock(thread: u16) -> TraceEvent {
+        TraceEvent { thread, site: 0, what: What::Release { lock: 8 } }
     }
 
-    fn patterns(events: &[Event]) -> Vec<Pattern> {
+    fn patterns(events: &[TraceEvent]) -> Vec<Pattern> {
         find(&History::of(events, &|_| false)).into_iter().map(|v| v.pattern).collect()
     }
 
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_is_ordered_comes_never_between() {
-        let fork = Event { thread: 1, site: 0, what: What::Fork { child: 2 } };
+        let fork = TraceEvent { thread: 1, site: 0, what: What::Fork { child: 2 } };
         assert!(patterns(&[read(1, 1), write(1, 2), fork, write(2, 3)]).is_empty());
         assert_eq!(patterns(&[read(1, 1), fork, write(1, 2), write(2, 3)]), [Pattern::ReadWriteWrite]);
     }

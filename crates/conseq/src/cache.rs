@@ -1,10 +1,10 @@
 //! What is kept of an analysis between builds, function by function.
 //!
-//! The sites of a function are found again by its fingerprint, which does not depend on addresses.
-//! An entry says what else was looked at to find them, callees and callers, by fingerprint too, and
-//! is used only if all of that is still as it was. Addresses are kept as instructions of those
-//! functions and put back where these are now. What can not be expressed so is not kept, and found
-//! anew each time.
+//! A function's fingerprint, which does not depend on addresses, is the key to its sites. An entry
+//! also has the fingerprints of the callees and callers that the analysis looked at, and is used
+//! only if all of them are unchanged. Addresses are stored as instructions of those functions and
+//! converted back to where these are now. A result with an address that cannot be expressed in this
+//! way is not stored, and is computed anew each time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ use crate::options::Options;
 const VERSION: u32 = 6;
 
 /// Sites with their reads.
-pub(crate) type Found = Vec<(Site, Vec<CriticalRead>)>;
+pub(crate) type SitesWithReads = Vec<(Site, Vec<CriticalRead>)>;
 
 /// Results of one program, to be serialised by those who keep it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -41,8 +41,8 @@ struct Entry {
     /// instruction.
     callers: Vec<(u32, Vec<(u32, u32)>)>,
     /// With addresses numbered by their place in `addresses`.
-    found: Found,
-    addresses: Vec<Place>,
+    found: SitesWithReads,
+    addresses: Vec<StableAddress>,
 }
 
 /// A function that was looked at.
@@ -56,7 +56,7 @@ struct Dependence {
 
 /// An address, apart from where things lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Place {
+enum StableAddress {
     /// An instruction of a function, or what follows it.
     Code { function: u32, index: u32, after: bool },
     /// So far from what an instruction of a function refers to.
@@ -78,7 +78,7 @@ impl Cache {
     }
 
     /// What is known of the function at `entry`, at the addresses of this program.
-    pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<Found> {
+    pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
         let kept = self.entries.get(&program.fingerprint(entry)?)?;
         let restored = kept.restored(program, present, entry)?;
         self.reused += 1;
@@ -86,7 +86,7 @@ impl Cache {
     }
 
     /// Keeps what was found in the function at `entry` by looking at `looked`.
-    pub(crate) fn put(&mut self, program: &Program, entry: u64, looked: &[Looked], found: &Found) {
+    pub(crate) fn put(&mut self, program: &Program, entry: u64, looked: &[Looked], found: &SitesWithReads) {
         self.looked_at += 1;
         let kept = Entry::of(program, entry, looked, found);
         if let (Some(fingerprint), Some(kept)) = (program.fingerprint(entry), kept) {
@@ -114,7 +114,7 @@ impl Present {
 }
 
 impl Entry {
-    fn of(program: &Program, entry: u64, looked: &[Looked], found: &Found) -> Option<Self> {
+    fn of(program: &Program, entry: u64, looked: &[Looked], found: &SitesWithReads) -> Option<Self> {
         let ordered = ordered(program, entry, looked);
         let list: Vec<u64> = ordered.iter().map(|(entry, _)| *entry).collect();
         let dependence = |(entry, call): &(u64, Option<(u32, u32)>)| {
@@ -135,8 +135,8 @@ impl Entry {
         let mut lost = false;
         each_address(&mut found, |address, kind| {
             let place = match kind {
-                Kind::Code => code_place(program, &list, *address),
-                Kind::Data => data_place(&references, *address),
+                AddressKind::Code => code_address(program, &list, *address),
+                AddressKind::Data => data_address(&references, *address),
             };
             match place {
                 Some(place) => {
@@ -165,7 +165,7 @@ impl Entry {
         Some(list)
     }
 
-    fn restored(&self, program: &Program, present: &Present, entry: u64) -> Option<Found> {
+    fn restored(&self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
         let list = self.present(program, present, entry)?;
         for (callee, calls_then) in &self.callers {
             let calls_now = calls(program, &list, *list.get(*callee as usize)?)?;
@@ -228,14 +228,14 @@ fn calls(program: &Program, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>
     Some(calls)
 }
 
-fn code_place(program: &Program, list: &[u64], address: u64) -> Option<Place> {
+fn code_address(program: &Program, list: &[u64], address: u64) -> Option<StableAddress> {
     list.iter().zip(0..).find_map(|(entry, number)| {
         let function = program.function(*entry)?;
         if let Some(index) = function.index_of(address) {
-            return Some(Place::Code { function: number, index, after: false });
+            return Some(StableAddress::Code { function: number, index, after: false });
         }
         let index = function.index_before(address)?;
-        Some(Place::Code { function: number, index, after: true })
+        Some(StableAddress::Code { function: number, index, after: true })
     })
 }
 
@@ -251,20 +251,20 @@ fn references(program: &Program, list: &[u64]) -> Vec<(u64, u32, u32)> {
 }
 
 /// The nearest reference at or below the address.
-fn data_place(references: &[(u64, u32, u32)], address: u64) -> Option<Place> {
+fn data_address(references: &[(u64, u32, u32)], address: u64) -> Option<StableAddress> {
     let after = references.partition_point(|(target, ..)| *target <= address);
     let (target, function, index) = *references[..after].last()?;
     let distance = address - target;
-    (distance < 1 << 16).then_some(Place::Data { function, index, distance })
+    (distance < 1 << 16).then_some(StableAddress::Data { function, index, distance })
 }
 
-fn address_of(program: &Program, list: &[u64], place: Place) -> Option<u64> {
+fn address_of(program: &Program, list: &[u64], place: StableAddress) -> Option<u64> {
     match place {
-        Place::Code { function, index, after } => {
+        StableAddress::Code { function, index, after } => {
             let function = program.function(*list.get(function as usize)?)?;
             Some(if after { function.return_address(index) } else { function.address_of(index) })
         }
-        Place::Data { function, index, distance } => {
+        StableAddress::Data { function, index, distance } => {
             let function = program.function(*list.get(function as usize)?)?;
             function.reference(program, index)?.checked_add(distance)
         }
@@ -272,24 +272,24 @@ fn address_of(program: &Program, list: &[u64], place: Place) -> Option<u64> {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum AddressKind {
     Code,
     Data,
 }
 
 /// Visits every address in a result.
-fn each_address(found: &mut Found, mut visit: impl FnMut(&mut u64, Kind)) {
+fn each_address(found: &mut SitesWithReads, mut visit: impl FnMut(&mut u64, AddressKind)) {
     for (site, reads) in found {
         let Site { address, function: FunctionName { address: entry, .. }, condition, .. } = site;
-        visit(address, Kind::Code);
-        visit(entry, Kind::Code);
+        visit(address, AddressKind::Code);
+        visit(entry, AddressKind::Code);
         if let Some(condition) = condition {
             each_of_condition(condition, &mut visit);
         }
         for read in reads {
-            visit(&mut read.address, Kind::Code);
+            visit(&mut read.address, AddressKind::Code);
             if let Some(variable) = &mut read.variable {
-                visit(variable, Kind::Data);
+                visit(variable, AddressKind::Data);
             }
             if let Relation::Tested(condition) = &mut read.relation {
                 each_of_condition(condition, &mut visit);
@@ -299,14 +299,14 @@ fn each_address(found: &mut Found, mut visit: impl FnMut(&mut u64, Kind)) {
     }
 }
 
-fn each_of_condition(condition: &mut Condition, visit: &mut impl FnMut(&mut u64, Kind)) {
-    visit(&mut condition.branch, Kind::Code);
+fn each_of_condition(condition: &mut Condition, visit: &mut impl FnMut(&mut u64, AddressKind)) {
+    visit(&mut condition.branch, AddressKind::Code);
     each_of_expression(&mut condition.test, visit);
 }
 
-fn each_of_expression(expression: &mut Expression, visit: &mut impl FnMut(&mut u64, Kind)) {
+fn each_of_expression(expression: &mut Expression, visit: &mut impl FnMut(&mut u64, AddressKind)) {
     match expression {
-        Expression::Read { address, .. } => visit(address, Kind::Code),
+        Expression::Read { address, .. } => visit(address, AddressKind::Code),
         Expression::Constant(_) => {}
         Expression::SignExtended { of, .. } | Expression::Part { of, .. } => each_of_expression(of, visit),
         Expression::Operation { left, right, .. } | Expression::Comparison { left, right, .. } => {

@@ -1,25 +1,24 @@
-//! Counts of references, and the order that they make.
+//! Reference counts, and the order that they imply. Beyond the paper.
 //!
-//! A block that several threads use is often given back by whoever is the last to let go of it:
-//! each takes one from a count, and the one that brings it to nothing frees (`std::shared_ptr`,
-//! `Arc`, counts inside of objects). Who that is differs from run to run, but whoever it is comes
-//! after everybody else has let go. Algorithm 1 does not see that, because no lock and no signal is
-//! involved, and would suspect every access before letting go of coming after the release.
+//! If several threads use a block, the last one to drop its reference often frees it: each thread
+//! decrements a count, and the thread that brings it to zero frees the block (`std::shared_ptr`,
+//! `Arc`, counts inside objects). Which thread that is differs from run to run, but it frees after
+//! all others have dropped their references. No lock and no signal is involved, so Algorithm 1 does
+//! not see this order, and would suspect every access before a decrement of coming after the free.
 //!
-//! What counts is memory inside of a block that is given back, which
+//! A reference count is memory inside a block that is freed, which
 //!
-//! 1. was lowered by atomic updates that left something, each of them a *letting go*; and
-//! 2. was last written with 0, by the thread that gives the block back: the *last*, as an update or, as libstdc++ does if nobody else is left, by
-//!    a plain store.
+//! 1. atomic updates decremented without reaching zero: each of these *lets go*; and
+//! 2. the thread that frees the block was the *last* to write, with 0: by an update or, as
+//!    libstdc++ does if no other reference is left, by a plain store.
 //!
-//! Past the paper. A count that lies elsewhere than in a block it guards, or is lowered under a
-//! lock, is not recognised.
+//! A count outside the block that it guards, or one decremented under a lock, is not recognised.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::event::{Event, What};
+use crate::event::{TraceEvent, What};
 
 /// What an event means to a count, which has a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,7 @@ struct Lowered {
 }
 
 impl Counts {
-    pub(crate) fn of(events: &[Event]) -> Counts {
+    pub(crate) fn of(events: &[TraceEvent]) -> Counts {
         let (mut counts, mut n) = (Counts::default(), 0);
         let mut lowered: BTreeMap<u64, Lowered> = BTreeMap::new();
         for (i, e) in events.iter().enumerate() {
@@ -85,16 +84,16 @@ mod tests {
 
     const COUNT: u64 = 72;
 
-    fn wrote(thread: u16, before: u64, value: u64, updates: bool) -> Event {
+    fn wrote(thread: u16, before: u64, value: u64, updates: bool) -> TraceEvent {
         let cell = Cell { address: COUNT, size: 4, value, atomic: updates };
-        Event { thread, site: 1, what: What::Write { cell, before: Some(before), reads: updates } }
+        TraceEvent { thread, site: 1, what: What::Write { cell, before: Some(before), reads: updates } }
     }
 
-    fn freed(thread: u16) -> Event {
-        Event { thread, site: 2, what: What::Free { from: 64, to: 96 } }
+    fn freed(thread: u16) -> TraceEvent {
+        TraceEvent { thread, site: 2, what: What::Free { from: 64, to: 96 } }
     }
 
-    fn turns(events: &[Event]) -> Vec<Option<Turn>> {
+    fn turns(events: &[TraceEvent]) -> Vec<Option<Turn>> {
         let counts = Counts::of(events);
         (0..events.len()).map(|i| counts.turn(i)).collect()
     }

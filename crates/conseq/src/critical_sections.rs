@@ -1,12 +1,12 @@
 //! Which critical sections an access lies in.
 //!
-//! A section is a lock and which time it was taken: two accesses of one thread may both hold a
-//! lock, and yet another thread may have had it in between. Sets of sections are numbered, because
-//! a trace has few different ones and many accesses.
+//! A section is one holding of a lock: two accesses of one thread may both hold a lock although
+//! another thread had it in between. Sets of sections are numbered, because a trace has few
+//! different sets and many accesses.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::event::{Event, What};
+use crate::event::{TraceEvent, What};
 
 /// One holding of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,7 @@ pub struct Held {
 
 impl Held {
     /// `semaphores` are those that are locks.
-    pub fn new(events: &[Event], semaphores: FxHashSet<u64>) -> Held {
+    pub fn new(events: &[TraceEvent], semaphores: FxHashSet<u64>) -> Held {
         Held { successes: successes(events), semaphores, sets: vec![Vec::new()], ..Held::default() }
     }
 
@@ -77,7 +77,7 @@ impl Held {
     }
 
     /// Takes in the event at `index`.
-    pub fn pass(&mut self, index: usize, e: &Event) {
+    pub fn pass(&mut self, index: usize, e: &TraceEvent) {
         match e.what {
             What::Acquire { lock, shared } => self.take(e.thread, lock, shared),
             What::Try { lock } if self.successes.contains(&index) => self.take(e.thread, lock, false),
@@ -114,7 +114,7 @@ impl Held {
 }
 
 /// The attempts that succeeded: the thread's next operation on the lock gives it back.
-fn successes(events: &[Event]) -> FxHashSet<usize> {
+fn successes(events: &[TraceEvent]) -> FxHashSet<usize> {
     let mut gives_next: FxHashMap<(u16, u64), bool> = FxHashMap::default();
     let mut found = FxHashSet::default();
     for (i, e) in events.iter().enumerate().rev() {
@@ -136,8 +136,10 @@ mod tests {
     use super::*;
 
     fn run(events: &[(u16, What)]) -> (Held, Vec<Sections>) {
-        let events: Vec<Event> =
-            events.iter().map(|(thread, what)| Event { thread: *thread, site: 0, what: *what }).collect();
+        let events: Vec<TraceEvent> = events
+            .iter()
+            .map(|(thread, what)| TraceEvent { thread: *thread, site: 0, what: *what })
+            .collect();
         let mut held = Held::new(&events, [99].into_iter().collect());
         let mut sets = Vec::new();
         for (i, e) in events.iter().enumerate() {

@@ -6,7 +6,7 @@ pub type ThreadId = u16;
 /// One event. A trace is a sequence of these, in the order in which they happened: one thread ran
 /// at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct TraceEvent {
     /// Who did it.
     pub thread: ThreadId,
     /// Where in the program: a number that is the same in every run. The driver knows the program

@@ -1,24 +1,24 @@
-//! What was done to each piece of shared memory in a traced run: enough of it to ask what a read
-//! could have read instead.
+//! The accesses to each piece of shared memory in a traced run, as far as they are needed to ask
+//! what a read could have read instead.
 //!
-//! A trace may have millions of accesses and a variable thousands of them, of which most are alike.
-//! For each granule of 8 bytes a few are kept: of each place in the program the first ones, those
-//! with another value, and the last. So the memory and the time of the analyses are linear in the
-//! trace, with a small constant. What is left out are further pairs of the same two places, which a
-//! report would not tell apart.
+//! A trace may have millions of accesses, and thousands to one variable, most of them alike. Each
+//! granule of 8 bytes keeps a few: for each place in the program the first ones, those with another
+//! value, and the last. So the memory and time of the analyses are linear in the trace, with a
+//! small constant. What is lost are further pairs of the same two places, which a report would not
+//! distinguish.
 
 use rustc_hash::FxHashMap;
 
 use crate::counts::{Counts, Turn};
 use crate::critical_sections::{Held, Sections};
-use crate::event::{Cell, Event, What};
-use crate::order::{Order, Stamp, semaphores_as_locks};
+use crate::event::{Cell, TraceEvent, What};
+use crate::order::{HappensBefore, Stamp, semaphores_as_locks};
 
 /// An access that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     pub(crate) stamp: Stamp,
-    /// Where in the program, as in [`Event::site`].
+    /// Where in the program, as in [`TraceEvent::site`].
     pub site: u32,
     /// What was accessed, with the value read or written.
     pub cell: Cell,
@@ -148,7 +148,7 @@ const PAIRS: usize = 64;
 /// All granules, with the order and the locks of the run.
 pub struct History {
     pub(crate) granules: Vec<Granule>,
-    pub(crate) order: Order,
+    pub(crate) order: HappensBefore,
     pub(crate) held: Held,
     /// Blocks that were freed, in the order of the trace: first address, first address after.
     pub freed: Vec<(u64, u64)>,
@@ -170,18 +170,18 @@ struct Spin {
 impl History {
     /// Reads a trace. `waits` says of a place whether it is the read of a loop that does nothing
     /// but wait.
-    pub fn of(events: &[Event], waits: &dyn Fn(u32) -> bool) -> History {
+    pub fn of(events: &[TraceEvent], waits: &dyn Fn(u32) -> bool) -> History {
         History::until(events, waits, &|| false)
     }
 
     /// Reads a trace until `is_over`, which is asked now and then. [`History::events`] says how
     /// much was read.
-    pub fn until(events: &[Event], waits: &dyn Fn(u32) -> bool, is_over: &dyn Fn() -> bool) -> History {
+    pub fn until(events: &[TraceEvent], waits: &dyn Fn(u32) -> bool, is_over: &dyn Fn() -> bool) -> History {
         const EACH: usize = 1 << 13;
         let semaphores = semaphores_as_locks(events);
         let mut history = History {
             granules: Vec::new(),
-            order: Order::new(semaphores.clone()),
+            order: HappensBefore::new(semaphores.clone()),
             held: Held::new(events, semaphores),
             freed: Vec::new(),
             events: events.len(),
@@ -233,7 +233,7 @@ impl History {
         self.read_at.values_mut().for_each(|reads| reads.sort_unstable());
     }
 
-    fn pass(&mut self, index: usize, e: &Event, waits: &dyn Fn(u32) -> bool) {
+    fn pass(&mut self, index: usize, e: &TraceEvent, waits: &dyn Fn(u32) -> bool) {
         match e.what {
             What::Read(cell) => {
                 let point = self.point(index, e, cell);
@@ -262,7 +262,7 @@ impl History {
     }
 
     /// What is done to a lock is done to its memory, which may be freed too early like any other.
-    fn use_lock(&mut self, index: usize, e: &Event) {
+    fn use_lock(&mut self, index: usize, e: &TraceEvent) {
         let (What::Acquire { lock: address, .. }
         | What::Release { lock: address }
         | What::Post { semaphore: address }
@@ -279,7 +279,7 @@ impl History {
         }
     }
 
-    fn point(&mut self, index: usize, e: &Event, cell: Cell) -> Point {
+    fn point(&mut self, index: usize, e: &TraceEvent, cell: Cell) -> Point {
         let stamp = self.order.stamp(e.thread, index as u32);
         Point { stamp, site: e.site, cell, sections: self.held.now(e.thread) }
     }
@@ -413,16 +413,16 @@ mod tests {
         Cell { address, size: 4, value, atomic: false }
     }
 
-    fn read(thread: u16, site: u32, address: u64, value: u64) -> Event {
-        Event { thread, site, what: What::Read(cell(address, value)) }
+    fn read(thread: u16, site: u32, address: u64, value: u64) -> TraceEvent {
+        TraceEvent { thread, site, what: What::Read(cell(address, value)) }
     }
 
-    fn write(thread: u16, site: u32, address: u64, value: u64) -> Event {
+    fn write(thread: u16, site: u32, address: u64, value: u64) -> TraceEvent {
         let what = What::Write { cell: cell(address, value), before: Some(0), reads: false };
-        Event { thread, site, what }
+        TraceEvent { thread, site, what }
     }
 
-    fn history(events: &[Event]) -> History {
+    fn history(events: &[TraceEvent]) -> History {
         History::of(events, &|_| false)
     }
 
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn freed_memory_is_something_else_when_it_is_used_again() {
-        let free = Event { thread: 1, site: 0, what: What::Free { from: 8, to: 16 } };
+        let free = TraceEvent { thread: 1, site: 0, what: What::Free { from: 8, to: 16 } };
         let h = history(&[write(1, 1, 8, 1), free, write(2, 2, 8, 2), read(1, 3, 8, 2)]);
         assert_eq!(h.granules.len(), 2);
         assert!(!h.granules[0].is_shared() && h.granules[1].is_shared());
@@ -463,8 +463,8 @@ mod tests {
 
     #[test]
     fn a_write_that_is_overwritten_under_the_lock_is_hidden() {
-        let take = |thread| Event { thread, site: 0, what: What::Acquire { lock: 64, shared: false } };
-        let give = |thread| Event { thread, site: 0, what: What::Release { lock: 64 } };
+        let take = |thread| TraceEvent { thread, site: 0, what: What::Acquire { lock: 64, shared: false } };
+        let give = |thread| TraceEvent { thread, site: 0, what: What::Release { lock: 64 } };
         let events =
             [take(1), write(1, 1, 8, 1), write(1, 2, 8, 2), give(1), take(1), write(1, 3, 8, 3), give(1)];
         let h = history(&events);
@@ -487,7 +487,7 @@ mod tests {
     }
 
     fn point() -> Point {
-        Point { stamp: Order::default().stamp(1, 0), site: 0, cell: cell(8, 0), sections: 0 }
+        Point { stamp: HappensBefore::default().stamp(1, 0), site: 0, cell: cell(8, 0), sections: 0 }
     }
 
     #[test]

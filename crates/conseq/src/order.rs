@@ -2,15 +2,16 @@
 //!
 //! Section 7.1 of the paper: time-stamps follow from creation and joining of threads, barriers,
 //! pipes; "ConSeq does not update time-stamps according to lock/unlock operations, because these
-//! operations do not provide any execution-order guarantees". What orders is what orders in *every*
-//! run, as far as can be told:
+//! operations do not provide any execution-order guarantees". Only what orders events in *every*
+//! run counts, as far as the trace shows it:
 //!
-//! 1. fork, join, barriers (each generation on its own) and messages;
-//! 2. a signal and the wait on a condition variable that it ends;
-//! 3. a semaphore's post and the wait that takes what it gave, unless the semaphore is used as a lock (whoever posts has waited),
-//!    in which case it is one;
-//! 4. a flag that one thread waits for in a loop and another sets ([`Order::handed_over`], section 7.2, "ad-hoc synchronization");
-//! 5. letting go of a count of references, and being the last to do so (`counts`).
+//! 1. fork, join, barriers (each generation separately) and messages;
+//! 2. a signal, and the wait on a condition variable that it ends;
+//! 3. a semaphore's post, and the wait that takes it. A semaphore used as a lock (every thread that
+//!    posts has waited) is treated as a lock;
+//! 4. a flag that one thread waits for in a loop and another sets ([`HappensBefore::handed_over`],
+//!    section 7.2, "ad-hoc synchronization");
+//! 5. decrements of a reference count, before the last one (`counts`).
 
 use std::collections::VecDeque;
 
@@ -19,14 +20,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 
 use crate::counts::Turn;
-use crate::event::{Event, What};
+use crate::event::{TraceEvent, What};
 
 /// A moment of a run: a thread, and how much of its history lies behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub thread: u16,
     count: u64,
-    /// Which of [`Order`]'s clocks the thread had.
+    /// Which of [`HappensBefore`]'s clocks the thread had.
     clock: u32,
     /// The position in the trace, for two moments of one thread.
     pub index: u32,
@@ -44,7 +45,7 @@ struct Barrier {
 
 /// Clocks of all threads, as the trace goes by.
 #[derive(Default)]
-pub struct Order {
+pub struct HappensBefore {
     now: Vec<VectorClock>,
     /// The place of each thread's present clock in `clocks`; none: it has changed.
     kept: Vec<Option<u32>>,
@@ -58,9 +59,9 @@ pub struct Order {
     locks: FxHashSet<u64>,
 }
 
-impl Order {
-    pub fn new(semaphores_as_locks: FxHashSet<u64>) -> Order {
-        Order { locks: semaphores_as_locks, ..Order::default() }
+impl HappensBefore {
+    pub fn new(semaphores_as_locks: FxHashSet<u64>) -> HappensBefore {
+        HappensBefore { locks: semaphores_as_locks, ..HappensBefore::default() }
     }
 
     fn clock(&mut self, thread: u16) -> &mut VectorClock {
@@ -142,7 +143,7 @@ impl Order {
     }
 
     /// Takes in what an event says about order.
-    pub fn pass(&mut self, e: &Event) {
+    pub fn pass(&mut self, e: &TraceEvent) {
         let me = e.thread;
         match e.what {
             What::Fork { child } => {
@@ -203,7 +204,7 @@ impl Order {
 }
 
 /// Semaphores that nobody posts who has not waited: they exclude, they do not order.
-pub fn semaphores_as_locks(events: &[Event]) -> FxHashSet<u64> {
+pub fn semaphores_as_locks(events: &[TraceEvent]) -> FxHashSet<u64> {
     let mut held: FxHashMap<(u64, u16), u32> = FxHashMap::default();
     let (mut waited, mut given) = (FxHashSet::default(), FxHashSet::default());
     for e in events {
@@ -227,13 +228,13 @@ pub fn semaphores_as_locks(events: &[Event]) -> FxHashSet<u64> {
 mod tests {
     use super::*;
 
-    fn event(thread: u16, what: What) -> Event {
-        Event { thread, site: 0, what }
+    fn event(thread: u16, what: What) -> TraceEvent {
+        TraceEvent { thread, site: 0, what }
     }
 
     /// Passes the events, and gives the moments at which the marks (`Free` of nothing) lie.
-    fn stamps(events: &[Event]) -> (Order, Vec<Stamp>) {
-        let mut order = Order::new(semaphores_as_locks(events));
+    fn stamps(events: &[TraceEvent]) -> (HappensBefore, Vec<Stamp>) {
+        let mut order = HappensBefore::new(semaphores_as_locks(events));
         let mut stamps = Vec::new();
         for (i, e) in events.iter().enumerate() {
             if matches!(e.what, What::Free { .. }) {
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_value_handed_over_orders_its_writer_up_to_then() {
-        let mut order = Order::default();
+        let mut order = HappensBefore::default();
         let write = order.stamp(1, 0);
         order.handed_over(write, 2);
         let (later, read) = (order.stamp(1, 1), order.stamp(2, 2));

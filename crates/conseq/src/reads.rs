@@ -2,15 +2,15 @@
 //!
 //! | site | the slice begins with |
 //! |---|---|
-//! | assertion, error message | what decides whether the call runs; of Catch2's checks also what they are given, at distance 1 |
+//! | assertion, error message | what decides whether the call runs; for Catch2, also its arguments, at distance 1 |
 //! | output | the same, and each argument at distance 1 |
 //! | loop | the jump that leaves it; only reads that are repeated in the loop are kept |
-//! | memory | the pointer, along copies and constant offsets only; of a block that is given back, the argument |
+//! | memory | the pointer, along copies and constant offsets only; for a free, its argument |
 //! | invariant | the read itself |
 //!
 //! A loop's jump counts as a step of control, so that distances compare over kinds.
 
-use raddle_binary::flow::{Deciding, Found, Limits, Query, Sliced, Start, slice, tested};
+use raddle_binary::flow::{Deciding, Limits, Query, Sliced, SlicedRead, Start, slice, tested};
 
 use crate::analysis::{Condition, CriticalRead, Relation};
 use crate::options::{Callers, Options};
@@ -68,7 +68,7 @@ fn tested_branches(query: &Query, candidate: &Candidate, sliced: &Sliced) -> Vec
     sliced.branches.iter().filter_map(of).collect()
 }
 
-fn critical_read(candidate: &Candidate, found: Found, branches: &[Tested]) -> CriticalRead {
+fn critical_read(candidate: &Candidate, found: SlicedRead, branches: &[Tested]) -> CriticalRead {
     let tests = |tested: &&Tested| tested.reads.contains(&found.address);
     // The branch by which the slice got here, or else the nearest one.
     let own = branches.iter().filter(tests).find(|tested| Some(tested.deciding) == found.deciding);

@@ -1,12 +1,12 @@
-//! Of a trace that has all accesses, those to memory that is shared.
+//! Reduces a trace with all accesses to those of shared memory.
 //!
-//! A trace is recorded without knowledge of what is a thread's own, and that is taken out
-//! afterwards. There are millions of accesses, most of them near the one before: the granules (8
-//! bytes) are bits of pages, and the page of the last access is at hand.
+//! The recorder does not know which memory only one thread uses; this removes those accesses
+//! afterwards. There are millions of accesses, most of them near the one before. So granules of 8
+//! bytes are bits of pages, and the page of the last access is kept at hand.
 
 use rustc_hash::FxHashMap;
 
-use crate::event::{Event, What};
+use crate::event::{TraceEvent, What};
 
 /// Granules to a page: as many bits as it has.
 const GRANULES: usize = 512;
@@ -37,8 +37,8 @@ impl Shared {
         shared
     }
 
-    /// Leaves accesses to this memory, and all that is no access.
-    pub fn choose(&self, events: &mut Vec<Event>) {
+    /// Removes accesses to all other memory. Events that are no accesses stay.
+    pub fn choose(&self, events: &mut Vec<TraceEvent>) {
         let (mut last, mut granules) = (u64::MAX, None);
         events.retain(|e| {
             let (What::Read(cell) | What::Write { cell, .. }) = e.what else { return true };
@@ -56,15 +56,15 @@ mod tests {
     use super::*;
     use crate::event::Cell;
 
-    fn event(what: What) -> Event {
-        Event { thread: 1, site: 1, what }
+    fn event(what: What) -> TraceEvent {
+        TraceEvent { thread: 1, site: 1, what }
     }
 
-    fn read(address: u64) -> Event {
+    fn read(address: u64) -> TraceEvent {
         event(What::Read(Cell { address, size: 1, value: 0, atomic: false }))
     }
 
-    fn write(address: u64) -> Event {
+    fn write(address: u64) -> TraceEvent {
         let cell = Cell { address, size: 1, value: 0, atomic: false };
         event(What::Write { cell, before: None, reads: false })
     }

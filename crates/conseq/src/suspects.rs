@@ -1,24 +1,27 @@
 //! Suspicious interleavings: reads that could get another value (section 7 of the paper).
 //!
-//! **Algorithm 1.** In the run, a read `r` got the value of a write `w`. Could it get that of another write `w'` to the same memory? Not if
+//! **Algorithm 1.** In the run, a read `r` got the value of a write `w`. Could it get the value of
+//! another write `w'` to the same memory? Not if
 //!
-//! 1. `r` comes before `w'` in every run ([`Refusal::TooEarly`]);
-//! 2. `w'` comes before some other write, and that before `r` ([`Refusal::Overwritten`]; figures 6a and 6b);
-//! 3. `r` lies in a critical section after a write of its own thread, and `w'` in a section that the lock keeps apart
-//!    ([`Refusal::OwnWriteFirst`]);
-//! 4. `w'` lies in a critical section before a write of its own thread, and `r` in one that the lock keeps apart
-//!    ([`Refusal::HiddenByLock`]; figure 6c).
+//! 1. `r` precedes `w'` in every run ([`Refusal::TooEarly`]);
+//! 2. `w'` precedes some other write, and that write precedes `r` ([`Refusal::Overwritten`];
+//!    figures 6a and 6b);
+//! 3. `r` follows a write of its own thread in the same critical section, and the lock excludes
+//!    `w'` from that section ([`Refusal::OwnWriteFirst`]);
+//! 4. a write of its own thread follows `w'` in the same critical section, and the lock excludes
+//!    `r` from that section ([`Refusal::HiddenByLock`]; figure 6c).
 //!
-//! In all other cases it is feasible, as far as the trace can tell. The extensions of 7.2: a value
-//! that is the same is of no interest, nor one that does not lead to the error site; a loop hangs
-//! only if nothing comes later that ends it; and a read may come too early, and get what was there
-//! at the beginning. Past the paper: memory that another thread frees, with nothing that makes it
-//! wait for an access, may be gone when it is accessed.
+//! In all other cases it is feasible, as far as the trace shows. Section 7.2 adds: an equal value
+//! is of no interest, nor is one that does not lead to the error site; a loop hangs only if nothing
+//! comes later that ends it; a read may come too early and get the initial value. Beyond the paper:
+//! if another thread frees the memory and nothing makes it wait for an access, the access may find
+//! it freed.
 //!
-//! Deviations: (1) The paper looks at the write that `r` read; rule 2 is asked of every write that
-//! is known. (2) The value at the beginning is a write like any other, by nobody and before
-//! everything. (3) Which error sites a read matters to comes from the caller ([`Judge`]): with
-//! critical reads off, every read matters.
+//! Deviations:
+//! 1. The paper looks at the write that `r` read; here rule 2 considers every known write.
+//! 2. The initial value is a write like any other, by no thread and before everything.
+//! 3. The caller decides which error sites a read matters to ([`Judge`]). With critical reads off,
+//!    every read matters.
 
 use crate::event::Cell;
 use crate::history::{Granule, History, Point, Read, Write};
@@ -104,7 +107,7 @@ impl Judge for Everything {
 
 /// What came of looking: the suspects, and how many pairs were refused by each rule.
 #[derive(Default)]
-pub struct Found {
+pub struct Suspects {
     /// Each [`Suspect::key`] once.
     pub suspects: Vec<Suspect>,
     /// How many pairs of a read and a write each rule has refused, indexed by [`Refusal`].
@@ -115,8 +118,8 @@ pub struct Found {
 
 /// All that the trace shows, each pair of places with each site once. `is_over`: nothing more is
 /// looked at.
-pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) -> Found {
-    let mut found = Found::default();
+pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) -> Suspects {
+    let mut found = Suspects::default();
     let mut met = rustc_hash::FxHashSet::default();
     for granule in history.granules.iter().filter(|g| g.is_shared()) {
         let mut suspects = if_freed(history, granule, judge);
@@ -178,7 +181,7 @@ fn consider(
     read: &Read,
     write: Option<&Write>,
     judge: &dyn Judge,
-    found: &mut Found,
+    found: &mut Suspects,
 ) -> Vec<Suspect> {
     let cell = &read.point.cell;
     let value = match write {
@@ -278,7 +281,7 @@ fn never_ends(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, What};
+    use crate::event::{TraceEvent, What};
 
     const X: u64 = 64;
 
@@ -286,28 +289,28 @@ mod tests {
         Cell { address: X, size: 4, value, atomic: false }
     }
 
-    fn read(thread: u16, site: u32, value: u64) -> Event {
-        Event { thread, site, what: What::Read(cell(value)) }
+    fn read(thread: u16, site: u32, value: u64) -> TraceEvent {
+        TraceEvent { thread, site, what: What::Read(cell(value)) }
     }
 
-    fn write(thread: u16, site: u32, value: u64) -> Event {
-        Event { thread, site, what: What::Write { cell: cell(value), before: Some(0), reads: false } }
+    fn write(thread: u16, site: u32, value: u64) -> TraceEvent {
+        TraceEvent { thread, site, what: What::Write { cell: cell(value), before: Some(0), reads: false } }
     }
 
-    fn event(thread: u16, what: What) -> Event {
-        Event { thread, site: 0, what }
+    fn event(thread: u16, what: What) -> TraceEvent {
+        TraceEvent { thread, site: 0, what }
     }
 
-    fn lock(thread: u16) -> Event {
+    fn lock(thread: u16) -> TraceEvent {
         event(thread, What::Acquire { lock: 8, shared: false })
     }
 
-    fn unlock(thread: u16) -> Event {
+    fn unlock(thread: u16) -> TraceEvent {
         event(thread, What::Release { lock: 8 })
     }
 
     /// The suspects as (site of the read, site of the write or 0, value).
-    fn found(events: &[Event]) -> Vec<(u32, u32, u64)> {
+    fn found(events: &[TraceEvent]) -> Vec<(u32, u32, u64)> {
         let history = History::of(events, &|_| false);
         let other = |s: &Suspect| match s.instead {
             Instead::Write(w) => w.site,
@@ -321,7 +324,7 @@ mod tests {
             .collect()
     }
 
-    fn refused(events: &[Event]) -> [u64; 4] {
+    fn refused(events: &[TraceEvent]) -> [u64; 4] {
         find(&History::of(events, &|_| false), &Everything, &|| false).refused
     }
 
@@ -401,7 +404,7 @@ mod tests {
 
     #[test]
     fn memory_that_nothing_protects_may_be_gone() {
-        let free = Event { thread: 2, site: 9, what: What::Free { from: X, to: X + 8 } };
+        let free = TraceEvent { thread: 2, site: 9, what: What::Free { from: X, to: X + 8 } };
         let loose = [read(1, 1, 5), free];
         assert_eq!(found(&loose), [(1, 9, 0)]);
         let joined = [read(1, 1, 5), event(2, What::Join { child: 1 }), free];
@@ -410,8 +413,8 @@ mod tests {
 
     #[test]
     fn a_lock_that_nothing_protects_may_be_gone() {
-        let free = Event { thread: 2, site: 9, what: What::Free { from: X, to: X + 8 } };
-        let unlock = Event { thread: 1, site: 4, what: What::Release { lock: X } };
+        let free = TraceEvent { thread: 2, site: 9, what: What::Free { from: X, to: X + 8 } };
+        let unlock = TraceEvent { thread: 1, site: 4, what: What::Release { lock: X } };
         assert_eq!(found(&[unlock, free]), [(4, 9, 0)]);
         assert!(found(&[unlock, event(2, What::Join { child: 1 }), free]).is_empty());
     }
@@ -429,7 +432,7 @@ mod tests {
         }
     }
 
-    fn hangs(events: &[Event]) -> bool {
+    fn hangs(events: &[TraceEvent]) -> bool {
         !find(&History::of(events, &|_| false), &WhileOne, &|| false).suspects.is_empty()
     }
 

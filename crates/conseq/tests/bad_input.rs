@@ -24,8 +24,8 @@ fn kinds(analysis: &Analysis, kind: SiteKind) -> usize {
 #[test]
 fn a_program_without_probes_has_sites_and_slices() {
     let workshop = Workshop::new();
-    workshop.write("plain.c", CHECKED);
-    workshop.run("gcc -O1 -g plain.c -o plain");
+    workshop.file("plain.c", CHECKED);
+    workshop.sh("gcc -O1 -g plain.c -o plain");
     let analysis = analyse(&workshop.open("plain"), &Options::default());
     assert_eq!(analysis.notes, [Note::NotInstrumented]);
     assert_eq!((kinds(&analysis, SiteKind::Assert), kinds(&analysis, SiteKind::Error)), (1, 1));
@@ -41,7 +41,7 @@ fn a_stripped_program_loses_names_and_nothing_else() {
     let workshop = Workshop::new();
     for flags in ["-O0", "-O2"] {
         let before = analyse(&workshop.build_c(CHECKED, flags), &Options::default());
-        workshop.run("strip out");
+        workshop.sh("strip out");
         let after = analyse(&workshop.open("out"), &Options::default());
         assert_eq!(after.notes, [Note::Stripped], "{flags}");
         let addresses = |analysis: &Analysis| {
@@ -58,9 +58,9 @@ fn a_stripped_program_loses_names_and_nothing_else() {
 fn a_file_without_any_function_is_said_to_have_none() {
     let workshop = Workshop::new();
     // What a packer leaves: a start without symbol or unwind table.
-    workshop.write("packed.s", ".globl _start\n.text\n_start: mov $60, %eax\n xor %edi, %edi\n syscall\n");
-    workshop.run("gcc -nostdlib -static -no-pie packed.s -o packed");
-    workshop.run("strip packed");
+    workshop.file("packed.s", ".globl _start\n.text\n_start: mov $60, %eax\n xor %edi, %edi\n syscall\n");
+    workshop.sh("gcc -nostdlib -static -no-pie packed.s -o packed");
+    workshop.sh("strip packed");
     let analysis = analyse(&workshop.open("packed"), &Options::default());
     assert_eq!(analysis.notes, [Note::NoFunctions, Note::NotInstrumented]);
     assert!(analysis.sites.is_empty() && analysis.reads.is_empty());
@@ -94,12 +94,12 @@ endless:
     jmp endless
 .size endless, . - endless
 "#;
-    workshop.write("odd.s", assembly);
-    workshop.write(
+    workshop.file("odd.s", assembly);
+    workshop.file(
         "main.c",
         "int state; void odd(void); void endless(void); int main(void) { odd(); endless(); }",
     );
-    workshop.run("gcc -O1 main.c odd.s -o odd -no-pie");
+    workshop.sh("gcc -O1 main.c odd.s -o odd -no-pie");
     let analysis = analyse(&workshop.open("odd"), &Options::default());
     assert_eq!(analysis.notes, [Note::NotInstrumented]);
     // Behind a jump that can not be followed nothing is claimed.
@@ -116,7 +116,7 @@ fn files_for_other_machines_and_other_files_are_refused_with_a_sentence() {
         Err(error @ Error::ForeignMachine { .. }) => assert!(error.to_string().contains("64-bit ARM")),
         other => panic!("{:?}", other.err()),
     }
-    workshop.write("script", "#!/bin/sh\n");
+    workshop.file("script", "#!/bin/sh\n");
     assert!(matches!(Module::open(&workshop.path("script")), Err(Error::NotElf { .. })));
 }
 

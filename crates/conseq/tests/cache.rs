@@ -85,13 +85,13 @@ fn other_options_are_other_answers() {
 #[test]
 fn cpp_and_its_cold_parts_come_back_where_they_are() {
     let (workshop, options) = (Workshop::new(), Options::default());
-    let path = workshop.write("classes.cpp", &program("classes.cpp"));
+    let path = workshop.file("classes.cpp", &program("classes.cpp"));
     let mut cache = filled(&workshop.build(&path, "-O2"), &options);
     let more = format!(
         "#include <cstdlib>\nint front(int x) {{ if (x) abort(); return x; }}\n{}",
         program("classes.cpp")
     );
-    let path = workshop.write("classes.cpp", &more);
+    let path = workshop.file("classes.cpp", &more);
     let module = workshop.build(&path, "-O2");
     assert_eq!(analyse_with(&module, &options, &mut cache), analyse(&module, &options));
     assert!(

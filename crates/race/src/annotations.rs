@@ -22,7 +22,7 @@ impl Annotations {
         self.expected.push(Expectation { bytes, met: false });
     }
 
-    /// Takes note of a race on the byte and says whether it is to be reported.
+    /// Records a race on the byte, and returns whether to report it.
     pub fn reportable(&mut self, byte: u64) -> bool {
         let mut expected = false;
         for expectation in self.expected.iter_mut().filter(|e| e.bytes.contains(byte)) {
@@ -32,8 +32,8 @@ impl Annotations {
         !expected && !self.benign.iter().any(|range| range.contains(byte))
     }
 
-    /// The bytes are fresh. That races on the object that lay there were benign says nothing of the
-    /// next one. An expectation stays: it is a test's, and the test wants to hear of it at the end.
+    /// The bytes are fresh: a benign-race annotation of the old object does not apply to the next
+    /// one. An expectation stays, because the test that made it asks for it at the end.
     pub fn reset(&mut self, bytes: ByteRange) {
         self.benign = self.benign.iter().flat_map(|range| range.without(bytes)).collect();
     }

@@ -2,29 +2,28 @@
 //!
 //! The model (ISO C++11, 1.10 and 29.8) in the words used here. Every atomic object has a
 //! *modification order*; here it is the order of observation. A release store or read-modify-write
-//! *heads* a release sequence, which goes on with each following modification of the object that is
-//! a read-modify-write by anyone, of any memory order, or a store by the head's own thread; any
-//! other store ends it. An acquire read synchronises with the head of every sequence that the value
-//! it read belongs to: what the head's thread did up to the head happens before what the reader
-//! does from the read on.
-//! - A release fence lends its moment to every later store of its thread, as if the store were a release made
-//!   at the fence.
-//! - An acquire fence does belatedly what the earlier reads of its thread would have done had they acquired.
-//! - Sequentially consistent operations and fences acquire and release. Their single total order adds no
-//!   happens-before.
+//! *heads* a release sequence. The sequence continues with each following modification of the
+//! object that is a read-modify-write by any thread, of any memory order, or a store by the head's
+//! own thread; any other store ends it. An acquire read synchronises with the head of every
+//! sequence to which the value read belongs: what the head's thread did up to the head happens
+//! before what the reader does after the read.
+//! - A release fence makes every later store of its thread act as a release made at the fence.
+//! - An acquire fence makes the earlier reads of its thread act as acquires, from the fence on.
+//! - Sequentially consistent operations and fences acquire and release. Their single total order
+//!   adds no happens-before.
 //! - A compare-exchange that fails is a load with the order given for failure.
-//! - Consume is acquire: compilers treat it so.
+//! - Consume is acquire, as in every compiler.
 //!
-//! For an object it suffices to keep, for each thread that heads a sequence still going on, the
-//! clock of its latest head: an earlier head of the same thread is below it.
+//! For each object it is enough to keep, for each thread that heads a sequence still in progress,
+//! the clock of its latest head: an earlier head of the same thread is below it.
 //!
 //! # Limits
-//! 1. A read sees the latest modification. Stale values, which weak memory allows, are not explored: the run
-//!    that was observed is the run that is judged.
-//! 2. An object is the address where an access starts. Accesses of different sizes at one address are the same
-//!    object, overlapping ones at different addresses are not.
-//! 3. C++20 took the stores of the head's own thread out of the release sequence (P0982). The model here is
-//!    C++11's, so a program that relies on them is not reported.
+//! 1. A read sees the latest modification. Stale values, which weak memory allows, are not
+//!    explored: the observed run is the run that is judged.
+//! 2. An object is the address where an access starts. Accesses of different sizes at one address
+//!    are the same object; overlapping accesses at different addresses are not.
+//! 3. C++20 removed the stores of the head's own thread from the release sequence (P0982). The
+//!    model is C++11's, so a program that relies on them is not reported.
 
 use crate::event::{ByteRange, MemoryOrder};
 use raddle_base::clock::{ThreadId, VectorClock};
@@ -61,7 +60,7 @@ pub struct Atomics {
 }
 
 impl Atomics {
-    /// `thread` reads the object. Returns what it learns by that, which is nothing unless it
+    /// `thread` reads the object. Returns the clock to join, which is empty unless the read
     /// acquires.
     pub fn read(&mut self, thread: ThreadId, object: u64, order: MemoryOrder) -> VectorClock {
         let mut heads = VectorClock::new();
@@ -75,8 +74,8 @@ impl Atomics {
         VectorClock::new()
     }
 
-    /// `thread`, whose clock is `now`, modifies the object. Says whether `now` was released, in
-    /// which case what the thread does next must be told apart from what it did before.
+    /// `thread`, whose clock is `now`, modifies the object. Returns whether `now` was released; if
+    /// so, the caller must advance the thread's clock.
     pub fn modify(
         &mut self,
         thread: ThreadId,
@@ -96,7 +95,7 @@ impl Atomics {
         order.releases()
     }
 
-    /// The acquire half of a fence. Returns what the thread learns.
+    /// The acquire half of a fence. Returns the clock to join.
     pub fn acquire_fence(&mut self, thread: ThreadId) -> VectorClock {
         std::mem::take(&mut self.fences.entry(thread).or_default().seen)
     }

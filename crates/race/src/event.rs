@@ -8,8 +8,9 @@
 //!
 //! # Deviations from the paper
 //! 1. A memory access names a range of bytes; the paper's names one ID, which is one byte.
-//! 2. C++11 atomics and fences are events ([`EventKind::Atomic`], [`EventKind::Fence`]); the paper has none.
-//! 3. Allocation and release of memory are events; in the paper they are left to the implementation.
+//! 2. C++11 atomics and fences are events ([`EventKind::Atomic`], [`EventKind::Fence`]); the paper
+//!    has none.
+//! 3. Allocation and release of memory are events; the paper leaves them to the implementation.
 
 use raddle_base::clock::ThreadId;
 use std::fmt;

@@ -2,13 +2,12 @@
 //!
 //! A lock is *write-held* by a thread that has seen more WRLOCKs than WRUNLOCKs of it, and
 //! *read-held* if it is write-held or more RDLOCKs than RDUNLOCKs were seen. The writer lock set of
-//! a thread is its write-held locks, the reader lock set its read-held ones; a WRITE is judged by
-//! the former and a READ by the latter. So a write under a lock held only for reading is not
-//! protected by it (6.3.6).
+//! a thread is its write-held locks, the reader lock set its read-held ones; the former protects a
+//! WRITE and the latter a READ. So a lock held only for reading does not protect a write (6.3.6).
 //!
 //! # Deviations from the paper
-//! 1. An unlock of a lock that is not held counts for nothing. By the letter it would cancel the next lock,
-//!    and one mutex handed to another thread for unlocking would never again be seen as held.
+//! 1. An unlock of a lock that is not held is ignored. In the paper it would cancel the next lock,
+//!    and a mutex that another thread unlocks once would never again be seen as held.
 
 use crate::event::{LockId, LockMode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +73,7 @@ impl HeldLocks {
         }
     }
 
-    /// Lets go of the lock altogether: it does not exist any more.
+    /// Removes the lock from both sets: it no longer exists.
     pub fn forget(&mut self, lock: LockId) {
         self.writes.remove(&lock);
         self.reads.remove(&lock);

@@ -2,72 +2,81 @@
 //! 4.
 //!
 //! # The algorithm
-//! A run is a sequence of events. Synchronisation events cut each thread into *segments*; SIGNAL
-//! and WAIT order segments of different threads (happens-before, `≺`); locking events give each
-//! segment a writer and a reader lock set. Two accesses to a byte *race* if one writes, neither
-//! precedes the other, and the lock sets that protect them have no lock in common. Each byte keeps
-//! two segment sets: those that wrote it, and those that have read it since. An access removes from
-//! the sets what precedes it, adds its own segment, and is compared with the rest.
+//! A run is a sequence of events. Synchronisation events divide each thread into *segments*. SIGNAL
+//! and WAIT order segments of different threads (happens-before, `≺`). Locking events give each
+//! segment a writer lock set and a reader lock set. Two accesses to a byte *race* if at least one
+//! writes, neither precedes the other, and the lock sets that protect them have no lock in common.
+//! Each byte keeps two segment sets: the segments that wrote it, and those that have read it since.
+//! An access removes the segments that precede it from the sets, adds its own segment, and is
+//! compared with the rest.
 //!
-//! - [`Mode::Hybrid`] (4.2): as above. It predicts: an unlock and a later lock of the same mutex order nothing,
-//!   because in another run they might come the other way round.
-//! - [`Mode::HappensBefore`] (4.4.1): an unlock followed by a lock of the same lock is an arc too (unless both
-//!   are a reader's). It reports what this run did, and nothing on correct code.
-//! - [`Mode::Fast`] (4.4.2): hybrid, but memory is watched only once a second thread has touched its cache line.
-//! - [`Config::initialization_state`]: the same idea as fast, for a byte or eight, in any mode.
+//! - [`Mode::Hybrid`] (4.2): as above. This mode predicts: an unlock and a later lock of the same
+//!   mutex order nothing, because another run might have them the other way round.
+//! - [`Mode::HappensBefore`] (4.4.1): an unlock followed by a lock of the same lock is an arc, too,
+//!   unless both are a reader's. This mode reports only what this run did, and nothing on correct
+//!   code.
+//! - [`Mode::Fast`] (4.4.2): hybrid, but a cache line is watched only after a second thread has
+//!   touched it.
+//! - [`Config::initialization_state`]: the same idea as fast, for one byte or eight, in any mode.
 //!
 //! # What is proved
-//! By "proved" is meant: argued here, and tested on random traces against a brute-force reading of
-//! 4.1, which computes happens-before as the closure of a graph of events (`tests/definition.rs`).
-//! Sets are unbounded, and neither fast nor the initialization state is on, unless said. Say that
-//! `Z` *supersedes* `X` if `X` and `Z` access the byte, `X ≺ Z`, and every access that conflicts
-//! with `X` conflicts with `Z` (for plain accesses: `Z` writes, or `X` reads).
-//! - **Exactness.** At an access `Y`, a race is found on a byte exactly when some earlier `X` races with `Y` by
-//!   4.1 and has not been superseded before `Y`. (Report-once off; with it, the same holds up to and including
-//!   the first report on the byte.)
-//! - **Soundness.** So what is found is always a race by 4.1. The converse fails in hybrid mode, by the paper's
-//!   design: a thread reads without a lock and then writes under `L`; the read is superseded; another thread
-//!   that writes under `L` raced with the read, and only the write is remembered. The machine loses a race by
-//!   4.1 only in this way: through a superseding access that holds a lock the superseded one did not. On a
-//!   byte where every superseding access holds no lock beyond those of what it supersedes, found and defined
+//! "Proved" means: argued here, and tested on random traces against a brute-force reading of 4.1,
+//! which computes happens-before as the closure of a graph of events (`tests/definition.rs`).
+//! Unless stated otherwise, sets are unbounded, and both fast mode and the initialization state are
+//! off. `Z` *supersedes* `X` if both access the byte, `X ≺ Z`, and every access that conflicts with
+//! `X` conflicts with `Z` (for plain accesses: `Z` writes, or `X` reads).
+//! - **Exactness.** At an access `Y`, a race is found on a byte exactly when some earlier `X` races
+//!   with `Y` by 4.1 and has not been superseded before `Y`. This holds with report-once off; with
+//!   it on, it holds up to and including the first report on the byte.
+//! - **Soundness.** So whatever is found is a race by 4.1. The converse fails in hybrid mode, by
+//!   the paper's design: a thread reads without a lock and then writes under `L`; the write
+//!   supersedes the read; another thread that writes under `L` raced with the read, and only the
+//!   write is remembered. The machine loses a race by 4.1 only in this way: through a superseding
+//!   access that holds a lock that the superseded one did not hold. On a byte where every
+//!   superseding access holds no lock beyond those of the access it supersedes, found and defined
 //!   coincide.
-//! - **Completeness of pure happens-before.** In that mode, on a trace in which locks exclude (no lock is held
-//!   by two threads unless by readers), the first race on a byte by 4.1 is found, at the access that completes
-//!   it. For if `X` races with `Y` and was superseded by `Z`, then `Z` does not precede `Y` (else `X ≺ Y`) and
-//!   conflicts with it; and accesses not ordered by the extended arcs have no lock in common.
-//! - **Inclusions**, byte by byte, on any trace: pure happens-before ⊆ hybrid (fewer arcs supersede less, so the
-//!   same `X` survives, and the same pair is concurrent), and hybrid finds it no later; fast ⊆ hybrid; a bounded
-//!   set ⊆ the unbounded; with the initialization state ⊆ without; with flushes ⊆ without. The history
-//!   setting changes what reports say, never which accesses are reported.
+//! - **Completeness of pure happens-before.** In that mode, on a trace in which locks exclude (two
+//!   threads hold one lock only if both are readers), the first race on a byte by 4.1 is found, at
+//!   the access that completes it. Proof: suppose `X` races with `Y` and `Z` superseded `X`. Then
+//!   `Z` does not precede `Y` (else `X ≺ Y`) and conflicts with it, and accesses that the extended
+//!   arcs do not order have no lock in common.
+//! - **Inclusions**, byte by byte, on any trace. Pure happens-before ⊆ hybrid: fewer arcs supersede
+//!   less, so the same `X` survives and the same pair is concurrent; hybrid finds it no later. Also
+//!   fast ⊆ hybrid, a bounded set ⊆ the unbounded one, with the initialization state ⊆ without, and
+//!   with flushes ⊆ without. The history setting changes what reports say, never which accesses are
+//!   reported.
 //!
 //! # Deviations from the paper
-//! 1. An access of several bytes is as many accesses of one byte, and makes one report for each run of bytes on
-//!    which it races with the same earlier accesses, not one for each byte.
-//! 2. IS-RACE looks at all pairs in the sets; here only pairs with the current access are looked at. When races
-//!    end the story of a byte, as in the paper, no other pair can race (asserted in debug builds against IS-RACE
-//!    by the letter); when they do not ([`Config::report_once`] off), old pairs are not reported again.
-//! 3. REPORT-RACE prints all of SS_Wr, among them writes that precede a read or share a lock with the current
-//!    access. Here a report holds only accesses that take part in the race.
-//! 4. The paper says that all of SS_Rd is `⋠` all of SS_Wr. A segment that writes and then reads is in both, so
-//!    this is true only of different segments. Nothing depends on it.
-//! 5. Atomic accesses do not race with each other, and are remembered apart from plain ones: see
-//!    `segment_set`. The arcs of `atomics` exist in all modes. An acquire
-//!    takes effect before the access it belongs to is judged, a release after.
-//! 6. Sets may be bounded; who is evicted is said in `segment_set`.
-//! 7. An unlock of a lock not held is ignored: see `lockset`.
-//! 8. A free is a write to all its bytes ([`Config::free_is_write`]), so that a free that races with an access
-//!    is a race. An allocation forgets the bytes, their atomic objects, and benign-race annotations.
-//! 9. The paper mentions the initialization state without defining it. Here: the accesses of the first thread to
-//!    touch a granule are ignored until another thread touches it. With it on, fast's lines are implied.
-//! 10. PURE_HAPPENS_BEFORE_MUTEX holds from the annotation on: earlier unlocks make no arcs.
-//! 11. UNPUBLISH_MEMORY_RANGE makes arcs from the segments of all remembered accesses to the call. What such a
-//!     thread did between its access and its next event that others could learn of is ordered before the call
-//!     too, since a clock cannot tell it apart.
-//! 12. A flush forgets every access and every arc, and keeps what is not history: locks held, names, ignored
-//!     regions, and annotations of memory. Arcs may go because what they order after is gone with them: an arc
-//!     from before the flush orders only accesses from before the flush.
+//! 1. An access of several bytes counts as that many accesses of one byte. It makes one report for
+//!    each run of bytes on which it races with the same earlier accesses, not one for each byte.
+//! 2. IS-RACE looks at all pairs in the sets; this machine looks only at pairs with the current
+//!    access. If the first race on a byte ends its history, as in the paper, no other pair can race
+//!    (debug builds assert this with IS-RACE as the paper has it). If it does not
+//!    ([`Config::report_once`] off), old pairs are not reported again.
+//! 3. REPORT-RACE prints all of SS_Wr, including writes that precede a read or share a lock with
+//!    the current access. Here a report holds only accesses that take part in the race.
+//! 4. The paper says that all of SS_Rd is `⋠` all of SS_Wr. A segment that writes and then reads is
+//!    in both sets, so this is true only of different segments. Nothing depends on it.
+//! 5. Atomic accesses do not race with each other, and are remembered separately from plain ones:
+//!    see `segment_set`. The arcs of `atomics` exist in all modes. An acquire takes effect before
+//!    its access is judged, a release after.
+//! 6. Sets may be bounded; `segment_set` says which member is evicted.
+//! 7. An unlock of a lock that is not held is ignored: see `lockset`.
+//! 8. A free is a write to all its bytes ([`Config::free_is_write`]), so a free can race with an
+//!    access. An allocation forgets the bytes, their atomic objects, and benign-race annotations.
+//! 9. The paper mentions the initialization state without defining it. Here the accesses of the
+//!    first thread to touch a granule are ignored until another thread touches it. This implies the
+//!    cache lines of fast mode.
+//! 10. PURE_HAPPENS_BEFORE_MUTEX takes effect at the annotation: earlier unlocks make no arcs.
+//! 11. UNPUBLISH_MEMORY_RANGE makes arcs from the segments of all remembered accesses to the call.
+//!     What such a thread did between its access and its next event that others could learn of is
+//!     also ordered before the call, because a clock cannot tell the two apart.
+//! 12. A flush forgets every access and every arc. It keeps the current state: locks held, names,
+//!     ignored regions, and annotations of memory. Forgetting arcs is safe: an arc from before the
+//!     flush orders only accesses from before the flush, which are gone as well.
 //! 13. BENIGN_RACE and EXPECT_RACE take a size.
-//! 14. IGNORE_WRITES ignores reads as well, as the ThreadSanitizer that came after the paper does: libraries rely on it.
+//! 14. IGNORE_WRITES ignores reads as well, as later versions of ThreadSanitizer do: libraries rely
+//!     on it.
 
 use crate::annotations::Annotations;
 use crate::atomics::{Atomics, Modification};

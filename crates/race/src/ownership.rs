@@ -1,9 +1,9 @@
 //! Memory that only one thread has touched yet (paper, 4.4 and 4.4.2).
 //!
-//! In fast mode, accesses to a cache line of 64 bytes are ignored until a second thread touches it;
-//! the access of the second thread is the first that counts. The initialization state, after
-//! Eraser, is the same with a finer line: a byte, or eight. Both trade races for silence: what the
-//! first thread did before anyone else came is forgotten, so handing a freshly initialised object
+//! Fast mode ignores accesses to a cache line of 64 bytes until a second thread touches it; the
+//! access of the second thread is the first that counts. The initialization state, after Eraser,
+//! does the same for lines of one byte or eight. Both avoid false reports at the price of missed
+//! races: the accesses of the first thread are forgotten, so passing a freshly initialised object
 //! to another thread is never reported, and neither is a real race with that initialisation.
 
 use crate::event::ByteRange;
@@ -35,8 +35,8 @@ impl Ownership {
         matches!(owner, Owner::Shared)
     }
 
-    /// The bytes are fresh: lines that lie wholly inside belong to nobody again. A line with other
-    /// objects in it keeps its owner, since their accesses were judged by it.
+    /// The bytes are fresh: lines that lie entirely inside have no owner again. A line that also has
+    /// other objects keeps its owner, because accesses to them were judged by it.
     pub fn reset(&mut self, bytes: ByteRange) {
         let (first, end) = (bytes.start.div_ceil(self.line), bytes.end() / self.line);
         if first < end {

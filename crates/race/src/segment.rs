@@ -1,12 +1,12 @@
 //! Segments (paper, 4.1 and 4.3): runs of memory accesses of one thread without a synchronisation
 //! event.
 //!
-//! All accesses of a segment have the same lock sets and stand in the same happens-before relation
-//! to the rest of the world, so a segment stands for them all. Happens-before between segments is
-//! decided with vector clocks: a thread's own count grows after each event that others can learn of
-//! (a SIGNAL, or an unlock where unlocks make arcs), so the count in a segment's clock is the
-//! number of the stretch it lies in, and `S ≺ S'` for different threads exactly when the clock of
-//! `S'` has heard of that stretch of `S`'s thread.
+//! All accesses of a segment have the same lock sets and the same happens-before relation to all
+//! other events, so a segment represents them all. Vector clocks decide happens-before between
+//! segments. A thread increments its own count after each event that others can learn of (a SIGNAL,
+//! or an unlock where unlocks make arcs). So the thread's own count in a segment's clock numbers
+//! the period between two such events, and for different threads `S ≺ S'` exactly when the clock of
+//! `S'` covers that count of `S`'s thread.
 
 use crate::event::Context;
 use crate::lockset::LockSet;
@@ -19,7 +19,7 @@ pub struct Segment {
     /// Segments are numbered in the order in which they begin, over all threads.
     pub serial: u64,
     pub thread: ThreadId,
-    /// What the thread had heard of when the segment began; its own count is the segment's.
+    /// The thread's clock when the segment began.
     pub clock: Arc<VectorClock>,
     /// The context of the segment's first access.
     pub context: Context,

@@ -1,15 +1,16 @@
 //! Segment sets (paper, 4.1): the accesses to one byte that may still race with an access to come.
 //!
 //! # Deviations from the paper
-//! 1. A member is a segment *and* whether its access was atomic. Atomic accesses do not race with each other,
-//!    so an atomic access cannot stand for a plain one that preceded it: the plain one still races with atomic
-//!    accesses of other threads. A member is therefore removed only by an access that *covers* it: one that
-//!    the member precedes or is, and that conflicts with everything the member conflicts with. For plain
-//!    accesses this is the paper's rule to the letter. With atomics, members may be ordered (a plain access
-//!    and an atomic one after it), which the paper's definition of a segment set rules out.
-//! 2. The paper bounds sets at four segments and does not say which one goes. Here it is the one that has
-//!    been in the set for longest. The bound is per set and an option; forgetting a segment can lose a race
-//!    and never makes one.
+//! 1. A member is a segment *and* whether its access was atomic. Atomic accesses do not race with
+//!    each other, so an atomic access cannot represent a plain one that preceded it: the plain one
+//!    still races with atomic accesses of other threads. So a member is removed only by an access
+//!    that *covers* it: the member precedes that access or is it, and the access conflicts with
+//!    everything that the member conflicts with. For plain accesses this is exactly the paper's
+//!    rule. With atomics, members may be ordered (a plain access and an atomic one after it), which
+//!    the paper's definition of a segment set excludes.
+//! 2. The paper bounds sets at four segments and does not say which one is evicted. Here it is the
+//!    one that has been in the set for the longest time. The bound is per set and optional.
+//!    Forgetting a segment can lose a race, but never invents one.
 
 use crate::segment::Segment;
 use std::num::NonZeroUsize;
@@ -23,9 +24,9 @@ pub struct Member {
 }
 
 impl Member {
-    /// Whether, once `by` is known, this member need not be: every later access that conflicts with
+    /// Whether this member is redundant once `by` is known: every later access that conflicts with
     /// this one conflicts with `by`, and whatever is not ordered after this one is not ordered
-    /// after `by`. (That `by` has the right kind, a write for a write, is the caller's to know.)
+    /// after `by`. The caller must ensure that `by` has the right kind: a write for a write.
     fn covered(&self, by: &Self) -> bool {
         self.segment.precedes_or_is(&by.segment) && (!by.atomic || self.atomic)
     }

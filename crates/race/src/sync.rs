@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub struct Thread {
-    /// What the thread has heard of; its own count is the number of its present stretch.
+    /// What happened before; its own count numbers the time since its last release.
     pub clock: Arc<VectorClock>,
     pub held: HeldLocks,
     /// None after a synchronisation event: the next access begins a segment.
@@ -21,7 +21,7 @@ pub struct Thread {
     pub name: Option<String>,
 }
 
-/// A thread that has heard of nobody is in its first stretch: zero would be covered by every clock.
+/// Counts start at one: every clock covers zero.
 fn first_clock(thread: ThreadId) -> Arc<VectorClock> {
     Arc::new([Epoch { thread, count: 1 }].into_iter().collect())
 }
@@ -39,7 +39,7 @@ impl Thread {
     }
 }
 
-/// What the next holder of a lock learns, where locks make arcs.
+/// The clocks that the next holder of a lock joins, where locks make arcs.
 #[derive(Default)]
 struct Unlocks {
     by_writers: VectorClock,
@@ -107,7 +107,7 @@ impl Sync {
         segment
     }
 
-    /// The thread hears of all that the clock tells.
+    /// Joins `told` into the thread's clock.
     pub fn learn(&mut self, thread: ThreadId, told: &VectorClock) {
         let state = self.thread(thread);
         state.segment = None;
@@ -116,7 +116,8 @@ impl Sync {
         }
     }
 
-    /// What the thread does from now on is not what others have just been told of.
+    /// Increments the thread's own count: clocks that others got so far do not cover what it does
+    /// from now on.
     pub fn advance(&mut self, thread: ThreadId) {
         let state = self.thread(thread);
         state.segment = None;
@@ -129,8 +130,7 @@ impl Sync {
         self.advance(thread);
     }
 
-    /// A WAIT hears of every earlier SIGNAL with its ID, not only of the latest: that is the
-    /// definition.
+    /// By the definition, every earlier SIGNAL with the ID precedes a WAIT, not only the latest.
     pub fn wait(&mut self, thread: ThreadId, id: SyncId) {
         let told = self.signals.get(&id).cloned().unwrap_or_default();
         self.learn(thread, &told);
@@ -187,8 +187,8 @@ impl Sync {
         }
     }
 
-    /// Forgets all arcs and segments. What threads hold, ignore and are called is not history but
-    /// the present, and stays.
+    /// Forgets all arcs and segments. Locks held, ignored regions and names are current state, and
+    /// stay.
     pub fn flush(&mut self) {
         self.signals.clear();
         self.unlocks.clear();

@@ -4,55 +4,24 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
+use common::Bench;
 use common::tsvd::Caught;
-use common::{Bench, succeed};
-
-fn sdk() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/dotnet");
-    let found = folder.join("sdk/dotnet").is_file();
-    if !found {
-        eprintln!("no .NET SDK in target/dotnet: `./test setup` gets one; nothing was tested");
-    }
-    found.then(|| folder.canonicalize().unwrap())
-}
-
-fn only(folder: &Path) -> PathBuf {
-    std::fs::read_dir(folder).unwrap().next().expect("it is not empty").unwrap().path()
-}
+use raddle_testing::dotnet::Sdk;
 
 /// Compiles a program of `crates/clr/tests/programs`, and gives the words that run it.
-fn compile(bench: &Bench, sdk: &Path, name: &str) -> [String; 4] {
+fn compile(bench: &Bench, sdk: &Sdk, name: &str) -> [String; 4] {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../clr/tests/programs/{name}.cs"));
     compile_source(bench, sdk, name, &source)
 }
 
-fn compile_source(bench: &Bench, sdk: &Path, name: &str, source: &Path) -> [String; 4] {
-    let (dotnet, framework) = (sdk.join("sdk/dotnet"), only(&sdk.join("sdk/shared/Microsoft.NETCore.App")));
-    let version = framework.file_name().unwrap().to_string_lossy().into_owned();
-    bench.file(
-        &format!("{name}.runtimeconfig.json"),
-        &format!(
-            r#"{{"runtimeOptions":{{"tfm":"netcoreapp3.1","framework":{{"name":"Microsoft.NETCore.App","version":"{version}"}}}}}}"#
-        ),
-    );
-    let mut compile = Command::new(&dotnet);
-    compile.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").env("LD_LIBRARY_PATH", sdk.join("openssl"));
-    compile.arg(only(&sdk.join("sdk/sdk")).join("Roslyn/bincore/csc.dll"));
-    compile.args(["-nologo", "-langversion:8", "-debug:portable", "-optimize+"]);
-    for entry in std::fs::read_dir(&framework).unwrap() {
-        let file = entry.unwrap().file_name().to_string_lossy().into_owned();
-        if file.starts_with("System") && file.ends_with(".dll") && !file.contains("Native") {
-            compile.arg(format!("-r:{}", framework.join(file).display()));
-        }
-    }
+fn compile_source(bench: &Bench, sdk: &Sdk, name: &str, source: &Path) -> [String; 4] {
     let to = bench.path(&format!("{name}.dll"));
-    succeed(compile.arg(format!("-out:{}", to.display())).arg(source));
+    sdk.compile(&[source.to_owned()], &to, &[]);
     // Without a library for cultures, which a machine need not have.
     let invariant = "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1".to_owned();
-    ["env".to_owned(), invariant, dotnet.display().to_string(), to.display().to_string()]
+    ["env".to_owned(), invariant, sdk.program().display().to_string(), to.display().to_string()]
 }
 
 fn tsvd(bench: &Bench, options: &str, words: &[String]) -> Caught {
@@ -63,7 +32,7 @@ fn tsvd(bench: &Bench, options: &str, words: &[String]) -> Caught {
 /// A violation is caught by luck; three runs of the program are enough of it.
 #[test]
 fn a_dictionary_that_two_tasks_write_to() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     let words = compile(&bench, &sdk, "dictionary_keys_bad");
     let caught = tsvd(&bench, "--runs 3", &words);
     let finding = caught.assert_caught("one Dictionary at once");
@@ -75,7 +44,7 @@ fn a_dictionary_that_two_tasks_write_to() {
 
 #[test]
 fn the_same_under_a_lock_is_right() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     let words = compile(&bench, &sdk, "dictionary_keys_ok");
     let caught = tsvd(&bench, "", &words);
     caught.assert_clean();
@@ -84,7 +53,7 @@ fn the_same_under_a_lock_is_right() {
 
 #[test]
 fn another_profiler_is_left_alone() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     let words = compile(&bench, &sdk, "dictionary_keys_ok");
     let mut command = bench.raddle("tsvd --no-store --");
     command.args(&words).env("CORECLR_ENABLE_PROFILING", "1");
@@ -117,7 +86,7 @@ namespace Shop {
 /// Caught by luck, in one of a few runs.
 #[test]
 fn a_class_of_the_project_is_watched_if_it_is_listed() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     let source = bench.file("cart.cs", CART);
     let words = compile_source(&bench, &sdk, "cart", &source);
     let list = "[[tsvd.dotnet]]\nlibrary = \"shop\"\n[[tsvd.dotnet.class]]\nname = \"Shop.Cart\"\nrule = \"one at a time\"\n";
@@ -132,7 +101,7 @@ fn a_class_of_the_project_is_watched_if_it_is_listed() {
 
 #[test]
 fn pairs_and_coverage_are_kept() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     let words = compile(&bench, &sdk, "dictionary_keys_ok");
     let caught = tsvd(&bench, "--trap-file traps.json --coverage=coverage.json --runs 2", &words);
     caught.assert_clean();
@@ -158,7 +127,7 @@ fn pairs_and_coverage_are_kept() {
 /// Both are caught by luck, in one of a few runs.
 #[test]
 fn native_and_dotnet_processes_are_one_session() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     let words = compile(&bench, &sdk, "dictionary_keys_bad");
     let put = "__attribute__((noinline)) void put(int *t) { *t += 1; }\nstatic int table;\n";
     let step = "static void step(int me, int i) { put(&table); }\nint main(void) { both(); }\n";
@@ -177,7 +146,7 @@ fn native_and_dotnet_processes_are_one_session() {
 
 #[test]
 fn an_assembly_needs_no_copy() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
     compile(&bench, &sdk, "dictionary_keys_ok");
     let said = common::refused(&mut bench.raddle("instrument -o copy dictionary_keys_ok.dll"));
     assert!(said.contains("raddle tsvd -- dotnet") && said.contains("needs no copy"), "{said}");
@@ -185,8 +154,8 @@ fn an_assembly_needs_no_copy() {
 
 #[test]
 fn doctor_names_the_runtimes() {
-    let (bench, Some(sdk)) = (Bench::new(), sdk()) else { return };
-    let output = bench.raddle("doctor").env("DOTNET_ROOT", sdk.join("sdk")).output().unwrap();
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
+    let output = bench.raddle("doctor").env("DOTNET_ROOT", sdk.root()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = said.lines().find(|line| line.contains(".NET runtimes")).expect("a line for .NET");
     assert!(line.starts_with("ok") && line.contains("3.1."), "{line}");

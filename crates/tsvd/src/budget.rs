@@ -1,7 +1,7 @@
-//! How much delay there may be in all, so that no test times out because of it (section 4).
+//! Caps on the total delay, so that no test times out because of it (section 4).
 //!
-//! A delay is paid for before it begins, and what was not slept is given back. So no cap is ever
-//! exceeded, whatever threads do at the same moment.
+//! A thread pays for a delay before it begins, and gets back the time it did not sleep. So no cap
+//! is ever exceeded, whatever other threads do at the same moment.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;

@@ -1,15 +1,16 @@
 //! Likely happens-before, inferred from what delays do to others (3.4.4, Figure 6).
 //!
-//! If `loc1` happens before `loc2`, a delay before `loc1` delays `loc2` too. So a thread that makes
-//! an access at `t2` after a gap of at least δ delays, in which a delay of another thread ended, is
-//! taken to have waited for it: its access, and the next k, are ordered after the place of that
-//! delay. Of several such delays the one that ended last takes the blame.
+//! If `loc1` happens before `loc2`, a delay before `loc1` delays `loc2` too. If a thread makes an
+//! access at `t2` after a gap of at least δ delays, and a delay of another thread ended in that
+//! gap, the thread has probably waited for it: its access, and the next k, are ordered after the
+//! site of that delay. Of several such delays, the one that ended last is blamed.
 //!
-//! Deviation 3 (see the crate): a delay that is still going on takes no blame, since the thread
-//! went on without waiting for its end; if calls went by without being looked at after the last
-//! access that was (see `passes`), a delay that had begun by then takes no blame, since the thread
-//! went on meanwhile; a gap in which the thread itself was delayed starts at the end of that delay;
-//! a thread's first access ends no gap.
+//! Deviation 3 (see the crate), in detail:
+//! - A delay that has not ended is not blamed: the thread continued without waiting for its end.
+//! - If calls were skipped after the last access that was looked at (see `passes`), a delay that
+//!   had begun by then is not blamed: the thread continued meanwhile.
+//! - A gap in which the thread itself was delayed starts at the end of that delay.
+//! - A thread's first access ends no gap.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};

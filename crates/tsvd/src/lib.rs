@@ -2,75 +2,84 @@
 //! (*Efficient and scalable thread-safety-violation detection: finding thousands of concurrency
 //! bugs during testing*, SOSP 2019).
 //!
-//! A *point* is a call of a thread-unsafe API that is about to be made: by a thread, from a call
-//! site, on an object, reading or writing. Each point is told to [`Tsvd::on_call`]. Now and then
-//! the answer is to hold the thread: it sets a *trap* and sleeps. Another thread that comes to a
-//! conflicting point on the same object meanwhile has sprung the trap: two threads are at calls
-//! that must not be made at once, and neither is a guess.
+//! A *point* is an imminent call of a thread-unsafe API: by a thread, from a call site, on an
+//! object, reading or writing. The caller reports each point to [`Tsvd::on_call`]. Now and then the
+//! answer is a delay: the thread sets a *trap* and sleeps. If another thread comes to a conflicting
+//! point on the same object meanwhile, the trap is sprung: both threads are at calls that must not
+//! overlap, and nothing about that is a guess.
 //!
-//! Which points are worth a delay is what the paper is about (section 3.4): pairs of sites that had
-//! a *near miss* (3.4.2) of which at least one was in a *concurrent phase* (3.4.3), unless delays
-//! have shown them to be *ordered* (3.4.4) or have failed too often (3.4.5). Planning and delaying
-//! happen in the same run (3.4.6), and what was learned goes on to the next ([`Tsvd::pairs`],
+//! The paper is about which points are worth a delay (section 3.4): pairs of sites that had a *near
+//! miss* (3.4.2), at least one of them in a *concurrent phase* (3.4.3), unless delays have shown
+//! that they are *ordered* (3.4.4) or have failed too often (3.4.5). Planning and delaying happen
+//! in the same run (3.4.6), and the next run starts with what this one learned ([`Tsvd::pairs`],
 //! [`Tsvd::seed`]).
 //!
 //! # What is guaranteed
-//! - A violation is told only if the two points were there at the same time: the one thread between
-//!   [`Tsvd::trap_set`] and [`Tsvd::delay_done`], the other inside [`Tsvd::on_call`] or [`Tsvd::trap_set`]. Everything
-//!   else here may be approximate, and some of it is.
+//! - A violation is reported only if both threads were at their points at the same time: one
+//!   between [`Tsvd::trap_set`] and [`Tsvd::delay_done`], the other inside [`Tsvd::on_call`] or
+//!   [`Tsvd::trap_set`]. Everything else may be approximate, and some of it is.
 //! - No cap on delays is ever exceeded.
-//! - The crate reads no clock, starts no thread, allocates nothing and calls nobody but the caller's [`Host`]: it runs
-//!   inside the target as it does in a simulation.
+//! - The crate reads no clock, starts no thread, allocates nothing and calls only the caller's
+//!   [`Host`]. It runs the same way inside the target and in a simulation.
 //! - The same points at the same times with the same seed give the same answers.
 //!
 //! # Deviations from the paper
-//! 1. The buffer of recent points is one word; it answers as the buffer would (see `phase`).
-//! 2. The table of objects has a fixed size: of very many objects in use at once, some histories are lost (see
-//!    `objects`). Without windowing, "the entire history" is the last [`MAX_HISTORY`] accesses.
-//! 3. A delay that has not ended takes no blame for a gap (see `inference`).
-//! 4. Probabilities belong to pairs, and that of a location is the greatest of its pairs. The paper gives them to
-//!    locations; then a pair that can not meet takes chances from another that shares a location with it.
+//! 1. The buffer of recent points is one word, which gives the same answers (see `phase`).
+//! 2. The table of objects has a fixed size. If very many objects are in use at once, some
+//!    histories are lost (see `objects`). Without windowing, "the entire history" is the last
+//!    [`MAX_HISTORY`] accesses.
+//! 3. A delay that has not ended is never blamed for a gap (see `inference`).
+//! 4. Probabilities belong to pairs; that of a location is the greatest of its pairs. The paper
+//!    gives them to locations, where a pair that cannot meet lowers the chances of another pair
+//!    that shares a location with it.
 //! 5. A pair that left the trap set does not enter it again in the same run (see `trap_set`).
-//! 6. A thread that has just sprung a trap is not delayed at that point, as in the published implementation.
-//! 7. What a thread did before it created another is no near miss of what that one does ([`Tsvd::on_fork`]). The paper
-//!    looks at no synchronisation at all, and so takes every table that is filled before its users start for dangerous:
-//!    the first points of a new thread look like a concurrent phase, and the filling never comes again, so that nothing
-//!    but ten failed delays would end it. Creating threads is rare and seen by the runtime for nothing.
-//! 8. The policies of 3.4 and 3.5 do not delay the only thread there is ([`Tsvd::watch_threads`]): nobody can come. The
-//!    buffer of 3.4.3 still holds the points of threads that were joined just before, and a pair of an earlier run is
-//!    dangerous before the first thread is created.
-//! 9. A point that taught nothing gives its thread a pass for the next ones like it, which then are not looked at while
-//!    nothing can come of it, so that hot code costs little; nor is anything that the only thread of a process does. See
-//!    `passes`, which says what that may lose.
+//! 6. A thread that has just sprung a trap is not delayed at that point, as in the published
+//!    implementation.
+//! 7. What a thread did before it created another is no near miss of what the new thread does
+//!    ([`Tsvd::on_fork`]). The paper ignores all synchronisation, so every table that is filled
+//!    before its users start looks dangerous: the first points of a new thread look like a
+//!    concurrent phase, and because the filling never recurs, only ten failed delays would end it.
+//!    Thread creation is rare, and the runtime sees it anyway.
+//! 8. The policies of 3.4 and 3.5 do not delay the only running thread ([`Tsvd::watch_threads`]):
+//!    no other thread can come. Without this rule they would: the buffer of 3.4.3 still holds the
+//!    points of threads that were joined just before, and a pair of an earlier run is dangerous
+//!    before the first thread is created.
+//! 9. A point that taught nothing gives its thread a pass for the next points like it. These are
+//!    skipped while nothing can come of them, so hot code costs little. The points of a process's
+//!    only thread are skipped, too. `passes` says what this may lose.
 //!
 //! # Extensions
-//! The policy `tsvd` has these beside the paper's rules; [`Params::paper`] is without, and so are
-//! the other policies. None has a say in what is reported.
-//! 1. **Joins.** What a thread did is no near miss of what its joiner does afterwards, nor of what a thread does that the
-//!    joiner creates afterwards: deviation 7 from the other side, at the same price. Main reads what its threads have
-//!    made in nearly every test, and what it reads last is near to what they did last, so that a second run begins with ten
-//!    delays for nothing. `technique::JOINS`.
-//! 2. **Renewal.** One near miss is worth one delay at each end of the pair. In the paper a pair is delayed until its
-//!    probability is gone, although its partner has not come by since: a table that is filled once costs every reader ten
-//!    delays. A pair that does meet has near misses all the time. An end of a pair from an earlier run is delayed again, at
-//!    doubling times, while the other end has not been reached. And one end is held at a time. See `trap_set`.
+//! The policy `tsvd` adds these to the paper's rules; [`Params::paper`] and the other policies do
+//! not have them. None of them influences what is reported.
+//! 1. **Joins.** What a thread did is no near miss of what its joiner does afterwards, nor of what
+//!    threads do that the joiner creates afterwards. This mirrors deviation 7, at the same price.
+//!    In nearly every test, main reads what its threads have made, and its reads are near to their
+//!    last accesses. So a second run would begin with ten useless delays. `technique::JOINS`.
+//! 2. **Renewal.** One near miss is worth one delay at each end of the pair. In the paper a pair is
+//!    delayed until its probability is used up, although its partner has not come by since: a table
+//!    that is filled once costs every reader ten delays. A pair that does meet has near misses all
+//!    the time. An end of a pair from an earlier run is delayed again, at doubling intervals, while
+//!    the other end has not been reached. Only one end is held at a time. See `trap_set`.
 //!    `technique::RENEWAL`.
-//! 3. **Short first delays.** The first delay of a pair is δ·delay, without which inference sees nothing, and twice as
-//!    long as the two were apart, for the partner to come; later ones are whole. Inference asks for the same gap as ever.
-//!    `technique::SHORT_FIRST`.
-//! 4. **Widening.** A stretch without a delay widens the window to a part of its length: where nothing nearer
-//!    is to be tried, what is further apart is. The next delay ends that, so that far pairs can not take more than their
-//!    part of the time. `Params::widening`.
-//! 5. **Patience.** A pair that came no nearer than half a delay is delayed for twice as long as it was apart, up to so many
-//!    delays. It pays for it: the caps count time, and so does decay. `Params::patience`.
-//! 6. **Prompt ends.** A gap is blamed on a delay only if the access follows its end within δ·delay, as that of a thread
-//!    does that has waited, and a patient delay must have made a gap of δ of its own length. In the paper a thread whose calls
-//!    are far apart anyway is taken to wait for every delay. `technique::PROMPT`.
-//! 7. **Rest.** A pair that left the trap set as ordered or decayed is left alone in the next runs too. That is for the
-//!    caller: [`Tsvd::seed`] takes pairs in any state.
-//! 8. **Work.** A gap that is blamed on a delay begins no earlier than the piece of work that the thread is at, where the caller
-//!    tells of those ([`Tsvd::work_begins`]). In the paper a thread of a pool that had nothing to do while another was held is
-//!    taken to have waited for it, and two short tasks that meet once a round are taken to be ordered.
+//! 3. **Short first delays.** The first delay of a pair is δ·delay, which inference needs, plus
+//!    twice the distance of the two accesses, so that the partner can come. Later delays have the
+//!    full length. Inference requires the same gap as before. `technique::SHORT_FIRST`.
+//! 4. **Widening.** A period without a delay widens the window to a part of its length: if no
+//!    nearer pair is left to try, more distant ones are. The next delay ends this, so distant pairs
+//!    take no more than their part of the time. `Params::widening`.
+//! 5. **Patience.** A pair that came no nearer than half a delay is delayed for twice its distance,
+//!    up to a limit. Longer delays cost more: the caps count time, and so does decay.
+//!    `Params::patience`.
+//! 6. **Prompt ends.** A gap is blamed on a delay only if the access follows the end of the delay
+//!    within δ·delay, as that of a waiting thread does, and a patient delay must have caused a gap
+//!    of δ of its own length. In the paper, a thread whose calls are far apart anyway seems to wait
+//!    for every delay. `technique::PROMPT`.
+//! 7. **Rest.** A pair that left the trap set as ordered or decayed stays out of it in the next
+//!    runs. This is the caller's part: [`Tsvd::seed`] takes pairs in any state.
+//! 8. **Work.** If the caller reports pieces of work ([`Tsvd::work_begins`]), a gap that is blamed
+//!    on a delay begins no earlier than the thread's current piece. In the paper, a thread of a
+//!    pool that had nothing to do while another was held seems to have waited for it, and two short
+//!    tasks that meet once a round seem to be ordered.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.

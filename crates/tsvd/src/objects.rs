@@ -5,8 +5,8 @@
 //! is the one whose accesses are the least likely to be within the window.
 //!
 //! Nothing is locked. Threads that access one object at the same moment may tear a record or lose
-//! one; what comes of it is a pair too many in the trap set or one seen an access later. Reports do
-//! not depend on it: they come from traps.
+//! one. The trap set then has a superfluous pair, or gets a pair one access later. Reports do not
+//! depend on this: they come from traps.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};

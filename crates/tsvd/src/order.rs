@@ -32,7 +32,7 @@ pub(crate) struct State {
 }
 
 #[repr(C)]
-pub(crate) struct Order {
+pub(crate) struct SyncOrder {
     lock: Spin,
     /// Changes that found no room.
     pub lost: AtomicU64,
@@ -40,9 +40,9 @@ pub(crate) struct Order {
 }
 
 // SAFETY: the state is only touched by `with`, under the lock.
-unsafe impl Sync for Order {}
+unsafe impl Sync for SyncOrder {}
 
-impl Order {
+impl SyncOrder {
     pub(crate) fn with<T>(&self, host: &mut impl Host, act: impl FnOnce(&mut State) -> T) -> T {
         let _held = self.lock.hold(host);
         // SAFETY: the lock is held.

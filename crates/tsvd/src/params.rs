@@ -40,12 +40,13 @@ impl Policy {
 pub mod technique {
     /// 3.4.4: order is inferred from delays. Without it no pair is pruned for being ordered.
     pub const HB_INFERENCE: u32 = 1;
-    /// 3.4.2: only accesses within the window are near misses. Without it the whole history of an object counts, as
-    /// far as it is kept: [`super::MAX_HISTORY`] accesses.
+    /// 3.4.2: only accesses within the window are near misses. Without it the whole history of an
+    /// object counts, as far as it is kept: [`super::MAX_HISTORY`] accesses.
     pub const WINDOW: u32 = 1 << 1;
     /// 3.4.3: at least one access of a dangerous pair is made in a concurrent phase.
     pub const PHASE: u32 = 1 << 2;
-    /// 3.4.6: several threads are delayed at a time. Without it a second delay waits for the first to end.
+    /// 3.4.6: several threads are delayed at a time. Without it a second delay waits for the first
+    /// to end.
     pub const PARALLEL: u32 = 1 << 3;
     /// All that the paper has.
     pub const PAPER: u32 = HB_INFERENCE | WINDOW | PHASE | PARALLEL;

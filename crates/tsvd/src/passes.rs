@@ -1,32 +1,36 @@
-//! The fast way out of a point. A loop over a container comes to the same few points millions of
-//! times a second, and all but the first few visits teach nothing. So a visit that taught nothing
-//! leaves a *pass*: the next visits by the same thread, from the same site, on the same object go
-//! on after a handful of loads ([`Tsvd::passes`](crate::Tsvd::passes)).
+//! The fast path of a point. A loop over a container comes to the same few points millions of times
+//! a second, and all visits after the first few teach nothing. So a visit that taught nothing
+//! leaves a *pass*: the next visits by the same thread, from the same site, on the same object,
+//! continue after a handful of loads ([`Tsvd::passes`](crate::Tsvd::passes)).
 //!
-//! A visit teaches nothing if no dangerous pair is in it: no conflicting access of another thread
-//! is near, or what is near was settled before. A pass is void as soon as the next visit could
+//! A visit teaches nothing if it has no dangerous pair: no conflicting access of another thread is
+//! near, or what is near was settled before. A pass becomes void as soon as the next visit could
 //! teach something:
-//! - a trap is set: an epoch begins, and there is no new pass for its object while it is set;
-//! - another thread, or another site of another thread, comes to the object: `version` of its way changes, and the holders
-//!   of passes see that access in the object's history when they come again;
-//! - the object's history was given to another object;
-//! - its *epoch* is over. A new one begins when time goes on by [`TICK`], when any site becomes dangerous, when a delay
-//!   begins or ends, so that who goes on meanwhile is told from who waits (see `inference`), and when a thread is created: what
-//!   its creator did before happens before what the new thread does, and what it does afterwards does not, so the time of
-//!   the next access counts;
-//! - it was used so often as the object is visited in [`SPAN`], at the rate seen last. So the time of the last access in the
-//!   history is at most that much behind while the loop runs, and slow visits, which cost next to nothing, get no pass.
+//! - A trap is set. This begins an epoch, and there is no new pass for its object while it is set.
+//! - Another thread, or another site of another thread, comes to the object. This changes `version`
+//!   of its way, and the holders of passes see that access in the object's history at their next
+//!   visit.
+//! - The object's history was given to another object.
+//! - Its *epoch* is over. A new epoch begins when time advances by [`TICK`], when a site becomes
+//!   dangerous, when a delay begins or ends (so that a thread that continues meanwhile is
+//!   distinguished from one that waits, see `inference`), and when a thread is created. What the
+//!   creator did before the creation happens before what the new thread does, and what it does
+//!   afterwards does not, so the time of its next access counts.
+//! - It was used as often as the object is visited in [`SPAN`], at the rate last seen. So the time
+//!   of the last access in the history is at most that far behind while the loop runs. Rare visits
+//!   get no pass; they cost almost nothing anyway.
 //!
-//! What may be lost: a thread whose loop has paused, whose process meanwhile came to no point
-//! without a pass, and which makes one more visit with an old pass, has an old time in the history.
-//! A conflicting access that comes soon after is a near miss all the same if the thread comes back
-//! within the window; if it never does, that near miss is not seen in this run.
+//! What may be lost: suppose the loop of a thread pauses, its process meanwhile comes to no point
+//! without a pass, and the thread makes one more visit with an old pass. Then the history has an
+//! old time for it. A conflicting access soon afterwards is still a near miss if the thread comes
+//! back within the window; if it never does, this run does not see that near miss.
 //!
 //! The only thread of a process needs no pass ([`Lane::points`] still counts its visits): whatever
-//! it does happens before all that the threads do which it creates (deviation 8 of the crate).
+//! it does happens before everything done by the threads that it creates (deviation 8 of the
+//! crate).
 //!
-//! All this is read by the thread itself and written by it, but for the way; a runtime may do the
-//! same loads in assembly, for which [`layout`] has the offsets.
+//! Each thread reads and writes its own passes; only the way is shared. A runtime may make the same
+//! loads in assembly, with the offsets in [`layout`].
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};

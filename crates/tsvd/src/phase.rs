@@ -1,12 +1,12 @@
 //! Concurrent phases (3.4.3): whether the last points came from more than one thread.
 //!
-//! The paper keeps a buffer of the last points. All that is ever asked of it is whether it holds a
-//! point of another thread, and that is so exactly when the current thread's uninterrupted run of
-//! points is shorter than the buffer and another thread came before it. So the last thread and the
-//! length of its run are enough: one word instead of a buffer that every thread writes to, and a
-//! sequential phase only reads it.
+//! The paper keeps a buffer of the last points. The only question is whether it holds a point of
+//! another thread. It does exactly when the current thread's uninterrupted run of points is shorter
+//! than the buffer and another thread came before it. So the last thread and the length of its run
+//! are enough: one word instead of a buffer that every thread writes to. A sequential phase only
+//! reads it.
 //!
-//! A store may overwrite another thread's; the run is then a point too long or too short, no more.
+//! A store may overwrite another thread's. The run is then one point too long or too short.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;

@@ -5,10 +5,9 @@
 //! site, drawn uniformly from those that this run has reached so far, is armed instead when the
 //! delay ends. So a site in a hot loop is delayed as often as one that is reached now and then.
 //!
-//! DataCollider draws from all instructions of a program. Here sites that were never reached are
-//! left out: most belong to libraries that the test does not use, and armed they would only sit
-//! there. A site that is drawn and not reached again within [`PATIENCE`] points gives way to
-//! another.
+//! DataCollider draws from all instructions of a program. This sampler leaves out sites that
+//! were never reached: most belong to libraries that the test does not use. A site that is drawn
+//! and not reached again within [`PATIENCE`] points is replaced by another.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;

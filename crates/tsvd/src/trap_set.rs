@@ -1,16 +1,16 @@
 //! The trap set (3.4.1): pairs of call sites that may well be called at once, with the probability
 //! of a delay.
 //!
-//! A pair enters by a near miss with probability one. It leaves when the two were seen to be
-//! ordered (3.4.4), when its probability has decayed to nothing (3.4.5), or when it was caught. It
-//! is never forgotten: a pair that left does not come back in the same run, or a lock-protected
+//! A near miss adds a pair with probability one. The pair leaves when its sites turn out to be
+//! ordered (3.4.4), when its probability has decayed to zero (3.4.5), or when it is caught. It is
+//! never forgotten: a pair that left does not come back in the same run. Otherwise a lock-protected
 //! pair, which has near misses all the time, would be delayed for ever.
 //!
-//! With extension 2 a pair in the set is delayed at an end only while that end is *fresh*: a near
-//! miss makes both so, and a delay uses its own up. A pair of an earlier run whose other site has
-//! not been reached in this one may yet come: it stays fresh, and is tried again when the run has
-//! lasted twice as long. While one end of a pair is held, the other is not: a thread that is held
-//! can neither come nor be seen to wait.
+//! With extension 2, an end of a pair is delayed only while that end is *fresh*. A near miss makes
+//! both ends fresh, and a delay uses up its own. If the other site of a pair from an earlier run
+//! has not been reached in this run, it may still come: the end stays fresh, and is tried again
+//! when the run has lasted twice as long. While one end of a pair is held, the other is not: a held
+//! thread can neither come nor be seen to wait.
 //!
 //! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list
 //! of its pairs, and keeps the greatest probability among them where the hot path reads it.

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use crate::budget::Budget;
 use crate::inference::{self, Delays};
 use crate::objects::{Access, Objects};
-use crate::order::Order;
+use crate::order::SyncOrder;
 use crate::params::{MAX_HISTORY, technique};
 use crate::passes::Visited;
 use crate::phase::Phase;
@@ -36,7 +36,7 @@ pub struct Tsvd {
     pairs: TrapSet,
     pub(crate) objects: Objects,
     sampler: Sampler,
-    order: Order,
+    order: SyncOrder,
     /// Not zero: no point goes by without being looked at.
     pub(crate) all_wanted: AtomicU32,
 }
@@ -455,8 +455,8 @@ impl Tsvd {
         self.params.reach(quiet)
     }
 
-    /// 3.5: an earlier conflicting access that does not happen before this one makes a dangerous pair, however long ago
-    /// it was made.
+    /// 3.5: an earlier conflicting access that does not happen before this one makes a dangerous
+    /// pair, however long ago it was made.
     fn unordered(&self, now: u64, point: &Point, concurrent: bool, host: &mut impl Host) {
         let mut pairs = [0; MAX_HISTORY as usize];
         let mut found = 0;

@@ -46,7 +46,7 @@ const DETECTOR_RUN: u64 = 1;
 
 /// A wrong program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Program {
+pub struct SuiteProgram {
     /// Its file name.
     pub name: String,
     pub path: PathBuf,
@@ -54,9 +54,9 @@ pub struct Program {
     pub flags: Vec<String>,
 }
 
-impl Program {
+impl SuiteProgram {
     /// Reads the header. None for a correct program.
-    pub fn parse(path: &Path, text: &str) -> Option<Program> {
+    pub fn parse(path: &Path, text: &str) -> Option<SuiteProgram> {
         let header = || text.lines().take_while(|line| line.starts_with("//"));
         let kinds = header().find_map(|line| line.strip_prefix("// expect: "))?;
         let expected: Vec<String> = kinds.split('|').map(|kind| kind.trim().to_owned()).collect();
@@ -64,7 +64,7 @@ impl Program {
             return None;
         }
         let flags = header().find_map(|line| line.strip_prefix("//@ flags: ")).unwrap_or_default();
-        Some(Program {
+        Some(SuiteProgram {
             name: path.file_name()?.to_string_lossy().into_owned(),
             path: path.to_owned(),
             expected,
@@ -73,7 +73,7 @@ impl Program {
     }
 
     /// The wrong programs of a folder whose names contain one of `only`, by name.
-    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<Program>, Error> {
+    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<SuiteProgram>, Error> {
         let mut programs = Vec::new();
         for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {
             let path = entry.map_err(Error::file("read", folder))?.path();
@@ -81,7 +81,7 @@ impl Program {
                 continue;
             }
             let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
-            programs.extend(Program::parse(&path, &text));
+            programs.extend(SuiteProgram::parse(&path, &text));
         }
         programs.retain(|program| only.is_empty() || only.iter().any(|part| program.name.contains(part)));
         if programs.is_empty() {
@@ -173,7 +173,7 @@ pub struct Effect {
 
 /// Runs all searches.
 pub fn run(options: &EffectOptions, raddle: PathBuf, folder: &Path) -> Result<Effect, Error> {
-    let programs = Program::all(&options.suite, &options.only)?;
+    let programs = SuiteProgram::all(&options.suite, &options.only)?;
     let mut effect = Effect {
         schema: SCHEMA.to_owned(),
         date: today(),
@@ -202,7 +202,7 @@ pub fn run(options: &EffectOptions, raddle: PathBuf, folder: &Path) -> Result<Ef
 struct Searches<'a> {
     options: &'a EffectOptions,
     explorer: &'a Explorer,
-    program: &'a Program,
+    program: &'a SuiteProgram,
     binary: &'a Path,
 }
 
@@ -262,7 +262,7 @@ fn requests(options: &EffectOptions) -> Vec<Request> {
 }
 
 /// A result that must be wrong: another kind of failure, or the claim that there is none.
-fn complain(program: &Program, run: &Run) -> Option<String> {
+fn complain(program: &SuiteProgram, run: &Run) -> Option<String> {
     if let Some(kind) = run.kinds.iter().find(|kind| !program.expected.contains(kind)) {
         return Some(format!("seed {}: it reported `{kind}`", run.seed));
     }
@@ -292,9 +292,9 @@ pub(crate) mod tests {
         }
     }
 
-    fn program() -> Program {
+    fn program() -> SuiteProgram {
         let text = "// expect: deadlock | crash\n//@ bound: 1\n//@ flags: -O2 -std=c11\n// Why.\nint x; // expect: nothing here\n";
-        Program::parse(Path::new("s/a_bad.c"), text).unwrap()
+        SuiteProgram::parse(Path::new("s/a_bad.c"), text).unwrap()
     }
 
     fn options(line: &str) -> EffectOptions {
@@ -313,18 +313,18 @@ pub(crate) mod tests {
             ("a_bad.c", "deadlock,crash")
         );
         assert_eq!(program.flags, ["-O2", "-std=c11"]);
-        assert_eq!(Program::parse(Path::new("a.c"), "// expect: nothing\n"), None);
-        assert_eq!(Program::parse(Path::new("a.c"), "int x;\n// expect: crash\n"), None);
+        assert_eq!(SuiteProgram::parse(Path::new("a.c"), "// expect: nothing\n"), None);
+        assert_eq!(SuiteProgram::parse(Path::new("a.c"), "int x;\n// expect: crash\n"), None);
     }
 
     #[test]
     fn the_suite_is_large_enough_and_can_be_narrowed() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/suite");
-        let all = Program::all(&folder, &[]).unwrap();
+        let all = SuiteProgram::all(&folder, &[]).unwrap();
         assert!(all.len() >= 25 && all.iter().all(|program| program.name.contains("_bad.")));
-        let some = Program::all(&folder, &["wronglock".to_owned()]).unwrap();
+        let some = SuiteProgram::all(&folder, &["wronglock".to_owned()]).unwrap();
         assert!(some.len() >= 2 && some.iter().all(|program| program.name.starts_with("wronglock")));
-        assert!(Program::all(&folder, &["no_such".to_owned()]).is_err());
+        assert!(SuiteProgram::all(&folder, &["no_such".to_owned()]).is_err());
     }
 
     #[test]

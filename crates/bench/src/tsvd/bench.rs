@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::options::TsvdOptions;
 use super::plan::{Stage, Which};
-use super::program::{Op, Program, Side};
+use super::program::{Op, PlantedProgram, Side};
 use super::record::{Failure, Found, Planted, Record, Row, Run, SCHEMA, Subject};
 use super::series::Series;
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub fn run(
     launcher: PathBuf,
     folder: &Path,
 ) -> Result<Record, Error> {
-    let programs = Program::all(&options.suite, &options.only)?;
+    let programs = PlantedProgram::all(&options.suite, &options.only)?;
     let mut record = match options.output.json.as_deref().map(Record::read).transpose()?.flatten() {
         Some(record) => current(record),
         None => Record {
@@ -58,7 +58,7 @@ pub fn run(
     record.machine.load = before.max(busy(Duration::from_secs(1)).unwrap_or(record.machine.load));
     record.jobs = record.jobs.max(options.jobs);
     record.command = options.command.clone();
-    record.subjects = Program::all(&options.suite, &[])?.iter().map(Subject::new).collect();
+    record.subjects = PlantedProgram::all(&options.suite, &[])?.iter().map(Subject::new).collect();
     for Stage { series, .. } in &options.stages {
         let known = record.series.iter().find(|known| known.name == series.name);
         let runs = known.map_or(0, |known| known.runs).max(series.runs);
@@ -112,7 +112,7 @@ fn ticks(line: &str) -> Option<(u64, u64)> {
 
 /// One program in one stage (or natively).
 struct Item<'a> {
-    program: &'a Program,
+    program: &'a PlantedProgram,
     stage: Option<&'a Stage>,
     /// The result of earlier runs of the series.
     row: Row,
@@ -122,7 +122,7 @@ struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    fn new(program: &'a Program, stage: Option<&'a Stage>, record: &Record) -> Item<'a> {
+    fn new(program: &'a PlantedProgram, stage: Option<&'a Stage>, record: &Record) -> Item<'a> {
         let series = stage.map(|stage| stage.series.name.as_str());
         let known = record.row(&program.name, series).filter(|_| stage.is_some()).cloned();
         Item {
@@ -149,9 +149,14 @@ struct Bench {
 impl Bench {
     /// Runs natively, then one stage after the other, so that an interrupted bench has complete
     /// stages.
-    fn run_all(&self, programs: &[Program], options: &TsvdOptions, record: Record) -> Result<Record, Error> {
+    fn run_all(
+        &self,
+        programs: &[PlantedProgram],
+        options: &TsvdOptions,
+        record: Record,
+    ) -> Result<Record, Error> {
         let begin = Instant::now();
-        let lacks = |program: &&Program| {
+        let lacks = |program: &&PlantedProgram| {
             let made = record.row(&program.name, None).map_or(0, |row| row.runs.len());
             made < options.reps as usize
         };
@@ -210,20 +215,20 @@ impl Bench {
         Ok(record.into_inner().expect("no thread panics here"))
     }
 
-    fn build_all(&self, programs: &[Program]) -> Result<(), Error> {
+    fn build_all(&self, programs: &[PlantedProgram]) -> Result<(), Error> {
         programs
             .iter()
             .filter(|program| !self.binary(program).exists())
             .try_for_each(|program| self.build(program))
     }
 
-    fn binary(&self, program: &Program) -> PathBuf {
+    fn binary(&self, program: &PlantedProgram) -> PathBuf {
         self.folder.join(program.name.replace('.', "-"))
     }
 
     /// Builds C as usual, C++ so that container methods stay calls, and Rust without optimisation,
     /// for the same reason.
-    fn build(&self, program: &Program) -> Result<(), Error> {
+    fn build(&self, program: &PlantedProgram) -> Result<(), Error> {
         progress(&format!("building {}", program.name));
         let mut command = match program.language {
             Language::C => Command::new("cc"),
@@ -268,7 +273,7 @@ impl Bench {
     /// Makes this many further runs, which begin with the trap file of the earlier ones.
     fn go_on(
         &self,
-        program: &Program,
+        program: &PlantedProgram,
         series: &Series,
         runs: u32,
         folder: &Path,
@@ -293,7 +298,7 @@ impl Bench {
     fn launch(
         &self,
         before: Vec<OsString>,
-        program: &Program,
+        program: &PlantedProgram,
         folder: &Path,
         usage: &Path,
         limit: Duration,
@@ -382,7 +387,7 @@ fn usages(file: &Path) -> Result<Vec<Run>, String> {
 }
 
 /// Compares the report of some runs with what was planted. `done` is the number of earlier runs.
-fn read_report(text: &str, program: &Program, done: u32, row: &mut Row) -> Result<(), String> {
+fn read_report(text: &str, program: &PlantedProgram, done: u32, row: &mut Row) -> Result<(), String> {
     let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let stats = &report["stats"];
     row.calls += stats["calls"].as_u64().unwrap_or(0);
@@ -456,7 +461,7 @@ mod tests {
         let text = "//@ pair 1: different-keys often\n\
                     a(); // expect: thread-safety-violation write #1\n\
                     b(); // expect: thread-safety-violation read #1\n";
-        let program = Program::parse(Path::new("a_bad.cc"), text).unwrap();
+        let program = PlantedProgram::parse(Path::new("a_bad.cc"), text).unwrap();
         let mut row = Row::new("a_bad.cc", Some("tsvd"));
         read_report(REPORT, &program, 0, &mut row).unwrap();
         assert_eq!(row.found, [Found { pair: 1, run: 2 }]);

@@ -21,7 +21,7 @@
 use std::time::Duration;
 
 use super::figures;
-use super::program::Program;
+use super::program::PlantedProgram;
 use super::record::Record;
 use super::series::{POLICIES, Series, is_shared};
 
@@ -67,7 +67,7 @@ fn stages(series: Vec<Series>, which: impl Fn(&str) -> Which) -> Vec<Stage> {
 
 impl Stage {
     /// The programs that still have to be run in this stage.
-    pub fn programs<'a>(&self, programs: &'a [Program], record: &Record) -> Vec<&'a Program> {
+    pub fn programs<'a>(&self, programs: &'a [PlantedProgram], record: &Record) -> Vec<&'a PlantedProgram> {
         programs.iter().filter(|program| self.is_due(&program.name, record)).collect()
     }
 
@@ -86,7 +86,7 @@ impl Stage {
     }
 
     /// About how long the stage will take.
-    pub fn expected(&self, programs: &[&Program], record: &Record) -> Duration {
+    pub fn expected(&self, programs: &[&PlantedProgram], record: &Record) -> Duration {
         let ratio = figures::price(record, &self.series.name).unwrap_or(first_guess(&self.series.name));
         let seconds = programs.iter().map(|program| {
             let done = record.row(&program.name, Some(&self.series.name)).map_or(0, |row| row.runs.len());
@@ -114,8 +114,8 @@ mod tests {
     use std::path::Path;
 
     /// The programs of the sample record, as far as a stage needs them.
-    fn programs() -> Vec<Program> {
-        let program = |name: &str| Program::parse(Path::new(name), "// expect: nothing\n").unwrap();
+    fn programs() -> Vec<PlantedProgram> {
+        let program = |name: &str| PlantedProgram::parse(Path::new(name), "// expect: nothing\n").unwrap();
         ["a_bad.cc", "b_bad.c", "c_ok.rs"].map(program).to_vec()
     }
 
@@ -150,7 +150,7 @@ mod tests {
         let (mut record, programs) = (sample(), programs());
         add(&mut record, "a_bad.cc", None, &[2.0], &[]);
         let stage = &whole(series::policies(2))[2];
-        let all: Vec<&Program> = programs.iter().collect();
+        let all: Vec<&PlantedProgram> = programs.iter().collect();
         let guess = stage.expected(&all, &record).as_secs_f64();
         assert!((guess - 4.0 * 2.0 * (2.0 + 1.0 + 1.0)).abs() < 1e-6, "{guess}");
         add(&mut record, "a_bad.cc", Some("dynamic-random"), &[3.0, 3.0], &[]);

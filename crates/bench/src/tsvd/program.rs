@@ -59,7 +59,7 @@ impl Pair {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Program {
+pub struct PlantedProgram {
     /// The file's name.
     pub name: String,
     pub path: PathBuf,
@@ -69,13 +69,13 @@ pub struct Program {
     pub pairs: Vec<Pair>,
 }
 
-impl Program {
+impl PlantedProgram {
     /// The pair that a finding matches. None for a false report.
     pub fn pair(&self, sides: [Side; 2]) -> Option<u32> {
         self.pairs.iter().find(|pair| pair.is(sides)).map(|pair| pair.number)
     }
 
-    pub fn parse(path: &Path, text: &str) -> Result<Program, Error> {
+    pub fn parse(path: &Path, text: &str) -> Result<PlantedProgram, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let bad = |what: &str| Error::MalformedKernel { kernel: name.clone(), what: what.to_owned() };
         let language = Language::of(path).ok_or_else(|| bad("a known extension"))?;
@@ -106,12 +106,12 @@ impl Program {
         }
         let libs = header().find_map(|line| line.strip_prefix("//@ libs: ")).unwrap_or_default();
         let libs = libs.split_whitespace().map(str::to_owned).collect();
-        Ok(Program { name, path: path.to_owned(), language, libs, pairs })
+        Ok(PlantedProgram { name, path: path.to_owned(), language, libs, pairs })
     }
 
     /// The programs of a folder whose names contain one of `only`, by name. `work.*` is the code
     /// that they share.
-    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<Program>, Error> {
+    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<PlantedProgram>, Error> {
         let mut programs = Vec::new();
         for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {
             let path = entry.map_err(Error::file("read", folder))?.path();
@@ -121,7 +121,7 @@ impl Program {
                 continue;
             }
             let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
-            programs.push(Program::parse(&path, &text)?);
+            programs.push(PlantedProgram::parse(&path, &text)?);
         }
         if programs.is_empty() {
             return Err(Error::Usage(format!("no program in {} has such a name", folder.display())));
@@ -170,8 +170,8 @@ a();    // expect: thread-safety-violation write #1 | write write #2
 b();    // expect: thread-safety-violation read #1
 ";
 
-    fn parse(text: &str) -> Result<Program, Error> {
-        Program::parse(Path::new("some/x_bad.cc"), text)
+    fn parse(text: &str) -> Result<PlantedProgram, Error> {
+        PlantedProgram::parse(Path::new("some/x_bad.cc"), text)
     }
 
     #[test]
@@ -210,7 +210,7 @@ b();    // expect: thread-safety-violation read #1
     #[test]
     fn the_suite_is_as_the_issue_wants_it() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/tsvd");
-        let programs = Program::all(&folder, &[]).unwrap();
+        let programs = PlantedProgram::all(&folder, &[]).unwrap();
         let wrong = programs.iter().filter(|program| !program.pairs.is_empty()).count();
         assert!(programs.len() >= 40 && wrong * 3 > programs.len() && wrong * 3 < programs.len() * 2);
         let pairs: Vec<&Pair> = programs.iter().flat_map(|program| &program.pairs).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::program::{Meets, Program};
+use super::program::{Meets, PlantedProgram};
 use super::series::{self, Series};
 use crate::error::Error;
 use crate::machine::Machine;
@@ -28,7 +28,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    pub fn new(program: &Program) -> Subject {
+    pub fn new(program: &PlantedProgram) -> Subject {
         let planted = |pair: &super::program::Pair| Planted {
             number: pair.number,
             kind: pair.kind.clone(),

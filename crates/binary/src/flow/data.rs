@@ -21,7 +21,7 @@ use super::effects::{Definition, Effects, Operand};
 use super::form::{Form, Forms};
 use super::function::{Function, is_call};
 use super::outlets::Outlets;
-use super::places::{ARGUMENTS, Cover, Place};
+use super::places::{ARGUMENTS, Cover, Storage};
 use super::probes::Probes;
 use super::program::Program;
 use super::stack::heights;
@@ -40,7 +40,7 @@ pub(crate) struct DataFlow {
     pub(crate) effects: Vec<Effects>,
     pub(crate) heights: Vec<Option<i32>>,
     /// The places of memory operands, parallel to `effects[i].operands`.
-    pub(crate) operand_places: Vec<Vec<Option<Place>>>,
+    pub(crate) operand_places: Vec<Vec<Option<Storage>>>,
     pub(crate) forms: RefCell<Forms>,
     /// For each block: instructions that define memory.
     memory_definitions: Vec<Vec<u32>>,
@@ -48,7 +48,7 @@ pub(crate) struct DataFlow {
     defined: Vec<u64>,
     /// The predecessors of each block, including paths through exceptions.
     before: Vec<Vec<u32>>,
-    reaching: RefCell<HashMap<(u32, Place), Definitions>>,
+    reaching: RefCell<HashMap<(u32, Storage), Definitions>>,
     pub(super) form_of_definition: RefCell<HashMap<(u32, u8), Form>>,
     probes: OnceCell<Probes>,
     pub(super) outlets: OnceCell<Outlets>,
@@ -124,7 +124,7 @@ impl DataFlow {
                 let Some(place) = self.place_of(program, function, index, &operand) else { continue };
                 self.operand_places[at][number] = Some(place);
                 if operand.writes {
-                    let sure = matches!(place, Place::Slot { .. });
+                    let sure = matches!(place, Storage::Slot { .. });
                     self.effects[at].definitions.push(Definition { place, sure });
                 }
             }
@@ -138,17 +138,17 @@ impl DataFlow {
         function: &Function<'m>,
         index: u32,
         operand: &Operand,
-    ) -> Option<Place> {
+    ) -> Option<Storage> {
         if operand.segment {
             return None;
         }
         let form = self.address(program, function, index, operand);
         let mut forms = self.forms.borrow_mut();
         match forms.stack_distance(&form) {
-            Some(at) => Some(Place::Slot { at, size: operand.size.max(1) }),
+            Some(at) => Some(Storage::Slot { at, size: operand.size.max(1) }),
             None if self.through_slots => {
                 let form = forms.number(form);
-                Some(Place::Memory { form, size: operand.size })
+                Some(Storage::Memory { form, size: operand.size })
             }
             None => None,
         }
@@ -183,7 +183,7 @@ impl DataFlow {
             }
             for register in ARGUMENTS {
                 if let Some(slot) = self.pointed_slot(program, function, index, register) {
-                    let place = Place::Slot { at: slot, size: ESCAPED };
+                    let place = Storage::Slot { at: slot, size: ESCAPED };
                     self.effects[at].definitions.push(Definition { place, sure: false });
                 }
             }
@@ -212,7 +212,7 @@ impl DataFlow {
     }
 
     /// The definitions of a place that reach the start of an instruction.
-    pub(crate) fn reaching(&self, function: &Function, index: u32, place: Place) -> Definitions {
+    pub(crate) fn reaching(&self, function: &Function, index: u32, place: Storage) -> Definitions {
         if let Some(known) = self.reaching.borrow().get(&(index, place)) {
             return known.clone();
         }
@@ -243,7 +243,7 @@ impl DataFlow {
     }
 
     /// Collects the definitions in part of a block, last first; true when one covers the place.
-    fn scan(&self, block: u32, range: std::ops::Range<u32>, place: Place, found: &mut Vec<u32>) -> bool {
+    fn scan(&self, block: u32, range: std::ops::Range<u32>, place: Storage, found: &mut Vec<u32>) -> bool {
         if place.is_memory() {
             let inside = &self.memory_definitions[block as usize];
             let from = inside.partition_point(|index| *index < range.start);
@@ -256,7 +256,7 @@ impl DataFlow {
         range.rev().any(|index| self.covers(index, place, found))
     }
 
-    fn covers(&self, index: u32, place: Place, found: &mut Vec<u32>) -> bool {
+    fn covers(&self, index: u32, place: Storage, found: &mut Vec<u32>) -> bool {
         let mut all = false;
         for definition in &self.effects[index as usize].definitions {
             match definition.place.covers(place) {
@@ -270,7 +270,7 @@ impl DataFlow {
     }
 
     /// The definition that reaches, if there is only one and it is not a parameter.
-    pub(crate) fn only_definition(&self, function: &Function, index: u32, place: Place) -> Option<u32> {
+    pub(crate) fn only_definition(&self, function: &Function, index: u32, place: Storage) -> Option<u32> {
         match self.reaching(function, index, place)[..] {
             [only] if only != ENTRY => Some(only),
             _ => None,
@@ -283,10 +283,10 @@ fn is_silent(probe: &str) -> bool {
     !probe.contains("compare_exchange") && !probe.starts_with("mem")
 }
 
-fn bit(place: Place) -> u64 {
+fn bit(place: Storage) -> u64 {
     match place {
-        Place::Register { number, .. } => 1 << number.min(62),
-        Place::Flags => 1 << 63,
-        Place::Slot { .. } | Place::Memory { .. } => 0,
+        Storage::Register { number, .. } => 1 << number.min(62),
+        Storage::Flags => 1 << 63,
+        Storage::Slot { .. } | Storage::Memory { .. } => 0,
     }
 }

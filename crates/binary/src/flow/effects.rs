@@ -4,7 +4,7 @@
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, UsedMemory};
 
 use super::function::is_call;
-use super::places::{CLOBBERED, Place, RSP, XMM0};
+use super::places::{CLOBBERED, RSP, Storage, XMM0};
 
 /// Why an instruction reads a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub(crate) enum Role {
 /// A read of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Use {
-    pub(crate) place: Place,
+    pub(crate) place: Storage,
     pub(crate) role: Role,
 }
 
 /// A write of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Definition {
-    pub(crate) place: Place,
+    pub(crate) place: Storage,
     /// Whether it certainly happens.
     pub(crate) sure: bool,
 }
@@ -73,7 +73,7 @@ impl Effects {
         let zero = is_zero(instruction);
         let (mut uses, mut definitions) = (Vec::new(), Vec::new());
         for used in info.used_registers() {
-            let Some(place) = Place::of(used.register()).filter(|place| !is_stack_pointer(*place)) else {
+            let Some(place) = Storage::of(used.register()).filter(|place| !is_stack_pointer(*place)) else {
                 continue;
             };
             let (reads, writes, sure) = match used.access() {
@@ -98,10 +98,10 @@ impl Effects {
             }
         }
         if instruction.rflags_read() != 0 {
-            uses.push(Use { place: Place::Flags, role: Role::Value });
+            uses.push(Use { place: Storage::Flags, role: Role::Value });
         }
         if instruction.rflags_modified() != 0 {
-            definitions.push(Definition { place: Place::Flags, sure: true });
+            definitions.push(Definition { place: Storage::Flags, sure: true });
         }
         uses.dedup();
         effects.uses = uses;
@@ -112,8 +112,8 @@ impl Effects {
     /// The registers that a callee need not preserve. Its arguments are examined only if a slice
     /// needs them.
     fn of_call() -> Self {
-        let registers = CLOBBERED.into_iter().chain(XMM0..XMM0 + 16).map(Place::whole);
-        let places = registers.chain([Place::Flags]);
+        let registers = CLOBBERED.into_iter().chain(XMM0..XMM0 + 16).map(Storage::whole);
+        let places = registers.chain([Storage::Flags]);
         let definitions = places.map(|place| Definition { place, sure: true }).collect();
         Self { definitions, ..Self::default() }
     }
@@ -163,14 +163,14 @@ fn is_value(instruction: &Instruction, register: Register, read: impl Fn(u32) ->
     })
 }
 
-fn is_stack_pointer(place: Place) -> bool {
-    matches!(place, Place::Register { number: RSP, .. })
+fn is_stack_pointer(place: Storage) -> bool {
+    matches!(place, Storage::Register { number: RSP, .. })
 }
 
 /// Writing half of a general register clears the other half.
-fn widened(place: Place) -> Place {
+fn widened(place: Storage) -> Storage {
     match place {
-        Place::Register { number, size: 4 } => Place::whole(number),
+        Storage::Register { number, size: 4 } => Storage::whole(number),
         other => other,
     }
 }
@@ -229,15 +229,15 @@ mod tests {
         Effects::of(&instruction, &mut InstructionInfoFactory::new())
     }
 
-    fn uses(effects: &Effects) -> Vec<(Place, Role)> {
+    fn uses(effects: &Effects) -> Vec<(Storage, Role)> {
         effects.uses.iter().map(|u| (u.place, u.role)).collect()
     }
 
     #[test]
     fn a_load_uses_its_address_and_defines_its_register() {
         let found = effects(&[0x8b, 0x47, 0x04]); // mov 4(%rdi), %eax
-        assert_eq!(uses(&found), [(Place::whole(RDI), Role::Address)]);
-        assert_eq!(found.definitions, [Definition { place: Place::whole(RAX), sure: true }]);
+        assert_eq!(uses(&found), [(Storage::whole(RDI), Role::Address)]);
+        assert_eq!(found.definitions, [Definition { place: Storage::whole(RAX), sure: true }]);
         let operand = found.operands[0];
         assert_eq!((operand.base, operand.displacement, operand.size), (Register::RDI, 4, 4));
         assert!(operand.reads && !operand.writes);
@@ -247,7 +247,7 @@ mod tests {
     fn clearing_a_register_depends_on_nothing() {
         let found = effects(&[0x31, 0xc0]); // xor %eax, %eax
         assert!(found.uses.is_empty());
-        assert!(found.definitions.iter().any(|d| d.place == Place::Flags));
+        assert!(found.definitions.iter().any(|d| d.place == Storage::Flags));
         let found = effects(&[0x31, 0xc8]); // xor %ecx, %eax
         assert_eq!(found.uses.len(), 2);
     }
@@ -255,25 +255,27 @@ mod tests {
     #[test]
     fn a_conditional_move_keeps_the_old_value_or_takes_the_new_one() {
         let found = effects(&[0x0f, 0x44, 0xc1]); // cmove %ecx, %eax
-        let places: Vec<Place> = found.uses.iter().map(|u| u.place).collect();
-        assert!(places.contains(&Place::Register { number: RAX, size: 4 }), "{places:?}");
-        assert!(places.contains(&Place::Register { number: RCX, size: 4 }) && places.contains(&Place::Flags));
+        let places: Vec<Storage> = found.uses.iter().map(|u| u.place).collect();
+        assert!(places.contains(&Storage::Register { number: RAX, size: 4 }), "{places:?}");
+        assert!(
+            places.contains(&Storage::Register { number: RCX, size: 4 }) && places.contains(&Storage::Flags)
+        );
         assert!(found.definitions.iter().all(|d| d.sure));
     }
 
     #[test]
     fn bytes_are_bytes_and_halves_are_whole() {
         let found = effects(&[0x0f, 0x94, 0xc0]); // sete %al
-        assert_eq!(found.definitions[0].place, Place::Register { number: RAX, size: 1 });
-        assert_eq!(uses(&found), [(Place::Flags, Role::Value)]);
+        assert_eq!(found.definitions[0].place, Storage::Register { number: RAX, size: 1 });
+        assert_eq!(uses(&found), [(Storage::Flags, Role::Value)]);
     }
 
     #[test]
     fn calls_clobber_what_the_abi_lets_them() {
         let found = effects(&[0xe8, 0, 0, 0, 0]);
         assert!(found.uses.is_empty() && found.operands.is_empty());
-        assert!(found.definitions.iter().any(|d| d.place == Place::whole(RAX)));
-        assert!(!found.definitions.iter().any(|d| d.place == Place::whole(3)), "rbx is preserved");
+        assert!(found.definitions.iter().any(|d| d.place == Storage::whole(RAX)));
+        assert!(!found.definitions.iter().any(|d| d.place == Storage::whole(3)), "rbx is preserved");
     }
 
     #[test]
@@ -298,8 +300,8 @@ mod tests {
     #[test]
     fn a_store_of_its_own_address_uses_it_as_a_value() {
         let found = effects(&[0x48, 0x89, 0x00]); // mov %rax, (%rax)
-        assert_eq!(uses(&found), [(Place::whole(RAX), Role::Value)]);
+        assert_eq!(uses(&found), [(Storage::whole(RAX), Role::Value)]);
         let found = effects(&[0x8b, 0x40, 0x04]); // mov 4(%rax), %eax
-        assert_eq!(uses(&found), [(Place::whole(RAX), Role::Address)], "the old value only says where");
+        assert_eq!(uses(&found), [(Storage::whole(RAX), Role::Address)], "the old value only says where");
     }
 }

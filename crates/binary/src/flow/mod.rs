@@ -54,5 +54,5 @@ pub use fingerprint::Fingerprint;
 pub use function::Function;
 pub use program::{Call, Callee, Looked, Outline, Program};
 pub use query::{Dereference, Exit, Loop, Query};
-pub use slice::{Deciding, Found, Limits, Sliced, Start, slice};
+pub use slice::{Deciding, Limits, Sliced, SlicedRead, Start, slice};
 pub use tested::tested;

@@ -1,6 +1,6 @@
 //! What a function does with the memory that its pointer parameters point to.
 
-use super::places::{ARGUMENTS, Place};
+use super::places::{ARGUMENTS, Storage};
 use super::view::View;
 
 /// A store through a parameter.
@@ -42,7 +42,7 @@ impl Outlets {
                 continue;
             }
             for (operand, place) in view.operands(index) {
-                let (true, Some(Place::Memory { form, .. })) = (operand.writes, place) else { continue };
+                let (true, Some(Storage::Memory { form, .. })) = (operand.writes, place) else { continue };
                 let forms = view.data().forms.borrow();
                 if let Some((parameter, distance)) = forms.parameter(forms.form(form)) {
                     outlets.stores.push(Store { index, parameter, distance, size: operand.size });

@@ -4,7 +4,7 @@ use iced_x86::Register;
 
 /// A place that holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     /// A general register (0 to 15) or vector register (16 to 47), and the number of its bytes.
     Register {
         number: u8,
@@ -48,7 +48,7 @@ pub(crate) enum Cover {
     All,
 }
 
-impl Place {
+impl Storage {
     /// A whole general register.
     pub(crate) fn whole(number: u8) -> Self {
         Self::Register { number, size: if number < XMM0 { 8 } else { VECTOR } }
@@ -97,29 +97,29 @@ mod tests {
 
     #[test]
     fn registers_are_known_by_number_and_width() {
-        assert_eq!(Place::of(Register::EAX), Some(Place::Register { number: RAX, size: 4 }));
-        assert_eq!(Place::of(Register::DIL), Some(Place::Register { number: RDI, size: 1 }));
-        assert_eq!(Place::of(Register::XMM3), Place::of(Register::YMM3));
-        assert_eq!(Place::of(Register::RIP), None);
-        assert_eq!(Place::of(Register::None), None);
-        assert_eq!(Place::of(Register::RSP), Some(Place::whole(RSP)));
+        assert_eq!(Storage::of(Register::EAX), Some(Storage::Register { number: RAX, size: 4 }));
+        assert_eq!(Storage::of(Register::DIL), Some(Storage::Register { number: RDI, size: 1 }));
+        assert_eq!(Storage::of(Register::XMM3), Storage::of(Register::YMM3));
+        assert_eq!(Storage::of(Register::RIP), None);
+        assert_eq!(Storage::of(Register::None), None);
+        assert_eq!(Storage::of(Register::RSP), Some(Storage::whole(RSP)));
     }
 
     #[test]
     fn a_write_covers_what_it_is_as_wide_as() {
-        let (byte, whole) = (Place::Register { number: 0, size: 1 }, Place::whole(0));
+        let (byte, whole) = (Storage::Register { number: 0, size: 1 }, Storage::whole(0));
         assert_eq!(whole.covers(byte), Cover::All);
         assert_eq!(byte.covers(whole), Cover::Part);
-        assert_eq!(whole.covers(Place::whole(1)), Cover::Nothing);
+        assert_eq!(whole.covers(Storage::whole(1)), Cover::Nothing);
     }
 
     #[test]
     fn slots_overlap() {
-        let slot = |at, size| Place::Slot { at, size };
+        let slot = |at, size| Storage::Slot { at, size };
         assert_eq!(slot(-16, 8).covers(slot(-12, 4)), Cover::All);
         assert_eq!(slot(-16, 4).covers(slot(-16, 8)), Cover::Part);
         assert_eq!(slot(-16, 4).covers(slot(-12, 4)), Cover::Nothing);
-        let memory = Place::Memory { form: 1, size: 4 };
+        let memory = Storage::Memory { form: 1, size: 4 };
         assert_eq!(memory.covers(memory), Cover::Part);
         assert_eq!(memory.covers(slot(0, 8)), Cover::Nothing);
     }

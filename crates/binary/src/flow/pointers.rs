@@ -5,7 +5,7 @@
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use super::places::{CLOBBERED, Place, XMM0};
+use super::places::{CLOBBERED, Storage, XMM0};
 
 /// What a register points to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl Pointers {
 }
 
 fn general(register: Register) -> Option<usize> {
-    match Place::of(register)? {
-        Place::Register { number, .. } if number < XMM0 => Some(usize::from(number)),
+    match Storage::of(register)? {
+        Storage::Register { number, .. } if number < XMM0 => Some(usize::from(number)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::data::ENTRY;
 use super::form::{Form, Root};
 use super::function::Function;
 use super::loops::Nest;
-use super::places::{ARGUMENTS, Place, RAX, XMM0};
+use super::places::{ARGUMENTS, RAX, Storage, XMM0};
 use super::program::{Callee, Program};
 use super::slice::{Deciding, Start};
 use super::view::{SharedRead, View};
@@ -49,7 +49,7 @@ pub struct Exit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dereference {
     pub index: u32,
-    /// The address that identifies the read of the pointer, as in [`super::Found`].
+    /// The address that identifies the read of the pointer, as in [`super::SlicedRead`].
     pub read: u64,
     pub instrumented: bool,
     pub atomic: bool,
@@ -145,9 +145,9 @@ impl<'p, 'm> Query<'p, 'm> {
                 continue;
             }
             for (operand, place) in self.view.operands(index) {
-                let Some(Place::Memory { form, .. }) = place else { continue };
+                let Some(Storage::Memory { form, .. }) = place else { continue };
                 let form = self.view.data().forms.borrow().form(form).clone();
-                let base = Place::of(operand.base).filter(|_| operand.base != Register::None);
+                let base = Storage::of(operand.base).filter(|_| operand.base != Register::None);
                 for (read, offset) in base.into_iter().flat_map(|_| self.pointers(&form)) {
                     let indexed = form.terms.len() > 1;
                     let SharedRead { address, instrumented, atomic, variable, .. } = read;
@@ -191,7 +191,7 @@ impl<'p, 'm> Query<'p, 'm> {
         reads
     }
 
-    /// The instruction of the read with this identity, as in [`super::Found::address`].
+    /// The instruction of the read with this identity, as in [`super::SlicedRead::address`].
     pub fn read_at(&self, address: u64) -> Option<u32> {
         let function = &self.view.function;
         let announces = |index: &u32| {
@@ -269,7 +269,7 @@ impl<'p, 'm> Query<'p, 'm> {
     /// opposed to values that an earlier call left in them.
     pub fn arguments(&self, call: u32, from: u8) -> Vec<Start> {
         let set = |register: u8| {
-            let definitions = self.view.reaching(call, Place::whole(register));
+            let definitions = self.view.reaching(call, Storage::whole(register));
             let by = |definition: &u32| *definition != ENTRY && !self.view.is_call(*definition);
             !definitions.is_empty() && definitions.iter().all(by)
         };
@@ -294,7 +294,7 @@ impl<'p, 'm> Query<'p, 'm> {
             }
             objects.push(slot);
             for at in (slot..slot + OBJECT).step_by(8) {
-                for &store in self.view.reaching(call, Place::Slot { at, size: 8 }).iter() {
+                for &store in self.view.reaching(call, Storage::Slot { at, size: 8 }).iter() {
                     if store == ENTRY {
                         continue;
                     }
@@ -302,8 +302,8 @@ impl<'p, 'm> Query<'p, 'm> {
                         work.extend(self.wrapped(store, &wraps));
                         continue;
                     }
-                    let source = Place::of(self.view.instruction(store).op1_register());
-                    if let Some(Place::Register { number, .. }) = source {
+                    let source = Storage::of(self.view.instruction(store).op1_register());
+                    if let Some(Storage::Register { number, .. }) = source {
                         work.extend(self.slots_behind(store, number, &wraps));
                     }
                 }

@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use super::data::ENTRY;
 use super::effects::Role;
 use super::outlets::Outlets;
-use super::places::{ARGUMENTS, Place, RAX, RDX, XMM0};
+use super::places::{ARGUMENTS, RAX, RDX, Storage, XMM0};
 use super::program::Program;
 use super::query::Loop;
 use super::specialise::{Constants, Live, constants};
@@ -75,7 +75,7 @@ pub struct Deciding {
 
 /// A read in a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SlicedRead {
     pub address: u64,
     pub instrumented: bool,
     pub size: u8,
@@ -97,7 +97,7 @@ pub struct Found {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sliced {
     /// Sorted by distance and address.
-    pub reads: Vec<Found>,
+    pub reads: Vec<SlicedRead>,
     /// With the distance of each, nearest first.
     pub branches: Vec<(Deciding, u32)>,
 }
@@ -107,9 +107,9 @@ pub struct Sliced {
 enum Want {
     Control(u32),
     Instruction(u32),
-    Value(u32, Place),
+    Value(u32, Storage),
     /// What a call leaves in a register.
-    Result(u32, Place),
+    Result(u32, Storage),
     /// What the function writes through a pointer parameter: register, distance, bytes.
     Written(u8, i64, u32),
 }
@@ -164,7 +164,7 @@ struct Slice<'p, 'm> {
     queue: Vec<Vec<Step>>,
     within: Option<&'p Loop>,
     seen: HashSet<(u32, Want, u32)>,
-    found: BTreeMap<u64, Found>,
+    found: BTreeMap<u64, SlicedRead>,
     branches: Vec<(Deciding, u32)>,
 }
 
@@ -196,7 +196,7 @@ pub fn slice<'p>(
         slice.begin(function, *start, *distance, number);
     }
     slice.search();
-    let mut reads: Vec<Found> = slice.found.into_values().collect();
+    let mut reads: Vec<SlicedRead> = slice.found.into_values().collect();
     reads.sort_by_key(|found| (found.distance, found.address));
     Sliced { reads, branches: slice.branches }
 }
@@ -235,7 +235,7 @@ impl<'p, 'm> Slice<'p, 'm> {
     }
 
     fn begin(&mut self, function: u32, start: Start, distance: u32, number: usize) {
-        let register = |call, place| Want::Value(call, Place::whole(place));
+        let register = |call, place| Want::Value(call, Storage::whole(place));
         let view = self.view(function);
         let index = match start {
             Start::Control(index)
@@ -259,7 +259,7 @@ impl<'p, 'm> Slice<'p, 'm> {
                 wants.extend(ARGUMENTS.get(argument as usize).map(|place| register(index, *place)));
             }
             Start::FloatArgument(_, argument) => wants.push(register(index, XMM0 + argument)),
-            Start::Slot(_, at) => wants.push(Want::Value(index, Place::Slot { at, size: 8 })),
+            Start::Slot(_, at) => wants.push(Want::Value(index, Storage::Slot { at, size: 8 })),
             Start::Pointer(_) => wants.extend(self.used(function, index, Role::Address)),
         }
         for want in wants {
@@ -346,12 +346,12 @@ impl<'p, 'm> Slice<'p, 'm> {
     fn explain_instruction(&mut self, step: &Step, index: u32) {
         self.go(step, 0, Want::Control(index));
         if self.view(step.function).is_call(index) {
-            return self.go(step, 0, Want::Result(index, Place::whole(RAX)));
+            return self.go(step, 0, Want::Result(index, Storage::whole(RAX)));
         }
         let operands: Vec<_> = self.view(step.function).operands(index).collect();
         let mut outside = false;
         for (operand, place) in operands {
-            outside |= !matches!(place, Some(Place::Slot { .. }));
+            outside |= !matches!(place, Some(Storage::Slot { .. }));
             if !operand.reads {
                 continue;
             }
@@ -365,7 +365,7 @@ impl<'p, 'm> Slice<'p, 'm> {
                 self.record(step, read);
             }
             match place {
-                Some(place @ Place::Slot { .. }) => self.go(step, 0, Want::Value(index, place)),
+                Some(place @ Storage::Slot { .. }) => self.go(step, 0, Want::Value(index, place)),
                 Some(place) => self.go(step, 1, Want::Value(index, place)),
                 None => {}
             }
@@ -392,12 +392,12 @@ impl<'p, 'm> Slice<'p, 'm> {
         }
         let slot = self.view(context.function).pointed_slot(context.call, register)?;
         let at = slot.checked_add(i32::try_from(distance).ok()?)?;
-        let want = Want::Value(context.call, Place::Slot { at, size: operand.size.max(1) });
+        let want = Want::Value(context.call, Storage::Slot { at, size: operand.size.max(1) });
         Some(Step { function: context.function, context: context.outer, want, ..*step })
     }
 
     fn record(&mut self, step: &Step, read: SharedRead) {
-        let found = Found {
+        let found = SlicedRead {
             address: read.address,
             instrumented: read.instrumented,
             size: read.size,
@@ -413,7 +413,7 @@ impl<'p, 'm> Slice<'p, 'm> {
         self.found.entry(read.address).or_insert(found);
     }
 
-    fn explain_value(&mut self, step: &Step, index: u32, place: Place) {
+    fn explain_value(&mut self, step: &Step, index: u32, place: Storage) {
         let definitions = self.view(step.function).reaching(index, place);
         for &definition in definitions.iter() {
             if definition == ENTRY {
@@ -430,27 +430,27 @@ impl<'p, 'm> Slice<'p, 'm> {
                 continue;
             }
             match place {
-                Place::Register { number: RAX | RDX, .. } => self.call_result(step, definition, place),
-                Place::Register { number, .. } if number == XMM0 || number == XMM0 + 1 => {
+                Storage::Register { number: RAX | RDX, .. } => self.call_result(step, definition, place),
+                Storage::Register { number, .. } if number == XMM0 || number == XMM0 + 1 => {
                     self.call_result(step, definition, place);
                 }
-                Place::Slot { at, size } => self.explain_escaped(step, definition, at, size),
+                Storage::Slot { at, size } => self.explain_escaped(step, definition, at, size),
                 _ => {}
             }
         }
     }
 
-    fn call_result(&mut self, step: &Step, call: u32, place: Place) {
+    fn call_result(&mut self, step: &Step, call: u32, place: Storage) {
         self.go(step, 0, Want::Control(call));
         self.go(step, 0, Want::Result(call, place));
     }
 
     /// A value that the function was entered with.
-    fn explain_parameter(&mut self, step: &Step, place: Place) {
+    fn explain_parameter(&mut self, step: &Step, place: Storage) {
         match place {
-            Place::Register { number, .. }
+            Storage::Register { number, .. }
                 if ARGUMENTS.contains(&number) || (XMM0..XMM0 + 8).contains(&number) => {}
-            Place::Slot { at, .. } if at >= 8 => {}
+            Storage::Slot { at, .. } if at >= 8 => {}
             _ => return,
         }
         if let Some(context) = self.contexts.get(step.context as usize).copied() {
@@ -460,18 +460,18 @@ impl<'p, 'm> Slice<'p, 'm> {
             }
             return;
         }
-        if self.limits.callers && matches!(place, Place::Register { .. }) {
+        if self.limits.callers && matches!(place, Storage::Register { .. }) {
             let entry = self.view(step.function).function.entry();
             self.go_to_callers(step, entry, |call| Want::Value(call, place));
         }
     }
 
     /// A parameter as the caller sees it. The caller pushed what lies above the return address.
-    fn outside(&self, caller: u32, call: u32, place: Place) -> Option<Place> {
+    fn outside(&self, caller: u32, call: u32, place: Storage) -> Option<Storage> {
         match place {
-            Place::Slot { at, size } => {
+            Storage::Slot { at, size } => {
                 let height = self.view(caller).data().heights[call as usize]?;
-                Some(Place::Slot { at: height.checked_add(at - 8)?, size })
+                Some(Storage::Slot { at: height.checked_add(at - 8)?, size })
             }
             other => Some(other),
         }
@@ -505,13 +505,13 @@ impl<'p, 'm> Slice<'p, 'm> {
         live.is_none_or(|live| live.is_live(&self.view(step.function).function, index))
     }
 
-    fn explain_result(&mut self, step: &Step, call: u32, place: Place) {
+    fn explain_result(&mut self, step: &Step, call: u32, place: Storage) {
         let view = self.view(step.function);
         if let Some(read) = view.read_by_call(call) {
             let pointers = if read.atomic { 1 } else { 2 };
             self.record(step, read);
             for register in &ARGUMENTS[..pointers] {
-                self.go(step, 1, Want::Value(call, Place::whole(*register)));
+                self.go(step, 1, Want::Value(call, Storage::whole(*register)));
             }
             return;
         }
@@ -562,7 +562,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             return;
         }
         if let Some(from) = copy.from {
-            return self.go(step, 0, Want::Value(call, Place::Slot { at: from + (at - to), size }));
+            return self.go(step, 0, Want::Value(call, Storage::Slot { at: from + (at - to), size }));
         }
         let view = self.view(step.function);
         let address = view.function.return_address(call);
@@ -573,7 +573,7 @@ impl<'p, 'm> Slice<'p, 'm> {
             SharedRead { address, instrumented, size, atomic: false, variable: None, local: false },
         );
         self.go(step, 0, Want::Control(call));
-        self.go(step, 1, Want::Value(call, Place::whole(ARGUMENTS[1])));
+        self.go(step, 1, Want::Value(call, Storage::whole(ARGUMENTS[1])));
     }
 
     /// A callee's stores through a pointer parameter, and calls to which it passes the pointer on.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
 use super::function::Function;
-use super::places::{ARGUMENTS, Place};
+use super::places::{ARGUMENTS, Storage};
 use super::tested::Builder;
 use super::view::View;
 
@@ -41,7 +41,7 @@ pub(super) fn constants(view: &View, call: u32, outer: &Constants) -> Constants 
         if form.terms.is_empty() {
             return Some(form.constant);
         }
-        let handed_on = builder.as_ref()?.place(call, Place::whole(register), 0)?;
+        let handed_on = builder.as_ref()?.place(call, Storage::whole(register), 0)?;
         handed_on.evaluate(&|_| None).map(|value| value as i64)
     })
 }
@@ -119,7 +119,7 @@ fn table_index(view: &View, jump: u32) -> Option<(u32, Register)> {
     if view.instruction(jump).op0_kind() == OpKind::Memory {
         return scaled(jump, 8);
     }
-    let definition = |index: u32, register: Register| view.only_definition(index, Place::of(register)?);
+    let definition = |index: u32, register: Register| view.only_definition(index, Storage::of(register)?);
     let sum = definition(jump, view.instruction(jump).op0_register())?;
     let instruction = view.instruction(sum);
     if instruction.mnemonic() != Mnemonic::Add {

@@ -11,7 +11,7 @@ use super::data::ENTRY;
 use super::effects::{Operand, is_zero};
 use super::expression::{Expression, Operator, Predicate};
 use super::function::Function;
-use super::places::{ARGUMENTS, Cover, Place, RAX};
+use super::places::{ARGUMENTS, Cover, RAX, Storage};
 use super::program::Program;
 use super::specialise::{Constants, Live, constants};
 use super::transfer::is_immediate;
@@ -61,7 +61,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
 
     /// The condition of a jump or `set` at `index`.
     pub(super) fn condition(&self, index: u32, code: ConditionCode, depth: u32) -> Option<Expression> {
-        let definition = self.view.only_definition(index, Place::Flags)?;
+        let definition = self.view.only_definition(index, Storage::Flags)?;
         let instruction = self.view.instruction(definition);
         let (width, left, right) = match instruction.mnemonic() {
             Mnemonic::Cmp => (
@@ -133,13 +133,13 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         let instruction = self.view.instruction(index);
         let register = instruction.op_register(operand);
         if instruction.op_kind(operand) == OpKind::Register
-            && let Some(Place::Register { number, size }) = Place::of(register)
+            && let Some(Storage::Register { number, size }) = Storage::of(register)
             && needed < size
             && register.is_gpr()
             && depth <= MAX_DEPTH
         {
             return Some(low(
-                self.place(index, Place::Register { number, size: needed }, depth + 1)?,
+                self.place(index, Storage::Register { number, size: needed }, depth + 1)?,
                 needed,
             ));
         }
@@ -148,9 +148,9 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
 
     /// The value of a register before an instruction.
     pub(super) fn register(&self, index: u32, register: Register, depth: u32) -> Option<Expression> {
-        let place = Place::of(register).filter(|_| register.is_gpr())?;
+        let place = Storage::of(register).filter(|_| register.is_gpr())?;
         if is_high_byte(register) {
-            let whole = self.place(index, Place::of(register.full_register())?, depth)?;
+            let whole = self.place(index, Storage::of(register.full_register())?, depth)?;
             return Some(Expression::Part { from: 1, count: 1, of: Box::new(whole) });
         }
         let value = self.place(index, place, depth)?;
@@ -158,7 +158,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
     }
 
     /// The value of a place before an instruction. At least the bytes of the place are right.
-    pub(super) fn place(&self, index: u32, place: Place, depth: u32) -> Option<Expression> {
+    pub(super) fn place(&self, index: u32, place: Storage, depth: u32) -> Option<Expression> {
         let definitions = self.view.reaching(index, place);
         let mut alive = definitions.iter().copied().filter(|definition| self.is_live(*definition));
         let (Some(definition), None) = (alive.next(), alive.next()) else { return None };
@@ -176,8 +176,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
             return self.result(definition, place, depth + 1);
         }
         match place {
-            Place::Slot { at, size } => self.stored(definition, at, size, depth + 1),
-            Place::Register { size, .. } => self.computed(definition, size, depth + 1),
+            Storage::Slot { at, size } => self.stored(definition, at, size, depth + 1),
+            Storage::Register { size, .. } => self.computed(definition, size, depth + 1),
             _ => None,
         }
     }
@@ -188,8 +188,8 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
     }
 
     /// A parameter, if the call is known.
-    fn parameter(&self, place: Place, depth: u32) -> Option<Expression> {
-        let Place::Register { number, .. } = place else { return None };
+    fn parameter(&self, place: Storage, depth: u32) -> Option<Expression> {
+        let Storage::Register { number, .. } = place else { return None };
         let argument = ARGUMENTS.iter().position(|register| *register == number)?;
         if let Some(constant) = self.constants[argument] {
             return Some(Expression::Constant(constant as u64));
@@ -207,7 +207,7 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
             _ => return None,
         };
         let written = self.view.operands(index).find_map(|(operand, place)| match place {
-            Some(Place::Slot { at, .. }) if operand.writes => Some(at),
+            Some(Storage::Slot { at, .. }) if operand.writes => Some(at),
             _ => None,
         })?;
         let value = self.operand(index, source, depth)?;
@@ -220,8 +220,14 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
     }
 
     /// What a load returns: a slot's value, or a shared read.
-    fn loaded(&self, index: u32, operand: &Operand, place: Option<Place>, depth: u32) -> Option<Expression> {
-        if let Some(place @ Place::Slot { .. }) = place {
+    fn loaded(
+        &self,
+        index: u32,
+        operand: &Operand,
+        place: Option<Storage>,
+        depth: u32,
+    ) -> Option<Expression> {
+        if let Some(place @ Storage::Slot { .. }) = place {
             return self.place(index, place, depth);
         }
         if let Some(value) = self.in_caller(index, operand, depth) {
@@ -238,12 +244,12 @@ impl<'a, 'p, 'm> Builder<'a, 'p, 'm> {
         let (register, distance) = self.view.data().forms.borrow().parameter(&form)?;
         let slot = caller.view.pointed_slot(call, register)?;
         let at = slot.checked_add(i32::try_from(distance).ok()?)?;
-        caller.place(call, Place::Slot { at, size: operand.size.max(1) }, depth + 1)
+        caller.place(call, Storage::Slot { at, size: operand.size.max(1) }, depth + 1)
     }
 
     /// What a call returns.
-    fn result(&self, call: u32, place: Place, depth: u32) -> Option<Expression> {
-        if !matches!(place, Place::Register { number: RAX, .. }) {
+    fn result(&self, call: u32, place: Storage, depth: u32) -> Option<Expression> {
+        if !matches!(place, Storage::Register { number: RAX, .. }) {
             return None;
         }
         if let Some(announced) = self.view.announced(call) {

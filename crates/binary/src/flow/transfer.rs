@@ -6,7 +6,7 @@ use super::data::{DataFlow, ENTRY};
 use super::effects::is_zero;
 use super::form::{Form, Root};
 use super::function::Function;
-use super::places::{Place, RSP};
+use super::places::{RSP, Storage};
 use super::program::Program;
 
 /// The maximal length of a chain of definitions. Chains of spills at `-O0` are the longest.
@@ -21,8 +21,10 @@ pub(super) fn form_of<'m>(
     register: Register,
     depth: u32,
 ) -> Form {
-    match Place::of(register) {
-        Some(Place::Register { number, .. }) => form_of_number(flow, program, function, index, number, depth),
+    match Storage::of(register) {
+        Some(Storage::Register { number, .. }) => {
+            form_of_number(flow, program, function, index, number, depth)
+        }
         _ => Form::default(),
     }
 }
@@ -41,7 +43,7 @@ pub(super) fn form_of_number<'m>(
         form.constant = i64::from(flow.heights[index as usize].unwrap_or(0));
         return form;
     }
-    let definitions = flow.reaching(function, index, Place::whole(number));
+    let definitions = flow.reaching(function, index, Storage::whole(number));
     let root = match definitions[..] {
         [ENTRY] => Root::Parameter(number),
         [definition] if depth < MAX_DEPTH => {
@@ -119,7 +121,7 @@ impl Context<'_, '_> {
     }
 
     fn writes(&self, number: u8) -> bool {
-        matches!(Place::of(self.instruction().op0_register()), Some(Place::Register { number: own, .. }) if own == number)
+        matches!(Storage::of(self.instruction().op0_register()), Some(Storage::Register { number: own, .. }) if own == number)
     }
 
     fn plus(&self, register: Register, constant: i64) -> Option<Form> {
@@ -192,7 +194,7 @@ impl Context<'_, '_> {
             return None;
         }
         let place = self.flow.operand_places[self.index as usize].iter().flatten().next()?;
-        let Place::Slot { at, .. } = *place else { return None };
+        let Storage::Slot { at, .. } = *place else { return None };
         let definitions = self.flow.reaching(self.function, self.index, *place);
         if let [store] = definitions[..]
             && store != ENTRY

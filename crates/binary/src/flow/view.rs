@@ -9,7 +9,7 @@ use super::effects::Operand;
 use super::form::Form;
 use super::function::{Function, is_call};
 use super::outlets::Outlets;
-use super::places::{Place, RDI, RDX, RSI};
+use super::places::{RDI, RDX, RSI, Storage};
 use super::probes::{Announced, announced};
 use super::program::{Callee, Program};
 use super::transfer::{self, is_immediate};
@@ -58,16 +58,16 @@ impl<'p, 'm> View<'p, 'm> {
         is_call(self.instruction(index))
     }
 
-    pub(crate) fn reaching(&self, index: u32, place: Place) -> Definitions {
+    pub(crate) fn reaching(&self, index: u32, place: Storage) -> Definitions {
         self.data().reaching(&self.function, index, place)
     }
 
-    pub(crate) fn only_definition(&self, index: u32, place: Place) -> Option<u32> {
+    pub(crate) fn only_definition(&self, index: u32, place: Storage) -> Option<u32> {
         self.data().only_definition(&self.function, index, place)
     }
 
     /// Memory operands with their places.
-    pub(crate) fn operands(&self, index: u32) -> impl Iterator<Item = (Operand, Option<Place>)> + '_ {
+    pub(crate) fn operands(&self, index: u32) -> impl Iterator<Item = (Operand, Option<Storage>)> + '_ {
         let data = self.data();
         let operands = data.effects[index as usize].operands.iter().copied();
         operands.zip(data.operand_places[index as usize].iter().copied())
@@ -104,9 +104,9 @@ impl<'p, 'm> View<'p, 'm> {
         &self,
         index: u32,
         operand: &Operand,
-        place: Option<Place>,
+        place: Option<Storage>,
     ) -> Option<SharedRead> {
-        if !operand.reads || operand.segment || matches!(place, Some(Place::Slot { .. })) {
+        if !operand.reads || operand.segment || matches!(place, Some(Storage::Slot { .. })) {
             return None;
         }
         let form = self.address(index, operand);
@@ -143,9 +143,9 @@ impl<'p, 'm> View<'p, 'm> {
         &self,
         index: u32,
         operand: &Operand,
-        place: Option<Place>,
+        place: Option<Storage>,
     ) -> Option<SharedRead> {
-        if !operand.reads || !matches!(place, Some(Place::Slot { .. })) {
+        if !operand.reads || !matches!(place, Some(Storage::Slot { .. })) {
             return None;
         }
         let form = self.address(index, operand);

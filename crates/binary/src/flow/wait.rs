@@ -2,7 +2,7 @@
 //! (*ConSeq*, section 7.2, after Xiong et al., *Ad Hoc Synchronization Considered Harmful*, 2010).
 
 use super::loops::Nest;
-use super::places::{Place, RDI};
+use super::places::{RDI, Storage};
 use super::view::View;
 
 /// The depth of nested calls to follow.
@@ -21,7 +21,7 @@ pub(super) fn only_waits(view: &View, nest: &Nest) -> bool {
 fn is_harmless(view: &View, index: u32, depth: u32) -> bool {
     if !view.is_call(index) {
         return view.operands(index).all(|(operand, place)| {
-            !operand.writes || operand.segment || matches!(place, Some(Place::Slot { .. }))
+            !operand.writes || operand.segment || matches!(place, Some(Storage::Slot { .. }))
         });
     }
     let Some(callee) = view.callee(index) else { return false };

@@ -1,49 +1,33 @@
 //! Builds small programs for the tests, with the real compilers.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::process::Command;
 
 use raddle_binary::{Address, Lookup, Module, SourceFrame};
+use raddle_testing::Folder;
 
-/// A folder of its own for one test, gone at its end.
-pub struct Workshop {
-    folder: tempfile::TempDir,
+/// A folder of its own for one test, gone at its end, with compilers.
+pub struct Workshop(Folder);
+
+impl Deref for Workshop {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 impl Workshop {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a temporary folder") }
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        std::fs::write(&path, text).expect("a file in the temporary folder");
-        path
-    }
-
-    /// Runs a command line in the folder, words split at blanks.
-    pub fn run(&self, line: &str) {
-        let mut words = line.split_whitespace();
-        let mut command = Command::new(words.next().expect("a command"));
-        command.args(words).current_dir(self.folder.path());
-        let output = command.output().unwrap_or_else(|e| panic!("`{line}` cannot be started: {e}"));
-        assert!(
-            output.status.success(),
-            "`{line}` failed:\n{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        Self(Folder::new())
     }
 
     /// Writes `source` as `name`, compiles it with `command` and opens the result.
     pub fn build(&self, name: &str, source: &str, command: &str) -> Module {
-        self.write(name, source);
-        self.run(&format!("{command} {name} -o out"));
+        self.file(name, source);
+        self.sh(&format!("{command} {name} -o out"));
         self.open("out")
     }
 
@@ -53,8 +37,8 @@ impl Workshop {
 
     /// A Rust program whose own code is instrumented, and whose `__tsan_*` stay undefined.
     pub fn build_rust(&self, source: &str, flags: &str) -> Module {
-        self.write("main.rs", source);
-        self.run(&format!(
+        self.file("main.rs", source);
+        self.sh(&format!(
             "env RUSTC_BOOTSTRAP=1 rustc --edition 2024 main.rs -o out -Zsanitizer=thread -Zexternal-clangrt \
              -Cunsafe-allow-abi-mismatch=sanitizer --target x86_64-unknown-linux-gnu \
              -Clink-arg=-Wl,--unresolved-symbols=ignore-all {flags}"

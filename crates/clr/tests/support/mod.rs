@@ -2,8 +2,9 @@
 //!
 //! They need .NET Core 3.1 with its compiler, which `./test setup` puts into `target/dotnet`.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use raddle_clr::record::{KnownPair, Record, Violation};
 use raddle_tsvd::{ALIGN, Params, SIZE, TrapPair, Tsvd};
@@ -11,10 +12,15 @@ use raddle_wire::tsvd::{Shared, flag};
 
 const MARK: &str = "// expect: thread-safety-violation";
 
-/// A .NET SDK, and OpenSSL 1.1, which the compiler wants.
-pub struct Sdk {
-    folder: PathBuf,
-    openssl: PathBuf,
+/// [`raddle_testing::dotnet::Sdk`], with the profiler.
+pub struct Sdk(raddle_testing::dotnet::Sdk);
+
+impl Deref for Sdk {
+    type Target = raddle_testing::dotnet::Sdk;
+
+    fn deref(&self) -> &raddle_testing::dotnet::Sdk {
+        &self.0
+    }
 }
 
 /// A program of `tests/programs`.
@@ -126,50 +132,7 @@ impl Run {
 
 impl Sdk {
     pub fn find() -> Option<Sdk> {
-        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/dotnet");
-        let sdk = Sdk { folder: target.join("sdk"), openssl: target.join("openssl") };
-        let found = sdk.folder.join("dotnet").is_file();
-        if !found {
-            eprintln!("no .NET SDK in target/dotnet: `./test setup` gets one; nothing was tested");
-        }
-        found.then_some(sdk)
-    }
-
-    pub fn dotnet(&self) -> Command {
-        let mut dotnet = Command::new(self.folder.join("dotnet"));
-        dotnet.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").env("DOTNET_CLI_TELEMETRY_OPTOUT", "1");
-        dotnet.env("LD_LIBRARY_PATH", &self.openssl);
-        dotnet
-    }
-
-    /// The only folder that matches.
-    fn only(&self, below: &str) -> PathBuf {
-        let all = std::fs::read_dir(self.folder.join(below)).unwrap();
-        all.map(|entry| entry.unwrap().path()).next().unwrap_or_else(|| panic!("{below} is empty"))
-    }
-
-    /// Compiles sources with further options.
-    pub fn compile(&self, sources: &[PathBuf], to: &Path, options: &[&str]) {
-        let framework = self.only("shared/Microsoft.NETCore.App");
-        let version = framework.file_name().unwrap().to_string_lossy().into_owned();
-        let references = std::fs::read_dir(&framework).unwrap().filter_map(|entry| {
-            let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-            let managed = name.ends_with(".dll") && !name.contains("Native");
-            let wanted = managed && (name.starts_with("System") || name == "Microsoft.CSharp.dll");
-            wanted.then(|| format!("-r:{}", framework.join(name).display()))
-        });
-        let mut compile = self.dotnet();
-        compile.arg(self.only("sdk").join("Roslyn/bincore/csc.dll"));
-        compile
-            .args(["-nologo", "-langversion:8", "-debug:portable", "-optimize+", "-unsafe+"])
-            .args(references);
-        let output =
-            compile.args(options).arg(format!("-out:{}", to.display())).args(sources).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-        let settings = format!(
-            r#"{{"runtimeOptions":{{"tfm":"netcoreapp3.1","framework":{{"name":"Microsoft.NETCore.App","version":"{version}"}}}}}}"#
-        );
-        std::fs::write(to.with_extension("runtimeconfig.json"), settings).unwrap();
+        raddle_testing::dotnet::Sdk::find().map(Sdk)
     }
 
     /// One assembly of all programs, each in a namespace of its name: the compiler takes longer to

@@ -1,14 +1,16 @@
 //! Which invariants no sample contradicts, and which of them are more than chance.
 //!
-//! Candidates are made from the first samples and dropped at the first that contradicts them. What
-//! is left is ranked by how unlikely it would be by chance:
+//! The first samples give candidates, and the first sample that contradicts a candidate removes it.
+//! The rest is ranked by how unlikely it would be by chance:
 //!
-//! - of a value alone: each *run* is one observation, because the reads of one run are seldom independent. A constant is as if a coin
-//!   had come up the same each time; a set or a range of `k` values needs as many more observations.
-//! - of a pointer: nothing but that it is never null, one of a few, or the same as another. Where memory happened to lie says nothing, so an address
-//!   has no range, no order and no linear relation.
-//! - of two: each *different* value is one observation. That `x == y` while `x` took `k` values has a chance of one in `ODDS` for
-//!   each; a linear relation has two values less, which it was made from; an order is a coin again.
+//! - One value: each *run* is one observation, because the reads of one run are seldom independent.
+//!   A constant is like a coin that came up the same each time; a set or a range of `k` values
+//!   needs `k` more observations.
+//! - A pointer: only that it is never null, one of a few, or equal to another. Addresses are
+//!   accidental, so a pointer has no range, no order and no linear relation.
+//! - Two values: each *different* value is one observation. That `x == y` while `x` took `k` values
+//!   has a chance of one in `ODDS` for each. A linear relation has two observations less, those
+//!   that it was computed from. An order is a coin again.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use super::sample::{Memory, Reader, Sample, Samples, variable};
 use super::shape::{Shape, Term, Variable};
-use crate::event::{Event, What};
+use crate::event::{TraceEvent, What};
 
 /// Something that held at every read of a place, in all training runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Invariant {
-    /// The read, as in [`Event::site`].
+    /// The read, as in [`TraceEvent::site`].
     pub site: u32,
     /// What is read there, if that is always the same.
     pub variable: Option<Variable>,
@@ -36,7 +38,7 @@ pub struct Invariant {
 impl Invariant {
     /// The first time that it does not hold in a trace: what was read, and the value of the other
     /// side.
-    pub fn broken(&self, events: &[Event]) -> Option<(i64, Option<i64>)> {
+    pub fn broken(&self, events: &[TraceEvent]) -> Option<(i64, Option<i64>)> {
         let mut memory = Memory::at_the_beginning(events);
         for e in events {
             if let What::Read(cell) = e.what
@@ -217,8 +219,8 @@ mod tests {
     fn the_first_read_that_breaks_it_is_found() {
         use crate::event::Cell;
         let cell = |address, value| Cell { address, size: 4, value, atomic: false };
-        let read = |value| Event { thread: 1, site: 1, what: What::Read(cell(8, value)) };
-        let write = |value| Event {
+        let read = |value| TraceEvent { thread: 1, site: 1, what: What::Read(cell(8, value)) };
+        let write = |value| TraceEvent {
             thread: 2,
             site: 2,
             what: What::Write { cell: cell(16, value), before: Some(0), reads: false },

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::shape::{Term, Variable};
-use crate::event::{Cell, Event, What};
+use crate::event::{Cell, TraceEvent, What};
 
 /// What is known of memory at a moment of a trace.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +54,7 @@ impl Memory {
     }
 
     /// What memory held when a trace began, as far as it shows.
-    pub fn at_the_beginning(events: &[Event]) -> Memory {
+    pub fn at_the_beginning(events: &[TraceEvent]) -> Memory {
         let mut memory = Memory::default();
         // Written over: what a later read returns is not from the beginning.
         let mut written: FxHashSet<Variable> = FxHashSet::default();
@@ -76,7 +76,7 @@ impl Memory {
     }
 
     /// Takes in an event.
-    pub fn pass(&mut self, e: &Event) {
+    pub fn pass(&mut self, e: &TraceEvent) {
         if let What::Write { cell, .. } = e.what {
             self.store(variable(&cell), cell.value);
         }
@@ -150,7 +150,7 @@ pub(crate) struct Reader {
 pub struct Samples {
     /// What a read may be related to.
     pub(crate) terms: Vec<Term>,
-    /// By [`Event::site`].
+    /// By [`TraceEvent::site`].
     pub(crate) readers: FxHashMap<u32, Reader>,
 }
 
@@ -165,7 +165,7 @@ const SAMPLES: usize = 256;
 
 impl Samples {
     /// From the traces of correct runs.
-    pub fn of(runs: &[&[Event]]) -> Samples {
+    pub fn of(runs: &[&[TraceEvent]]) -> Samples {
         let mut samples = Samples { terms: terms(runs), ..Samples::default() };
         for (i, run) in runs.iter().enumerate() {
             samples.take(i as u32 + 1, run);
@@ -173,7 +173,7 @@ impl Samples {
         samples
     }
 
-    fn take(&mut self, run: u32, events: &[Event]) {
+    fn take(&mut self, run: u32, events: &[TraceEvent]) {
         let mut memory = Memory::at_the_beginning(events);
         let mut taken: FxHashMap<u32, usize> = FxHashMap::default();
         for e in events {
@@ -207,7 +207,7 @@ impl Samples {
 }
 
 /// What values may be related to: variables that more than one thread touches, and arrays.
-fn terms(runs: &[&[Event]]) -> Vec<Term> {
+fn terms(runs: &[&[TraceEvent]]) -> Vec<Term> {
     // Who touched it first, whether others did, and how often.
     let mut threads: FxHashMap<Variable, (u16, bool, u32)> = FxHashMap::default();
     let mut by_site: FxHashMap<u32, FxHashSet<Variable>> = FxHashMap::default();
@@ -255,12 +255,12 @@ mod tests {
         Cell { address, size: 4, value, atomic: false }
     }
 
-    fn read(thread: u16, site: u32, address: u64, value: u64) -> Event {
-        Event { thread, site, what: What::Read(cell(address, value)) }
+    fn read(thread: u16, site: u32, address: u64, value: u64) -> TraceEvent {
+        TraceEvent { thread, site, what: What::Read(cell(address, value)) }
     }
 
-    fn write(thread: u16, site: u32, address: u64, value: u64, before: u64) -> Event {
-        Event {
+    fn write(thread: u16, site: u32, address: u64, value: u64, before: u64) -> TraceEvent {
+        TraceEvent {
             thread,
             site,
             what: What::Write { cell: cell(address, value), before: Some(before), reads: false },
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn elements_at_equal_distances_are_an_array() {
-        let parts: Vec<Event> = (0..4).map(|i| write(i, 7, 64 + 16 * u64::from(i), 1, 0)).collect();
+        let parts: Vec<TraceEvent> = (0..4).map(|i| write(i, 7, 64 + 16 * u64::from(i), 1, 0)).collect();
         let samples = Samples::of(&[&parts]);
         assert!(matches!(&samples.terms[..], [Term::Sum(of)] if of.len() == 4));
         let uneven = [write(1, 7, 64, 1, 0), write(1, 7, 80, 1, 0), write(1, 7, 88, 1, 0)];

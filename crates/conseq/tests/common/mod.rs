@@ -1,58 +1,45 @@
 //! Builds programs with probes for the tests, with the real compilers and without any runtime.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::ops::Deref;
+use std::path::Path;
 
 use raddle_binary::Module;
+use raddle_testing::Folder;
 
-/// A folder of its own for one test, gone at its end.
-pub struct Workshop {
-    folder: tempfile::TempDir,
+/// A folder of its own for one test, gone at its end, with compilers.
+pub struct Workshop(Folder);
+
+impl Deref for Workshop {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 impl Workshop {
     /// With a library that stands in for the runtime: linkers want `__tsan_*` defined somewhere.
     pub fn new() -> Self {
-        let workshop = Self { folder: tempfile::tempdir().expect("a temporary folder") };
-        workshop.write("probes.c", &probes());
-        workshop.run("gcc -shared -fPIC probes.c -o libprobes.so");
+        let workshop = Self(Folder::new());
+        workshop.file("probes.c", &probes());
+        workshop.sh("gcc -shared -fPIC probes.c -o libprobes.so");
         workshop
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.path(name);
-        std::fs::write(&path, text).expect("a file in the temporary folder");
-        path
-    }
-
-    /// Runs a command line in the folder, words split at blanks.
-    pub fn run(&self, line: &str) {
-        let mut words = line.split_whitespace();
-        let mut command = Command::new(words.next().expect("a command"));
-        command.args(words).current_dir(self.folder.path());
-        let output = command.output().unwrap_or_else(|e| panic!("`{line}` cannot be started: {e}"));
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "`{line}` failed:\n{errors}");
     }
 
     /// Compiles the source file with probes; the compiler is chosen by the file's ending.
     pub fn build(&self, source: &Path, flags: &str) -> Module {
         let file = source.display();
         match source.extension().and_then(|ending| ending.to_str()) {
-            Some("rs") => self.run(&format!(
+            Some("rs") => self.sh(&format!(
                 "env RUSTC_BOOTSTRAP=1 rustc --edition 2024 {file} -g -o out -Zsanitizer=thread -Zexternal-clangrt \
                  -Cunsafe-allow-abi-mismatch=sanitizer --target x86_64-unknown-linux-gnu -Awarnings \
                  -Clink-arg=-L. -Clink-arg=-lprobes {flags}"
             )),
             ending => {
                 let compiler = if ending == Some("cpp") { "g++ -std=c++17" } else { "gcc" };
-                self.run(&format!("{compiler} -g -fsanitize=thread {flags} -c {file} -o out.o"));
-                self.run(&format!("{compiler} out.o -o out -L. -lprobes -pthread"));
+                self.sh(&format!("{compiler} -g -fsanitize=thread {flags} -c {file} -o out.o"));
+                self.sh(&format!("{compiler} out.o -o out -L. -lprobes -pthread"));
             }
         }
         self.open("out")
@@ -64,7 +51,7 @@ impl Workshop {
 
     /// Writes C code and compiles it with probes.
     pub fn build_c(&self, source: &str, flags: &str) -> Module {
-        let path = self.write("program.c", source);
+        let path = self.file("program.c", source);
         self.build(&path, flags)
     }
 }

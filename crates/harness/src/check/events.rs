@@ -1,6 +1,6 @@
 //! The events of a traced execution, from the numbers of the wire to the words of the analyses.
 
-use raddle_conseq::event::{Cell, Event, What};
+use raddle_conseq::event::{Cell, TraceEvent, What};
 use raddle_explore::OpKind;
 use raddle_wire::trace::{self, Decoder};
 
@@ -11,7 +11,7 @@ const PIPES: u64 = 1;
 
 /// What a stream tells.
 pub struct Told {
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     /// Granules of memory that turn out to be shared.
     pub shared: Vec<u64>,
     /// It could be read to its end.
@@ -25,10 +25,10 @@ pub fn of(mut stream: Decoder<'_>) -> Told {
         match event {
             trace::Event::Thread(t) => thread = t,
             trace::Event::Shared(address) => shared.push(address),
-            trace::Event::Access(a) => events.push(Event { thread, site: a.site, what: access(&a) }),
+            trace::Event::Access(a) => events.push(TraceEvent { thread, site: a.site, what: access(&a) }),
             trace::Event::Step(s) => {
                 let whats = step(&s).into_iter().flatten();
-                events.extend(whats.map(|what| Event { thread, site: s.site, what }));
+                events.extend(whats.map(|what| TraceEvent { thread, site: s.site, what }));
             }
         }
     }
@@ -124,7 +124,7 @@ mod tests {
         let Told { events, shared, whole } = of(Decoder::new(&bytes));
         let cell = Cell { address: 64, size: 4, value: 9, atomic: true };
         let what = What::Write { cell, before: Some(8), reads: true };
-        assert_eq!((events, whole), (vec![Event { thread: 1, site: 5, what }], false));
+        assert_eq!((events, whole), (vec![TraceEvent { thread: 1, site: 5, what }], false));
         assert_eq!(shared, [64]);
     }
 

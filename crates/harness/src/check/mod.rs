@@ -6,7 +6,7 @@ pub mod events;
 pub mod printed;
 
 use raddle_base::hash::fnv32;
-use raddle_conseq::event::Event;
+use raddle_conseq::event::TraceEvent;
 use raddle_conseq::invariants::Invariant;
 use raddle_explore::Outcome;
 use raddle_finding::Kind;
@@ -51,7 +51,7 @@ pub fn watch<'a>(guards: impl IntoIterator<Item = &'a Guard>) -> Watch {
 }
 
 /// The events that were recorded of an execution.
-pub fn events(watched: &Watched) -> Vec<Event> {
+pub fn events(watched: &Watched) -> Vec<TraceEvent> {
     events::of(watched.events().0).events
 }
 

@@ -30,9 +30,9 @@ impl ForkJoin {
 
     /// The segment, for comparing. A thread that was neither created nor joined, and did neither,
     /// has its first segment without having been heard of.
-    pub fn place(&self, thread: ThreadId, segment: u32) -> Place<'_> {
+    pub fn segment_clock(&self, thread: ThreadId, segment: u32) -> SegmentClock<'_> {
         let clock = self.segments.get(&thread).and_then(|clocks| clocks.get(segment as usize));
-        Place { moment: moment(thread, segment), clock }
+        SegmentClock { moment: moment(thread, segment), clock }
     }
 
     /// The present clock of the thread.
@@ -52,12 +52,12 @@ impl ForkJoin {
 }
 
 /// A segment among the others.
-pub struct Place<'a> {
+pub struct SegmentClock<'a> {
     moment: Epoch,
     clock: Option<&'a PersistentClock>,
 }
 
-impl Place<'_> {
+impl SegmentClock<'_> {
     /// Whether one of the segments, of different threads, precedes the other.
     pub fn ordered(&self, other: &Self) -> bool {
         self.precedes(other) || other.precedes(self)

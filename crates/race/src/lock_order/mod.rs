@@ -1,37 +1,40 @@
 //! Potential deadlocks: cycles in the order in which locks are taken.
 //!
 //! After GoodLock (Havelund, *Using runtime analysis to guide model checking of Java programs*,
-//! SPIN 2000) for cycles of any length (Bensalem and Havelund, *Dynamic deadlock analysis of
+//! SPIN 2000), for cycles of any length (Bensalem and Havelund, *Dynamic deadlock analysis of
 //! multi-threaded programs*, HVC 2005; Agarwal and Stoller, *Run-time detection of potential
 //! deadlocks for programs with locks, semaphores, and condition variables*, PADTAD 2006).
 //!
 //! # The algorithm
-//! When a thread takes a lock while it holds others, an [`Edge`] is recorded: who, which locks were
-//! held, which one was wanted, and in which segment of the thread. A *segment* here is a stretch of
-//! a thread between thread creations and joins, and segments are partially ordered by these alone
-//! (a signal or an unlock orders nothing: it might come otherwise in another run, which is the
-//! point of predicting). A *cycle* is a sequence of edges in which each edge wants a lock that the
-//! next one holds. It is a potential deadlock if all its edges can be under way at once:
+//! When a thread takes a lock while it holds others, an [`Edge`] records the thread, the locks held,
+//! the lock wanted, and the segment of the thread. A *segment* here is the part of a thread between
+//! two thread creations or joins. Only creation and joining order segments. A signal or an unlock
+//! orders nothing: another run might have it at another time, and the purpose is to predict. A
+//! *cycle* is a sequence of edges in which each edge wants a lock that the next one holds. It is a
+//! potential deadlock if all its edges can be in progress at once:
 //! - their threads are pairwise different;
-//! - no lock is held by two of them (a *gate* lock, which lets in one at a time), unless both hold it for reading.
-//!   The locks of the cycle count too: two threads cannot hold those at once either;
+//! - no two of them hold the same lock (a *gate* lock, which admits one at a time), unless both
+//!   hold it for reading. This includes the locks of the cycle: two threads cannot hold those at
+//!   once;
 //! - no edge's segment precedes another's by creation and joining;
-//! - and each wanted lock would really be waited for: a reader does not wait for a reader.
+//! - each wanted lock would really be waited for: a reader does not wait for a reader.
 //!
 //! Cycles of the same locks, taken in the same contexts, are one cycle.
 //!
 //! # Choices
-//! 1. *Readers do not wait for readers.* This is right for glibc's default rwlock, and for recursive read locking
-//!    anywhere. With a rwlock that prefers waiting writers, a reader may wait behind a writer that waits for
-//!    another reader; such deadlocks need a third thread, and are not predicted.
-//! 2. A try-lock never waits, so it makes no edge into the lock it tries. Once it has succeeded the lock is held,
-//!    and edges out of it are made.
-//! 3. Taking a lock that the thread already holds makes no edge: if the lock is recursive nothing waits, and if
-//!    it is not, that is a double lock, which is another kind of finding. The same for a reader who upgrades;
-//!    the lock then counts as held for writing until it is released altogether.
-//! 4. An unlock of a lock that is not held is ignored; a lock may be released in any order.
-//! 5. The search is bounded ([`Limits`]), shortest cycles first, and says so if it did not finish: the number of
-//!    cycles is exponential in the worst case.
+//! 1. *Readers do not wait for readers.* This is right for glibc's default rwlock, and for
+//!    recursive read locking anywhere. With a rwlock that prefers waiting writers, a reader may
+//!    wait behind a writer that waits for another reader; such deadlocks need a third thread, and
+//!    are not predicted.
+//! 2. A try-lock never waits, so it makes no edge into the lock it tries. After it has succeeded
+//!    the lock is held, and makes edges to locks taken later.
+//! 3. Taking a lock that the thread already holds makes no edge. If the lock is recursive, nothing
+//!    waits. If it is not, this is a double lock, which is another kind of finding. The same
+//!    applies to a reader that upgrades; the lock then counts as held for writing until it is
+//!    released completely.
+//! 4. An unlock of a lock that is not held is ignored. Locks may be released in any order.
+//! 5. The search is bounded ([`Limits`]) and finds the shortest cycles first. The result says if
+//!    the search did not finish: the number of cycles is exponential in the worst case.
 
 mod fork_join;
 mod search;

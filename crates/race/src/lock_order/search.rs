@@ -1,12 +1,12 @@
 //! The search for cycles, shortest first.
 //!
-//! Edges that differ only in who made them, when, and what else was held are one *class*: they make
-//! the same report. The search walks over classes and asks at each step whether the classes on the
-//! path can be filled with edges that are pairwise compatible. So a loop that takes two locks a
-//! thousand times in a hundred threads costs what two edges cost. Before that, locks on no cycle at
-//! all are left out (components), so that a large program with an order costs one pass.
+//! Edges that differ only in their thread, their time and the other locks held form one *class*:
+//! they make the same report. The search walks over classes and checks at each step whether the
+//! path has pairwise compatible edges, one of each class. So a loop that takes two locks a thousand
+//! times in a hundred threads costs as much as two edges. Before that, locks on no cycle are left
+//! out (strongly connected components), so a large program with a lock order costs one pass.
 
-use super::fork_join::{ForkJoin, Place};
+use super::fork_join::{ForkJoin, SegmentClock};
 use super::{Acquisition, Cycle, CycleEdge, Cycles, Edge, Limits};
 use crate::event::{Context, LockId, LockMode};
 use raddle_base::clock::ThreadId;
@@ -19,7 +19,7 @@ pub fn cycles(edges: &[Arc<Edge>], order: &ForkJoin, limits: Limits) -> Cycles {
     let mut search = Search {
         graph: &graph,
         edges,
-        places: edges.iter().map(|edge| order.place(edge.thread, edge.segment)).collect(),
+        segments: edges.iter().map(|edge| order.segment_clock(edge.thread, edge.segment)).collect(),
         limits,
         steps: 0,
         found: Cycles::default(),
@@ -154,7 +154,7 @@ struct Search<'a> {
     graph: &'a Graph,
     edges: &'a [Arc<Edge>],
     /// Of each edge, its segment.
-    places: Vec<Place<'a>>,
+    segments: Vec<SegmentClock<'a>>,
     limits: Limits,
     steps: u64,
     found: Cycles,
@@ -312,7 +312,7 @@ impl Search<'_> {
         let excludes = |mine: &Acquisition| {
             other.iter().any(|theirs| mine.lock == theirs.lock && mine.mode.excludes(theirs.mode))
         };
-        !held.iter().any(excludes) && !self.places[a.edge].ordered(&self.places[b.edge])
+        !held.iter().any(excludes) && !self.segments[a.edge].ordered(&self.segments[b.edge])
     }
 
     fn report(&mut self, arms: &[Arm]) {

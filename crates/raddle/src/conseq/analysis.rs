@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::{self, AtomicityViolation};
-use raddle_conseq::event::{Event, What};
+use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
 use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
@@ -180,7 +180,7 @@ fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> 
 
 /// The invariants of the training runs, with all that it takes to watch them.
 fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
-    let traces: Vec<&[Event]> =
+    let traces: Vec<&[TraceEvent]> =
         runs.runs.iter().filter(|r| r.is_correct()).map(|r| r.events.as_slice()).collect();
     if Instant::now() >= deadline {
         return Vec::new();
@@ -225,7 +225,7 @@ fn is_address(modules: &[Mapped], n: u64) -> bool {
 /// Where each granule of shared memory is accessed, in any of the traces.
 type Accessed = HashMap<u64, BTreeSet<u32>>;
 
-fn accessed(traces: &[&[Event]]) -> Accessed {
+fn accessed(traces: &[&[TraceEvent]]) -> Accessed {
     let mut accessed = Accessed::new();
     for e in traces.iter().flat_map(|t| t.iter()) {
         if let What::Read(cell) | What::Write { cell, .. } = e.what {

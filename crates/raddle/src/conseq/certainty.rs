@@ -23,7 +23,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use raddle_conseq::event::{Event, What};
+use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::suspects::Suspect;
 use raddle_explore::{OpKind, Step, points};
 use raddle_finding::Kind;
@@ -98,7 +98,7 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     for run in runs.iter().filter(|r| r.is_correct()) {
         // By address, who has read what where since the last write.
         let mut last: HashMap<u64, Vec<(u16, u32, u64)>> = HashMap::new();
-        for (i, Event { thread, site, what }) in run.events.iter().enumerate() {
+        for (i, TraceEvent { thread, site, what }) in run.events.iter().enumerate() {
             if i % EACH == EACH - 1 && Instant::now() >= deadline {
                 break;
             }
@@ -186,14 +186,17 @@ mod tests {
         assert!(!loses_update(&reads_again, 64, 3, 4), "it may go by what it read last");
     }
 
-    fn run(events: Vec<Event>) -> Run {
+    fn run(events: Vec<TraceEvent>) -> Run {
         Run { events, ..Run::empty() }
     }
 
-    fn adds(thread: u16, from: u64, to: u64) -> [Event; 2] {
+    fn adds(thread: u16, from: u64, to: u64) -> [TraceEvent; 2] {
         let cell = |value| Cell { address: 64, size: 4, value, atomic: true };
         let write = What::Write { cell: cell(to), before: None, reads: false };
-        [Event { thread, site: 3, what: What::Read(cell(from)) }, Event { thread, site: 4, what: write }]
+        [
+            TraceEvent { thread, site: 3, what: What::Read(cell(from)) },
+            TraceEvent { thread, site: 4, what: write },
+        ]
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use raddle_binary::{Effect, LockClass, Module};
-use raddle_conseq::event::{Event, What};
+use raddle_conseq::event::{TraceEvent, What};
 
 use raddle_harness::places::Mapped;
 
@@ -33,7 +33,7 @@ impl RustLocks {
     }
 
     /// The trace with locks in place of the operations on their words.
-    pub fn recognise(&self, events: &mut Vec<Event>) {
+    pub fn recognise(&self, events: &mut Vec<TraceEvent>) {
         if self.0.is_empty() {
             return;
         }
@@ -64,7 +64,7 @@ impl RustLocks {
     }
 
     /// Whether the event takes a lock, and then whether for reading.
-    fn takes(&self, e: &Event) -> Option<bool> {
+    fn takes(&self, e: &TraceEvent) -> Option<bool> {
         let (class, effect) = self.0.get(&e.site)?;
         let What::Write { before, reads: true, .. } = e.what else { return None };
         let succeeds = match effect {
@@ -97,7 +97,7 @@ impl Word {
 
     /// Whether an update takes the lock, by the values before and after, and then whether for
     /// reading.
-    fn takes(self, e: &Event) -> Option<bool> {
+    fn takes(self, e: &TraceEvent) -> Option<bool> {
         /// Of an `RwLock`'s word, who holds it: so many readers, or all ones for a writer.
         const HOLDERS: u64 = (1 << 30) - 1;
         let What::Write { cell, before: Some(before), reads: true } = e.what else { return None };
@@ -124,13 +124,13 @@ mod tests {
     use super::*;
     use raddle_conseq::event::Cell;
 
-    fn update(thread: u16, site: u32, address: u64, before: u64, value: u64) -> Event {
+    fn update(thread: u16, site: u32, address: u64, before: u64, value: u64) -> TraceEvent {
         let cell = Cell { address, size: 4, value, atomic: true };
-        Event { thread, site, what: What::Write { cell, before: Some(before), reads: true } }
+        TraceEvent { thread, site, what: What::Write { cell, before: Some(before), reads: true } }
     }
 
-    fn load(thread: u16, address: u64) -> Event {
-        Event { thread, site: 9, what: What::Read(Cell { address, size: 4, value: 1, atomic: true }) }
+    fn load(thread: u16, address: u64) -> TraceEvent {
+        TraceEvent { thread, site: 9, what: What::Read(Cell { address, size: 4, value: 1, atomic: true }) }
     }
 
     fn locks() -> RustLocks {

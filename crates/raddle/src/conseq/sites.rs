@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
-use raddle_conseq::event::{Event, What};
+use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::Judge;
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
@@ -97,14 +97,14 @@ impl Sites {
     }
 
     /// Does a trace come by a critical read?
-    pub fn is_reached(&self, events: &[Event]) -> bool {
+    pub fn is_reached(&self, events: &[TraceEvent]) -> bool {
         let reads =
             events.iter().filter(|e| matches!(e.what, What::Read(_) | What::Write { reads: true, .. }));
         self.reads.is_empty() || reads.into_iter().any(|e| self.reads.contains_key(&e.site))
     }
 
     /// How many critical reads these traces come by.
-    pub fn reached<'a>(&self, traces: impl Iterator<Item = &'a [Event]>) -> usize {
+    pub fn reached<'a>(&self, traces: impl Iterator<Item = &'a [TraceEvent]>) -> usize {
         let mut met = HashSet::new();
         for e in traces.flatten() {
             if matches!(e.what, What::Read(_) | What::Write { reads: true, .. })

@@ -23,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use raddle_conseq::event::{Event, What};
+use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::shared::Shared;
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
@@ -42,7 +42,7 @@ use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// One traced execution.
 pub struct Run {
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     pub printed: Printed,
     pub trace: Trace,
     /// It failed, and need not be explained any further.
@@ -282,7 +282,7 @@ struct Differs {
     from: &'static str,
     at: usize,
     /// What is there, and what should be.
-    events: Box<(Option<Event>, Option<Event>)>,
+    events: Box<(Option<TraceEvent>, Option<TraceEvent>)>,
 }
 
 impl Maker<'_> {
@@ -291,7 +291,7 @@ impl Maker<'_> {
     /// of the probes, of which the shared memory is taken afterwards. Of a Rust program values are
     /// not compared ([`forget_values`]).
     fn check(&mut self, tail: Tail, run: &Run) -> Result<()> {
-        let granule = |e: &Event| match e.what {
+        let granule = |e: &TraceEvent| match e.what {
             What::Read(cell) | What::Write { cell, .. } => Some(cell.address & !7),
             _ => None,
         };
@@ -319,7 +319,7 @@ impl Maker<'_> {
 /// A program may copy what it has never set, as Rust's threads seem to do with the unused half of
 /// their `Result`: that is what a probe has left in a register, and another way through the probe
 /// leaves something else.
-fn forget_values(event: &mut Event) {
+fn forget_values(event: &mut TraceEvent) {
     match &mut event.what {
         What::Read(cell) => cell.value = 0,
         What::Write { cell, before, .. } => {
@@ -330,7 +330,7 @@ fn forget_values(event: &mut Event) {
     }
 }
 
-fn same(tail: Tail, made: &[Event], from: &'static str, other: &[Event]) -> Result<(), Differs> {
+fn same(tail: Tail, made: &[TraceEvent], from: &'static str, other: &[TraceEvent]) -> Result<(), Differs> {
     if made == other {
         return Ok(());
     }
@@ -457,7 +457,7 @@ impl Run {
 
 /// The first write to a byte says what it found there. Which writes are the first is known only to
 /// who has seen the beginning.
-fn forget_known(beginning: &[Event], end: &mut [Event]) {
+fn forget_known(beginning: &[TraceEvent], end: &mut [TraceEvent]) {
     let bytes = |address: u64, size: u8| (0xff >> (8 - size)) << (address & 7);
     let mut written: HashMap<u64, u8> = HashMap::new();
     for event in beginning {
@@ -484,9 +484,9 @@ mod tests {
     use super::*;
     use raddle_conseq::event::Cell;
 
-    fn write(address: u64, size: u8, before: Option<u64>, reads: bool) -> Event {
+    fn write(address: u64, size: u8, before: Option<u64>, reads: bool) -> TraceEvent {
         let cell = Cell { address, size, value: 1, atomic: reads };
-        Event { thread: 1, site: 9, what: What::Write { cell, before, reads } }
+        TraceEvent { thread: 1, site: 9, what: What::Write { cell, before, reads } }
     }
 
     #[test]

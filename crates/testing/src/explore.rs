@@ -1,6 +1,6 @@
 //! `raddle explore` and `raddle replay` in tests.
 
-use super::{Bench, stderr};
+use crate::{Bench, repository, stderr, succeed};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -29,12 +29,12 @@ impl Searched {
         value
     }
 
-    /// The file of the first finding.
     /// All schedules were made, whether or not that is all there is.
     pub fn is_at_its_end(&self) -> bool {
         self.stat("exhausted") == true || self.report["stats"].get("not_complete").is_some()
     }
 
+    /// The file that replays the first finding.
     pub fn schedule(&self) -> &str {
         self.findings()[0]["schedule"].as_str().unwrap()
     }
@@ -44,7 +44,7 @@ impl Bench {
     /// Builds a program of the corpus with gcc, by its path below `corpus/explore`; its name here
     /// is without folder and ending.
     pub fn build_explored(&self, program: &str) -> String {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore").join(program);
+        let file = repository("corpus/explore").join(program);
         self.build_file(&file)
     }
 
@@ -58,7 +58,7 @@ impl Bench {
         let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
         let mut build = self.raddle("cc --use gcc -g -O1 -pthread");
         build.arg(file).arg("-o").arg(self.path(&name));
-        super::succeed(&mut build);
+        succeed(&mut build);
         format!("./{name}")
     }
 

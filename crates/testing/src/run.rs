@@ -1,11 +1,10 @@
 //! `raddle run` in tests: targets built from `tests/programs`, runs, and what must hold after every
 //! run.
 
-use super::{Bench, refused, stderr};
+use crate::{Bench, refused, repository, stderr};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -49,7 +48,7 @@ impl Outcome {
 impl Bench {
     /// Copies a program of `tests/programs` here.
     pub fn source(&self, name: &str) {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{name}.c"));
+        let from = repository("crates/raddle/tests/programs").join(format!("{name}.c"));
         std::fs::copy(from, self.path(&format!("{name}.c"))).unwrap();
     }
 
@@ -57,13 +56,6 @@ impl Bench {
     pub fn build(&self, name: &str) {
         self.source(name);
         self.ok(&format!("cc --use gcc -g -O1 -pthread {name}.c -o {name}"));
-    }
-
-    /// A bench with one program built.
-    pub fn with(name: &str) -> Bench {
-        let bench = Bench::new();
-        bench.build(name);
-        bench
     }
 
     /// `raddle run OPTIONS -- COMMAND`. The session's folder has a place where it is missed if it

@@ -1,7 +1,7 @@
 //! `raddle tsvd` in tests.
 
-use super::explore::within;
-use super::{Bench, stderr, succeed};
+use crate::explore::within;
+use crate::{Bench, stderr, succeed};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! `raddle check` in tests.
 
-use super::{Bench, stderr};
+use crate::{Bench, stderr};
 use serde_json::Value;
 use std::process::Output;
 
@@ -41,6 +41,7 @@ int main(void) {
 
 /// What one `raddle check --format json` did.
 pub struct Checked {
+    /// Its exit status.
     pub status: i32,
     pub stderr: String,
     pub report: Value,

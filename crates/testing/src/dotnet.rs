@@ -1,0 +1,74 @@
+//! The .NET SDK that `./test setup` puts into `target/dotnet`, to compile and run C# in tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::repository;
+
+/// .NET Core 3.1 with its compiler, and OpenSSL 1.1, which the compiler wants.
+pub struct Sdk {
+    folder: PathBuf,
+    openssl: PathBuf,
+}
+
+impl Sdk {
+    /// None, and a sentence, if it is not installed: the test ends without having tested anything.
+    pub fn find() -> Option<Sdk> {
+        let Ok(target) = repository("target/dotnet").canonicalize() else { return Sdk::missing() };
+        let sdk = Sdk { folder: target.join("sdk"), openssl: target.join("openssl") };
+        if sdk.program().is_file() { Some(sdk) } else { Sdk::missing() }
+    }
+
+    fn missing() -> Option<Sdk> {
+        eprintln!("no .NET SDK in target/dotnet: `./test setup` gets one; nothing was tested");
+        None
+    }
+
+    /// Its folder, as `DOTNET_ROOT` names one.
+    pub fn root(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The program `dotnet`.
+    pub fn program(&self) -> PathBuf {
+        self.folder.join("dotnet")
+    }
+
+    /// `dotnet`, without a library for cultures, which a machine need not have.
+    pub fn dotnet(&self) -> Command {
+        let mut dotnet = Command::new(self.program());
+        dotnet.env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1").env("DOTNET_CLI_TELEMETRY_OPTOUT", "1");
+        dotnet.env("LD_LIBRARY_PATH", &self.openssl);
+        dotnet
+    }
+
+    /// The only folder that matches.
+    fn only(&self, below: &str) -> PathBuf {
+        let all = std::fs::read_dir(self.folder.join(below)).unwrap();
+        all.map(|entry| entry.unwrap().path()).next().unwrap_or_else(|| panic!("{below} is empty"))
+    }
+
+    /// Compiles sources with further options into the assembly `to`, which `dotnet` can run.
+    pub fn compile(&self, sources: &[PathBuf], to: &Path, options: &[&str]) {
+        let framework = self.only("shared/Microsoft.NETCore.App");
+        let version = framework.file_name().unwrap().to_string_lossy().into_owned();
+        let references = std::fs::read_dir(&framework).unwrap().filter_map(|entry| {
+            let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+            let managed = name.ends_with(".dll") && !name.contains("Native");
+            let wanted = managed && (name.starts_with("System") || name == "Microsoft.CSharp.dll");
+            wanted.then(|| format!("-r:{}", framework.join(name).display()))
+        });
+        let mut compile = self.dotnet();
+        compile.arg(self.only("sdk").join("Roslyn/bincore/csc.dll"));
+        compile
+            .args(["-nologo", "-langversion:8", "-debug:portable", "-optimize+", "-unsafe+"])
+            .args(references);
+        let output =
+            compile.args(options).arg(format!("-out:{}", to.display())).args(sources).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let settings = format!(
+            r#"{{"runtimeOptions":{{"tfm":"netcoreapp3.1","framework":{{"name":"Microsoft.NETCore.App","version":"{version}"}}}}}}"#
+        );
+        std::fs::write(to.with_extension("runtimeconfig.json"), settings).unwrap();
+    }
+}
