@@ -14,6 +14,7 @@
 //! | `patches` | pairs | offset in the text of a function, offset of its copy in the code |
 //! | `loads` | pairs, sorted | offset in the code behind the probe of a load, offset of the way that acquires after the load |
 //! | `atomics` | one each | distance of a variable that an atomic instruction names from the text |
+//! | `relaxed` | one each | the same of a variable that is atomic by its type only |
 
 /// The file's name in the session's folder.
 pub const FILE: &str = "relocated";
@@ -86,6 +87,7 @@ pub struct Header {
     pub patches: [u64; 2],
     pub loads: [u64; 2],
     pub atomics: [u64; 2],
+    pub relaxed: [u64; 2],
     pub counts: Counts,
     pub slots: [u64; slot::COUNT],
     pub pad: u64,
@@ -117,4 +119,4 @@ impl Header {
     }
 }
 
-const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (7 + 8 + 4 + slot::COUNT + 1));
+const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (7 + 10 + 4 + slot::COUNT + 1));

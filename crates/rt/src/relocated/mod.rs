@@ -11,7 +11,7 @@ mod unwind;
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use crate::detect::objects;
+use crate::detect::objects::{self, Creation};
 use crate::hub::session::{self, Path};
 use crate::hub::{init, log, modules};
 use crate::sys;
@@ -111,9 +111,12 @@ pub fn install() {
     if !sys::protect(code, len, libc::PROT_READ | libc::PROT_EXEC) || !patch(h) {
         give_up();
     }
-    for distance in table::<u32>(h, h.atomics) {
-        let variable = TEXT.load(Relaxed).wrapping_add_signed(*distance as i32 as isize);
-        objects::with(variable, |_| ());
+    let variable = |distance: &u32| TEXT.load(Relaxed).wrapping_add_signed(*distance as i32 as isize);
+    for at in table::<u32>(h, h.relaxed).iter().map(variable) {
+        objects::with(at, |o| o.creation = Creation::Relaxed);
+    }
+    for at in table::<u32>(h, h.atomics).iter().map(variable) {
+        objects::with(at, |o| o.creation = Creation::Plain);
     }
     HEADER.store(start, Release);
     modules::refresh();
