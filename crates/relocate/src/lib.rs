@@ -133,7 +133,7 @@ pub fn relocate(bytes: &[u8], executable: Identity, poison: bool) -> Result<Relo
     let mut map = vec![0u32; program.code.len()];
     back.iter().for_each(|[new, old]| map[*old as usize] = new + 1);
     let patches: Vec<[u32; 2]> = patches(&program, &code, &map);
-    let counts = count(&program, &code, &patches, probed);
+    let counts = count(&program, &code, probed);
     let tables = Tables {
         map,
         back,
@@ -141,14 +141,15 @@ pub fn relocate(bytes: &[u8], executable: Identity, poison: bool) -> Result<Relo
         loads,
         atomics: atomics(&program, &code),
         relaxed: distances(&program, program.atomics.iter().copied()),
+        poisoned: if poison { poisoned(&program, &code) } else { Vec::new() },
     };
-    let file = layout.file(&program, &tables, &encoded.code_buffer, executable, counts, poison)?;
+    let file = layout.file(&program, &tables, &encoded.code_buffer, executable, counts)?;
     Ok(Relocated { file, counts })
 }
 
-/// Each copied function is to begin with a jump to its copy.
+/// Copied functions that are to begin with a jump to their copies.
 fn patches(program: &Program, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
-    let copied = code.functions.iter().filter(|f| f.can_be_copied);
+    let copied = code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched);
     copied
         .map(|f| {
             let at = (f.range.start - program.text) as u32;
@@ -157,11 +158,11 @@ fn patches(program: &Program, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
         .collect()
 }
 
-fn count(program: &Program, code: &Code, patches: &[[u32; 2]], probed: u64) -> Counts {
+fn count(program: &Program, code: &Code, probed: u64) -> Counts {
     let is_access = |a: &&Access| **a != Access::None;
     Counts {
         functions: program.functions.iter().filter(|r| !r.contains(&program.entry)).count() as u64,
-        functions_copied: patches.len() as u64,
+        functions_copied: code.functions.iter().filter(|f| f.can_be_copied).count() as u64,
         accesses: code.accesses.iter().filter(is_access).count() as u64,
         accesses_probed: probed,
     }
@@ -183,6 +184,14 @@ fn distances(program: &Program, addresses: impl Iterator<Item = u64>) -> Vec<u32
     all
 }
 
+/// The instructions of functions that nothing enters any more.
+fn poisoned(program: &Program, code: &Code) -> Vec<u32> {
+    let dead = code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched);
+    dead.flat_map(|f| &code.instructions[f.body.clone()])
+        .map(|i| (i.ip() - BIAS - program.text) as u32)
+        .collect()
+}
+
 struct Tables {
     map: Vec<u32>,
     back: Vec<[u32; 2]>,
@@ -190,6 +199,7 @@ struct Tables {
     loads: Vec<[u32; 2]>,
     atomics: Vec<u32>,
     relaxed: Vec<u32>,
+    poisoned: Vec<u32>,
 }
 
 /// Where the parts of the file are. Decided before the code is encoded, which refers to them.
@@ -204,7 +214,7 @@ impl Layout {
     fn new(program: &Program, code: &Code) -> Layout {
         let instructions = code.instructions.len() as u64;
         // Each table has at most one entry for each instruction.
-        let tables = program.code.len() as u64 * 4 + instructions * 8 * 3 + code.functions.len() as u64 * 8;
+        let tables = program.code.len() as u64 * 4 + instructions * 8 * 4 + code.functions.len() as u64 * 8;
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
                 .next_multiple_of(PAGE);
@@ -230,7 +240,6 @@ impl Layout {
         code: &[u8],
         executable: Identity,
         counts: Counts,
-        poison: bool,
     ) -> Result<Vec<u8>, Refusal> {
         let mut body: Vec<u8> = vec![0; size_of::<Header>()];
         let mut put = |words: &mut dyn Iterator<Item = u32>| {
@@ -243,6 +252,7 @@ impl Layout {
         let (back, patches, loads) = (pairs(&tables.back), pairs(&tables.patches), pairs(&tables.loads));
         let mut words = |t: &Vec<u32>| [put(&mut t.iter().copied()), t.len() as u64];
         let (atomics, relaxed) = (words(&tables.atomics), words(&tables.relaxed));
+        let poisoned = words(&tables.poisoned);
         if body.len() as u64 > self.code {
             return Err(Refusal::NotEncodable("its tables are larger than was reserved for them".into()));
         }
@@ -252,7 +262,7 @@ impl Layout {
         let header = Header {
             magic: MAGIC,
             version: raddle_wire::VERSION,
-            poison: u32::from(poison),
+            pad: 0,
             executable,
             distance: self.distance,
             text: program.text,
@@ -266,9 +276,10 @@ impl Layout {
             loads,
             atomics,
             relaxed,
+            poisoned,
             counts,
             slots: [0; slot::COUNT],
-            pad: 0,
+            end: 0,
         };
         body[..size_of::<Header>()].copy_from_slice(header.as_bytes());
         Ok(body)

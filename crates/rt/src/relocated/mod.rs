@@ -156,11 +156,9 @@ fn patch(h: &Header) -> bool {
     if !sys::protect(first, end - first, libc::PROT_READ | libc::PROT_WRITE) {
         return false;
     }
-    if h.poison != 0 {
-        for [_, at] in table::<[u32; 2]>(h, h.back) {
-            // SAFETY: the beginning of an instruction in the text, which is writable now.
-            unsafe { ((text + *at as usize) as *mut u8).write(0xcc) };
-        }
+    for at in table::<u32>(h, h.poisoned) {
+        // SAFETY: the beginning of an instruction in the text, which is writable now.
+        unsafe { ((text + *at as usize) as *mut u8).write(0xcc) };
     }
     for [at, to] in table::<[u32; 2]>(h, h.patches) {
         let from = text + *at as usize;
