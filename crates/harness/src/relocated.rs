@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::{Context, Result};
 use object::{Object, ObjectSymbol};
 use raddle_relocate::Relocated;
 use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC, at_most};
@@ -10,35 +11,31 @@ use crate::collect::Process;
 use crate::say::say;
 use crate::target::Program;
 
-/// Functions by which a program starts threads.
+/// Functions by which a program starts threads, as their names begin.
 const STARTS_THREADS: [&str; 4] =
     ["pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread", "GOMP_parallel"];
+/// Functions by which a program becomes or starts another.
+const STARTS_PROGRAMS: [&str; 5] = ["exec", "fexecve", "posix_spawn", "system", "popen"];
 
-/// The copy of a program that starts threads and has no probes. Says what it does, and why it can
-/// not. A program without threads is left alone: it is a shell, or `make`, and what it starts is
-/// meant.
-pub fn prepare(program: &Program) -> Option<Relocated> {
+/// The copy of a program that has no probes, if it is one to be watched by itself: it starts threads
+/// and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be there to
+/// start what is to be watched, so it is left alone unless `wanted`. Says what it does.
+pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Relocated>> {
     if !program.is_plain {
-        return None;
+        return Ok(None);
     }
-    let content = std::fs::read(&program.path).ok()?;
-    if !starts_threads(&content) {
-        return None;
+    let name = program.path.display();
+    let content = std::fs::read(&program.path).with_context(|| format!("cannot read {name}"))?;
+    let meant = imports(&content, &STARTS_THREADS) && !imports(&content, &STARTS_PROGRAMS);
+    if !meant && !wanted {
+        return Ok(None);
     }
+    let Some(identity) = identity(&program.path) else { return Ok(None) };
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
-    match raddle_relocate::relocate(&content, identity(&program.path)?, poison) {
-        Ok(relocated) => {
-            say!("{} is not instrumented: {}", program.path.display(), coverage(relocated.counts));
-            Some(relocated)
-        }
-        Err(refusal) => {
-            say!(
-                "{} is not instrumented, and can not be watched as it is: {refusal}",
-                program.path.display()
-            );
-            None
-        }
-    }
+    let relocated = raddle_relocate::relocate(&content, identity, poison)
+        .with_context(|| format!("{name} is not instrumented, and can not be watched as it is"))?;
+    say!("{name} is not instrumented: {}", coverage(relocated.counts));
+    Ok(Some(relocated))
 }
 
 /// How much of the program is watched, in words.
@@ -53,10 +50,11 @@ fn coverage(counts: Counts) -> String {
     )
 }
 
-fn starts_threads(content: &[u8]) -> bool {
+/// Whether the program imports a function whose name begins in one of these ways.
+fn imports(content: &[u8], beginnings: &[&str]) -> bool {
     let Ok(file) = object::File::parse(content) else { return false };
-    let starts = |name: &str| STARTS_THREADS.iter().any(|s| name.starts_with(s));
-    file.dynamic_symbols().any(|s| s.is_undefined() && s.name().is_ok_and(starts))
+    let is = |name: &str| beginnings.iter().any(|s| name.starts_with(s));
+    file.dynamic_symbols().any(|s| s.is_undefined() && s.name().is_ok_and(is))
 }
 
 fn identity(path: &Path) -> Option<Identity> {

@@ -43,6 +43,10 @@ pub enum TargetError {
     )]
     NothingInstrumented(String),
     #[error(
+        "nothing in `{0}` or in the processes it started is instrumented: build with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`, or have raddle watch its machine code: `raddle run --instrument yes`"
+    )]
+    NothingInstrumentedYet(String),
+    #[error(
         "`{0}` has no room for raddle's shadow memory, which needs 41 TiB of address space (not of memory): raise `ulimit -v`, set vm.overcommit_memory to 0 or 1; `raddle doctor` says more"
     )]
     NoShadow(String),
@@ -166,6 +170,9 @@ pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetEr
         }
         if is_privileged(&program.path) {
             return Err(TargetError::Privileged(program.path.display().to_string()));
+        }
+        if program.is_plain {
+            return Err(TargetError::NothingInstrumentedYet(program.path.display().to_string()));
         }
         return Err(TargetError::NothingInstrumented(program.path.display().to_string()));
     }

@@ -19,6 +19,9 @@ pub struct Function {
     /// Its instructions, as indices.
     pub body: Range<usize>,
     pub can_be_copied: bool,
+    /// A jump to the copy fits where it begins. Otherwise only direct calls reach the copy; calls
+    /// through pointers execute the original.
+    pub can_be_patched: bool,
 }
 
 pub struct Code {
@@ -63,7 +66,8 @@ impl Code {
         }
         let frame = Frame::of(&body);
         let first = self.instructions.len();
-        let mut can_be_copied = has_room_for_jump(program, range);
+        let mut can_be_copied = true;
+        let can_be_patched = has_room_for_jump(program, range);
         for (n, i) in body.iter().enumerate() {
             self.index[(i.ip() - self.text) as usize] = (first + n) as u32;
             let access = access::of(i, program, BIAS, frame, infos);
@@ -72,7 +76,7 @@ impl Code {
         }
         self.instructions.extend(body);
         let body = first..self.instructions.len();
-        self.functions.push(Function { range: range.clone(), body, can_be_copied });
+        self.functions.push(Function { range: range.clone(), body, can_be_copied, can_be_patched });
     }
 
     /// The index of the instruction at `address`, in a function that can be copied.
@@ -91,6 +95,9 @@ impl Code {
     /// jumps, must be of one kind: the bytes at the beginning of a copied function are overwritten.
     fn leave_out_what_is_entangled(&mut self) {
         let pairs = self.jumps_into_functions();
+        for (from, _) in &pairs {
+            self.functions[*from].can_be_copied &= self.functions[*from].can_be_patched;
+        }
         let mut again = true;
         while again {
             again = false;

@@ -23,6 +23,8 @@ pub struct Program<'a> {
     pub is_fixed: bool,
     /// Variables that the compiler tests without a lock: guards of C++ statics.
     pub guards: Vec<u64>,
+    /// Variables that are atomic by their types.
+    pub atomics: Vec<u64>,
 }
 
 impl<'a> Program<'a> {
@@ -58,6 +60,7 @@ impl<'a> Program<'a> {
             entry: file.entry(),
             is_fixed: file.kind() == ObjectKind::Executable,
             guards: guards(&file),
+            atomics: crate::atomic_types::variables(&file).into_iter().collect(),
         })
     }
 

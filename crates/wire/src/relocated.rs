@@ -14,6 +14,8 @@
 //! | `patches` | pairs | offset in the text of a function, offset of its copy in the code |
 //! | `loads` | pairs, sorted | offset in the code behind the probe of a load, offset of the way that acquires after the load |
 //! | `atomics` | one each | distance of a variable that an atomic instruction names from the text |
+//! | `relaxed` | one each | the same of a variable that is atomic by its type only |
+//! | `poisoned` | one each | offset in the text of an instruction to overwrite with a trap; for tests |
 
 /// The file's name in the session's folder.
 pub const FILE: &str = "relocated";
@@ -68,8 +70,7 @@ pub struct Identity {
 pub struct Header {
     pub magic: u64,
     pub version: u32,
-    /// 1: the runtime overwrites the original functions with traps. For tests.
-    pub poison: u32,
+    pub pad: u32,
     pub executable: Identity,
     /// From the load bias of the executable to the beginning of the file.
     pub distance: i64,
@@ -86,9 +87,11 @@ pub struct Header {
     pub patches: [u64; 2],
     pub loads: [u64; 2],
     pub atomics: [u64; 2],
+    pub relaxed: [u64; 2],
+    pub poisoned: [u64; 2],
     pub counts: Counts,
     pub slots: [u64; slot::COUNT],
-    pub pad: u64,
+    pub end: u64,
 }
 
 /// How much of a program was copied and is watched.
@@ -117,4 +120,4 @@ impl Header {
     }
 }
 
-const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (7 + 8 + 4 + slot::COUNT + 1));
+const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (7 + 12 + 4 + slot::COUNT + 1));

@@ -36,7 +36,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = Mode::Hb, help_heading = "Detection")]
     pub mode: Mode,
 
-    /// What to do with a program that was not built with raddle and starts threads
+    /// Whether to watch a program that was not built with raddle, in a copy of its machine code
     #[arg(long, value_enum, default_value_t = Instrument::Auto, help_heading = "Detection")]
     pub instrument: Instrument,
 
@@ -120,9 +120,11 @@ pub enum Mode {
 /// Where probes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Instrument {
-    /// Watch a copy of its machine code
+    /// If it starts threads and no other programs
     Auto,
-    /// Watch only libraries and processes that were built with raddle
+    /// In any case
+    Yes,
+    /// Never: watch only libraries and processes that were built with raddle
     No,
 }
 

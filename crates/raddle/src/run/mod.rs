@@ -32,7 +32,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
     let detection = options.detection();
-    let copy = (options.instrument == args::Instrument::Auto).then(|| relocated::prepare(&program)).flatten();
+    let copy = match options.instrument {
+        args::Instrument::No => None,
+        wanted => relocated::prepare(&program, wanted == args::Instrument::Yes)?,
+    };
     let session = Session::open(&detection)?;
     if let Some(copy) = &copy {
         session.relocate(copy)?;

@@ -40,7 +40,7 @@ pub struct Object {
 
 const _: () = assert!(size_of::<Object>() == 64);
 
-/// What an annotation said of a lock when it was made.
+/// What was known of an object when it was made.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Creation {
@@ -49,6 +49,8 @@ pub enum Creation {
     /// The linker has initialised it.
     LinkerInitialised,
     NotStatic,
+    /// Not a lock, but an atomic variable that orders nothing (`crate::relocated`).
+    Relaxed,
 }
 
 #[repr(C)]

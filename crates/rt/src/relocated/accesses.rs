@@ -7,13 +7,29 @@
 //! returns where the probe shall return to; 0: to its caller.
 
 use crate::detect::check::access;
+use crate::detect::objects::{self, Creation, Object};
 use crate::detect::thread::{Thread, current};
-use crate::detect::{flush, objects, range};
+use crate::detect::{flush, range};
 use raddle_wire::relocated::string;
 
-/// An object that was never a lock.
-fn synchronises(address: usize) -> bool {
-    objects::with_existing(address, |o| o.uid == 0) == Some(true)
+/// What is known of a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Plain,
+    /// Atomic by its type.
+    Relaxed,
+    /// An atomic instruction has touched it.
+    Synchronises,
+}
+
+fn role(address: usize) -> Role {
+    let of = |o: &mut Object| match (o.uid, o.creation) {
+        (0, Creation::Relaxed) => Role::Relaxed,
+        (0, _) => Role::Synchronises,
+        // A lock.
+        _ => Role::Plain,
+    };
+    objects::with_existing(address, of).unwrap_or(Role::Plain)
 }
 
 fn release(t: &mut Thread, address: usize) {
@@ -36,29 +52,25 @@ fn acquire(t: &mut Thread, address: usize) {
 
 pub extern "C" fn read<const SIZE: usize>(address: usize, _: usize, pc: usize) -> usize {
     let t = current();
-    if synchronises(address) {
-        t.acquires = address;
-        return super::acquiring_way(pc).unwrap_or_else(|| {
-            acquire(t, address);
-            0
-        });
-    }
-    if address % 8 + SIZE > 8 {
-        range::access::<false>(t, address, SIZE, pc);
-    } else {
-        access::<false, SIZE>(t, address, pc);
+    match role(address) {
+        Role::Synchronises => {
+            t.acquires = address;
+            return super::acquiring_way(pc).unwrap_or_else(|| after_atomic(address));
+        }
+        Role::Relaxed => {}
+        Role::Plain if address % 8 + SIZE > 8 => range::access::<false>(t, address, SIZE, pc),
+        Role::Plain => access::<false, SIZE>(t, address, pc),
     }
     0
 }
 
 pub extern "C" fn write<const SIZE: usize>(address: usize, _: usize, pc: usize) -> usize {
     let t = current();
-    if synchronises(address) {
-        release(t, address);
-    } else if address % 8 + SIZE > 8 {
-        range::access::<true>(t, address, SIZE, pc);
-    } else {
-        access::<true, SIZE>(t, address, pc);
+    match role(address) {
+        Role::Synchronises => release(t, address),
+        Role::Relaxed => {}
+        Role::Plain if address % 8 + SIZE > 8 => range::access::<true>(t, address, SIZE, pc),
+        Role::Plain => access::<true, SIZE>(t, address, pc),
     }
     0
 }
@@ -76,8 +88,10 @@ pub extern "C" fn write_range(address: usize, len: usize, pc: usize) -> usize {
 /// Before an atomic instruction. What other threads did to the variable as if it were a plain one
 /// no longer counts.
 pub extern "C" fn before_atomic(address: usize) -> usize {
-    if !synchronises(address) {
-        range::clear(address, 1);
+    match role(address) {
+        Role::Plain => range::clear(address, 1),
+        Role::Relaxed => objects::with(address, |o| o.creation = Creation::Plain),
+        Role::Synchronises => {}
     }
     release(current(), address);
     0

@@ -11,7 +11,7 @@ mod unwind;
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use crate::detect::objects;
+use crate::detect::objects::{self, Creation};
 use crate::hub::session::{self, Path};
 use crate::hub::{init, log, modules};
 use crate::sys;
@@ -111,9 +111,12 @@ pub fn install() {
     if !sys::protect(code, len, libc::PROT_READ | libc::PROT_EXEC) || !patch(h) {
         give_up();
     }
-    for distance in table::<u32>(h, h.atomics) {
-        let variable = TEXT.load(Relaxed).wrapping_add_signed(*distance as i32 as isize);
-        objects::with(variable, |_| ());
+    let variable = |distance: &u32| TEXT.load(Relaxed).wrapping_add_signed(*distance as i32 as isize);
+    for at in table::<u32>(h, h.relaxed).iter().map(variable) {
+        objects::with(at, |o| o.creation = Creation::Relaxed);
+    }
+    for at in table::<u32>(h, h.atomics).iter().map(variable) {
+        objects::with(at, |o| o.creation = Creation::Plain);
     }
     HEADER.store(start, Release);
     modules::refresh();
@@ -153,11 +156,9 @@ fn patch(h: &Header) -> bool {
     if !sys::protect(first, end - first, libc::PROT_READ | libc::PROT_WRITE) {
         return false;
     }
-    if h.poison != 0 {
-        for [_, at] in table::<[u32; 2]>(h, h.back) {
-            // SAFETY: the beginning of an instruction in the text, which is writable now.
-            unsafe { ((text + *at as usize) as *mut u8).write(0xcc) };
-        }
+    for at in table::<u32>(h, h.poisoned) {
+        // SAFETY: the beginning of an instruction in the text, which is writable now.
+        unsafe { ((text + *at as usize) as *mut u8).write(0xcc) };
     }
     for [at, to] in table::<[u32; 2]>(h, h.patches) {
         let from = text + *at as usize;

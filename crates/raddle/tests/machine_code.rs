@@ -1,0 +1,290 @@
+//! `raddle run` on programs that nobody built for it: it watches a copy of their machine code.
+//!
+//! All of them run poisoned (`RADDLE_POISON=1`): the original functions are overwritten with traps,
+//! so that a jump that leaves the copy ends the program. Each prints the same as without raddle.
+
+mod common;
+
+use common::run::Outcome;
+use common::{Bench, succeed};
+
+const LEVELS: [&str; 3] = ["-O0", "-O1", "-O2"];
+
+/// Two threads count without a lock, and with one.
+const COUNTERS: &str = "#include <pthread.h>
+#include <stdio.h>
+int counter, guarded;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) static void bump(void) { counter++; }
+__attribute__((noinline)) static void *work(void *a) {
+    for (int i = 0; i < 1000; i++) {
+        bump();
+        pthread_mutex_lock(&lock);
+        guarded++;
+        pthread_mutex_unlock(&lock);
+    }
+    return a;
+}
+int main(void) {
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    printf(\"%d\\n\", guarded);
+    return 0;
+}
+";
+
+/// Locks, atomics, a flag, results on the stack of main; jump tables, longjmp, strings, vectors,
+/// floating point, callbacks, a signal handler.
+const RIGHT: &str = "#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int guarded, data;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int count, ready;
+static jmp_buf back;
+static volatile sig_atomic_t signals;
+static volatile int jumps;
+static void on_signal(int s) { signals += s; }
+static int by_table(int x) {
+    switch (x % 8) {
+    case 0: return 3;
+    case 1: return x * 7;
+    case 2: return x ^ 55;
+    case 3: return x - 9;
+    case 4: return 100 - x;
+    case 5: return x << 3;
+    case 6: return x | 64;
+    default: return -x;
+    }
+}
+static int by_goto(const char *program) {
+    static void *const labels[] = {&&add, &&twice, &&end};
+    int x = 1;
+    goto *labels[(int)*program++];
+add: x += 5; goto *labels[(int)*program++];
+twice: x *= 2; goto *labels[(int)*program++];
+end: return x;
+}
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+static double sum(int n, ...) {
+    va_list list;
+    va_start(list, n);
+    double s = 0;
+    while (n--) s += va_arg(list, double);
+    va_end(list);
+    return s;
+}
+__attribute__((noinline)) static void jump(int n) { if (n) jump(n - 1); else longjmp(back, 7); }
+static void *work(void *a) {
+    int local = 0;
+    for (int i = 0; i < 500; i++) {
+        pthread_mutex_lock(&lock);
+        guarded++;
+        pthread_mutex_unlock(&lock);
+        atomic_fetch_add(&count, 1);
+        local += by_table(i);
+    }
+    *(int *)a = local;
+    return a;
+}
+static void *reader(void *a) {
+    while (!atomic_load(&ready)) {}
+    *(int *)a = data;
+    return a;
+}
+struct large { char bytes[300]; };
+int main(void) {
+    pthread_t t[3];
+    int result[3];
+    signal(SIGUSR1, on_signal);
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, &result[i]);
+    pthread_create(&t[2], 0, reader, &result[2]);
+    data = 42;
+    atomic_store(&ready, 1);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    if (setjmp(back) == 0 || jumps++ < 3) jump(20);
+    raise(SIGUSR1);
+    float v[100];
+    for (int i = 0; i < 100; i++) v[i] = i * 0.5f + 1;
+    for (int i = 1; i < 100; i++) v[i] += v[i - 1];
+    long double wide = 1.25L;
+    for (int i = 0; i < 10; i++) wide *= 1.5L;
+    int order[50];
+    for (int i = 0; i < 50; i++) order[i] = i * 37 % 50;
+    qsort(order, 50, sizeof *order, compare);
+    struct large one, two;
+    memset(&one, 'x', sizeof one);
+    two = one;
+    printf(\"%d %d %d %d %d %d %d %f %Lf %d %d %c %f\\n\", guarded, count, result[0], result[1], result[2],
+           by_goto(\"\\0\\1\\0\\2\"), (int)signals, v[99], wide, order[7], jumps, two.bytes[299],
+           sum(3, 1.5, 2.5, (double)v[3]));
+    return 0;
+}
+";
+
+/// Exceptions through several functions, caught and thrown again; a race beside them.
+const EXCEPTIONS: &str = "#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+std::mutex lock;
+std::map<std::string, int> caught;
+int counter, destroyed;
+struct Counts { ~Counts() { std::lock_guard<std::mutex> guard(lock); destroyed++; } };
+__attribute__((noinline)) int deep(int n) {
+    Counts counts;
+    if (n == 0) throw std::runtime_error(\"deep\");
+    try {
+        return deep(n - 1) + 1;
+    } catch (const std::logic_error &) {
+        return 0;
+    }
+}
+__attribute__((noinline)) void work(int k) {
+    for (int i = 0; i < 200; i++) {
+        try {
+            try {
+                deep(i % 7);
+            } catch (...) {
+                throw;
+            }
+        } catch (const std::exception &e) {
+            std::lock_guard<std::mutex> guard(lock);
+            caught[e.what() + std::to_string(k)]++;
+        }
+        counter++;
+    }
+}
+int main() {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; i++) threads.emplace_back(work, i);
+    for (auto &t : threads) t.join();
+    auto shared = std::make_shared<int>(5);
+    for (auto &[what, n] : caught) std::cout << what << ' ' << n << ' ' << *shared << '\\n';
+    std::cout << destroyed << '\\n';
+}
+";
+
+/// Builds `source` with a plain compiler, runs it with and without raddle, and compares what it
+/// prints.
+#[track_caller]
+fn watched(bench: &Bench, compiler: &str, flags: &[&str], file: &str, source: &str) -> Outcome {
+    bench.file(file, source);
+    succeed(bench.command(compiler).args(["-g", "-pthread", file, "-o", "program"]).args(flags));
+    let plain = succeed(&mut bench.command("./program"));
+    let mut run = bench.run_command("--format json -o report.json", &["./program"]);
+    let outcome = bench.outcome(run.env("RADDLE_POISON", "1").output().unwrap());
+    assert_eq!(outcome.stdout, plain, "{compiler} {flags:?}: {}", outcome.stderr);
+    outcome
+}
+
+#[test]
+fn races_are_suspected_with_both_stacks() {
+    let bench = Bench::new();
+    for compiler in ["gcc", "clang-19"] {
+        for level in LEVELS {
+            let outcome = watched(&bench, compiler, &[level], "counters.c", COUNTERS);
+            outcome.assert_races(&["counter"]);
+            let finding = &outcome.findings()[0];
+            assert_eq!(finding["confidence"], "suspected");
+            assert!(finding["notes"].to_string().contains("machine code"), "{finding:#}");
+            for access in finding["accesses"].as_array().unwrap() {
+                let names: Vec<&str> = access["stack"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter_map(|f| f["function"].as_str())
+                    .collect();
+                assert_eq!(names[..2], ["bump", "work"], "{compiler} {level}: {finding:#}");
+            }
+            assert!(
+                outcome.stderr.contains("is not instrumented: raddle watches a copy"),
+                "{}",
+                outcome.stderr
+            );
+            assert_eq!(outcome.stat("functions_watched"), outcome.stat("functions"));
+            assert_eq!(outcome.stat("accesses_watched"), outcome.stat("accesses"));
+        }
+    }
+}
+
+#[test]
+fn right_programs_are_silent_and_do_what_they_do() {
+    let bench = Bench::new();
+    for compiler in ["gcc", "clang-19"] {
+        for level in [LEVELS[0], LEVELS[1], LEVELS[2], "-O3"] {
+            let outcome = watched(&bench, compiler, &[level], "right.c", RIGHT);
+            assert_eq!(outcome.status, 0, "{compiler} {level}: {:#}", outcome.report["findings"]);
+            assert!(outcome.findings().is_empty(), "{compiler} {level}: {:#}", outcome.report["findings"]);
+        }
+    }
+}
+
+/// A program at a fixed address, and one without symbols.
+#[test]
+fn fixed_and_stripped_programs() {
+    let bench = Bench::new();
+    watched(&bench, "gcc", &["-O2", "-no-pie", "-fno-pie"], "counters.c", COUNTERS)
+        .assert_races(&["counter"]);
+    let outcome = watched(&bench, "gcc", &["-O2", "-s"], "counters.c", COUNTERS);
+    assert_eq!((outcome.status, outcome.findings().len()), (66, 1), "{:#}", outcome.report["findings"]);
+}
+
+#[test]
+fn exceptions_find_their_handlers_and_leave_the_stack_right() {
+    let bench = Bench::new();
+    for compiler in ["g++", "clang++-19"] {
+        for level in LEVELS {
+            let outcome = watched(&bench, compiler, &[level], "exceptions.cc", EXCEPTIONS);
+            outcome.assert_races(&["counter"]);
+            for access in outcome.findings()[0]["accesses"].as_array().unwrap() {
+                let stack = access["stack"].to_string();
+                assert!(!stack.contains("deep"), "{compiler} {level}: {stack}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_what_was_built_for_raddle_if_so_wanted() {
+    let bench = Bench::new();
+    bench.file("counters.c", COUNTERS);
+    succeed(bench.command("gcc").args(["-pthread", "counters.c", "-o", "program"]));
+    let mut run = bench.run_command("--instrument no", &["./program"]);
+    let output = run.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = common::stderr(&output);
+    assert!(told.contains("nothing in `./program`") && told.contains("--instrument yes"), "{told}");
+}
+
+/// What starts other programs may be there for their sake.
+#[test]
+fn a_program_that_starts_others_is_watched_only_if_so_wanted() {
+    let bench = Bench::new();
+    let source = COUNTERS.replace("return 0;", "return guarded > 0 ? system(\"exit 0\") : 1;");
+    bench.file("counters.c", &format!("#include <stdlib.h>\n{source}"));
+    succeed(bench.command("gcc").args(["-g", "-pthread", "counters.c", "-o", "program"]));
+    let output = bench.run_command("", &["./program"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", common::stderr(&output));
+    bench.run("--instrument yes", &["./program"]).assert_races(&["counter"]);
+}
+
+#[test]
+fn an_unwinder_of_its_own_is_refused_before_the_program_runs() {
+    let bench = Bench::new();
+    bench.file("exceptions.cc", EXCEPTIONS);
+    let arguments = ["-pthread", "-static-libgcc", "-static-libstdc++", "exceptions.cc", "-o", "program"];
+    succeed(bench.command("g++").args(arguments));
+    let sentence = bench.refused_run("", &["./program"]);
+    assert!(sentence.contains("not instrumented") && sentence.contains("unwinder"), "{sentence}");
+}
