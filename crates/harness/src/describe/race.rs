@@ -2,9 +2,7 @@
 
 use raddle_explore::races::Access as Raw;
 use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
-use raddle_finding::{
-    Access, Confidence, Finding, Interleaving, Kind, Location, Lock, Op, Taken, Timeline,
-};
+use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Lock, Op, Taken, Timeline};
 use raddle_wire::explore::Race;
 
 use crate::describe::locks::held;
