@@ -37,8 +37,8 @@ use crate::watch::{Watch, Watched};
 /// Each execution is a process whose threads are the system's.
 pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
 
-/// A worker that computes between two steps, and is to be waited for whatever the clock says, gets
-/// so many times its patience.
+/// A worker that computes between two steps gets so many times its patience, of processor time: on
+/// a machine with much else to do the clock says nothing.
 const LONGEST: u32 = 12;
 /// How often a silent worker is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -142,6 +142,9 @@ pub struct Worker {
     moved: (u32, u32, Instant),
     /// Processor time when it was last seen to do something, and when that was.
     busy: (u64, Instant),
+    /// When it last moved, if that was longer ago than its patience, and the processor time it had
+    /// used when that was noticed.
+    still: Option<(Instant, u64)>,
 }
 
 impl Recipe {
@@ -221,6 +224,7 @@ impl Recipe {
             watched,
             moved: (0, 0, now),
             busy: (0, now),
+            still: None,
         };
         Ok(worker.get_ready(is_over).map(|()| worker))
     }
@@ -365,7 +369,7 @@ impl Worker {
                 (self.moved, self.busy.1) = ((done, steps, now), now);
             } else if since.elapsed() > self.patience {
                 let computes = self.computes();
-                if !computes || is_over() || since.elapsed() > self.patience * LONGEST {
+                if !computes || is_over() || self.computed(since) > self.patience * LONGEST {
                     end(&mut self.child);
                     return Err(if computes { Trouble::Slow } else { Trouble::Silent });
                 }
@@ -382,6 +386,17 @@ impl Worker {
             self.busy = (used, Instant::now());
         }
         self.busy.1.elapsed() <= self.patience
+    }
+
+    /// The processor time that it has used since it was noticed to be still.
+    fn computed(&mut self, since: Instant) -> Duration {
+        const TICK: Duration = Duration::from_millis(10);
+        let used = processor_time::ticks(self.child.id());
+        let begun = match self.still {
+            Some((moved, begun)) if moved == since => begun,
+            _ => self.still.insert((since, used)).1,
+        };
+        TICK * u32::try_from(used.saturating_sub(begun)).unwrap_or(u32::MAX)
     }
 
     fn sleep(&self, done: u32) {

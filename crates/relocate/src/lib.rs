@@ -163,7 +163,8 @@ fn count(program: &Program, code: &Code, probed: u64) -> Counts {
     Counts {
         functions: program.functions.iter().filter(|r| !r.contains(&program.entry)).count() as u64,
         // One without a jump to its copy is watched only where it is called by name.
-        functions_copied: code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched).count() as u64,
+        functions_copied: code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched).count()
+            as u64,
         accesses: code.accesses.iter().filter(is_access).count() as u64,
         accesses_probed: probed,
     }

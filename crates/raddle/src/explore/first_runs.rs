@@ -46,7 +46,9 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
         // What can be seen without is explored; the caller says what can not.
-        target::TargetError::NothingInstrumented(_) => Ok(()),
+        target::TargetError::NothingInstrumented(_) | target::TargetError::NothingInstrumentedYet(_) => {
+            Ok(())
+        }
         other => Err(other),
     })?;
     seen.instrumented = processes.iter().any(|p| p.instrumented);
