@@ -379,3 +379,55 @@ fn what_threads_see_of_each_other_outside_of_memory_is_found_or_named() {
     }
     assert!(wrong.is_empty(), "called complete: {wrong:?}");
 }
+
+/// Copies that no one instruction makes. The program fails if the reader sees part of the writer's
+/// bytes, which takes a switch inside a copy: more than a step can be cut.
+const TORN: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+struct three { char bytes[3]; };
+static struct three shared;
+static char text[8] = "aaaa";
+static void *copies(void *arg) {
+    struct three new;
+    memset(&new, 1, sizeof new);
+    shared = new;
+    return arg;
+}
+static void *reads(void *arg) {
+    struct three seen = shared;
+    assert(seen.bytes[0] == seen.bytes[2]);
+    return arg;
+}
+static void *fills(void *arg) { memset(&shared, 1, sizeof shared); return arg; }
+static void *copies_text(void *arg) { strcpy(text, "bbbb"); return arg; }
+static void *reads_text(void *arg) {
+    char seen[8];
+    strcpy(seen, text);
+    assert(seen[0] == seen[3]);
+    return arg;
+}
+static void *(*pairs[][2])(void *) = {{copies, reads}, {fills, reads}, {copies_text, reads_text}};
+int main(int n, char **argv) {
+    int i = n > 1 ? atoi(argv[1]) : 0;
+    pthread_t a, b;
+    pthread_create(&a, 0, pairs[i][0], 0);
+    pthread_create(&b, 0, pairs[i][1], 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_copy_in_several_pieces_is_not_called_one_step_in_silence() {
+    let bench = Bench::new();
+    let target = bench.build_text("torn", TORN);
+    for pair in ["0", "1", "2"] {
+        let done = bench.explore("--schedules 2000 --seconds 60", &[&target, pair]);
+        let silent = done.kinds().is_empty() && done.stat("exhausted") == true;
+        assert!(!silent, "pair {pair} is called complete: {}", done.stderr);
+    }
+}

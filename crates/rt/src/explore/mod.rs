@@ -96,8 +96,8 @@ pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found_functions::found;
 pub use point::{
-    Breaks, atomic, data, data_made, fills, fills_stream, keeps_state, library_wrote, point, uninterrupted,
-    uses_stream,
+    Breaks, atomic, data, data_made, fills, fills_stream, in_pieces, keeps_state, library_wrote, point,
+    uninterrupted, uses_stream,
 };
 pub use serve::{
     before_main, begin, changes_outside, changes_process, exits, exits_at_once, looks_outside, panics,

@@ -415,7 +415,8 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
         let (first, last) = (address & !7, (address + len.max(1) - 1) & !7);
         let wide = last != first;
-        if wide {
+        // No instruction moves three bytes, or five: the compiler makes several of it.
+        if wide || !len.is_power_of_two() {
             hidden::note(gap::WIDE);
         }
         let o = op(kind, first, pc).with_bytes(address as u64, len);
@@ -438,6 +439,16 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     hidden::plain(write, address, len, step, pc);
     if counts {
         races::plain(write, address, len, pc);
+    }
+}
+
+/// Before a function of the C library accesses several bytes: it may do so one by one, and if it is
+/// a step, others may see some of them.
+#[cold]
+pub fn in_pieces(pc: usize) {
+    let s = state();
+    if s.running && (s.serve.point_at(pc).is_some() || has(flag::ALL_DATA)) {
+        hidden::note(gap::WIDE);
     }
 }
 

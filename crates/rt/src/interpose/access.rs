@@ -121,6 +121,9 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn reads<T>(&mut self, p: *const T, n: usize) {
         if self.judged && n > 0 && !p.is_null() {
+            if n > 1 && explore::is_on() {
+                explore::in_pieces(self.pc);
+            }
             range::access::<false>(self.t, p as usize, n, self.pc);
         }
     }
@@ -129,6 +132,9 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn writes<T>(&mut self, p: *const T, n: usize) {
         if self.judged && n > 0 && !p.is_null() {
+            if n > 1 && explore::is_on() {
+                explore::in_pieces(self.pc);
+            }
             range::access::<true>(self.t, p as usize, n, self.pc);
         }
     }
