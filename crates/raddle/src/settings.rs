@@ -68,7 +68,7 @@ pub fn apply(args: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
         return Ok(args);
     }
     let folder = std::env::current_dir().unwrap_or_default();
-    let Some(file) = folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file()) else {
+    let Some(file) = folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.exists()) else {
         return Ok(args);
     };
     let text =
