@@ -34,6 +34,10 @@ pub enum TargetError {
     )]
     OtherRuntime(String),
     #[error(
+        "`{0}` is built with AddressSanitizer, whose runtime and raddle's exclude each other: build it without `-fsanitize=address`"
+    )]
+    AddressSanitizer(String),
+    #[error(
         "`{0}` carries the runtime of another version of raddle: build it again with this one, {version}",
         version = env!("CARGO_PKG_VERSION")
     )]
@@ -112,6 +116,9 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     }
     if found.static_linked {
         return Err(TargetError::Static(shown));
+    }
+    if found.needed.iter().any(|n| n.starts_with("libasan.so") || n.starts_with("libclang_rt.asan")) {
+        return Err(TargetError::AddressSanitizer(shown));
     }
     if found.instrumentation == Instrumentation::ForeignRuntime {
         return Err(TargetError::OtherRuntime(shown));

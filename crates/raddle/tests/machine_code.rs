@@ -230,6 +230,74 @@ fn right_programs_are_silent_and_do_what_they_do() {
     }
 }
 
+/// What watches a thread works on the thread's stack, and brings the room for that along.
+#[test]
+fn threads_with_small_stacks_have_enough() {
+    let bench = Bench::new();
+    let small = include_str!("../../../corpus/race/threads/small_stack_ok.c");
+    for compiler in ["gcc", "clang-19"] {
+        for level in LEVELS {
+            let outcome = watched(&bench, compiler, &[level], "small.c", small);
+            assert_eq!(outcome.status, 0, "{compiler} {level}: {}", outcome.stderr);
+            assert!(outcome.findings().is_empty(), "{compiler} {level}: {:#}", outcome.report["findings"]);
+        }
+    }
+}
+
+/// So do those whose small stacks are the default, also threads of C11, which have no attributes.
+#[test]
+fn a_small_default_for_stacks_is_enough() {
+    let bench = Bench::new();
+    bench.file(
+        "default.c",
+        "#define _GNU_SOURCE
+#include <pthread.h>
+#include <string.h>
+#include <threads.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int sum;
+static int work(void *a) {
+    volatile char room[24 * 1024];
+    memset((char *)room, 1, sizeof room);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 100; i++) sum += room[i * 240];
+    pthread_mutex_unlock(&lock);
+    return a != 0;
+}
+static void *posix(void *a) { work(a); return a; }
+int main(void) {
+    pthread_attr_t small;
+    pthread_getattr_default_np(&small);
+    pthread_attr_setstacksize(&small, 32 * 1024);
+    pthread_setattr_default_np(&small);
+    pthread_t t;
+    pthread_create(&t, 0, posix, 0);
+    pthread_join(t, 0);
+    pthread_attr_init(&small);
+    pthread_create(&t, &small, posix, 0);
+    pthread_join(t, 0);
+    thrd_t c;
+    thrd_create(&c, work, 0);
+    thrd_join(c, 0);
+    return sum != 300;
+}
+",
+    );
+    succeed(bench.command("gcc").args(["-g", "-O1", "-pthread", "default.c", "-o", "program"]));
+    succeed(&mut bench.command("./program"));
+    let outcome = bench.run("", &["./program"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+}
+
+#[test]
+fn a_program_with_address_sanitizer_is_refused_before_it_runs() {
+    let bench = Bench::new();
+    bench.file("counters.c", COUNTERS);
+    succeed(bench.command("gcc").args(["-fsanitize=address", "-pthread", "counters.c", "-o", "program"]));
+    let sentence = bench.refused_run("", &["./program"]);
+    assert!(sentence.contains("AddressSanitizer"), "{sentence}");
+}
+
 /// A program at a fixed address, and one without symbols.
 #[test]
 fn fixed_and_stripped_programs() {

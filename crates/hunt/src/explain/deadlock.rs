@@ -63,6 +63,23 @@ impl Wait<'_> {
     fn object(&self, words: &str) -> Option<&str> {
         self.deed.strip_prefix(words)
     }
+
+    /// Who holds the lock that is waited for.
+    fn owner(&self) -> Option<&str> {
+        self.deed.rsplit_once(", which ")?.1.strip_suffix(" holds")
+    }
+
+    /// The lock that somebody holds: its name, or else its number.
+    fn lock(&self) -> &str {
+        let lock = self.deed.rsplit_once(", which ").map_or(self.deed, |(lock, _)| lock);
+        match lock.find('`') {
+            Some(name) => &lock[name..],
+            None => ["waits for ", "waits to read-lock "]
+                .iter()
+                .find_map(|w| lock.strip_prefix(w))
+                .unwrap_or(lock),
+        }
+    }
 }
 
 fn waits(finding: &Finding) -> Vec<Wait<'_>> {
@@ -128,23 +145,78 @@ fn semaphores(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
         rows(finding).iter().any(|r| r.text == text && thread_of(finding, r) == thread)
     };
     let other = wanted.iter().find(|o| o.1 != first.1 && took(o.0, first.1) && took(first.0, o.1));
-    Some(match other {
-        Some(other) => format!(
+    if let Some(other) = other {
+        return Some(format!(
             "{} has taken {} and {} has taken {}, so each waits for what the other one has. To mend it, take {} and {} in \
              one order everywhere.",
             first.0, other.1, other.0, first.1, other.1, first.1
-        ),
-        None => "No thread is left that could post it. To mend it, post it once for each time that it is taken, on every path."
-            .into(),
-    })
+        ));
+    }
+    let blocked = |(waiter, semaphore): &(&str, &str)| {
+        let behind: Vec<&Wait<'_>> =
+            waits.iter().filter(|w| w.owner().is_some() && last_owner(waits, w) == *waiter).collect();
+        match behind.iter().find(|w| took(&w.access.thread, semaphore)) {
+            Some(taker) => Some(in_two_orders(waits, taker, waiter, semaphore)),
+            None => behind.first().map(|poster| held_back(poster, waiter, semaphore)),
+        }
+    };
+    Some(wanted.iter().find_map(blocked).unwrap_or_else(|| {
+        "No thread is left that could post it. To mend it, post it once for each time that it is taken, on every path."
+            .into()
+    }))
+}
+
+/// Who in the end keeps this one waiting: the owner of the lock, or of the lock that the owner
+/// waits for, and so on.
+fn last_owner<'a>(waits: &'a [Wait<'a>], wait: &'a Wait<'a>) -> &'a str {
+    let mut last = wait.owner().unwrap_or(&wait.access.thread);
+    for _ in waits {
+        match waits.iter().find(|w| w.access.thread == last).and_then(Wait::owner) {
+            Some(owner) => last = owner,
+            None => break,
+        }
+    }
+    last
+}
+
+/// `taker` has the semaphore and waits for a lock of `waiter`, which waits for the semaphore.
+fn in_two_orders(waits: &[Wait<'_>], taker: &Wait<'_>, waiter: &str, semaphore: &str) -> String {
+    let thread = &taker.access.thread;
+    let mut names = vec![taker.lock().to_owned()];
+    let mut at = taker.owner();
+    while let Some(wait) = at.and_then(|o| waits.iter().find(|w| w.access.thread == o && w.owner().is_some()))
+        && names.len() < waits.len()
+    {
+        names.push(wait.lock().to_owned());
+        at = wait.owner();
+    }
+    let held = names.last().cloned().unwrap_or_default();
+    names.push(semaphore.to_owned());
+    let each = if names.len() > 2 {
+        "so each waits for what another one has"
+    } else {
+        "so each waits for what the other one has"
+    };
+    format!(
+        "{thread} has taken the semaphore {semaphore} and {waiter} holds {held}, {each}: {thread} would post {semaphore} only \
+         behind that lock. To mend it, take {} in one order everywhere.",
+        and(&names)
+    )
+}
+
+/// `poster` could still post the semaphore if `waiter` did not hold the lock.
+fn held_back(poster: &Wait<'_>, waiter: &str, semaphore: &str) -> String {
+    format!(
+        "{thread}, which may be the one to post {semaphore}, waits for {lock}, and {waiter} waits for {semaphore} while it \
+         keeps {thread} from that lock. To mend it, let {waiter} give its lock back before it waits for {semaphore}.",
+        thread = poster.access.thread,
+        lock = poster.lock(),
+    )
 }
 
 /// Locks that somebody holds who waits or has ended.
 fn owners(waits: &[Wait<'_>]) -> Option<String> {
-    let (wait, owner) = waits.iter().find_map(|w| {
-        let (_, owner) = w.deed.rsplit_once(", which ")?;
-        Some((w, owner.strip_suffix(" holds")?))
-    })?;
+    let (wait, owner) = waits.iter().find_map(|w| Some((w, w.owner()?)))?;
     if owner == wait.access.thread {
         return Some(format!(
             "{owner} holds that lock already. To mend it, do not take it again while it is held, or make it a recursive one."
@@ -204,6 +276,37 @@ mod tests {
         assert!(text.contains("take `b` and `a` in one order everywhere"), "{text}");
         let text = explain(&stuck(&deeds[..1], &[]));
         assert!(text.contains("No thread is left that could post it"), "{text}");
+    }
+
+    #[test]
+    fn a_semaphore_and_a_lock_in_two_orders() {
+        let deeds = [("T0", "waits for the semaphore `s`"), ("T1", "waits for L1 `m`, which T0 holds")];
+        let text = explain(&stuck(&deeds, &[(1, "takes from the semaphore `s`")]));
+        assert!(text.contains("T1 has taken the semaphore `s` and T0 holds `m`"), "{text}");
+        assert!(text.contains("take `m` and `s` in one order everywhere"), "{text}");
+        assert!(!text.contains("No thread is left") && !text.contains("post it once"), "{text}");
+        // The one that has the semaphore waits for the waiter by way of another thread.
+        let deeds = [
+            ("T0", "waits for the semaphore `s`"),
+            ("T1", "waits for L1 `m`, which T2 holds"),
+            ("T2", "waits to read-lock L2, which T0 holds"),
+        ];
+        let text = explain(&stuck(&deeds, &[(1, "takes from the semaphore `s`")]));
+        assert!(text.contains("T0 holds L2, so each waits for what another one has"), "{text}");
+        assert!(text.contains("take `m`, L2 and `s` in one order everywhere"), "{text}");
+    }
+
+    #[test]
+    fn a_semaphore_that_is_posted_behind_a_lock_of_the_waiter() {
+        let deeds = [("T0", "waits for the semaphore `s`"), ("T1", "waits for L1 `m`, which T0 holds")];
+        let text = explain(&stuck(&deeds, &[]));
+        assert!(text.contains("T1, which may be the one to post `s`, waits for `m`"), "{text}");
+        assert!(text.contains("let T0 give its lock back before it waits for `s`"), "{text}");
+        // A lock of somebody who has ended has nothing to do with it, nor a circle of locks.
+        for other in ["waits for L1 `m`, which T9 holds", "waits for L1 `m`, which T1 holds"] {
+            let text = explain(&stuck(&[deeds[0], ("T1", other)], &[]));
+            assert!(text.contains("No thread is left that could post it"), "{text}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::switch::Context;
 use super::{fatal, has, state, threads};
 use crate::detect::thread::current;
 use crate::interpose::Real;
+use crate::interpose::stack_size::with_room;
 use crate::sys;
 
 /// Whose turn it is.
@@ -61,7 +62,7 @@ pub unsafe fn start(i: usize, attributes: *const c_void) -> Result<usize, c_int>
     // SAFETY: the C library's function; the start function takes a number.
     let result = unsafe {
         let create = core::mem::transmute::<usize, Create>(CREATE.get());
-        create(&mut handle, attributes, live as *const () as usize, i)
+        with_room(attributes, |attributes| create(&mut handle, attributes, live as *const () as usize, i))
     };
     sys::set_blocked_signals(mask);
     if result == 0 { Ok(handle) } else { Err(result) }

@@ -18,6 +18,7 @@ use super::switch::{Context, park};
 use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync};
 use crate::detect::thread::current;
 use crate::interpose::Real;
+use crate::interpose::stack_size::with_room;
 use crate::sys;
 
 /// One logical thread.
@@ -228,8 +229,12 @@ pub fn make_donors(n: usize) {
     for i in 0..n.min(MAX_THREADS - 1) {
         // SAFETY: the C library's function; the start function takes a number.
         let create = unsafe { core::mem::transmute::<usize, Create>(CREATE.get()) };
-        // SAFETY: as above.
-        if unsafe { create(&mut donor(i).handle, core::ptr::null(), donate as *const () as usize, i) } != 0 {
+        let create = |attributes| {
+            // SAFETY: as above.
+            unsafe { create(&mut donor(i).handle, attributes, donate as *const () as usize, i) }
+        };
+        // SAFETY: no attributes.
+        if unsafe { with_room(core::ptr::null(), create) } != 0 {
             break;
         }
         made += 1;

@@ -32,6 +32,7 @@ mod rwlock;
 mod scheduled;
 mod semaphore;
 mod signal;
+pub mod stack_size;
 mod stdio;
 mod string;
 mod system;

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::access::Call;
 use super::interpose;
+use super::stack_size::{make_room_by_default, with_room};
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, misuse, objects, range, sids, sync};
 use crate::explore::{self, sync::Until, threads::Patience};
@@ -310,7 +311,9 @@ interpose! {
         adopt(t);
         finish_reports_at_exit();
         let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
-        let r = with_signals_blocked(card, || real(handle, attributes, run as *const () as usize, card as usize));
+        let r = with_signals_blocked(card, || {
+            with_room(attributes, |attributes| real(handle, attributes, run as *const () as usize, card as usize))
+        });
         if r == 0 {
             register_handle(&mut *card, *handle);
         } else {
@@ -318,11 +321,13 @@ interpose! {
         }
         r
     } record as detect, tsvd {
-        tsvd_sync::create(|run, with| real(handle, attributes, run, with), handle, (function, argument), pc)
+        let create = |run, with| with_room(attributes, |attributes| real(handle, attributes, run, with));
+        tsvd_sync::create(create, handle, (function, argument), pc)
     } explore {
         explore::threads::create(handle, attributes, function, argument, false, pc)
     }
     fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
+        make_room_by_default();
         let card = announce(t, Start { function, argument }, false, pc);
         let r = with_signals_blocked(card, || real(handle, run_c11 as *const () as usize, card as usize));
         if r == 0 {
@@ -332,6 +337,7 @@ interpose! {
         }
         r
     } record as detect, tsvd {
+        make_room_by_default();
         tsvd_sync::create(|run, with| real(handle, run, with), handle, (function, argument), pc)
     } explore {
         explore::threads::create(handle, core::ptr::null(), function, argument, true, pc)
