@@ -197,6 +197,60 @@ fn what_is_not_covered_is_told() {
     is_not_complete("--keep-going", &fails, "failed while other threads");
 }
 
+/// Calls are counted on the way, and functions have the addresses that they have without raddle,
+/// however they are compiled. What can be called by an address counts as called.
+#[test]
+fn functions_of_libraries_keep_their_addresses() {
+    let bench = Bench::new();
+    bench.file(
+        "there.c",
+        "void taken(int *p) { *p += 1; }
+         void (*of_data)(int *) = taken;
+         void (*get(void))(int *) { return taken; }
+         void early(int *p) { *p = 0; }",
+    );
+    bench.file(
+        "here.c",
+        r#"
+#define _GNU_SOURCE
+#include <assert.h>
+#include <dlfcn.h>
+#include <pthread.h>
+extern void taken(int *), (*of_data)(int *), (*get(void))(int *), early(int *);
+static void (*const here)(int *) = taken;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int n;
+static void *work(void *x) {
+    pthread_mutex_lock(&lock);
+    assert(get() == taken && of_data == taken && here == taken);
+    assert(dlsym(RTLD_DEFAULT, "taken") == (void *)taken);
+    get()(&n);
+    pthread_mutex_unlock(&lock);
+    return x;
+}
+int main(void) {
+    pthread_t t[2];
+    early(&n);
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    assert(n == 2);
+    return 0;
+}
+"#,
+    );
+    common::succeed(bench.command("gcc").args("-g -O1 -shared -fPIC there.c -o libthere.so".split(' ')));
+    let ways = ["-pie -fPIE", "-no-pie -fno-pie", "-fno-plt", "-no-pie -fPIE", "-no-pie -fno-pie -fno-plt"];
+    for (way, binding) in ways.into_iter().flat_map(|way| [(way, "lazy"), (way, "now")]) {
+        let link = format!("-L. -lthere -Wl,-rpath,. -Wl,-z,{binding} -ldl");
+        bench.ok(&format!("cc --use gcc -g -O1 -pthread {way} here.c -o here {link}"));
+        let done = bench.explore("", &["./here"]);
+        assert_eq!((done.status, done.kinds().len()), (0, 0), "{way}, {binding}: {}", done.stderr);
+        let reason = done.stat("not_complete").as_str().unwrap();
+        assert!(reason.contains("`taken`"), "{way}, {binding}: {reason}");
+        assert_eq!(reason.contains("`early`"), way.contains("-fno-plt"), "{way}, {binding}: {reason}");
+    }
+}
+
 #[test]
 fn data_races_are_reported_on_request() {
     let bench = Bench::new();

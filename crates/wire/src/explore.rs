@@ -307,7 +307,7 @@ pub struct Race {
 /// that are left out.
 pub const HIDDEN: usize = 16;
 /// The most names of functions that an execution tells of.
-pub const CALLED: usize = 96;
+pub const CALLED: usize = 128;
 
 /// Two accesses that no scheduling points order, by [`raddle_explore::hidden`].
 #[repr(C)]

@@ -1,10 +1,15 @@
 //! Which functions of other files the program calls while it has several threads.
 //!
 //! What a library that is not instrumented does with memory is not seen, so a search of a program
-//! that calls one is not complete. A program that only links to it may be. Therefore each import of
-//! an instrumented file goes through a stub, which marks the import and jumps on: two instructions
-//! that change neither a register nor a flag. The driver is told of the marks by the hashes of the
-//! names, and knows which of them do no harm.
+//! that calls one is not complete. A program that only links to it may be. Therefore the calls of
+//! imports in an instrumented file go through stubs, which mark the import and jump on: two
+//! instructions that change neither a register nor a flag. The driver is told of the marks by the
+//! hashes of the names, and knows which of them do no harm.
+//!
+//! A program may compare addresses of functions, and a stub has another one. So a stub takes only
+//! slots that serve nothing but calls. Where a slot can be read as an address, it stays as it is,
+//! and the import counts as called: `-fno-plt` has such slots for all, and other programs for
+//! functions whose address they take.
 //!
 //! Not counted are calls by the only thread: nothing can come between, and what comes before and
 //! behind is ordered by creation and join.
@@ -24,7 +29,7 @@ const STUB: usize = 16;
 
 /// The import has been called, since this was last taken back.
 const CALLED_NOW: u8 = 1;
-/// The address of the function lies in data, from where anybody may call it.
+/// The program can have the address of the function, by which anybody may call it.
 const ALWAYS: u8 = 2;
 
 /// The stubs and what they use, in memory of its own.
@@ -190,14 +195,14 @@ impl File {
     }
 }
 
-/// Leads the imports of the file through stubs.
+/// Leads the calls of the file's imports through stubs.
 ///
 /// # Safety
 /// A file begins there that the loader has mapped and relocated.
 unsafe fn redirect(start: usize) {
     /// Kinds of relocations.
     const DATA: u64 = 1;
-    const VARIABLE: u64 = 6;
+    const ADDRESS: u64 = 6;
     const JUMP: u64 = 7;
     const FUNCTION: u8 = 2;
     // SAFETY: by the contract.
@@ -213,10 +218,13 @@ unsafe fn redirect(start: usize) {
             let is_function = symbol.st_info & 15 == FUNCTION;
             let slot = file.bias.wrapping_add(relocation.r_offset as usize) as *mut usize;
             let name = file.strings.add(symbol.st_name as usize).cast();
+            // Code that is not position-independent has the address of its own way to the function,
+            // in its `.plt`, and then all files have that one: the slot behind it is not enough.
+            let has_address = symbol.st_value != 0;
             match relocation.r_info & 0xffff_ffff {
-                JUMP => lead(slot, name, &file),
-                VARIABLE if is_function => lead(slot, name, &file),
-                DATA if is_function => _ = add(name, 0, ALWAYS),
+                JUMP if !has_address => lead(slot, name, &file),
+                ADDRESS if !has_address && (*slot == 0 || modules::is_instrumented(*slot)) => {}
+                JUMP | ADDRESS | DATA if is_function => _ = add(name, 0, ALWAYS),
                 _ => {}
             }
         }
