@@ -59,8 +59,14 @@ fn main() {
         "libraddle_clr.so",
         "dynamic.list",
     ];
-    let headers = ["raddle/annotations.h", "stdc-predef.h", "string.h"]
-        .map(|name| workspace.join("crates/harness/include").join(name));
+    let include = workspace.join("crates/harness/include");
+    let mut headers: Vec<PathBuf> = ["", "raddle", "bits"]
+        .iter()
+        .flat_map(|folder| fs::read_dir(include.join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .collect();
+    headers.sort();
     fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain(headers))).unwrap();
 }
 

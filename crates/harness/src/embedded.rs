@@ -12,8 +12,6 @@ pub const TSVD_HB_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libr
 pub const CLR_PROFILER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_clr.so"));
 /// `raddle/annotations.h`.
 pub const ANNOTATIONS_H: &[u8] = include_bytes!("../include/raddle/annotations.h");
-pub const STDC_PREDEF_H: &[u8] = include_bytes!("../include/stdc-predef.h");
-pub const STRING_H: &[u8] = include_bytes!("../include/string.h");
 /// The symbols an executable must export so that libraries loaded later bind to them.
 pub const DYNAMIC_LIST: &str = include_str!(concat!(env!("OUT_DIR"), "/dynamic.list"));
 /// A digest of all of these.

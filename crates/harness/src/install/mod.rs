@@ -5,7 +5,7 @@
 //!   raddle_rt.o              linked into executables
 //!   dynamic.list             what those executables export
 //!   include/raddle/annotations.h
-//!   include/stdc-predef.h, string.h  what gcc would expand without probes stays calls
+//!   include/string.h, bits/…  what gcc would expand without probes stays calls
 //!   exe/libtsan.so           linker script for a link by hand: INPUT(raddle_rt.o)
 //!   shared/libtsan.so, .a    empty linker scripts: what gcc's own -ltsan finds
 //!   lib/libraddle_rt.so      for targets that cannot be relinked
@@ -52,12 +52,36 @@ enum Content {
 
 const NOTHING: &[u8] = b"/* raddle: empty on purpose; the runtime is linked by name */\n";
 
+macro_rules! header {
+    ($name:literal) => {
+        Item {
+            path: concat!("include/", $name),
+            content: Content::Bytes(include_bytes!(concat!("../../include/", $name))),
+        }
+    };
+}
+
 const ITEMS: &[Item] = &[
     Item { path: "raddle_rt.o", content: Content::Bytes(embedded::RUNTIME_OBJECT) },
     Item { path: "dynamic.list", content: Content::Bytes(embedded::DYNAMIC_LIST.as_bytes()) },
     Item { path: "include/raddle/annotations.h", content: Content::Bytes(embedded::ANNOTATIONS_H) },
-    Item { path: "include/stdc-predef.h", content: Content::Bytes(embedded::STDC_PREDEF_H) },
-    Item { path: "include/string.h", content: Content::Bytes(embedded::STRING_H) },
+    header!("string.h"),
+    header!("raddle/gcc_calls_begin.h"),
+    header!("raddle/gcc_calls_end.h"),
+    header!("bits/string_fortified.h"),
+    header!("bits/strings_fortified.h"),
+    header!("bits/stdio2.h"),
+    header!("bits/char_traits.h"),
+    header!("bits/stl_algobase.h"),
+    header!("bits/stl_uninitialized.h"),
+    header!("bits/ranges_algobase.h"),
+    header!("bits/stl_bvector.h"),
+    header!("bits/hashtable.h"),
+    header!("bits/hashtable_policy.h"),
+    header!("bits/valarray_array.h"),
+    header!("bits/locale_facets.h"),
+    header!("bits/fstream.tcc"),
+    header!("bitset"),
     Item { path: "exe/libtsan.so", content: Content::ScriptForObject },
     Item { path: "shared/libtsan.so", content: Content::Bytes(NOTHING) },
     Item { path: "shared/libtsan.a", content: Content::Bytes(NOTHING) },

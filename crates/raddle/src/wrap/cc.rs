@@ -60,7 +60,8 @@ fn prepare(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<Command> {
     let tsvd = tsvd || super::env_flag(TSVD);
     let compiler = Compiler::find(dialect, chosen)?;
     let read = |path: &Path| std::fs::read(path).ok();
-    let invocation = Invocation::parse(&response::expand(&args, &read));
+    let words = response::expand(&args, &read);
+    let invocation = Invocation::parse(&words);
     let added = match invocation.stage {
         Stage::Query => Additions::default(),
         _ if is_for_host(|name| std::env::var_os(name)) => Additions::default(),
@@ -69,7 +70,12 @@ fn prepare(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<Command> {
             if tsvd {
                 for_tsvd(&invocation, compiler.family()?, debug_info)
             } else {
-                additions(&invocation, compiler.family()?, &Runtime::open()?, debug_info)?
+                let family = compiler.family()?;
+                let mut added = additions(&invocation, family, &Runtime::open()?, debug_info)?;
+                if family == Family::Gcc && invocation.stage != Stage::Preprocess {
+                    gcc_calls::leave_out(&mut added.front, &compiler, &words);
+                }
+                added
             }
         }
     };
