@@ -17,7 +17,7 @@ use crate::places::Mapped;
 /// Functions of the C library that touch nothing but their arguments' values, a thread's own state,
 /// or what has a lock of its own and no order; and those by which the runtime itself gets at the
 /// library.
-const HARMLESS: [&str; 113] = [
+const HARMLESS: [&str; 115] = [
     "__assert",
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
@@ -115,10 +115,12 @@ const HARMLESS: [&str; 113] = [
     "pthread_attr_init",
     "pthread_equal",
     "pthread_exit",
+    "pthread_getattr_default_np",
     "pthread_getattr_np",
     "pthread_getconcurrency",
     "pthread_getspecific",
     "pthread_self",
+    "pthread_setattr_default_np",
     "pthread_setspecific",
     "sched_get_priority_max",
     "sched_get_priority_min",
