@@ -1,13 +1,26 @@
 //! The names of the functions that the runtime stands in for, read from the tables in its source: a
 //! function is added there and nowhere else. A test of `raddle` holds the list against what the
 //! runtime really exports.
+//!
+//! A package of this crate has no runtime beside it. It carries the list in `carried/`, where
+//! `./package crates` puts it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let runtime = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../rt/src");
+    let own = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap()).join("interposed.rs");
+    let runtime = own.join("../rt/src");
+    if !runtime.is_dir() {
+        let carried = own.join("carried/interposed.rs");
+        println!("cargo::rerun-if-changed={}", carried.display());
+        fs::copy(&carried, out).unwrap_or_else(|e| {
+            panic!("{}: {e}. Packages of raddle are made by `./package crates`", carried.display())
+        });
+        return;
+    }
     let (folder, loading) = (runtime.join("interpose"), runtime.join("tsvd/loading.rs"));
     let mut names = BTreeSet::new();
     read_folder(&folder, &mut names);
@@ -16,7 +29,6 @@ fn main() {
         println!("cargo::rerun-if-changed={}", part.display());
     }
     let list: String = names.iter().map(|name| format!("    {name:?},\n")).collect();
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap()).join("interposed.rs");
     fs::write(out, format!("&[\n{list}]\n")).unwrap();
 }
 

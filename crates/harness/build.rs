@@ -8,6 +8,9 @@
 //!    NAME, weak, so that a program that defines a function of that name keeps its own.
 //! 4. Everything but the exports becomes local: a Rust program has its own copies of the same functions.
 //! 5. A digest of all of it, so that no raddle has to compute it when it starts.
+//!
+//! A package of this crate, outside of the workspace, has no sources of the runtime beside it. It
+//! carries the finished files in `carried/`, where `./package crates` puts them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,9 +33,24 @@ const OWN: [(&str, &str); 6] = [
     ("strlen", "__runtime_strlen"),
 ];
 
+/// The files that are embedded, beside the headers in `include/`.
+const MADE: [&str; 6] = [
+    "raddle_rt.o",
+    "libraddle_rt.so",
+    "libraddle_tsvd.so",
+    "libraddle_tsvd_hb.so",
+    "libraddle_clr.so",
+    "dynamic.list",
+];
+
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
-    let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../..");
+    let own = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    refuse_other_systems();
+    let workspace = own.join("../..");
+    if !workspace.join("crates/rt").is_dir() {
+        return use_carried(&own.join("carried"), &out);
+    }
     for part in RUNTIME_CRATES
         .iter()
         .flat_map(|name| [format!("crates/{name}/src"), format!("crates/{name}/Cargo.toml")])
@@ -51,14 +69,6 @@ fn main() {
     build_profiler(&workspace, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
-    let made = [
-        "raddle_rt.o",
-        "libraddle_rt.so",
-        "libraddle_tsvd.so",
-        "libraddle_tsvd_hb.so",
-        "libraddle_clr.so",
-        "dynamic.list",
-    ];
     let include = workspace.join("crates/harness/include");
     let mut headers: Vec<PathBuf> = ["", "raddle", "bits"]
         .iter()
@@ -67,7 +77,28 @@ fn main() {
         .filter(|path| path.is_file())
         .collect();
     headers.sort();
-    fs::write(out.join("digest"), digest(made.iter().map(|name| out.join(name)).chain(headers))).unwrap();
+    fs::write(out.join("digest"), digest(MADE.iter().map(|name| out.join(name)).chain(headers))).unwrap();
+}
+
+/// The runtime knows one machine and one C library; a build for another would fail later, and in
+/// words that name neither.
+fn refuse_other_systems() {
+    let of = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    let target = [of("ARCH"), of("OS"), of("ENV")];
+    if target != ["x86_64", "linux", "gnu"] {
+        eprintln!("raddle runs on x86-64 Linux with glibc only; this build is for {}", target.join("-"));
+        std::process::exit(1);
+    }
+}
+
+fn use_carried(carried: &Path, out: &Path) {
+    for name in MADE.iter().chain(&["digest"]) {
+        let from = carried.join(name);
+        println!("cargo::rerun-if-changed={}", from.display());
+        fs::copy(&from, out.join(name)).unwrap_or_else(|e| {
+            panic!("{}: {e}. Packages of raddle are made by `./package crates`", from.display())
+        });
+    }
 }
 
 fn digest(files: impl Iterator<Item = PathBuf>) -> [u8; 32] {
