@@ -6,6 +6,7 @@
 
 use std::fmt::Arguments;
 use std::io::Write;
+use std::sync::{Mutex, MutexGuard};
 
 /// `raddle: ` and a sentence, on stderr. Takes what `format!` takes.
 #[macro_export]
@@ -15,9 +16,47 @@ macro_rules! __say {
 }
 pub use __say as say;
 
+/// Under `--quiet`: the notes that were not printed.
+static UNSAID: Mutex<Option<String>> = Mutex::new(None);
+
+fn unsaid() -> MutexGuard<'static, Option<String>> {
+    UNSAID.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Prints no notes from now on, only failures.
+pub fn be_quiet() {
+    unsaid().get_or_insert_default();
+}
+
+/// Whether notes and progress are unwanted.
+pub fn is_quiet() -> bool {
+    unsaid().is_some()
+}
+
+/// Prints the notes that were kept back: when raddle could not do its job, they say why.
+pub fn speak_up() {
+    if let Some(notes) = unsaid().take() {
+        error(&notes);
+    }
+}
+
+/// `raddle: ` and a note, unless [`be_quiet`] was called.
 pub fn sentence(text: Arguments<'_>) {
+    let text = prefixed(text);
+    match &mut *unsaid() {
+        Some(notes) => notes.push_str(&text),
+        None => error(&text),
+    }
+}
+
+/// `raddle: ` and what keeps raddle from doing its job, which is always said.
+pub fn failure(text: Arguments<'_>) {
+    error(&prefixed(text));
+}
+
+fn prefixed(text: Arguments<'_>) -> String {
     let lines: Vec<String> = text.to_string().lines().map(raddle_finding::visible).collect();
-    error(&format!("raddle: {}\n", lines.join("\n")));
+    format!("raddle: {}\n", lines.join("\n"))
 }
 
 /// Text of raddle's own on stderr, as it is.

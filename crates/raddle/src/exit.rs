@@ -5,7 +5,7 @@
 //! target's own status when there is no finding; the compiler wrappers become the compiler
 //! (by `exec`), so its status is theirs.
 
-use raddle_harness::say::say;
+use raddle_harness::say;
 use std::process::ExitCode;
 
 /// Nothing was found.
@@ -17,6 +17,6 @@ pub const FAILURE: u8 = 2;
 
 /// Prints the error as one sentence on stderr, with its causes behind it, and gives [`FAILURE`].
 pub fn failure(error: &anyhow::Error) -> ExitCode {
-    say!("{error:#}");
+    say::failure(format_args!("{error:#}"));
     ExitCode::from(FAILURE)
 }

@@ -36,10 +36,11 @@ use wrap::rustc::Tool;
 fn main() -> ExitCode {
     fatal_signals::catch();
     let args: Vec<OsString> = std::env::args_os().collect();
-    match dispatch(args) {
-        Ok(code) => code,
-        Err(error) => exit::failure(&error),
+    let code = dispatch(args).unwrap_or_else(|error| exit::failure(&error));
+    if code == ExitCode::from(exit::FAILURE) {
+        raddle_harness::say::speak_up();
     }
+    code
 }
 
 fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {

@@ -31,7 +31,7 @@ mod text;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::Report;
+use crate::model::{Frame, Report};
 
 pub use steps::{Step, steps};
 pub use text::visible;
@@ -72,6 +72,12 @@ pub struct RenderOptions<'a> {
     /// The address that opens a place in an editor, with `{path}`, `{line}` and `{column}`. Only
     /// `html` has links. None: no links.
     pub editor: Option<&'a str>,
+    /// The same for places in `text`, where the terminal has links. None: no links.
+    pub links: Option<&'a str>,
+    /// Nothing but ASCII in `text`, for a terminal that shows nothing else.
+    pub ascii: bool,
+    /// Every frame of a stack in `text`, not only those that its reader wrote.
+    pub all_frames: bool,
 }
 
 /// [`RenderOptions::editor`] of VS Code.
@@ -155,9 +161,32 @@ impl RenderOptions<'_> {
     }
 }
 
+/// Where `template` finds a frame.
+fn place_url(frame: &Frame, template: &str, options: &RenderOptions<'_>) -> Option<String> {
+    let (file, line) = (frame.file.as_deref()?, story::line(frame)?);
+    let path = match (file.starts_with('/'), options.root) {
+        (true, _) => sarif::percent(file),
+        (false, Some(root)) => sarif::percent(&format!("{}/{file}", root.trim_end_matches('/'))),
+        (false, None) => return None,
+    };
+    let column = story::column(frame).unwrap_or(1).to_string();
+    // The path last: it may contain what looks like a part of the template.
+    let url = template.replace("{line}", &line.to_string()).replace("{column}", &column);
+    Some(url.replace("{path}", &path))
+}
+
 impl Default for RenderOptions<'_> {
     fn default() -> Self {
-        RenderOptions { color: false, width: 100, source: &NoSource, root: None, editor: Some(VSCODE) }
+        RenderOptions {
+            color: false,
+            width: 100,
+            source: &NoSource,
+            root: None,
+            editor: Some(VSCODE),
+            links: None,
+            ascii: false,
+            all_frames: false,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_L
 use crate::place;
 
 use super::story::{self, End};
-use super::{MIN_WIDTH, RenderOptions};
+use super::{MIN_WIDTH, RenderOptions, place_url};
 
 pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
     let mut page = Page { out: String::new(), options };
@@ -31,12 +31,12 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
     if let Some(Stat::Text(looked_at)) = report.stats.get(STAT_LOOKED_AT) {
         page.line(&[(Style::Plain, &format!("looked at {looked_at}"))]);
     }
-    page.out
+    if options.ascii { ascii(&page.out) } else { page.out }
 }
 
 /// One finding without colour, for formats that carry text inside.
 pub(super) fn finding(finding: &Finding, options: &RenderOptions<'_>) -> String {
-    let plain = RenderOptions { color: false, ..*options };
+    let plain = RenderOptions { color: false, links: None, ..*options };
     let mut page = Page { out: String::new(), options: &plain };
     page.heading(finding, None);
     page.body(finding);
@@ -44,14 +44,19 @@ pub(super) fn finding(finding: &Finding, options: &RenderOptions<'_>) -> String 
 }
 
 #[derive(Clone, Copy)]
-enum Style {
+enum Style<'a> {
     Plain,
+    /// A place, and the address of what it links to.
+    Place(Option<&'a str>),
     Bold,
     Red,
     Yellow,
     Cyan,
     Dim,
 }
+
+/// So many frames of libraries in a row are counted rather than shown.
+const FOLDED: usize = 3;
 
 struct Page<'a> {
     out: String,
@@ -217,7 +222,13 @@ impl Page<'_> {
             self.line(&[(Style::Bold, "  replay: "), (Style::Plain, &format!("raddle replay {schedule}"))]);
         }
         for rule in story::suppressions(finding) {
-            self.line(&[(Style::Bold, "  suppress: "), (Style::Plain, &story::suppress(&rule))]);
+            let text = story::suppress(&rule);
+            // A rule is to be copied: one with spaces stays on its line.
+            if rule.contains(char::is_whitespace) {
+                self.line(&[(Style::Bold, "  suppress: "), (Style::Plain, &text)]);
+            } else {
+                self.prose("  ", (Style::Bold, "suppress: "), &text);
+            }
         }
         if !finding.id.is_empty() {
             self.line(&[(Style::Bold, "  id: "), (Style::Dim, &finding.key())]);
@@ -228,11 +239,19 @@ impl Page<'_> {
     fn stack(&mut self, stack: &[Frame], source: bool) {
         let shown = story::trimmed(stack);
         let important = place::place(stack);
-        for (at, frame) in shown.iter().enumerate() {
-            self.frame(at, frame);
-            if source && important.is_some_and(|important| std::ptr::eq(important, frame)) {
-                self.source(frame);
+        let mut at = 0;
+        while at < shown.len() {
+            let folded = if self.options.all_frames { 0 } else { library_frames(shown, at) };
+            if folded >= FOLDED {
+                self.line(&[(Style::Dim, &format!("{STACK_INDENT}… {folded} frames of libraries"))]);
+                at += folded;
+                continue;
             }
+            self.frame(at, &shown[at]);
+            if source && important.is_some_and(|important| std::ptr::eq(important, &shown[at])) {
+                self.source(&shown[at]);
+            }
+            at += 1;
         }
     }
 
@@ -242,16 +261,19 @@ impl Page<'_> {
         let Some(place) = story::place(frame, self.options).map(|place| visible(&place)) else {
             return self.line(&[(Style::Dim, &number), (Style::Plain, &function)]);
         };
+        let url = self.options.links.and_then(|template| place_url(frame, template, self.options));
+        let link = Style::Place(url.as_deref());
         let columns = number.len() + function.chars().count() + "  ".len() + place.chars().count();
         if columns <= self.width() {
             self.line(&[
                 (Style::Dim, &number),
                 (Style::Plain, &function),
-                (Style::Cyan, &format!("  {place}")),
+                (Style::Plain, "  "),
+                (link, &place),
             ]);
         } else {
             self.line(&[(Style::Dim, &number), (Style::Plain, &function)]);
-            self.line(&[(Style::Cyan, &format!("{}{place}", " ".repeat(number.len())))]);
+            self.line(&[(Style::Plain, &" ".repeat(number.len())), (link, &place)]);
         }
     }
 
@@ -271,7 +293,7 @@ impl Page<'_> {
     }
 
     /// A head and a text, wrapped between words; lines after the first hang under the text.
-    fn prose(&mut self, indent: &str, head: (Style, &str), text: &str) {
+    fn prose(&mut self, indent: &str, head: (Style<'_>, &str), text: &str) {
         let hang = " ".repeat(indent.len() + if head.1.is_empty() { 0 } else { 4 });
         let mut line = String::new();
         let mut lead = Some(head);
@@ -295,7 +317,7 @@ impl Page<'_> {
         }
     }
 
-    fn prose_line(&mut self, indent: &str, hang: &str, head: Option<(Style, &str)>, text: &str) {
+    fn prose_line(&mut self, indent: &str, hang: &str, head: Option<(Style<'_>, &str)>, text: &str) {
         match head {
             Some((style, head)) => self.line(&[(Style::Plain, indent), (style, head), (Style::Plain, text)]),
             None => self.line(&[(Style::Plain, hang), (Style::Plain, text)]),
@@ -306,7 +328,7 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
-    fn line(&mut self, spans: &[(Style, &str)]) {
+    fn line(&mut self, spans: &[(Style<'_>, &str)]) {
         let last = spans.iter().rposition(|(_, text)| !text.trim_end().is_empty());
         let spans = &spans[..last.map_or(0, |last| last + 1)];
         for (at, (style, text)) in spans.iter().enumerate() {
@@ -317,13 +339,18 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
-    fn paint(&mut self, style: Style, text: &str) {
+    fn paint(&mut self, style: Style<'_>, text: &str) {
+        if let Style::Place(Some(url)) = style {
+            self.out.push_str(&format!("\u{1b}]8;;{url}\u{1b}\\"));
+            self.paint(Style::Place(None), text);
+            return self.out.push_str("\u{1b}]8;;\u{1b}\\");
+        }
         let code = match style {
             Style::Plain => "",
             Style::Bold => "1",
             Style::Red => "1;31",
             Style::Yellow => "1;33",
-            Style::Cyan => "36",
+            Style::Cyan | Style::Place(_) => "36",
             Style::Dim => "2",
         };
         if !self.options.color || code.is_empty() || text.is_empty() {
@@ -332,6 +359,31 @@ impl Page<'_> {
             self.out.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m"));
         }
     }
+}
+
+/// How many frames from `at` on are of libraries. The innermost frame is always shown, and so are
+/// the outermost ones of a stack without any of the reader's.
+fn library_frames(stack: &[Frame], at: usize) -> usize {
+    if at == 0 || !stack.iter().any(place::is_user_code) {
+        return 0;
+    }
+    stack[at..].iter().take_while(|frame| !place::is_user_code(frame)).count()
+}
+
+/// The text in ASCII: raddle's own signs by their likes, others by their number.
+pub fn ascii(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '→' => shown.push_str("->"),
+            '…' => shown.push_str("..."),
+            '–' | '—' => shown.push('-'),
+            '·' => shown.push('*'),
+            c if c.is_ascii() => shown.push(c),
+            c => shown.extend(c.escape_default()),
+        }
+    }
+    shown
 }
 
 /// A text with nothing in it that moves the cursor, changes colours or turns the reading direction.
@@ -431,6 +483,52 @@ mod tests {
             "{text}"
         );
         assert_eq!(lines[5], "                                   f a.c:3");
+    }
+
+    #[test]
+    fn frames_of_libraries_are_counted_between_those_of_the_reader() {
+        let std = |name: &str| frame(name, "/usr/include/c++/12/thread", 5, 1);
+        let stack = vec![
+            std("std::vector<int>::push_back"),
+            frame("work", "src/a.c", 3, 1),
+            std("std::__invoke"),
+            std("std::thread::_Invoker"),
+            std("std::thread::_State_impl"),
+            frame("main", "src/a.c", 9, 1),
+            std("std::two"),
+            std("std::frames"),
+        ];
+        let race = finding(Kind::DataRace, vec![access(Op::Write, "T1", stack)]);
+        let text = super::finding(&race, &RenderOptions::default());
+        let folded = "      #1 work  src/a.c:3\n      … 3 frames of libraries\n      #5 main  src/a.c:9\n";
+        assert!(text.contains(folded) && text.contains("#0 std::vector") && text.contains("#7 "), "{text}");
+        let all = RenderOptions { all_frames: true, ..RenderOptions::default() };
+        assert!(!super::finding(&race, &all).contains('…'));
+    }
+
+    #[test]
+    fn a_place_is_a_link_where_the_terminal_has_them() {
+        let mut report = Report::new("run", vec![]);
+        report.findings = vec![finding(
+            Kind::DataRace,
+            vec![access(Op::Write, "T1", vec![frame("work", "/src/a b.c", 3, 1)])],
+        )];
+        let links = RenderOptions { links: Some("file://{path}"), ..RenderOptions::default() };
+        let text = render(&report, &links);
+        assert!(
+            text.contains("  \u{1b}]8;;file:///src/a%20b.c\u{1b}\\/src/a b.c:3\u{1b}]8;;\u{1b}\\\n"),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn a_terminal_without_utf8_gets_ascii() {
+        assert_eq!(ascii("alice → bob … é"), "alice -> bob ... \\u{e9}");
+        let mut report = Report::new("run", vec![]);
+        report.findings = vec![finding(Kind::LockOrder, vec![])];
+        report.findings[0].message = "a → b".into();
+        let text = render(&report, &RenderOptions { ascii: true, ..RenderOptions::default() });
+        assert!(text.contains("a -> b") && text.is_ascii(), "{text}");
     }
 
     #[test]

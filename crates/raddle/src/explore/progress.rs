@@ -1,13 +1,14 @@
 //! How far the search is: one line on a terminal, written over itself.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use super::search::{Clock, Search, lock};
-use crate::report::{TextTo, output};
+use crate::report::{TextTo, terminal};
+use raddle_harness::say;
 
 const EVERY: Duration = Duration::from_millis(250);
 
@@ -21,12 +22,12 @@ pub fn hide() {
 
 /// Writes the line until `ended` says so. Nothing on anything but a terminal.
 pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
-    if HIDDEN.load(Ordering::Relaxed) || !std::io::stderr().is_terminal() {
+    if HIDDEN.load(Ordering::Relaxed) || say::is_quiet() || !terminal::has_live_line() {
         return;
     }
     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
         let text = line(&lock(search), clock.begun.elapsed().as_secs_f64());
-        let text: String = text.chars().take(output::width(TextTo::Stderr).saturating_sub(1)).collect();
+        let text: String = text.chars().take(terminal::width(TextTo::Stderr).saturating_sub(1)).collect();
         let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
     }
     let _ = write!(std::io::stderr(), "\r\x1b[K");

@@ -10,44 +10,46 @@ use raddle_finding::{Finding, Format, RenderOptions, Report, render};
 use raddle_store::{Decided, Decision, Record, Standing, Store, home};
 
 use crate::exit;
+use crate::report::TextTo;
+use crate::report::args::Color;
 use crate::report::source::SourceFiles;
-use crate::report::{TextTo, output};
+use crate::report::terminal::Terminal;
 use raddle_harness::say::{count, print, say};
 
-/// List what hunts have confirmed in this project
+/// List the findings that hunts have confirmed in this project
 ///
-/// One line a finding: its id, what it is, when it was first and last seen, and what was decided
-/// about it.
+/// Prints one line for each finding: its id, what it is, when it was first and last seen, and what
+/// was decided about it.
 ///
-/// Exit status: 0, or 2 when there is a store that cannot be read.
+/// Exit status: 0, or 2 if the store cannot be read.
 #[derive(Debug, clap::Args)]
 pub struct ListArgs {
-    /// Those that were fixed or accepted as well
+    /// Also list findings that were fixed or accepted
     #[arg(long)]
     pub all: bool,
 }
 
 /// Show a finding of an earlier hunt in full
 ///
-/// Exit status: 0, or 2 when there is no such finding.
+/// Exit status: 0, or 2 if there is no such finding.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
-    /// Its id, or the beginning of it, as `raddle list` shows it
+    /// Id of the finding, or the beginning of its id; `raddle list` shows ids
     pub id: String,
 }
 
-/// Decide what becomes of a finding; later hunts respect it
+/// Record a decision about a finding, which later hunts respect
 ///
-/// A finding that comes back after --fixed is called a regression. One that is benign, or that
-/// nobody will fix, is left out of later reports and does not set the exit status.
+/// If a finding comes back after --fixed, raddle reports a regression. Later reports leave out
+/// findings that are benign or will not be fixed, and these do not set the exit status.
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("decision").required(true).args(["fixed", "benign", "wontfix"])))]
 pub struct TriageArgs {
-    /// Its id, or the beginning of it; where several programs have findings with one id, with what
-    /// `raddle list` shows after the @
+    /// Id of the finding, or the beginning of its id; if several findings share the id, with the
+    /// part after the @ in `raddle list`
     pub id: String,
 
-    /// It is mended
+    /// It is fixed
     #[arg(long)]
     pub fixed: bool,
 
@@ -55,21 +57,21 @@ pub struct TriageArgs {
     #[arg(long)]
     pub benign: bool,
 
-    /// It is known, and stays
+    /// It will not be fixed
     #[arg(long)]
     pub wontfix: bool,
 
-    /// Why, for whoever reads it later
+    /// The reason, for later readers
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 }
 
-/// Take in what the stores of other machines know, such as those of CI shards
+/// Merge stores of other machines, such as CI shards, into the store of this project
 ///
-/// Doing it twice changes nothing.
+/// Merging a store twice changes nothing.
 #[derive(Debug, clap::Args)]
 pub struct MergeArgs {
-    /// Folders with a store.db, or such files
+    /// Folders that contain a store.db, or such files
     #[arg(required = true, value_name = "STORE")]
     pub stores: Vec<PathBuf>,
 }
@@ -171,9 +173,12 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
     report.findings = vec![told(&record)];
     let source = SourceFiles::of(&report);
     let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
+    let terminal = Terminal::new(TextTo::Stdout, Color::Auto, false);
     let options = RenderOptions {
-        color: output::has_colour(TextTo::Stdout),
-        width: output::width(TextTo::Stdout),
+        color: terminal.color,
+        width: terminal.width,
+        links: terminal.links.as_deref(),
+        ascii: terminal.ascii,
         source: &|file: &str, line: u32| source.line(file, line),
         root: root.as_deref(),
         ..RenderOptions::default()

@@ -1,7 +1,7 @@
 //! What a hunt is doing, for somebody at a terminal: one line, written over itself. Anything but a
 //! terminal gets the plain lines of [`super::journal`] only.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use raddle_hunt::Counts;
 
-use crate::report::{TextTo, output};
+use crate::report::{TextTo, terminal};
 use raddle_harness::say::count;
 
 const EVERY: Duration = Duration::from_millis(250);
@@ -63,7 +63,7 @@ impl Live {
     pub fn new(is_wanted: bool) -> Live {
         let view = Arc::new(Mutex::new(View { what: "begins".into(), ..View::default() }));
         let mut live = Live { view, writer: None };
-        if is_wanted && std::io::stderr().is_terminal() {
+        if is_wanted && terminal::has_live_line() {
             // The line of a search alone would be written over this one.
             crate::explore::hide_progress();
             let (view, (end, ended)) = (Arc::clone(&live.view), channel());
@@ -105,7 +105,7 @@ fn write(view: &Mutex<View>, ended: &Receiver<()>) {
     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
         // Written under the lock, so that it does not come between the parts of another line.
         let view = view.lock().unwrap_or_else(|e| e.into_inner());
-        let width = output::width(TextTo::Stderr).saturating_sub(1);
+        let width = terminal::width(TextTo::Stderr).saturating_sub(1);
         let text: String = view.line(Instant::now()).chars().take(width).collect();
         let _ = write!(std::io::stderr(), "\r\x1b[K{}", raddle_finding::visible(&text));
     }

@@ -19,6 +19,14 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, help_heading = "Report")]
     pub color: Color,
 
+    /// Print only the report and errors on stderr, no progress and no notes
+    #[arg(short, long, help_heading = "Report")]
+    pub quiet: bool,
+
+    /// Show every frame of a stack, also those of libraries
+    #[arg(short, long, help_heading = "Report")]
+    pub verbose: bool,
+
     /// Exit status when there are findings
     #[arg(long, value_name = "N", default_value_t = crate::exit::FINDINGS, help_heading = "Report")]
     pub exit_code: u8,

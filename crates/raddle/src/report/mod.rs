@@ -7,6 +7,7 @@
 //! keeper    findings kept for the editor
 //! output    files that are checked before the work and written in one piece after it
 //! source    lines of source, from files that may be quoted
+//! terminal  colours, width, links and characters of the terminal
 //! ```
 
 pub mod args;
@@ -14,6 +15,7 @@ mod keeper;
 pub mod output;
 mod settle;
 pub mod source;
+pub mod terminal;
 
 pub use args::Options;
 pub use settle::{Settler, TextTo, format};
@@ -25,10 +27,9 @@ const EDITOR: &str = "RADDLE_EDITOR_URL";
 
 /// The address that opens a place in an editor, with `{path}`, `{line}` and `{column}`.
 pub fn editor() -> Result<String> {
-    let Some(url) = std::env::var_os(EDITOR).filter(|url| !url.is_empty()) else {
+    let Some(url) = editor_of_user() else {
         return Ok(raddle_finding::render::VSCODE.into());
     };
-    let url = url.to_string_lossy().into_owned();
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     anyhow::ensure!(
@@ -36,4 +37,10 @@ pub fn editor() -> Result<String> {
         "{EDITOR} is no address with a place for the file, such as vscode://file{{path}}:{{line}}"
     );
     Ok(url)
+}
+
+/// What the user has set.
+fn editor_of_user() -> Option<String> {
+    let url = std::env::var_os(EDITOR).filter(|url| !url.is_empty())?;
+    Some(url.to_string_lossy().into_owned())
 }

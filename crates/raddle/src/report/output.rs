@@ -1,6 +1,6 @@
 //! Where the report goes: checked before the work, written in one piece after it.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -97,21 +97,4 @@ fn write_to(out: &mut impl Write, text: &str) -> std::io::Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
-}
-
-pub fn width(to: TextTo) -> usize {
-    let size = match to {
-        TextTo::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
-        TextTo::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
-    };
-    let columns = size.map(|w| w.ws_col as usize).unwrap_or(0);
-    if columns == 0 { 100 } else { columns.min(120) }
-}
-
-pub fn has_colour(to: TextTo) -> bool {
-    let terminal = match to {
-        TextTo::Stdout => std::io::stdout().is_terminal(),
-        TextTo::Stderr => std::io::stderr().is_terminal(),
-    };
-    terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }

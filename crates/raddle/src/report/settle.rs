@@ -11,10 +11,11 @@ use raddle_finding::{
     render,
 };
 
-use super::args::{self, Color, FailOn, Options};
+use super::args::{self, FailOn, Options};
 use super::keeper::Keeper;
 use super::output::{self, OutputFile};
 use super::source::SourceFiles;
+use super::terminal::Terminal;
 
 /// Where text goes that is for a person and has no file. Documents go to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,8 @@ pub struct Settler {
     output: Option<OutputFile>,
     text_to: TextTo,
     format: Format,
-    color: bool,
+    terminal: Terminal,
+    verbose: bool,
     editor: String,
     fail_on: FailOn,
     exit_code: u8,
@@ -60,11 +62,10 @@ impl Settler {
             path.as_deref().map(|p| OutputFile::new(what, p)).transpose()
         };
         let output = file("the report", &options.output)?;
-        let color = match options.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => output.is_none() && output::has_colour(text_to),
-        };
+        let terminal = Terminal::new(text_to, options.color, output.is_some());
+        if options.quiet {
+            raddle_harness::say::be_quiet();
+        }
         Ok(Settler {
             suppressions,
             baseline,
@@ -72,7 +73,8 @@ impl Settler {
             output,
             text_to,
             format: format(options.format),
-            color,
+            terminal,
+            verbose: options.verbose,
             editor: super::editor()?,
             fail_on: options.fail_on,
             exit_code: options.exit_code,
@@ -115,8 +117,11 @@ impl Settler {
         let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
         let source = SourceFiles::of(report);
         let options = RenderOptions {
-            color: self.color,
-            width: output::width(self.text_to),
+            color: self.terminal.color,
+            width: self.terminal.width,
+            links: self.terminal.links.as_deref(),
+            ascii: self.terminal.ascii,
+            all_frames: self.verbose,
             source: &|file: &str, line: u32| source.line(file, line),
             root: root.as_deref(),
             editor: Some(&self.editor),

@@ -5,7 +5,8 @@
 //! may be published. So lines are quoted from regular files in these folders only:
 //!
 //! - the project of the current folder, of the program, and of what is checked;
-//! - the projects that the program was compiled from, by the names that the compiler was given on its command line;
+//! - the projects that the program was compiled from, by the names that the compiler was given on
+//!   its command line;
 //! - the headers and sources of the system and of Rust.
 
 use std::cell::{OnceCell, RefCell};

@@ -21,13 +21,15 @@ use raddle_store::home;
 use crate::exit;
 use crate::report::output::OutputFile;
 use crate::report::source::SourceFiles;
+use crate::report::terminal::Terminal;
 use crate::report::{TextTo, args, editor, format, output};
 use raddle_harness::say::{print, say};
 
-/// Write what raddle knows of this project in any format
+/// Write a report of this project's findings in any format
 ///
-/// Without FILE: what hunts have confirmed, with what was decided about it, and the findings of the
-/// last run of each other command. With FILE: the findings in these reports.
+/// Without FILE, the report has the findings that hunts have confirmed, with decisions about them,
+/// and the findings of the last run of each other command. With FILE, it has the findings in these
+/// reports.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -52,20 +54,20 @@ pub struct ReportArgs {
     #[arg(long, conflicts_with = "format")]
     pub html: bool,
 
-    /// Write it to this file [default: stdout]
+    /// Write the report to this file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also those that were fixed or accepted
+    /// Also findings that were fixed or accepted
     #[arg(long)]
     pub all: bool,
 }
 
-/// Open the page with what raddle knows of this project in the browser
+/// Show this project's findings as a page in the browser
 ///
-/// Prints the path of the page. Without a display that is all.
+/// Writes the page and prints its path. Opens the browser if there is a display.
 ///
-/// Exit status: 0, or 2 when a report cannot be read or the page cannot be written.
+/// Exit status: 0, or 2 if a report cannot be read or the page cannot be written.
 #[derive(Debug, clap::Args)]
 pub struct ViewArgs {
     /// JSON reports, written with `--format json` [default: the store of this project]
@@ -76,7 +78,7 @@ pub struct ViewArgs {
     #[arg(long)]
     pub all: bool,
 
-    /// Only print the path of the page
+    /// Only write the page and print its path
     #[arg(long)]
     pub print: bool,
 }
@@ -85,8 +87,8 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode> {
     let file = args.output.as_deref().map(|path| OutputFile::new("the report", path)).transpose()?;
     let format = if args.html { Format::Html } else { format(args.format) };
     let report = gather::gather(&args.files, args.all)?;
-    let color = file.is_none() && output::has_colour(TextTo::Stdout);
-    let text = rendered(&report, format, color)?;
+    let terminal = Terminal::new(TextTo::Stdout, args::Color::Auto, file.is_some());
+    let text = rendered(&report, format, &terminal)?;
     match file {
         Some(file) => file.write(&text)?,
         None => output::print(&text, TextTo::Stdout)?,
@@ -96,7 +98,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode> {
 
 pub fn view(args: &ViewArgs) -> Result<ExitCode> {
     let report = gather::gather(&args.files, args.all)?;
-    let text = rendered(&report, Format::Html, false)?;
+    let text = rendered(&report, Format::Html, &Terminal::PLAIN)?;
     let page = page()?;
     OutputFile::new("the page", &page)?.write(&text)?;
     print(&format!("{}\n", raddle_finding::visible(&page.display().to_string())));
@@ -117,17 +119,20 @@ fn page() -> Result<PathBuf> {
     Ok(folder.join("report.html"))
 }
 
-fn rendered(report: &Report, format: Format, color: bool) -> Result<String> {
+fn rendered(report: &Report, format: Format, terminal: &Terminal) -> Result<String> {
     // Names of programs in a report are somebody else's: they open no further folder.
     let source = SourceFiles::of(&Report::new(&report.command, Vec::new()));
     let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
     let editor = editor()?;
     let options = RenderOptions {
-        color,
-        width: output::width(TextTo::Stdout),
+        color: terminal.color,
+        width: terminal.width,
         source: &|file: &str, line: u32| source.line(file, line),
         root: root.as_deref(),
         editor: Some(&editor),
+        links: terminal.links.as_deref(),
+        ascii: terminal.ascii,
+        ..RenderOptions::default()
     };
     Ok(render(report, format, &options))
 }

@@ -43,8 +43,8 @@ impl Graph {
         }
     }
 
-    /// Thread, the lock that it waits for, the thread that holds it, and so on round the cycle; what
-    /// is on no cycle comes last.
+    /// Thread, the lock that it waits for, the thread that holds it, and so on round the cycle;
+    /// what is on no cycle comes last.
     fn of(finding: &Finding) -> Graph {
         let mut graph = Graph::default();
         let wants: Vec<_> = (0..finding.accesses.len())

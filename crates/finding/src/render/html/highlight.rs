@@ -1,4 +1,5 @@
-//! Colours for source: comments, strings, numbers, keywords, types and calls of C, C++, Rust and C#.
+//! Colours for source: comments, strings, numbers, keywords, types and calls of C, C++, Rust and
+//! C#.
 //!
 //! A scanner, not a parser. It sees an excerpt, which may begin inside a comment: a line with `*/`
 //! and no `/*` before it is a comment up to there. Concatenated, the tokens are the line.

@@ -2,7 +2,7 @@
 
 use crate::model::Frame;
 
-use super::super::{RenderOptions, sarif, story};
+use super::super::{RenderOptions, place_url, story};
 use super::names;
 use super::writer::Writer;
 
@@ -32,17 +32,7 @@ pub(super) fn write(writer: &mut Writer, frame: &Frame, text: &str, options: &Re
 
 /// Where the editor finds a frame.
 fn url(frame: &Frame, options: &RenderOptions<'_>) -> Option<String> {
-    let template = options.editor?;
-    let (file, line) = (frame.file.as_deref()?, story::line(frame)?);
-    let path = match (file.starts_with('/'), options.root) {
-        (true, _) => sarif::percent(file),
-        (false, Some(root)) => sarif::percent(&format!("{}/{file}", root.trim_end_matches('/'))),
-        (false, None) => return None,
-    };
-    let column = story::column(frame).unwrap_or(1).to_string();
-    // The path last: it may contain what looks like a part of the template.
-    let url = template.replace("{line}", &line.to_string()).replace("{column}", &column);
-    Some(url.replace("{path}", &path))
+    place_url(frame, options.editor?, options)
 }
 
 #[cfg(test)]

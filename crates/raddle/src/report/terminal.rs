@@ -1,0 +1,157 @@
+//! What the terminal can show: width, colours, links, characters, a line that is written over.
+//!
+//! | variable | effect |
+//! |---|---|
+//! | `NO_COLOR`, not empty | no colours |
+//! | `CLICOLOR_FORCE`, not empty and not 0 | colours and width as on a terminal, also into a pipe |
+//! | `CLICOLOR=0` | no colours |
+//! | `TERM=dumb` | no colours, no links, no line that is written over |
+//! | `FORCE_HYPERLINK`, not 0 | links, though the terminal is not known to have them |
+//! | `LC_ALL`, `LC_CTYPE`, `LANG` | the first that is set and is not UTF-8: ASCII only |
+//!
+//! `--color` has the last word about colours.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+use super::args::Color;
+use super::{TextTo, editor_of_user};
+
+/// How to write text for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    pub color: bool,
+    pub width: usize,
+    /// The address of a place, with `{path}`, where the terminal has links.
+    pub links: Option<String>,
+    /// It shows ASCII only.
+    pub ascii: bool,
+}
+
+const DEFAULT_WIDTH: usize = 100;
+/// Text in wider lines is hard to read.
+const MAX_WIDTH: usize = 120;
+
+/// Links that open the file in whatever the system opens it with.
+const FILE_LINK: &str = "file://{path}";
+
+impl Terminal {
+    /// What a reader who is no terminal gets: a file, or a pipe.
+    pub const PLAIN: Terminal = Terminal { color: false, width: DEFAULT_WIDTH, links: None, ascii: false };
+
+    /// `is_file`: the text goes to a file, not to `to`.
+    pub fn new(to: TextTo, color: Color, is_file: bool) -> Terminal {
+        let variable = |name: &str| std::env::var_os(name);
+        let is_terminal = !is_file && is_terminal(to);
+        let color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !is_file && has_colour(is_terminal, variable),
+        };
+        if !is_terminal {
+            return Terminal { color, ..Terminal::PLAIN };
+        }
+        let links =
+            (color && has_links(variable)).then(|| editor_of_user().unwrap_or_else(|| FILE_LINK.to_owned()));
+        Terminal { color, width: width(to), links, ascii: !is_utf8(variable) }
+    }
+}
+
+fn is_terminal(to: TextTo) -> bool {
+    match to {
+        TextTo::Stdout => std::io::stdout().is_terminal(),
+        TextTo::Stderr => std::io::stderr().is_terminal(),
+    }
+}
+
+/// Columns of the terminal, within reason.
+pub fn width(to: TextTo) -> usize {
+    let size = match to {
+        TextTo::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
+        TextTo::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
+    };
+    let columns = size.map(|w| w.ws_col as usize).unwrap_or(0);
+    if columns == 0 { DEFAULT_WIDTH } else { columns.min(MAX_WIDTH) }
+}
+
+/// Whether stderr can show a line that is written over again and again.
+pub fn has_live_line() -> bool {
+    std::io::stderr().is_terminal() && !is_dumb(|name| std::env::var_os(name))
+}
+
+fn has_colour(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_set = |name| variable(name).is_some_and(|value| !value.is_empty());
+    let is_zero = |name| variable(name).is_some_and(|value| value == "0");
+    if is_set("NO_COLOR") {
+        return false;
+    }
+    if is_set("CLICOLOR_FORCE") && !is_zero("CLICOLOR_FORCE") {
+        return true;
+    }
+    is_terminal && !is_zero("CLICOLOR") && !is_dumb(variable)
+}
+
+fn is_dumb(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    variable("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Terminals without links ignore them, but some old ones print the address. So these are the ones
+/// that are known to have them.
+fn has_links(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
+    match text("FORCE_HYPERLINK").as_str() {
+        "" => {}
+        forced => return forced != "0",
+    }
+    let program = text("TERM_PROGRAM");
+    let term = text("TERM");
+    ["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper"].contains(&program.as_str())
+        || ["xterm-kitty", "alacritty", "foot", "xterm-ghostty"].iter().any(|name| term.starts_with(name))
+        || ["WT_SESSION", "KONSOLE_VERSION", "DOMTERM"].iter().any(|name| !text(name).is_empty())
+        || text("VTE_VERSION").parse().is_ok_and(|version: u32| version >= 5000)
+}
+
+/// Where no variable is set, as in most containers, the terminal outside is a modern one.
+fn is_utf8(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| {
+        variable(name).map(|value| value.to_string_lossy().to_lowercase()).filter(|value| !value.is_empty())
+    });
+    locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<'a>(set: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
+        |name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+    }
+
+    #[test]
+    fn colours_follow_the_variables() {
+        assert!(has_colour(true, of(&[])) && !has_colour(false, of(&[])));
+        assert!(!has_colour(true, of(&[("NO_COLOR", "1")])) && has_colour(true, of(&[("NO_COLOR", "")])));
+        assert!(has_colour(false, of(&[("CLICOLOR_FORCE", "1")])));
+        assert!(!has_colour(false, of(&[("CLICOLOR_FORCE", "0")])));
+        assert!(!has_colour(false, of(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")])));
+        assert!(!has_colour(true, of(&[("CLICOLOR", "0")])) && !has_colour(true, of(&[("TERM", "dumb")])));
+    }
+
+    #[test]
+    fn links_are_for_terminals_that_are_known_to_have_them() {
+        assert!(!has_links(of(&[("TERM", "xterm-256color")])));
+        assert!(has_links(of(&[("TERM", "xterm-kitty")])) && has_links(of(&[("VTE_VERSION", "6003")])));
+        assert!(!has_links(of(&[("VTE_VERSION", "4800")])));
+        assert!(has_links(of(&[("TERM", "xterm"), ("FORCE_HYPERLINK", "1")])));
+        assert!(!has_links(of(&[("TERM", "xterm-kitty"), ("FORCE_HYPERLINK", "0")])));
+    }
+
+    #[test]
+    fn a_locale_that_is_not_utf8_gets_ascii() {
+        assert!(
+            is_utf8(of(&[])) && is_utf8(of(&[("LANG", "C.UTF-8")])) && is_utf8(of(&[("LANG", "de_DE.utf8")]))
+        );
+        assert!(!is_utf8(of(&[("LANG", "C.UTF-8"), ("LC_ALL", "C")])));
+        assert!(!is_utf8(of(&[("LANG", "de_DE.ISO-8859-1")])));
+    }
+}
