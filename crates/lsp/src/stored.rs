@@ -140,12 +140,12 @@ mod tests {
     use crate::documents::Documents;
     use crate::project::Files;
     use raddle_finding::{Access, Confidence, Kind, Op};
-    use raddle_store::Place;
+    use raddle_store::StoredPlace;
     use std::time::UNIX_EPOCH;
 
     /// A race with both ends in a file, at lines 2 and 4, as a run found it in `was`.
     fn race(file: &Path, was: &str) -> Stored {
-        let place = |line: u32, is_end| Place {
+        let place = |line: u32, is_end| StoredPlace {
             file: file.into(),
             line,
             text: was.lines().nth(line as usize - 1).map(|l| l.trim().into()),

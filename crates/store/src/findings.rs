@@ -35,12 +35,12 @@ pub struct Stored {
     /// Where the run was started. File names in the finding may be relative to this folder.
     pub folder: PathBuf,
     pub finding: Finding,
-    pub places: Vec<Place>,
+    pub places: Vec<StoredPlace>,
 }
 
 /// A source line that a finding refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct StoredPlace {
     /// Absolute, with links resolved.
     pub file: PathBuf,
     pub line: u32,
@@ -58,7 +58,7 @@ pub struct Summary {
 }
 
 impl Store {
-    /// Stores what a run found. `line` gives a line of source, for [`Place::text`].
+    /// Stores what a run found. `line` gives a line of source, for [`StoredPlace::text`].
     ///
     /// A run without findings is recorded too: it removes earlier findings. A run that began before
     /// the stored one changes nothing.
@@ -117,13 +117,13 @@ impl Store {
         Ok(out)
     }
 
-    fn places(&self, run: i64, finding: &str) -> rusqlite::Result<Vec<Place>> {
+    fn places(&self, run: i64, finding: &str) -> rusqlite::Result<Vec<StoredPlace>> {
         let sql =
             "SELECT file, line, text, is_end FROM places WHERE run = ?1 AND finding = ?2 ORDER BY rowid";
         let mut statement = self.connection.prepare_cached(sql)?;
         let place = |row: &Row<'_>| {
             let file: String = row.get(0)?;
-            Ok(Place { file: file.into(), line: row.get(1)?, text: row.get(2)?, is_end: row.get(3)? })
+            Ok(StoredPlace { file: file.into(), line: row.get(1)?, text: row.get(2)?, is_end: row.get(3)? })
         };
         statement.query_map(params![run, finding], place)?.collect()
     }

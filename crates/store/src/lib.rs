@@ -24,7 +24,7 @@ mod error;
 mod findings;
 mod history;
 pub mod home;
-mod kept;
+mod named_values;
 mod schema;
 mod subjects;
 
@@ -37,9 +37,9 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 pub use error::StoreError;
-pub use findings::{Place, Run, Stored, Summary};
+pub use findings::{Run, Stored, StoredPlace, Summary};
 pub use history::{Decided, Decision, Record, Sighting, Standing};
-pub use kept::What;
+pub use named_values::What;
 pub use schema::VERSION;
 pub use subjects::command;
 

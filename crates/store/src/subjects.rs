@@ -4,8 +4,8 @@
 //! Before, two programs whose findings had one id shared a record, and a decision about one of them
 //! reached the other. Here the record is taken apart: each command keeps its own sightings. The
 //! decision stays with the command that was seen last when somebody decided, because its finding is
-//! the one that they were shown; the others are undecided again. A question too many costs less than
-//! a bug that is hidden.
+//! the one that they were shown; the others are undecided again. A question too many costs less
+//! than a bug that is hidden.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
