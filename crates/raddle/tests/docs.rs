@@ -123,14 +123,173 @@ fn the_story_of_the_baseline() {
     run_page("docs/ci.md");
 }
 
+#[test]
+fn the_page_about_suppressions() {
+    run_page("docs/suppressions.md");
+}
+
+#[test]
+fn the_report_of_explore() {
+    run_page("docs/explore.md");
+}
+
 /// A new page with commands must not be forgotten above.
 #[test]
 fn every_page_with_commands_is_run() {
-    let run = ["docs/tutorial.md", "docs/settings.md", "docs/ci.md"].map(|name| root().join(name));
+    let run =
+        ["docs/tutorial.md", "docs/settings.md", "docs/ci.md", "docs/suppressions.md", "docs/explore.md"]
+            .map(|name| root().join(name));
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
         assert!(steps(&text).is_empty() || run.contains(&page), "{} is not run", page.display());
     }
+}
+
+/// The blocks of a page that begin with this line.
+fn blocks(page: &str, fence: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            if line == fence {
+                blocks.push(block.join("\n"));
+            }
+        }
+    }
+    blocks
+}
+
+/// Lines of a report of the bank without what chance decides: which teller came first, which of
+/// them read, and how often.
+fn without_chance(report: &str) -> Vec<String> {
+    let same = [
+        ("T2", "T1"),
+        ("L2", "L1"),
+        ("afternoon", "morning"),
+        ("bob", "alice"),
+        ("wrote", "read"),
+        ("write", "read"),
+    ];
+    let mut lines: Vec<String> = report
+        .lines()
+        .filter(|line| !line.contains("customers") && !line.starts_with("  seen: "))
+        .map(|line| same.iter().fold(line.to_owned(), |line, (from, to)| line.replace(from, to)))
+        .collect();
+    lines.sort();
+    lines.dedup();
+    lines
+}
+
+/// `docs/reports.md` explains the report of the bank, as text and as JSON.
+#[test]
+fn the_report_that_is_explained_is_the_report_that_is_written() {
+    let bench = Bench::new();
+    copy(&root().join("examples/bank"), &bench.path(""));
+    let page = std::fs::read_to_string(root().join("docs/reports.md")).unwrap();
+    let raddle = |words: &str| {
+        let mut raddle = bench.command(env!("CARGO_BIN_EXE_raddle"));
+        raddle.args(words.split(' ')).current_dir(bench.path("")).output().unwrap()
+    };
+    assert!(raddle("cc -g -O1 -pthread bank.c -o bank").status.success());
+    let text = String::from_utf8(raddle("run -- ./bank").stderr).unwrap();
+    assert_eq!(without_chance(&blocks(&page, "```")[0]), without_chance(text.trim_end()), "{text}");
+
+    let shown: serde_json::Value = serde_json::from_str(&blocks(&page, "```json")[0]).unwrap();
+    let written = raddle("run --format json -o report.json -- ./bank");
+    assert_eq!(written.status.code(), Some(66), "{written:?}");
+    let report = std::fs::read_to_string(bench.path("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let (shown, report) = (key_paths(&shown), key_paths(&report));
+    let gone: Vec<_> = shown.difference(&report).collect();
+    assert!(gone.is_empty(), "reports.md shows fields that are not written: {gone:?}");
+}
+
+/// `findings.accesses.op` and so on; the elements of a list have one path.
+fn key_paths(value: &serde_json::Value) -> HashSet<String> {
+    let mut paths = HashSet::new();
+    let mut todo = vec![(String::new(), value)];
+    while let Some((path, value)) = todo.pop() {
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (key, value) in fields {
+                    let path = format!("{path}.{key}");
+                    paths.insert(path.clone());
+                    todo.push((path, value));
+                }
+            }
+            serde_json::Value::Array(items) => todo.extend(items.iter().map(|item| (path.clone(), item))),
+            _ => {}
+        }
+    }
+    paths
+}
+
+/// Options that belong to other programs: cargo, ctest, GoogleTest, docker, the benchmark and
+/// `RADDLE_TSVD_EXPERIMENT`.
+const FOREIGN: &[&str] = &[
+    "--chance",
+    "--decay",
+    "--gap",
+    "--git",
+    "--gtest_filter",
+    "--ignored",
+    "--inferred",
+    "--locked",
+    "--no-run",
+    "--paper",
+    "--path",
+    "--phase",
+    "--policy",
+    "--repo_env",
+    "--rest",
+    "--security-opt",
+    "--spawn_strategy",
+    "--target",
+    "--test",
+    "--tests",
+    "--use",
+    "--widening",
+    "--without",
+];
+
+/// Every option that a page names is one that some command has.
+#[test]
+fn pages_name_options_that_there_are() {
+    let help = |words: &[&str]| {
+        let raddle = std::process::Command::new(env!("CARGO_BIN_EXE_raddle")).args(words).output().unwrap();
+        String::from_utf8(raddle.stdout).unwrap()
+    };
+    let all = help(&["--help"]);
+    let listed = all.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let commands = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let known: HashSet<String> =
+        commands.filter(|name| !name.is_empty()).flat_map(|name| options(&help(&["help", name]))).collect();
+    assert!(known.contains("--minutes") && known.contains("--no-retry"), "{known:?}");
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let name = page.strip_prefix(root()).unwrap().display().to_string();
+        if !name.starts_with("docs/") && name != "README.md"
+            || name.contains("benchmarks")
+            || name.contains("evaluation")
+        {
+            continue;
+        }
+        let text = std::fs::read_to_string(&page).unwrap();
+        let unknown =
+            options(&text).into_iter().filter(|o| !known.contains(o) && !FOREIGN.contains(&o.as_str()));
+        wrong.extend(unknown.map(|option| format!("{name}: {option}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// `--name`, wherever it stands in a text.
+fn options(text: &str) -> HashSet<String> {
+    let is_edge = |c: char| c.is_whitespace() || "`'\"(=|,".contains(c);
+    let words = text.split(is_edge).filter(|word| word.starts_with("--"));
+    let end = |c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c);
+    let names = words.map(|word| word.split(end).next().unwrap_or_default().trim_end_matches('-'));
+    names.filter(|name| name.len() > 3).map(str::to_owned).collect()
 }
 
 fn pages() -> Vec<PathBuf> {
