@@ -101,7 +101,7 @@ fn speed_has_a_rate_for_each_test_language_and_way() {
     // of them.
     let (_, hand_over) = speed.hand_over().unwrap();
     assert!((hand_over - 100.0).abs() < 1e-6, "{hand_over}");
-    // Loom alone can not do one test; without the feature all peers are named.
+    // Loom alone cannot do one test; without the feature all peers are named.
     assert_eq!(speed.absent.len(), if Peer::AVAILABLE { 1 } else { 3 }, "{:?}", speed.absent);
 
     let tables = fs::read_to_string(folder.join("r.md")).unwrap();

@@ -164,7 +164,7 @@ mod tests {
         assert!(frees(&closure, boxed, start));
         assert!(!frees(&closure, boxed, other), "a program has closures in boxes too");
         assert!(!frees(&drop("bank::Account"), boxed, start), "what a thread returned is the program's");
-        assert!(!frees("drop", boxed, start), "without names it can not be told");
+        assert!(!frees("drop", boxed, start), "without names it cannot be told");
         assert!(is_free("free") && is_free("_RNvC1a_7___rustc14___rust_dealloc") && !is_free("freeaddrinfo"));
     }
 
@@ -179,6 +179,6 @@ mod tests {
         for other in ["bank::Account", "std::sync::poison::mutex::Mutex<u8>"] {
             assert!(!quiet(&drop(&format!("<alloc::sync::Arc<{other}> as core::ops::drop::Drop>::drop"))));
         }
-        assert!(!quiet(&drop("drop")), "without names it can not be told");
+        assert!(!quiet(&drop("drop")), "without names it cannot be told");
     }
 }

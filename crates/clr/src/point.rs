@@ -102,7 +102,7 @@ struct Here<'a> {
 impl Host for Here<'_> {
     fn is_one_object(&mut self, violation: &Violation) -> bool {
         let held = violation.cookie as *const Held;
-        // SAFETY: the held thread can not go on, and so not drop it, before this returns; the slot
+        // SAFETY: the held thread cannot go on, and so not drop it, before this returns; the slot
         // is an argument of a method that it is in. No collection is under way, so both references
         // are of this moment.
         unsafe { *((*held).slot as Slot) == *self.slot }

@@ -62,7 +62,7 @@ const HELD: [u8; 5] = [0, 2, 0x08, 0x18, 0x08];
 const BEGIN: [u8; 3] = [0, 0, 0x01];
 const COMPLETED: [u8; 5] = [0, 2, 0x02, 0x02, 0x08];
 
-/// Adds the class to a module. None: the module's metadata can not be added to.
+/// Adds the class to a module. None: the module's metadata cannot be added to.
 pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
     const HELPERS: &str = "System.Runtime.CompilerServices.RuntimeHelpers";
     let info = session().info;

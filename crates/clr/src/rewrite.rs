@@ -64,7 +64,7 @@ pub fn load(module: ModuleId) {
     let Some(path) = session().info.module_path(module).filter(|path| is_users(path)) else { return };
     match prepare(module, &path) {
         Some(prepared) => drop(lock(&MODULES).insert(module, prepared)),
-        None if path.starts_with('/') => sites::note_unseen(&path, "its metadata can not be added to"),
+        None if path.starts_with('/') => sites::note_unseen(&path, "its metadata cannot be added to"),
         None => sites::note_unseen(&path, "code that was made at run time"),
     }
 }
@@ -190,7 +190,7 @@ impl Module {
         }
         if !locals.added.is_empty() {
             let Some(token) = locals.token(self.emit) else {
-                return Outcome::Failed("it can not get more local variables");
+                return Outcome::Failed("it cannot get more local variables");
             };
             body.locals = token;
         }

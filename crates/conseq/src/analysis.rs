@@ -92,7 +92,7 @@ impl SiteKind {
 pub struct CriticalRead {
     /// In an instrumented module, what the runtime sees as the pc of the access: the return
     /// address of the `__tsan_*` call (or of the `memcpy`) that announces it. Otherwise the
-    /// instruction that loads, and `instrumented` is false: it can not be traced.
+    /// instruction that loads, and `instrumented` is false: it cannot be traced.
     pub address: u64,
     /// Whether a trace can show the read.
     pub instrumented: bool,
@@ -179,11 +179,11 @@ impl Condition {
 pub enum Note {
     /// No `__tsan_*` call: sites and slices are known, and no run can be traced.
     NotInstrumented,
-    /// No symbols: functions are those of the unwind tables, and custom names can not be found.
+    /// No symbols: functions are those of the unwind tables, and custom names cannot be found.
     Stripped,
     /// No function was found at all: packed, or without symbols and unwind tables.
     NoFunctions,
-    /// Functions too large, or with code that can not be followed; left out, or cut short.
+    /// Functions too large, or with code that cannot be followed; left out, or cut short.
     LeftOut {
         /// How many.
         functions: u32,

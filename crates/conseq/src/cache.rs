@@ -193,7 +193,7 @@ fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option
         Looked::Function(function) => Some(*function),
         Looked::Callers(_) => None,
     });
-    // A function that can not be looked at is nothing to depend on.
+    // A function that cannot be looked at is nothing to depend on.
     let mut left: BTreeSet<u64> = functions.filter(|entry| program.function(*entry).is_some()).collect();
     left.remove(&entry);
     let mut list = vec![(entry, None)];
@@ -219,7 +219,7 @@ fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option
 fn calls(program: &Program, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>> {
     let mut calls = Vec::new();
     for (caller, call) in program.callers(callee) {
-        // A caller that can not be looked at, or whose call control does not get to, adds nothing.
+        // A caller that cannot be looked at, or whose call control does not get to, adds nothing.
         let Some(function) = program.function(*caller) else { continue };
         let Some(index) = function.index_of(*call) else { continue };
         calls.push((list.iter().position(|entry| entry == caller)? as u32, index));

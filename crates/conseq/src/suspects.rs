@@ -26,7 +26,7 @@
 use crate::event::Cell;
 use crate::history::{Granule, History, Point, Read, Write};
 
-/// Why a read can not get a value.
+/// Why a read cannot get a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
     /// The read precedes the write in every run (rule 1).
@@ -216,7 +216,7 @@ fn locks_at(history: &History, point: &Point) -> Vec<u64> {
     history.held.sections(point.sections).iter().map(|s| s.lock).collect()
 }
 
-/// Algorithm 1: why `read` can not get what `write` wrote, if there is a reason.
+/// Algorithm 1: why `read` cannot get what `write` wrote, if there is a reason.
 fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Write>) -> Option<Refusal> {
     let (r, order, held) = (read.point, &history.order, &history.held);
     let Some(write) = write else {

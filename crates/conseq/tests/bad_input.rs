@@ -102,7 +102,7 @@ endless:
     workshop.sh("gcc -O1 main.c odd.s -o odd -no-pie");
     let analysis = analyse(&workshop.open("odd"), &Options::default());
     assert_eq!(analysis.notes, [Note::NotInstrumented]);
-    // Behind a jump that can not be followed nothing is claimed.
+    // Behind a jump that cannot be followed nothing is claimed.
     assert_eq!(kinds(&analysis, SiteKind::Assert), 0, "{:?}", analysis.sites);
 }
 

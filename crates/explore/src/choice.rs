@@ -18,7 +18,7 @@ impl Choice {
         Choice(t.0)
     }
 
-    /// Values from 2^15 on can not be chosen; no choice has so many.
+    /// Values from 2^15 on cannot be chosen; no choice has so many.
     pub const fn value(v: u16) -> Choice {
         Choice(v | VALUE)
     }
@@ -44,7 +44,7 @@ impl Choice {
     }
 }
 
-/// Who is next when a thread can not go on, for the tails that do not preempt.
+/// Who is next when a thread cannot go on, for the tails that do not preempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(u8)]
@@ -64,7 +64,7 @@ pub enum Next {
 pub enum Tail {
     /// The current thread while it can go on (section 4.1).
     NonPreemptive {
-        /// Who is next when it can not.
+        /// Who is next when it cannot.
         next: Next,
     },
     /// Any thread, each as likely.

@@ -1,5 +1,5 @@
 //! Vector clocks in fixed storage: what uses them lives where there is no allocator, so
-//! `raddle_base::clock` can not be used.
+//! `raddle_base::clock` cannot be used.
 
 /// Threads with a clock.
 pub const THREADS: usize = 64;

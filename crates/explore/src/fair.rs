@@ -1,7 +1,7 @@
 //! Fair scheduling: *Fair stateless model checking* (Musuvathi, Qadeer, PLDI 2008), section 4.3 of
 //! the CHESS paper.
 //!
-//! A thread that yields says that it can not progress. The scheduler keeps a priority relation `P`:
+//! A thread that yields says that it cannot progress. The scheduler keeps a priority relation `P`:
 //! while `(t, u)` is in it and `u` is enabled, `t` may not run. For each thread `u` it watches the
 //! *window* since `u` last yielded:
 //!
@@ -15,7 +15,7 @@
 //! in a loop is held back until those that it starves have had their turn: a spin loop ends if
 //! others can end it.
 //!
-//! If a thread yields only when it can not progress, no safety violation is missed (section 4.3). A
+//! If a thread yields only when it cannot progress, no safety violation is missed (section 4.3). A
 //! thread's first yield only opens its window, so a spin loop goes round once more before it gives
 //! way.
 //!

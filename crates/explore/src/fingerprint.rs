@@ -14,7 +14,7 @@
 //! in the sum, and its own hash goes into all later ones. So does a `Free`, which would otherwise
 //! have to look up every object in its range: conservative, less is pruned.
 //!
-//! What this can not see it can not tell apart: if threads race on memory at accesses that are no
+//! What this cannot see it cannot tell apart: if threads race on memory at accesses that are no
 //! scheduling points, executions with the same fingerprint may be in different states, and pruning
 //! may lose one. That is the paper's condition too; it is why accesses found racy become points
 //! (section 3.5).

@@ -57,7 +57,7 @@ pub enum OpKind {
     DataRead = 24,
     /// A plain write of the granule `object`.
     DataWrite = 25,
-    /// The thread says that it can not progress.
+    /// The thread says that it cannot progress.
     Yield = 26,
     /// A pause; a yield unless `--sleep-is-not-yield` is given.
     Sleep = 27,
@@ -155,7 +155,7 @@ pub struct Op {
     pub other: u64,
 }
 
-/// [`Op::flags`]: the thread says that it can not progress (section 4.3).
+/// [`Op::flags`]: the thread says that it cannot progress (section 4.3).
 const YIELDS: u8 = 1;
 /// [`Op::flags`]: a seq_cst fence lies between the thread's last step and this.
 const FENCED: u8 = 2;

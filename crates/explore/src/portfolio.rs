@@ -187,7 +187,7 @@ impl Portfolio {
                 self.members[who].credit -= all;
                 return Some(order);
             }
-            // What it can not spend it does not save.
+            // What it cannot spend it does not save.
             self.members[who].credit = self.members[who].credit.min(0.0);
         }
         None

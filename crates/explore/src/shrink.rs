@@ -5,7 +5,7 @@
 //! in a row. To bring two segments of a thread together takes a switch away; to cut the schedule
 //! off and let the rest run without preemption takes away all that follow. A change is kept if the
 //! target still fails in the same way and the execution that it made is simpler. The execution
-//! counts, not the order: an order that can not be followed is given up on the way, and what comes
+//! counts, not the order: an order that cannot be followed is given up on the way, and what comes
 //! of it may be simpler still.
 //!
 //! Then, with what is left of the budget, preemption bounding looks for the failure below the

@@ -13,8 +13,9 @@
 //! ```
 //!
 //! Only the id is compared, and the subject ([`crate::subject`]) where an entry has one; kind and
-//! message are for the reader. An entry without a subject stands for every finding with its id. The kind is text here, so that a
-//! file written by a newer raddle, with kinds this one does not know, is still read.
+//! message are for the reader. An entry without a subject stands for every finding with its id. The
+//! kind is text here, so that a file written by a newer raddle, with kinds this one does not know,
+//! is still read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -3,13 +3,14 @@
 //!
 //! The rule, in the order it is applied:
 //!
-//! 1. Findings with the same id, and the same subject where they have one ([`crate::subject`]), are one finding. An id holds the kind, the variable and the places
-//!    ([`crate::identity`]), and for a data race on a known variable the places are the two functions without
-//!    their lines. So a counter raced from five pairs of lines in the same two functions is one finding: the fix
-//!    is one lock or one atomic, and five reports of it bury the next bug.
-//! 2. A data race of which one end could not be restored (an empty stack, the history no longer reaches back)
-//!    joins a race on the same known variable that has the end which is known: it is nearly always the same race
-//!    seen late.
+//! 1. Findings with the same id, and the same subject where they have one ([`crate::subject`]), are
+//!    one finding. An id holds the kind, the variable and the places ([`crate::identity`]), and for
+//!    a data race on a known variable the places are the two functions without their lines. So a
+//!    counter raced from five pairs of lines in the same two functions is one finding: the fix is
+//!    one lock or one atomic, and five reports of it bury the next bug.
+//! 2. A data race of which one end could not be restored (an empty stack, the history no longer
+//!    reaches back) joins a race on the same known variable that has the end which is known: it is
+//!    nearly always the same race seen late.
 //!
 //! What is never merged: different kinds, different variables (another global, another allocation
 //! site), and races on an unknown variable at different lines, where nothing says that they belong

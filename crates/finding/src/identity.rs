@@ -5,23 +5,27 @@
 //! text made of
 //!
 //! 1. the kind;
-//! 2. the variable, where it has a name that survives a run: a global's name, or for a heap block the place that
-//!    allocated it. Offsets are left out: an array is raced at another index in the next run;
-//! 3. the ends, each as what it does and the place that stands for its stack (see [`crate::place`]), **sorted**:
-//!    which thread came first is luck. Reads and writes, plain or atomic, are one class, because which half of
-//!    `x++` meets the other thread is luck as well. Freeing, locking and calling are classes of their own.
+//! 2. the variable, where it has a name that survives a run: a global's name, or for a heap block
+//!    the place that allocated it. Offsets are left out: an array is raced at another index in the
+//!    next run;
+//! 3. the ends, each as what it does and the place that stands for its stack (see
+//!    [`crate::place`]), **sorted**: which thread came first is luck. Reads and writes, plain or
+//!    atomic, are one class, because which half of `x++` meets the other thread is luck as well.
+//!    Freeing, locking and calling are classes of their own.
 //!
-//! 4. the contract that was broken, if the finding names it ([`Finding::contract`]): two of them on one line are two bugs.
+//! 4. the contract that was broken, if the finding names it ([`Finding::contract`]): two of them on
+//!    one line are two bugs.
 //!
 //! A place is the function and the line relative to the function's first line, so that edits above
 //! it change nothing. Failing that: function, file name and line; function alone; file name and
 //! line; module and offset. Build noise is taken off the names. Addresses, thread numbers, lock
 //! numbers, columns, directories and absolute lines never enter, unless as the fallback just named.
 //!
-//! **A data race on a known variable leaves the lines out.** A counter raced from five lines of two functions is
-//! one bug (see [`crate::group`]), of which one run sees three pairs of lines and the next run
-//! another two. An id made from those lines would be new each time, and a baseline would never
-//! hold. Where the variable is unknown the lines stay in, as nothing else tells two bugs apart.
+//! **A data race on a known variable leaves the lines out.** A counter raced from five lines of two
+//! functions is one bug (see [`crate::group`]), of which one run sees three pairs of lines and the
+//! next run another two. An id made from those lines would be new each time, and a baseline would
+//! never hold. Where the variable is unknown the lines stay in, as nothing else tells two bugs
+//! apart.
 //!
 //! Where no end has a place (the program exited with 3), the message stands in, its numbers
 //! blanked.

@@ -6,7 +6,8 @@
 //! findings ─► suppress ─► group (assigns ids) ─► baseline ─► cause ─► render
 //! ```
 //!
-//! - [`model`]: [`Report`], [`Finding`] and its parts. Their JSON is the contract `raddle.findings/1`.
+//! - [`model`]: [`Report`], [`Finding`] and its parts. Their JSON is the contract
+//!   `raddle.findings/1`.
 //! - [`place`]: which frame of a stack stands for it, the innermost that its reader wrote.
 //! - [`identity`]: the id of a finding, the same from run to run.
 //! - [`subject`]: what tells findings with one id in two programs apart.
@@ -18,12 +19,12 @@
 //! - [`mod@render`]: text, JSON, SARIF, JUnit, GitHub annotations, HTML, Markdown, Perfetto.
 //!
 //! Invariants:
-//! - The crate is pure: it opens no file, reads no clock, starts no thread. Files come in as text with a name; the
-//!   target's source comes in through [`render::Source`].
+//! - The crate is pure: it opens no file, reads no clock, starts no thread. Files come in as text
+//!   with a name; the target's source comes in through [`render::Source`].
 //! - The same report and options give the same bytes.
 //! - Only this crate knows output formats. Nothing outside it words or escapes a finding.
-//! - Ids, the JSON document and the baseline file are formats: each is versioned or pinned by a golden test, and what
-//!   an older version wrote is read.
+//! - Ids, the JSON document and the baseline file are formats: each is versioned or pinned by a
+//!   golden test, and what an older version wrote is read.
 //! - In a grouped report no two findings share an id and a subject.
 #![warn(missing_docs)]
 

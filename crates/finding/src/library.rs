@@ -4,10 +4,12 @@
 //! C++ calls a race and no processor minds. Who uses them as the standard says can do nothing about
 //! it, and has no bug:
 //!
-//! 1. `std::atomic<std::shared_ptr>` (`_Sp_atomic`): `load` gives its lock bit back with a relaxed operation, so that its read of
-//!    the pointer is not ordered before the next `store`. gcc 13 annotates this for ThreadSanitizer, older headers do not.
-//! 2. `std::ctype<char>`: `narrow` and `widen` keep what they have computed in tables, unlocked; whoever comes first or second
-//!    writes the same byte (GCC bug 77704). Streams and regular expressions of all threads share the facet.
+//! 1. `std::atomic<std::shared_ptr>` (`_Sp_atomic`): `load` gives its lock bit back with a relaxed
+//!    operation, so that its read of the pointer is not ordered before the next `store`. gcc 13
+//!    annotates this for ThreadSanitizer, older headers do not.
+//! 2. `std::ctype<char>`: `narrow` and `widen` keep what they have computed in tables, unlocked;
+//!    whoever comes first or second writes the same byte (GCC bug 77704). Streams and regular
+//!    expressions of all threads share the facet.
 //!
 //! Left out is a data race of which both ends are in such a function. Construction and destruction
 //! are none of them: to destroy what others still load is a race of the program's.

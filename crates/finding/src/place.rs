@@ -2,8 +2,8 @@
 //!
 //! An access inside `memcpy` or `std::vector::push_back` is a fact about the caller. [`place`]
 //! walks outwards past
-//!  - functions that raddle interposes, or that do the work of the language's runtime ([`is_interposed`]), unless
-//!    they are the user's own of that name,
+//!  - functions that raddle interposes, or that do the work of the language's runtime
+//!    ([`is_interposed`]), unless they are the user's own of that name,
 //!  - code in the toolchain's own headers and libraries, known by its path or its module,
 //!
 //! and stops at the first frame of anything else, with or without debug information: a library of

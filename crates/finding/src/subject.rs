@@ -1,16 +1,16 @@
 //! What a finding is about: the source files, or the command that fails.
 //!
 //! An id is made of functions, relative lines and the names of variables ([`crate::identity`]), so
-//! that it survives edits. Two programs of one project can share all of that: each has a `main` with
-//! an assertion in its fifth line, or a `worker` that races on `counter`. What is stored and decided
-//! about a finding must not reach the other program, so it goes by the [key](Finding::key): the id
-//! and the subject.
+//! that it survives edits. Two programs of one project can share all of that: each has a `main`
+//! with an assertion in its fifth line, or a `worker` that races on `counter`. What is stored and
+//! decided about a finding must not reach the other program, so it goes by the [key](Finding::key):
+//! the id and the subject.
 //!
-//! - A race, a deadlock, a misuse of memory or of a library is known by the source files of its ends. A bug in a
-//!   library is one bug, whichever test shows it.
-//! - A failure (an assertion, a crash, an exit status, a wrong output, a hang), and whatever has an end without a
-//!   file, is known by the command: its place is where the program noticed, often a helper that all tests share, and
-//!   says little about why.
+//! - A race, a deadlock, a misuse of memory or of a library is known by the source files of its
+//!   ends. A bug in a library is one bug, whichever test shows it.
+//! - A failure (an assertion, a crash, an exit status, a wrong output, a hang), and whatever has an
+//!   end without a file, is known by the command: its place is where the program noticed, often a
+//!   helper that all tests share, and says little about why.
 //!
 //! Files and programs inside the project are named relative to its root, so that another checkout
 //! has the same subjects.

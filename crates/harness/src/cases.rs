@@ -102,7 +102,7 @@ fn ask(recipe: &Recipe, arguments: &[&str]) -> Option<String> {
 }
 
 impl Harness {
-    /// By names that a test program of its kind can not do without.
+    /// By names that a test program of its kind cannot do without.
     fn of(content: &[u8]) -> Option<Harness> {
         let has = |name: &str| memchr(content, name.as_bytes());
         if has("_ZN7testing8internal23MakeAndRegisterTestInfo") {

@@ -16,7 +16,7 @@ use crate::say::say;
 use crate::watch::Watched;
 use crate::worker::{Ending, Execution, Recipe, Trouble, Worker};
 
-/// Why a program can not be explored. Each is one sentence with its remedy.
+/// Why a program cannot be explored. Each is one sentence with its remedy.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum CrewError {
     #[error("`{0}` ended with status {1} and created no thread: there is nothing to interleave")]
@@ -39,7 +39,7 @@ pub enum CrewError {
         "this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later"
     )]
     NoFsgsbase,
-    #[error("`{0}` can not be explored: it {1}")]
+    #[error("`{0}` cannot be explored: it {1}")]
     Cannot(String, String),
     #[error(
         "`{0}` is not instrumented, and raddle's runtime does not get control of it: build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
@@ -333,7 +333,7 @@ fn fork_flags(why: u64) -> u32 {
     }
 }
 
-/// A library whose waiting can not be taken control of.
+/// A library whose waiting cannot be taken control of.
 fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
     let has = |name: &str| {
         modules.iter().any(|m| m.path.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name)))

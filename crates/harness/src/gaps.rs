@@ -18,7 +18,7 @@ pub mod gap {
     pub const FAIR: u32 = 1 << 17;
     /// Its process died or was ended.
     pub const DIED: u32 = 1 << 18;
-    /// A hidden race whose accesses can not be made points.
+    /// A hidden race whose accesses cannot be made points.
     pub const UNORDERED: u32 = 1 << 19;
     /// Threads print by Rust's std, whose lock for that is no step.
     pub const PRINTS: u32 = 1 << 20;

@@ -1,7 +1,7 @@
 //! How much processor time a process and those that it has started have used: by this a thread that
 //! computes is told from one that is stuck in a call.
 
-/// In ticks of the kernel's clock, 100 a second on every Linux for x86-64. Processes that can not
+/// In ticks of the kernel's clock, 100 a second on every Linux for x86-64. Processes that cannot
 /// be read count nothing.
 pub fn ticks(pid: u32) -> u64 {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();

@@ -33,7 +33,7 @@ pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Relocated>> {
     let Some(identity) = identity(&program.path) else { return Ok(None) };
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
     let relocated = raddle_relocate::relocate(&content, identity, poison)
-        .with_context(|| format!("{name} is not instrumented, and can not be watched as it is"))?;
+        .with_context(|| format!("{name} is not instrumented, and cannot be watched as it is"))?;
     say!("{name} is not instrumented: {}", coverage(relocated.counts));
     Ok(Some(relocated))
 }

@@ -13,7 +13,7 @@
 //! Site, object and other are hexadecimal.
 //!
 //! Version 1. A later version adds keys to the first line, and words to the end of a step, which
-//! version 1 passes over; what it can not add gets another version number, which is refused with a
+//! version 1 passes over; what it cannot add gets another version number, which is refused with a
 //! sentence.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The private folder through which the driver and the runtimes of one session talk.
 //!
-//! It is removed when the session ends. A driver that is killed can not do that, so each new
+//! It is removed when the session ends. A driver that is killed cannot do that, so each new
 //! session removes what such drivers have left. A driver holds a lock on a file in its folder for
 //! as long as it lives; the kernel releases the lock however the driver ends. A folder whose lock
 //! can be had belongs to nobody.

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::collect::Process;
 
-/// Why a target can not be watched. Each is one sentence with its remedy.
+/// Why a target cannot be watched. Each is one sentence with its remedy.
 #[derive(Debug, Error)]
 pub enum TargetError {
     #[error(
@@ -21,7 +21,7 @@ pub enum TargetError {
     Folder(String),
     #[error("`{0}` is not executable: `chmod +x` it, or run it through its interpreter")]
     NotExecutable(String),
-    #[error("`{0}` can not be read: {1}")]
+    #[error("`{0}` cannot be read: {1}")]
     Unreadable(String, String),
     #[error(
         "`{0}` is statically linked, and raddle works through the dynamic linker: link it without -static"
@@ -85,7 +85,7 @@ pub struct Program {
     pub is_plain: bool,
 }
 
-/// Finds the program as `execvp` would and refuses what can not work.
+/// Finds the program as `execvp` would and refuses what cannot work.
 pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     let name = &command[0];
     let shown = name.to_string_lossy().into_owned();

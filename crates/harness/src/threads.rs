@@ -4,7 +4,7 @@ use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context, Result};
 
-/// A thread that raddle can not do without.
+/// A thread that raddle cannot do without.
 pub fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,

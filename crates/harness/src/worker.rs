@@ -5,7 +5,7 @@
 //! are kept full, so that the worker never waits while the driver thinks; whoever has nothing to do
 //! sleeps on a futex in the file.
 //!
-//! A worker may end at any moment: killed by what it executes, or because it can not do what the
+//! A worker may end at any moment: killed by what it executes, or because it cannot do what the
 //! program asks of it. Orders are kept here until their results are taken, so nothing is lost with
 //! it; [`crate::crew`] starts the next one.
 
@@ -77,7 +77,7 @@ pub enum Trouble {
     NoThreads(i32),
     /// It creates at least this many.
     MoreDonors(u32),
-    /// It does what memory alone can not undo: one of [`explore::outside`].
+    /// It does what memory alone cannot undo: one of [`explore::outside`].
     NeedsFork(u64),
     /// One of [`explore::cannot`].
     Cannot(u64),

@@ -10,8 +10,8 @@
 //!                              └── confirmed / witnessed / space ◄──┘
 //! ```
 //!
-//! - [`target`]: a suspicion: two or more places, a variable or locks, and what would show it. Suspicions of one
-//!   cause are one target, which names every detector that raised it.
+//! - [`target`]: a suspicion: two or more places, a variable or locks, and what would show it.
+//!   Suspicions of one cause are one target, which names every detector that raised it.
 //! - [`ledger`]: all targets and all confirmed findings, and how evidence changes them.
 //! - [`plan`]: which target is settled first, and how the time is shared.
 //! - [`explain`]: a confirmed finding in one paragraph.
@@ -25,8 +25,8 @@
 //!
 //! Invariants, held by the property tests of [`ledger`]:
 //! - Evidence may arrive in any order: the verdicts are the same.
-//! - A confirmed target stays confirmed. A refuted target that an execution then shows is confirmed: what was seen
-//!   outweighs an argument.
+//! - A confirmed target stays confirmed. A refuted target that an execution then shows is
+//!   confirmed: what was seen outweighs an argument.
 //! - Nothing that one process alone has seen is confirmed.
 //! - A space refutes only what its executions were watched for.
 //!

@@ -181,11 +181,14 @@ fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
 /// Whether two findings, of whichever detectors, have one cause, so that mending it settles both.
 ///
 /// - Races: the same variable and an end in the same function. Without a variable: the same lines.
-/// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in common.
+/// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in
+///   common.
 /// - Wrong exit statuses: always. One command has one reason to end badly, whatever the number.
-/// - Deadlocks without locks, such as a lost wake-up: a line in common at which a thread waits, whoever joins whom.
+/// - Deadlocks without locks, such as a lost wake-up: a line in common at which a thread waits,
+///   whoever joins whom.
 /// - A race of a use with the free, and the use after that free: the same lines.
-/// - Everything else: the same kind, and what goes wrong goes wrong at the same line; failing lines, the same id.
+/// - Everything else: the same kind, and what goes wrong goes wrong at the same line; failing
+///   lines, the same id.
 pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     let goal = Goal::of(a.kind);
     if a.kind != b.kind && is_use_and_free(a) && is_use_and_free(b) {

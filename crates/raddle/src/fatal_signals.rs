@@ -5,7 +5,7 @@
 //! `exec`: the target has what it always had.
 //!
 //! SIGBUS means that a page of a mapped file is not there: the file was made shorter, or the disk
-//! is full. The files that raddle writes to through mappings are made so that this can not happen;
+//! is full. The files that raddle writes to through mappings are made so that this cannot happen;
 //! for the others, such as an executable that is built anew while it is read, there is a sentence
 //! and the status for "could not do its job".
 

@@ -15,7 +15,7 @@ fn refuses(bench: &Bench, options: &str, parts: &[&str]) {
     }
 }
 
-/// A target that can not be watched.
+/// A target that cannot be watched.
 #[track_caller]
 fn refuses_target(bench: &Bench, target: &str, parts: &[&str]) {
     let sentence = bench.refused_run("-o report.txt", &[target]);

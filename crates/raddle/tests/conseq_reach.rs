@@ -1,4 +1,4 @@
-//! `raddle conseq` on what it does not reach in its usual way: programs that can not be scheduled,
+//! `raddle conseq` on what it does not reach in its usual way: programs that cannot be scheduled,
 //! a server and the script that ends it, the tests of a test program.
 
 mod common;

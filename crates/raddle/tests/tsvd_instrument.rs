@@ -164,7 +164,7 @@ const POINTERS: &str = r#"
 struct Table : Cache { __attribute__((noinline)) int put(int key) override { values[key % 64] = key; return key; } int values[64]; };
 typedef int (*code)(z_streamp, int);
 static const code table[] = {deflate, inflate};
-// What is shared was never made ready: threads that really meet in it can not crash.
+// What is shared was never made ready: threads that really meet in it cannot crash.
 static z_stream ready, stream;
 static Table shared, own[2];
 static Cache *volatile caches[2];

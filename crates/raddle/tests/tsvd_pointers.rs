@@ -8,7 +8,7 @@ use common::{Bench, succeed};
 
 /// Functions of zlib in a table, in a variable and in a local: pointers to one function are equal,
 /// whoever took them. What is shared was never made ready, so `deflate` only says so: threads that
-/// really meet in it can not crash.
+/// really meet in it cannot crash.
 const TABLE: &str = r#"
 #include <zlib.h>
 typedef int (*code)(z_streamp, int);
@@ -358,7 +358,8 @@ fn functions_that_threads_begin_with() {
                     if (r != 7) return 8;
                     thrd_join(y, 0);
                 } else {
-                    // One place makes all calls: the second thread is held there, and the third one meets it.
+                    // One place makes all calls: the second thread is held there, and the third one
+                    // meets it.
                     std::thread x(work, a), y(work, b), z(work, c);
                     x.join();
                     y.join();

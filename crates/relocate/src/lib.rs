@@ -68,7 +68,7 @@ use code::{BIAS, Code};
 use emit::Emitter;
 use program::Program;
 
-/// Why a program can not be watched without being built for it.
+/// Why a program cannot be watched without being built for it.
 #[derive(Debug, Error)]
 pub enum Refusal {
     #[error("it is not a 64-bit x86 program")]
@@ -83,9 +83,9 @@ pub enum Refusal {
     OwnUnwinder,
     #[error("it has no code section, or none of its functions can be copied")]
     NoText,
-    #[error("it can not be read: {0}")]
+    #[error("it cannot be read: {0}")]
     Unreadable(String),
-    #[error("its code can not be copied: {0}")]
+    #[error("its code cannot be copied: {0}")]
     NotEncodable(String),
 }
 

@@ -73,7 +73,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// It handles exceptions and takes the unwinder from no library: the runtime can not translate the
+/// It handles exceptions and takes the unwinder from no library: the runtime cannot translate the
 /// addresses that such an unwinder finds on the stack.
 fn has_own_unwinder(file: &ElfFile64) -> bool {
     let handles = file.section_by_name(".gcc_except_table").is_some_and(|s| s.size() > 0);

@@ -35,7 +35,7 @@ fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
     sync::locked(t, address, taking);
 }
 
-/// A lock that annotations describe is taken while it can not be free. In the child of a fork it
+/// A lock that annotations describe is taken while it cannot be free. In the child of a fork it
 /// can: the thread that held it is gone.
 fn check_lock(t: &mut Thread, address: usize, taking: Taking) {
     if !sync::is_held_by_writer(address) || process::is_forked_child() {

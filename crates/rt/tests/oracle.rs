@@ -31,7 +31,7 @@
 //! # Where the detector knows more order than the machine
 //! It may be silent from then on, and the test asks only that F ⊆ P (or by 4.1).
 //! 1. A relaxed store by one of several heads of release sequences ends the others' (C++11). The detector keeps one clock
-//!    for all heads, and can not take theirs out of it.
+//!    for all heads, and cannot take theirs out of it.
 //! 2. A thread that passes a barrier late, when a next but one phase has begun, learns of that one too.
 //! 3. After a flush, a thread that has not synchronised yet may take a sid that started over for its last user.
 //!

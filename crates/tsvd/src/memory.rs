@@ -39,7 +39,7 @@ impl Tsvd {
 pub(crate) unsafe fn zeroed_box<T>() -> Box<T> {
     use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
     let layout = Layout::new::<T>();
-    // A state is larger than a stack, so it can not be made there and moved.
+    // A state is larger than a stack, so it cannot be made there and moved.
     // SAFETY: the states made here are not of size zero.
     let memory = unsafe { alloc_zeroed(layout) }.cast::<T>();
     if memory.is_null() {

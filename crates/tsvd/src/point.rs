@@ -57,7 +57,7 @@ pub trait Host {
         true
     }
 
-    /// A violation. The trapped thread can not go on before this returns, so what its cookie refers
+    /// A violation. The trapped thread cannot go on before this returns, so what its cookie refers
     /// to can be read; the traps of other threads may wait as well, so it should be brief. It must
     /// not call back.
     fn violation(&mut self, violation: &Violation);

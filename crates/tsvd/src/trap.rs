@@ -1,7 +1,7 @@
 //! The traps that are set (3.1): which threads are being held, at which call, on which object.
 //!
 //! This is the only source of reports, so here nothing is approximate: a bucket is locked while a
-//! trap is set, looked at or taken away, and a thread that is held can not leave while its trap is
+//! trap is set, looked at or taken away, and a thread that is held cannot leave while its trap is
 //! being reported.
 
 use core::cell::UnsafeCell;

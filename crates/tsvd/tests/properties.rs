@@ -206,7 +206,7 @@ fn threads_at_once_are_reported_only_while_they_are_held() {
         fn violation(&mut self, violation: &Violation) {
             SEEN.fetch_add(1, SeqCst);
             let held = HELD[violation.trapped.thread as usize].load(SeqCst);
-            assert_eq!(held, violation.trapped.object, "it can not leave while this is looked at");
+            assert_eq!(held, violation.trapped.object, "it cannot leave while this is looked at");
         }
         fn relax(&mut self) {
             std::thread::yield_now();

@@ -191,7 +191,7 @@ pub mod status {
     pub const MORE_DONORS: u32 = 4;
     /// The program does something that cannot be undone in place. `detail` is one of
     /// [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`] for
-    /// `PIPE_OR_SOCKET` and `TIMER`. The program does what can not be put back in place; `detail`
+    /// `PIPE_OR_SOCKET` and `TIMER`. The program does what cannot be put back in place; `detail`
     /// is one of [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`]
     /// for what is [shared](super::outside::is_shared_with_forks).
     pub const NEEDS_FORK: u32 = 5;

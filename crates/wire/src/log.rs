@@ -41,6 +41,6 @@ pub mod fatal {
     pub const LAYOUT: u64 = 2;
     /// The session's folder has no room for what the process must write there.
     pub const NO_ROOM: u64 = 4;
-    /// The copy of the program's code can not be where it must be.
+    /// The copy of the program's code cannot be where it must be.
     pub const NO_PLACE: u64 = 5;
 }

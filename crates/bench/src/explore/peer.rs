@@ -65,7 +65,7 @@ pub fn run(peer: Peer, test: &str, seconds: f64) -> Result<Pace, Error> {
     #[cfg(feature = "peers")]
     return engines::run(peer, test, seconds);
     #[cfg(not(feature = "peers"))]
-    Err(Error::Usage(format!("{peer} can not run {test} for {seconds} s without the feature `peers`")))
+    Err(Error::Usage(format!("{peer} cannot run {test} for {seconds} s without the feature `peers`")))
 }
 
 #[cfg(feature = "peers")]

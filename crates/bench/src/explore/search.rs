@@ -137,7 +137,7 @@ impl Explorer {
             return Err(format!("it ended with status {}", status.code().unwrap_or(-1)));
         }
         let text = fs::read_to_string(&report).map_err(|_| "it left no report".to_owned())?;
-        Search::parse(&text).map_err(|what| format!("its report can not be read: {what}"))
+        Search::parse(&text).map_err(|what| format!("its report cannot be read: {what}"))
     }
 }
 

@@ -347,7 +347,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls a delegate with unknown arguments; its result is dropped. False if it can not be
+    /// Calls a delegate with unknown arguments; its result is dropped. False if it cannot be
     /// called, or was called at this place before.
     fn call_now(&mut self, ti: usize, delegate: u64, return_pc: u32) -> bool {
         let function = self.word(delegate, DELEGATE_FUNCTION).and_then(|f| self.program.function_at(f));

@@ -23,7 +23,7 @@ impl Machine<'_> {
     fn is_done(&self, object: u64) -> bool {
         match self.named_word(object, self.program.classes.done) {
             Some(v) => is_unknown(v) || v != 0,
-            // What is no task or event can not be waited for.
+            // What is no task or event cannot be waited for.
             None => true,
         }
     }

@@ -6,7 +6,7 @@
 //! and knows nothing of the program beyond what the [`View`] shows, so the same order on the same
 //! program gives the same run, in either back end.
 //!
-//! A prefix that can not be followed (the thread is not eligible, or a choice of a value comes
+//! A prefix that cannot be followed (the thread is not eligible, or a choice of a value comes
 //! where one of a thread was recorded) is given up at that step, and the tail takes over, so that
 //! the run comes to its end (section 4.2); [`Pilot::divergence`] tells where.
 //!

@@ -9,7 +9,7 @@
 //! their own.
 //!
 //! A thread that does not exist yet lends its weight to the one that will create it. If all that
-//! can run wait for an intended thread that can not, the intention is drawn anew among those that
+//! can run wait for an intended thread that cannot, the intention is drawn anew among those that
 //! can.
 
 use super::View;

@@ -20,7 +20,7 @@
 //! The state *after* a choice can be told beforehand: a thread's next step in the trace is what it
 //! has pending. An item whose state has been covered by the time its turn comes is dropped without
 //! an execution. (Where a wait would end in another way than it did in the trace, the state told is
-//! one that can not be reached: nothing is dropped.)
+//! one that cannot be reached: nothing is dropped.)
 //!
 //! Where fair scheduling holds somebody back, the choices of a state depend on the past as well,
 //! and the eligible threads are part of the key; the same state with nobody held back covers it.

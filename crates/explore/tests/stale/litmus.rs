@@ -135,7 +135,7 @@ fn reads_of_one_location_never_go_back() {
 
 #[test]
 fn a_read_that_happened_before_binds_later_ones() {
-    // What thread 1 has read of X, thread 2 can not unread once it has acquired Y.
+    // What thread 1 has read of X, thread 2 cannot unread once it has acquired Y.
     let relay = |store| [Load(X, Relaxed), Store(Y, 1, store)];
     let last = |load| [Load(Y, load), Load(X, Relaxed)];
     let write: &[Do] = &[Store(X, 1, Relaxed)];

@@ -4,9 +4,10 @@
 //! and `$` at the end tie it to the start and the end. An empty text matches nothing.
 //!
 //! Two deviations, both towards what a pattern's author means:
-//! 1. `TemplateMatch` takes the first place a piece fits and never looks further, so that `foo$` misses `foo_foo`.
-//!    Here the last piece is looked for at the end.
-//! 2. There, a `$` in the middle ends the pattern. Here it is a `$`, as clang's lambdas (`$_0`) need.
+//! 1. `TemplateMatch` takes the first place a piece fits and never looks further, so that `foo$`
+//!    misses `foo_foo`. Here the last piece is looked for at the end.
+//! 2. There, a `$` in the middle ends the pattern. Here it is a `$`, as clang's lambdas (`$_0`)
+//!    need.
 
 /// A pattern, split at its stars.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-/* raddle/annotations.h: tell a race detector what it can not see.
+/* raddle/annotations.h: tell a race detector what it cannot see.
  *
  * The dynamic annotations of "ThreadSanitizer - data race detection in practice" (2009), section 5; the same by the
  * names that helgrind.h and tsan_interface.h use. `raddle cc` puts this header on the include path. Without

@@ -4,12 +4,12 @@
  * pass, so that nobody sees these accesses. `raddle cc` keeps calls of the functions' own names
  * (-fno-builtin-...). No option turns off the spellings __builtin_memcpy, which libstdc++ uses, and
  * __builtin___memcpy_chk, which _FORTIFY_SOURCE uses. Here they are macros that make gcc leave a
- * call: if gcc can not know how much room there is, it calls the checking function, which the
+ * call: if gcc cannot know how much room there is, it calls the checking function, which the
  * runtime interposes.
  *
  * The headers in ../bits and ../bitset include this file before and gcc_calls_end.h after the
  * library's header of the same name. A program's own code never sees the macros: there they would
- * break prototypes, commas in braces, and arguments that can not be written twice.
+ * break prototypes, commas in braces, and arguments that cannot be written twice.
  *
  * memcpy and memmove of 1, 2, 4 or 8 bytes stay as they are: gcc makes them an assignment before
  * it instruments, and a call would cost ten times as much where programs read integers this way. */

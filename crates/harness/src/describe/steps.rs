@@ -233,7 +233,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What a thread that can not go on waits for.
+    /// What a thread that cannot go on waits for.
     pub fn wait(&mut self, op: &Op) -> String {
         use OpKind::*;
         match op.kind() {

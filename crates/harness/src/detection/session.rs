@@ -93,7 +93,7 @@ impl Session {
     }
 }
 
-/// The runtime can not complain before it has a log.
+/// The runtime cannot complain before it has a log.
 pub fn check_limits(dir: &Path) -> Result<()> {
     use std::os::unix::ffi::OsStrExt;
     const LONGEST: usize = 380;
@@ -162,7 +162,7 @@ impl Planner {
     }
 
     /// As the process itself says in its log: its `/proc/PID/exe` is closed to others if it is
-    /// set-user-ID or can not be read, and its number means another process if it has a namespace
+    /// set-user-ID or cannot be read, and its number means another process if it has a namespace
     /// of its own.
     fn executable(&self, pid: u32) -> Option<PathBuf> {
         let newest = (0..).map(|n| self.dir.join(format!("{pid}.{n}.log"))).take_while(|p| p.exists()).last();

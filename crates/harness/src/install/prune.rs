@@ -5,7 +5,7 @@
 //! change, once a day; the files by the time of their last reading, where the file system keeps it.
 //! A Rust sysroot stays: it takes long to make, and there is one a toolchain.
 //!
-//! Nothing here may fail for the user: what can not be removed stays.
+//! Nothing here may fail for the user: what cannot be removed stays.
 
 use std::fs;
 use std::path::Path;

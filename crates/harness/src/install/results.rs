@@ -1,6 +1,6 @@
 //! Results that are kept between commands, as files in the user's cache folder. They belong to one
-//! build of raddle: what is kept, and how it is found, may be otherwise in another. What can not be
-//! read is as good as none; what can not be written is no reason to fail.
+//! build of raddle: what is kept, and how it is found, may be otherwise in another. What cannot be
+//! read is as good as none; what cannot be written is no reason to fail.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

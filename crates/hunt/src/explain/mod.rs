@@ -264,7 +264,7 @@ pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
     let meanwhile = meeting(failure, of)?;
     Some(format!(
         "{}. This comes of the race {} ({}): a thread is interrupted between two steps that belong together, and \
-         meanwhile {}. To mend it, mend the race in such a way that these steps can not be interrupted: under one lock, or as one atomic operation.",
+         meanwhile {}. To mend it, mend the race in such a way that these steps cannot be interrupted: under one lock, or as one atomic operation.",
         sentence(&failure.message),
         race_in_words(of),
         of.id,

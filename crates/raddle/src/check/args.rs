@@ -8,26 +8,26 @@ use raddle_check::interp::Bounds;
 use crate::report;
 use crate::run::args::parse_size;
 
-/// Find races and deadlocks in C source, without building or running it
+/// Find races and deadlocks in C and C# source, without building or running it
 ///
-/// The source is interpreted many times with simulated threads under random schedules; it need not
-/// compile, link or be complete. Where a compile_commands.json is found (beside a file, in build/,
-/// or above), its include folders and macros are used; nothing it names is run.
+/// Raddle interprets the source many times, with simulated threads under random schedules. The
+/// source need not compile, link or be complete. Raddle uses the include folders and macros of a
+/// compile_commands.json (beside a file, in build/, or above), and runs nothing that it names.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  raddle check                                  # every C file below this folder
+  raddle check                                  # every C and C# file below this folder
   raddle check src/pool.c src/queue.c           # as one program
   raddle check --total-steps 100000000 src      # ten times the default budget
   raddle check --format sarif -o races.sarif .
   raddle check --write-baseline known.json .    # once
   raddle check --baseline known.json .          # from then on, only what is new
 
-A comment `// raddle: ignore REASON` on a line takes the findings with an end there away.
+A comment `// raddle: ignore REASON` on a line suppresses the findings with an end on that line.
 
 Exit status: 0 when nothing is found, 66 when something is, 2 when raddle could not do its job.")]
 pub struct Args {
-    /// C files, and folders to look for them in
+    /// C and C# files, projects and solutions, or folders that contain them
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
@@ -39,17 +39,16 @@ pub struct Args {
           value_parser = clap::value_parser!(u64).range(1..))]
     pub steps: u64,
 
-    /// Steps of all runs of a program; where there are more than 20 programs they share 20 times
-    /// that
+    /// Steps of all runs of a program; more than 20 programs share 20 times this number
     #[arg(long, value_name = "N", default_value_t = Budget::default().steps, help_heading = "Bounds",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub total_steps: u64,
 
-    /// The simulated heap of one run, as in 512K or 8M
+    /// Size of the simulated heap of one run, for example 512K or 8M
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = parse_size, help_heading = "Bounds")]
     pub heap: u64,
 
-    /// Threads that a run may start
+    /// Largest number of threads that a run may start
     #[arg(long, value_name = "N", default_value_t = Bounds::default().threads as u64, help_heading = "Bounds",
           value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub threads: u64,
@@ -58,30 +57,29 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size, help_heading = "Bounds")]
     pub largest_file: u64,
 
-    /// The first of the seeds for schedules; the same seed gives the same findings
+    /// Seed of the schedules; the same seed gives the same findings
     #[arg(long, value_name = "N", default_value_t = Budget::default().seed, help_heading = "Bounds")]
     pub seed: u64,
 
-    /// Threads of raddle itself [default: one for each core]
+    /// Number of threads of raddle itself [default: one for each core]
     #[arg(short, long, value_name = "N", help_heading = "Bounds",
           value_parser = clap::value_parser!(u64).range(1..=64))]
     pub jobs: Option<u64>,
 
-    /// Use this file rather than look for compile_commands.json
+    /// Use this file instead of searching for compile_commands.json
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     pub compile_commands: Option<PathBuf>,
 
-    /// The compiler whose preprocessor is used for files in compile_commands.json [default: gcc, cc
-    /// or clang, whichever is found first]
+    /// Compiler whose preprocessor reads the files in compile_commands.json [default: the first of
+    /// gcc, cc and clang that exists]
     #[arg(long, value_name = "PROGRAM", help_heading = "Source", conflicts_with = "raw")]
     pub preprocessor: Option<PathBuf>,
 
-    /// Leave out findings that lie in test code as a whole: both ends in files or folders named
-    /// after tests
+    /// Leave out findings whose ends are all in files or folders named after tests
     #[arg(long, help_heading = "Source")]
     pub no_tests: bool,
 
-    /// Start no compiler: read every file as it is, with raddle's own preprocessor
+    /// Start no compiler: read every file with raddle's own preprocessor
     #[arg(long, help_heading = "Source")]
     pub raw: bool,
 }

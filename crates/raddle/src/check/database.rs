@@ -126,7 +126,7 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
         left_out.note(
             &name,
             &format!(
-                "{} that it names can not be found",
+                "{} that it names cannot be found",
                 raddle_harness::say::count(missing, "file", "files")
             ),
         );
@@ -187,7 +187,7 @@ mod tests {
         assert!(all.entry(&root.join("a.c"), &mut left).is_some());
         assert!(all.entry(&root.join("a.c"), &mut left).is_some());
         let text = left.summary().unwrap();
-        assert!(text.contains("1 file that it names can not be found"), "{text}");
+        assert!(text.contains("1 file that it names cannot be found"), "{text}");
         assert!(text.contains("were not used: -fplugin=./e.so"), "{text}");
         assert_eq!(text.lines().count(), 2, "{text}");
     }

@@ -3,11 +3,13 @@
 //! compile_commands.json and the source are data from a repository that may have been made to do
 //! harm. So:
 //!
-//! 1. The compiler is raddle's choice or the user's, by its full path; never a word of the project's.
-//! 2. Its arguments are those that `raddle_check::c::commands` took, which only define macros and name folders and files
-//!    to read. With `-E` gcc runs nothing but itself and uses no precompiled header. clang would use one for `-include`,
-//!    so it is not given those.
-//! 3. It gets limits: processor time, memory, how much it may write, and time on the clock, for it may wait for a pipe.
+//! 1. The compiler is raddle's choice or the user's, by its full path; never a word of the
+//!    project's.
+//! 2. Its arguments are those that `raddle_check::c::commands` took, which only define macros and
+//!    name folders and files to read. With `-E` gcc runs nothing but itself and uses no precompiled
+//!    header. clang would use one for `-include`, so it is not given those.
+//! 3. It gets limits: processor time, memory, how much it may write, and time on the clock, for it
+//!    may wait for a pipe.
 //! 4. What it says on stderr is not shown: it would quote lines of files that the project chose.
 //!
 //! Whatever goes wrong, the file is then read as it is.

@@ -33,7 +33,7 @@ pub enum CampaignError {
     Endless(String, usize, u32),
 }
 
-/// What is done with a program that can not be scheduled.
+/// What is done with a program that cannot be scheduled.
 const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspected is tried with delays, without a schedule to replay";
 
 /// When each part has to be done. What is found is told within the time as well: shrinking it, and

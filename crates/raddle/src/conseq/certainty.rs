@@ -9,8 +9,8 @@
 //!
 //! 1. The execution has a data race on the memory in question ([`points::racy`]).
 //! 2. It loses an update: a thread adds to a value that another has changed since it was read.
-//! 3. The program itself says twice that it failed: it prints a line that says so, which no training run printed, and it ends with a
-//!    failing status, where the usual status is 0.
+//! 3. The program itself says twice that it failed: it prints a line that says so, which no
+//!    training run printed, and it ends with a failing status, where the usual status is 0.
 //!
 //! The memory in question is that of suspects that came about in this execution. For a race they
 //! must go together with a consequence in at least a third of the executions in which they come

@@ -16,7 +16,7 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum CustomError {
-    #[error("{0} can not be read: {1}")]
+    #[error("{0} cannot be read: {1}")]
     Unreadable(String, std::io::Error),
     #[error("{0}: {1}")]
     NotUnderstood(String, String),

@@ -1,10 +1,10 @@
 //! The second tester (section 8 of the paper): delays in ordinary runs, where the scheduler is not
-//! wanted or can not be had.
+//! wanted or cannot be had.
 //!
 //! For each suspect the program is run a few times as it is, while the runtime delays the write
 //! until the read arrives, the read until the write has been made, and other writes meanwhile
 //! (`raddle_rt::trace::delays`). It is native speed, files and sockets and all; but a delay is no
-//! promise, what happened can not be replayed, and of a failure only how it ended and what it
+//! promise, what happened cannot be replayed, and of a failure only how it ended and what it
 //! printed is known.
 //!
 //! A few runs without delays come first: a program that fails in them shows nothing, and what they
@@ -193,7 +193,7 @@ impl<'a> Delayed<'a> {
         Ok(true)
     }
 
-    /// A run in which the suspect is helped to happen; none if delays can not do that.
+    /// A run in which the suspect is helped to happen; none if delays cannot do that.
     fn delay(&mut self, s: &Suspect) -> Result<Option<Run>> {
         let pc = |site| pc_of(self.modules, site);
         let (write, same) = match s.instead {

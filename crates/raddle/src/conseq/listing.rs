@@ -76,13 +76,13 @@ pub fn sentence(note: &Note, path: &Path) -> String {
             "`{name}` is not instrumented: sites and reads are told, and a traced run needs `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
         ),
         Note::Stripped => format!(
-            "`{name}` has no symbols: its functions are those of its unwind tables, and names of its own can not be found"
+            "`{name}` has no symbols: its functions are those of its unwind tables, and names of its own cannot be found"
         ),
         Note::NoFunctions => format!(
             "`{name}` has neither symbols nor unwind tables, or is packed: no function was found in it"
         ),
         Note::LeftOut { functions } => format!(
-            "`{name}`: {} too large, or can not be followed, and left out",
+            "`{name}`: {} too large, or cannot be followed, and left out",
             count(*functions as u64, "function is", "functions are")
         ),
     }

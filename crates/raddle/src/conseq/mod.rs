@@ -137,7 +137,7 @@ fn options(args: &Args) -> Result<Options> {
     Ok(Options { kinds: args.sites.clone(), max_distance: args.max_distance, custom, ..Options::default() })
 }
 
-/// What can be said of a program that can not be traced.
+/// What can be said of a program that cannot be traced.
 fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
     let name = path.display();
     match result_cache::analysis(path, options) {

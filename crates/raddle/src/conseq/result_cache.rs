@@ -4,8 +4,8 @@
 //! In the user's cache folder, two files a program. One is named by the build id and the options
 //! and holds the whole analysis: another run of the same file has nothing left to do. The other is
 //! named by the path and holds the results by function: after a rebuild only functions that changed
-//! are looked at. A file that can not be read, or is another build's of raddle, is as good as none;
-//! one that can not be written is no reason to fail.
+//! are looked at. A file that cannot be read, or is another build's of raddle, is as good as none;
+//! one that cannot be written is no reason to fail.
 
 use std::path::Path;
 

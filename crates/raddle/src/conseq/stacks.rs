@@ -20,7 +20,7 @@ use raddle_harness::worker::Recipe;
 pub struct Stacks(HashMap<(u16, u32), Vec<u64>>);
 
 impl Stacks {
-    /// `recipe` has the accesses as its points. What can not be made in time is left out.
+    /// `recipe` has the accesses as its points. What cannot be made in time is left out.
     pub fn of(recipe: &Recipe, deadline: Instant, notes: &Notes) -> Stacks {
         let mut stacks = Stacks::default();
         let flags = recipe.flags | flag::STACKS;

@@ -148,7 +148,7 @@ pub fn each(
                     notes.say(&format!("{error:#}"));
                 }
             }
-            // One that can not be looked at is no reason to leave the others out. One that ends
+            // One that cannot be looked at is no reason to leave the others out. One that ends
             // before its first thread, with a status that says so, may need what the command sets
             // up around it.
             Err(error) => {

@@ -3,17 +3,20 @@
 //! The paper suspends threads before the write and the read, for a while, and hopes that they meet.
 //! Here the scheduler of `explore` decides who runs, in three rounds:
 //!
-//! 1. **Aimed.** For each suspect, executions with the constraint that the read gets the suspect's write: the read
-//!    waits until that write is the last, then other writes wait until the read is done ([`Tail::Constrained`]). That holds for a write and a
-//!    read of one thread as well. Where both need one lock, to hold the reader back inside would keep the
-//!    writer out; then nobody is held back, and chance decides who takes the lock first, each time anew.
-//! 2. **Searched.** All interleavings of the accesses that the suspects are about, as far as time allows: a consequence may
-//!    take two dependences at once. Where that search comes to its end and other accesses race too, these become points and the
-//!    search begins anew: only then has every interleaving been made ([`Completeness`]).
-//! 3. **Settled.** A suspect of which an execution has shown a consequence that is certainly wrong, and has shown it again, is confirmed
-//!    ([`super::certainty`]). One whose read got the value, with no consequence, is refuted, and so is one that no interleaving brings
-//!    about when every interleaving has been made. Of freed memory the access itself is the consequence: where nothing was seen, the
-//!    block had been handed out again, and nothing is refuted.
+//! 1. **Aimed.** For each suspect, executions with the constraint that the read gets the suspect's
+//!    write: the read waits until that write is the last, then other writes wait until the read is
+//!    done ([`Tail::Constrained`]). That holds for a write and a read of one thread as well. Where
+//!    both need one lock, to hold the reader back inside would keep the writer out; then nobody is
+//!    held back, and chance decides who takes the lock first, each time anew.
+//! 2. **Searched.** All interleavings of the accesses that the suspects are about, as far as time
+//!    allows: a consequence may take two dependences at once. Where that search comes to its end
+//!    and other accesses race too, these become points and the search begins anew: only then has
+//!    every interleaving been made ([`Completeness`]).
+//! 3. **Settled.** A suspect of which an execution has shown a consequence that is certainly wrong,
+//!    and has shown it again, is confirmed ([`super::certainty`]). One whose read got the value,
+//!    with no consequence, is refuted, and so is one that no interleaving brings about when every
+//!    interleaving has been made. Of freed memory the access itself is the consequence: where
+//!    nothing was seen, the block had been handed out again, and nothing is refuted.
 //!
 //! A process that somebody else kills (an administrator, the kernel for want of memory) shows
 //! nothing: its execution is made again.

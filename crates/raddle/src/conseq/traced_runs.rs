@@ -6,17 +6,17 @@
 //! random orders. None of them preempts a thread, so they are what a lightly loaded machine would
 //! do, and correct as a rule; one that is not is a finding in itself.
 //!
-//! **Each order is executed once where it can be, and the second time no further than needed.** What only one thread touches is left
-//! out of a trace, and is known only when all has been executed once. Where that is not too much
-//! the runtime records all accesses, tells what turns out to be shared, and the rest is taken out
-//! here once all orders have been executed ([`Shared`]). Where it is too much there is a second
-//! execution. But most programs share what they share early: the runtime then records what touches
-//! memory that is known to be shared, and begins anew when it finds more. So the end of a first
-//! execution is a trace from some step on ([`Part`]), which nothing is missing from if nothing more
-//! is found until all orders have been executed. The second execution is recorded up to that step,
-//! and ends there; both together are what a whole second execution would have recorded. Where the
-//! second comes another way to that step, because the program depends on more than its order of
-//! threads, it goes on to its end, and is the trace.
+//! **Each order is executed once where it can be, and the second time no further than needed.**
+//! What only one thread touches is left out of a trace, and is known only when all has been
+//! executed once. Where that is not too much the runtime records all accesses, tells what turns out
+//! to be shared, and the rest is taken out here once all orders have been executed ([`Shared`]).
+//! Where it is too much there is a second execution. But most programs share what they share early:
+//! the runtime then records what touches memory that is known to be shared, and begins anew when it
+//! finds more. So the end of a first execution is a trace from some step on ([`Part`]), which
+//! nothing is missing from if nothing more is found until all orders have been executed. The second
+//! execution is recorded up to that step, and ends there; both together are what a whole second
+//! execution would have recorded. Where the second comes another way to that step, because the
+//! program depends on more than its order of threads, it goes on to its end, and is the trace.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Traced runs of a program that can not be scheduled: it runs as it does, and what it did is put
+//! Traced runs of a program that cannot be scheduled: it runs as it does, and what it did is put
 //! in order afterwards (`raddle_rt::trace::plain`). It is the paper's own way (section 7.2). What
 //! it gives is less certain than a scheduled run, and what is suspected can only be tried with
 //! delays.
@@ -48,7 +48,7 @@ const ROOM: u64 = 128 << 20;
 /// Runs that are made, however many are asked for: each has all accesses.
 const MOST: u32 = 3;
 
-/// Is this why a program can not be scheduled, so that another way is worth trying?
+/// Is this why a program cannot be scheduled, so that another way is worth trying?
 pub fn is_refused(error: &anyhow::Error) -> bool {
     use CrewError::*;
     match error.downcast_ref() {

@@ -33,7 +33,7 @@ fn folders() -> Vec<PathBuf> {
 struct Found {
     version: String,
     folder: PathBuf,
-    /// Linked with musl, so that it can not load what is linked with glibc.
+    /// Linked with musl, so that it cannot load what is linked with glibc.
     is_musl: bool,
 }
 

@@ -19,9 +19,9 @@ use crate::report;
 Examples:
   raddle explore -- ./queue_test
   raddle explore --seconds 600 --jobs 4 --keep-going -- ./queue_test
-  raddle explore --strategy preemption --bound 2 -- ./queue_test      # every schedule up to the bound
-  raddle explore --races --leaks -- ./queue_test                      # monitors in every schedule
-  raddle replay queue_test-deadlock-1.raddle                          # the same failure again
+  raddle explore --strategy preemption --bound 2 -- ./queue_test    # all schedules up to the bound
+  raddle explore --races --leaks -- ./queue_test                    # monitors in every schedule
+  raddle replay queue_test-deadlock-1.raddle                        # the same failure again
 
 Schedules are sequentially consistent unless you give --memory c11.
 

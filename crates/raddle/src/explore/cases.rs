@@ -31,7 +31,8 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
     cases::list(recipe)
 }
 
-/// [`flag`]s for a command with arguments: where these choose one test of libtest's, its harness is no part of the program either.
+/// [`flag`]s for a command with arguments: where these choose one test of libtest's, its harness is
+/// no part of the program either.
 pub fn flags(args: &Args, recipe: &Recipe) -> u32 {
     let chooses = !args.search.whole && args.command.len() > 1;
     if chooses && cases::is_one_of_libtest(recipe, &args.command[1..]) { flag::LIBTEST } else { 0 }
@@ -141,7 +142,7 @@ pub fn explore_each(
                 };
                 all = Some(add(all, report, case));
             }
-            // One that can not be explored is no reason to leave the others out.
+            // One that cannot be explored is no reason to leave the others out.
             Err(error) => {
                 covered.0[*i].1 = Coverage::Failed;
                 notes.say(&format!("test {}: {error:#}", case.name));

@@ -36,7 +36,7 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         (gaps & gap::DIED != 0, "a process died or was ended, and what it did last is not known".into()),
         (
             gaps & gap::UNORDERED != 0,
-            "accesses race that are no scheduling points, and can not be made some".into(),
+            "accesses race that are no scheduling points, and cannot be made some".into(),
         ),
         (
             gaps & gap::FORGOT != 0,

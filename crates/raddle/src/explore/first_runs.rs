@@ -45,7 +45,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     // One that was ended by a signal says nothing, just as one that had to be ended.
     let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
-        // What can be seen without is explored; the caller says what can not.
+        // What can be seen without is explored; the caller says what cannot.
         target::TargetError::NothingInstrumented(_) | target::TargetError::NothingInstrumentedYet(_) => {
             Ok(())
         }
@@ -179,7 +179,7 @@ impl Idle {
 }
 
 /// The processor time of a process and of its children that it has waited for, by the kernel's
-/// clock. One that waits for a child of its own can not be told from one that is stuck, so a
+/// clock. One that waits for a child of its own cannot be told from one that is stuck, so a
 /// process with children counts as busy.
 fn ticks(pid: u32) -> Option<u64> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();

@@ -28,7 +28,7 @@ pub fn check(args: &SearchArgs) -> anyhow::Result<()> {
     let strategy = args.strategy.as_str();
     anyhow::ensure!(
         !scoped || strategy == "portfolio" || STRATEGIES.contains(&strategy),
-        "strategy {strategy} preempts at random and can not keep to --only and --skip: use {}",
+        "strategy {strategy} preempts at random and cannot keep to --only and --skip: use {}",
         STRATEGIES.join(", ")
     );
     Ok(())

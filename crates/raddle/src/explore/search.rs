@@ -224,7 +224,7 @@ impl Search {
     }
 
     /// An execution with a point at every access, before the search. Whether it goes round in
-    /// circles can not be told: any loop is many steps then.
+    /// circles cannot be told: any loop is many steps then.
     pub fn look_at(&mut self, e: &Execution<'_>) {
         self.count(e);
         let verdict = judge(e, &self.usual);
@@ -352,7 +352,7 @@ impl Search {
         self.round += 1;
     }
 
-    /// What a search that begins anew, or another of the same program, can not make good.
+    /// What a search that begins anew, or another of the same program, cannot make good.
     pub fn lasting_gaps(&self) -> u32 {
         let diverged = if self.strategy.progress().lost > 0 { gap::DIVERGED } else { 0 };
         self.gaps & gap::LASTING | diverged

@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::suite::Shard;
 use crate::report;
 
-/// Find every concurrency bug that can be proven in the time given, by every means
+/// Find and prove concurrency bugs with all detectors, within a time limit
 ///
-/// Raises suspicions by all of raddle's detectors (`run`, `check`, `conseq`, `tsvd`), takes control
-/// of the program's threads to settle each one, and searches at large with the time that is left.
-/// Reports only what it saw happen twice, each with one paragraph that says what goes wrong and
-/// what would mend it. The program is built with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo
-/// raddle` or `raddle build`; a C or C++ source file is built first.
+/// Raddle collects suspicions from all its detectors (`run`, `check`, `conseq`, `tsvd`), takes
+/// control of the program's threads to settle each one, and searches other interleavings with the
+/// time that is left. It reports only bugs that it saw happen twice. One paragraph says what goes
+/// wrong and what would fix it. Build the program with `raddle cc`, `raddle c++`, `raddle rustc`,
+/// `cargo raddle` or `raddle build`; raddle itself builds a C or C++ source file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,24 +27,24 @@ Examples:
 
 Exit status: 0 when nothing is confirmed, 66 when something is, 2 when raddle could not do its job.")]
 pub struct Args {
-    /// How long the hunt may take, in minutes [default: 1]
+    /// Stop after this many minutes [default: 1]
     #[arg(long, value_name = "N", value_parser = number, help_heading = "Hunt")]
     pub minutes: Option<f64>,
 
-    /// The same in seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "N", value_parser = number, conflicts_with = "minutes", help_heading = "Hunt")]
     pub seconds: Option<f64>,
 
-    /// What everything that draws lots begins with
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Hunt")]
     pub seed: u64,
 
-    /// So many workers that share a search
+    /// Number of workers that share a search
     #[arg(long, short, value_name = "N", default_value_t = 1, help_heading = "Hunt",
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: u16,
 
-    /// Hunt a test program as one, not each of its tests by itself
+    /// Hunt a test program as a whole instead of test by test
     #[arg(long, help_heading = "Hunt")]
     pub whole: bool,
 
@@ -52,21 +52,21 @@ pub struct Args {
     #[arg(long, help_heading = "Hunt")]
     pub resume: bool,
 
-    /// Every test that CTest knows in this build folder
+    /// Hunt every test that CTest knows in this build folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
     pub ctest: Option<PathBuf>,
 
-    /// What every execution finds on its standard input; - for raddle's own. A file that is redirected
-    /// to raddle is used without being named. Otherwise it is empty
+    /// Standard input of every execution; - reads raddle's own [default: the file that is
+    /// redirected to raddle, or else empty]
     #[arg(long, value_name = "FILE", help_heading = "Hunt")]
     pub stdin: Option<PathBuf>,
 
-    /// Tests that have to do with what has changed since this revision of git's come first, and so do
-    /// suspicions in changed lines
+    /// Begin with tests and suspicions that concern lines changed since this git revision
     #[arg(long, value_name = "REV", help_heading = "Hunt")]
     pub since: Option<String>,
 
-    /// Of a suite, only this part of equal parts, as in 3/8; `raddle merge` joins their stores
+    /// Hunt only this part of a suite, for example 3/8; `raddle merge` joins the stores of all
+    /// parts
     #[arg(long, value_name = "K/N", help_heading = "Hunt")]
     pub shard: Option<Shard>,
 
@@ -74,11 +74,11 @@ pub struct Args {
     #[arg(long, hide = true)]
     pub cargo: bool,
 
-    /// List each suspicion that is not confirmed: what rules it out, or what was tried
+    /// Also list suspicions that are not confirmed, with the reason or with what was tried
     #[arg(long, help_heading = "Report")]
     pub suspects: bool,
 
-    /// Where the .raddle files go
+    /// Folder for the .raddle files
     #[arg(long, value_name = "FOLDER", default_value = ".", help_heading = "Report")]
     pub schedules_to: PathBuf,
 

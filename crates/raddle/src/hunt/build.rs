@@ -16,16 +16,16 @@ use anyhow::{Context, Result};
 use crate::exit;
 use raddle_harness::say::{count, say};
 
-/// Run any build with instrumentation: compilers that it finds through the PATH are raddle's
+/// Run a build command with raddle's compilers in front of the PATH
 ///
-/// Takes C and C++ compilers by any of their usual names; for cargo there is `cargo raddle`.
-/// Nothing else about the build changes. It ends with the build's own status.
+/// Replaces C and C++ compilers under their usual names; for cargo, use `cargo raddle`. Nothing
+/// else about the build changes, and the exit status is that of the build.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   raddle build -- make -j2
   raddle build -- sh -c './configure && make'
-  raddle build -- cmake --build build          # of a folder that was configured under `raddle build` too")]
+  raddle build -- cmake -B build && raddle build -- cmake --build build")]
 pub struct BuildArgs {
     /// The build and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
@@ -56,7 +56,7 @@ pub fn run(args: &BuildArgs) -> Result<ExitCode> {
     let called = std::fs::metadata(&calls).map_or(0, |m| m.len());
     match called {
         0 => say!(
-            "no compiler was called through the PATH: nothing was instrumented. If everything was built already, clean it first; if the build \
+            "no compiler was called through the PATH, so nothing was instrumented. If everything was already built, clean it first; if the build \
              names its compiler by an absolute path, set CC=\"raddle cc\" and CXX=\"raddle c++\""
         ),
         n => say!("{} went through raddle", count(n, "call of a compiler", "calls of compilers")),

@@ -1,7 +1,7 @@
 //! `raddle diff`: what hunts of one build have confirmed and hunts of another have not.
 //!
-//! That something was not seen is worth saying only of a build that was hunted. Each hunt leaves its
-//! verdicts in the store under the build and the command, also when nothing was confirmed.
+//! That something was not seen is worth saying only of a build that was hunted. Each hunt leaves
+//! its verdicts in the store under the build and the command, also when nothing was confirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,9 +17,9 @@ use raddle_harness::say::{count, print, say};
 
 /// Compare what hunts have confirmed in two builds
 ///
-/// One line a finding: `new` was confirmed in the second build only, `gone` in the first only,
-/// `both` in both. What is gone was not seen again in the hunts of the second build, which does not
-/// mean that it is fixed: `raddle verify` looks for one finding.
+/// Prints one line for each finding: `new` was confirmed in the second build only, `gone` in the
+/// first only, `both` in both. `gone` means that the hunts of the second build did not see it, not
+/// that it is fixed: `raddle verify` looks for one finding.
 ///
 /// Exit status: 0 when nothing is new, 66 when something is, 2 when a build was never hunted.
 #[derive(Debug, clap::Args)]

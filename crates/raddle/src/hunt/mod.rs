@@ -91,7 +91,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         let hunted = Hunter::new(&args, prey, limit, &mut journal, changes.as_ref()).and_then(Hunter::hunt);
         match hunted {
             Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
-            // One that can not be hunted is no reason to leave the others out.
+            // One that cannot be hunted is no reason to leave the others out.
             Err(error) if preys.len() > 1 => all.failed.push(format!("{}: {error:#}", name(prey))),
             Err(error) => return Err(error),
         }
@@ -175,8 +175,8 @@ impl All {
         }
     }
 
-    /// The exit status if nothing is confirmed. A hunt that was interrupted, or in which nothing came
-    /// to its end, has not found that there is nothing.
+    /// The exit status if nothing is confirmed. A hunt that was interrupted, or in which nothing
+    /// came to its end, has not found that there is nothing.
     fn status_without_findings(&self) -> u8 {
         let nothing_ended = self.hung.len() as u64 == self.hunted;
         match raddle_harness::interrupt::came() || nothing_ended {

@@ -510,7 +510,7 @@ impl<'a> Hunter<'a> {
         Some(schedules)
     }
 
-    /// The threads can not be taken control of.
+    /// The threads cannot be taken control of.
     fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
         match raddle_harness::interrupt::came() {
             true => self.out.coverage.push("it was interrupted before its threads were scheduled".into()),

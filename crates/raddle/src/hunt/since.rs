@@ -112,7 +112,8 @@ fn source_folders(program: &Path) -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// The lines of `-3,2 +5,4 @@ int f(void)` in the new file. What was taken out touches its neighbours.
+/// The lines of `-3,2 +5,4 @@ int f(void)` in the new file. What was taken out touches its
+/// neighbours.
 fn lines_of(hunk: &str) -> Option<RangeInclusive<u32>> {
     let new = hunk.split(' ').find_map(|w| w.strip_prefix('+'))?;
     let (first, n) = new.split_once(',').unwrap_or((new, "1"));

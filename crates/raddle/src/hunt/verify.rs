@@ -24,15 +24,15 @@ use raddle_harness::say::{count, say};
 use raddle_harness::schedule::Schedule;
 use raddle_harness::target;
 
-/// Ask whether a finding is mended in the program as it is built now
+/// Check whether a finding still occurs in the current build
 ///
-/// Replays its schedule, and searches around it if that does not lead to the failure. Never says
-/// that something is fixed: it says in how many schedules it did not come back.
+/// Replays its schedule, and searches around it if the failure does not come back. Raddle then says
+/// in how many schedules it did not come back, and never that it is fixed.
 ///
 /// Exit status: 0 when it was not reproduced, 66 when it was, 2 when raddle could not do its job.
 #[derive(Debug, clap::Args)]
 pub struct VerifyArgs {
-    /// Its id, or the beginning of it
+    /// Id of the finding, or the beginning of its id
     pub id: String,
 
     /// How long to search, in seconds

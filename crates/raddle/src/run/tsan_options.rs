@@ -20,8 +20,9 @@
 //! The command line wins where it says something other than its default. Other keys are for a
 //! runtime that is not there, and are passed over.
 //!
-//! A program's own `__tsan_default_options` come before `TSAN_OPTIONS`, which come later and win. They
-//! are known only after the program has run, so of these only keys about what is reported count.
+//! A program's own `__tsan_default_options` come before `TSAN_OPTIONS`, which come later and win.
+//! They are known only after the program has run, so of these only keys about what is reported
+//! count.
 
 use raddle_finding::{Finding, Kind, Op};
 use raddle_harness::collect::Process;

@@ -8,12 +8,12 @@ use raddle_tsvd::{ONE, Params, technique};
 use super::experiment::{Experiment, Policy};
 use crate::report;
 
-/// Catch threads that break a library's thread-safety contract, in ordinary test runs
+/// Catch thread-safety violations, where threads misuse a library, in ordinary test runs
 ///
-/// Calls of thread-unsafe functions (containers, strings, streams, handles of libraries) are
-/// delayed now and then, so that a second thread that calls in meanwhile is caught red-handed.
-/// Nothing is reported that did not happen. The program need not be built in any special way;
-/// optimised C++ hides the methods of containers, for which there is `raddle c++ --tsvd`.
+/// Raddle delays calls of thread-unsafe functions (containers, strings, streams, handles of
+/// libraries) now and then, and catches a second thread that makes a conflicting call during the
+/// delay. It reports only violations that happened. The program needs no special build, but
+/// optimised C++ inlines the methods of containers: use `raddle c++ --tsvd`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ pub struct Args {
     #[command(flatten)]
     pub options: Options,
 
-    /// Report what runs of this copy, made by `raddle instrument`, have caught since the last time
+    /// Report what this copy, made by `raddle instrument`, has caught since the last time
     #[arg(long, value_name = "COPY", conflicts_with_all = ["command", "runs"])]
     pub collect: Option<PathBuf>,
 
@@ -37,11 +37,11 @@ pub struct Args {
     pub command: Vec<OsString>,
 }
 
-/// Write a copy of a program that watches itself, in a pipeline that raddle does not start
+/// Write a copy of a program that runs `raddle tsvd` on itself, without raddle
 ///
-/// The copy does what `raddle tsvd` would have the program do: calls of thread-unsafe functions are
-/// delayed now and then. What it catches goes into the folder beside it, COPY.raddle, and `raddle
-/// tsvd --collect COPY` reports it.
+/// The copy delays calls of thread-unsafe functions now and then, as under `raddle tsvd`. It writes
+/// what it catches to the folder COPY.raddle beside it, and `raddle tsvd --collect COPY` reports
+/// it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,11 +49,11 @@ Examples:
   ./unit_tests.tsvd                          # anywhere, as often as you like
   raddle tsvd --collect unit_tests.tsvd
 
-Libraries that the program is linked with are watched too, but for the system's, as long as they
-stay the same files. Calls through pointers are seen by `raddle tsvd` only.
+Libraries that the program is linked with are watched too, except the system's, as long as they
+stay the same files. Calls through pointers are watched; functions looked up by name are not.
 Exit status: 0, or 2 when no copy can be made.")]
 pub struct InstrumentArgs {
-    /// The copy to write; COPY.raddle beside it is made anew
+    /// The copy to write; the folder COPY.raddle beside it is replaced
     #[arg(short, long, value_name = "COPY")]
     pub output: PathBuf,
 
@@ -64,8 +64,8 @@ pub struct InstrumentArgs {
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
 
-    /// A library that the program loads later and that is to be watched too (may be repeated);
-    /// those that it is linked with are, but for the system's
+    /// Also watch this library, which the program loads later (may be repeated); libraries that it
+    /// is linked with are watched anyway, except the system's
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub library: Vec<PathBuf>,
 
@@ -76,7 +76,7 @@ pub struct InstrumentArgs {
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// How often to run the program; what one run learns, the next one uses
+    /// Number of runs; each run uses what the earlier ones learned
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Detection",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
@@ -92,7 +92,7 @@ pub struct Options {
     #[arg(long, help_heading = "Traps")]
     pub fresh: bool,
 
-    /// Do not run a command that failed in a run with delays once more without them
+    /// If the command fails in a run with delays, do not run it again without them
     #[arg(long, help_heading = "Detection")]
     pub no_retry: bool,
 
@@ -100,11 +100,12 @@ pub struct Options {
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
 
-    /// Look into system programs and libraries whose path matches as well, with * (may be repeated)
+    /// Also watch system programs and libraries whose path matches, with * (may be repeated)
     #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
     pub module: Vec<String>,
 
-    /// Which points were hit, and which in a concurrent phase: a table on stderr, or JSON in a file
+    /// Report which points were hit, and which in a concurrent phase: on stderr, or as JSON in a
+    /// file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-", help_heading = "Report")]
     pub coverage: Option<PathBuf>,
 
@@ -116,41 +117,41 @@ pub struct Options {
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
 pub struct Parameters {
-    /// How long a delay lasts
+    /// Length of a delay
     #[arg(long, value_name = "MS", default_value_t = 100.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub delay: f64,
 
-    /// Calls on one object further apart than this are no near miss
+    /// Largest distance of two calls on one object that count as a near miss
     #[arg(long, value_name = "MS", default_value_t = 100.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub window: f64,
 
-    /// The most delay for one thread
+    /// Cap on the delays of one thread
     #[arg(long, value_name = "MS", default_value_t = 3000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub thread_cap: f64,
 
-    /// The most delay for one process: with most test runners that is one test
+    /// Cap on the delays of one process; with most test runners this is one test
     #[arg(long, value_name = "MS", default_value_t = 10_000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub test_cap: f64,
 
-    /// The most delay for one process, all its threads together, as a part of the time it has run
-    /// (above 1 with several threads; 1000 is no cap); ten delays are always allowed
+    /// Cap on the delays of one process, all its threads together, as a share of the time it has
+    /// run (above 1 with several threads; 1000 is no cap); ten delays are always allowed
     #[arg(long, value_name = "PART", default_value_t = 0.4, value_parser = times, help_heading = "Parameters")]
     pub share: f64,
 
-    /// The most delay for one run, all its processes together
+    /// Cap on the delays of one run, all its processes together
     #[arg(long, value_name = "MS", default_value_t = 120_000.0, value_parser = milliseconds, help_heading = "Parameters")]
     pub run_cap: f64,
 
-    /// For what is left to chance
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Parameters")]
     pub seed: u64,
 
-    /// Make `std::async` start a thread whatever its policy, and show at least four processors
+    /// Make `std::async` start a thread under every policy, and report at least four processors
     #[arg(long, help_heading = "Detection")]
     pub force_async: bool,
 
-    /// .NET: let an `await` of a task that is complete go on at once; without this it waits, as it
-    /// does where the task is not a mock's
+    /// .NET: let an `await` of a completed task continue at once; by default raddle makes it wait,
+    /// as in production
     #[arg(long, help_heading = "Detection")]
     pub synchronous_await: bool,
 

@@ -1,4 +1,4 @@
-//! What is said to the user beside the report, and what can not work.
+//! What is said to the user beside the report, and what cannot work.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

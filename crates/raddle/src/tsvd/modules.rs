@@ -21,7 +21,7 @@ pub struct Loaded {
 #[derive(Debug, Clone)]
 pub enum Entry {
     At(Movable),
-    /// Its first instructions can not be moved.
+    /// Its first instructions cannot be moved.
     Fixed,
 }
 

@@ -98,7 +98,7 @@ impl Kept {
     }
 }
 
-/// The build of a file: a sum of all its words (FNV-1a). None: it can not be read.
+/// The build of a file: a sum of all its words (FNV-1a). None: it cannot be read.
 pub fn build(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let (words, rest) = bytes.as_chunks::<8>();

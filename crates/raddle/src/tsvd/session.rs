@@ -35,7 +35,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// A site as the runtime wants it, but for the bias. None: it can not be one.
+    /// A site as the runtime wants it, but for the bias. None: it cannot be one.
     pub fn point(
         &self,
         registry: &mut Registry,
@@ -70,7 +70,7 @@ impl Common {
         let op = &self.catalogue.operations[operation];
         let class = &self.catalogue.classes[op.class];
         let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
-        // Where the library can not be asked, nothing can be said of its objects.
+        // Where the library cannot be asked, nothing can be said of its objects.
         if op.via.is_some() && via == 0 || class.safe_if.is_some() && safe_if == 0 {
             return None;
         }

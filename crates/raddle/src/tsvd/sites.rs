@@ -45,7 +45,7 @@ pub enum What {
 /// What is known of a file.
 pub struct File {
     path: PathBuf,
-    /// Opened when it is first wanted. None: it can not be read.
+    /// Opened when it is first wanted. None: it cannot be read.
     module: OnceCell<Option<Module>>,
     pub found: Found,
 }
@@ -151,7 +151,7 @@ pub struct Registry {
     hook_numbers: HashMap<(PathBuf, u64), u32>,
     /// Functions that are watched at their entries.
     pub hooks: Vec<NumberedHook>,
-    /// Functions whose addresses are taken and whose first instructions can not be moved, by raw
+    /// Functions whose addresses are taken and whose first instructions cannot be moved, by raw
     /// name.
     pub unwatched: BTreeSet<String>,
     /// Sites beyond the number that the core can tell apart.

@@ -5,9 +5,9 @@
 //!
 //! - A function that writes is no builtin: each call by its own name stays a call, and the runtime
 //!   interposes all of them.
-//! - What libstdc++ calls by `__builtin_memcpy`, and what `_FORTIFY_SOURCE` makes of a call, is made
-//!   a call by headers in the runtime's include folder, which stand before the library's own. A
-//!   program's own `__builtin_memcpy` is left alone: every macro for it breaks some program.
+//! - What libstdc++ calls by `__builtin_memcpy`, and what `_FORTIFY_SOURCE` makes of a call, is
+//!   made a call by headers in the runtime's include folder, which stand before the library's own.
+//!   A program's own `__builtin_memcpy` is left alone: every macro for it breaks some program.
 //! - C without a prototype takes the function's type from the builtin. Without it, `strcpy` would
 //!   return an `int`. So [`without_prototypes`] asks gcc first, and such a name stays a builtin.
 //! - A function that only reads stays a builtin: `static const size_t n = strlen("abc")` is C to
@@ -60,7 +60,7 @@ pub fn leave_out(added: &mut Vec<OsString>, compiler: &Compiler, words: &[OsStri
     });
 }
 
-/// The functions that a C source declares without a prototype, or not at all. All, if that can not
+/// The functions that a C source declares without a prototype, or not at all. All, if that cannot
 /// be found out.
 fn without_prototypes(compiler: &Compiler, added: &[OsString], words: &[OsString]) -> BTreeSet<&'static str> {
     let lines = Question::of(words);

@@ -1,8 +1,10 @@
-//! Random small racy programs: as C, as Rust, and every way they can end, by brute force at the granularity of single accesses.
+//! Random small racy programs: as C, as Rust, and every way they can end, by brute force at the
+//! granularity of single accesses.
 //!
-//! Threads work on shared variables, some of them atomic, and on mutexes; what they read decides what they do next. The first
-//! thread joins the others, makes one number of all that was computed, and adds it to the file `outcomes` as a byte. The file is
-//! opened before there are threads: it is the same in every execution.
+//! Threads work on shared variables, some of them atomic, and on mutexes; what they read decides
+//! what they do next. The first thread joins the others, makes one number of all that was computed,
+//! and adds it to the file `outcomes` as a byte. The file is opened before there are threads: it is
+//! the same in every execution.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
@@ -135,7 +137,7 @@ struct State {
 }
 
 impl State {
-    /// The thread makes its next access. Nothing: it can not, now.
+    /// The thread makes its next access. Nothing: it cannot, now.
     fn step(&self, code: &[Vec<Access>], t: usize) -> Option<State> {
         let mut next = self.clone();
         let (at, r) = &mut next.threads[t];

@@ -275,7 +275,7 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
         drop = and(drop, equal(and(slots, all(READ)), all(READ)));
     }
     if current & ATOMIC != 0 {
-        // An atomic access excuses other atomics, so it can not stand for a plain one.
+        // An atomic access excuses other atomics, so it cannot stand for a plain one.
         drop = and(drop, equal(and(slots, all(ATOMIC)), all(ATOMIC)));
     }
     if !FULL {

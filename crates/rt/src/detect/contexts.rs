@@ -25,7 +25,7 @@
 //!    and a heap block that the thread allocated inside of the region counts as its own.
 //!
 //! Where it is not known any more which context made an access, 1 and 3 hold. All of this can hide a
-//! race between tasks that one thread ran, which another run may give to two; it can not invent one.
+//! race between tasks that one thread ran, which another run may give to two; it cannot invent one.
 //!
 //! **Bounds.** There are 254 sids. A context is only made while fewer than [`MOST_SIDS`] are in use;
 //! beyond that a task runs as part of the thread, as ordered as that happens to be. Tasks that no

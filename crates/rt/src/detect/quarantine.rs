@@ -9,7 +9,7 @@
 //! It is bounded by blocks and by bytes, in [`SHARDS`] rings, so that threads seldom meet at a
 //! lock: 4,096 blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does not wait: the
 //! C library gives most of those back to the system, and a later access crashes by itself.
-//! Forgetting a block hides a use after free, and can not invent one: its marks go when the C
+//! Forgetting a block hides a use after free, and cannot invent one: its marks go when the C
 //! library hands the memory out again.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -123,7 +123,7 @@ impl Replay<'_> {
         }
     }
 
-    /// 2: covers a byte that both accesses share. 0: can not be the one.
+    /// 2: covers a byte that both accesses share. 0: cannot be the one.
     fn fit_of(&self, shape: Shape, byte: u32) -> u32 {
         let bytes = ((1u32 << (1 << shape.log2)) - 1) << byte;
         let fits = shape.write == (self.slot & READ == 0) && bytes & self.overlap != 0;

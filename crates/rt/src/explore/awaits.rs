@@ -50,7 +50,7 @@ fn by_wait(wait: Wait) -> u32 {
             };
             if (0..n.min(1024)).any(listening) { awaits::CONNECTION } else { 0 }
         }
-        // What an epoll descriptor watches can not be asked: one of few.
+        // What an epoll descriptor watches cannot be asked: one of few.
         Wait::Several(_) => {
             const FEW: c_int = 64;
             if (0..FEW).any(listens) { awaits::CONNECTION } else { 0 }

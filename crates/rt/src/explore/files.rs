@@ -3,7 +3,7 @@
 //! Memory is put back after each execution; where a file stands is not, and processes that are made
 //! of one share it. So after each execution it is looked whether a descriptor that was there before
 //! has moved or has other flags, and that is put back. What moves a file is not asked: `fgets`
-//! does, and so does a library. A descriptor that was closed can not be put back, nor is one taken
+//! does, and so does a library. A descriptor that was closed cannot be put back, nor is one taken
 //! away that is new: that execution was the first to meet the change, so it counts; the worker
 //! ends, and each schedule gets a process of its own.
 
@@ -60,7 +60,7 @@ impl Files {
         self.free = first_free();
     }
 
-    /// After an execution in this process, or in one made of it. What can not be put back, if
+    /// After an execution in this process, or in one made of it. What cannot be put back, if
     /// anything.
     pub fn put_back(&self, in_place: bool) -> Option<u64> {
         for open in &self.open[..self.count] {

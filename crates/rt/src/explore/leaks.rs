@@ -1,7 +1,7 @@
 //! `--leaks`: heap blocks of the execution that nothing points to when the program ends.
 //!
 //! What is looked at is what LeakSanitizer and memcheck call lost: a block that was not given back
-//! and that can not be reached from the program's variables, from the stacks and thread-local
+//! and that cannot be reached from the program's variables, from the stacks and thread-local
 //! storage of threads that still are, or from blocks that can. Whatever looks like an address in a
 //! block is one, so that a number may hide a leak and none is invented. Blocks from before the
 //! first thread are the same in every schedule and count as reachable. Only executions that end by

@@ -371,7 +371,7 @@ extern "C" fn serve(_: usize) -> ! {
     }
 }
 
-/// Another worker is needed where something can not be put back.
+/// Another worker is needed where something cannot be put back.
 fn give_up_for(lost: Option<u64>) {
     if let Some(why) = lost {
         give_up_worker(status::NEEDS_FORK, why);
@@ -574,7 +574,7 @@ pub fn finish_exit(code: i32) -> ! {
     finish(outcome::EXIT)
 }
 
-/// This worker can not go on; another may.
+/// This worker cannot go on; another may.
 pub fn give_up_worker(why: u32, detail: u64) -> ! {
     let s = state();
     if s.running {
@@ -584,7 +584,7 @@ pub fn give_up_worker(why: u32, detail: u64) -> ! {
     leave(0)
 }
 
-/// The program is about to do what memory alone can not undo.
+/// The program is about to do what memory alone cannot undo.
 pub fn retry_with_fork(why: u64) {
     let late = outside::is_shared_with_forks(why) && !has(flag::FORK_AT_START);
     if super::is_running() && (!has(flag::FORK) || late) {

@@ -1,6 +1,6 @@
 //! Signals between the threads of an explored program.
 //!
-//! The kernel knows one thread, the carrier, so it can not keep the threads' masks nor tell them
+//! The kernel knows one thread, the carrier, so it cannot keep the threads' masks nor tell them
 //! apart. What threads send each other is kept here: a signal arrives at a logical thread, and its
 //! handler runs in that thread when it is next scheduled, which a waiting thread then can be.
 //! Signals from outside go to whatever runs, as the program asked for.

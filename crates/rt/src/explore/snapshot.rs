@@ -101,7 +101,7 @@ pub fn mapped(at: usize, len: usize) {
     }
 }
 
-/// What was there before the execution can not be unmapped in place.
+/// What was there before the execution cannot be unmapped in place.
 pub fn unmapping(at: usize, len: usize, pc: usize) {
     if !super::is_running() {
         return;
@@ -222,7 +222,7 @@ impl Snapshot {
         self.find_written();
     }
 
-    /// The process is about to end. Where it can not say so, the copy ends all the same, but
+    /// The process is about to end. Where it cannot say so, the copy ends all the same, but
     /// somebody else has to wait for it.
     pub fn end(&mut self) {
         if let Some(child) = self.copy.take() {

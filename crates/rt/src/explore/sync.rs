@@ -160,7 +160,7 @@ pub fn try_read(l: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     step(OpKind::TryLock, l, pc, || if peek::is_writer_queueing(l) { libc::EBUSY } else { real() })
 }
 
-/// A step that can not block, then the real function.
+/// A step that cannot block, then the real function.
 pub fn step(kind: OpKind, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     point(op(kind, object, pc), Wait::Nothing, pc);
     real()

@@ -32,7 +32,7 @@ pub fn end(child: u32) {
     sys::syscall(libc::SYS_wait4, [child as usize, 0, libc::__WCLONE as usize, 0, 0, 0]);
 }
 
-/// The copy's life. All signals are blocked, but for the one that can not be.
+/// The copy's life. All signals are blocked, but for the one that cannot be.
 fn stand_by(parent: u32) -> ! {
     sys::syscall(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
     sys::syscall(libc::SYS_close_range, [0, u32::MAX as usize, 0, 0, 0, 0]);
@@ -44,7 +44,7 @@ fn stand_by(parent: u32) -> ! {
     }
 }
 
-/// The page is mapped here and nowhere else, or has been moved out of memory, where it can not be
+/// The page is mapped here and nowhere else, or has been moved out of memory, where it cannot be
 /// told.
 pub fn is_written(entry: u64) -> bool {
     const PRESENT: u64 = 1 << 63;

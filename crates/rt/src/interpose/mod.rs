@@ -206,7 +206,7 @@ pub(crate) use function;
 
 /// The body of a cancellation point: the thread may end before it and, when it was broken off for
 /// that, behind it. Behind any other, one that may be ended at any moment. Here and not within,
-/// because frames of plain Rust can not be unwound.
+/// because frames of plain Rust cannot be unwound.
 macro_rules! explored {
     ($body:block) => {{
         #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]

@@ -67,7 +67,7 @@ fn in_child(t: &mut Thread) {
             card.live.store(core::ptr::null_mut(), Relaxed);
         }
     }
-    // This memory is a copy: what the others did to it, locked or not, they did before, and can not
+    // This memory is a copy: what the others did to it, locked or not, they did before, and cannot
     // do again.
     t.acquire(&sids::outlived_by(t.sid()));
     init::new_log(t);

@@ -4,7 +4,7 @@
 //! Before the write a thread waits for the read to arrive in another, before the read for the
 //! write; when both are there, the write comes first and the read right after it, while other
 //! writes to the same memory wait. If one thread makes both, the write does not wait. Each wait has
-//! an end, and there are not many of them: a run that can not be brought to it goes on as it would.
+//! an end, and there are not many of them: a run that cannot be brought to it goes on as it would.
 //!
 //! The write may be the release of a block: it waits for a reader of that very block, and what the
 //! reader then touches is freed memory, whether it does harm or not.

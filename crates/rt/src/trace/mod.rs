@@ -14,7 +14,7 @@
 //! thread touches is found out in one execution ([`mode::LEARN`]) and left out of the next
 //! ([`mode::SHARED`]).
 //!
-//! A program that can not be scheduled is traced as it runs, with less certainty: [`plain`].
+//! A program that cannot be scheduled is traced as it runs, with less certainty: [`plain`].
 //!
 //! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by the driver, on another core; to schedule a step
 //! is ten times that. So a program that synchronises often is recorded whole the first time, with

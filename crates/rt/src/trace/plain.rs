@@ -1,4 +1,4 @@
-//! The traced run without a scheduler: for programs that [`crate::explore`] can not take control
+//! The traced run without a scheduler: for programs that [`crate::explore`] cannot take control
 //! of.
 //!
 //! Section 7.2 of the paper, more nearly than the scheduled one: threads run as they do, all at

@@ -7,7 +7,7 @@
 //! no vector registers. Anything else goes on here. A jump from the detector's probe to one that is
 //! compiled here, instead of the code itself, would be a tenth of what a grid kernel pays.
 //!
-//! Where the code can not be written to, it stays as it is, and the detector's probes find the way
+//! Where the code cannot be written to, it stays as it is, and the detector's probes find the way
 //! to the same functions: slower, and with the same result.
 
 use core::arch::naked_asm;

@@ -171,7 +171,7 @@ mod tests {
     use crate::detect::testing;
     use std::sync::{Mutex, PoisonError};
 
-    /// Whose turn it is they can not all say at once.
+    /// Whose turn it is they cannot all say at once.
     static TURN: Mutex<()> = Mutex::new(());
 
     #[test]

@@ -1,5 +1,5 @@
 //! The fast way out of a redirected call: what `raddle_tsvd::Tsvd::passes` does, in assembly, so
-//! that a call in a hot loop saves five registers and not thirty-one. What it can not let by goes
+//! that a call in a hot loop saves five registers and not thirty-one. What it cannot let by goes
 //! the whole way, [`super::stub`], as if it had come there at once.
 //!
 //! Before it comes a shorter one, in the stub itself (see [`super::near`]). A thread has, in its

@@ -257,7 +257,7 @@ fn caught(here: &Here, violation: &Violation) {
     if violation.repeated && AGAIN.fetch_add(1, Relaxed) >= MOST_AGAIN {
         return;
     }
-    // SAFETY: what the held thread gave to `trap_set`; it can not go on before this returns.
+    // SAFETY: what the held thread gave to `trap_set`; it cannot go on before this returns.
     let held = unsafe { &*(violation.cookie as *const Held) };
     modules::refresh();
     let name = thread_name();

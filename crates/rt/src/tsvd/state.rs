@@ -33,7 +33,7 @@ fn params() -> Option<Params> {
     (len == size_of::<Params>()).then(|| unsafe { *(at as *const Params) })
 }
 
-/// Makes the tables of this process. False if that can not be done.
+/// Makes the tables of this process. False if that cannot be done.
 pub fn open() -> bool {
     let Some(params) = params() else { return false };
     let Some(memory) = new_file() else { return false };

@@ -14,7 +14,7 @@ type Bytes = BTreeSet<u64>;
 
 /// No more threads than this at one time.
 const MOST: usize = 6;
-/// Objects of the machine that scripts can not name.
+/// Objects of the machine that scripts cannot name.
 const NOBODY: u64 = 1000;
 const BARRIER: u64 = 2000;
 
@@ -248,7 +248,7 @@ impl Both {
             _ => return Ok(()),
         };
         if alone {
-            // The detector keeps one clock for all heads, and can not take those of others out of
+            // The detector keeps one clock for all heads, and cannot take those of others out of
             // it.
             self.silent |= !order.releases() && heads.contains(&id) && heads.len() > 1;
             heads.retain(|head| *head == id);

@@ -1,6 +1,6 @@
 //! Random scripts: what threads try to do, one step after the other. After `tests/common/random.rs`
 //! of `raddle-race`, for accesses of all sizes and for all that moves clocks in the runtime. Few
-//! threads, granules, locks and objects, so that they meet. What can not happen (a lock that is
+//! threads, granules, locks and objects, so that they meet. What cannot happen (a lock that is
 //! taken, a barrier that is not full) is left out when it is played.
 
 use proptest::collection::vec;

@@ -2,7 +2,7 @@
 //!
 //! An asynchronous function makes its task first and gives it back when it is done or first has to
 //! wait; what it returns or throws goes into the task. An iterator is run to its end, and what it
-//! yields is collected in a list: who asks for the elements one by one can not tell, unless the
+//! yields is collected in a list: who asks for the elements one by one cannot tell, unless the
 //! iterator has effects in between (the paper leaves `yield` out).
 
 use super::Lowerer;
