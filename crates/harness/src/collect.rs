@@ -316,7 +316,7 @@ pub fn say_who_is_left(processes: &[Process]) -> usize {
     if !left.is_empty() {
         let count = count(left.len() as u64, "watched process still runs", "watched processes still run");
         say!(
-            "{count}, and what happens there from now on is not reported: {}; what puts itself into the background is watched to its end if it is started in the foreground",
+            "{count}, and what happens there from now on is not reported: {}. To watch a daemon to its end, start it in the foreground",
             left.join(", ")
         );
     }

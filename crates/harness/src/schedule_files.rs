@@ -14,7 +14,7 @@ pub fn program_name(recipe: &Recipe) -> String {
 
 /// The path for the report. A disk that is full is no reason to keep quiet about what was found.
 pub fn or_without(written: Result<PathBuf>) -> Option<String> {
-    let told = |e: &anyhow::Error| say!("{e:#}; so there is no schedule to replay this by");
+    let told = |e: &anyhow::Error| say!("{e:#}, so there is no schedule to replay");
     written.inspect_err(told).ok().map(|path| path.display().to_string())
 }
 

@@ -151,13 +151,13 @@ impl Results<'_> {
         }
         if self.search.became_another {
             say!(
-                "the program becomes another by `exec` after its first thread: it was explored up to there, and what it becomes was \
+                "the program calls `exec` after its first thread: it was explored up to there, and the other program was \
                  not; explore that program itself"
             );
         }
         if self.search.cut_off > 0 {
             say!(
-                "{} cut off after {} steps, at work: what comes later in {} was not explored, and --max-steps allows more",
+                "{} cut off after {} steps while still working: the rest of {} was not explored; --max-steps allows more",
                 count(self.search.cut_off, "execution", "executions"),
                 self.recipe.max_steps,
                 if self.search.cut_off == 1 { "it" } else { "them" }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::search::{Clock, Search, lock};
 use crate::report::{TextTo, terminal};
@@ -26,21 +26,28 @@ pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
         return;
     }
     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-        let text = line(&lock(search), clock.begun.elapsed().as_secs_f64());
+        let left = clock.deadline.saturating_duration_since(Instant::now());
+        let text = line(&lock(search), clock.begun.elapsed().as_secs_f64(), left);
         let text: String = text.chars().take(terminal::width(TextTo::Stderr).saturating_sub(1)).collect();
         let _ = write!(std::io::stderr(), "\r\x1b[K{text}");
     }
     let _ = write!(std::io::stderr(), "\r\x1b[K");
 }
 
-/// `portfolio, 4310 a second: 5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done`
-pub fn line(search: &Search, seconds: f64) -> String {
+/// `portfolio, 4310 a second, 42 s left: 5,310 schedules; bound 2: 1,204 made, 331 known to be left,
+/// 62% done`
+pub fn line(search: &Search, seconds: f64, left: Duration) -> String {
     let pace = search.schedules as f64 / seconds.max(0.001);
     let found = match search.failures.len() {
         0 => String::new(),
         n => format!(", {n} failing"),
     };
-    format!("{}, {pace:.0} a second{found}: {}", search.strategy.name(), search.strategy.progress())
+    // A search without a limit of time has years.
+    let left = match left.as_secs() {
+        seconds if seconds < 1_000_000 => format!(", {seconds} s left"),
+        _ => String::new(),
+    };
+    format!("{}, {pace:.0} a second{found}{left}: {}", search.strategy.name(), search.strategy.progress())
 }
 
 #[cfg(test)]
@@ -54,6 +61,8 @@ mod tests {
         let strategy = Searcher::by_name("random", 1, raddle_explore::Limits::default()).unwrap();
         let mut search = Search::new(strategy, Usual::default(), None, false);
         search.schedules = 500;
-        assert_eq!(line(&search, 2.0), "random, 250 a second: 0 schedules");
+        let left = Duration::from_secs(58);
+        assert_eq!(line(&search, 2.0, left), "random, 250 a second, 58 s left: 0 schedules");
+        assert_eq!(line(&search, 2.0, Duration::from_secs(1 << 30)), "random, 250 a second: 0 schedules");
     }
 }

@@ -54,7 +54,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let changed = build_id(&recipe.program.path) != schedule.head.build_id;
     if changed {
         say!(
-            "`{}` has been built anew since the schedule was made: it may come out otherwise",
+            "`{}` was rebuilt after the schedule was made: the failure may not come back",
             recipe.program.path.display()
         );
     }

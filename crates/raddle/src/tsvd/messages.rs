@@ -140,19 +140,19 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     }
     say_unwatched(&registry);
     if registry.left_out > 0 {
-        say!("{} call sites are beyond what can be told apart, and are left alone", registry.left_out);
+        say!("{} call sites are more than raddle can tell apart, and are not watched", registry.left_out);
     }
     let traps = common.traps.lock().expect("nobody panics with the traps");
     let strangers = traps.strangers();
     if strangers > 0 && options.trap_file.is_some() {
         say!(
-            "{strangers} of {} pairs in the trap file name places that this build does not have: they are left out",
+            "{strangers} of {} pairs in the trap file name places that this build does not have, and are ignored",
             traps.named()
         );
     }
     if stats.refused > 0 {
         say!(
-            "some delays were not made, so that no test times out; --share, --thread-cap, --test-cap and --run-cap say how much there may be"
+            "some delays were skipped so that no test times out; --share, --thread-cap, --test-cap and --run-cap set the limits"
         );
     }
 }
@@ -162,9 +162,9 @@ pub fn say_unwatched(registry: &Registry) {
     if !registry.unwatched.is_empty() {
         let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
         say!(
-            "calls through pointers of {} are not seen: too little of what {} with can be moved",
+            "calls of {} through pointers are not seen: the first instructions of {} cannot be moved",
             names.join(", "),
-            if names.len() == 1 { "it begins" } else { "they begin" }
+            if names.len() == 1 { "this function" } else { "these functions" }
         );
     }
 }

@@ -44,14 +44,14 @@ impl Verdict {
         };
         let Some(again) = again.filter(|_| delays > 0) else { return Ok(Settled { status, delayed: None }) };
         let made = count(delays, "delay", "delays");
-        say!("the command failed (status {status}) with {made}: once more without raddle");
+        say!("the command failed (status {status}) with {made}: running it again without raddle");
         let own = again()?;
         if own == 0 {
             say!(
-                "it failed with {made}, and passes without: some test depends on how long things take; its own verdict, success, is passed on"
+                "it failed with {made}, and passes without: some test depends on timing; raddle passes on its success"
             );
         } else {
-            say!("it fails without delays as well (status {own})");
+            say!("it also fails without delays (status {own})");
         }
         Ok(Settled { status: own, delayed: Some(status) })
     }
