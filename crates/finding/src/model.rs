@@ -109,7 +109,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
     /// One paragraph for a reader who does not know raddle: what goes wrong, in which order, and
-    /// what would mend it.
+    /// what would fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
     /// The commands of raddle that suspected it or saw it, where several looked.

@@ -254,7 +254,7 @@ fn decisions_are_respected_and_a_fixed_bug_that_returns_is_a_regression() {
     let (_, report) = hunt(&bench, line);
     let id = findings(&report)[0]["id"].as_str().unwrap().to_owned();
     assert!(bench.ok("list").starts_with(&id));
-    assert!(bench.ok(&format!("show {id}")).contains("To mend it"));
+    assert!(bench.ok(&format!("show {id}")).contains("To fix it"));
     assert!(refused(&mut bench.raddle("show no-such")).contains("no finding has the id"));
     let triage = |how: &str, reason: &str| {
         succeed(bench.raddle(&format!("triage {id} --{how} --reason")).arg(reason));

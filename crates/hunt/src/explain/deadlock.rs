@@ -1,4 +1,4 @@
-//! Threads that wait for ever: who waits for what, why it does not come, and what would mend it.
+//! Threads that wait for ever: who waits for what, why it does not come, and what would fix it.
 
 use raddle_finding::{Access, Finding, Row};
 
@@ -23,7 +23,7 @@ pub fn explain(finding: &Finding) -> String {
 }
 
 /// What is said where nothing tells why.
-const EARLY: &str = "What would have let one of them go on has already happened, or only happens behind the wait. To mend it, \
+const EARLY: &str = "What would have let one of them go on has already happened, or only happens behind the wait. To fix it, \
     wait for a condition that is set under a lock and tested again before each wait, so that it makes no difference \
     which comes first.";
 
@@ -41,7 +41,7 @@ fn circle(finding: &Finding, asking: &[&Access]) -> String {
     names.sort_unstable();
     names.dedup();
     format!(
-        "{}. Each waits for a lock that another one of them holds, so none of them ever goes on. To mend it, take {} in one \
+        "{}. Each waits for a lock that another one of them holds, so none of them ever goes on. To fix it, take {} in one \
          order everywhere, or hold only one of them at a time.",
         sentence(&told.join("; ")),
         and(&names)
@@ -129,7 +129,7 @@ fn signals(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
         None => "No thread is left that could send the signal. ".into(),
     };
     Some(
-        why + "To mend it, keep what is waited for in a variable: set it under the lock before the signal, and wait in a loop \
+        why + "To fix it, keep what is waited for in a variable: set it under the lock before the signal, and wait in a loop \
                while it is not set.",
     )
 }
@@ -147,7 +147,7 @@ fn semaphores(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
     let other = wanted.iter().find(|o| o.1 != first.1 && took(o.0, first.1) && took(first.0, o.1));
     if let Some(other) = other {
         return Some(format!(
-            "{} has taken {} and {} has taken {}, so each waits for what the other one has. To mend it, take {} and {} in \
+            "{} has taken {} and {} has taken {}, so each waits for what the other one has. To fix it, take {} and {} in \
              one order everywhere.",
             first.0, other.1, other.0, first.1, other.1, first.1
         ));
@@ -161,7 +161,7 @@ fn semaphores(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
         }
     };
     Some(wanted.iter().find_map(blocked).unwrap_or_else(|| {
-        "No thread is left that could post it. To mend it, post it once for each time that it is taken, on every path."
+        "No thread is left that could post it. To fix it, post it once for each time that it is taken, on every path."
             .into()
     }))
 }
@@ -199,7 +199,7 @@ fn in_two_orders(waits: &[Wait<'_>], taker: &Wait<'_>, waiter: &str, semaphore: 
     };
     format!(
         "{thread} has taken the semaphore {semaphore} and {waiter} holds {held}, {each}: {thread} would post {semaphore} only \
-         behind that lock. To mend it, take {} in one order everywhere.",
+         behind that lock. To fix it, take {} in one order everywhere.",
         and(&names)
     )
 }
@@ -208,7 +208,7 @@ fn in_two_orders(waits: &[Wait<'_>], taker: &Wait<'_>, waiter: &str, semaphore: 
 fn held_back(poster: &Wait<'_>, waiter: &str, semaphore: &str) -> String {
     format!(
         "{thread}, which may be the one to post {semaphore}, waits for {lock}, and {waiter} waits for {semaphore} while it \
-         keeps {thread} from that lock. To mend it, let {waiter} give its lock back before it waits for {semaphore}.",
+         keeps {thread} from that lock. To fix it, let {waiter} give its lock back before it waits for {semaphore}.",
         thread = poster.access.thread,
         lock = poster.lock(),
     )
@@ -219,15 +219,15 @@ fn owners(waits: &[Wait<'_>]) -> Option<String> {
     let (wait, owner) = waits.iter().find_map(|w| Some((w, w.owner()?)))?;
     if owner == wait.access.thread {
         return Some(format!(
-            "{owner} holds that lock already. To mend it, do not take it again while it is held, or make it a recursive one."
+            "{owner} holds that lock already. To fix it, do not take it again while it is held, or make it a recursive one."
         ));
     }
     Some(match waits.iter().any(|w| w.access.thread == owner) {
         true => format!(
-            "{owner} waits while it holds the lock that {} needs. To mend it, let {owner} give the lock back before it waits.",
+            "{owner} waits while it holds the lock that {} needs. To fix it, let {owner} give the lock back before it waits.",
             wait.access.thread
         ),
-        false => format!("{owner} has ended without giving it back. To mend it, unlock it on every path."),
+        false => format!("{owner} has ended without giving it back. To fix it, unlock it on every path."),
     })
 }
 

@@ -1,5 +1,5 @@
 //! A confirmed finding in one paragraph: what goes wrong, in which order, because of which missing
-//! synchronisation, and what would mend it. For a reviewer who does not know raddle.
+//! synchronisation, and what would fix it. For a reviewer who does not know raddle.
 //!
 //! Everything it says is taken from the finding: the accesses, the locks held there, the
 //! interleaving that was executed. Where the finding does not say which synchronisation is missing,
@@ -115,7 +115,7 @@ fn race(finding: &Finding) -> String {
     if now.op == Op::Free || before.op == Op::Free {
         return text
             + &format!(
-                "Memory that is freed is still used then. To mend it, {OUTLIVE}. If a container frees it when it grows, hold one \
+                "Memory that is freed is still used then. To fix it, {OUTLIVE}. If a container frees it when it grows, hold one \
                  lock around each use of the container."
             );
     }
@@ -132,7 +132,7 @@ fn race(finding: &Finding) -> String {
     };
     text += &match (before.locks.is_empty(), now.locks.is_empty()) {
         (true, true) => format!(
-            "Neither thread holds a lock. To mend it, hold one lock at both places, or make {atomic} atomic if each access \
+            "Neither thread holds a lock. To fix it, hold one lock at both places, or make {atomic} atomic if each access \
              stands by itself."
         ),
         (false, true) => one_lock(finding, before, now),
@@ -152,7 +152,7 @@ fn different_locks(finding: &Finding, before: &Access, now: &Access) -> String {
         false => "these are different locks, so neither keeps the other thread out",
     };
     format!(
-        "{} holds {} and {} holds {}: {why}. To mend it, hold one and the same lock at both places{}.",
+        "{} holds {} and {} holds {}: {why}. To fix it, hold one and the same lock at both places{}.",
         before.thread,
         locks(finding, before),
         now.thread,
@@ -164,7 +164,7 @@ fn different_locks(finding: &Finding, before: &Access, now: &Access) -> String {
 fn one_lock(finding: &Finding, has: &Access, lacks: &Access) -> String {
     let lock = locks(finding, has);
     format!(
-        "{} holds {lock}, and {} holds no lock. To mend it, take {lock} {} too.",
+        "{} holds {lock}, and {} holds no lock. To fix it, take {lock} {} too.",
         has.thread,
         lacks.thread,
         at(lacks)
@@ -192,7 +192,7 @@ fn lifetime(finding: &Finding, kind: Kind) -> String {
         "Nothing makes the free wait for the use"
     };
     format!(
-        "{} frees a block {}, and {} {what} {}. {why}. To mend it, {mend}.",
+        "{} frees a block {}, and {} {what} {}. {why}. To fix it, {mend}.",
         freed.thread,
         at(freed),
         used.thread,
@@ -203,7 +203,7 @@ fn lifetime(finding: &Finding, kind: Kind) -> String {
 fn misuse(finding: &Finding) -> String {
     let [now, before] = &finding.accesses[..] else { return finding.message.clone() };
     format!(
-        "{} is {} while {} is {}, on one object, and this library allows one caller at a time. To mend it, hold one lock \
+        "{} is {} while {} is {}, on one object, and this library allows one caller at a time. To fix it, hold one lock \
          around both calls, or give each thread an object of its own.",
         before.thread,
         at(before),
@@ -218,7 +218,7 @@ fn progress(finding: &Finding) -> String {
         return format!("{}. The program does not end in this schedule.", sentence(&finding.message));
     }
     format!(
-        "{}. It goes on without end: {}. To mend it, let a thread that waits block (a condition variable, a join) instead of \
+        "{}. It goes on without end: {}. To fix it, let a thread that waits block (a condition variable, a join) instead of \
          asking again and again, and let what it waits for not depend on who runs first.",
         sentence(&finding.message),
         and(&threads)
@@ -264,7 +264,7 @@ pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
     let meanwhile = meeting(failure, of)?;
     Some(format!(
         "{}. This comes of the race {} ({}): a thread is interrupted between two steps that belong together, and \
-         meanwhile {}. To mend it, mend the race in such a way that these steps cannot be interrupted: under one lock, or as one atomic operation.",
+         meanwhile {}. To fix it, fix the race in such a way that these steps cannot be interrupted: under one lock, or as one atomic operation.",
         sentence(&failure.message),
         race_in_words(of),
         of.id,
@@ -389,7 +389,7 @@ mod tests {
         let mut finding =
             Finding::new(Kind::ExitStatus, raddle_finding::Confidence::Confirmed, "it ends with 1");
         let text = explain(&finding);
-        assert!(text.starts_with("it ends with 1. ") && !text.contains("To mend it"), "{text}");
+        assert!(text.starts_with("it ends with 1. ") && !text.contains("To fix it"), "{text}");
         finding.kind = Kind::DataRace;
         assert_eq!(explain(&finding), "it ends with 1");
     }

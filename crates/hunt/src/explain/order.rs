@@ -42,7 +42,7 @@ fn woken(finding: &Finding, rows: &[Row]) -> Option<String> {
         false => "comes back, but other threads may run between the signal and that moment",
     };
     Some(format!(
-        "{thread} waits on {object}{} and {how}. It goes on as if what it waited for were still true. To mend it, test the \
+        "{thread} waits on {object}{} and {how}. It goes on as if what it waited for were still true. To fix it, test the \
          condition again after each wait: wait in a `while` loop, not behind an `if`.",
         super::row_place(wake)
     ))
@@ -68,7 +68,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
     {
         return Some(format!(
             "{own} gives {given} back{} and takes it again{}. In between {}, so what {own} has seen under the lock is no \
-             longer true when it goes on. To mend it, hold {given} over all of it, without giving it back in between.",
+             longer true when it goes on. To fix it, hold {given} over all of it, without giving it back in between.",
             super::row_place(before),
             super::row_place(after),
             and(&shown(finding, &between))
@@ -77,7 +77,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
     Some(match after {
         Some(after) => format!(
             "It takes one order to happen: {}, and before it goes on, {}; then {}. These steps of {own} belong together, and \
-             nothing keeps {other} out in between. To mend it, do them under one lock that {other} takes too, or in one \
+             nothing keeps {other} out in between. To fix it, do them under one lock that {other} takes too, or in one \
              atomic operation.",
             row(finding, before),
             and(&shown(finding, &between)),
@@ -85,7 +85,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
         ),
         None => format!(
             "It takes one order to happen: {}, and before {own} does anything else, {}. Nothing makes {other} wait until {own} \
-             is done. To mend it, let {other} wait (a lock, a join, a condition variable), or let {own} do this step last.",
+             is done. To fix it, let {other} wait (a lock, a join, a condition variable), or let {own} do this step last.",
             row(finding, before),
             and(&shown(finding, &between))
         ),
@@ -114,7 +114,7 @@ fn out_of_order(finding: &Finding) -> Option<String> {
     let order = finding.notes.iter().find_map(|n| n.strip_prefix("this order matters: "))?;
     let (first, then) = order.split_once(", before ")?;
     Some(format!(
-        "It takes one order to happen: {first}, before {then}. Nothing makes the first of these steps wait for the second. To mend \
+        "It takes one order to happen: {first}, before {then}. Nothing makes the first of these steps wait for the second. To fix \
          it, let it wait (a join, a condition variable), or do the second one before the thread of the first is created."
     ))
 }
