@@ -54,6 +54,7 @@
 //! - Encoding takes about 2 µs an instruction. Nothing is cached yet.
 
 mod access;
+mod atomic_calls;
 mod atomic_types;
 mod code;
 mod emit;

@@ -41,7 +41,11 @@ pub mod slot {
     pub const STRING: usize = 15;
     /// After a load of a variable that synchronises.
     pub const ACQUIRE_LOADED: usize = 16;
-    pub const COUNT: usize = 17;
+    /// Before a load that is known to be atomic.
+    pub const LOAD: usize = 17;
+    /// Before an atomic instruction that is known to order nothing.
+    pub const RELAXED: usize = 18;
+    pub const COUNT: usize = 19;
 }
 
 /// What a string instruction does: the base-2 logarithm of the size of an element, and these bits.

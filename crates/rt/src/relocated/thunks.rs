@@ -113,6 +113,8 @@ always_slow! {
     before_atomic => accesses::before_atomic,
     after_atomic => accesses::after_atomic,
     after_load => accesses::after_load,
+    before_load => accesses::before_load,
+    before_relaxed => accesses::before_relaxed,
     string => accesses::string,
 }
 
@@ -183,5 +185,7 @@ pub fn all() -> [u64; slot::COUNT] {
     set(slot::TRANSLATE, translate);
     set(slot::STRING, string);
     set(slot::ACQUIRE_LOADED, after_load);
+    set(slot::LOAD, before_load);
+    set(slot::RELAXED, before_relaxed);
     slots
 }
