@@ -108,8 +108,8 @@ impl<'a> Emitter<'a> {
                 let returns_to = self.addressed_returning(&i, slot::LOAD);
                 self.acquiring_way(&i, returns_to);
             }
-            Access::Read { size } => self.plain(&i, slot::READ, slot::READ_RANGE, size),
-            Access::Write { size } => self.plain(&i, slot::WRITE, slot::WRITE_RANGE, size),
+            Access::Read { size } => self.plain(n, slot::READ, slot::READ_RANGE, size),
+            Access::Write { size } => self.plain(n, slot::WRITE, slot::WRITE_RANGE, size),
             Access::String(operation) => self.ranged(slot::STRING, operation, None),
             Access::Atomic => {
                 self.addressed(&i, slot::RELEASE);
@@ -120,11 +120,15 @@ impl<'a> Emitter<'a> {
         self.original(&i);
     }
 
-    fn plain(&mut self, i: &Instruction, sized: usize, range: usize, size: u32) {
+    fn plain(&mut self, n: usize, sized: usize, range: usize, size: u32) {
+        let i = &self.code.instructions[n];
         if !matches!(size, 1 | 2 | 4 | 8) {
             return self.ranged(range, size, Some(i));
         }
-        let returns_to = self.addressed_returning(i, sized + size.ilog2() as usize);
+        let mut slot = sized + size.ilog2() as usize;
+        slot += if self.code.flags_are_dead(n) { slot::FLAGS_DEAD } else { 0 };
+        slot += if self.code.vectors_are_free { slot::VECTORS_FREE } else { 0 };
+        let returns_to = self.addressed_returning(i, slot);
         if sized == slot::READ && can_acquire_after(i) {
             self.acquiring_way(i, returns_to);
         }
