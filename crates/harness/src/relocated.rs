@@ -1,13 +1,14 @@
 //! The code of a program that is not instrumented, copied with probes (`raddle_relocate`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
-use raddle_relocate::Relocated;
 use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC, at_most};
 
 use crate::collect::Process;
+use crate::install::{cache, results};
 use crate::say::say;
 use crate::target::Program;
 
@@ -17,29 +18,95 @@ const STARTS_THREADS: [&str; 4] =
 /// Functions by which a program becomes or starts another.
 const STARTS_PROGRAMS: [&str; 5] = ["exec", "fexecve", "posix_spawn", "system", "popen"];
 
+/// How many copies are kept between runs, and how many bytes of them. One is about twenty times as
+/// large as the program's code.
+const MOST_KEPT: usize = 32;
+const MOST_BYTES: u64 = 2 << 30;
+
+/// The copy of a program's code, to be put into a session.
+pub struct Prepared {
+    pub counts: Counts,
+    content: Content,
+}
+
+enum Content {
+    Made(Vec<u8>),
+    /// In the cache.
+    Kept(PathBuf),
+}
+
+impl Prepared {
+    /// Puts the file at `place`.
+    pub fn place(&self, place: &Path) -> std::io::Result<()> {
+        match &self.content {
+            Content::Made(file) => std::fs::write(place, file),
+            // The cache may be on another disk.
+            Content::Kept(path) => {
+                std::fs::hard_link(path, place).or_else(|_| std::fs::copy(path, place).map(drop))
+            }
+        }
+    }
+}
+
 /// The copy of a program that has no probes, if it is one to be watched by itself: it starts threads
 /// and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be there to
 /// start what is to be watched, so it is left alone unless `wanted`. Says what it does.
-pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Relocated>> {
+pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Prepared>> {
     if !program.is_plain {
         return Ok(None);
     }
     let name = program.path.display();
-    let content = std::fs::read(&program.path).with_context(|| format!("cannot read {name}"))?;
-    let meant = imports(&content, &STARTS_THREADS) && !imports(&content, &STARTS_PROGRAMS);
-    if !meant && !wanted {
-        return Ok(None);
+    let read = || map(&program.path).with_context(|| format!("cannot read {name}"));
+    if !wanted {
+        let content = read()?;
+        if !imports(&content, &STARTS_THREADS) || imports(&content, &STARTS_PROGRAMS) {
+            return Ok(None);
+        }
     }
-    let Some(identity) = identity(&program.path) else { return Ok(None) };
+    let prepared = copy(&program.path)
+        .with_context(|| format!("{name} is not instrumented, and can not be watched as it is"))?;
+    say!("{name} is not instrumented: {}", coverage(prepared.counts));
+    Ok(Some(prepared))
+}
+
+fn map(path: &Path) -> std::io::Result<Mmap> {
+    let file = std::fs::File::open(path)?;
+    // SAFETY: the file is only read. One that shrinks meanwhile ends this process.
+    unsafe { Mmap::map(&file) }
+}
+
+/// The copy of the code of the program at `path`, from the cache if it was made before.
+pub fn copy(path: &Path) -> Result<Prepared> {
+    let content = map(path)?;
+    let identity = identity(path).context("it can not be read")?;
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
-    let relocated = raddle_relocate::relocate(&content, identity, poison)
-        .with_context(|| format!("{name} is not instrumented, and cannot be watched as it is"))?;
-    say!("{name} is not instrumented: {}", coverage(relocated.counts));
-    Ok(Some(relocated))
+    let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
+    let kept = folder.as_deref().map(|f| kept_as(f, path, identity));
+    if let Some(path) = &kept
+        && let Some(counts) =
+            Copy::read(path).filter(|c| c.header.executable == identity).map(|c| c.header.counts)
+    {
+        return Ok(Prepared { counts, content: Content::Kept(path.clone()) });
+    }
+    let made = raddle_relocate::relocate(&content, identity, poison)?;
+    let kept = kept.zip(folder).filter(|(path, folder)| {
+        let _ = std::fs::create_dir_all(folder);
+        let is_kept = cache::write_atomically(path, &made.file).is_ok();
+        results::trim(folder, MOST_KEPT, MOST_BYTES);
+        is_kept && path.exists()
+    });
+    let content = kept.map_or_else(|| Content::Made(made.file), |(path, _)| Content::Kept(path));
+    Ok(Prepared { counts: made.counts, content })
+}
+
+fn kept_as(folder: &Path, program: &Path, identity: Identity) -> PathBuf {
+    let numbers = [identity.device, identity.inode, identity.size, identity.modified as u64];
+    let numbers = numbers.map(u64::to_le_bytes).concat();
+    results::file(folder, &[crate::program::build_id(program).as_bytes(), &numbers], "copy")
 }
 
 /// How much of the program is watched, in words.
-fn coverage(counts: Counts) -> String {
+pub fn coverage(counts: Counts) -> String {
     let part =
         |some: u64, all: u64| format!("{some} of {all} ({}%)", (some * 100).checked_div(all).unwrap_or(100));
     format!(
@@ -94,25 +161,32 @@ pub fn translate(dir: &Path, processes: &mut [Process]) {
     }
 }
 
-/// What addresses are translated with.
+/// A file of the runtime's: its header, and what addresses are translated with.
 struct Copy {
     header: Header,
-    back: Vec<[u32; 2]>,
+    file: Mmap,
 }
 
 impl Copy {
+    /// None unless it is whole.
     fn read(path: &Path) -> Option<Copy> {
-        let content = std::fs::read(path).ok()?;
-        let first = content.get(..size_of::<Header>())?;
+        let file = map(path).ok()?;
+        let first = file.get(..size_of::<Header>())?;
         // SAFETY: as many bytes; the header is numbers, for which all bytes are valid.
         let header = unsafe { first.as_ptr().cast::<Header>().read_unaligned() };
-        if header.magic != MAGIC {
-            return None;
-        }
-        let (at, n) = (header.back[0] as usize, header.back[1] as usize);
-        let words = content.get(at..at + 8 * n)?.chunks_exact(8);
-        let word = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-        Some(Copy { header, back: words.map(|pair| [word(&pair[..4]), word(&pair[4..])]).collect() })
+        let is_whole = header.magic == MAGIC
+            && header.version == raddle_wire::VERSION
+            && header.len == file.len() as u64
+            && header.back[0] + 8 * header.back[1] <= header.len
+            && header.back[0] % 4 == 0;
+        is_whole.then_some(Copy { header, file })
+    }
+
+    fn back(&self) -> &[[u32; 2]] {
+        let (at, n) = (self.header.back[0] as usize, self.header.back[1] as usize);
+        // SAFETY: `read` has checked that the table is inside of the file and aligned; the mapping
+        // begins at a page.
+        unsafe { std::slice::from_raw_parts(self.file.as_ptr().add(at).cast(), n) }
     }
 
     /// A return address in the copy that is mapped at `start`, as one behind the beginning of the
@@ -122,14 +196,14 @@ impl Copy {
         if offset >= self.header.code_len {
             return None;
         }
-        let [_, text] = at_most(&self.back, offset as u32)?;
+        let [_, text] = at_most(self.back(), offset as u32)?;
         let bias = start.wrapping_add_signed(-self.header.distance);
         Some(bias + self.header.text + u64::from(text) + 1)
     }
 }
 
 /// For the report's statistics.
-pub fn share(relocated: &Relocated) -> [(&'static str, u64); 4] {
+pub fn share(relocated: &Prepared) -> [(&'static str, u64); 4] {
     let counts = relocated.counts;
     [
         ("functions", counts.functions),

@@ -70,6 +70,10 @@ pub enum TargetError {
         "the copy of the code of `{0}` could not be put where it must be: allow personality(2), or build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
     )]
     NoPlace(String),
+    #[error(
+        "`{0}` runs with a shadow stack (CET), which a copy of its code would violate: unset GLIBC_TUNABLES, or build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+    )]
+    ControlFlow(String),
     #[error("interrupted by {0} before an instrumented program had started: nothing was watched")]
     Interrupted(&'static str),
 }
@@ -165,6 +169,7 @@ pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetEr
     for p in processes {
         match p.fatal {
             Some(fatal::LAYOUT) => return Err(TargetError::Layout(name(p))),
+            Some(fatal::CONTROL_FLOW) => return Err(TargetError::ControlFlow(name(p))),
             Some(fatal::NO_PLACE) => return Err(TargetError::NoPlace(name(p))),
             Some(fatal::NO_ROOM) => return Err(TargetError::NoRoom(name(p))),
             Some(_) => return Err(TargetError::NoShadow(name(p))),

@@ -289,6 +289,33 @@ int main(void) {
     assert_eq!(outcome.status, 0, "{}", outcome.stderr);
 }
 
+/// The blocks are the C library's, whichever allocator the program is linked with.
+#[test]
+fn a_program_with_another_allocator_is_watched() {
+    let bench = Bench::new();
+    bench.file("other.c", "#include <stdlib.h>\nsize_t malloc_usable_size(void *p) { abort(); }\n");
+    succeed(bench.command("gcc").args(["-shared", "-fPIC", "-w", "other.c", "-o", "libother.so"]));
+    let uses = "size_t malloc_usable_size(void *);\nint main(void) {\n    char *copy = strdup(\"some text\");
+    if (malloc_usable_size(copy) < 10) return 3;\n    free(copy);";
+    let source = COUNTERS.replace("int main(void) {", uses);
+    bench.file("counters.c", &format!("#include <stdlib.h>\n#include <string.h>\n{source}"));
+    let library = ["-L.", "-Wl,--no-as-needed", "-lother", "-Wl,-rpath,$ORIGIN"];
+    succeed(bench.command("gcc").args(["-g", "-pthread", "counters.c", "-o", "program"]).args(library));
+    bench.run("", &["./program"]).assert_races(&["counter"]);
+}
+
+#[test]
+fn the_doctor_says_how_much_is_watched() {
+    let bench = Bench::new();
+    bench.file("counters.c", COUNTERS);
+    succeed(bench.command("gcc").args(["-g", "-pthread", "counters.c", "-o", "program"]));
+    // The second time the copy comes from the cache.
+    for _ in 0..2 {
+        let told = succeed(&mut bench.raddle("doctor ./program"));
+        assert!(told.contains("100%) functions and") && told.contains("100%) instructions"), "{told}");
+    }
+}
+
 #[test]
 fn a_program_with_address_sanitizer_is_refused_before_it_runs() {
     let bench = Bench::new();

@@ -1,6 +1,6 @@
 //! What one instruction does to memory that threads may share.
 
-use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use raddle_wire::relocated::string;
 
 use crate::program::Program;
@@ -19,6 +19,14 @@ pub enum Access {
     },
     /// A LOCK prefix, or `xchg`.
     Atomic,
+    /// The same, and known to be relaxed.
+    RelaxedAtomic,
+    /// Atomic loads and stores without either, as the debug information says. They acquire and
+    /// release.
+    AtomicLoad,
+    AtomicStore,
+    /// Such a load or store that is known to be relaxed.
+    Relaxed,
     /// `movs` or `stos`, as [`string`] says.
     String(u32),
     /// No probe can be written for it.
@@ -87,9 +95,11 @@ pub fn of(
         _ => true,
     };
     let base = i.memory_base();
-    if matches!(i.mnemonic(), Mnemonic::Nop | Mnemonic::Lea)
-        || matches!(i.memory_segment(), Register::FS | Register::GS)
-    {
+    let is_foreign = match i.memory_segment() {
+        Register::FS => !is_thread_local(i),
+        segment => segment == Register::GS,
+    };
+    if is_foreign || matches!(i.mnemonic(), Mnemonic::Nop | Mnemonic::Lea) {
         return Access::None;
     }
     if base == Register::RIP && !writes && program.is_read_only(i.memory_displacement64().wrapping_sub(bias))
@@ -105,11 +115,29 @@ pub fn of(
     if !is_expressible(i) || size == 0 || size > 64 {
         return Access::Unknown;
     }
-    match (is_atomic, writes) {
-        (true, _) => Access::Atomic,
-        (_, true) => Access::Write { size },
-        (_, false) => Access::Read { size },
+    let call = program.atomic_call(i.ip().wrapping_sub(bias));
+    match (is_atomic, writes, call.map(|c| c.is_relaxed)) {
+        (true, _, Some(true)) => Access::RelaxedAtomic,
+        (true, ..) => Access::Atomic,
+        (_, _, Some(true)) => Access::Relaxed,
+        (_, true, Some(false)) => Access::AtomicStore,
+        (_, false, Some(false)) if can_acquire_after(i) => Access::AtomicLoad,
+        (_, true, None) => Access::Write { size },
+        (_, false, _) => Access::Read { size },
     }
+}
+
+/// Something can come between the instruction and the next one.
+pub fn can_acquire_after(i: &Instruction) -> bool {
+    i.flow_control() == FlowControl::Next && !i.is_stack_instruction()
+}
+
+/// A variable in the storage that each thread has below its thread pointer: at a fixed distance, or
+/// at one in a register. Above the pointer is the C library's own.
+fn is_thread_local(i: &Instruction) -> bool {
+    let is_fixed = i.memory_base() == Register::None && (i.memory_displacement64() as i64) < 0;
+    let is_in_register = i.memory_base().size() == 8 && i.memory_base() != Register::RDI;
+    i.memory_index() == Register::None && (is_fixed || is_in_register)
 }
 
 /// `lea` can compute the address, and all of the operand is accessed.

@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use gimli::{
     AttributeValue, DebuggingInformationEntry, Dwarf, EndianSlice, LittleEndian, Operation, Unit, UnitOffset,
 };
-use object::read::elf::ElfFile64;
-use object::{Object, ObjectSection};
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Entry<'u, 'a> = DebuggingInformationEntry<'u, 'u, Slice<'a>>;
@@ -22,18 +20,12 @@ const MOST_ELEMENTS: u64 = 4096;
 const MOST: usize = 1 << 16;
 
 /// Their addresses in the file.
-pub fn variables(file: &ElfFile64) -> BTreeSet<u64> {
-    let load = |id: gimli::SectionId| -> Result<Vec<u8>, gimli::Error> {
-        let section = file.section_by_name(id.name());
-        Ok(section.and_then(|s| s.uncompressed_data().ok()).map(|d| d.into_owned()).unwrap_or_default())
-    };
+pub fn variables(dwarf: &Dwarf<Slice<'_>>) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
-    let Ok(sections) = gimli::DwarfSections::load(load) else { return found };
-    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         if let Ok(unit) = dwarf.unit(header) {
-            let mut types = Types { dwarf: &dwarf, unit: &unit, found: &mut found };
+            let mut types = Types { dwarf, unit: &unit, found: &mut found };
             types.add_variables();
         }
     }

@@ -8,7 +8,7 @@
 use iced_x86::{Code as Opcode, FlowControl, Instruction, MemoryOperand, OpKind, Register};
 use raddle_wire::relocated::slot;
 
-use crate::access::Access;
+use crate::access::{Access, can_acquire_after};
 use crate::code::{Code, Function};
 
 /// Labels of copies: the original address and this bit. The encoder takes a data operand that
@@ -101,9 +101,15 @@ impl<'a> Emitter<'a> {
         let i = self.code.instructions[n];
         self.probed += u64::from(!matches!(self.code.accesses[n], Access::None | Access::Unknown));
         match self.code.accesses[n] {
-            Access::None | Access::Unknown => {}
-            Access::Read { size } => self.plain(&i, slot::READ, slot::READ_RANGE, size),
-            Access::Write { size } => self.plain(&i, slot::WRITE, slot::WRITE_RANGE, size),
+            Access::None | Access::Unknown | Access::Relaxed => {}
+            Access::RelaxedAtomic => self.addressed(&i, slot::RELAXED),
+            Access::AtomicStore => self.addressed(&i, slot::RELEASE),
+            Access::AtomicLoad => {
+                let returns_to = self.addressed_returning(&i, slot::LOAD);
+                self.acquiring_way(&i, returns_to);
+            }
+            Access::Read { size } => self.plain(n, slot::READ, slot::READ_RANGE, size),
+            Access::Write { size } => self.plain(n, slot::WRITE, slot::WRITE_RANGE, size),
             Access::String(operation) => self.ranged(slot::STRING, operation, None),
             Access::Atomic => {
                 self.addressed(&i, slot::RELEASE);
@@ -114,14 +120,34 @@ impl<'a> Emitter<'a> {
         self.original(&i);
     }
 
-    fn plain(&mut self, i: &Instruction, sized: usize, range: usize, size: u32) {
+    fn plain(&mut self, n: usize, sized: usize, range: usize, size: u32) {
+        let i = &self.code.instructions[n];
         if !matches!(size, 1 | 2 | 4 | 8) {
             return self.ranged(range, size, Some(i));
         }
-        let returns_to = self.addressed_returning(i, sized + size.ilog2() as usize);
-        if sized == slot::READ && i.flow_control() == FlowControl::Next && !i.is_stack_instruction() {
+        let mut slot = sized + size.ilog2() as usize;
+        slot += if self.code.flags_are_dead(n) { slot::FLAGS_DEAD } else { 0 };
+        slot += if self.code.vectors_are_free { slot::VECTORS_FREE } else { 0 };
+        let returns_to = self.addressed_returning(i, slot);
+        if sized == slot::READ && can_acquire_after(i) {
             self.acquiring_way(i, returns_to);
         }
+    }
+
+    /// Puts the address that `i` accesses into rdi.
+    fn address(&mut self, i: &Instruction, pushed: i64) {
+        let mut of = operand(i, pushed);
+        if i.memory_segment() == Register::FS {
+            // The thread pointer points to itself.
+            let none = Register::None;
+            let pointer = MemoryOperand::new(none, none, 1, 0, 8, false, Register::FS);
+            self.hot.push(made(Instruction::with2(Opcode::Mov_r64_rm64, Register::RDI, pointer)));
+            of = match of.base {
+                Register::None => MemoryOperand { base: Register::RDI, ..of },
+                _ => MemoryOperand { index: Register::RDI, ..of },
+            };
+        }
+        self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RDI, of)));
     }
 
     /// A probe that gets the address that `i` accesses.
@@ -133,7 +159,7 @@ impl<'a> Emitter<'a> {
     fn addressed_returning(&mut self, i: &Instruction, slot: usize) -> usize {
         self.hot.push(move_stack(-RED_ZONE));
         self.hot.push(push(Register::RDI));
-        self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RDI, operand(i, RED_ZONE + 8))));
+        self.address(i, RED_ZONE + 8);
         self.hot.push(self.call(slot));
         let returns_to = self.hot.len();
         self.hot.push(pop(Register::RDI));
@@ -147,8 +173,7 @@ impl<'a> Emitter<'a> {
         self.hot.push(push(Register::RDI));
         self.hot.push(push(Register::RSI));
         if let Some(i) = i {
-            let address = operand(i, RED_ZONE + 16);
-            self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RDI, address)));
+            self.address(i, RED_ZONE + 16);
         }
         self.hot.push(made(Instruction::with2(Opcode::Mov_r32_imm32, Register::ESI, number)));
         self.hot.push(self.call(slot));

@@ -31,10 +31,15 @@
 //!
 //! # What machine code does not say
 //!
-//! An acquire load, a release store and a relaxed access are plain `mov`s. An instruction with LOCK,
-//! or `xchg`, makes its variable one that synchronises: from then on its loads acquire and its
-//! stores release, and it is not checked. Global variables that such an instruction names are known
-//! before the program starts. So relaxed read-modify-writes synchronise here, which can hide races.
+//! An acquire load, a release store and a relaxed access are plain `mov`s. In C++ and Rust the debug
+//! information says which of them were inlined from an atomic operation, and mostly its memory order
+//! (`atomic_calls`): a relaxed one is not checked and orders nothing, another acquires or releases.
+//! Read-modify-writes of other orders than relaxed acquire and release both.
+//!
+//! Without that, as in C, an instruction with LOCK, or `xchg`, makes its variable one that
+//! synchronises: from then on its loads acquire and its stores release, and it is not checked. Global
+//! variables that such an instruction names are known before the program starts. So relaxed
+//! read-modify-writes of C synchronise here, which can hide races.
 //!
 //! A global variable that only its type in the debug information makes atomic counts as relaxed: it
 //! is not checked, and orders nothing. If a release store and an acquire load of it are what orders
@@ -50,10 +55,12 @@
 //! - Data between functions that decodes as code is copied, and never executed.
 //! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
 //!   not describe.
-//! - Each access is a call that saves two vector registers; there is no inline check yet.
-//! - Encoding takes about 2 µs an instruction. Nothing is cached yet.
+//! - Each access is a call; there is no inline check yet. It keeps the flags only where they are
+//!   looked at again, and vector registers only if the program uses all of them.
+//! - Encoding takes about 2 µs an instruction. The driver keeps the result.
 
 mod access;
+mod atomic_calls;
 mod atomic_types;
 mod code;
 mod emit;

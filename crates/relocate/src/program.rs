@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use gimli::{BaseAddresses, CieOrFde, EhFrame, NativeEndian, UnwindSection};
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, NativeEndian, UnwindSection};
 use object::elf;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 
-use crate::Refusal;
+use crate::atomic_calls::{self, Operations};
+use crate::{Refusal, atomic_types};
 
 /// Addresses are those of the file.
 pub struct Program<'a> {
@@ -25,6 +26,8 @@ pub struct Program<'a> {
     pub guards: Vec<u64>,
     /// Variables that are atomic by their types.
     pub atomics: Vec<u64>,
+    /// Code that is atomic by its source; sorted.
+    pub atomic_calls: Vec<Operations>,
 }
 
 impl<'a> Program<'a> {
@@ -52,6 +55,7 @@ impl<'a> Program<'a> {
         let text = file.section_by_name(".text").ok_or(Refusal::NoText)?;
         let code = text.data().map_err(unreadable)?;
         let range = text.address()..text.address() + code.len() as u64;
+        let (atomics, atomic_calls) = atomics(&file);
         Ok(Program {
             text: range.start,
             code,
@@ -60,7 +64,8 @@ impl<'a> Program<'a> {
             entry: file.entry(),
             is_fixed: file.kind() == ObjectKind::Executable,
             guards: guards(&file),
-            atomics: crate::atomic_types::variables(&file).into_iter().collect(),
+            atomics,
+            atomic_calls,
         })
     }
 
@@ -68,12 +73,29 @@ impl<'a> Program<'a> {
         self.text + self.code.len() as u64
     }
 
+    /// The atomic operation that the instruction at `address` belongs to.
+    pub fn atomic_call(&self, address: u64) -> Option<&Operations> {
+        let after = self.atomic_calls.partition_point(|o| o.range.start <= address);
+        self.atomic_calls[..after].last().filter(|o| o.range.contains(&address))
+    }
+
     pub fn is_read_only(&self, address: u64) -> bool {
         self.read_only.iter().any(|r| r.contains(&address))
     }
 }
 
-/// It handles exceptions and takes the unwinder from no library: the runtime cannot translate the
+/// What the debug information says of atomics: variables, and code.
+fn atomics(file: &ElfFile64) -> (Vec<u64>, Vec<Operations>) {
+    let load = |id: gimli::SectionId| -> Result<Vec<u8>, gimli::Error> {
+        let section = file.section_by_name(id.name());
+        Ok(section.and_then(|s| s.uncompressed_data().ok()).map(|d| d.into_owned()).unwrap_or_default())
+    };
+    let Ok(sections) = gimli::DwarfSections::load(load) else { return Default::default() };
+    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+    (atomic_types::variables(&dwarf).into_iter().collect(), atomic_calls::find(&dwarf))
+}
+
+/// It handles exceptions and takes the unwinder from no library: the runtime can not translate the
 /// addresses that such an unwinder finds on the stack.
 fn has_own_unwinder(file: &ElfFile64) -> bool {
     let handles = file.section_by_name(".gcc_except_table").is_some_and(|s| s.size() > 0);

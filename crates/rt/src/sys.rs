@@ -216,9 +216,28 @@ unsafe extern "C" {
     pub fn __libc_realloc(p: *mut c_void, n: usize) -> *mut c_void;
     pub fn __libc_memalign(align: usize, n: usize) -> *mut c_void;
     pub fn __libc_free(p: *mut c_void);
-    pub fn malloc_usable_size(p: *mut c_void) -> usize;
     pub fn __errno_location() -> *mut c_int;
     pub static environ: *const *const c_char;
+}
+
+/// How much of a block of the C library's allocator can be used: its `malloc_usable_size`, which has
+/// no internal name. By the public one a program that is linked with another allocator (jemalloc)
+/// gets that allocator's.
+///
+/// # Safety
+/// The block is one of that allocator, and not freed; or null.
+pub unsafe fn block_size(p: *mut c_void) -> usize {
+    const IN_USE_BELOW: usize = 1;
+    const MAPPED: usize = 2;
+    const OF_OTHER_ARENA: usize = 4;
+    if p.is_null() {
+        return 0;
+    }
+    // SAFETY: before each block is its size, with three flags. A block of the heap also has the first
+    // word of the next, one that was mapped for itself has two words before it.
+    let size = unsafe { p.cast::<usize>().sub(1).read() };
+    let header = if size & MAPPED != 0 { 16 } else { 8 };
+    (size & !(IN_USE_BELOW | MAPPED | OF_OTHER_ARENA)).wrapping_sub(header)
 }
 
 pub fn errno() -> c_int {

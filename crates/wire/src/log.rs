@@ -43,4 +43,6 @@ pub mod fatal {
     pub const NO_ROOM: u64 = 4;
     /// The copy of the program's code cannot be where it must be.
     pub const NO_PLACE: u64 = 5;
+    /// The processor checks return addresses and jumps (CET), which copied code does not survive.
+    pub const CONTROL_FLOW: u64 = 6;
 }

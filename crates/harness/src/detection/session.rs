@@ -71,9 +71,9 @@ impl Session {
     }
 
     /// The program that is about to be started executes this copy of its code.
-    pub fn relocate(&self, copy: &raddle_relocate::Relocated) -> Result<()> {
+    pub fn relocate(&self, copy: &crate::relocated::Prepared) -> Result<()> {
         use std::os::unix::fs::FileExt;
-        std::fs::write(self.dir().join(raddle_wire::relocated::FILE), &copy.file)
+        copy.place(&self.dir().join(raddle_wire::relocated::FILE))
             .context("the temporary folder has no room for the copy of the program's code: set TMPDIR")?;
         let config = OpenOptions::new().read(true).write(true).open(self.dir().join(raddle_wire::CONFIG))?;
         let at = std::mem::offset_of!(Config, flags) as u64;

@@ -17,7 +17,7 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Its time of change is when the cache was last gone through.
 const STAMP: &str = "pruned";
 /// Folders of results that are kept between commands.
-const RESULTS: [&str; 2] = ["conseq", "tsvd"];
+const RESULTS: [&str; 3] = ["conseq", "relocated", "tsvd"];
 
 /// Marks the runtime in `used`, a folder in `root`, as used, and goes through the rest once a day.
 pub fn daily(root: &Path, used: &Path) {

@@ -8,6 +8,7 @@
 mod compilers;
 mod dotnet;
 mod machine;
+mod program;
 
 use crate::exit;
 use clap::ValueEnum;
@@ -22,6 +23,10 @@ pub struct Args {
     /// How to write the checks
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+
+    /// A program: say how much of it `raddle run` can watch
+    #[arg(value_name = "PROGRAM")]
+    program: Option<std::ffi::OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -79,6 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut checks = machine::checks();
     checks.extend(compilers::checks());
     checks.push(dotnet::check());
+    checks.extend(args.program.as_ref().map(program::check));
     let works = works(&checks);
     match args.format {
         Format::Text => say::print(&text(&checks, works)),

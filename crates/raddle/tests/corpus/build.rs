@@ -55,7 +55,7 @@ fn wrapper(compiler: &str, file: &Path) -> Command {
     command
 }
 
-fn finish(mut command: Command) -> Result<(), Failed> {
+pub fn finish(mut command: Command) -> Result<(), Failed> {
     let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
     if output.status.success() {
         return Ok(());
@@ -79,10 +79,14 @@ pub fn build(file: &Path, program: &Program, compiler: &str) -> Result<Built, Fa
     };
     command.arg("-o").arg(&executable).args(&program.libs);
     finish(command)?;
-    Ok(Built { folder, executable, plugins: Vec::new() })
+    Ok(Built::new(folder, executable))
 }
 
 impl Built {
+    pub fn new(folder: tempfile::TempDir, executable: PathBuf) -> Built {
+        Built { folder, executable, plugins: Vec::new() }
+    }
+
     pub fn command(&self, program: &Program, mode: &str) -> Command {
         let mut command = Command::new(RADDLE);
         command.args(["run", "--mode", mode]).args(&program.run);

@@ -10,6 +10,7 @@ mod build;
 mod compare;
 mod expect;
 mod golden;
+mod machine_code;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,9 +22,11 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
     let mut trials = Vec::new();
-    for file in programs(&root.join("race")) {
-        trials.extend(trials_of(&root, &file));
+    let files = programs(&root.join("race"));
+    for file in &files {
+        trials.extend(trials_of(&root, file));
     }
+    trials.extend(machine_code::trials(&root, &files));
     match build::multi_cases(&root.join("multi")) {
         Ok(cases) => trials.extend(
             cases

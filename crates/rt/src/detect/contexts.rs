@@ -343,7 +343,7 @@ fn last_user(card: &Card, slot: u32) -> Option<&'static User> {
 fn is_block_of_region(t: &Thread, address: usize) -> bool {
     let Some(block) = heap::find(address) else { return false };
     // SAFETY: the block is allocated, or was a moment ago and its header is still there.
-    let len = unsafe { sys::malloc_usable_size(block.start as *mut _) };
+    let len = unsafe { sys::block_size(block.start as *mut _) };
     address < block.start + len
         && block.thread == t.id()
         && depot::frames(block.stack).contains(&(t.openmp.region_pc() as u64))

@@ -75,7 +75,8 @@ fn is_synchronous(signal: c_int) -> bool {
 
 /// Before the program's handler is called. None: it is not watched.
 pub fn begin(t: &mut Thread, signal: c_int, handler: usize) -> Option<Running> {
-    let judged = mode() == Mode::Detect && is_watched(t) && modules::is_instrumented(handler);
+    let judged =
+        mode() == Mode::Detect && is_watched(t) && modules::is_instrumented(crate::relocated::copy(handler));
     if !judged || is_synchronous(signal) || t.inside > 0 {
         return None;
     }

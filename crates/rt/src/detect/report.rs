@@ -219,7 +219,7 @@ fn place_of(address: usize) -> Place {
     }
     let Some(block) = heap::find(address) else { return Place::Unknown };
     // SAFETY: the block is allocated, or was a moment ago and its header is still there.
-    let size = unsafe { sys::malloc_usable_size(block.start as *mut _) };
+    let size = unsafe { sys::block_size(block.start as *mut _) };
     if address >= block.start + size {
         return Place::Unknown;
     }

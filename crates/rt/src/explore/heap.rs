@@ -202,7 +202,7 @@ pub fn free(p: *mut c_void, pc: usize) {
 pub fn reallocate(p: *mut c_void, n: usize, pc: usize) -> *mut c_void {
     let new = allocate(n, 16, pc);
     if !new.is_null() {
-        let old = if is_ours(p as usize) { size(p) } else { unsafe { sys::malloc_usable_size(p) } };
+        let old = if is_ours(p as usize) { size(p) } else { unsafe { sys::block_size(p) } };
         // SAFETY: both blocks are that long.
         unsafe { core::ptr::copy_nonoverlapping(p.cast::<u8>(), new.cast::<u8>(), old.min(n)) };
         if is_ours(p as usize) {

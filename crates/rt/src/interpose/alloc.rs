@@ -23,7 +23,7 @@ pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
     heap::allocated(p as usize, t.id(), stack);
     // All of the block, not only what was asked for: that is what `free` will look at.
     // SAFETY: just allocated.
-    let n = unsafe { sys::malloc_usable_size(p) };
+    let n = unsafe { sys::block_size(p) };
     if modules::is_judged(pc) {
         range::fresh(t, p as usize, n.max(1), pc);
     } else {
@@ -39,7 +39,7 @@ pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
         return;
     }
     // SAFETY: the program says it is a block.
-    let n = unsafe { sys::malloc_usable_size(p) };
+    let n = unsafe { sys::block_size(p) };
     if trace::is_ordinary() {
         trace::delays::freeing(p as usize, n, pc);
         return trace::plain::free(t, p as usize, n, pc);
@@ -79,7 +79,7 @@ unsafe fn release(p: Pointer, pc: usize) {
     }
     freeing(t, p, pc);
     // SAFETY: the program's block.
-    let n = unsafe { sys::malloc_usable_size(p) };
+    let n = unsafe { sys::block_size(p) };
     if mode() == Mode::Detect && n <= quarantine::LARGEST && modules::is_instrumented(pc) {
         // Before it is kept: another thread may give it back at any moment behind that.
         range::mark_freed(t, at, n);
@@ -158,7 +158,7 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     }
     if mode() == Mode::Detect && !p.is_null() && n > 0 && modules::is_instrumented(pc) {
         // SAFETY: as above.
-        let old = unsafe { sys::malloc_usable_size(p) };
+        let old = unsafe { sys::block_size(p) };
         if n > old && old <= quarantine::LARGEST {
             // SAFETY: as above; the new block is longer.
             return unsafe { moved(p, old, n, pc) };
@@ -241,11 +241,10 @@ export! {
         0
     }
     malloc_usable_size(p: Pointer) -> usize {
-        static REAL: super::Real = super::Real::new(c"malloc_usable_size", None);
         if explore::heap::is_ours(p as usize) {
             return explore::heap::size(p);
         }
-        core::mem::transmute::<usize, unsafe extern "C" fn(Pointer) -> usize>(REAL.get())(p)
+        sys::block_size(p)
     }
     valloc(n: usize) -> Pointer {
         aligned(4096, n, current().caller)

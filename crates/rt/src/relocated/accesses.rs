@@ -53,10 +53,7 @@ fn acquire(t: &mut Thread, address: usize) {
 pub extern "C" fn read<const SIZE: usize>(address: usize, _: usize, pc: usize) -> usize {
     let t = current();
     match role(address) {
-        Role::Synchronises => {
-            t.acquires = address;
-            return super::acquiring_way(pc).unwrap_or_else(|| after_atomic(address));
-        }
+        Role::Synchronises => return before_load(address, 0, pc),
         Role::Relaxed => {}
         Role::Plain if address % 8 + SIZE > 8 => range::access::<false>(t, address, SIZE, pc),
         Role::Plain => access::<false, SIZE>(t, address, pc),
@@ -100,6 +97,22 @@ pub extern "C" fn before_atomic(address: usize) -> usize {
 pub extern "C" fn after_atomic(address: usize) -> usize {
     acquire(current(), address);
     0
+}
+
+/// Before an atomic instruction that orders nothing: the variable is atomic, no more.
+pub extern "C" fn before_relaxed(address: usize) -> usize {
+    if role(address) == Role::Plain {
+        range::clear(address, 1);
+        objects::with(address, |o| o.creation = Creation::Relaxed);
+    }
+    0
+}
+
+/// Before a load that acquires. What it sees may be newer than the probe, so the acquire comes after
+/// it.
+pub extern "C" fn before_load(address: usize, _: usize, pc: usize) -> usize {
+    current().acquires = address;
+    super::acquiring_way(pc).unwrap_or_else(|| after_atomic(address))
 }
 
 /// After a load of a variable that synchronises.

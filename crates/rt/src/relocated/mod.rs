@@ -100,7 +100,10 @@ fn identity() -> Option<Identity> {
 /// Maps the copy and turns the program to it. Before the program's first constructor.
 pub fn install() {
     let bias = init::bias();
-    let Some(h) = map(bias) else { give_up() };
+    if has_shadow_stack() {
+        give_up(fatal::CONTROL_FLOW);
+    }
+    let Some(h) = map(bias) else { give_up(fatal::NO_PLACE) };
     TEXT.store(bias + h.text as usize, Relaxed);
     TEXT_LEN.store(h.text_len as usize, Relaxed);
     let start = &raw const *h as usize;
@@ -109,7 +112,7 @@ pub fn install() {
     h.slots = thunks::all();
     let (code, len) = (CODE.load(Relaxed), (h.len - h.code) as usize);
     if !sys::protect(code, len, libc::PROT_READ | libc::PROT_EXEC) || !patch(h) {
-        give_up();
+        give_up(fatal::NO_PLACE);
     }
     let variable = |distance: &u32| TEXT.load(Relaxed).wrapping_add_signed(*distance as i32 as isize);
     for at in table::<u32>(h, h.relaxed).iter().map(variable) {
@@ -124,8 +127,16 @@ pub fn install() {
     log::mark_relocated();
 }
 
-fn give_up() -> ! {
-    log::write(&Record::Fatal { code: fatal::NO_PLACE, detail: b"" });
+/// The kernel has given this process a shadow stack: a `ret` that serves as a jump would fault.
+fn has_shadow_stack() -> bool {
+    const ARCH_SHSTK_STATUS: usize = 0x5005;
+    let mut features = 0u64;
+    let asked = [ARCH_SHSTK_STATUS, &raw mut features as usize, 0, 0, 0, 0];
+    sys::syscall(libc::SYS_arch_prctl, asked) == 0 && features & 1 != 0
+}
+
+fn give_up(code: u64) -> ! {
+    log::write(&Record::Fatal { code, detail: b"" });
     // The driver prints the message.
     sys::die(b"");
 }

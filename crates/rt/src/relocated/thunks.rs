@@ -59,42 +59,92 @@ unsafe extern "C" fn slow() {
 
 /// The same check as in `tsan_abi::access`, for addresses of any alignment.
 macro_rules! quick {
-    ($name:ident, $slow:path, $masks:ident, $counts:ident, $size:literal) => {
+    ($name:ident, $slow:path, $masks:ident, $counts:ident, $size:literal, $save:expr, $restore:expr, $spill:expr,
+     $x:literal, $y:literal) => {
         #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
+        pub unsafe extern "C" fn $name() {
             naked_asm!(
-                save!(),
+                $save,
                 "mov ecx, edi\n and ecx, 7\n cmp ecx, {last}\n ja 2f",
                 "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
                 "movabs rcx, 0x0ffffffffff8\n and rcx, rdi\n movabs rdx, 0x100000000000",
-                "movdqa xmm0, xmmword ptr [rdx + 2*rcx]",
+                concat!("movdqa ", $x, ", xmmword ptr [rdx + 2*rcx]"),
                 "mov ecx, edi\n and ecx, 7\n shl ecx, 4\n lea rdx, [rip + {masks}]",
-                "movdqa xmm1, xmmword ptr [rdx + rcx]",
-                "pxor xmm0, xmm1",
-                "pxor xmm0, xmmword ptr fs:[rax + {hot}]",
-                "por xmm1, xmmword ptr [rdx + {counts}]",
-                "pand xmm0, xmm1\n pxor xmm1, xmm1\n pcmpeqd xmm0, xmm1",
-                "movmskps ecx, xmm0\n test ecx, ecx\n jz 2f",
-                restore_and_return!(),
-                "2: lea rax, [rip + {function}]\n jmp {slow}",
+                concat!("movdqa ", $y, ", xmmword ptr [rdx + rcx]"),
+                concat!("pxor ", $x, ", ", $y),
+                concat!("pxor ", $x, ", xmmword ptr fs:[rax + {hot}]"),
+                concat!("por ", $y, ", xmmword ptr [rdx + {counts}]"),
+                concat!("pand ", $x, ", ", $y, "\n pxor ", $y, ", ", $y, "\n pcmpeqd ", $x, ", ", $y),
+                concat!("movmskps ecx, ", $x, "\n test ecx, ecx\n jz 2f"),
+                $restore,
+                "2:",
+                $spill,
+                "lea rax, [rip + {function}]\n jmp {slow}",
                 last = const 8 - $size,
                 masks = sym $masks,
                 hot = const offset_of!(Thread, hot),
                 counts = const offset_of!(Masks, $counts),
                 function = sym $slow,
-                slow = sym slow,
+                slow = sym super::slow,
             )
         }
     };
 }
-quick!(read1, accesses::read::<1>, BYTES1, read, 1);
-quick!(read2, accesses::read::<2>, BYTES2, read, 2);
-quick!(read4, accesses::read::<4>, BYTES4, read, 4);
-quick!(read8, accesses::read::<8>, BYTES8, read, 8);
-quick!(write1, accesses::write::<1>, BYTES1, write, 1);
-quick!(write2, accesses::write::<2>, BYTES2, write, 2);
-quick!(write4, accesses::write::<4>, BYTES4, write, 4);
-quick!(write8, accesses::write::<8>, BYTES8, write, 8);
+
+/// The eight probes of one kind. The first two say what keeps what the check changes, the third
+/// brings the stack to the form that `slow` expects; then two vector registers.
+macro_rules! quick_probes {
+    ($kind:ident, $save:expr, $restore:expr, $spill:expr, $x:literal, $y:literal) => {
+        mod $kind {
+            use super::*;
+            quick!(read1, accesses::read::<1>, BYTES1, read, 1, $save, $restore, $spill, $x, $y);
+            quick!(read2, accesses::read::<2>, BYTES2, read, 2, $save, $restore, $spill, $x, $y);
+            quick!(read4, accesses::read::<4>, BYTES4, read, 4, $save, $restore, $spill, $x, $y);
+            quick!(read8, accesses::read::<8>, BYTES8, read, 8, $save, $restore, $spill, $x, $y);
+            quick!(write1, accesses::write::<1>, BYTES1, write, 1, $save, $restore, $spill, $x, $y);
+            quick!(write2, accesses::write::<2>, BYTES2, write, 2, $save, $restore, $spill, $x, $y);
+            quick!(write4, accesses::write::<4>, BYTES4, write, 4, $save, $restore, $spill, $x, $y);
+            quick!(write8, accesses::write::<8>, BYTES8, write, 8, $save, $restore, $spill, $x, $y);
+            pub const ALL: [unsafe extern "C" fn(); 8] =
+                [read1, read2, read4, read8, write1, write2, write4, write8];
+        }
+    };
+}
+
+macro_rules! spill_vectors {
+    () => {
+        "lea rsp, [rsp - 32]\n movups xmmword ptr [rsp], xmm0\n movups xmmword ptr [rsp + 16], xmm1"
+    };
+}
+quick_probes!(keeps_all, save!(), restore_and_return!(), "", "xmm0", "xmm1");
+quick_probes!(
+    flags_dead,
+    // The second is where the flags would be.
+    concat!("push rax\n push rax\n push rcx\n push rdx\n", spill_vectors!()),
+    concat!(
+        "movups xmm0, xmmword ptr [rsp]\n movups xmm1, xmmword ptr [rsp + 16]\n lea rsp, [rsp + 32]\n",
+        "pop rdx\n pop rcx\n pop rax\n pop rax\n ret\n",
+    ),
+    "",
+    "xmm0",
+    "xmm1"
+);
+quick_probes!(
+    vectors_free,
+    "push rax\n lahf\n seto al\n push rax\n push rcx\n push rdx",
+    "pop rdx\n pop rcx\n pop rax\n add al, 0x7f\n sahf\n pop rax\n ret",
+    spill_vectors!(),
+    "xmm14",
+    "xmm15"
+);
+quick_probes!(
+    flags_dead_vectors_free,
+    "push rax\n push rax\n push rcx\n push rdx",
+    "pop rdx\n pop rcx\n pop rax\n pop rax\n ret",
+    spill_vectors!(),
+    "xmm14",
+    "xmm15"
+);
 
 macro_rules! always_slow {
     ($($name:ident => $function:path),* $(,)?) => {$(
@@ -113,6 +163,8 @@ always_slow! {
     before_atomic => accesses::before_atomic,
     after_atomic => accesses::after_atomic,
     after_load => accesses::after_load,
+    before_load => accesses::before_load,
+    before_relaxed => accesses::before_relaxed,
     string => accesses::string,
 }
 
@@ -168,11 +220,9 @@ unsafe extern "C" fn translate() {
 pub fn all() -> [u64; slot::COUNT] {
     let mut slots = [0; slot::COUNT];
     let mut set = |at: usize, thunk: unsafe extern "C" fn()| slots[at] = thunk as usize as u64;
-    for (at, thunk) in [read1, read2, read4, read8].into_iter().enumerate() {
+    let kinds = [keeps_all::ALL, flags_dead::ALL, vectors_free::ALL, flags_dead_vectors_free::ALL];
+    for (at, thunk) in kinds.into_iter().flatten().enumerate() {
         set(slot::READ + at, thunk);
-    }
-    for (at, thunk) in [write1, write2, write4, write8].into_iter().enumerate() {
-        set(slot::WRITE + at, thunk);
     }
     set(slot::READ_RANGE, read_range);
     set(slot::WRITE_RANGE, write_range);
@@ -183,5 +233,7 @@ pub fn all() -> [u64; slot::COUNT] {
     set(slot::TRANSLATE, translate);
     set(slot::STRING, string);
     set(slot::ACQUIRE_LOADED, after_load);
+    set(slot::LOAD, before_load);
+    set(slot::RELAXED, before_relaxed);
     slots
 }
