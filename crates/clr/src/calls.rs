@@ -29,6 +29,8 @@ pub enum What {
     Locks(i32),
     /// It is given a delegate that is called as a new piece of work.
     Starts,
+    /// It calls what nobody knows before it runs. Why that is no point.
+    Unseen(&'static str),
 }
 
 /// Whether a method or constructor hands a delegate to a pool, a timer or a new thread.
@@ -45,6 +47,19 @@ fn starts_work(class: &str, method: &str) -> bool {
         _ => &[],
     };
     methods.contains(&method)
+}
+
+/// Why what a method calls can not be watched.
+fn hides_callee(class: &str, method: &str) -> Option<&'static str> {
+    match (class, method) {
+        ("Microsoft.CSharp.RuntimeBinder.Binder", "InvokeMember" | "GetIndex" | "SetIndex") => {
+            Some("a call through `dynamic`")
+        }
+        ("System.Reflection.MethodBase" | "System.Reflection.MethodInfo", "Invoke")
+        | ("System.Type", "InvokeMember")
+        | ("System.Delegate", "DynamicInvoke") => Some("a call by reflection"),
+        _ => None,
+    }
 }
 
 impl Call {
@@ -74,7 +89,7 @@ impl Call {
                     _ => return None,
                 }
             }
-            None => return None,
+            None => What::Unseen(hides_callee(&class, &member.name)?),
         };
         let with = Arguments { class: &of_class, method: &of_method };
         let method = signature::method(member.signature, with)?;
@@ -137,5 +152,12 @@ mod tests {
                 && starts_work("System.Threading.Thread", ".ctor")
         );
         assert!(!starts_work("System.Threading.Tasks.Task", "Wait") && !starts_work("Mine.Task", "Run"));
+    }
+
+    #[test]
+    fn what_hides_whom_it_calls() {
+        assert!(hides_callee("System.Reflection.MethodBase", "Invoke").is_some());
+        assert!(hides_callee("Microsoft.CSharp.RuntimeBinder.Binder", "SetIndex").is_some());
+        assert!(hides_callee("System.Action", "Invoke").is_none());
     }
 }

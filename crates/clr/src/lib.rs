@@ -14,6 +14,7 @@
 //! signature, il              types of arguments, bodies of methods: pure functions of bytes
 //! pdb, embedded_pdb          lines
 //! lists                      which APIs are thread-unsafe
+//! ownership                  which modules are the user's
 //! calls                      what a call in the code is
 //! rewrite, delegates         adds points to methods as they are compiled
 //! probe                      the class that rewritten code calls
@@ -49,7 +50,7 @@
 //! have waited for a delay.
 //!
 //! # Not seen
-//! Reflection and `dynamic`, code that is made at run time, framework code that uses the user's
+//! Reflection and `dynamic`, which are counted, code that is made at run time, framework code that uses the user's
 //! collections other than by LINQ and the listed functions, delegates made of listed methods of a
 //! type with type parameters, methods of structures. Run on CoreCLR 3.1, x86-64 Linux.
 
@@ -63,6 +64,7 @@ mod force_async;
 pub mod il;
 pub mod lists;
 mod metadata;
+mod ownership;
 pub mod pdb;
 mod point;
 mod probe;

@@ -69,8 +69,11 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
     let emit = Emit(info.metadata(module, true, &IID_METADATA_EMIT)?);
     let is_object = |token: &Token| import.type_ref(*token).is_some_and(|(_, name)| name == "System.Object");
     let object = import.type_refs().into_iter().find(is_object)?;
-    // Whatever facade has Object has RuntimeHelpers too.
-    let hash = emit.member_ref(emit.type_ref(import.type_ref(object)?.0, HELPERS)?, "GetHashCode", &HASH)?;
+    // The facade that has Object has RuntimeHelpers too, unless a trimmed program has lost what it
+    // does not use. The library that all facades lead to always has it.
+    let facade = import.type_ref(object)?.0;
+    let library = core_library(module).unwrap_or(facade);
+    let hash = emit.member_ref(emit.type_ref(library, HELPERS)?, "GetHashCode", &HASH)?;
     let class = emit.class(CLASS, object)?;
     let point = emit.static_method(class, "Point", &POINT)?;
     let held = emit.static_method(class, "Held", &HELD)?;
@@ -92,6 +95,10 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
     done.then_some((Probe { class, point, through, begin, completed, count_locks }, emit))
 }
 
+fn core_library(module: ModuleId) -> Option<Token> {
+    AssemblyEmit(session().info.metadata(module, true, &IID_METADATA_ASSEMBLY_EMIT)?).core_library()
+}
+
 fn add_count_locks(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
     /// `void (int)`.
     const SIGNATURE: [u8; 4] = [0, 1, 0x01, 0x08];
@@ -102,9 +109,8 @@ fn add_count_locks(module: ModuleId, emit: Emit, class: Token) -> Option<Token> 
 }
 
 fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
-    let assemblies = AssemblyEmit(session().info.metadata(module, true, &IID_METADATA_ASSEMBLY_EMIT)?);
     // Facades differ in where they have these; the library that all of them lead to has them.
-    let library = assemblies.core_library()?;
+    let library = core_library(module)?;
     let context = emit.type_ref(library, "System.Threading.SynchronizationContext")?;
     let scheduler = emit.type_ref(library, "System.Threading.Tasks.TaskScheduler")?;
     let getter = |class: Token, name: &str| {

@@ -21,13 +21,13 @@ use crate::calls::{Call, What};
 use crate::com::IID_METADATA_IMPORT2;
 use crate::delegates::Thunks;
 use crate::il::{self, Body, Built, code};
-use crate::lists::{Object, Operation, matches_pattern};
+use crate::lists::{Object, Operation};
 use crate::metadata::{Emit, Import, table};
 use crate::probe::{self, Probe};
 use crate::profiling::{ModuleId, Token};
 use crate::session::session;
 use crate::sites::{self, Site};
-use crate::{force_async, point, signature};
+use crate::{force_async, ownership, point, signature};
 
 /// A module that is looked into.
 struct Module {
@@ -50,18 +50,10 @@ static PLACES: LazyLock<Mutex<HashMap<(ModuleId, Token), Places>>> = LazyLock::n
 
 type Places = Vec<(u32, u32)>;
 
-/// The user's: not of the framework.
-fn is_users(path: &str) -> bool {
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let framework = ["System.", "Microsoft.", "netstandard.", "mscorlib.", "WindowsBase."];
-    let is_framework =
-        path.contains("/shared/Microsoft.") || framework.iter().any(|prefix| file.starts_with(prefix));
-    !is_framework || session().modules.iter().any(|pattern| matches_pattern(pattern, path))
-}
-
 /// A module was loaded.
 pub fn load(module: ModuleId) {
-    let Some(path) = session().info.module_path(module).filter(|path| is_users(path)) else { return };
+    let is_users = |path: &String| ownership::is_users(path, &session().modules);
+    let Some(path) = session().info.module_path(module).filter(is_users) else { return };
     match prepare(module, &path) {
         Some(prepared) => drop(lock(&MODULES).insert(module, prepared)),
         None if path.starts_with('/') => sites::note_unseen(&path, "its metadata cannot be added to"),
@@ -234,6 +226,10 @@ impl Module {
             }
             What::Starts => {
                 self.note_begins(body, at);
+                return false;
+            }
+            What::Unseen(why) => {
+                sites::note_unseen(&sites::method_name(self.import, of.method), why);
                 return false;
             }
         };

@@ -63,6 +63,53 @@ fn another_profiler_is_left_alone() {
     assert!(said.contains("{00000000-1111") && said.contains("unset CORECLR_ENABLE_PROFILING"), "{said}");
 }
 
+/// The path of another profiler that somebody has left behind, without one being configured.
+#[test]
+fn a_path_that_was_left_over_keeps_nothing_out() {
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
+    let words = compile(&bench, &sdk, "dictionary_keys_ok");
+    let mut command = bench.raddle("tsvd --no-store --");
+    command.args(&words).env("CORECLR_PROFILER_PATH_64", "/nowhere/libother.so");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("watched ") && said.contains(" in 1 file"), "{said}");
+}
+
+/// The program that a build leaves beside an assembly, with the runtime elsewhere and in the same
+/// folder; `dotnet exec`. The calls of the program are watched, those of what starts it are not.
+#[test]
+fn every_way_to_start_an_assembly() {
+    let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
+    let words = compile(&bench, &sdk, "dictionary_keys_ok");
+    let assembly = Path::new(&words[3]).to_owned();
+    let sites = |words: &[String]| {
+        let caught = tsvd(&bench, "", words);
+        caught.assert_clean();
+        assert_eq!((caught.status, caught.stdout.as_str()), (0, "done\n"), "{}", caught.stderr);
+        assert!(!caught.stderr.contains("inlined"), "{}", caught.stderr);
+        caught.report["stats"]["sites"].as_u64().unwrap()
+    };
+    let expected = sites(&words);
+    assert!(expected > 0);
+    let host = sdk.make_host(&assembly).display().to_string();
+    let root = format!("DOTNET_ROOT={}", sdk.root().display());
+    let start = ["env".to_owned(), words[1].clone(), root, host];
+    assert_eq!(sites(&start), expected);
+    let exec = [&words[..3], &["exec".to_owned(), words[3].clone()]].concat();
+    assert_eq!(sites(&exec), expected);
+    // Not in the folder that the program is run in, where the host would take it for something else.
+    let carried = bench.path("carried").join("carried.dll");
+    std::fs::create_dir(carried.parent().unwrap()).unwrap();
+    for extension in ["dll", "pdb"] {
+        std::fs::copy(assembly.with_extension(extension), carried.with_extension(extension)).unwrap();
+    }
+    sdk.carry_runtime(&carried);
+    let host = sdk.make_host(&carried).display().to_string();
+    let start = ["env".to_owned(), words[1].clone(), "DOTNET_ROOT=/nowhere".to_owned(), host];
+    assert_eq!(sites(&start), expected);
+}
+
 const CART: &str = r#"
 using System; using System.Threading; using System.Threading.Tasks;
 namespace Shop {

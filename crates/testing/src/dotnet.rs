@@ -1,5 +1,6 @@
 //! The .NET SDK that `./test setup` puts into `target/dotnet`, to compile and run C# in tests.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,7 +56,10 @@ impl Sdk {
         let references = std::fs::read_dir(&framework).unwrap().filter_map(|entry| {
             let name = entry.unwrap().file_name().to_string_lossy().into_owned();
             let managed = name.ends_with(".dll") && !name.contains("Native");
-            let wanted = managed && (name.starts_with("System") || name == "Microsoft.CSharp.dll");
+            // Of the last two `dynamic` is made.
+            let wanted =
+                name.starts_with("System") || name == "Microsoft.CSharp.dll" || name == "netstandard.dll";
+            let wanted = managed && wanted;
             wanted.then(|| format!("-r:{}", framework.join(name).display()))
         });
         let mut compile = self.dotnet();
@@ -70,5 +74,35 @@ impl Sdk {
             r#"{{"runtimeOptions":{{"tfm":"netcoreapp3.1","framework":{{"name":"Microsoft.NETCore.App","version":"{version}"}}}}}}"#
         );
         std::fs::write(to.with_extension("runtimeconfig.json"), settings).unwrap();
+    }
+
+    /// Makes the program beside an assembly that starts it, as a build leaves one.
+    pub fn make_host(&self, assembly: &Path) -> PathBuf {
+        /// Stands for the name of the assembly in the template.
+        const PLACE: &[u8] = b"c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714caef0c4f2";
+        let mut host = std::fs::read(self.only("sdk").join("AppHostTemplate/apphost")).unwrap();
+        let at = host.windows(PLACE.len()).position(|window| window == PLACE).expect("a place for the name");
+        let name = assembly.file_name().unwrap().as_encoded_bytes();
+        host[at..at + PLACE.len()].fill(0);
+        host[at..at + name.len()].copy_from_slice(name);
+        let to = assembly.with_extension("");
+        std::fs::write(&to, host).unwrap();
+        std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o755)).unwrap();
+        to
+    }
+
+    /// Puts the runtime into the folder of an assembly, so that its program needs none elsewhere.
+    pub fn carry_runtime(&self, assembly: &Path) {
+        let (framework, host) = (self.only("shared/Microsoft.NETCore.App"), self.only("host/fxr"));
+        let version = framework.file_name().unwrap().to_string_lossy().into_owned();
+        let folder = assembly.parent().unwrap();
+        for entry in [framework, host].iter().flat_map(|from| std::fs::read_dir(from).unwrap()) {
+            let entry = entry.unwrap();
+            std::os::unix::fs::symlink(entry.path(), folder.join(entry.file_name())).unwrap();
+        }
+        let settings = format!(
+            r#"{{"runtimeOptions":{{"tfm":"netcoreapp3.1","includedFrameworks":[{{"name":"Microsoft.NETCore.App","version":"{version}"}}]}}}}"#
+        );
+        std::fs::write(assembly.with_extension("runtimeconfig.json"), settings).unwrap();
     }
 }

@@ -105,6 +105,12 @@ impl Run {
         self.tables(|core| core.stats().delays).iter().sum()
     }
 
+    /// How long all threads were held.
+    #[allow(dead_code, reason = "a benchmark and the tests share this file")]
+    pub fn delay_nanos(&self) -> u64 {
+        self.tables(|core| core.stats().delayed).iter().sum()
+    }
+
     /// What the core's tables of each process say.
     fn tables<T>(&self, mut read: impl FnMut(&Tsvd) -> T) -> Vec<T> {
         let mut all = Vec::new();

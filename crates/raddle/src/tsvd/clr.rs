@@ -6,7 +6,6 @@
 //! of their own, beside those of native code.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,6 +37,8 @@ pub fn set_profiler(command: &mut Command, library: &Path) {
         command.env(format!("{prefix}_ENABLE_PROFILING"), "1");
         command.env(format!("{prefix}_PROFILER"), raddle_clr::CLASS);
         command.env(format!("{prefix}_PROFILER_PATH"), library);
+        // Goes before the other, so that one which is left over would keep this profiler out.
+        command.env(format!("{prefix}_PROFILER_PATH_64"), library);
     }
 }
 
@@ -57,7 +58,20 @@ pub fn say_why_not(program: &Path, seen: &Clr) {
     }
     if let Some(why) = why_not(program, &std::fs::read(program).unwrap_or_default()) {
         say!("{} is not watched as a .NET program: {why}", program.display());
+    } else if let Some(variable) = forbids_profilers(|name| std::env::var(name).ok()) {
+        say!("{variable} is 0, which keeps profilers out of .NET processes: unset it to have them watched");
     }
+}
+
+/// The variable by which .NET is told, since version 6, to let no profiler in.
+fn forbids_profilers(value: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    const VARIABLES: [&str; 4] = [
+        "DOTNET_EnableDiagnostics",
+        "DOTNET_EnableDiagnostics_Profiler",
+        "COMPlus_EnableDiagnostics",
+        "COMPlus_EnableDiagnostics_Profiler",
+    ];
+    VARIABLES.into_iter().find(|name| value(name).is_some_and(|value| value.trim() == "0"))
 }
 
 fn why_not(program: &Path, text: &[u8]) -> Option<&'static str> {
@@ -78,10 +92,16 @@ fn why_not(program: &Path, text: &[u8]) -> Option<&'static str> {
 /// The profiler that is configured already.
 pub fn other_profiler() -> Option<String> {
     PREFIXES.iter().find_map(|prefix| {
-        let enabled = std::env::var_os(format!("{prefix}_ENABLE_PROFILING"))?;
+        let enabled = std::env::var(format!("{prefix}_ENABLE_PROFILING")).ok()?;
         let profiler = std::env::var(format!("{prefix}_PROFILER")).ok()?;
-        (enabled == OsStr::new("1") && profiler != raddle_clr::CLASS).then_some(profiler)
+        (is_on(&enabled) && profiler != raddle_clr::CLASS).then_some(profiler)
     })
+}
+
+/// Numbers in the runtime's variables are hexadecimal.
+fn is_on(value: &str) -> bool {
+    let digits = value.trim().trim_start_matches("0x");
+    u32::from_str_radix(digits, 16).is_ok_and(|number| number != 0)
 }
 
 /// Whether a site, by its name, is one of .NET: it is in a file that no native code is in.
@@ -339,6 +359,21 @@ mod tests {
         assert!(told("app", b"..\0__managedcode\0..").is_some_and(|why| why.contains("NativeAOT")));
         assert!(told("/x/dotnet", b"/lib/ld-musl-x86_64.so.1").is_some_and(|why| why.contains("musl")));
         assert_eq!((told("/x/dotnet", b"ELF"), told("app", b"ld-musl")), (None, None));
+    }
+
+    #[test]
+    fn a_variable_that_keeps_profilers_out_is_named() {
+        let set = |name: &'static str, value: &'static str| {
+            forbids_profilers(move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        assert_eq!(set("COMPlus_EnableDiagnostics", "0"), Some("COMPlus_EnableDiagnostics"));
+        assert_eq!((set("DOTNET_EnableDiagnostics", "1"), set("OTHER", "0")), (None, None));
+    }
+
+    #[test]
+    fn profiling_is_on_as_the_runtime_reads_it() {
+        assert!(is_on("1") && is_on("0x1") && is_on("01"));
+        assert!(!is_on("0") && !is_on("") && !is_on("yes"));
     }
 
     #[test]

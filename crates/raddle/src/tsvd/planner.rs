@@ -165,9 +165,21 @@ pub fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/") || is_clr(path)
 }
 
-/// The runtime of .NET, wherever it is: what it calls is its own business.
+/// The runtime of .NET and what starts it, wherever they are, also in the folder of a program that
+/// carries them: what they call is their own business.
 fn is_clr(path: &str) -> bool {
-    path.contains("/Microsoft.NETCore.App/") || path.contains("/host/fxr/") || path.ends_with("/dotnet")
+    const CARRIED: [&str; 6] =
+        ["libhostfxr.", "libhostpolicy.", "libcoreclr", "libclr", "libSystem.", "libmscord"];
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let is_carried = CARRIED.iter().any(|prefix| file.starts_with(prefix));
+    let is_in_place = path.contains("/Microsoft.NETCore.App/") || path.contains("/host/fxr/");
+    is_carried || is_in_place || file == "dotnet" || starts_assembly(path)
+}
+
+/// Whether a program does nothing but start the assembly of its name beside it.
+fn starts_assembly(path: &str) -> bool {
+    let beside = |extension: &str| Path::new(&format!("{path}.{extension}")).is_file();
+    beside("runtimeconfig.json") && beside("dll")
 }
 
 /// The functions that files which are looked at take the addresses of, or that were looked up by
