@@ -1,6 +1,7 @@
 //! The tests of a test program, as it lists them.
 //!
-//! What a program is made with (Rust's libtest, GoogleTest, Catch2) is told by names in its file.
+//! What a program is made with (Rust's libtest and what imitates it, GoogleTest, Catch2, doctest,
+//! Boost.Test) is told by names in its file.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -18,6 +19,15 @@ enum Harness {
     GoogleTest,
     Catch2,
     Catch3,
+    Doctest,
+    BoostTest,
+}
+
+/// Where a program prints the list of its tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Output,
+    Error,
 }
 
 /// A test: its name, and the arguments that run it alone.
@@ -35,8 +45,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The tests of what is a test program, as it lists them.
 pub fn list(recipe: &Recipe) -> Option<Vec<Case>> {
     let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
-    let cases = harness.cases(&ask(recipe, harness.listing())?);
+    let cases = harness.cases(&ask(recipe, harness.listing(), harness.stream())?);
     (!cases.is_empty()).then_some(cases)
+}
+
+/// Whether it is a test program that has no test.
+pub fn has_none(recipe: &Recipe) -> bool {
+    let cases = || {
+        let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
+        Some(harness.cases(&ask(recipe, harness.listing(), harness.stream())?))
+    };
+    cases().is_some_and(|cases| cases.is_empty())
 }
 
 /// Do these arguments choose exactly one test of a program that is made with libtest?
@@ -45,7 +64,7 @@ pub fn is_one_of_libtest(recipe: &Recipe, arguments: &[OsString]) -> bool {
         let content = std::fs::read(&recipe.program.path).ok()?;
         let harness = Harness::of(&content).filter(|h| *h == Harness::Libtest)?;
         let words: Vec<&str> = arguments.iter().map(|w| w.to_str()).collect::<Option<_>>()?;
-        let listing = ask(recipe, &[&words[..], harness.listing()].concat())?;
+        let listing = ask(recipe, &[&words[..], harness.listing()].concat(), Stream::Output)?;
         Some(harness.cases(&listing).len())
     };
     number() == Some(1)
@@ -66,16 +85,24 @@ impl Case {
 }
 
 /// What the program prints when it is run with these arguments, not watched by anybody.
-fn ask(recipe: &Recipe, arguments: &[&str]) -> Option<String> {
+fn ask(recipe: &Recipe, arguments: &[&str], stream: Stream) -> Option<String> {
     let mut command = Command::new(&recipe.program.path);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match stream {
+        Stream::Output => command.stdout(Stdio::piped()),
+        Stream::Error => command.stderr(Stdio::piped()),
+    };
+    crate::launch::surroundings().apply_all(&mut command);
     if let Some(folder) = &recipe.folder {
         command.current_dir(folder);
     }
     command.envs(recipe.environment.iter().map(|(name, value)| (name, value)));
     apart(&mut command);
     let mut child = command.spawn().ok()?;
-    let mut output = child.stdout.take()?;
+    let mut output: Box<dyn Read + Send> = match stream {
+        Stream::Output => Box::new(child.stdout.take()?),
+        Stream::Error => Box::new(child.stderr.take()?),
+    };
     let reader = std::thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         output.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
@@ -113,7 +140,17 @@ impl Harness {
                 || has("_ZN5Catch7AutoRegC2EPNS_12ITestInvokerE");
             return Some(if version_2 { Harness::Catch2 } else { Harness::Catch3 });
         }
+        if has("_ZN7doctest6detail7regTestE") {
+            return Some(Harness::Doctest);
+        }
+        if has("_ZN5boost9unit_test14unit_test_mainE") {
+            return Some(Harness::BoostTest);
+        }
         (has("RUST_TEST_THREADS") && has("--test-threads")).then_some(Harness::Libtest)
+    }
+
+    fn stream(self) -> Stream {
+        if self == Harness::BoostTest { Stream::Error } else { Stream::Output }
     }
 
     fn listing(self) -> &'static [&'static str] {
@@ -122,11 +159,16 @@ impl Harness {
             Harness::GoogleTest => &["--gtest_list_tests"],
             Harness::Catch2 => &["--list-test-names-only"],
             Harness::Catch3 => &["--list-tests", "--verbosity", "quiet"],
+            Harness::Doctest => &["--list-test-cases", "--no-colors=true"],
+            Harness::BoostTest => &["--list_content=HRF", "--color_output=no"],
         }
     }
 
     /// The tests in what the program printed.
     fn cases(self, listing: &str) -> Vec<Case> {
+        if self == Harness::BoostTest {
+            return boost_cases(listing);
+        }
         let mut suite = "";
         let mut cases = Vec::new();
         for line in listing.lines() {
@@ -151,12 +193,56 @@ impl Harness {
                     let alone = || [escaped(name).as_str(), "--rng-seed", "1"].map(str::to_owned).to_vec();
                     (!name.is_empty()).then(|| (name.to_owned(), alone()))
                 }
+                Harness::Doctest => {
+                    let is_frame = line.starts_with("[doctest] ") || line.starts_with("=====");
+                    let alone = || [doctest_filter(line), "--case-sensitive=true".into()].to_vec();
+                    (!is_frame && !line.is_empty()).then(|| (line.to_owned(), alone()))
+                }
+                Harness::BoostTest => None,
             };
             let flags = if self == Harness::Libtest { flag::LIBTEST } else { 0 };
             cases.extend(case.map(|(name, arguments)| Case { name, arguments, flags }));
         }
         cases
     }
+}
+
+/// The tests in Boost.Test's list, which is a tree: four spaces a level, and a star behind what is
+/// not disabled. Its handlers would turn a crash into a status.
+fn boost_cases(listing: &str) -> Vec<Case> {
+    let depth = |line: &str| (line.len() - line.trim_start().len()) / 4;
+    let lines: Vec<&str> = listing.lines().filter(|l| !l.trim().is_empty()).collect();
+    let mut path: Vec<&str> = Vec::new();
+    let mut cases = Vec::new();
+    // Below this level everything is disabled.
+    let mut disabled = None;
+    for (i, line) in lines.iter().enumerate() {
+        let level = depth(line);
+        let (name, is_enabled) = match line.split_once('*') {
+            Some((name, _)) => (name.trim(), true),
+            None => (line.trim(), false),
+        };
+        path.truncate(level);
+        path.push(name);
+        if disabled.is_some_and(|d| level > d) {
+            continue;
+        }
+        disabled = (!is_enabled).then_some(level);
+        let is_test = lines.get(i + 1).is_none_or(|next| depth(next) <= level);
+        if is_enabled && is_test {
+            let name = path.join("/");
+            let arguments = vec![format!("--run_test={name}"), "--catch_system_errors=no".into()];
+            cases.push(Case { name, arguments, flags: 0 });
+        }
+    }
+    cases
+}
+
+/// A filter of doctest's that takes one name. A comma would begin another filter, and what escapes
+/// it depends on the version: `?` is any character.
+fn doctest_filter(name: &str) -> String {
+    let plain = |c: char| if matches!(c, ',' | '\\' | '"') { '?' } else { c };
+    format!("--test-case={}", name.chars().map(plain).collect::<String>())
 }
 
 /// Catch2 takes some characters of a name for patterns.
@@ -212,12 +298,34 @@ mod tests {
     }
 
     #[test]
+    fn tests_of_doctest_are_listed() {
+        let listing = "[doctest] listing all test case names\n=====\na queue, full\nplain\n=====\n\
+                       [doctest] unskipped test cases passing the current filters: 2\n";
+        let expected = [
+            pair("a queue, full", "--test-case=a queue? full --case-sensitive=true"),
+            pair("plain", "--test-case=plain --case-sensitive=true"),
+        ];
+        assert_eq!(names(Harness::Doctest, listing), expected);
+    }
+
+    #[test]
+    fn tests_of_boost_are_listed_and_disabled_ones_are_not() {
+        let listing =
+            "plain*\ns*\n    races*: slow\n    off \n    many*\n        _0*\n        _1*\nall_off \n    a*\n";
+        let expected = ["plain", "s/races", "s/many/_0", "s/many/_1"]
+            .map(|name| pair(name, &format!("--run_test={name} --catch_system_errors=no")));
+        assert_eq!(names(Harness::BoostTest, listing), expected);
+    }
+
+    #[test]
     fn a_program_is_told_by_its_names() {
         let of = |text: &str| Harness::of(text.as_bytes());
         assert_eq!(of("..RUST_TEST_THREADS..--test-threads.."), Some(Harness::Libtest));
         assert_eq!(of("_ZN7testing8internal23MakeAndRegisterTestInfoEPKc"), Some(Harness::GoogleTest));
         assert_eq!(of("_ZN5Catch7AutoRegC1EPNS_12ITestInvokerERKNS"), Some(Harness::Catch2));
         assert_eq!(of("_ZN5Catch7AutoRegC1ENS_6Detail10unique_ptr"), Some(Harness::Catch3));
+        assert_eq!(of("_ZN7doctest6detail7regTestERKNS0_8TestCaseE"), Some(Harness::Doctest));
+        assert_eq!(of("_ZN5boost9unit_test14unit_test_mainEPFbvEiPPc"), Some(Harness::BoostTest));
         assert_eq!(of("RUST_TEST_THREADS in a text"), None);
     }
 }

@@ -62,6 +62,10 @@ impl Notes {
         Notes { quiet: true, ..Notes::default() }
     }
 
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub fn say(&self, sentence: &str) {
         let is_new = self.said.lock().unwrap_or_else(|e| e.into_inner()).insert(sentence.into());
         if is_new && !self.quiet {

@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -36,10 +36,53 @@ static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
 static QUIET: AtomicU64 = AtomicU64::new(0);
 /// The file that targets find as their standard input; without one they find it empty.
 static INPUT: OnceLock<PathBuf> = OnceLock::new();
+/// Where targets run, for a command that is part of a suite.
+static SURROUNDINGS: Mutex<Surroundings> = Mutex::new(Surroundings { folder: None, environment: Vec::new() });
 /// How often somebody has told raddle, and not the terminal, to end.
 static REQUESTS: AtomicI32 = AtomicI32::new(0);
 /// A target that has not ended by so many requests is killed, as other tools do.
 const PATIENCE: i32 = 3;
+
+/// Where a target runs and what variables it has, as far as that is not as with raddle itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Surroundings {
+    pub folder: Option<PathBuf>,
+    pub environment: Vec<(String, String)>,
+}
+
+/// Puts every target that is started from now on into these surroundings.
+pub fn surround(surroundings: Surroundings) {
+    *SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner) = surroundings;
+}
+
+/// What [`surround`] was given last.
+pub fn surroundings() -> Surroundings {
+    SURROUNDINGS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+impl Surroundings {
+    /// Variables of the loader are raddle's own too: they are put together where raddle sets them.
+    const JOINED: [&str; 2] = ["LD_PRELOAD", "LD_LIBRARY_PATH"];
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        self.environment.iter().find(|(n, _)| n == name).map(|(_, value)| value.into())
+    }
+
+    /// Puts the command into the folder, and gives it the variables.
+    pub fn apply(&self, command: &mut Command) {
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let own = self.environment.iter().filter(|(name, _)| !Self::JOINED.contains(&name.as_str()));
+        command.envs(own.map(|(name, value)| (name, value)));
+    }
+
+    /// The same for a command without raddle's runtime.
+    pub fn apply_all(&self, command: &mut Command) {
+        self.apply(command);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+    }
+}
 
 /// The signal that wanted it all to end.
 pub fn interrupted_by() -> Option<&'static str> {
@@ -112,6 +155,7 @@ fn ends_with_raddle(command: &mut Command) {
 pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
+    surroundings().apply(&mut command);
     command.env(OsStr::from_bytes(raddle_wire::SESSION_ENV.to_bytes()), dir);
     command.env("LD_LIBRARY_PATH", in_front(&runtime.library_folder(), "LD_LIBRARY_PATH"));
     if !program.has_runtime {
@@ -142,6 +186,7 @@ pub fn tsvd_command(
 ) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
+    surroundings().apply(&mut command);
     command.env(OsStr::from_bytes(raddle_wire::SESSION_ENV.to_bytes()), dir);
     if program.has_runtime {
         command.env("LD_LIBRARY_PATH", in_front(&runtime.library_folder(), "LD_LIBRARY_PATH"));
@@ -167,6 +212,7 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
 pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
+    surroundings().apply_all(&mut command);
     start(program, command)
 }
 
@@ -252,7 +298,8 @@ fn bound_stack() {
 /// The path before what the variable holds already.
 fn in_front(path: &Path, variable: &str) -> OsString {
     let mut value = path.as_os_str().to_owned();
-    if let Some(old) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
+    let old = surroundings().variable(variable).or_else(|| std::env::var_os(variable));
+    if let Some(old) = old.filter(|v| !v.is_empty()) {
         value.push(":");
         value.push(old);
     }

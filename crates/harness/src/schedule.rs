@@ -201,12 +201,18 @@ pub fn matters(name: &str) -> bool {
     WHOLE.contains(&name) || BEGIN.iter().any(|b| name.starts_with(b))
 }
 
-/// Those of raddle's own.
+/// Those of raddle's own, and those that the target was given beside them.
 pub fn environment() -> BTreeMap<String, String> {
-    std::env::vars_os()
+    let own = std::env::vars_os()
         .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-        .filter(|(k, _)| matters(k))
-        .collect()
+        .filter(|(k, _)| matters(k));
+    own.chain(crate::launch::surroundings().environment).collect()
+}
+
+/// The folder in which targets run.
+pub fn folder() -> std::path::PathBuf {
+    let given = crate::launch::surroundings().folder;
+    given.or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
 /// The file on the standard input of targets, by its absolute path.

@@ -154,6 +154,13 @@ impl Ledger {
         false
     }
 
+    /// Whether something is open that one ordinary run has seen for certain: a second run may confirm
+    /// it.
+    pub fn has_single_witness(&self) -> bool {
+        let is_single = |t: &Target| self.witnessed.get(&t.finding.id).is_some_and(|seen| seen.len() == 1);
+        self.targets.iter().any(|t| matches!(t.verdict, Verdict::Open { .. }) && is_single(t))
+    }
+
     /// A search has ended.
     pub fn searched(&mut self, space: &Space) {
         if space.is_whole {
@@ -274,9 +281,13 @@ mod tests {
         let mut ledger = Ledger::default();
         assert!(!ledger.witness(Detector::Run, x(), 0));
         assert!(!ledger.witness(Detector::Run, x(), 0));
-        assert!(ledger.confirmed().is_empty());
+        assert!(ledger.confirmed().is_empty() && ledger.has_single_witness());
         assert!(ledger.witness(Detector::Run, x(), 1));
         assert_eq!(ledger.confirmed()[0].finding.confidence, Confidence::Confirmed);
+        assert!(!ledger.has_single_witness());
+        let mut suspected = Ledger::default();
+        suspected.suspect(Detector::Run, x());
+        assert!(!suspected.has_single_witness(), "a suspicion was seen by nobody");
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum Part {
     Look,
     /// All targets at once.
     Settle,
+    /// Ordinary runs for what one detector alone has seen.
+    Corroborate,
     /// Consequences.
     Consequences,
     /// Calls of libraries, with delays.
@@ -59,6 +61,7 @@ impl Part {
         match self {
             Part::Look => 0.2,
             Part::Settle => 0.35,
+            Part::Corroborate => 0.2,
             Part::Consequences => 0.4,
             Part::Libraries => 0.3,
             Part::OneByOne => 0.5,
@@ -100,7 +103,7 @@ mod tests {
         #[test]
         fn parts_never_take_more_than_there_is(millis in 1u64..10_000_000) {
             let mut left = Duration::from_millis(millis);
-            for part in [Part::Look, Part::Settle, Part::Consequences, Part::Libraries, Part::OneByOne, Part::AtLarge] {
+            for part in [Part::Look, Part::Settle, Part::Corroborate, Part::Consequences, Part::Libraries, Part::OneByOne, Part::AtLarge] {
                 let share = share(part, left);
                 prop_assert!(share <= left + Duration::from_micros(1));
                 left = left.saturating_sub(share);

@@ -180,9 +180,9 @@ fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
 
 /// Whether two findings, of whichever detectors, have one cause, so that mending it settles both.
 ///
-/// - Races: the same variable and an end in the same function. Without a variable: the same lines.
-/// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in
-///   common.
+/// - Races: the same variable and an end in the same function. Without a variable: the same lines, as far as they are
+///   known: a detector may have forgotten where an earlier access was.
+/// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in common.
 /// - Wrong exit statuses: always. One command has one reason to end badly, whatever the number.
 /// - Deadlocks without locks, such as a lost wake-up: a line in common at which a thread waits,
 ///   whoever joins whom.
@@ -208,7 +208,13 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     match goal {
         Goal::Race => match (identity::variable(a), identity::variable(b)) {
             (Some(x), Some(y)) => x == y && !functions(a).is_disjoint(&functions(b)),
-            _ => !here.is_empty() && here == there,
+            _ => {
+                let is_half = |f: &Finding| f.accesses.iter().any(|a| line(a).is_none());
+                let is_part = |half: &Finding, x: &BTreeSet<Line>, y: &BTreeSet<Line>| {
+                    is_half(half) && !x.is_empty() && x.is_subset(y)
+                };
+                !here.is_empty() && here == there || is_part(a, &here, &there) || is_part(b, &there, &here)
+            }
         },
         Goal::Deadlock => {
             if let (Some(x), Some(y)) = (lock_names(a), lock_names(b)) {
@@ -286,6 +292,19 @@ pub(crate) mod tests {
         assert!(!same_cause(&a, &race(Some("y"), [("f", 1), ("g", 2)])));
         assert!(same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("g", 2), ("f", 1)])));
         assert!(!same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("f", 1), ("g", 3)])));
+    }
+
+    #[test]
+    fn a_race_of_which_one_end_was_forgotten_is_known_by_the_other() {
+        let whole = race(None, [("f", 1), ("g", 2)]);
+        let mut half = whole.clone();
+        half.accesses[0].stack.clear();
+        assert!(same_cause(&whole, &half) && same_cause(&half, &whole));
+        assert!(!same_cause(&half, &race(None, [("f", 1), ("g", 3)])));
+        let mut nothing = half.clone();
+        nothing.accesses[1].stack.clear();
+        nothing.accesses[1].op = Op::Free;
+        assert!(!same_cause(&whole, &nothing), "nothing known is nothing in common");
     }
 
     #[test]

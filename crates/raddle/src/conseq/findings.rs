@@ -323,7 +323,7 @@ impl<'a> Teller<'a> {
     /// Writes the file to replay. Gives its name.
     fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<PathBuf> {
         let recipe = &self.tested.recipe;
-        let folder = recipe.folder.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+        let folder = recipe.folder.clone().unwrap_or_else(schedule::folder);
         let environment = schedule::environment();
         let points = failure.points.as_deref().unwrap_or(&recipe.points);
         let head = Head {

@@ -40,7 +40,7 @@ mod result_cache;
 mod rust_locks;
 mod sites;
 mod stacks;
-mod suite;
+pub mod suite;
 mod suspect_list;
 mod tester;
 mod traced_runs;
@@ -59,6 +59,7 @@ use raddle_wire::explore::flag;
 
 use crate::report::{Settler, TextTo};
 use campaign::Budget;
+use raddle_harness::cases::is_one_of_libtest;
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
 use raddle_harness::say::say;
@@ -105,7 +106,11 @@ fn investigate(args: &Args, program: target::Program, options: &Options, notes: 
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     raddle_harness::interrupt::watch();
     let instrumented = program.has_runtime;
-    let recipe = recipe(args, program, runtime);
+    let mut recipe = recipe(args, program, runtime);
+    // One test of libtest's that was chosen is as one that was listed.
+    if args.command.len() > 1 && is_one_of_libtest(&recipe, &args.command[1..]) {
+        recipe.flags |= flag::LIBTEST;
+    }
     if !instrumented {
         suite::run(args, options, &recipe, notes)
     } else if let Some(tests) = suite::tests_of(args, &recipe) {

@@ -36,17 +36,19 @@ use raddle_harness::session_folder::SessionFolder;
 use raddle_harness::target::{self, TargetError};
 use raddle_harness::worker::{Recipe, apart, end};
 
+/// Where libraries are looked for. Raddle puts its own folder in front.
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
 /// The part of the time that the command itself may take.
 const COMMAND: f64 = 0.4;
 
 /// A program that the command started.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Started {
-    path: PathBuf,
-    words: Vec<OsString>,
-    folder: PathBuf,
+pub struct Started {
+    pub path: PathBuf,
+    pub words: Vec<OsString>,
+    pub folder: PathBuf,
     /// What is not as in raddle's own environment.
-    environment: Vec<(String, String)>,
+    pub environment: Vec<(String, String)>,
 }
 
 /// One thing to look at by itself.
@@ -76,7 +78,8 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
 /// Runs the command, and looks at each program that it started.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
-    let recipes = started(recipe, args.seconds * COMMAND, notes)?;
+    let started = started(recipe, args.seconds * COMMAND, notes)?;
+    let recipes: Vec<Recipe> = started.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect();
     let ran = begun.elapsed();
     if recipes.is_empty() {
         // What PATH finds is a tool that was to start something, as `make` and `ctest`: its own
@@ -183,14 +186,21 @@ pub fn each(
     Ok(all)
 }
 
-/// Runs the command for at most so many seconds. Gives a recipe for each instrumented program that
-/// it started, in the order in which they were.
-fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> {
+/// Runs the command for at most so many seconds. Gives each instrumented program that it started, in
+/// the order in which they were.
+///
+/// Nothing of the command's output is shown where `notes` are not.
+pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Started>> {
     let folder = session()?;
     let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());
-    // Standard output is the report's.
-    let stderr = std::io::stderr().as_fd().try_clone_to_owned().context("cannot pass on standard error")?;
-    command.stdin(Stdio::null()).stdout(File::from(stderr));
+    command.stdin(Stdio::null());
+    if notes.is_quiet() {
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+    } else {
+        // Standard output is the report's.
+        let stderr = std::io::stderr().as_fd().try_clone_to_owned();
+        command.stdout(File::from(stderr.context("cannot pass on standard error")?));
+    }
     apart(&mut command);
     let mut child =
         command.spawn().with_context(|| format!("cannot start {}", recipe.program.path.display()))?;
@@ -210,12 +220,13 @@ fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Recipe>> 
     processes.sort_by_key(|p| p.pid);
     let own: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let mut seen = Vec::new();
-    for one in processes.iter().filter_map(|p| Started::of(p, &own)) {
+    let library = recipe.runtime.library_folder();
+    for one in processes.iter().filter_map(|p| Started::of(p, &own, &library)) {
         if !seen.contains(&one) {
             seen.push(one);
         }
     }
-    Ok(seen.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect())
+    Ok(seen)
 }
 
 fn session() -> Result<SessionFolder> {
@@ -239,16 +250,22 @@ fn say_how_it_ended(recipe: &Recipe, ended: Option<ExitStatus>, seconds: f64, no
 }
 
 impl Started {
-    fn of(process: &Process, own: &BTreeMap<OsString, OsString>) -> Option<Started> {
+    /// `library`: the folder that raddle has put in front of where libraries are looked for.
+    fn of(process: &Process, own: &BTreeMap<OsString, OsString>, library: &Path) -> Option<Started> {
         let command = process.command.as_ref().filter(|c| !c.words.is_empty())?;
         let differs = |(name, value): &(String, String)| {
-            let raddles = ["RADDLE_SESSION", "LD_PRELOAD", "LD_LIBRARY_PATH", "PWD", "OLDPWD", "SHLVL", "_"];
+            let raddles = ["RADDLE_SESSION", "LD_PRELOAD", "PWD", "OLDPWD", "SHLVL", "_"];
             !raddles.contains(&name.as_str())
                 && own.get(OsStr::new(name)).is_none_or(|v| v != OsStr::new(value))
         };
         let pairs = command.environment.iter().filter_map(|pair| {
             let (name, value) = pair.to_str()?.split_once('=')?;
-            Some((name.to_owned(), value.to_owned()))
+            let mut value = value.to_owned();
+            if name == LIBRARIES {
+                let folders = value.split(':').filter(|f| !f.is_empty() && Path::new(f) != library);
+                value = folders.collect::<Vec<_>>().join(":");
+            }
+            (name != LIBRARIES || !value.is_empty()).then(|| (name.to_owned(), value))
         });
         Some(Started {
             path: PathBuf::from(&process.executable),
@@ -268,7 +285,8 @@ impl Started {
             }
         };
         let folder = Some(self.folder).filter(|f| Path::is_dir(f));
-        let (words, environment) = (self.words, self.environment);
+        let (words, mut environment) = (self.words, self.environment);
+        environment.retain(|(name, _)| name != LIBRARIES);
         program.has_runtime.then(|| Recipe { program, words, folder, environment, ..like.clone() })
     }
 }
@@ -304,17 +322,26 @@ mod tests {
     fn of_the_environment_what_differs_is_kept() {
         let command = Command {
             words: vec!["./t".into(), "-v".into()],
-            environment: ["HOME=/h", "CASE=7", "RADDLE_SESSION=/s", "PWD=/elsewhere", "odd"]
-                .map(OsString::from)
-                .into(),
+            environment: [
+                "HOME=/h",
+                "CASE=7",
+                "RADDLE_SESSION=/s",
+                "PWD=/elsewhere",
+                "odd",
+                "LD_LIBRARY_PATH=/raddle:/w/.libs",
+            ]
+            .map(OsString::from)
+            .into(),
             folder: "/w".into(),
         };
         let process = Process { executable: "/w/t".into(), command: Some(command), ..Process::default() };
         let own = BTreeMap::from([(OsString::from("HOME"), OsString::from("/h"))]);
-        let started = Started::of(&process, &own).unwrap();
-        assert_eq!(started.environment, [("CASE".to_owned(), "7".to_owned())]);
+        let of = |process: &Process| Started::of(process, &own, Path::new("/raddle"));
+        let started = of(&process).unwrap();
+        let kept = [("CASE", "7"), (LIBRARIES, "/w/.libs")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        assert_eq!(started.environment, kept);
         assert_eq!((started.path, started.folder), ("/w/t".into(), "/w".into()));
-        assert_eq!(Started::of(&Process::default(), &own), None);
+        assert_eq!(of(&Process::default()), None);
     }
 
     fn one(suspects: u64, exhausted: bool) -> Report {

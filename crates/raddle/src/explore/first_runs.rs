@@ -115,6 +115,7 @@ pub fn watch_once(recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watche
 pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
     let mut command = Command::new(&recipe.program.path);
     command.arg0(&recipe.words[0]).args(&recipe.words[1..]);
+    launch::surroundings().apply_all(&mut command);
     wait(recipe, command, limit)
 }
 

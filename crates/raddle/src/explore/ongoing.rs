@@ -14,7 +14,7 @@ use raddle_finding::Report;
 
 use super::args::{Args, Memory};
 use super::outcome::Results;
-use super::search::{Clock, Search};
+use super::search::{Clock, Search, is_stopped};
 use super::{MORE_STEPS, MOST_STEPS, cases, new_search, nothing_ended, prepare, watched};
 use raddle_harness::crew::Notes;
 use raddle_harness::program::{build_id, is_rust};
@@ -61,17 +61,37 @@ impl<'a> Ongoing<'a> {
 
     /// Searches for at most `limit`, or up to a failure that was not reported before. The report
     /// has what is new; its stats are of all turns. What is found is shrunk and seen again as long
-    /// as that takes, and no longer than up to `end`.
+    /// as that takes, and no longer than up to `end`. A search of which no schedule has ended yet
+    /// goes on until one has, or for half of the time up to `end`: a turn may be shorter than an
+    /// execution.
     pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
         search.strategy.get().resume();
-        let clock = Clock::new(limit);
+        let mut clock = Clock::new(limit);
+        let mut allowed = limit;
+        let first_end = Instant::now() + end.saturating_duration_since(Instant::now()) / 2;
         loop {
             search.may_allow_more = args.search.max_steps.is_none() && recipe.max_steps < MOST_STEPS;
             let shared = Mutex::new(search);
-            recipe = watched(&shared, &recipe, args.search.jobs as usize, notes, &clock)?;
+            let ended = watched(&shared, &recipe, args.search.jobs as usize, notes, &clock);
             search = shared.into_inner().unwrap_or_else(|e| e.into_inner());
-            if !search.needs_more_steps() || clock.is_over() {
+            let is_late = Instant::now() >= first_end || interrupt::came();
+            match ended {
+                Ok(changed) => recipe = changed,
+                Err(error) if is_stopped(&error) && !is_late => {}
+                Err(error) => return Err(error),
+            }
+            if clock.is_over() {
+                if !search.has_only_begun() || is_late {
+                    break;
+                }
+                allowed = (allowed * 2).min(first_end.saturating_duration_since(Instant::now()));
+                clock = Clock::new(allowed);
+                search.strategy.get().resume();
+                if !search.needs_more_steps() {
+                    continue;
+                }
+            } else if !search.needs_more_steps() {
                 break;
             }
             recipe.max_steps *= MORE_STEPS;
@@ -81,7 +101,7 @@ impl<'a> Ongoing<'a> {
             search.gaps = lasting;
         }
         let name = recipe.program.path.display().to_string();
-        if let Some(why) = nothing_ended(name, &search, &recipe, limit.as_secs_f64()) {
+        if let Some(why) = nothing_ended(name, &search, &recipe, allowed.as_secs_f64()) {
             anyhow::ensure!(!interrupt::came(), "interrupted before a schedule came to its end");
             return Err(why.into());
         }

@@ -221,7 +221,7 @@ impl Results<'_> {
             format: schedule::FORMAT.into(),
             version: schedule::VERSION,
             command: self.words(),
-            folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
+            folder: schedule::folder().to_string_lossy().into_owned(),
             environment: schedule::environment(),
             input: schedule::input(),
             build_id: self.build_id.clone(),

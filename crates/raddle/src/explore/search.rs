@@ -209,6 +209,14 @@ impl Search {
         self.may_allow_more && self.ended == 0 && self.cut_off >= TRIED
     }
 
+    /// No execution has come to its end, and nothing says that none will.
+    pub fn has_only_begun(&self) -> bool {
+        let waits = self.awaiting > 0 || self.sees_waiting;
+        let is_too_long = self.cut_off > 0 && !self.may_allow_more;
+        let is_over = self.alone || self.has_failures() || self.broke_off.is_some();
+        self.ended == 0 && !waits && !is_too_long && !is_over
+    }
+
     /// What was found is enough. A data race is not: what it leads to is worth looking for.
     fn has_found(&self) -> bool {
         !self.keep_going && self.failures.iter().any(|f| f.kind != Kind::DataRace)
@@ -491,6 +499,9 @@ pub fn run(
             }
             // What was found before is kept.
             Err(error) if lock(search).schedules == 0 => return Err(error),
+            // The time was over before a worker was ready again: that is no reason to go no further
+            // when there is more.
+            Err(error) if is_stopped(&error) => {}
             Err(error) => {
                 notes.say(&format!("the search broke off, and there may be more to find: {error:#}"));
                 lock(search).broke_off.get_or_insert(format!("{error:#}"));
@@ -502,6 +513,11 @@ pub fn run(
 
 fn is_alone(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
+}
+
+/// Whether the clock has ended it before a worker was ready.
+pub fn is_stopped(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(CrewError::Stopped(..)))
 }
 
 /// How many orders a worker may have when so many schedules have been made.

@@ -21,7 +21,8 @@ Examples:
   raddle hunt bank.c                         # a source file: built, checked, hunted
   raddle hunt --minutes 30 -- ./queue_test
   raddle hunt --minutes 30 --since origin/main -- ./queue_test   # what has changed first
-  raddle hunt --ctest build                  # every test that CTest knows
+  raddle hunt --ctest build                  # every test that CTest knows; --meson for Meson's
+  raddle hunt --minutes 10 -- make check     # every instrumented program that a command starts
   cargo raddle hunt --minutes 5 -- --release # every test of a crate; words after -- are cargo's
   raddle list                                # what hunts have found in this project
 
@@ -56,8 +57,12 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
     pub ctest: Option<PathBuf>,
 
-    /// Standard input of every execution; - reads raddle's own [default: the file that is
-    /// redirected to raddle, or else empty]
+    /// Every test that Meson knows in this build folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "ctest"], help_heading = "Hunt")]
+    pub meson: Option<PathBuf>,
+
+    /// What every execution finds on its standard input; - for raddle's own. A file that is redirected
+    /// to raddle is used without being named. Otherwise it is empty
     #[arg(long, value_name = "FILE", help_heading = "Hunt")]
     pub stdin: Option<PathBuf>,
 
@@ -86,7 +91,7 @@ pub struct Args {
     pub report: report::Options,
 
     /// The program and its arguments, or a C or C++ source file and options for its compiler
-    #[arg(trailing_var_arg = true, required_unless_present_any = ["ctest", "cargo"], value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, required_unless_present_any = ["ctest", "meson", "cargo"], value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
 

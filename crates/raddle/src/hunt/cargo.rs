@@ -1,12 +1,14 @@
 //! `cargo raddle hunt`: the test programs of a crate or workspace, as cargo builds them.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use super::prey::Prey;
+use raddle_harness::launch::Surroundings;
 
 /// One line of cargo's `--message-format=json`, as far as it is needed.
 #[derive(Deserialize)]
@@ -16,6 +18,8 @@ struct Message {
     executable: Option<String>,
     #[serde(default)]
     profile: Option<Profile>,
+    #[serde(default)]
+    manifest_path: Option<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -34,15 +38,24 @@ pub fn test_programs(arguments: &[OsString]) -> Result<Vec<Prey>> {
     anyhow::ensure!(out.status.success(), "the tests could not be built");
     let programs = listed(&String::from_utf8_lossy(&out.stdout));
     anyhow::ensure!(!programs.is_empty(), "cargo built no test program");
-    let prey = |path: &String| Prey { words: vec![OsStr::new(path).into()], ..Prey::default() };
-    Ok(programs.iter().map(prey).collect())
+    Ok(programs)
 }
 
-fn listed(messages: &str) -> Vec<String> {
+/// The test programs that cargo names. Each runs in the folder of its package, as under `cargo
+/// test`.
+fn listed(messages: &str) -> Vec<Prey> {
     let read = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
     let tests =
         read.filter(|m| m.reason == "compiler-artifact" && m.profile.as_ref().is_some_and(|p| p.test));
-    tests.filter_map(|m| m.executable).collect()
+    let prey = |message: Message| {
+        let folder = message.manifest_path.and_then(|p| Some(p.parent()?.to_owned()));
+        let variable =
+            |folder: &PathBuf| ("CARGO_MANIFEST_DIR".to_owned(), folder.to_string_lossy().into_owned());
+        let environment = folder.iter().map(variable).collect();
+        let surroundings = Surroundings { folder, environment };
+        Some(Prey { words: vec![message.executable?.into()], surroundings, ..Prey::default() })
+    };
+    tests.filter_map(prey).collect()
 }
 
 #[cfg(test)]
@@ -52,10 +65,13 @@ mod tests {
     #[test]
     fn only_test_programs_are_taken() {
         let messages = r#"{"reason":"compiler-artifact","profile":{"test":false},"executable":"/t/build-script"}
-{"reason":"compiler-artifact","profile":{"test":true},"executable":"/t/a-1"}
+{"reason":"compiler-artifact","profile":{"test":true},"executable":"/t/a-1","manifest_path":"/w/a/Cargo.toml"}
 {"reason":"compiler-artifact","profile":{"test":true},"executable":null}
 not json
 {"reason":"build-finished","success":true}"#;
-        assert_eq!(listed(messages), ["/t/a-1"]);
+        let programs = listed(messages);
+        assert_eq!(programs.len(), 1);
+        assert_eq!(programs[0].words, ["/t/a-1"]);
+        assert_eq!(programs[0].surroundings.folder, Some("/w/a".into()));
     }
 }

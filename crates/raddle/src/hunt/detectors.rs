@@ -25,6 +25,12 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
     words.map(OsString::from).into()
 }
 
+/// The option that keeps a test program from being split once more. A command that chooses one test
+/// is split no further, and is to be known as such: the harness around the test is no part of it.
+fn whole(command: &[OsString]) -> Option<OsString> {
+    (command.len() == 1).then(|| "--whole".into())
+}
+
 /// A hunt that writes its schedules to a folder, and is otherwise as usual.
 pub fn hunt(schedules_to: &Path) -> Args {
     let mut line = words(["hunt", "--schedules-to"]);
@@ -37,7 +43,8 @@ pub fn hunt(schedules_to: &Path) -> Args {
 
 /// `only`: patterns of `--only`, to which preemptions are confined; none for a search at large.
 pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) -> explore::Args {
-    let mut line = words(["explore", "--races", "--whole", "--seed", &seed.to_string()]);
+    let mut line = words(["explore", "--races", "--seed", &seed.to_string()]);
+    line.extend(whole(command));
     line.extend(words(["--jobs", &args.jobs.to_string(), "--schedules-to"]));
     line.push(args.schedules_to.clone().into());
     for pattern in only {
@@ -51,7 +58,9 @@ pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) ->
 
 pub fn conseq(args: &Args, command: &[OsString], limit: Duration) -> conseq::Args {
     let seconds = limit.as_secs_f64().max(0.1).to_string();
-    let mut line = words(["conseq", "--suspects", "--whole", "--seconds", &seconds, "--schedules-to"]);
+    let mut line = words(["conseq", "--suspects"]);
+    line.extend(whole(command));
+    line.extend(words(["--seconds", &seconds, "--schedules-to"]));
     line.push(args.schedules_to.clone().into());
     match parse(line, command) {
         Command::Conseq(args) => *args,

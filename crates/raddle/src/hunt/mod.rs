@@ -67,7 +67,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     input::feed(args.stdin.as_deref(), &args.schedules_to)?;
     raddle_harness::interrupt::watch();
     let changes = args.since.as_deref().map(since::Changes::since).transpose()?;
-    let preys = suite::part(preys(&args)?, args.shard);
+    let listing = Instant::now();
+    let (preys, runs_command) = preys(&args)?;
+    // A command that was run to see what it starts is part of the hunt; a build is not.
+    let spent = if runs_command { listing.elapsed() } else { Duration::ZERO };
+    let preys = suite::part(preys, args.shard);
     let (preys, concerned) = match &changes {
         Some(changes) => changes.first(preys),
         None => (preys, 0),
@@ -78,8 +82,12 @@ pub fn run(args: Args) -> Result<ExitCode> {
         all.coverage.push(changes.in_words(revision, concerned, preys.len()));
     }
     // What was built first, by a compiler or by cargo, is not part of the hunt.
-    let deadline = Instant::now() + args.limit();
+    let deadline = Instant::now() + args.limit().saturating_sub(spent);
     for (i, prey) in preys.iter().enumerate() {
+        if prey.is_fallback && all.has_hunted_each() {
+            all.not_needed += 1;
+            continue;
+        }
         if raddle_harness::interrupt::came() || Instant::now() >= deadline {
             all.not_reached.push(prey.name.clone().unwrap_or_default());
             continue;
@@ -111,20 +119,27 @@ fn name(prey: &Prey) -> String {
 }
 
 /// What is to be hunted.
-fn preys(args: &Args) -> Result<Vec<Prey>> {
-    if let Some(folder) = &args.ctest {
-        return suite::of_ctest(folder);
-    }
-    if args.cargo {
-        let programs = cargo::test_programs(&args.command)?;
-        let tests = |whole: Prey| suite::tests_of(args, &whole).unwrap_or_else(|| vec![whole]);
-        return Ok(programs.into_iter().flat_map(tests).collect());
-    }
-    let whole = match source::is_source(&args.command) {
-        true => source::build(&args.command)?,
-        false => Prey { words: args.command.clone(), ..Prey::default() },
+///
+/// True: a command was run to find out.
+fn preys(args: &Args) -> Result<(Vec<Prey>, bool)> {
+    let listed = if let Some(folder) = &args.ctest {
+        suite::of_ctest(folder)?
+    } else if let Some(folder) = &args.meson {
+        suite::of_meson(folder)?
+    } else if args.cargo {
+        let tests = suite::split(args, cargo::test_programs(&args.command)?);
+        anyhow::ensure!(!tests.is_empty(), "none of the test programs that cargo built has a test");
+        return Ok((tests, false));
+    } else if source::is_source(&args.command) {
+        vec![source::build(&args.command)?]
+    } else {
+        let whole = Prey { words: args.command.clone(), ..Prey::default() };
+        if let Some(started) = suite::started_by(args, &whole)? {
+            return Ok((started, true));
+        }
+        vec![whole]
     };
-    Ok(suite::tests_of(args, &whole).unwrap_or_else(|| vec![whole]))
+    Ok((suite::split(args, listed), false))
 }
 
 /// Everything that was hunted, together.
@@ -135,6 +150,8 @@ struct All {
     suspects: Vec<raddle_finding::Finding>,
     counts: Counts,
     coverage: Vec<String>,
+    /// Sentences on tests, and the tests of which each is true.
+    said: Vec<(String, Vec<String>)>,
     schedules: u64,
     hunted: u64,
     exhausted: u64,
@@ -142,9 +159,20 @@ struct All {
     hung: Vec<String>,
     failed: Vec<String>,
     not_reached: Vec<String>,
+    /// Commands whose programs were all hunted by themselves.
+    not_needed: usize,
 }
 
 impl All {
+    /// Whether everything so far was hunted, and came to its end.
+    fn has_hunted_each(&self) -> bool {
+        self.hunted > 0
+            && self.hung.is_empty()
+            && self.failed.is_empty()
+            && self.not_reached.is_empty()
+            && !raddle_harness::interrupt::came()
+    }
+
     fn add(&mut self, prey: &Prey, outcome: Outcome, args: &Args, command: &Command) {
         self.hunted += 1;
         self.exhausted += u64::from(outcome.exhausted);
@@ -166,8 +194,12 @@ impl All {
                 self.findings.push(finding);
             }
         }
-        let told = |name: &str| if prey.name.is_some() { format!("{name}: ") } else { String::new() };
-        self.coverage.extend(outcome.coverage.iter().map(|s| format!("{}{s}", told(&name(prey)))));
+        for sentence in outcome.coverage {
+            match self.said.iter_mut().find(|(said, _)| *said == sentence) {
+                Some((_, of)) => of.extend(prey.name.clone()),
+                None => self.said.push((sentence, prey.name.iter().cloned().collect())),
+            }
+        }
         if args.suspects {
             let targets = outcome.ledger.targets().iter();
             let settled = targets.filter(|t| !matches!(t.verdict, Verdict::Confirmed { .. }));
@@ -225,10 +257,15 @@ impl All {
         report.stats.insert("seconds".into(), Stat::Float(took.as_secs_f64()));
         report.stats.insert("interrupted".into(), Stat::Bool(raddle_harness::interrupt::came()));
         report.coverage = self.coverage;
+        let told = |(sentence, of): &(String, Vec<String>)| match of[..] {
+            [] => sentence.clone(),
+            _ => format!("{}: {sentence}", report::names(of)),
+        };
+        report.coverage.extend(self.said.iter().map(told));
         if preys.len() > 1 {
             report.coverage.push(format!(
                 "{}: {} hunted, {} with nothing to interleave, {} not reached in the time",
-                count(preys.len() as u64, "test", "tests"),
+                count((preys.len() - self.not_needed) as u64, "test", "tests"),
                 self.hunted - self.without_threads.len() as u64,
                 self.without_threads.len(),
                 self.not_reached.len()
@@ -245,10 +282,16 @@ impl All {
                 .coverage
                 .push(format!("{} executed", count(self.schedules, "schedule was", "schedules were")));
         }
-        for name in &self.hung {
+        if let [name] = &self.hung[..] {
             report.coverage.push(format!(
                 "`{name}` came to its end in no run, so nothing is known of it: give it more time, or a command that \
                  ends by itself"
+            ));
+        } else if !self.hung.is_empty() {
+            report.coverage.push(format!(
+                "{} came to their end in no run, so nothing is known of them ({}): give them more time, or commands that end by themselves",
+                count(self.hung.len() as u64, "test", "tests"),
+                report::names(&self.hung)
             ));
         }
         if raddle_harness::interrupt::came() {

@@ -22,7 +22,7 @@ use crate::{check, conseq, tsvd};
 use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::detection::Mode;
 use raddle_harness::install::Runtime;
-use raddle_harness::launch;
+use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::say::count;
 use raddle_harness::target::{self, Program};
 
@@ -34,6 +34,8 @@ const LONGEST_TURN: Duration = Duration::from_secs(15);
 const GRACE: Duration = Duration::from_secs(2);
 /// Ordinary runs where nothing can be scheduled. What two of them show is confirmed.
 const RUNS: u32 = 3;
+/// Ordinary runs, at most, to see what one detector alone has seen.
+const MORE_RUNS: u32 = 8;
 /// The longest that one ordinary run may take.
 const LONGEST_RUN: Duration = Duration::from_secs(20);
 
@@ -46,6 +48,10 @@ pub struct Prey {
     pub sources: Vec<PathBuf>,
     /// What the user gave instead of the program: a source file and options for its compiler.
     pub given: Vec<OsString>,
+    /// Where its suite runs it.
+    pub surroundings: Surroundings,
+    /// It is hunted only if what came before it could not be hunted by itself.
+    pub is_fallback: bool,
 }
 
 /// What became of one command.
@@ -127,17 +133,29 @@ impl<'a> Hunter<'a> {
     }
 
     pub fn hunt(mut self) -> Result<Outcome> {
+        launch::surround(self.prey.surroundings.clone());
         let notes = Notes::quiet();
         let instrumented = self.look()?;
         self.check_sources();
         if !instrumented {
             self.out.coverage.push(format!("`{}`: {NOT_INSTRUMENTED}", self.program.path.display()));
         }
-        self.schedule(instrumented, &notes)?;
+        match self.has_no_threads() {
+            true => {
+                self.out.alone = true;
+                self.say_why_alone();
+            }
+            false => self.schedule(instrumented, &notes)?,
+        }
         self.say_usual_end();
         self.out.hung = self.out.schedules == 0 && !self.ended();
         let says_no_thread = |s: &String| s.contains("created no thread");
         self.out.coverage.extend(notes.sentences().into_iter().filter(|s| !says_no_thread(s)));
+        if self.prey.name.is_some() {
+            // The sentences of a suite name the test: its program would be said again and again.
+            let program = format!("`{}`", self.program.path.display());
+            self.out.coverage.iter_mut().for_each(|s| *s = s.replace(&program, "it"));
+        }
         self.journal.remember(&self.key(), self.out.ledger.targets());
         Ok(self.out)
     }
@@ -175,7 +193,8 @@ impl<'a> Hunter<'a> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
         let watched = watch_once(&recipe, Mode::Hybrid, limit)?;
-        let instrumented = watched.instrumented;
+        // A run that was cut off may not have come to say so.
+        let instrumented = watched.instrumented || self.program.has_runtime;
         let has_seen = self.watched(watched);
         self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
         // What a run has seen for certain, such as a rule that was broken, needs no schedule:
@@ -185,6 +204,13 @@ impl<'a> Hunter<'a> {
             self.watched(watch_once(&recipe, Mode::Hybrid, limit)?);
         }
         Ok(instrumented)
+    }
+
+    /// Whether the one look has shown that there is nothing to interleave, and nothing else to settle.
+    fn has_no_threads(&self) -> bool {
+        let ended = matches!(self.endings[..], [Ending::Status(_)]);
+        let is_one = self.threads == 1 && self.processes == 1 && self.program.has_runtime;
+        ended && is_one && self.out.ledger.targets().is_empty()
     }
 
     /// Takes in an ordinary run. Says whether it saw something for certain.
@@ -268,12 +294,16 @@ impl<'a> Hunter<'a> {
         finding.kind != Kind::DataRace || self.out.ledger.targets().iter().any(others)
     }
 
-    /// Races that only the search saw: more ordinary runs may take the same path.
+    /// Races that only the search saw, and what one ordinary run saw for certain: more ordinary runs
+    /// may take the same path.
     fn corroborate(&mut self) {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let recipe = self.recipe(&args);
-        for _ in 1..RUNS {
-            if self.alone.is_empty() || self.is_over() {
+        let until = Instant::now() + plan::share(Part::Corroborate, self.left());
+        for n in 1..=MORE_RUNS {
+            let is_needed = !self.alone.is_empty() || self.out.ledger.has_single_witness();
+            let is_late = n >= RUNS && Instant::now() >= until;
+            if !is_needed || is_late || self.is_over() {
                 return;
             }
             let limit = self.left().min(LONGEST_RUN);
@@ -355,18 +385,19 @@ impl<'a> Hunter<'a> {
             Ok(search) => search,
             Err(why) => return self.not_scheduled(&why),
         };
+        self.corroborate();
         if self.out.alone {
             self.say_why_alone();
             return Ok(());
         }
         if instrumented {
-            self.corroborate();
             self.consequences(notes);
         }
         self.libraries();
         if !search.is_finished() && instrumented {
             self.one_by_one(notes);
         }
+        self.corroborate();
         // With what is left, everywhere.
         let deadline = self.deadline;
         if let Err(why) = self.turns(search, deadline, &mut turn) {

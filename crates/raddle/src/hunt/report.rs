@@ -48,6 +48,17 @@ pub fn counts(counts: &Counts) -> String {
     )
 }
 
+/// Names of tests, the first few of many.
+pub fn names(of: &[String]) -> String {
+    const MOST: usize = 8;
+    let more = match of.len().saturating_sub(MOST) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let first: Vec<String> = of.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    format!("{}{more}", first.join(", "))
+}
+
 /// A suspicion that was not confirmed, with what rules it out or what was tried.
 pub fn suspect(target: &Target) -> Finding {
     let mut finding = target.finding.clone();
@@ -62,7 +73,7 @@ pub fn suspect(target: &Target) -> Finding {
     });
     match &target.verdict {
         Verdict::Refuted { by } => finding.notes.push(format!("refuted: {by}")),
-        Verdict::Open { tried } if tried.is_empty() => finding.notes.push("open: the time was over".into()),
+        Verdict::Open { tried } if tried.is_empty() => finding.notes.push("open: nothing was tried".into()),
         Verdict::Open { tried } => finding.notes.push(format!("open; tried: {}", tried.join("; "))),
         Verdict::Confirmed { finding: id } => finding.notes.push(format!("confirmed: {id}")),
     }
@@ -105,6 +116,14 @@ mod tests {
         assert_eq!(told.notes[0], "suspected by `run`, confirmed by `explore`");
         assert!(told.explanation.is_some());
         assert_eq!(counts(&ledger.counts()), "1 suspicion: 1 confirmed, 0 refuted, 0 open");
+    }
+
+    #[test]
+    fn the_first_names_stand_for_many() {
+        let of = |n: usize| names(&(0..n).map(|i| i.to_string()).collect::<Vec<_>>());
+        assert_eq!(of(2), "`0`, `1`");
+        assert_eq!(of(8), "`0`, `1`, `2`, `3`, `4`, `5`, `6`, `7`");
+        assert_eq!(of(11), "`0`, `1`, `2`, `3`, `4`, `5`, `6`, `7` and 3 more");
     }
 
     #[test]

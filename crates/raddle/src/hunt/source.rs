@@ -50,7 +50,7 @@ pub fn build(words: &[OsString]) -> Result<Prey> {
     let status =
         command.status().with_context(|| format!("cannot start the compiler for {}", source.display()))?;
     anyhow::ensure!(status.success(), "{} could not be built", source.display());
-    Ok(Prey { name: None, words: vec![program.into()], sources: vec![source], given: words.to_vec() })
+    Ok(Prey { words: vec![program.into()], sources: vec![source], given: words.to_vec(), ..Prey::default() })
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
-//! The tests of a test program, or of a build folder of CMake's: each is hunted by itself.
+//! The tests of a test program, of a build folder of CMake's or Meson's, or of a command such as
+//! `make check`: each is hunted by itself.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -10,30 +14,101 @@ use serde::Deserialize;
 use super::args::Args;
 use super::detectors;
 use super::prey::Prey;
+use crate::conseq::suite::{Started, started};
 use crate::explore;
+use raddle_binary::{Kind, inspect};
 use raddle_harness::cases;
+use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
+use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::target;
 
-/// The tests of what is a test program of libtest, GoogleTest or Catch2. None: it is not one, or
-/// the user has chosen.
-pub fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
+/// The part of the time that a command which starts the tests may take, to find out what it starts.
+const COMMAND: f64 = 0.25;
+
+/// Each of these, or its tests if it is a test program.
+pub fn split(args: &Args, preys: Vec<Prey>) -> Vec<Prey> {
+    preys.into_iter().flat_map(|prey| tests_of(args, &prey).unwrap_or_else(|| vec![prey])).collect()
+}
+
+/// The tests of what is a test program, such as one of libtest or GoogleTest. None: it is not one,
+/// or the user has chosen.
+fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     if args.whole || whole.words.len() > 1 {
         return None;
     }
+    launch::surround(whole.surroundings.clone());
+    let tests = listed_by(args, whole);
+    launch::surround(Surroundings::default());
+    tests
+}
+
+fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     let program = target::find(&whole.words).ok().filter(|p| p.has_runtime)?;
     let recipe = explore::recipe(
         &detectors::explore(args, &whole.words, &[], args.seed),
         program,
         Runtime::open().ok()?,
     );
-    let tests = cases::list(&recipe)?;
+    let Some(tests) = cases::list(&recipe) else {
+        // Cargo builds one for each library and binary, with tests in it or not.
+        return (args.cargo && cases::has_none(&recipe)).then(Vec::new);
+    };
+    let name = |case: &cases::Case| match &whole.name {
+        Some(program) => format!("{program}: {}", case.name),
+        None => case.name.clone(),
+    };
     let prey = |case: &cases::Case| Prey {
-        name: Some(case.name.clone()),
+        name: Some(name(case)),
         words: case.recipe(&recipe).words,
+        surroundings: whole.surroundings.clone(),
         ..Prey::default()
     };
     Some(tests.iter().map(prey).collect())
+}
+
+/// The instrumented programs that a command such as `make check` or a script starts, found by
+/// running it once, and last the command itself, for what can not be hunted by itself. None: it is
+/// a program to be hunted as it is, or it starts none.
+pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
+    if args.whole {
+        return Ok(None);
+    }
+    let program = target::find(&whole.words)?;
+    // What the PATH finds is a tool.
+    let is_tool = !whole.words[0].as_bytes().contains(&b'/');
+    let is_script = matches!(inspect(&program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
+    if program.has_runtime || !is_tool && !is_script {
+        return Ok(None);
+    }
+    let options = detectors::explore(args, &whole.words, &[], args.seed);
+    let recipe = explore::recipe(&options, program, Runtime::open()?);
+    let seconds = args.limit().mul_f64(COMMAND).min(Duration::from_secs(600)).as_secs_f64();
+    let started = started(&recipe, seconds, &Notes::quiet())?;
+    if started.is_empty() {
+        return Ok(None);
+    }
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut preys = split(args, started.into_iter().map(|one| alone(one, &here)).collect());
+    let name = words_in_text(&whole.words);
+    preys.push(Prey { name: Some(name), is_fallback: true, ..whole.clone() });
+    Ok(Some(preys))
+}
+
+/// A program that a command has started, by itself. Its name is as short as it can be.
+fn alone(started: Started, here: &Path) -> Prey {
+    let mut words = started.words;
+    words[0] = started.path.into_os_string();
+    let mut shown = words.clone();
+    if let Ok(below) = Path::new(&words[0]).strip_prefix(here) {
+        shown[0] = below.into();
+    }
+    let surroundings = Surroundings { folder: Some(started.folder), environment: started.environment };
+    Prey { name: Some(words_in_text(&shown)), words, surroundings, ..Prey::default() }
+}
+
+fn words_in_text(words: &[OsString]) -> String {
+    words.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 /// One of several equal parts of a suite, as `--shard 3/8` names it: every eighth test, from the
@@ -76,6 +151,34 @@ struct Test {
     /// Absent where the program was not built.
     #[serde(default)]
     command: Vec<String>,
+    #[serde(default)]
+    properties: Vec<Property>,
+}
+
+#[derive(Deserialize)]
+struct Property {
+    name: String,
+    value: serde_json::Value,
+}
+
+impl Test {
+    fn property(&self, name: &str) -> Option<&serde_json::Value> {
+        self.properties.iter().find(|p| p.name == name).map(|p| &p.value)
+    }
+
+    fn is_disabled(&self) -> bool {
+        self.property("DISABLED").and_then(serde_json::Value::as_bool).unwrap_or(false)
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let folder = self.property("WORKING_DIRECTORY").and_then(serde_json::Value::as_str);
+        let pairs = self.property("ENVIRONMENT").and_then(serde_json::Value::as_array);
+        let pairs = pairs.into_iter().flatten().filter_map(|v| v.as_str()?.split_once('='));
+        Surroundings {
+            folder: folder.map(PathBuf::from),
+            environment: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        }
+    }
 }
 
 /// Every test that CTest knows in a build folder.
@@ -94,13 +197,54 @@ pub fn of_ctest(folder: &Path) -> Result<Vec<Prey>> {
 
 fn listed(json: &[u8]) -> Result<Vec<Prey>> {
     let listing: Listing = serde_json::from_slice(json)?;
-    let tests = listing.tests.into_iter().filter(|t| !t.command.is_empty());
+    let tests = listing.tests.into_iter().filter(|t| !t.command.is_empty() && !t.is_disabled());
     let prey = |t: Test| Prey {
+        surroundings: t.surroundings(),
         name: Some(t.name),
         words: t.command.into_iter().map(OsString::from).collect(),
         ..Prey::default()
     };
     Ok(tests.map(prey).collect())
+}
+
+/// A test in `meson introspect --tests`, as far as it is needed.
+#[derive(Deserialize)]
+struct MesonTest {
+    name: String,
+    cmd: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default)]
+    workdir: Option<PathBuf>,
+}
+
+/// Every test that Meson knows in a build folder.
+pub fn of_meson(folder: &Path) -> Result<Vec<Prey>> {
+    let out = Command::new("meson")
+        .args(["introspect", "--tests"])
+        .arg(folder)
+        .output()
+        .context("cannot start meson, which lists the tests")?;
+    anyhow::ensure!(out.status.success(), "meson knows no tests in {}", folder.display());
+    let preys = listed_by_meson(&out.stdout, folder)
+        .with_context(|| format!("cannot read what meson lists for {}", folder.display()))?;
+    anyhow::ensure!(!preys.is_empty(), "there is no test in {}", folder.display());
+    Ok(preys)
+}
+
+fn listed_by_meson(json: &[u8], build: &Path) -> Result<Vec<Prey>> {
+    let tests: Vec<MesonTest> = serde_json::from_slice(json)?;
+    let build = std::path::absolute(build)?;
+    let prey = |t: MesonTest| Prey {
+        name: Some(t.name),
+        words: t.cmd.into_iter().map(OsString::from).collect(),
+        surroundings: Surroundings {
+            folder: Some(t.workdir.unwrap_or_else(|| build.clone())),
+            environment: t.env.into_iter().collect(),
+        },
+        ..Prey::default()
+    };
+    Ok(tests.into_iter().filter(|t| !t.cmd.is_empty()).map(prey).collect())
 }
 
 #[cfg(test)]
@@ -110,11 +254,40 @@ mod tests {
     #[test]
     fn tests_of_ctest_have_a_name_and_a_command() {
         let json = br#"{"kind":"ctestInfo","version":{"major":1,"minor":0},
-            "tests":[{"name":"a","command":["/b/a","-x"],"properties":[]},{"name":"not built"}]}"#;
+            "tests":[{"name":"a","command":["/b/a","-x"],"properties":[
+                {"name":"ENVIRONMENT","value":["CASE=7"]},{"name":"WORKING_DIRECTORY","value":"/w"}]},
+            {"name":"off","command":["/b/a"],"properties":[{"name":"DISABLED","value":true}]},
+            {"name":"not built"}]}"#;
         let preys = listed(json).unwrap();
         assert_eq!(preys.len(), 1);
         assert_eq!((preys[0].name.as_deref(), preys[0].words.len()), (Some("a"), 2));
+        let around = &preys[0].surroundings;
+        assert_eq!((around.folder.as_deref(), around.environment.len()), (Some(Path::new("/w")), 1));
         assert!(listed(b"no json").is_err());
+    }
+
+    #[test]
+    fn tests_of_meson_run_in_the_build_folder_or_their_own() {
+        let json = br#"[{"cmd":["/b/a","-x"],"env":{"CASE":"7"},"name":"a","workdir":null,"suite":["s"]},
+            {"cmd":["/b/b"],"env":{},"name":"b","workdir":"/w","timeout":30}]"#;
+        let preys = listed_by_meson(json, Path::new("/b")).unwrap();
+        let folders: Vec<_> = preys.iter().filter_map(|p| p.surroundings.folder.clone()).collect();
+        assert_eq!(folders, [PathBuf::from("/b"), PathBuf::from("/w")]);
+        assert_eq!(preys[0].surroundings.environment, [("CASE".to_owned(), "7".to_owned())]);
+        assert!(listed_by_meson(b"{}", Path::new("/b")).is_err());
+    }
+
+    #[test]
+    fn a_started_program_is_named_by_its_words() {
+        let started = Started {
+            path: "/p/build/t".into(),
+            words: vec!["./t".into(), "-n".into()],
+            folder: "/p/build".into(),
+            environment: vec![],
+        };
+        let prey = alone(started, Path::new("/p"));
+        assert_eq!(prey.name.as_deref(), Some("build/t -n"));
+        assert_eq!(prey.words, ["/p/build/t", "-n"]);
     }
 
     #[test]

@@ -20,8 +20,9 @@ use crate::explore::ongoing::Ongoing;
 use crate::explore::{self};
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
+use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::say::{count, say};
-use raddle_harness::schedule::Schedule;
+use raddle_harness::schedule::{Head, Schedule};
 use raddle_harness::target;
 
 /// Check whether a finding still occurs in the current build
@@ -45,8 +46,10 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
     std::env::set_current_dir(&record.folder)
         .with_context(|| format!("the folder {} is gone", record.folder.display()))?;
     raddle_harness::interrupt::watch();
-    if let Some(input) = input_of(&record) {
-        raddle_harness::launch::feed(input);
+    if let Some(head) = head_of(&record) {
+        head.input.into_iter().for_each(|input| launch::feed(input.into()));
+        let environment = head.environment.into_iter().collect();
+        launch::surround(Surroundings { folder: Some(head.folder.into()), environment });
     }
     if replays(&record)? {
         say!("{} is still there: its schedule leads to it", record.finding.key());
@@ -67,10 +70,10 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(exit::CLEAN))
 }
 
-/// The file that it found on its standard input.
-fn input_of(record: &Record) -> Option<std::path::PathBuf> {
+/// What the stored schedule says of where it was run.
+fn head_of(record: &Record) -> Option<Head> {
     let text = std::str::from_utf8(record.schedule.as_deref()?).ok()?;
-    Some(Schedule::parse("the stored schedule", text).ok()?.head.input?.into())
+    Some(Schedule::parse("the stored schedule", text).ok()?.head)
 }
 
 /// Whether the stored schedule leads to the failure.

@@ -33,6 +33,7 @@ use raddle_harness::check::Check;
 use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::describe;
 use raddle_harness::install::Runtime;
+use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::program::{build_id, is_rust};
 use raddle_harness::say::say;
@@ -91,12 +92,17 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
     if let Some(input) = &head.input {
         let input = std::path::PathBuf::from(input);
         anyhow::ensure!(input.is_file(), "the file on its standard input, {}, is gone", input.display());
-        raddle_harness::launch::feed(input);
+        launch::feed(input);
     }
     if words[0].is_empty() {
         words[0] = program.path.clone().into_os_string();
     }
     // The loader's variables are put together anew, with the runtime in front.
+    let libraries = head.environment.iter().filter(|(name, _)| *name == "LD_LIBRARY_PATH");
+    launch::surround(Surroundings {
+        folder: None,
+        environment: libraries.map(|(name, value)| (name.clone(), value.clone())).collect(),
+    });
     let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
     Ok(Recipe {
         program,
