@@ -266,6 +266,15 @@ impl HiddenRaces {
         race.map(|old| [old, new])
     }
 
+    /// How many granules it has room for.
+    pub const ROOM: usize = SETS * WAYS;
+
+    /// The granule in one of so many places, if it was accessed in this execution.
+    pub fn granule(&self, place: usize) -> Option<u64> {
+        let (set, way) = (&self.sets[place / WAYS], place % WAYS);
+        (set.executions[way] == self.execution).then_some(set.granules[way])
+    }
+
     /// Memory from `low` to `high` is unmapped: what is mapped there later is other memory.
     pub fn forget(&mut self, low: u64, high: u64) {
         for set in &mut self.sets {

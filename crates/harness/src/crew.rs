@@ -33,7 +33,9 @@ pub enum CrewError {
         "`{0}` created no thread in {1} s: give it a command that needs no input and no terminal, or more time with --patience"
     )]
     NoThreadInTime(String, u64),
-    #[error("`{0}` creates more than {1} threads at once, which is the most that can be explored")]
+    #[error(
+        "`{0}` creates more than {1} threads, one after the other or at once, which is the most that can be explored"
+    )]
     TooManyThreads(String, usize),
     #[error(
         "this machine does not let programs set their thread pointer (FSGSBASE), which exploring needs: use Linux 5.9 or later"

@@ -83,7 +83,7 @@ const AWAITS_OUTSIDE: Verdict = CUT_OFF;
 /// Was nothing left but to wait for a signal or a client from outside? A circle of threads that
 /// wait for each other's locks is a deadlock, whatever others wait for.
 pub fn waits_for_outside(e: &Execution<'_>) -> bool {
-    let mut bits = awaits::SIGNAL | awaits::CONNECTION;
+    let mut bits = awaits::SIGNAL | awaits::CONNECTION | awaits::PROCESS;
     match e.slot.outcome {
         outcome::DEADLOCK => {}
         outcome::STEP_LIMIT if endless(e.steps, e.slot.unchanged as usize).is_some() => {
@@ -309,6 +309,9 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
         ),
         (Kind::Starvation, _) => {
             "a thread spins without yielding, and waits for one that it does not let run".into()
+        }
+        (Kind::UseAfterFree, _) if e.slot.message_len > 0 => {
+            format!("a variable on the stack of T{} is accessed, and that thread has ended", message(e))
         }
         (Kind::UseAfterFree, _) => "freed memory is accessed".into(),
         (Kind::DoubleFree, _) => "a block is freed twice".into(),

@@ -242,7 +242,8 @@ impl Teller<'_> {
         // An execution that ran to its end is nowhere.
         if end.is_some() || !matches!(self.failure.kind, Kind::ExitStatus | Kind::Assertion) {
             finding.accesses.push(self.access(words, thread, Deed::Call, stack));
-            deeds.push(deed(self.failure.kind).into());
+            let on_stack = self.failure.kind == Kind::UseAfterFree && self.free().is_none();
+            deeds.push(if on_stack { "accesses it" } else { deed(self.failure.kind) }.into());
         }
         if matches!(self.failure.kind, Kind::UseAfterFree | Kind::DoubleFree)
             && let Some(free) = self.free()

@@ -20,7 +20,7 @@ const SENT: [c_int; 6] =
 pub fn awaited() -> u32 {
     let s = state();
     let live = s.threads[..s.count].iter().filter(|t| !t.ended);
-    let waiting = live.fold(0, |all, t| all | by_wait(t.wait));
+    let waiting = live.fold(0, |all, t| all | by_wait(t.wait) | by_child(t.wait));
     let handled = SENT.into_iter().any(is_handled_for_others);
     waiting | if handled { awaits::HANDLER } else { 0 }
 }
@@ -57,6 +57,11 @@ fn by_wait(wait: Wait) -> u32 {
         }
         _ => 0,
     }
+}
+
+fn by_child(wait: Wait) -> u32 {
+    let is_shared = wait.object().is_some_and(super::fork::may_change);
+    if is_shared { awaits::PROCESS } else { 0 }
 }
 
 /// Is it a socket at which clients arrive?

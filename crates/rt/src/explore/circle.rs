@@ -253,6 +253,9 @@ pub fn private_state() -> u64 {
     let sp = kept[0] & !7;
     let s = state();
     let top = if s.current == 0 { MAIN_TOP.load(Relaxed) } else { s.threads[s.current].stack_top };
+    // A handler may run on a stack of its own.
+    let other = s.threads[s.current].handler_stack;
+    let top = if other.contains(sp) { other.low + other.len } else { top };
     for at in (sp..top.min(sp + STACK)).step_by(8) {
         // SAFETY: the thread's own stack, above what is in use.
         add(unsafe { (at as *const u64).read_volatile() });

@@ -28,6 +28,14 @@ pub fn use_after_free(address: usize, pc: usize) -> ! {
     ends(outcome::USE_AFTER_FREE, s.current)
 }
 
+/// A thread has ended, and another accesses what was on its stack. The message is its number.
+#[cold]
+pub fn use_of_left_stack(address: usize, whose: usize, pc: usize) -> ! {
+    let mut digits = [0u8; 10];
+    add(decimal(whose as u32, &mut digits));
+    use_after_free(address, pc)
+}
+
 #[cold]
 pub fn double_free(address: usize, pc: usize) -> ! {
     let s = state();
@@ -42,6 +50,18 @@ fn add(bytes: &[u8]) {
     let n = bytes.len().min(slot.message.len() - at);
     slot.message[at..at + n].copy_from_slice(&bytes[..n]);
     slot.message_len += n as u64;
+}
+
+fn decimal(mut n: u32, digits: &mut [u8; 10]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            return &digits[at..];
+        }
+    }
 }
 
 unsafe fn text<'a>(s: *const c_char) -> &'a [u8] {
@@ -61,18 +81,9 @@ pub unsafe fn assertion(
     pc: usize,
 ) -> ! {
     let mut digits = [0u8; 10];
-    let mut n = line;
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
-        }
-    }
+    let line = decimal(line, &mut digits);
     // SAFETY: the compiler's strings.
-    for part in unsafe { [text(expression), text(file), &digits[at..], text(function)] } {
+    for part in unsafe { [text(expression), text(file), line, text(function)] } {
         add(part);
         add(b"\n");
     }

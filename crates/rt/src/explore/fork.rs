@@ -69,6 +69,56 @@ pub fn has_ended(which: c_int) -> bool {
     r != 0 || unsafe { info.si_pid() } != 0
 }
 
+/// Does a child run that could change an object at this address?
+#[cold]
+pub fn may_change(address: usize) -> bool {
+    state().children.count > 0 && is_any_alive() && super::snapshot::is_shared(address)
+}
+
+/// Children that share memory with the program: those that `fork` made.
+pub struct Children {
+    pids: [c_int; 16],
+    count: usize,
+}
+
+/// The program, which goes on, has made a child.
+pub fn made(pid: c_int) {
+    if !is_on() {
+        return;
+    }
+    let children = &mut state().children;
+    if let Some(place) = children.pids.get_mut(children.count) {
+        *place = pid;
+    }
+    children.count += 1;
+}
+
+fn is_any_alive() -> bool {
+    let Children { pids, count } = &state().children;
+    *count > pids.len() || pids[..*count].iter().any(|pid| !has_ended(*pid))
+}
+
+/// Nobody can go on, and threads wait on condition variables in memory that they share with
+/// children: these may have signalled, which is not seen. A wait may return for no reason, and the
+/// thread looks for itself. False: that was tried often enough.
+#[cold]
+pub fn wakes_who_share() -> bool {
+    const MOST: u32 = 2000;
+    let s = state();
+    let shares = |i: &usize| {
+        let t = &state().threads[*i];
+        let on_condition = !t.ended && t.meant.kind() == OpKind::CondWake && !t.told;
+        matches!(t.wait, Wait::ToldAndMutex(c, _) if on_condition && super::snapshot::is_shared(c))
+    };
+    if s.children.count == 0 || s.shared_wakes >= MOST || !(0..s.count).any(|i| shares(&i)) {
+        return false;
+    }
+    // A child that has ended has signalled before.
+    s.shared_wakes = if is_any_alive() { s.shared_wakes + 1 } else { MOST };
+    (0..s.count).filter(shares).for_each(|i| state().threads[i].told = true);
+    true
+}
+
 /// Before a call that waits for a child, unless it does not wait. False: it is broken off, and has
 /// said so.
 #[must_use]

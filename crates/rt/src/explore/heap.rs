@@ -3,13 +3,16 @@
 //! Each logical thread allocates from memory of its own, one block behind the other, and a block
 //! that is freed is not used again in that execution. So an address depends on what its thread
 //! allocated before and on nothing else: it names the same object in every schedule, and an access
-//! to a freed block is seen for what it is.
+//! to a freed block is seen for what it is. A thread that has allocated more than its arena holds
+//! gets the blocks again that were freed first, as it would get them without raddle; the search is
+//! not complete then.
 
 use core::ffi::c_void;
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
 use raddle_explore::{MAX_THREADS, OpKind};
+use raddle_wire::explore::gap;
 
 use super::point::point;
 use super::{Wait, fatal, hidden, is_on, known_places, leaks, op, races, state};
@@ -42,12 +45,17 @@ impl Head {
     }
 }
 
-/// In front of each arena: how much of it is used. It is put back with the rest.
+/// In front of each arena: how much of it is used, and how far the list of freed blocks was gone
+/// through for one that fits. It is put back with the rest.
 #[repr(C)]
 struct Arena {
     used: usize,
-    reserved: usize,
+    looked_through: usize,
 }
+
+/// The C library gives blocks of this size and more back to the kernel at once.
+const LARGE: usize = 128 << 10;
+const PAGE: usize = 4096;
 
 /// Blocks freed so far: their bits are taken back after an execution.
 static LIST: AtomicUsize = AtomicUsize::new(0);
@@ -110,15 +118,59 @@ pub fn keep() {
 /// After an execution: the other threads' arenas are empty again, and blocks freed in it are not.
 pub fn put_back() {
     for t in 1..state().count {
-        arena(t).used = 0;
+        (arena(t).used, arena(t).looked_through) = (0, 0);
     }
     let (from, to) = (KEPT.load(Relaxed), COUNT.load(Relaxed));
     for i in from..to.min(MOST_FREED) {
-        // SAFETY: entries below the count.
-        let (p, n) = unsafe { *((LIST.load(Relaxed) as *const (usize, usize)).add(i)) };
+        let (p, n) = *freed_block(i);
         mark(p, n, false);
     }
     COUNT.store(from, Relaxed);
+    if to > MOST_FREED {
+        // Those that the list had no room for.
+        for t in 0..MAX_THREADS {
+            let base = RANGE.start + (t << LOG2_ARENA);
+            mark(base, highest(t).saturating_sub(base), false);
+        }
+        for i in 0..from.min(MOST_FREED) {
+            let (p, n) = *freed_block(i);
+            mark(p, n, true);
+        }
+    }
+}
+
+/// An entry of the list: where the block is, and its size. Nowhere, of one that was handed out
+/// again.
+fn freed_block(i: usize) -> &'static mut (usize, usize) {
+    // SAFETY: the list has room for `MOST_FREED`, and one thread runs at a time.
+    unsafe { &mut *(LIST.load(Relaxed) as *mut (usize, usize)).add(i) }
+}
+
+/// A block of the arena that was freed in this execution and has room for `n` bytes, the first that
+/// was freed of those not looked at yet: not the last one, so that a use of freed memory is still
+/// seen for some time.
+#[cold]
+fn freed_before(thread: usize, n: usize, align: usize) -> Option<usize> {
+    let a = arena(thread);
+    let (from, to) = (KEPT.load(Relaxed), COUNT.load(Relaxed).min(MOST_FREED));
+    let fits = |i: &usize| {
+        let (p, size) = *freed_block(*i);
+        p != 0 && owner(p) == thread && size >= n && p.is_multiple_of(align.max(16))
+    };
+    let start = a.looked_through.clamp(from, to);
+    let others = || (start..to).chain(from..start);
+    // A large block is not spent on a small one while there is another.
+    const FEW: usize = 1 << 16;
+    let close = others().take(FEW).find(|i| fits(i) && freed_block(*i).1 / 2 <= n);
+    let i = close.or_else(|| others().find(fits))?;
+    a.looked_through = i + 1;
+    let (p, size) = core::mem::take(freed_block(i));
+    mark(p, size, false);
+    // What was there was another object.
+    hidden::unmapped(p, size);
+    races::unmapped(p, size);
+    super::circle::forget();
+    Some(p)
 }
 
 pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
@@ -128,15 +180,21 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     let start = base + a.used.max(size_of::<Arena>()) + HEAD;
     let p = start.next_multiple_of(align.max(16));
     let size = n.max(1).next_multiple_of(16);
-    if p + size > base + (1 << LOG2_ARENA) || n > 1 << LOG2_ARENA {
-        return core::ptr::null_mut();
-    }
-    a.used = p + size - base;
-    let highest = highest(thread);
-    // What is left of an earlier execution goes, and what the block before may have run over into.
-    let stale = highest.saturating_sub(p).max(OVERRUN).min(size);
-    *highest = (*highest).max(p + size);
-    // SAFETY: inside the arena, behind all blocks.
+    let is_full = n > 1 << LOG2_ARENA || p + size > base + (1 << LOG2_ARENA);
+    let (p, stale) = if is_full {
+        let Some(p) = freed_before(thread, n, align) else { return core::ptr::null_mut() };
+        hidden::note(gap::FORGOT);
+        (p, size)
+    } else {
+        a.used = p + size - base;
+        let highest = highest(thread);
+        // What is left of an earlier execution goes, and what the block before may have run over
+        // into.
+        let stale = highest.saturating_sub(p).max(OVERRUN).min(size);
+        *highest = (*highest).max(p + size);
+        (p, stale)
+    };
+    // SAFETY: inside the arena, behind all blocks or in place of one that was freed.
     unsafe {
         let state = if known_places::is_of_libc(pc) { LIVE | OF_LIBC } else { LIVE };
         *((p - HEAD) as *mut Head) = Head { size: n, state };
@@ -194,8 +252,12 @@ pub fn free(p: *mut c_void, pc: usize) {
     mark(at, head.size, true);
     let i = COUNT.fetch_add(1, Relaxed);
     if i < MOST_FREED {
-        // SAFETY: the list has room for so many.
-        unsafe { *((LIST.load(Relaxed) as *mut (usize, usize)).add(i)) = (at, head.size) };
+        *freed_block(i) = (at, head.size);
+    }
+    // What was there before the first execution is put back after it, and must be there for that.
+    if head.size >= LARGE && at >= before_execution().1 {
+        let (low, high) = (at.next_multiple_of(PAGE), (at + head.size) & !(PAGE - 1));
+        sys::madvise(low, high - low, libc::MADV_DONTNEED);
     }
 }
 
@@ -218,10 +280,25 @@ fn bit(p: usize) -> (*mut u8, u8) {
 }
 
 fn mark(p: usize, n: usize, freed: bool) {
-    for at in (p..p + n.max(1)).step_by(16) {
+    if n == 0 && !is_ours(p) {
+        return;
+    }
+    let end = p + n.max(1);
+    let mut at = p;
+    while at < end {
         let (byte, mask) = bit(at);
+        // Eight bits for 128 bytes.
+        let whole = if at.is_multiple_of(128) { (end - at) / 128 } else { 0 };
         // SAFETY: the bits of the whole range are reserved.
-        unsafe { *byte = if freed { *byte | mask } else { *byte & !mask } };
+        unsafe {
+            if whole > 0 {
+                core::ptr::write_bytes(byte, if freed { 0xff } else { 0 }, whole);
+                at += whole * 128;
+            } else {
+                *byte = if freed { *byte | mask } else { *byte & !mask };
+                at += 16;
+            }
+        }
     }
 }
 

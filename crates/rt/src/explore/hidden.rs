@@ -139,8 +139,16 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, step: bool, pc: usize) 
 
 /// A block is given back, in a step of its own.
 pub fn freed(address: usize, len: usize, pc: usize) {
-    if let Some(detector) = detector() {
-        each(detector, (Act::Free, true), address, len, pc);
+    let Some(detector) = detector() else { return };
+    if len / 8 <= HiddenRaces::ROOM {
+        return each(detector, (Act::Free, true), address, len, pc);
+    }
+    // Most of so large a block was not accessed.
+    let block = address as u64..(address + len) as u64;
+    for place in 0..HiddenRaces::ROOM {
+        if let Some(granule) = detector.granule(place).filter(|g| block.contains(g)) {
+            each(detector, (Act::Free, true), granule as usize, 8, pc);
+        }
     }
 }
 

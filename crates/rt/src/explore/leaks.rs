@@ -100,9 +100,10 @@ impl Leaks {
         let mut waiting = 0;
         snapshot::each_written(here, |low, high| self.scan(low, high, &mut waiting));
         for i in 1..state().count {
-            let (low, high) =
-                if i == state().current { (here, threads::memory_of(i).1) } else { threads::memory_of(i) };
-            self.scan(low, high, &mut waiting);
+            let at = if i == state().current { here } else { threads::stack_in_use(i) };
+            for (low, high) in threads::memory_of(i, at) {
+                self.scan(low, high, &mut waiting);
+            }
         }
         let (low, high) = heap::before_execution();
         self.scan(low, high, &mut waiting);

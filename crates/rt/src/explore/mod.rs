@@ -236,6 +236,11 @@ pub struct State {
     timers: u32,
     /// Threads that are about to end the process.
     ending: u32,
+    children: fork::Children,
+    /// How often threads that wait for another process were woken: see `fork`.
+    shared_wakes: u32,
+    /// The stacks of threads that have ended lie in here: see `threads::ended_with_stack`.
+    left_stacks: (usize, usize),
     /// Signals to the process that every thread blocks.
     arrived: u64,
     /// Signals that the program has sent itself.

@@ -48,6 +48,22 @@ pub fn is_writer_queueing(l: usize) -> bool {
 }
 
 impl Wait {
+    /// The object in the program's memory that is waited for.
+    pub fn object(self) -> Option<usize> {
+        match self {
+            Wait::Mutex(at)
+            | Wait::Spin(at)
+            | Wait::Word(at)
+            | Wait::ReadLock(at)
+            | Wait::WriteLock(at)
+            | Wait::Semaphore(at)
+            | Wait::Told(at)
+            | Wait::ToldAndMutex(at, _)
+            | Wait::Initialiser(at, _) => Some(at),
+            _ => None,
+        }
+    }
+
     /// Could `thread`, which waits for this, go on? Most wait for nothing.
     #[inline(always)]
     pub fn is_over(self, thread: usize) -> bool {

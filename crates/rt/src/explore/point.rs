@@ -8,8 +8,8 @@ use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
 use super::{
-    Wait, cancel, circle, fatal, has, hidden, known_places, memory as c11, op, os_threads, races, serve,
-    signals, state, time, timers,
+    Wait, cancel, circle, fatal, fork, has, hidden, known_places, memory as c11, op, os_threads, races,
+    serve, signals, state, threads, time, timers,
 };
 use crate::trace;
 
@@ -335,8 +335,8 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     }
 }
 
-/// Nobody can go on, but somebody waits for a descriptor or a child: the world outside may help
-/// (4.2). False: it did not.
+/// Nobody can go on, but somebody waits for a descriptor, for a child, or for something that a child
+/// shares: the world outside may help (4.2). False: it did not.
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
@@ -345,18 +345,25 @@ fn sees_outside() -> bool {
         Wait::Descriptor(fd, _) if timers::by_descriptor(fd).is_some() => 0,
         Wait::Descriptor(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
-        _ => 0,
+        other => match other.object() {
+            Some(object) if fork::may_change(object) => serve::PATIENCE_WITH_CHILDREN_MS,
+            _ => 0,
+        },
     };
     let live = |i: &usize| !s.threads[*i].ended;
     let most = (0..s.count).filter(live).map(|i| patience(s.threads[i].wait)).max();
     for _ in 0..most.unwrap_or(0) {
         crate::sys::sleep_ms(1);
+        fork::wakes_who_share();
         find_enabled();
         if !state().enabled.is_empty() {
             return true;
         }
     }
-    false
+    // A child may have helped and ended meanwhile.
+    fork::wakes_who_share();
+    find_enabled();
+    !state().enabled.is_empty()
 }
 
 /// Before an atomic operation. `drains`: it is a seq_cst store.
@@ -431,6 +438,8 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         }
     } else if let Some(freed) = super::heap::freed_within(address, len) {
         fatal::use_after_free(freed, pc);
+    } else if let Some(whose) = threads::ended_with_stack(address) {
+        fatal::use_of_left_stack(address, whose, pc);
     }
     if write {
         circle::writes_bytes(address, len);
@@ -582,6 +591,9 @@ fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
     // Others may have freed it meanwhile.
     if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
+    }
+    if let Some(whose) = threads::ended_with_stack(address) {
+        fatal::use_of_left_stack(address, whose, pc);
     }
 }
 

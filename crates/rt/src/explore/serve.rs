@@ -490,6 +490,7 @@ fn execute() {
     };
     s.pending[0] = Op::default();
     (s.count, s.joined, s.alone) = (1, 0, 0);
+    (s.shared_wakes, s.left_stacks) = (0, (0, 0));
     s.current = 0;
     s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
     s.fruitless = 0;

@@ -316,11 +316,22 @@ fn handle(signal: c_int) -> Ran {
             unsafe {
                 let mut info = core::mem::zeroed::<libc::siginfo_t>();
                 describe(signal, &mut info);
-                call_handler(signal, action, &mut info, core::ptr::null_mut());
+                let mut context = interrupted_here();
+                call_handler(signal, action, &mut info, (&raw mut context).cast());
             }
             if action.sa_flags & libc::SA_RESTART != 0 { Ran::Restarting } else { Ran::Breaking }
         }
     }
+}
+
+/// What a handler is told of where the running thread was: its place and its stack.
+fn interrupted_here() -> libc::ucontext_t {
+    let s = state();
+    // SAFETY: zero is a valid description.
+    let mut context = unsafe { core::mem::zeroed::<libc::ucontext_t>() };
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] = s.threads[s.current].pc as i64;
+    context.uc_mcontext.gregs[libc::REG_RSP as usize] = &raw const context as i64;
+    context
 }
 
 /// Runs a handler of the program's in the running thread.
@@ -341,15 +352,42 @@ unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t
         action.sa_sigaction = libc::SIG_DFL;
     }
     type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-    // SAFETY: the caller's.
+    let other = s.threads[s.current].handler_stack;
+    let here = &raw const before as usize;
+    // SAFETY: the caller's; the stack that the thread has named for this.
     unsafe {
-        core::mem::transmute::<usize, Handler>(action.sa_sigaction)(signal, info, context);
+        if action.sa_flags & libc::SA_ONSTACK != 0 && other.len > 0 && !other.contains(here) {
+            call_on_stack(signal, info, context, action.sa_sigaction, other.low + other.len);
+        } else {
+            core::mem::transmute::<usize, Handler>(action.sa_sigaction)(signal, info, context);
+        }
     }
     let s = state();
     let t = &mut s.threads[s.current];
     t.mask = before;
     t.handling -= 1;
     t.handled = true;
+}
+
+/// Calls `handler` with the first three arguments on the stack that ends at `top`.
+#[unsafe(naked)]
+unsafe extern "C-unwind" fn call_on_stack(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+    handler: usize,
+    top: usize,
+) {
+    core::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "mov rsp, r8",
+        "and rsp, -16",
+        "call rcx",
+        "mov rsp, rbp",
+        "pop rbp",
+        "ret",
+    )
 }
 
 /// Would a fault in the thread run a handler of the program's? One that is blocked ends the

@@ -445,6 +445,21 @@ fn own_end(page: usize) -> Option<usize> {
         .or_else(|| threads::whole_stacks().find_map(|(low, high)| within(low, high)))
 }
 
+/// Does the address lie in memory that other processes may have too?
+#[cold]
+pub fn is_shared(address: usize) -> bool {
+    let mut shared = false;
+    modules::each_line(|line| {
+        let mut fields = line.split(|b| *b == b' ');
+        let mut range = fields.next().unwrap_or_default().split(|b| *b == b'-');
+        let (low, high) =
+            (modules::hex(range.next().unwrap_or_default()), modules::hex(range.next().unwrap_or_default()));
+        let is_here = (low..high).contains(&address);
+        shared |= is_here && fields.next().is_some_and(|p| p.get(3) == Some(&b's'));
+    });
+    shared
+}
+
 /// `start-end rw-p …`, and whether it is the first thread's stack.
 fn writable(line: &[u8]) -> Option<(usize, usize, bool)> {
     let mut fields = line.split(|b| *b == b' ');

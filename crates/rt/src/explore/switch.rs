@@ -1,5 +1,5 @@
 //! From one logical thread to another, on the carrier: the registers that a call keeps, the stack,
-//! the thread pointer.
+//! the thread pointer, and how floating-point numbers are rounded, which is each thread's own.
 
 use core::arch::naked_asm;
 
@@ -9,6 +9,34 @@ use core::arch::naked_asm;
 pub struct Context {
     sp: usize,
     fs: usize,
+    float: FloatControl,
+}
+
+/// What `fesetround` and the like set: the control words of SSE and of the x87.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct FloatControl {
+    mxcsr: u32,
+    x87: u16,
+}
+
+impl FloatControl {
+    /// As a process starts.
+    const INITIAL: FloatControl = FloatControl { mxcsr: 0x1f80, x87: 0x37f };
+
+    fn of_running_thread() -> FloatControl {
+        let mut float = FloatControl::INITIAL;
+        // SAFETY: two words are written, each of the size that the instruction writes.
+        unsafe {
+            core::arch::asm!(
+                "stmxcsr [{0}]",
+                "fnstcw [{0} + 4]",
+                in(reg) &raw mut float,
+                options(nostack, preserves_flags)
+            )
+        };
+        float
+    }
 }
 
 impl Context {
@@ -17,10 +45,16 @@ impl Context {
         let fs: usize;
         // SAFETY: the first word of a thread descriptor is its own address.
         unsafe { core::arch::asm!("mov {}, fs:[0]", out(reg) fs, options(nostack, pure, readonly)) };
-        Context { sp: 0, fs }
+        Context { sp: 0, fs, float: FloatControl::INITIAL }
     }
 
-    pub const NONE: Context = Context { sp: 0, fs: 0 };
+    pub const NONE: Context = Context { sp: 0, fs: 0, float: FloatControl::INITIAL };
+
+    /// The same place, with the floating-point control of the running thread: a new thread starts
+    /// with its creator's.
+    pub fn created_here(self) -> Context {
+        Context { float: FloatControl::of_running_thread(), ..self }
+    }
 
     /// The top of its stack: all above is in use.
     pub fn stack(&self) -> usize {
@@ -36,7 +70,7 @@ impl Context {
             core::ptr::write_bytes(sp as *mut u8, 0, 64);
             *((sp + 48) as *mut usize) = entry as *const () as usize;
         }
-        Context { sp, fs: self.fs }
+        Context { sp, ..*self }
     }
 
     pub fn thread_pointer(&self) -> usize {
@@ -60,8 +94,12 @@ pub unsafe extern "C" fn switch(from: *mut Context, to: *const Context) {
         "mov [rdi], rsp",
         "rdfsbase rax",
         "mov [rdi + 8], rax",
+        "stmxcsr [rdi + 16]",
+        "fnstcw [rdi + 20]",
         "mov rax, [rsi + 8]",
         "wrfsbase rax",
+        "ldmxcsr [rsi + 16]",
+        "fldcw [rsi + 20]",
         "mov rsp, [rsi]",
         "pop r15",
         "pop r14",
@@ -95,6 +133,8 @@ pub unsafe extern "C" fn park(
         "mov [rdi], rsp",
         "rdfsbase rax",
         "mov [rdi + 8], rax",
+        "stmxcsr [rdi + 16]",
+        "fnstcw [rdi + 20]",
         "mov rsp, rsi",
         "and rsp, -16",
         "mov rdi, rcx",
@@ -112,6 +152,8 @@ pub unsafe extern "C" fn jump(to: *const Context) -> ! {
     naked_asm!(
         "mov rax, [rdi + 8]",
         "wrfsbase rax",
+        "ldmxcsr [rdi + 16]",
+        "fldcw [rdi + 20]",
         "mov rsp, [rdi]",
         "pop r15",
         "pop r14",

@@ -203,14 +203,23 @@ struct Donor {
     /// The kernel's list of its robust mutexes. It stays where it is, and to ask each time would
     /// cost more than to end a thread.
     robust: *const isize,
+    /// A larger stack that it was given once, and its size.
+    large: (usize, usize),
 }
 
 const PARKING: usize = 4096;
 
 static READY: AtomicU32 = AtomicU32::new(0);
 static DONORS: sys::Shared<[Donor; MAX_THREADS]> = sys::Shared::new(
-    [Donor { context: Context::NONE, handle: 0, kernel_id: 0, low: 0, top: 0, robust: core::ptr::null() };
-        MAX_THREADS],
+    [Donor {
+        context: Context::NONE,
+        handle: 0,
+        kernel_id: 0,
+        low: 0,
+        top: 0,
+        robust: core::ptr::null(),
+        large: (0, 0),
+    }; MAX_THREADS],
 );
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -276,13 +285,29 @@ pub fn donors() -> usize {
     COUNT.load(Relaxed) as usize
 }
 
-/// The memory of logical thread `i`, which is not the first: its stack from where it is in use,
-/// with its thread-local storage and its descriptor; of one that has ended, the descriptor alone.
-pub fn memory_of(i: usize) -> (usize, usize) {
+/// The memory of logical thread `i`, which is not the first and has used its stack down to `at`:
+/// the stack with its thread-local storage and its descriptor; of one that has ended, the
+/// descriptor alone.
+pub fn memory_of(i: usize, at: usize) -> [(usize, usize); 2] {
+    const NOTHING: (usize, usize) = (0, 0);
     let (t, d) = (&state().threads[i], donor(i - 1));
-    let low = if t.ended { d.context.thread_pointer() } else { t.context.stack() };
-    // A stack that the program gave is the program's memory like any other.
-    if (d.low..d.top).contains(&low) { (low, d.top) } else { (d.context.thread_pointer(), d.top) }
+    let descriptor = (d.context.thread_pointer(), d.top);
+    let end = d.large.0 + d.large.1;
+    if t.ended {
+        [descriptor, NOTHING]
+    } else if (d.low..d.top).contains(&at) {
+        [(at, d.top), NOTHING]
+    } else if (d.large.0..end).contains(&at) {
+        [(at, end), descriptor]
+    } else {
+        // A stack that the program gave is the program's memory like any other.
+        [descriptor, NOTHING]
+    }
+}
+
+/// How far down the thread, which does not run, has used its stack.
+pub fn stack_in_use(i: usize) -> usize {
+    state().threads[i].context.stack()
 }
 
 /// The donors' stacks from end to end.
@@ -385,12 +410,46 @@ pub fn end(result: usize) -> ! {
     let s = state();
     s.threads[me].ended = true;
     s.threads[me].result = result;
+    leaves_stack(me);
     if me == 0 {
         // The first thread ended by `pthread_exit`; the process ends with the last thread.
         s.serve.main_has_left = true;
     }
     end_process_if_last();
     leave_for_good()
+}
+
+/// The stack of a thread that ends is nobody's from now on. One that the program gave is its own.
+fn leaves_stack(i: usize) {
+    if i == 0 || os_threads::are_used() {
+        return;
+    }
+    let s = state();
+    let (low, high) = donors_stack(i);
+    s.left_stacks = match s.left_stacks {
+        (0, 0) => (low, high),
+        (least, most) => (least.min(low), most.max(high)),
+    };
+}
+
+/// What the program's frames can be in, without thread-local storage.
+fn donors_stack(i: usize) -> (usize, usize) {
+    let d = donor(i - 1);
+    (d.low, d.context.stack())
+}
+
+/// The thread that has ended and on whose stack the address lies.
+#[inline]
+pub fn ended_with_stack(address: usize) -> Option<usize> {
+    let s = state();
+    if address.wrapping_sub(s.left_stacks.0) >= s.left_stacks.1.wrapping_sub(s.left_stacks.0) {
+        return None;
+    }
+    let is_on_stack = |i: &usize| {
+        let (low, high) = donors_stack(*i);
+        s.threads[*i].ended && (low..high).contains(&address)
+    };
+    (1..s.count).find(is_on_stack)
 }
 
 /// The process ends with the last thread.
@@ -464,11 +523,11 @@ unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize
     }
     let d = donor(i - 1);
     // SAFETY: the program's attributes.
-    let context = match unsafe { own_stack_of(attributes) } {
+    let context = match unsafe { stack_for(d, attributes) } {
         Some(top) => d.context.moved_to(top, live_on_own_stack),
         None => d.context,
     };
-    Ok((context, d.handle, d.kernel_id))
+    Ok((context.created_here(), d.handle, d.kernel_id))
 }
 
 /// The number of the next thread.
@@ -512,6 +571,33 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
     i
 }
 
+/// The top of the stack for a new thread, where the donor's will not do: the program gives one, or
+/// asks for more than the donor has.
+unsafe fn stack_for(d: &mut Donor, attributes: *const c_void) -> Option<usize> {
+    // SAFETY: the program's attributes.
+    let own = unsafe { own_stack_of(attributes) };
+    if own.is_some() || attributes.is_null() {
+        return own;
+    }
+    let mut size = 0;
+    // SAFETY: the program's attributes.
+    let r = unsafe { libc::pthread_attr_getstacksize(attributes.cast(), &mut size) };
+    if r != 0 || size <= d.top - d.low {
+        return None;
+    }
+    let size = size.next_multiple_of(4096) + ROOM;
+    if d.large.1 < size {
+        // Kept for the next executions: it is no memory of the program's that is put back.
+        d.large = (sys::pages(size) as usize, size);
+        // What overflows it is to crash, as it would.
+        sys::protect(d.large.0, 4096, libc::PROT_NONE);
+    }
+    Some(d.large.0 + d.large.1)
+}
+
+/// Room for the runtime on a stack whose size the program chose.
+const ROOM: usize = 128 << 10;
+
 /// The top of the stack that the program gives its new thread, if it does.
 unsafe fn own_stack_of(attributes: *const c_void) -> Option<usize> {
     let (mut at, mut size) = (core::ptr::null_mut(), 0);
@@ -531,16 +617,31 @@ extern "C" fn live_on_own_stack() -> ! {
     live()
 }
 
-/// The kernel's number of the carrier is nobody's; the same in every run is better.
-const FIRST_NUMBER: c_int = 100_000;
+/// The kernel's number of the carrier is the first thread's; for the others, the same in every run
+/// is better. Larger than any number that the kernel gives.
+const FIRST_NUMBER: c_int = 1 << 23;
 
-/// The running thread's `gettid`.
+/// The running thread's `gettid`. That of the first thread is the process's, by which programs tell
+/// whether they are in it.
 pub fn number() -> c_int {
-    FIRST_NUMBER + state().current as c_int
+    match state().current {
+        _ if !super::is_on() => sys::thread_id() as c_int,
+        0 => sys::pid() as c_int,
+        i => FIRST_NUMBER + i as c_int,
+    }
 }
 
 pub fn by_number(number: c_int) -> Option<usize> {
-    usize::try_from(number - FIRST_NUMBER).ok().filter(|i| *i < state().count)
+    if number == sys::pid() as c_int {
+        return Some(0);
+    }
+    usize::try_from(number - FIRST_NUMBER).ok().filter(|i| *i > 0 && *i < state().count)
+}
+
+/// What the kernel knows of as the thread or process with this number.
+pub fn kernel_number(number: c_int) -> c_int {
+    let known = if super::is_on() && number >= FIRST_NUMBER { by_number(number) } else { None };
+    known.map_or(number, |i| state().threads[i].kernel_id as c_int)
 }
 
 pub fn by_handle(handle: usize) -> Option<usize> {

@@ -139,7 +139,11 @@ interpose! {
         makes_child(|| real(), tsvd::in_child)
     } explore {
         explore::fork::forks(pc);
-        real()
+        let child = real();
+        if child > 0 {
+            explore::fork::made(child);
+        }
+        child
     }
     fn wait(status: *mut c_int) -> c_int, |t, pc, real| { real(status) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, 0, pc) {

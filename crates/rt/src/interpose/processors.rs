@@ -1,9 +1,12 @@
 //! How many processors there are. Pools size themselves by it, and on a machine with one they run
-//! everything one after the other; `raddle tsvd --force-async` shows some more.
+//! everything one after the other; `raddle tsvd --force-async` shows some more. And which threads
+//! may use them: an explored thread's number is made up, and the kernel is told its donor's.
 
-use core::ffi::{c_int, c_long, c_void};
+use core::ffi::{c_int, c_long, c_uint, c_void};
 
+use super::access::Call;
 use super::interpose;
+use crate::explore::{self, threads::kernel_number};
 use crate::tsvd;
 use raddle_wire::tsvd::PROCESSORS;
 
@@ -19,11 +22,39 @@ interpose! {
         if name == libc::_SC_NPROCESSORS_ONLN || name == libc::_SC_NPROCESSORS_CONF { at_least(found) } else { found }
     }
     /// Rust counts the processors that it may use.
-    fn sched_getaffinity(pid: c_int, size: usize, mask: *mut c_void) -> c_int, |t, pc, real| { real(pid, size, mask) } record as detect, explore real, tsvd {
+    fn sched_getaffinity(pid: c_int, size: usize, mask: *mut c_void) -> c_int, |t, pc, real| { real(pid, size, mask) } record as detect, explore { real(kernel_number(pid), size, mask) } tsvd {
         let r = real(pid, size, mask);
         if r == 0 && size > 0 && tsvd::forces_async() {
             *mask.cast::<u8>() |= ((1u32 << PROCESSORS) - 1) as u8;
         }
         r
+    }
+    fn sched_setaffinity(pid: c_int, size: usize, from: *const c_void) -> c_int, |t, pc, real| {
+        Call::new(t, pc).reads(from, size);
+        real(pid, size, from)
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).reads(from, size);
+        explore::changes_process(pc);
+        real(kernel_number(pid), size, from)
+    }
+    fn sched_setscheduler(pid: c_int, policy: c_int, from: *const libc::sched_param) -> c_int, |t, pc, real| {
+        Call::new(t, pc).reads_one(from);
+        real(pid, policy, from)
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).reads_one(from);
+        explore::changes_process(pc);
+        real(kernel_number(pid), policy, from)
+    }
+    fn sched_getparam(pid: c_int, to: *mut libc::sched_param) -> c_int, |t, pc, real| {
+        let r = real(pid, to);
+        Call::new(t, pc).wrote_if(r == 0, to);
+        r
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).writes_one(to);
+        real(kernel_number(pid), to)
+    }
+    fn setpriority(which: c_int, who: c_uint, to: c_int) -> c_int, |t, pc, real| { real(which, who, to) } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
+        real(which, kernel_number(who as c_int) as c_uint, to)
     }
 }

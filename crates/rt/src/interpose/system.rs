@@ -74,7 +74,6 @@ mod process {
         fn setrlimit64(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn umask(mask: c_uint) -> c_uint, |c| { c.changes_process() }
         fn nice(by: c_int) -> c_int, |c| { c.changes_process() }
-        fn setpriority(which: c_int, who: c_uint, to: c_int) -> c_int, |c| { c.changes_process() }
         fn prlimit(pid: c_int, what: c_int, from: *const libc::rlimit, to: *mut libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn prlimit64(pid: c_int, what: c_int, from: *const libc::rlimit, to: *mut libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn chroot(path: Text) -> c_int, |c| { c.text(path); c.changes_process() }
@@ -87,8 +86,6 @@ mod process {
         fn setgroups(n: usize, from: *const c_uint) -> c_int, |c| { c.reads(from, n * 4); c.changes_process() }
         fn setpgid(pid: c_int, group: c_int) -> c_int, |c| { c.changes_process() }
         fn setsid() -> c_int, |c| { c.changes_process() }
-        fn sched_setaffinity(pid: c_int, size: usize, from: *const c_void) -> c_int, |c| { c.reads(from, size); c.changes_process() }
-        fn sched_setscheduler(pid: c_int, policy: c_int, from: *const libc::sched_param) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn getloadavg(to: *mut c_double, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn confstr(name: c_int, to: Room, n: usize) -> usize, |c| { if n > 0 { c.fills(to) } } then |need| { c.wrote(to, need.min(n)) }
         fn getgroups(n: c_int, to: *mut c_uint) -> c_int, |c| { if n > 0 { c.fills(to) } } then |got| {
@@ -143,7 +140,6 @@ mod process {
         fn modff(x: c_float, to: *mut c_float) -> c_float, |c| { c.writes_one(to) }
         fn tcgetattr(fd: c_int, to: *mut libc::termios) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from); c.changes_process() }
-        fn sched_getparam(pid: c_int, to: *mut libc::sched_param) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     }
 }
 
