@@ -52,6 +52,13 @@ impl Form {
         self.terms.retain(|term| term.1 != 0);
     }
 
+    /// The sum with `other`, taken a number of times.
+    pub(crate) fn plus(&self, other: &Self, times: i64) -> Self {
+        let mut form = self.clone();
+        form.add(other, times);
+        form
+    }
+
     pub(crate) fn scaled(&self, factor: i64) -> Self {
         let mut form = Self::default();
         form.add(self, factor);

@@ -29,8 +29,12 @@ impl Module {
 
     /// Reads the table at `address` of the function at `start`. Reading stops at damage.
     pub(crate) fn landings(&self, start: u64, address: u64) -> Vec<Landing> {
-        let mut reader = Reader { module: self, at: address };
-        reader.landings(start).unwrap_or_default()
+        self.all_landings(start, address).unwrap_or_default()
+    }
+
+    /// Like [`Module::landings`]; `None` if the table is damaged.
+    pub(crate) fn all_landings(&self, start: u64, address: u64) -> Option<Vec<Landing>> {
+        Reader { module: self, at: address }.landings(start)
     }
 }
 

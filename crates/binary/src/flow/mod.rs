@@ -15,14 +15,16 @@
 //! | slices with distances, through calls | `slice`, `outlets`, `specialise` |
 //! | what a branch tests, as an expression over reads | `tested`, `expression` |
 //! | questions of those who look for error sites | `query`, `wait` |
+//! | probes that another one makes superfluous | `covered`, `values` |
 //! | the identity of a function, independent of its address | `fingerprint` |
 //!
 //! Instructions are identified by their index within their function. The analysis is not sound in a
 //! compiler's sense: it relates memory outside the frame by the form of its address, and does not
 //! follow a pointer to a slot that was stored. A missed dependence costs a finding; a superfluous
-//! one costs time in the tester.
+//! one costs time in the tester. `covered` and `values` are the exception: what they claim must hold.
 
 mod control;
+mod covered;
 mod data;
 mod dominators;
 mod effects;
@@ -46,9 +48,11 @@ mod specialise;
 mod stack;
 mod tested;
 mod transfer;
+mod values;
 mod view;
 mod wait;
 
+pub use covered::CoveredProbe;
 pub use expression::{Expression, Operator, Predicate};
 pub use fingerprint::Fingerprint;
 pub use function::Function;

@@ -1,5 +1,6 @@
 //! A run under the race detector, from its options to its findings.
 
+mod covered;
 pub mod explain;
 pub mod session;
 
@@ -42,6 +43,9 @@ pub struct Options {
     pub condvar_mutexes_order: bool,
     /// `fun:NAME`, `file:PATH`, `module:NAME`.
     pub ignore: Vec<String>,
+    /// Whether calls of probes are left out that another probe covers
+    /// (`raddle_binary::flow::CoveredProbe`).
+    pub leave_out_covered: bool,
 }
 
 impl Options {
@@ -58,6 +62,7 @@ impl Options {
             signal_bugs: true,
             condvar_mutexes_order: false,
             ignore: Vec::new(),
+            leave_out_covered: false,
         }
     }
 }

@@ -15,6 +15,7 @@ use raddle_wire::config::{Config, flag};
 use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
 
 use super::Options;
+use super::covered::covered_probes;
 use crate::questions::Questions;
 use crate::session_folder::SessionFolder;
 use crate::threads;
@@ -54,6 +55,7 @@ impl Session {
             dir: dir.path().into(),
             questions: Questions::listen(dir.path())?,
             patterns: patterns(&options.ignore),
+            leave_out_covered: options.leave_out_covered,
             known: HashMap::new(),
             unreadable: BTreeSet::new(),
         };
@@ -142,6 +144,7 @@ struct Planner {
     dir: PathBuf,
     questions: Questions,
     patterns: Patterns,
+    leave_out_covered: bool,
     known: HashMap<(PathBuf, u64, i64), Vec<u8>>,
     unreadable: BTreeSet<String>,
 }
@@ -179,7 +182,7 @@ impl Planner {
         if File::open(exe).is_err() {
             self.unreadable.insert(exe.display().to_string());
         }
-        let plan = make_plan(exe, &self.patterns);
+        let plan = make_plan(exe, &self.patterns, self.leave_out_covered);
         self.known.insert(key, plan.clone());
         plan
     }
@@ -187,14 +190,15 @@ impl Planner {
 
 /// Says that there are no such places.
 fn no_plan() -> Vec<u8> {
-    plan::encode(&[], &[])
+    plan::encode(&[], &[], &[])
 }
 
-fn make_plan(exe: &Path, patterns: &Patterns) -> Vec<u8> {
+fn make_plan(exe: &Path, patterns: &Patterns, leave_out_covered: bool) -> Vec<u8> {
     let Ok(module) = Module::open(exe) else { return no_plan() };
     let sites: Vec<(u64, Site)> = module.lock_sites().sites.iter().map(site).collect();
     let ignored = module.match_ranges(patterns);
-    plan::encode(&sites, &ignored)
+    let covered = if leave_out_covered { covered_probes(exe, &module) } else { Vec::new() };
+    plan::encode(&sites, &ignored, &covered)
 }
 
 fn site(s: &LockSite) -> (u64, Site) {

@@ -83,6 +83,9 @@ pub struct Options {
     pub report: report::Options,
 }
 
+/// For tests and benchmarks: if it is set, no probe is left out.
+const KEEP_PROBES: &str = "RADDLE_KEEP_PROBES";
+
 impl Options {
     /// What the detector is to look for.
     pub fn detection(&self) -> detection::Options {
@@ -101,7 +104,16 @@ impl Options {
             signal_bugs: !self.no_signal_bugs,
             condvar_mutexes_order: self.condvar_mutexes_order,
             ignore: self.ignore.clone(),
+            leave_out_covered: self.leaves_out_covered(),
         }
+    }
+
+    /// A report may name the line of the covering probe. That line may be one that is not to be
+    /// reported, where the covered one is.
+    fn leaves_out_covered(&self) -> bool {
+        self.ignore.is_empty()
+            && self.report.suppressions.is_empty()
+            && std::env::var_os(KEEP_PROBES).is_none()
     }
 }
 

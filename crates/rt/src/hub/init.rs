@@ -194,6 +194,11 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
     }
+    // Where each access counts, each probe does.
+    let detects = !detect::settings().owners && config.history < 2;
+    if detects && !has(flag::DELAYS) && !has(flag::TRACED) {
+        plan::leave_out_covered();
+    }
     if has(flag::DELAYS) {
         session::delays_file().into_iter().for_each(trace::delays::turn_on);
     }
@@ -214,16 +219,26 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
 
 /// The load bias of the executable.
 pub fn bias() -> usize {
-    // SAFETY: the kernel says where the program headers are; their entry for themselves has their
-    // address in the file.
+    let headers = program_headers();
+    // Their entry for themselves has their address in the file.
+    let own = headers.iter().find(|h| h.p_type == libc::PT_PHDR);
+    own.map_or(0, |h| headers.as_ptr() as usize - h.p_vaddr as usize)
+}
+
+/// The executable's code that an address lies in.
+pub fn code_around(address: usize) -> Option<core::ops::Range<usize>> {
+    let bias = bias();
+    let code = program_headers().iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0);
+    code.map(|h| bias + h.p_vaddr as usize..bias + (h.p_vaddr + h.p_filesz) as usize)
+        .find(|range| range.contains(&address))
+}
+
+fn program_headers() -> &'static [libc::Elf64_Phdr] {
+    // SAFETY: the kernel says where the program headers are, and how many.
     unsafe {
         let at = getauxval(libc::AT_PHDR) as *const libc::Elf64_Phdr;
         let n = getauxval(libc::AT_PHNUM) as usize;
-        if at.is_null() {
-            return 0;
-        }
-        let headers = core::slice::from_raw_parts(at, n);
-        headers.iter().find(|h| h.p_type == libc::PT_PHDR).map_or(0, |h| at as usize - h.p_vaddr as usize)
+        if at.is_null() { &[] } else { core::slice::from_raw_parts(at, n) }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
-use super::log;
 use super::session::{Path, dir, has_driver, is_empty_file, map_file};
+use super::{covered, log};
 use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
 use crate::sys;
@@ -61,6 +61,13 @@ pub fn ask(bias: usize) {
         waited += nap;
     }
     log::mark_without_plan();
+}
+
+/// Makes nops of the probes that others cover. Before there is a second thread.
+pub fn leave_out_covered() {
+    if let Some(plan) = plan() {
+        covered::leave_out(plan.covered, BIAS.load(Relaxed));
+    }
 }
 
 /// Whether the executable has locks that only a plan knows.

@@ -146,6 +146,29 @@ probe!("__tsan_read4", slow_read4, BYTES4, read);
 probe!("__tsan_read2", slow_read2, BYTES2, read);
 probe!("__tsan_read1", slow_read1, BYTES1, read);
 
+unsafe extern "C" {
+    fn __tsan_read1();
+    fn __tsan_read2();
+    fn __tsan_read4();
+    fn __tsan_read8();
+    fn __tsan_write1();
+    fn __tsan_write2();
+    fn __tsan_write4();
+    fn __tsan_write8();
+}
+
+/// The probes above: those of reads by the logarithm of their size, then those of writes.
+pub static PROBES: [unsafe extern "C" fn(); 8] = [
+    __tsan_read1,
+    __tsan_read2,
+    __tsan_read4,
+    __tsan_read8,
+    __tsan_write1,
+    __tsan_write2,
+    __tsan_write4,
+    __tsan_write8,
+];
+
 /// Exports `$name` as a jump to `$to`, with the caller's address in `$register`.
 macro_rules! with_pc {
     ($($name:literal => $to:ident in $register:literal),* $(,)?) => {$(
