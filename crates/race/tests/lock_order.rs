@@ -303,7 +303,7 @@ fn assert_quick(order: &LockOrder) -> Cycles {
     let took = start.elapsed();
     // A second is the promise of an optimised build. Without optimisation, on a busy machine, only
     // a search that does not end is to be caught.
-    let allowed = if cfg!(debug_assertions) { 20 } else { 1 };
+    let allowed = if cfg!(debug_assertions) { 200 } else { 1 };
     assert!(took < Duration::from_secs(allowed), "{took:?}");
     cycles
 }

@@ -132,7 +132,7 @@ fn a_daemon_survives_the_end_of_the_session() {
     bench.file("go", "");
     let begun = std::time::Instant::now();
     while !bench.path("survived").exists() {
-        assert!(begun.elapsed().as_secs() < 20, "the daemon has died or hangs");
+        assert!(begun.elapsed().as_secs() < 300, "the daemon has died or hangs");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }

@@ -174,6 +174,8 @@ unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
         let w = &*from.cast::<Wrapped>();
         if w.is_detached {
             *w.from.cast::<*mut c_void>() = w.event;
+            // The event uses the task until it is fulfilled, which may be after the code has ended.
+            Task::used(w.task);
             Event::wait_for(w.event, to.cast());
         }
         core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), w.len());
@@ -554,8 +556,9 @@ interpose! {
         begins_after(addresses[..n].iter().copied(), t.openmp.task, |key| acquire(t, key));
     } record as detect, tsvd real, explore { explored::wait_for_depends(Depends::read(depends), pc) }
     fn omp_fulfill_event(event: *mut c_void), |t, pc, real| {
-        if let Some(task) = Event::fulfilled(event) {
-            task.ended();
+        if let Some(wrapped) = Event::fulfilled(event) {
+            wrapped.ended();
+            Task::done(wrapped.task);
         }
         real(event)
     } record as detect, tsvd real, explore { explored::refuse() }
