@@ -193,7 +193,9 @@ pub fn start_sites(program: &Program) -> Vec<u32> {
         other => starts(other),
     };
     let own = program.functions.iter().filter(|f| f.defined && !f.builtin);
-    own.flat_map(|f| f.entry..f.end).filter(|pc| through(&program.code[*pc as usize])).collect()
+    let sites = own.flat_map(|f| f.entry..f.end).filter(|pc| through(&program.code[*pc as usize]));
+    // What entries do is no part of the source.
+    sites.filter(|pc| program.pos_of[*pc as usize].line != 0).collect()
 }
 
 /// Adds the functions of a library of classes that come to start a thread through others, and gives

@@ -110,6 +110,18 @@ impl<'a> Plan<'a> {
         Subject::new(link::link(&units))
     }
 
+    /// What a job may use. Where many assemblies are one program and share what twenty have, one
+    /// with more entries has more of it.
+    fn budget_of(&self, job: &Job, own: usize, all: usize) -> Budget {
+        if self.jobs.len() as u64 <= WITH_FULL_BUDGET || all == 0 {
+            return self.budget;
+        }
+        let assemblies = self.jobs.iter().filter(|j| Arc::ptr_eq(&j.linked, &job.linked)).count();
+        let together = self.budget.steps.saturating_mul(assemblies as u64);
+        let share = (u128::from(together) * own as u128 / all as u128) as u64;
+        Budget { steps: self.budget.steps.max(share), ..self.budget }
+    }
+
     /// Checks one of the programs, or the part of one that an assembly is.
     pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> Part {
         let job = &self.jobs[job];
@@ -117,7 +129,8 @@ impl<'a> Plan<'a> {
         let (program, sites) = (&subject.program, &subject.sites);
         let entries: Vec<Entry> =
             subject.entries.iter().copied().filter(|e| e.assembly == job.assembly).collect();
-        let (explored, knowledge) = explore(subject, &entries, self.budget, cancel);
+        let (explored, knowledge) =
+            explore(subject, &entries, self.budget_of(job, entries.len(), subject.entries.len()), cancel);
         let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
         let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };

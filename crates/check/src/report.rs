@@ -250,8 +250,13 @@ impl<'a> Reporter<'a> {
             ""
         };
         notes.push(format!("seed {} repeats it in run {run} of `{entry}`{middle}", self.seed));
+        let mut accesses: Vec<_> = raw.accesses.iter().map(|a| self.access(a)).collect();
+        // A thread of the library's has no place in the source; the notes say what it waits for.
+        if raw.kind == Kind::Deadlock && accesses.iter().any(|a| !a.stack.is_empty()) {
+            accesses.retain(|a| !a.stack.is_empty());
+        }
         Finding {
-            accesses: raw.accesses.iter().map(|a| self.access(a)).collect(),
+            accesses,
             location: self.location(),
             threads: raw.threads.iter().map(|t| self.thread(t)).collect(),
             locks: self.locks(),

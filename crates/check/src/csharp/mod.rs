@@ -48,7 +48,10 @@
 //! 1. A variable has runtime types only; static types decide arithmetic, overloads, extension methods and copies.
 //! 2. Iterators and the modelled part of LINQ are run at once, not when they are asked (the paper leaves both
 //!    uninterpreted).
-//! 3. There is no synchronisation context: what follows an `await` runs on any thread.
+//! 3. The UI thread is a lock: who holds it is the UI thread (`models/ui.cs`). The paper has a thread with a queue;
+//!    here messages are not handled in the order in which they were posted.
+//! 4. There is no other synchronisation context: what follows an `await` elsewhere runs on any thread.
+//! 5. The ticks of a timer do not overlap.
 
 mod declare;
 mod directives;

@@ -20,6 +20,8 @@ const FILES: &[(&str, &str)] = &[
     ("<models>/concurrent.cs", include_str!("models/concurrent.cs")),
     ("<models>/assertions.cs", include_str!("models/assertions.cs")),
     ("<models>/linq.cs", include_str!("models/linq.cs")),
+    ("<models>/ui.cs", include_str!("models/ui.cs")),
+    ("<models>/hosting.cs", include_str!("models/hosting.cs")),
 ];
 
 /// The models, parsed once.

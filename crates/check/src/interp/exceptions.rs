@@ -1,6 +1,7 @@
 //! Exceptions: a thread leaves functions until one handles what was thrown.
 
 use super::{End, Machine};
+use crate::ir::{Instr, SyncOp};
 
 impl Machine<'_> {
     /// Throws a value at an instruction. False ends the thread's turn.
@@ -17,8 +18,12 @@ impl Machine<'_> {
                 t.pc = h.target;
                 return true;
             }
-            at = frame.return_pc.wrapping_sub(1);
+            let back = frame.return_pc;
+            at = back.wrapping_sub(1);
             self.pop_frame(ti);
+            if matches!(self.program.code.get(back as usize), Some(Instr::Sync(SyncOp::Once))) {
+                self.once_failed(ti);
+            }
         }
         // Nobody handles it: a real program ends here.
         self.end = Some(End::Crashed);

@@ -87,6 +87,8 @@ impl Machine<'_> {
                 0
             }
             Intrinsic::IsAlone => u64::from(self.threads.len() == 1),
+            Intrinsic::IsOutermost => u64::from(self.threads[ti].frames.len() == 1),
+            Intrinsic::Holds => u64::from(self.threads[ti].held.iter().any(|h| h.lock == a)),
             Intrinsic::IsKnown => u64::from(!is_unknown(a)),
             Intrinsic::Peek => match self.memory.index(a, 4) {
                 Ok(at) if !is_unknown(a) => self.memory.load(at, Scalar::U32),

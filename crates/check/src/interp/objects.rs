@@ -17,6 +17,11 @@ use crate::route::Route;
 /// Elements of an array beyond these are not laid out; their accesses are of unknown places.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
+/// Whether an access to a field orders: the field says so, or the access does.
+fn is_volatile(slot: &crate::ir::objects::Slot, access: Access) -> bool {
+    access != Access::Hidden && (slot.volatile || access == Access::Volatile)
+}
+
 impl Machine<'_> {
     /// Instructions on objects. False ends the thread's turn.
     pub(super) fn object(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
@@ -197,7 +202,7 @@ impl Machine<'_> {
             let class = &self.program.classes.all[c as usize];
             if let Some(slot) = class.fields.get(&name) {
                 let address = object + u64::from(slot.offset);
-                if slot.volatile && access != Access::Hidden {
+                if is_volatile(slot, access) {
                     self.push(ti, address);
                     return self.atomic(ti, pc, AtomicOp::Load, Scalar::U64, Order::SeqCst);
                 }
@@ -228,7 +233,7 @@ impl Machine<'_> {
         let class = &self.program.classes.all[c as usize];
         if let Some(slot) = class.fields.get(&name) {
             let address = object + u64::from(slot.offset);
-            if slot.volatile && access != Access::Hidden {
+            if is_volatile(slot, access) {
                 self.push(ti, address);
                 self.push(ti, v);
                 return self.atomic(ti, pc, AtomicOp::Store, Scalar::U64, Order::SeqCst);

@@ -166,6 +166,16 @@ impl Machine<'_> {
         }
     }
 
+    /// What a thread was to do once has thrown; it is not tried again. Its operands are on the
+    /// stack.
+    pub(super) fn once_failed(&mut self, ti: usize) {
+        let stack = &self.threads[ti].stack;
+        let Some(once) = stack.len().checked_sub(2).map(|i| stack[i]) else { return };
+        self.release(ti, once);
+        self.objects.entry(once).or_default().once = OnceState::Done;
+        self.wake_waiters(once);
+    }
+
     pub(super) fn sleep(&mut self, ti: usize) -> Flow {
         // The first time it goes to sleep, the second time it has woken.
         let t = &mut self.threads[ti];

@@ -346,6 +346,10 @@ pub enum Intrinsic {
     IsKnown,
     /// ` -> 0|1`: whether no thread was started yet.
     IsAlone,
+    /// ` -> 0|1`: whether the function that asks is its thread's outermost one.
+    IsOutermost,
+    /// `lock -> 0|1`: whether the calling thread holds a lock.
+    Holds,
     /// `addr -> the 32 bits there`; no access is recorded.
     Peek,
 }
@@ -353,7 +357,7 @@ pub enum Intrinsic {
 impl Intrinsic {
     pub const fn arity(self) -> u32 {
         match self {
-            Self::Unknown | Self::IsAlone => 0,
+            Self::Unknown | Self::IsAlone | Self::IsOutermost => 0,
             Self::Alloc
             | Self::AllocZero
             | Self::Free
@@ -361,6 +365,7 @@ impl Intrinsic {
             | Self::TextLength
             | Self::Assume
             | Self::IsKnown
+            | Self::Holds
             | Self::Peek
             | Self::BlockSize => 1,
             Self::Copy | Self::Fill | Self::Compare | Self::TextCompare | Self::TextCopy => 3,

@@ -23,6 +23,23 @@ impl<'a> Lowerer<'_, 'a> {
         None
     }
 
+    /// Whether an expression names a `readonly` field of the own class, outside of constructors.
+    pub fn is_readonly_field(&self, s: Syntax<'a>) -> bool {
+        let name = s.str().strip_prefix("this.").unwrap_or(s.str());
+        let is_local = s.kind() == "identifier" && self.find(name).is_some();
+        let in_constructor = self.contexts.first().is_some_and(|c| {
+            let (class, method) = c.name.rsplit_once('.').unwrap_or_default();
+            class == method || method == "static fields"
+        });
+        match self.own_member(name) {
+            Some((owner, Member::Field(i), false)) if !is_local && !in_constructor => {
+                let field = &self.world.class(owner).fields[i];
+                field.is_readonly && !field.is_property
+            }
+            _ => false,
+        }
+    }
+
     pub fn type_of_member(&self, owner: u32, member: Member) -> Ty {
         let class = self.world.class(owner);
         match member {
@@ -138,13 +155,23 @@ impl<'a> Lowerer<'_, 'a> {
     /// Runs the static initialisers of a class, unless this is its own code.
     pub fn class_init(&mut self, class: u32) {
         let Some((flag, function)) = self.initialisers.get(&class).copied() else { return };
-        if self.contexts.last().is_some_and(|c| c.class == Some(class)) {
+        let is_own = self.contexts.last().is_some_and(|c| c.class == Some(class));
+        // What a static initialiser gives to another thread has to wait for it.
+        if is_own && !(self.contexts.len() > 1 && self.initialises(class)) {
             return;
         }
         self.global_address(flag);
         self.emit(Instr::FuncAddr(function));
         self.emit(Instr::Sync(SyncOp::Once));
         self.emit(Instr::Drop);
+    }
+
+    /// Whether the outermost function here initialises a class.
+    fn initialises(&self, class: u32) -> bool {
+        let decl = self.world.class(class);
+        let own = if decl.static_constructor.is_some() { decl.name } else { "static fields" };
+        let is_static = |c: &super::scope::Context<'a>| c.this == super::scope::This::None;
+        self.contexts.first().is_some_and(|c| is_static(c) && c.name == format!("{}.{own}", decl.name))
     }
 
     /// The class whose field is meant by a name, if a class that it derives from has a field of that

@@ -12,7 +12,7 @@ use crate::csharp::types::Ty;
 use crate::ir::Instr;
 
 impl<'a> Lowerer<'_, 'a> {
-    fn model_class(&self, name: &str, arity: usize) -> Option<u32> {
+    pub fn model_class(&self, name: &str, arity: usize) -> Option<u32> {
         let all = self.world.by_name.get(name)?;
         all.iter().copied().find(|t| {
             let ty = self.world.class(*t);
@@ -73,6 +73,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.builder().place(failed);
         let exception = self.temporary();
         self.emit(Instr::Set(exception));
+        self.leave_ui();
         self.call_on(slot, "__Fail", &|l| l.emit(Instr::Get(exception)));
         self.builder().place(done);
         self.emit(Instr::Get(slot));
@@ -105,6 +106,7 @@ impl<'a> Lowerer<'_, 'a> {
         let Some(task) = self.context().task else { return };
         let value = self.temporary();
         self.emit(Instr::Set(value));
+        self.leave_ui();
         self.call_on(task, "__Finish", &|l| l.emit(Instr::Get(value)));
     }
 

@@ -160,27 +160,10 @@ impl<'a> Lowerer<'_, 'a> {
         method.ret.substitute(&method.type_params, &with).substitute(class_params, class_args)
     }
 
-    /// Parameter types to evaluate arguments against: known when only one method comes into
-    /// question.
-    fn expected(&self, candidates: &[u32], receiver: &Ty, skip: usize) -> Vec<Ty> {
-        let [m] = candidates else { return Vec::new() };
-        let method = &self.world.methods[*m as usize];
-        let rest = method.params.iter().skip(skip).take_while(|p| p.mode != Mode::Rest);
-        let unknown = vec![Ty::Unknown; method.type_params.len()];
-        rest.map(|p| {
-            let ty = p.ty.substitute(&method.type_params, &unknown);
-            match receiver {
-                Ty::Class(c, a) => ty.substitute(&self.world.class(*c).type_params, a),
-                _ => ty,
-            }
-        })
-        .collect()
-    }
-
     /// Evaluates the arguments of a constructor whose object is on the stack; gives the one that is
     /// meant.
     pub fn call_with_this(&mut self, found: &[u32], args: &[Syntax<'a>]) -> Option<u32> {
-        let expected = self.expected(found, &Ty::Unknown, 0);
+        let expected = self.expected(found, &Ty::Unknown, args);
         let evaluated = self.arguments(args, &expected);
         let m = self.best(found, &evaluated.types)?;
         self.arrange(m, &evaluated);
@@ -249,6 +232,10 @@ impl<'a> Lowerer<'_, 'a> {
             };
         }
         let ty = self.expression(object);
+        if self.world.is_value(&ty) && self.is_readonly_field(object) {
+            // The method gets a copy, so that it can not change the field.
+            self.copy_struct(ty.class().unwrap_or_default());
+        }
         if spine_is_conditional(object) {
             return self.unless_null(|l| l.call_on_value(&ty, name, args, s));
         }
@@ -308,7 +295,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     fn call_static(&mut self, methods: &[u32], args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
-        let expected = self.expected(methods, &Ty::Unknown, 0);
+        let expected = self.expected(methods, &Ty::Unknown, args);
         let evaluated = self.arguments(args, &expected);
         let Some(m) = self.best(methods, &evaluated.types) else {
             self.at(s);
@@ -377,7 +364,7 @@ impl<'a> Lowerer<'_, 'a> {
         args: &[Syntax<'a>],
         s: Syntax<'a>,
     ) -> Ty {
-        let expected = self.expected(methods, this, 0);
+        let expected = self.expected(methods, this, args);
         let evaluated = self.arguments(args, &expected);
         let Some(m) = self.best(methods, &evaluated.types) else {
             self.at(s);
@@ -410,7 +397,7 @@ impl<'a> Lowerer<'_, 'a> {
             return self.call_unknown(args, s);
         }
         self.push_this();
-        let expected = self.expected(&methods, &Ty::Unknown, 0);
+        let expected = self.expected(&methods, &Ty::Unknown, args);
         let evaluated = self.arguments(args, &expected);
         let Some(m) = self.best(&methods, &evaluated.types) else { return Ty::Unknown };
         self.arrange(m, &evaluated);
@@ -431,7 +418,26 @@ impl<'a> Lowerer<'_, 'a> {
                 m.takes(n + 1) && m.params.first().is_some_and(|p| self.extends(&p.ty, ty))
             })
             .collect();
+        let is_sure = |m: &u32| {
+            let first = self.world.methods[*m as usize].params.first();
+            first.is_some_and(|p| self.surely_extends(&p.ty, ty))
+        };
+        let sure: Vec<u32> = found.iter().copied().filter(is_sure).collect();
+        let found = if sure.is_empty() { found } else { sure };
         (!found.is_empty()).then_some(found)
+    }
+
+    /// Whether a type is known to be what an extension method extends.
+    fn surely_extends(&self, param: &Ty, ty: &Ty) -> bool {
+        match (param, ty) {
+            (Ty::Class(c, _), Ty::Class(d, _)) => self.world.ancestry(*d).contains(c),
+            (Ty::Extern(name), Ty::Class(d, _)) => {
+                let mut bases =
+                    self.world.ancestry(*d).into_iter().flat_map(|c| self.world.class(c).bases.iter());
+                bases.any(|b| matches!(b, Ty::Extern(base) if base == name))
+            }
+            (p, t) => p == t && (t.is_known() || matches!(t, Ty::Extern(_))),
+        }
     }
 
     fn extends(&self, param: &Ty, ty: &Ty) -> bool {
@@ -446,6 +452,7 @@ impl<'a> Lowerer<'_, 'a> {
             (Ty::Class(c, _), Ty::Array(_) | Ty::Unknown | Ty::Extern(_)) => self.world.class(*c).builtin,
             (Ty::Class(c, _), Ty::Text) => self.world.class(*c).builtin,
             (Ty::Extern(a), Ty::Extern(b)) => a == b,
+            (Ty::Extern(_), Ty::Class(..)) => self.surely_extends(param, ty),
             (Ty::Array(_), Ty::Array(_)) | (Ty::Func(..), Ty::Func(..)) => true,
             (p, t) => p == t,
         }
@@ -453,15 +460,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     /// The object on the stack is the first argument.
     fn call_extension(&mut self, found: &[u32], ty: &Ty, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
-        let expected = match found {
-            [m] => {
-                let method = &self.world.methods[*m as usize];
-                let mut with = vec![Ty::Unknown; method.type_params.len()];
-                method.params[0].ty.learn(ty, &method.type_params, &mut with);
-                method.params[1..].iter().map(|p| p.ty.substitute(&method.type_params, &with)).collect()
-            }
-            _ => Vec::new(),
-        };
+        let expected = self.expected_after_this(found, ty, args);
         let mut evaluated = self.arguments(args, &expected);
         evaluated.types.insert(0, ty.clone());
         evaluated.names.insert(0, None);
@@ -515,6 +514,7 @@ impl<'a> Lowerer<'_, 'a> {
             "IsObject" => Instr::IsInstance(u32::MAX),
             "IsKnown" => Instr::Intrinsic(crate::ir::Intrinsic::IsKnown),
             "IsAlone" => Instr::Intrinsic(crate::ir::Intrinsic::IsAlone),
+            "Holds" => Instr::Intrinsic(crate::ir::Intrinsic::Holds),
             "Choose" => Instr::Intrinsic(crate::ir::Intrinsic::Choose),
             "Function" | "Bound" => {
                 self.emit(Instr::Field(if name == "Function" { 8 } else { 16 }));

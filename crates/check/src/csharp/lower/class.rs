@@ -56,6 +56,19 @@ impl<'a> Lowerer<'_, 'a> {
         self.methods_of(class, &supers);
     }
 
+    /// The keys of the library's methods that a method overrides: the models name types otherwise.
+    fn overridden_keys(&mut self, m: u32, ancestry: &[u32]) -> Vec<u32> {
+        let method = &self.world.methods[m as usize];
+        if self.world.class(method.class).builtin || !method.node.has_modifier("override") {
+            return Vec::new();
+        }
+        let library = ancestry.iter().map(|c| self.world.class(*c)).filter(|c| c.builtin);
+        let all = library.flat_map(|c| c.methods.iter()).map(|m| &self.world.methods[*m as usize]);
+        let same: Vec<_> =
+            all.filter(|o| o.name == method.name && o.params.len() == method.params.len()).collect();
+        same.into_iter().map(|o| self.tables.exact_key(o)).collect()
+    }
+
     fn methods_of(&mut self, class: u32, ancestry: &[u32]) {
         for c in ancestry.iter().rev() {
             for m in self.world.class(*c).methods.clone() {
@@ -67,6 +80,9 @@ impl<'a> Lowerer<'_, 'a> {
                 let continues = &*method.name == "ContinueWith" && self.world.class(class).builtin;
                 let (name, required, most) = (method.name.clone(), method.required(), method.params.len());
                 self.tables.class(class).methods.insert(exact, m);
+                for key in self.overridden_keys(m, ancestry) {
+                    self.tables.class(class).methods.insert(key, m);
+                }
                 for n in required..=most {
                     let key = self.tables.arity_key(&name, n);
                     if continues {

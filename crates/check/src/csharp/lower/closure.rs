@@ -45,6 +45,16 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Func(types, Rc::new(if ret == Ty::Unknown { found } else { ret }))
     }
 
+    /// Pushes a delegate that gives an expression for a variable, and gives its type.
+    pub fn delegate_of(&mut self, name: &'a str, ty: Ty, body: Syntax<'a>) -> Ty {
+        let params = vec![NestedParam { name, ty, by_address: false }];
+        let number = self.new_function();
+        let full = format!("lambda in {}", self.context().name.trim_start_matches("lambda in "));
+        let (captures, found) = self.nested(body, Some(body), params, false, number, full, Ty::Unknown);
+        self.delegate(number, &captures);
+        found
+    }
+
     fn nested_params(&self, s: Syntax<'a>) -> Vec<NestedParam<'a>> {
         let Some(list) = s.field("parameters") else { return Vec::new() };
         if list.kind() != "parameter_list" {

@@ -38,6 +38,7 @@ const MOST_MEMBERS: usize = 40;
 
 impl<'a> Lowerer<'_, 'a> {
     pub fn entries(&mut self) {
+        self.find_singletons();
         let methods: Vec<u32> = (0..self.world.methods.len() as u32)
             .filter(|m| !self.world.class(self.world.methods[*m as usize].class).builtin)
             .collect();
@@ -61,8 +62,15 @@ impl<'a> Lowerer<'_, 'a> {
         for class in 0..self.world.types.len() as u32 {
             let decl = self.world.class(class);
             let is_tried = is_library(decl) || !has_main && !any_public && !decl.builtin;
-            if is_tried && decl.kind != TypeKind::Enum {
+            if super::ui::is_window(self.world, class) {
+                self.window_entry(class);
+            } else if super::host_entry::is_service(self.world, class) {
+                self.service_entry(class);
+            } else if is_tried && decl.kind != TypeKind::Enum {
                 self.library_entry(class);
+            }
+            if super::host_entry::is_controller(self.world, class) {
+                self.controller_entry(class);
             }
         }
         let may_start = |s: Syntax<'a>| STARTS.iter().any(|word| s.str().contains(word));
@@ -138,7 +146,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    fn open_entry(&mut self, s: Syntax<'a>, name: String) {
+    pub fn open_entry(&mut self, s: Syntax<'a>, name: String) {
         let place = Place { file: s.file, ..Place::default() };
         let mut c = Context::new(place, None, This::None, false, name);
         c.builder.pos = s.pos();
@@ -146,7 +154,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.contexts.push(c);
     }
 
-    fn close_entry(&mut self, kind: EntryKind, s: Syntax<'a>) {
+    pub fn close_entry(&mut self, kind: EntryKind, s: Syntax<'a>) {
         // Threads in the foreground keep a program alive; others get some time.
         self.emit(Instr::Collect);
         self.emit(Instr::Drop);
@@ -164,7 +172,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Waits for the task on the stack, if it is one.
-    fn wait_for_result(&mut self) {
+    pub fn wait_for_result(&mut self) {
         let (slot, end) = (self.temporary(), self.builder().label());
         self.emit(Instr::Tee(slot));
         self.builder().jump_if_not(end);
@@ -248,7 +256,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    fn call_entry_method(&mut self, m: u32, subject: Option<u16>) {
+    pub fn call_entry_method(&mut self, m: u32, subject: Option<u16>) {
         let method = &self.world.methods[m as usize];
         let n = method.params.len();
         if method.is_static {
@@ -271,6 +279,17 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
+    /// Calls a method of xUnit's set-up or tear-down, and waits for the task that it may give.
+    fn call_and_wait(&mut self, m: u32, subject: Option<u16>) {
+        let method = &self.world.methods[m as usize];
+        if let Some(slot) = subject {
+            self.emit(Instr::Get(slot));
+        }
+        let site = self.tables.site(&method.name, 0, Some(method));
+        self.emit(Instr::CallMethod(site));
+        self.wait_for_result();
+    }
+
     fn test_entry(&mut self, m: u32) {
         let method = &self.world.methods[m as usize];
         let (class, node) = (method.class, method.node);
@@ -279,12 +298,24 @@ impl<'a> Lowerer<'_, 'a> {
         }
         self.open_entry(node, self.qualified_name(class, &method.name));
         let subject = (!method.is_static).then(|| self.new_subject(class, Failed::Ends));
+        let lifetime = |l: &Self, name: &str| {
+            let all = l.world.methods_named(class, name);
+            all.into_iter().find(|m| l.world.methods[*m as usize].params.is_empty() && subject.is_some())
+        };
+        if let Some(m) = lifetime(self, "InitializeAsync") {
+            self.call_and_wait(m, subject);
+        }
         for (with, is_before) in [(SET_UP, true), (TEAR_DOWN, false)] {
             if !is_before {
                 self.call_entry_method(m, subject);
             }
             for other in self.members_with(class, with) {
                 self.call_entry_method(other, subject);
+            }
+        }
+        for name in ["DisposeAsync", "Dispose"] {
+            if let Some(m) = lifetime(self, name) {
+                self.call_and_wait(m, subject);
             }
         }
         self.close_entry(EntryKind::Test, node);

@@ -110,9 +110,9 @@ impl<'a> Lowerer<'_, 'a> {
             "tuple_expression" => self.tuple(s),
             "default_expression" | "default" => self.default_value(s, expected),
             "typeof_expression" | "sizeof_expression" => self.some_object(),
-            "query_expression" | "with_expression" | "range_expression" | "stackalloc_expression" => {
-                self.some_object()
-            }
+            "query_expression" => self.query(s),
+            "with_expression" => self.with_expression(s),
+            "range_expression" | "stackalloc_expression" => self.some_object(),
             "declaration_expression" => {
                 let (target, ty) = self.target(s);
                 self.load_target(&target, s);
@@ -127,7 +127,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Unknown
     }
 
-    fn some_object(&mut self) -> Ty {
+    pub fn some_object(&mut self) -> Ty {
         self.emit(Instr::SomeObject);
         Ty::Unknown
     }
@@ -260,7 +260,11 @@ impl<'a> Lowerer<'_, 'a> {
         let ty = self.expression(e);
         self.at(s);
         let slot = self.context().task.unwrap_or(u16::MAX);
-        self.emit(Instr::Await(slot));
+        if self.has_ui && slot != u16::MAX && !self.context().hidden {
+            self.await_on_ui(e, slot);
+        } else {
+            self.emit(Instr::Await(slot));
+        }
         let site = self.tables.site("__Result", 0, None);
         self.emit(Instr::CallMethod(site));
         match ty {

@@ -1,10 +1,42 @@
 //! Which of several methods a call means.
 
 use super::Lowerer;
+use std::rc::Rc;
+
+use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::csharp::world::{Method, Mode};
+use crate::csharp::world::{Method, Mode, Param};
 
 impl<'a> Lowerer<'_, 'a> {
+    /// Parameter types to evaluate arguments against, as far as all methods agree that come into
+    /// question.
+    pub fn expected(&self, candidates: &[u32], receiver: &Ty, args: &[Syntax<'a>]) -> Vec<Ty> {
+        let of = |m: &u32| {
+            let method = &self.world.methods[*m as usize];
+            let unknown = vec![Ty::Unknown; method.type_params.len()];
+            let substituted = |p: &Param<'a>| {
+                let ty = p.ty.substitute(&method.type_params, &unknown);
+                match receiver {
+                    Ty::Class(c, a) => ty.substitute(&self.world.class(*c).type_params, a),
+                    _ => ty,
+                }
+            };
+            method.params.iter().take_while(|p| p.mode != Mode::Rest).map(substituted).collect()
+        };
+        agreed(candidates.iter().map(of).collect(), args)
+    }
+
+    /// The same for extension methods, whose first argument is there already.
+    pub fn expected_after_this(&self, candidates: &[u32], this: &Ty, args: &[Syntax<'a>]) -> Vec<Ty> {
+        let of = |m: &u32| {
+            let method = &self.world.methods[*m as usize];
+            let mut with = vec![Ty::Unknown; method.type_params.len()];
+            method.params[0].ty.learn(this, &method.type_params, &mut with);
+            method.params[1..].iter().map(|p| p.ty.substitute(&method.type_params, &with)).collect()
+        };
+        agreed(candidates.iter().map(of).collect(), args)
+    }
+
     /// Those of the methods that take a number of arguments; an override stands for what it
     /// overrides.
     pub fn applicable(&self, all: &[u32], n: usize) -> Vec<u32> {
@@ -88,5 +120,52 @@ impl<'a> Lowerer<'_, 'a> {
             }
             None => Ty::Unknown,
         }
+    }
+}
+
+/// What several lists of parameter types have in common, for arguments of some shape.
+fn agreed(mut lists: Vec<Vec<Ty>>, args: &[Syntax<'_>]) -> Vec<Ty> {
+    if lists.len() > 1 {
+        let fitting: Vec<bool> = lists.iter().map(|l| takes_lambdas(l, args)).collect();
+        if fitting.contains(&true) {
+            let mut fits = fitting.into_iter();
+            lists.retain(|_| fits.next().unwrap_or(true));
+        }
+    }
+    let Some(mut common) = lists.pop() else { return Vec::new() };
+    for other in lists {
+        common.truncate(other.len());
+        for (a, b) in common.iter_mut().zip(&other) {
+            *a = agreement(a, b);
+        }
+    }
+    common
+}
+
+/// Whether each lambda among the arguments meets a delegate with as many parameters.
+fn takes_lambdas(params: &[Ty], args: &[Syntax<'_>]) -> bool {
+    args.iter().zip(params).all(|(a, ty)| match (a.last(), ty) {
+        (Some(e), Ty::Func(types, _)) if e.kind() == "lambda_expression" => {
+            let list = e.field("parameters");
+            list.is_none_or(|l| {
+                let n = if l.kind() == "parameter_list" { l.children().len() } else { 1 };
+                n == types.len()
+            })
+        }
+        (Some(e), ty) if e.kind() == "lambda_expression" => {
+            !ty.is_number() && !matches!(ty, Ty::Text | Ty::Array(_))
+        }
+        _ => true,
+    })
+}
+
+fn agreement(a: &Ty, b: &Ty) -> Ty {
+    match (a, b) {
+        _ if a == b => a.clone(),
+        (Ty::Func(p, r), Ty::Func(q, s)) if p.len() == q.len() => {
+            let params = p.iter().zip(q.iter()).map(|(a, b)| agreement(a, b)).collect();
+            Ty::Func(params, Rc::new(agreement(r, s)))
+        }
+        _ => Ty::Unknown,
     }
 }

@@ -9,14 +9,17 @@ mod control;
 mod creation;
 mod entry;
 mod expression;
+mod host_entry;
 mod method_choice;
 mod operator;
 mod pattern;
+mod query;
 mod scope;
 mod statement;
 mod subject;
 mod tables;
 mod target;
+mod ui;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,6 +82,10 @@ pub(super) struct Lowerer<'w, 'a> {
     makers: HashMap<u32, Option<u32>>,
     depth: u32,
     given_up: u32,
+    /// Whether the program has windows, so that there is a UI thread.
+    has_ui: bool,
+    /// Classes of which a host makes one object for all, and the globals that hold these.
+    singletons: HashMap<u32, u32>,
 }
 
 impl<'w, 'a> Lowerer<'w, 'a> {
@@ -101,6 +108,8 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             makers: HashMap::new(),
             depth: 0,
             given_up: 0,
+            has_ui: ui::has_windows(world),
+            singletons: HashMap::new(),
         }
     }
 
@@ -145,6 +154,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     fn access(&self) -> Access {
         match self.contexts.last() {
             Some(c) if c.hidden => Access::Hidden,
+            Some(c) if c.fenced => Access::Volatile,
             _ => Access::Plain,
         }
     }

@@ -79,6 +79,8 @@ pub struct Context<'a> {
     pub items: Option<u16>,
     pub ret: Ty,
     pub hidden: bool,
+    /// A memory barrier stands before or after the statement.
+    pub fenced: bool,
     pub overflow: bool,
     pub labels: HashMap<&'a str, Label>,
     /// The local with the object of `?.`, the innermost last.
@@ -111,6 +113,7 @@ impl<'a> Context<'a> {
             items: None,
             ret: Ty::Unknown,
             hidden,
+            fenced: false,
             overflow: false,
             labels: HashMap::new(),
             bindings: Vec::new(),

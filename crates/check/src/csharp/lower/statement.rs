@@ -103,7 +103,12 @@ impl<'a> Lowerer<'_, 'a> {
                 self.using_declaration(*s, &statements[i + 1..]);
                 break;
             }
+            let near = [i.checked_sub(1), Some(i + 1)];
+            let fenced = near.into_iter().flatten().any(|n| statements.get(n).is_some_and(is_fence));
+            // What a barrier stands beside is meant for other threads to see.
+            let outer = std::mem::replace(&mut self.context().fenced, fenced && is_simple(s));
             self.statement(*s);
+            self.context().fenced = outer;
         }
         self.leave();
     }
@@ -242,6 +247,12 @@ impl<'a> Lowerer<'_, 'a> {
 
     fn foreach_statement(&mut self, s: Syntax<'a>) {
         let Some(of) = s.field("right") else { return };
+        if let (Some(task), true) = (self.context().task, s.tokens().contains(&"await")) {
+            // The stream may have to be waited for.
+            self.emit(Instr::SomeObject);
+            self.emit(Instr::Await(task));
+            self.emit(Instr::Drop);
+        }
         let ty = self.expression(of);
         let element = self.element_type(&ty);
         let enumerator = self.temporary();
@@ -353,4 +364,14 @@ impl<'a> Lowerer<'_, 'a> {
             self.builder().place(more);
         }
     }
+}
+
+/// `Interlocked.MemoryBarrier();`
+fn is_fence(s: &Syntax<'_>) -> bool {
+    s.kind() == "expression_statement"
+        && s.str().trim_end_matches(';').trim_end().ends_with(".MemoryBarrier()")
+}
+
+fn is_simple(s: &Syntax<'_>) -> bool {
+    matches!(s.kind(), "expression_statement" | "return_statement" | "local_declaration_statement")
 }

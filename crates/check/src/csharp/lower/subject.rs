@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::scope::{Context, This};
 use crate::csharp::types::Ty;
 use crate::csharp::world::{FieldDecl, Place, TypeKind};
-use crate::ir::{Access, Instr};
+use crate::ir::{Access, Instr, Scalar};
 
 /// What follows when the constructor of an entry's object throws.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -154,16 +154,35 @@ impl<'a> Lowerer<'_, 'a> {
         c.builder.pos = node.pos();
         c.builder.pos.line = 0;
         self.contexts.push(c);
-        let unknown = self.builder().label();
-        self.emit(Instr::Unknown);
-        self.builder().jump_if_not(unknown);
-        let slot = self.temporary();
+        let (unknown, slot) = (self.builder().label(), self.temporary());
+        let shared = self.singletons.get(&class).copied();
+        match shared {
+            Some(global) => {
+                let first = self.builder().label();
+                self.global_address(global);
+                self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Tee(slot));
+                self.builder().jump_if_not(first);
+                self.emit(Instr::Get(slot));
+                self.emit(Instr::Return);
+                self.builder().place(first);
+            }
+            None => {
+                self.emit(Instr::Unknown);
+                self.builder().jump_if_not(unknown);
+            }
+        }
         self.class_init(class);
         self.emit(Instr::New(class));
         self.emit(Instr::Set(slot));
         self.catching(
             |l| {
                 l.construct(class, slot);
+                if let Some(global) = shared {
+                    l.global_address(global);
+                    l.emit(Instr::Get(slot));
+                    l.emit(Instr::Store(Scalar::U64, Access::Hidden));
+                }
                 l.emit(Instr::Get(slot));
                 l.emit(Instr::Return);
             },

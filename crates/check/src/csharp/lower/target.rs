@@ -162,7 +162,7 @@ impl<'a> Lowerer<'_, 'a> {
         let ty = self.type_of_member(owner, member);
         match member {
             Member::Field(i) if self.world.class(owner).fields[i].is_static => {
-                let volatile = self.world.class(owner).fields[i].is_volatile;
+                let volatile = self.world.class(owner).fields[i].is_volatile || self.context().fenced;
                 let global = *self.statics.get(&(owner, self.world.class(owner).fields[i].name))?;
                 Some((Target::Static { class: owner, global, volatile }, ty))
             }

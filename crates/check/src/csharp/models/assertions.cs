@@ -28,7 +28,8 @@ public static class Assert {
     public static void IsNotNull(object x) { if (x == null) __Fail(); }
     public static void Fail() { __Fail(); }
     public static void Fail(string m) { __Fail(); }
-    public static object Throws(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
+    // An assertion that fails within is not what is expected to be thrown.
+    public static object Throws(Delegate f) { try { f(); } catch (XunitException e) { throw; } catch (Exception e) { return e; } __Fail(); return null; }
     public static object Catch(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
     public static object ThrowsException(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
     public static void DoesNotThrow(Delegate f) { f(); }

@@ -44,11 +44,28 @@ public class ThreadLocal<T> : IDisposable {
     public object Values => __raddle.Something();
     public void Dispose() { }
 }
-public class AsyncLocal<T> {
-    long key;
-    public AsyncLocal() { key = __raddle.KeyCreate(0); }
-    public T Value {
-        get { __Own own = __raddle.KeyGet(key); if (own == null) return __raddle.Unknown(); return own.value; }
-        set { __Own own = new __Own(); own.value = value; __raddle.KeySet(key, own); }
+// What flows to whatever is started: a chain of values, the latest first.
+public class __Flow {
+    public object owner; public object value; public __Flow next;
+    static long key; static bool used;
+    public static __Flow Capture() { if (!used) return null; return __raddle.KeyGet(key); }
+    public static void Restore(__Flow f) { if (f != null) __raddle.KeySet(key, f); }
+    public static void Set(object owner, object value) {
+        if (!used) { key = __raddle.KeyCreate(0); used = true; }
+        __Flow f = new __Flow();
+        f.owner = owner;
+        f.value = value;
+        f.next = __raddle.KeyGet(key);
+        __raddle.KeySet(key, f);
     }
+    public static object Get(object owner) {
+        __Flow f = Capture();
+        for (int n = 0; f != null && n < 64; n++) { if (f.owner == owner) return f.value; f = f.next; }
+        return null;
+    }
+}
+public class AsyncLocal<T> {
+    public AsyncLocal() { }
+    public AsyncLocal(Delegate changed) { }
+    public T Value { get { return __Flow.Get(this); } set { __Flow.Set(this, value); } }
 }

@@ -36,6 +36,11 @@ public static class Enumerable {
     public static T First<T>(this IEnumerable<T> source, Func<T, bool> f) { foreach (object x in source) { if (f(x)) return x; } throw new InvalidOperationException(); }
     public static T FirstOrDefault<T>(this IEnumerable<T> source) { foreach (object x in source) return x; return null; }
     public static T FirstOrDefault<T>(this IEnumerable<T> source, Func<T, bool> f) { foreach (object x in source) { if (f(x)) return x; } return null; }
+    // To compare two sequences is to wait for their ends.
+    public static bool SequenceEqual<T>(this IEnumerable<T> a, IEnumerable<T> b) { foreach (object x in a) { } foreach (object x in b) { } return __raddle.Unknown(); }
+    public static T Last<T>(this IEnumerable<T> source) { object last = null; foreach (object x in source) last = x; return last; }
+    public static T LastOrDefault<T>(this IEnumerable<T> source) { object last = null; foreach (object x in source) last = x; return last; }
+    public static T Single<T>(this IEnumerable<T> source) { object last = null; foreach (object x in source) last = x; return last; }
     public static int Sum(this IEnumerable<int> source) { int n = 0; foreach (int x in source) n = n + x; return n; }
     public static IEnumerable<T> Take<T>(this IEnumerable<T> source, int n) { List<T> l = new List<T>(); foreach (object x in source) { if (n <= 0) return l; l.__Put(x); n = n - 1; } return l; }
     public static IEnumerable<T> Concat<T>(this IEnumerable<T> a, IEnumerable<T> b) { List<T> l = new List<T>(); foreach (object x in a) l.__Put(x); foreach (object x in b) l.__Put(x); return l; }

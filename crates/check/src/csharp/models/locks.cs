@@ -11,7 +11,7 @@ public static class Monitor {
     public static bool Wait(object o, object timeout) { return __raddle.TimedWait(o, o) == 0; }
     public static void Pulse(object o) { __raddle.NotifyOne(o); }
     public static void PulseAll(object o) { __raddle.NotifyAll(o); }
-    public static bool IsEntered(object o) { return __raddle.Unknown(); }
+    public static bool IsEntered(object o) { return __raddle.Holds(o) != 0; }
 }
 public class Lock {
     public void Enter() { __raddle.LockStatic(this, 1); __raddle.Lock(this); }

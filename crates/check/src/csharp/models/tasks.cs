@@ -14,10 +14,15 @@ public class Task : IDisposable, IAsyncResult {
         __done = true;
         __raddle.NotifyAll(this);
     }
-    public void __Fail(object error) { if (error is OperationCanceledException) __cancelled = true; __error = error; __Finish(null); }
+    public void __Fail(object error) {
+        // What fails with something unknown has failed all the same.
+        if (error == null || !__raddle.IsKnown(error)) error = new Exception();
+        if (error is OperationCanceledException) __cancelled = true; __error = error; __Finish(null); }
     public object __Result() { if (__error != null) throw __error; return __value; }
     public void __Begin(Delegate f, object argument) {
+        __Flow flow = __Flow.Capture();
         Delegate run = () => {
+            __Flow.Restore(flow);
             try {
                 object r = f(argument);
                 if (r is Task) { Task inner = (Task)r; __raddle.Until(inner); r = inner.__Result(); }
@@ -32,8 +37,12 @@ public class Task : IDisposable, IAsyncResult {
     public static Task Run(Delegate f) { Task t = new Task(); t.__Begin(f, null); return t; }
     public static Task Run(Delegate f, object token) { return Run(f); }
     public void Wait() { __raddle.Until(this); if (__error != null) throw new AggregateException(__error); }
-    public bool Wait(object timeout) { if (timeout is CancellationToken) { Wait(); return true; } return __raddle.UntilTimed(this); }
-    public bool Wait(object timeout, object token) { return __raddle.UntilTimed(this); }
+    public bool Wait(object timeout) { if (timeout is CancellationToken) { Wait(); return true; } return Wait(timeout, null); }
+    public bool Wait(object timeout, object token) {
+        bool done = __raddle.UntilTimed(this);
+        if (done && __error != null) throw new AggregateException(__error);
+        return done;
+    }
     public Task WaitAsync(object x) { return this; }
     public object Result { get { __raddle.Until(this); if (__error != null) throw new AggregateException(__error); return __value; } }
     public object GetResult() { __raddle.Until(this); return __Result(); }
@@ -134,7 +143,8 @@ public class TaskFactory {
     // The result is the inner task itself, which nobody waits for.
     Task __Start(Delegate f, object a) {
         Task t = new Task();
-        Delegate run = () => { try { t.__Finish(f(a)); } catch (Exception e) { t.__Fail(e); } };
+        __Flow flow = __Flow.Capture();
+        Delegate run = () => { __Flow.Restore(flow); try { t.__Finish(f(a)); } catch (Exception e) { t.__Fail(e); } };
         t.__handle = __raddle.Start(__raddle.Function(run), run);
         return t;
     }

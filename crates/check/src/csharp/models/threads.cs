@@ -12,7 +12,8 @@ public class Thread {
     public void Start(object argument) {
         if (count < 64) { all[count] = this; count = count + 1; }
         Delegate f = body;
-        Delegate run = () => { f(argument); __raddle.Publish(this); __done = true; __raddle.NotifyAll(this); };
+        __Flow flow = __Flow.Capture();
+        Delegate run = () => { __Flow.Restore(flow); f(argument); __raddle.Publish(this); __done = true; __raddle.NotifyAll(this); };
         __handle = __raddle.Start(__raddle.Function(run), run);
     }
     public void UnsafeStart() { Start(null); }
@@ -39,7 +40,8 @@ public class Thread {
 public static class ThreadPool {
     public static bool QueueUserWorkItem(Delegate f) { return QueueUserWorkItem(f, null); }
     public static bool QueueUserWorkItem(Delegate f, object state) {
-        Delegate run = () => { f(state); };
+        __Flow flow = __Flow.Capture();
+        Delegate run = () => { __Flow.Restore(flow); f(state); };
         __raddle.Start(__raddle.Function(run), run);
         return true;
     }

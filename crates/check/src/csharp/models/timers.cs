@@ -19,6 +19,18 @@ namespace System.Threading {
         public Task DisposeAsync() { __raddle.TimerStop(this); return Task.CompletedTask; }
     }
 }
+// The ticks of one follow each other; it is asked for them.
+public class PeriodicTimer : IDisposable {
+    int disposed;
+    public PeriodicTimer(object period) { }
+    public ValueTask<bool> WaitForNextTickAsync() {
+        Task t = new Task();
+        t.__Begin(() => { __raddle.Sleep(); return __raddle.AtomicLoad(ref disposed) == 0; }, null);
+        return t;
+    }
+    public ValueTask<bool> WaitForNextTickAsync(object token) { return WaitForNextTickAsync(); }
+    public void Dispose() { __raddle.AtomicStore(ref disposed, 1); }
+}
 namespace System.Timers {
     public class Timer : IDisposable {
         public event Action Elapsed;

@@ -1,0 +1,131 @@
+//! Programs with windows: events run on a UI thread, and what follows an `await` there runs there
+//! again, unless `ConfigureAwait(false)` says otherwise.
+//!
+//! The UI thread is a lock in the machine (`models/ui.cs`): whoever holds it is the UI thread.
+
+use super::Lowerer;
+use super::subject::Failed;
+use crate::csharp::syntax::Syntax;
+use crate::csharp::types::Ty;
+use crate::csharp::world::{Method, World};
+use crate::entries::EntryKind;
+use crate::ir::{Instr, Intrinsic};
+
+/// Events of one window that are raised.
+const MOST_EVENTS: usize = 24;
+
+/// Whether a class is a window or a part of one.
+pub fn is_window(world: &World<'_>, class: u32) -> bool {
+    let of_library = |c: u32| world.class(c).builtin && world.class(c).name == "__UiObject";
+    !world.class(class).builtin && world.ancestry(class).into_iter().any(of_library)
+}
+
+pub fn has_windows(world: &World<'_>) -> bool {
+    (0..world.types.len() as u32).any(|c| is_window(world, c))
+}
+
+/// Whether a method handles events: its last parameter says what happened.
+fn handles_events(m: &Method<'_>) -> bool {
+    let is_args = |ty: &Ty| matches!(ty, Ty::Extern(name) if name.ends_with("Args"));
+    matches!(m.params.len(), 1 | 2) && m.params.last().is_some_and(|p| is_args(&p.ty))
+}
+
+impl<'a> Lowerer<'_, 'a> {
+    /// Calls a method of the library without arguments.
+    pub fn call_model(&mut self, class: &str, method: &str) {
+        let class = self.model_class(class, 0);
+        let found = class.and_then(|c| self.world.methods_named(c, method).first().copied());
+        match (class, found) {
+            (Some(c), Some(m)) => {
+                self.class_init(c);
+                self.emit(Instr::Call(m, 0));
+            }
+            _ => self.emit(Instr::Unknown),
+        }
+    }
+
+    fn call_ui(&mut self, method: &str) {
+        self.call_model("__UiThread", method);
+    }
+
+    /// Awaits the task on the stack, which stays there. A function that has a thread of its own
+    /// leaves the UI thread while it waits; one that was on the UI thread returns to it.
+    pub fn await_on_ui(&mut self, awaited: Syntax<'a>, slot: u16) {
+        let (task, was_here) = (self.temporary(), self.temporary());
+        self.emit(Instr::Set(task));
+        self.call_ui("IsHeld");
+        self.emit(Instr::Set(was_here));
+        self.leave_ui();
+        self.emit(Instr::Get(task));
+        self.emit(Instr::Await(slot));
+        let text: String = awaited.str().chars().filter(|c| !c.is_whitespace()).collect();
+        if !text.ends_with(".ConfigureAwait(false)") {
+            let end = self.builder().label();
+            self.emit(Instr::Get(was_here));
+            self.builder().jump_if_not(end);
+            self.call_ui("Return");
+            self.emit(Instr::Drop);
+            self.builder().place(end);
+        }
+    }
+
+    /// A function with a thread of its own leaves the UI thread if it is there.
+    pub fn leave_ui(&mut self) {
+        if !self.has_ui || self.context().hidden {
+            return;
+        }
+        let end = self.builder().label();
+        self.emit(Instr::Intrinsic(Intrinsic::IsOutermost));
+        self.builder().jump_if_not(end);
+        self.call_ui("IsHeld");
+        self.builder().jump_if_not(end);
+        self.call_ui("Leave");
+        self.emit(Instr::Drop);
+        self.builder().place(end);
+    }
+
+    /// The events of a window and its public members, one after the other on the UI thread, twice.
+    pub fn window_entry(&mut self, class: u32) {
+        let decl = self.world.class(class);
+        if decl.is_abstract || decl.is_static {
+            return;
+        }
+        let is_called = |m: &Method<'_>| {
+            let is_member = !m.is_static && m.body.is_some() && !m.name.starts_with('.');
+            is_member && (m.is_public || handles_events(m)) && !m.name.starts_with("operator")
+        };
+        let all = decl.methods.iter().copied();
+        let members: Vec<u32> =
+            all.filter(|m| is_called(&self.world.methods[*m as usize])).take(MOST_EVENTS).collect();
+        let node = decl.nodes[0];
+        self.open_entry(node, format!("events of {}", decl.name));
+        self.call_ui("Enter");
+        self.emit(Instr::Drop);
+        self.catching(
+            |l| {
+                let subject = l.new_subject(class, Failed::Ends);
+                for m in members.iter().chain(&members) {
+                    l.catching(|l| l.call_without_waiting(*m, subject), |_| {});
+                    l.call_ui("Pump");
+                    l.emit(Instr::Drop);
+                }
+                l.call_ui("Raise");
+                l.emit(Instr::Drop);
+            },
+            |_| {},
+        );
+        self.call_ui("Leave");
+        self.emit(Instr::Drop);
+        self.close_entry(EntryKind::Exported, node);
+    }
+
+    /// Calls a member; nobody waits for the task that it may give.
+    fn call_without_waiting(&mut self, m: u32, subject: u16) {
+        let method = &self.world.methods[m as usize];
+        self.emit(Instr::Get(subject));
+        self.unknown_arguments(m);
+        let site = self.tables.site(&method.name, method.params.len(), Some(method));
+        self.emit(Instr::CallMethod(site));
+        self.emit(Instr::Drop);
+    }
+}
