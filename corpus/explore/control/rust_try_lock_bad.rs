@@ -1,6 +1,6 @@
 // expect: assertion
 //@ bound: 1
-// What can not be counted at once is not counted: `try_lock` beside `lock`.
+// What cannot be counted at once is not counted: `try_lock` beside `lock`.
 // Fails when: one thread tries while the other holds the lock.
 use std::sync::Mutex;
 use std::thread;

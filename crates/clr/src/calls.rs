@@ -49,7 +49,7 @@ fn starts_work(class: &str, method: &str) -> bool {
     methods.contains(&method)
 }
 
-/// Why what a method calls can not be watched.
+/// Why what a method calls cannot be watched.
 fn hides_callee(class: &str, method: &str) -> Option<&'static str> {
     match (class, method) {
         ("Microsoft.CSharp.RuntimeBinder.Binder", "InvokeMember" | "GetIndex" | "SetIndex") => {

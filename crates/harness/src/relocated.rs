@@ -64,7 +64,7 @@ pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Prepared>> {
         }
     }
     let prepared = copy(&program.path)
-        .with_context(|| format!("{name} is not instrumented, and can not be watched as it is"))?;
+        .with_context(|| format!("{name} is not instrumented, and cannot be watched as it is"))?;
     say!("{name} is not instrumented: {}", coverage(prepared.counts));
     Ok(Some(prepared))
 }
@@ -78,7 +78,7 @@ fn map(path: &Path) -> std::io::Result<Mmap> {
 /// The copy of the code of the program at `path`, from the cache if it was made before.
 pub fn copy(path: &Path) -> Result<Prepared> {
     let content = map(path)?;
-    let identity = identity(path).context("it can not be read")?;
+    let identity = identity(path).context("it cannot be read")?;
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
     let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
     let kept = folder.as_deref().map(|f| kept_as(f, path, identity));

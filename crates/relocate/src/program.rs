@@ -95,7 +95,7 @@ fn atomics(file: &ElfFile64) -> (Vec<u64>, Vec<Operations>) {
     (atomic_types::variables(&dwarf).into_iter().collect(), atomic_calls::find(&dwarf))
 }
 
-/// It handles exceptions and takes the unwinder from no library: the runtime can not translate the
+/// It handles exceptions and takes the unwinder from no library: the runtime cannot translate the
 /// addresses that such an unwinder finds on the stack.
 fn has_own_unwinder(file: &ElfFile64) -> bool {
     let handles = file.section_by_name(".gcc_except_table").is_some_and(|s| s.size() > 0);

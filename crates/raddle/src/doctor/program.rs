@@ -19,7 +19,7 @@ pub fn check(program: &OsString) -> Check {
             Ok(copy) => {
                 Check::ok(&shown, format!("not built with raddle: {}", relocated::coverage(copy.counts)))
             }
-            Err(error) => Check::warn(&shown, format!("can not be watched: {error:#}"), REMEDY),
+            Err(error) => Check::warn(&shown, format!("cannot be watched: {error:#}"), REMEDY),
         },
     }
 }

@@ -68,7 +68,7 @@ fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
 }
 
 /// The instrumented programs that a command such as `make check` or a script starts, found by
-/// running it once, and last the command itself, for what can not be hunted by itself. None: it is
+/// running it once, and last the command itself, for what cannot be hunted by itself. None: it is
 /// a program to be hunted as it is, or it starts none.
 pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
     if args.whole {

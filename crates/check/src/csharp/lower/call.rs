@@ -233,7 +233,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let ty = self.expression(object);
         if self.world.is_value(&ty) && self.is_readonly_field(object) {
-            // The method gets a copy, so that it can not change the field.
+            // The method gets a copy, so that it cannot change the field.
             self.copy_struct(ty.class().unwrap_or_default());
         }
         if spine_is_conditional(object) {
