@@ -1,8 +1,9 @@
 // expect: nothing
-// The first thread has the number of the process, and every other one of its own.
+// The first thread has the number of the process, and every other one of its own, which the kernel knows.
 #define _GNU_SOURCE
 #include <assert.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,7 +13,9 @@ static int count;
 
 static void *work(void *arg)
 {
+    cpu_set_t processors;
     pid_t mine = gettid();
+    assert(sched_getaffinity(mine, sizeof processors, &processors) == 0);
     assert(mine != getpid() && mine == syscall(SYS_gettid));
     pthread_mutex_lock(&mutex);
     numbers[count++] = mine;
