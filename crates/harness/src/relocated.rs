@@ -18,7 +18,7 @@ const STARTS_THREADS: [&str; 4] =
 /// Functions by which a program becomes or starts another.
 const STARTS_PROGRAMS: [&str; 5] = ["exec", "fexecve", "posix_spawn", "system", "popen"];
 
-/// How many copies are kept between runs, and how many bytes of them. One is about twenty times as
+/// How many copies are kept between runs, and how many bytes of them. One is about sixteen times as
 /// large as the program's code.
 const MOST_KEPT: usize = 32;
 const MOST_BYTES: u64 = 2 << 30;
