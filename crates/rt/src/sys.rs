@@ -237,7 +237,7 @@ pub unsafe fn block_size(p: *mut c_void) -> usize {
     // word of the next, one that was mapped for itself has two words before it.
     let size = unsafe { p.cast::<usize>().sub(1).read() };
     let header = if size & MAPPED != 0 { 16 } else { 8 };
-    (size & !(IN_USE_BELOW | MAPPED | OF_OTHER_ARENA)).wrapping_sub(header)
+    (size & !(IN_USE_BELOW | MAPPED | OF_OTHER_ARENA)).saturating_sub(header)
 }
 
 pub fn errno() -> c_int {
