@@ -17,6 +17,8 @@ pub enum TargetError {
         "there is no program `{0}`: check the name, and that its folder is in PATH or written with a slash"
     )]
     NotFound(String),
+    #[error("`{0}` is in no folder of PATH: for the file in this folder write `./{0}`")]
+    NotOnPath(String),
     #[error("`{0}` is a folder, not a program")]
     Folder(String),
     #[error("`{0}` is not executable: `chmod +x` it, or run it through its interpreter")]
@@ -93,7 +95,10 @@ pub struct Program {
 pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     let name = &command[0];
     let shown = name.to_string_lossy().into_owned();
-    let path = resolve(name).ok_or_else(|| TargetError::NotFound(shown.clone()))?;
+    let path = resolve(name).ok_or_else(|| match Path::new(name).exists() {
+        true => TargetError::NotOnPath(shown.clone()),
+        false => TargetError::NotFound(shown.clone()),
+    })?;
     if path.is_dir() {
         return Err(TargetError::Folder(shown));
     }

@@ -93,10 +93,17 @@ pub enum StmtKind {
     Case(Expr, Option<Expr>, Box<Stmt>),
     Default(Box<Stmt>),
     Omp(Box<OmpDirective>, Option<Box<Stmt>>),
-    /// Inline assembly; of what it does only fences matter.
-    Asm {
-        is_fence: bool,
-    },
+    Asm(Assembly),
+}
+
+/// What inline assembly does to the order of accesses. Its results are not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Assembly {
+    /// Nothing: a barrier for the compiler, a pause.
+    Nothing,
+    Fence,
+    /// It has operands in memory, and may load and store them.
+    Accesses,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

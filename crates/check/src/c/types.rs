@@ -272,6 +272,16 @@ impl Types {
         }
     }
 
+    /// How much of a record a member of unknown size gets. Another file may know the type and how
+    /// large it is: what it writes there must not reach the next member.
+    fn room(&self, ty: CType) -> u64 {
+        const ROOM: u64 = 4096;
+        match self.get(ty) {
+            Type::Array(_, None) | Type::Vla(..) => 0,
+            _ => ROOM,
+        }
+    }
+
     /// Lays out a record's members in order; bit-fields share units as the ABI says.
     pub fn complete(&mut self, record: u32, members: Vec<(Option<Sym>, CType, Option<u64>)>, packed: bool) {
         let union = self.records[record as usize].union;
@@ -279,7 +289,7 @@ impl Types {
         let (mut bit, mut size, mut align) = (0u64, 0u64, 1u64);
         for (name, ty, width) in members {
             let ty = if self.is_open(ty) { Self::UNKNOWN } else { ty };
-            let bytes = self.size(ty).unwrap_or_else(|| if self.is_aggregate(ty) { 0 } else { 8 });
+            let bytes = self.size(ty).unwrap_or_else(|| self.room(ty));
             let own = if packed { 1 } else { self.align(ty).max(1) };
             if union {
                 bit = 0;

@@ -127,4 +127,14 @@ impl Machine<'_> {
             t.clock.tick(ti);
         }
     }
+
+    /// Assembly with operands in memory: what it loads and stores, and in what order, is not known.
+    /// Locks and queues are made of such. What follows is as if under a lock that nobody can name,
+    /// which the other thread may hold as well.
+    pub(super) fn assembly(&mut self, ti: usize, pc: u32) {
+        self.fence(ti, Order::SeqCst);
+        if self.watching {
+            self.hold_unknown(ti, pc);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use raddle_finding::{Kind, Op};
 use super::context::Held;
 use super::sync::Flow;
 use super::thread::State;
+use super::value::is_unknown;
 use super::{End, Machine};
 
 /// What a failed attempt returns.
@@ -129,6 +130,16 @@ impl Machine<'_> {
         self.threads[ti].held.push(Held { lock, shared, pc, context });
         self.relock(ti);
         self.note(ti, lock);
+    }
+
+    /// From now on the thread is as if under a lock that nobody can name.
+    pub(super) fn hold_unknown(&mut self, ti: usize, pc: u32) {
+        self.threads[ti].vague = true;
+        if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock)) {
+            let (lock, context) = (self.fresh_unknown(), self.context(ti));
+            self.threads[ti].held.push(Held { lock, shared: false, pc, context });
+            self.relock(ti);
+        }
     }
 
     /// The held locks changed.

@@ -240,6 +240,7 @@ impl Machine<'_> {
             }
             Instr::Atomic(op, ty, order) => return self.atomic(ti, pc, op, ty, order),
             Instr::Fence(order) => self.fence(ti, order),
+            Instr::Assembly => self.assembly(ti, pc),
             Instr::Intrinsic(op) => self.intrinsic(ti, pc, op),
             Instr::VarArgs => {
                 let v = self.threads[ti].frames.last().map_or(0, |f| f.varargs);

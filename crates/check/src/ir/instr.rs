@@ -436,6 +436,8 @@ pub enum Instr {
     Sync(SyncOp),
     Atomic(AtomicOp, Scalar, Order),
     Fence(Order),
+    /// Assembly that may load and store: what follows may be ordered.
+    Assembly,
     Intrinsic(Intrinsic),
     /// ` -> address` of the arguments beyond the declared ones, eight bytes each.
     VarArgs,
@@ -494,7 +496,7 @@ impl Instr {
     /// How many values it pops and pushes.
     pub const fn effect(self) -> (u32, u32) {
         match self {
-            Self::Nop | Self::Jump(_) | Self::Fence(_) | Self::Gap => (0, 0),
+            Self::Nop | Self::Jump(_) | Self::Fence(_) | Self::Assembly | Self::Gap => (0, 0),
             Self::Int(_)
             | Self::Const(_)
             | Self::Unknown

@@ -34,6 +34,7 @@ use anyhow::Result;
 use raddle_check::{Outcome, Part, Plan, Stats};
 use raddle_finding::{Report, Stat};
 
+use crate::report::args::Format;
 use crate::report::{Settler, TextTo};
 use left_out::LeftOut;
 
@@ -42,18 +43,26 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let settler = Settler::new(&args.report, TextTo::Stdout)?;
     let Checked { report, stats, left_out } = check(&args)?;
     left_out.print();
-    let every_file_left_out = left_out.files() > 0 && stats.files == stats.files_left_out;
-    let code = settler.settle(report, crate::exit::CLEAN)?;
-    if every_file_left_out {
-        anyhow::bail!("nothing was checked: every file was left out");
+    let nothing = nothing_checked(&left_out, &stats);
+    if let (Some(why), Format::Text) = (&nothing, args.report.format) {
+        // Not "no findings": that would be said of nothing.
+        anyhow::bail!("{why}");
     }
-    if stats.entries == 0 {
-        anyhow::bail!(
+    let code = settler.settle(report, crate::exit::CLEAN)?;
+    nothing.map_or(Ok(code), |why| Err(anyhow::anyhow!("{why}")))
+}
+
+/// Why nothing was looked at, if nothing was.
+fn nothing_checked(left_out: &LeftOut, stats: &Stats) -> Option<String> {
+    if left_out.files() > 0 && stats.files == stats.files_left_out {
+        return Some("nothing was checked: every file was left out".into());
+    }
+    (stats.entries == 0).then(|| {
+        format!(
             "nothing was checked: of {} none is main, a test, or starts a thread, a timer or a signal handler",
             counted(stats.functions, "function", "functions")
-        );
-    }
-    Ok(code)
+        )
+    })
 }
 
 /// What checking has come to.

@@ -54,7 +54,12 @@ fn read(file: &Path) -> Result<Report> {
 fn of_store(all: bool) -> Result<Report> {
     let folder = std::env::current_dir().context("there is no current folder")?;
     let mut report = Report::new("report", vec![home::project_root(&folder).display().to_string()]);
-    let Some(store) = Store::open_existing(&home::folder_for(&folder)?)? else { return Ok(report) };
+    let Some(store) = Store::open_existing(&home::folder_for(&folder)?)? else {
+        anyhow::bail!(
+            "there is no store for the project {}: nothing has run in it, so there is nothing to report",
+            home::project_root(&folder).display()
+        );
+    };
     for record in store.history()? {
         let settled = record.decided.is_some() && record.standing() != Standing::Regression;
         if all || !settled {

@@ -13,6 +13,7 @@
 use super::thread::{Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
 use crate::hub::{log, modules};
+use crate::interpose::exit_wait::ran_to_the_end;
 use crate::{explore, trace};
 use core::sync::atomic::Ordering::Acquire;
 use raddle_wire::record::{Record, misuse};
@@ -61,7 +62,11 @@ pub fn of_lock(t: &mut Thread, what: u64, key: usize, kind: u64, pc: usize) {
 /// still run are not known to be forgotten.
 pub fn leaked_threads() {
     for card in cards() {
-        let leaks = card.registered && card.ended.load(Acquire) == 1 && !card.detached && !card.joined;
+        let leaks = card.registered
+            && card.ended.load(Acquire) == 1
+            && !card.detached
+            && !card.joined
+            && !ran_to_the_end(card.id);
         if leaks && report::is_new(report::mix(&[0x6c65, card.created_at as u64])) {
             let stack = depot::logged(card.created_at);
             log::write(&Record::Misuse {

@@ -13,10 +13,11 @@
 use core::ffi::{c_char, c_int};
 
 use super::descriptor_use;
-use crate::detect::range;
 use crate::detect::thread::{Thread, gate};
+use crate::detect::{misuse, range, sync};
 use crate::explore;
 use crate::hub::modules;
+use crate::mode::{Mode, mode};
 
 pub type Text = *const c_char;
 pub type Wide = *const u32;
@@ -24,11 +25,22 @@ pub type Wide = *const u32;
 unsafe extern "C" {
     static stdout: *mut core::ffi::c_void;
     static stderr: *mut core::ffi::c_void;
+    static environ: *const Text;
 }
 
 fn is_output(file: *mut core::ffi::c_void) -> bool {
     // SAFETY: the C library's streams.
     unsafe { [stdout, stderr] }.contains(&file)
+}
+
+/// The object that stands for a name of a file, where no memory of the target lies.
+unsafe fn name(path: Text) -> usize {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    // SAFETY: the caller's string.
+    for byte in unsafe { core::ffi::CStr::from_ptr(path) }.to_bytes() {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    }
+    0x4100_0000_0000 + (hash >> 34) as usize * 16
 }
 
 /// One call of an interposed function.
@@ -81,22 +93,79 @@ impl<'a> Call<'a> {
 
     /// The call has written to memory of the library's own, which it hands out to every thread.
     pub fn wrote_own<T>(&mut self, p: *const T, n: usize) {
-        if self.judged && !p.is_null() && explore::is_on() {
+        if !self.judged || p.is_null() {
+        } else if explore::is_on() {
             explore::library_wrote(p as usize, n, self.pc);
+        } else if mode() == Mode::Detect {
+            range::access::<true>(self.t, p as usize, n, self.pc);
+        }
+    }
+
+    /// The call looks into the environment, as `getenv` does, or changes it. The C library guards
+    /// neither what `getenv` hands out nor the list that it walks.
+    pub fn uses_environment(&mut self, changes: bool) {
+        self.keeps_state();
+        if self.judged && mode() == Mode::Detect {
+            let list = &raw const environ;
+            if changes { self.writes_one(list) } else { self.reads_one(list) }
+        }
+    }
+
+    /// The call uses an object of the C library's that another call frees: see [`misuse`].
+    fn uses_object(&mut self, object: *mut core::ffi::c_void) {
+        if !object.is_null() && mode() == Mode::Detect {
+            misuse::used(self.t, object as usize, self.pc);
+        }
+    }
+
+    /// The call frees the stream or the folder that it is given.
+    pub fn frees_object(&mut self, object: *mut core::ffi::c_void) {
+        if !object.is_null() && !is_output(object) && mode() == Mode::Detect {
+            misuse::made_or_destroyed(self.t, object as usize, self.pc);
+        }
+    }
+
+    /// The call reads from an open folder.
+    pub fn uses_folder(&mut self, folder: *mut core::ffi::c_void) {
+        self.looks_outside();
+        self.uses_object(folder);
+    }
+
+    /// Before the call makes, moves or removes the file of this name. Whoever then finds that it is
+    /// there, or gone, comes after: files that say by being there that something is done, and files
+    /// that serve as locks.
+    pub unsafe fn changes_name(&mut self, path: Text) {
+        if self.judged && !path.is_null() && mode() == Mode::Detect {
+            // SAFETY: the caller's string.
+            sync::release(self.t, unsafe { name(path) });
+        }
+    }
+
+    /// The call has seen whether there is a file of this name.
+    pub unsafe fn saw_name(&mut self, path: Text) {
+        if self.judged && !path.is_null() && mode() == Mode::Detect {
+            // SAFETY: the caller's string.
+            sync::acquire(self.t, unsafe { name(path) });
         }
     }
 
     /// Before a stream is read or moved, if it is none of those for output.
     pub fn uses_stream(&mut self, file: *mut core::ffi::c_void) {
-        if self.judged && explore::is_on() && !file.is_null() && !is_output(file) {
+        if !self.judged || file.is_null() || is_output(file) {
+        } else if explore::is_on() {
             explore::uses_stream(file as usize, self.pc);
+        } else {
+            self.uses_object(file);
         }
     }
 
     /// Before a stream is written to, if it is none of those for output.
     pub fn fills_stream(&mut self, file: *mut core::ffi::c_void) {
-        if self.judged && explore::is_on() && !is_output(file) {
+        if !self.judged || is_output(file) {
+        } else if explore::is_on() {
             explore::fills_stream(self.pc);
+        } else {
+            self.uses_object(file);
         }
     }
 

@@ -72,7 +72,8 @@ unsafe fn release(p: Pointer, pc: usize) {
     // down.
     heap::prefetch(at);
     if range::is_marked_freed(at) && heap::is_freed(at) && quarantine::take_back(at) {
-        // Freed twice: the C library sees both, and says so.
+        // Freed twice: the detector says where, then the C library sees both and ends the process.
+        freed_again(t, at, pc);
         heap::freed(at);
         give_back(at);
         return give_back(at);
@@ -89,6 +90,16 @@ unsafe fn release(p: Pointer, pc: usize) {
     }
     heap::freed(at);
     give_back(at);
+}
+
+/// A block that was freed before is freed once more.
+fn freed_again(t: &mut Thread, at: usize, pc: usize) {
+    if modules::is_instrumented(pc) {
+        let _inside = t.enter();
+        t.freeing = true;
+        range::freed(t, at, 1, pc);
+        t.freeing = false;
+    }
 }
 
 pub unsafe fn free(p: Pointer, pc: usize) {

@@ -15,7 +15,7 @@
 //! belong to the process and keep no two threads apart.
 
 use core::ffi::{c_int, c_uint};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 
 use super::descriptor_use;
 use crate::detect::sync;
@@ -189,10 +189,43 @@ pub fn sending(t: &mut Thread, fd: c_int) {
 pub(super) static INOTIFY: AtomicBool = AtomicBool::new(false);
 
 pub fn received(t: &mut Thread, fd: c_int) {
-    let channel = channel(fd);
-    if orders(channel) {
+    let mut channel = channel(fd);
+    // What is read may have been moved by several threads in a row.
+    for _ in 0..4 {
+        if !orders(channel) {
+            return;
+        }
         sync::acquire(t, key(channel));
+        channel = source_of(channel);
     }
+}
+
+/// Where `splice` and its kin move from, by where they move to: 64 of them, and the latest counts.
+/// Who moves may wait within the call, so that the reader at the far end can come before anything
+/// is known of it here.
+static SOURCES: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+static MOVES: AtomicBool = AtomicBool::new(false);
+
+fn source(channel: u32) -> &'static AtomicU64 {
+    &SOURCES[(channel.wrapping_mul(0x9e37_79b9) >> 26) as usize]
+}
+
+/// What is read from `to` may come from `from`, from now on.
+pub fn moves(from: c_int, to: c_int) {
+    let (from, to) = (channel(from), channel(to));
+    if from != to && orders(from) && orders(to) {
+        source(to).store(u64::from(to) << 32 | u64::from(from), Relaxed);
+        MOVES.store(true, Relaxed);
+    }
+}
+
+/// 0: nothing was moved into the channel.
+fn source_of(channel: u32) -> u32 {
+    if !MOVES.load(Relaxed) {
+        return 0;
+    }
+    let source = source(channel).load(Relaxed);
+    if (source >> 32) as u32 == channel { source as u32 } else { 0 }
 }
 
 pub fn ready(t: &mut Thread, result: c_int) -> c_int {

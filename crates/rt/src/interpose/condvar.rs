@@ -10,7 +10,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::interpose;
+use super::{interpose, mutex};
 use crate::detect::thread::{Thread, current};
 use crate::detect::{hand_over, misuse, settings, sync};
 use raddle_explore::OpKind;
@@ -54,6 +54,7 @@ pub unsafe fn wait(
 ) -> c_int {
     misuse::used(t, c as usize, pc);
     misuse::used(t, m as usize, pc);
+    mutex::check_unlock(t, m, pc);
     hand_over::waits(t, m as usize, pc);
     let times = sync::unlocking_for_wait(t, m as usize);
     let mut waiting = Waiting { mutex: m as usize, times, pc };

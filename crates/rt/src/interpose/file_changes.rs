@@ -6,11 +6,11 @@ use core::ffi::{c_int, c_uint};
 use super::access::{Text, accesses};
 
 accesses! {
-    fn rename(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
-    fn renameat2(at: c_int, from: Text, there: c_int, to: Text, flags: c_uint) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
-    fn link(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
-    fn linkat(at: c_int, from: Text, there: c_int, to: Text, flags: c_int) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
-    fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn rename(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) } then |_r| { c.saw_name(from); c.saw_name(to) }
+    fn renameat2(at: c_int, from: Text, there: c_int, to: Text, flags: c_uint) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) } then |_r| { c.saw_name(from); c.saw_name(to) }
+    fn link(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
+    fn linkat(at: c_int, from: Text, there: c_int, to: Text, flags: c_int) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
+    fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn truncate(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn truncate64(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn ftruncate(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
@@ -26,8 +26,8 @@ accesses! {
     fn utime(path: Text, times: *const libc::utimbuf) -> c_int, |c| { c.text(path); c.reads_one(times); c.changes_outside() }
     fn lockf(fd: c_int, command: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
     fn lockf64(fd: c_int, command: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
-    fn euidaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
-    fn eaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
+    fn euidaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
+    fn eaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn memfd_create(name: Text, flags: c_uint) -> c_int, |c| { c.text(name); c.changes_process() }
     fn ioctl(fd: c_int, request: usize, argument: usize) -> c_int, |c| { c.changes_process() }
 }

@@ -12,18 +12,18 @@ type Room = *mut c_char;
 type Stat = *mut libc::stat;
 
 accesses! {
-    fn stat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn stat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
     fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
+    fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
     fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn statx(at: c_int, path: Text, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| {
@@ -51,28 +51,35 @@ accesses! {
     fn getcwd(to: Room, n: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
 
-    fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
-    fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); }
+    fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
+    fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn rmdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn unlink(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
-    fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside() }
+    fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) }
+    fn rmdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn unlink(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) }
+    fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
     fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); }
     fn readdir_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
-        c.looks_outside();
+        c.uses_folder(dir);
         c.fills(to);
         c.writes_one(result)
     } then |r| { if r == 0 && !(*result).is_null() { c.wrote(to, usize::from((*to).d_reclen)) } }
     fn readdir64_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
-        c.looks_outside();
+        c.uses_folder(dir);
         c.fills(to);
         c.writes_one(result)
     } then |r| { if r == 0 && !(*result).is_null() { c.wrote(to, usize::from((*to).d_reclen)) } }
+    fn readdir(dir: *mut c_void) -> *mut libc::dirent, |c| { c.uses_folder(dir); c.keeps_state() } then |r| {
+        if !r.is_null() { c.wrote_own(r, usize::from((*r).d_reclen)) }
+    }
+    fn readdir64(dir: *mut c_void) -> *mut libc::dirent, |c| { c.uses_folder(dir); c.keeps_state() } then |r| {
+        if !r.is_null() { c.wrote_own(r, usize::from((*r).d_reclen)) }
+    }
+    fn closedir(dir: *mut c_void) -> c_int, |c| { c.frees_object(dir) }
     fn mkstemp(path: Room) -> c_int, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
     fn mkstemp64(path: Room) -> c_int, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
     fn mkdtemp(path: Room) -> Room, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |r| { c.wrote_text(r) }
@@ -101,6 +108,27 @@ unsafe fn opens(t: &mut Thread, pc: usize, path: Text) {
     unsafe { Call::new(t, pc).text(path) };
 }
 
+/// Opens a file by `real`, which may make it.
+unsafe fn opens_named(
+    t: &mut Thread,
+    pc: usize,
+    path: Text,
+    flags: c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    let mut c = Call::new(t, pc);
+    // SAFETY: the caller's string.
+    unsafe {
+        c.text(path);
+        if flags & libc::O_CREAT != 0 {
+            c.changes_name(path);
+        }
+        let fd = real();
+        c.saw_name(path);
+        fd
+    }
+}
+
 /// An explored program opens a file. One that it only reads it has for itself.
 fn opens_by(flags: c_int, pc: usize) {
     match flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) {
@@ -114,32 +142,28 @@ fn opens_by(flags: c_int, pc: usize) {
 
 interpose! {
     fn open(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
-        opens(t, pc, path);
-        real(path, flags, mode)
+        opens_named(t, pc, path, flags, || real(path, flags, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
         opens_by(flags, pc);
         real(path, flags, mode)
     }
     fn open64(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
-        opens(t, pc, path);
-        real(path, flags, mode)
+        opens_named(t, pc, path, flags, || real(path, flags, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
         opens_by(flags, pc);
         real(path, flags, mode)
     }
     fn openat(at: c_int, path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
-        opens(t, pc, path);
-        real(at, path, flags, mode)
+        opens_named(t, pc, path, flags, || real(at, path, flags, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
         opens_by(flags, pc);
         real(at, path, flags, mode)
     }
     fn creat(path: Text, mode: u32) -> c_int, |t, pc, real| {
-        opens(t, pc, path);
-        real(path, mode)
+        opens_named(t, pc, path, libc::O_CREAT, || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
         explore::changes_outside(pc);

@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
-use super::channel::{BY_ID, put, received, sending, taken};
+use super::channel::{BY_ID, moves, put, received, sending, taken};
 use super::interpose;
 use super::transfer::{gathers, receives, sends};
 use crate::detect::thread::{Thread, current};
@@ -46,6 +46,7 @@ unsafe fn operating(
 /// What was taken out of one descriptor went into another.
 fn moving(t: &mut Thread, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> isize {
     // What the first reader of `from` would learn, the reader of `to` is to learn.
+    moves(from, to);
     received(t, from);
     sending(t, to);
     let r = real();

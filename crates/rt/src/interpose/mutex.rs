@@ -74,9 +74,9 @@ fn waits_for_itself(m: *const c_void, what: u64) -> bool {
             && field(m, field::OWNER) == sys::thread_id()
 }
 
-/// Before an unlock. What the mutex itself says counts: it may have been taken before raddle
+/// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before raddle
 /// looked. Not of a robust one, one that checks errors, or one that other processes use.
-fn check_unlock(t: &mut Thread, m: *mut c_void, pc: usize) {
+pub fn check_unlock(t: &mut Thread, m: *mut c_void, pc: usize) {
     const ROBUST: u32 = 16;
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
     let tells = kind as c_int & 3 == libc::PTHREAD_MUTEX_ERRORCHECK;

@@ -3,6 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use super::exit_wait::let_threads_run;
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{
@@ -230,6 +231,7 @@ interpose! {
         real(function, dso)
     } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, dso) }
     fn exit(status: c_int), |t, pc, real| {
+        let_threads_run();
         sync::acquire(t, AT_EXIT);
         // From within a handler: what destructors free is not one finding for each of them.
         handlers::left(t, 0);
@@ -439,6 +441,7 @@ fn keep_at_exit(function: usize, argument: *mut c_void) -> *mut c_void {
 
 /// glibc hands the status to all handlers, also to those that want one argument.
 unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
+    let_threads_run();
     sync::acquire(current(), AT_EXIT);
     // SAFETY: made by `keep_at_exit`; the program's own function of that type.
     unsafe {
@@ -450,6 +453,7 @@ unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
 }
 
 unsafe extern "C-unwind" fn run_on_exit(status: c_int, it: *mut AtExit) {
+    let_threads_run();
     sync::acquire(current(), AT_EXIT);
     // SAFETY: as above.
     unsafe {

@@ -1,10 +1,11 @@
-//! Functions that matter only to a program that is explored: time, sleep, and ways to fail or to
+//! Functions that matter mostly to a program that is explored: time, sleep, and ways to fail or to
 //! end.
 
 use core::ffi::{c_char, c_int, c_long, c_void};
 
 use super::access::Call;
-use super::{Real, interpose};
+use super::{Real, channel, interpose};
+use crate::detect::sync as detect_sync;
 use crate::detect::thread::Thread;
 use crate::explore::{self, sync, threads, time};
 use crate::sys;
@@ -219,12 +220,21 @@ interpose! {
         *set = explore::signals::pending();
         0
     }
-    fn flockfile(file: *mut c_void), |t, pc, real| { real(file) } record as detect, tsvd real, explore {
+    fn flockfile(file: *mut c_void), |t, pc, real| {
+        real(file);
+        detect_sync::acquire(t, file as usize)
+    } record as detect, tsvd real, explore {
         explore::uninterrupted(1);
         explore::memory::acquired(file as usize);
         real(file)
     }
-    fn ftrylockfile(file: *mut c_void) -> c_int, |t, pc, real| { real(file) } record as detect, tsvd real, explore {
+    fn ftrylockfile(file: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(file);
+        if r == 0 {
+            detect_sync::acquire(t, file as usize);
+        }
+        r
+    } record as detect, tsvd real, explore {
         let r = real(file);
         if r == 0 {
             explore::uninterrupted(1);
@@ -232,7 +242,10 @@ interpose! {
         }
         r
     }
-    fn funlockfile(file: *mut c_void), |t, pc, real| { real(file) } record as detect, tsvd real, explore {
+    fn funlockfile(file: *mut c_void), |t, pc, real| {
+        detect_sync::release(t, file as usize);
+        real(file)
+    } record as detect, tsvd real, explore {
         explore::memory::released(file as usize);
         real(file);
         explore::uninterrupted(-1)
@@ -240,7 +253,16 @@ interpose! {
 
     /// Rust's std waits by this.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
-    |t, pc, real| { real(number, a, b, c, d, e, f) } record as detect, tsvd real, explore {
+    |t, pc, real| {
+        if matches!(number, libc::SYS_write | libc::SYS_writev) {
+            channel::sending(t, a as c_int);
+        }
+        let r = real(number, a, b, c, d, e, f);
+        if matches!(number, libc::SYS_read | libc::SYS_readv) && r >= 0 {
+            channel::received(t, a as c_int);
+        }
+        r
+    } record as detect, tsvd real, explore {
         if number == libc::SYS_gettid {
             return threads::number() as c_long;
         }

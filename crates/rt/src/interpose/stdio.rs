@@ -147,8 +147,8 @@ accesses! {
     fn puts(s: Text) -> c_int, |c| { c.text(s); }
     fn perror(s: Text), |c| { c.text(s); }
     fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) }
-    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); closing(file) }
-    fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); closing(file) }
+    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
+    fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
     fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
     fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
     fn fdopen(fd: c_int, mode: Text) -> File, |c| { c.looks_outside(); c.text(mode); }
@@ -176,8 +176,7 @@ accesses! {
 
 interpose! {
     fn fopen(path: Text, mode: Text) -> File, |t, pc, real| {
-        opens(t, pc, path, mode);
-        real(path, mode)
+        opens_named(t, pc, path, mode, || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path, mode);
         opens_by(mode, pc);
@@ -188,8 +187,7 @@ interpose! {
         real()
     }
     fn fopen64(path: Text, mode: Text) -> File, |t, pc, real| {
-        opens(t, pc, path, mode);
-        real(path, mode)
+        opens_named(t, pc, path, mode, || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path, mode);
         opens_by(mode, pc);
@@ -207,6 +205,28 @@ unsafe fn opens_by(mode: Text, pc: usize) {
             explore::looks_outside(pc);
         }
         false => explore::changes_outside(pc),
+    }
+}
+
+/// Opens a stream by `real`, which makes the file if it may write.
+unsafe fn opens_named(
+    t: &mut crate::detect::thread::Thread,
+    pc: usize,
+    path: Text,
+    mode: Text,
+    real: impl FnOnce() -> File,
+) -> File {
+    let mut c = Call::new(t, pc);
+    // SAFETY: the caller's strings.
+    unsafe {
+        c.text(path);
+        c.text(mode);
+        if *mode as u8 != b'r' {
+            c.changes_name(path);
+        }
+        let file = real();
+        c.saw_name(path);
+        file
     }
 }
 

@@ -256,15 +256,15 @@ looks! {
     fn atol(s: Text) -> i64, |c, _r| { number(&mut c, s, &WHOLE) }
     fn atoll(s: Text) -> i64, |c, _r| { number(&mut c, s, &WHOLE) }
     fn atof(s: Text) -> f64, |c, _r| { number(&mut c, s, &FRACTION) }
-    fn getenv(name: Text) -> Text, |c, _r| { c.text(name); c.keeps_state(); }
-    fn secure_getenv(name: Text) -> Text, |c, _r| { c.text(name); c.keeps_state(); }
+    fn getenv(name: Text) -> Text, |c, _r| { c.text(name); c.uses_environment(false); }
+    fn secure_getenv(name: Text) -> Text, |c, _r| { c.text(name); c.uses_environment(false); }
 }
 
 accesses! {
-    fn setenv(name: Text, value: Text, replace: c_int) -> c_int, |c| { c.text(name); c.text(value); c.keeps_state(); }
-    fn unsetenv(name: Text) -> c_int, |c| { c.text(name); c.keeps_state(); }
-    fn clearenv() -> c_int, |c| { c.keeps_state() }
-    fn putenv(text: Text) -> c_int, |c| { c.text(text); c.keeps_state(); }
+    fn setenv(name: Text, value: Text, replace: c_int) -> c_int, |c| { c.text(name); c.text(value); c.uses_environment(true); }
+    fn unsetenv(name: Text) -> c_int, |c| { c.text(name); c.uses_environment(true); }
+    fn clearenv() -> c_int, |c| { c.uses_environment(true) }
+    fn putenv(text: Text) -> c_int, |c| { c.text(text); c.uses_environment(true); }
     fn iconv(cd: *mut c_void, from: *mut Text, left: *mut usize, to: *mut Room, room: *mut usize) -> usize, |c| {
         c.reads_one(from);
         c.reads_one(left);

@@ -1,10 +1,11 @@
 //! What the C library and the kernel tell of time, names, users and hosts: into memory of the
-//! caller's. Results that the C library keeps in memory of its own (`localtime`, `getpwnam`) are
-//! not looked at.
+//! caller's, or of the library's own (`localtime`, `getpwnam`), which all threads share: two
+//! threads that call such a function at once race.
 
 use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
 
 use super::access::{Call, Text, accesses, looks};
+use super::transfer::{gathers, scattered};
 
 type Room = *mut c_char;
 type Tm = *mut libc::tm;
@@ -120,6 +121,38 @@ mod process {
         fn getpwuid(id: c_uint) -> *mut libc::passwd, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::passwd>()) }
         fn getgrnam(name: Text) -> *mut libc::group, |c| { c.text(name); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::group>()) }
         fn getgrgid(id: c_uint) -> *mut libc::group, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::group>()) }
+        fn getpwent() -> *mut libc::passwd, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::passwd>()) }
+        fn getgrent() -> *mut libc::group, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::group>()) }
+        fn fgetpwent_r(file: *mut c_void, to: *mut libc::passwd, room: Room, n: usize, result: *mut *mut libc::passwd) -> c_int, |c| {
+            c.uses_stream(file);
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn fgetgrent_r(file: *mut c_void, to: *mut libc::group, room: Room, n: usize, result: *mut *mut libc::group) -> c_int, |c| {
+            c.uses_stream(file);
+            c.fills(to)
+        } then |r| { found(&mut c, to, result, r) }
+        fn getmntent_r(file: *mut c_void, to: *mut [usize; 5], room: Room, n: c_int) -> *mut [usize; 5], |c| { c.uses_stream(file); c.fills(to) } then |r| {
+            c.wrote_if(!r.is_null(), to)
+        }
+        fn getgrouplist(user: Text, group: c_uint, to: *mut c_uint, n: *mut c_int) -> c_int, |c| {
+            c.text(user);
+            c.reads_one(n);
+            c.fills(to)
+        } then |got| { c.wrote_one(n); if got > 0 { c.wrote(to, got as usize * 4) } }
+        fn ttyname(fd: c_int) -> Room, |c| { c.keeps_state() } then |r| { c.wrote_own(r, 1) }
+        fn ptsname(fd: c_int) -> Room, |c| { c.keeps_state() } then |r| { c.wrote_own(r, 1) }
+        fn mincore(at: *mut c_void, n: usize, to: *mut u8) -> c_int, |c| { c.fills(to) } then |r| {
+            c.wrote(to, if r == 0 { n.div_ceil(4096) } else { 0 })
+        }
+        fn process_vm_readv(pid: c_int, to: *const libc::iovec, n: usize, from: *const libc::iovec, m: usize, flags: usize) -> isize, |c| {} then |got| {
+            scattered(&mut c, to, n, got.max(0) as usize)
+        }
+        fn process_vm_writev(pid: c_int, from: *const libc::iovec, n: usize, to: *const libc::iovec, m: usize, flags: usize) -> isize, |c| {
+            gathers(&mut c, from, n)
+        }
+    }
+
+    accesses! {
         fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
         fn getentropy(to: *mut c_void, n: usize) -> c_int, |c| { c.fills(to) } then |r| { c.wrote(to, if r == 0 { n } else { 0 }) }
         fn rand() -> c_int, |c| { c.keeps_state() }
@@ -173,6 +206,23 @@ mod threads {
         fn pthread_attr_getschedparam(from: *const c_void, to: *mut libc::sched_param) -> c_int, |c| { c.writes_one(to) }
     }
 
+    accesses! {
+        fn sigandset(to: Set, a: Set, b: Set) -> c_int, |c| { c.reads_one(a); c.reads_one(b); c.writes_one(to) }
+        fn sigorset(to: Set, a: Set, b: Set) -> c_int, |c| { c.reads_one(a); c.reads_one(b); c.writes_one(to) }
+        fn pthread_attr_getaffinity_np(from: *const c_void, size: usize, to: *mut c_void) -> c_int, |c| { c.fills(to) } then |r| {
+            c.wrote(to, if r == 0 { size } else { 0 })
+        }
+        fn pthread_mutexattr_gettype(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_mutexattr_getpshared(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_mutexattr_getprotocol(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_mutexattr_getrobust(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_condattr_getclock(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_condattr_getpshared(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_barrierattr_getpshared(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_rwlockattr_getpshared(from: *const c_void, to: *mut c_int) -> c_int, |c| { c.writes_one(to) }
+        fn pthread_rwlockattr_getkind_np(from: *const c_void, to: *mut c_int) -> c_int, |c| { c.writes_one(to) }
+    }
+
     looks! {
         fn sigismember(set: Set, signal: c_int) -> c_int, |c, _r| { c.reads(set, 8) }
     }
@@ -181,6 +231,13 @@ mod threads {
 /// Addresses of the network.
 mod network {
     use super::*;
+
+    /// `getservbyname_r` and its kin: the record, and where it is if there is one.
+    unsafe fn told<T>(c: &mut Call, record: *const T, result: *mut *mut T, r: c_int) {
+        c.wrote_one(result);
+        // SAFETY: the call has filled it in.
+        c.wrote_if(r == 0 && unsafe { !(*result).is_null() }, record);
+    }
 
     const fn size(family: c_int) -> usize {
         match family {
@@ -218,10 +275,48 @@ mod network {
         fn gethostbyname_r(name: Text, to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
             c.text(name);
             c.fills(to)
-        } then |r| {
-            c.wrote_one(result);
-            c.wrote_if(r == 0 && !(*result).is_null(), to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn gethostbyname2_r(name: Text, family: c_int, to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
+            c.text(name);
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn gethostbyaddr_r(from: Address, len: c_uint, family: c_int, to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
+            c.reads(from, len as usize);
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn gethostbyaddr(from: Address, len: c_uint, family: c_int) -> *mut libc::hostent, |c| { c.reads(from, len as usize); c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::hostent>())
         }
+        fn getservbyname_r(name: Text, protocol: Text, to: *mut libc::servent, room: Room, n: usize, result: *mut *mut libc::servent) -> c_int, |c| {
+            c.text(name);
+            c.text(protocol);
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn getservbyport_r(port: c_int, protocol: Text, to: *mut libc::servent, room: Room, n: usize, result: *mut *mut libc::servent) -> c_int, |c| {
+            c.text(protocol);
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn getservbyname(name: Text, protocol: Text) -> *mut libc::servent, |c| { c.text(name); c.text(protocol); c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::servent>())
+        }
+        fn getservbyport(port: c_int, protocol: Text) -> *mut libc::servent, |c| { c.text(protocol); c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::servent>())
+        }
+        fn getprotobyname_r(name: Text, to: *mut libc::protoent, room: Room, n: usize, result: *mut *mut libc::protoent) -> c_int, |c| {
+            c.text(name);
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn getprotobynumber_r(number: c_int, to: *mut libc::protoent, room: Room, n: usize, result: *mut *mut libc::protoent) -> c_int, |c| {
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn getprotobyname(name: Text) -> *mut libc::protoent, |c| { c.text(name); c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::protoent>())
+        }
+        fn getprotobynumber(number: c_int) -> *mut libc::protoent, |c| { c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::protoent>())
+        }
+        fn ether_aton_r(from: Text, to: *mut [u8; 6]) -> *mut [u8; 6], |c| { c.text(from); c.fills(to) } then |r| { c.wrote_if(!r.is_null(), to) }
+        fn ether_ntoa_r(from: *const [u8; 6], to: Room) -> Room, |c| { c.reads_one(from); c.fills(to) } then |r| { c.wrote_text(r) }
         fn getifaddrs(result: *mut *mut c_void) -> c_int, |c| { c.fills(result) } then |r| { c.wrote_if(r == 0, result) }
         fn if_nametoindex(name: Text) -> c_uint, |c| { c.text(name); }
         fn if_indextoname(index: c_uint, to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }

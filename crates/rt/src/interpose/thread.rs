@@ -51,6 +51,7 @@ fn finish_reports_at_exit() {
 /// What is left to say when all handlers of the program have run, which were registered later.
 extern "C" fn at_exit() {
     misuse::leaked_threads();
+    super::exit_wait::let_threads_run();
     super::process::finish_reports();
 }
 

@@ -1,7 +1,10 @@
-//! Timers, which matter only to a program that is explored: see `explore::timers`.
+//! Timers. Their time is that of a program that is explored: see `explore::timers`. To the detector
+//! they read and write their settings.
 
 use core::ffi::{c_int, c_void};
 
+use super::access::Call;
+use super::channel::sending;
 use super::interpose;
 use super::scheduled::spec;
 use crate::explore::sync::nanoseconds;
@@ -60,7 +63,12 @@ interpose! {
         }
     }
     fn timer_settime(handle: usize, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec) -> c_int,
-    |t, pc, real| { real(handle, flags, new, old) } record as detect, tsvd real, explore {
+    |t, pc, real| {
+        Call::new(t, pc).reads_one(new);
+        let r = real(handle, flags, new, old);
+        Call::new(t, pc).wrote_if(r == 0, old);
+        r
+    } record as detect, tsvd real, explore {
         match (timers::by_handle(handle), setting(new)) {
             (Some(n), Some(new)) => {
                 tell(old, timers::set(n, new, flags & libc::TIMER_ABSTIME != 0, pc));
@@ -69,7 +77,11 @@ interpose! {
             _ => fails(libc::EINVAL),
         }
     }
-    fn timer_gettime(handle: usize, to: *mut libc::itimerspec) -> c_int, |t, pc, real| { real(handle, to) } record as detect, tsvd real, explore {
+    fn timer_gettime(handle: usize, to: *mut libc::itimerspec) -> c_int, |t, pc, real| {
+        let r = real(handle, to);
+        Call::new(t, pc).wrote_if(r == 0, to);
+        r
+    } record as detect, tsvd real, explore {
         let Some(n) = timers::by_handle(handle) else { return fails(libc::EINVAL) };
         tell(to, timers::get(n, pc));
         0
@@ -86,7 +98,13 @@ interpose! {
         timers::create_descriptor(clock, flags, pc).unwrap_or_else(fails)
     }
     fn timerfd_settime(fd: c_int, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec) -> c_int,
-    |t, pc, real| { real(fd, flags, new, old) } record as detect, tsvd real, explore {
+    |t, pc, real| {
+        // Whoever reads that the time is over comes after.
+        sending(t, fd);
+        let r = real(fd, flags, new, old);
+        Call::new(t, pc).wrote_if(r == 0, old);
+        r
+    } record as detect, tsvd real, explore {
         match (timers::by_descriptor(fd), setting(new)) {
             (Some(n), Some(new)) => {
                 tell(old, timers::set(n, new, flags & libc::TFD_TIMER_ABSTIME != 0, pc));
@@ -95,13 +113,22 @@ interpose! {
             _ => fails(libc::EINVAL),
         }
     }
-    fn timerfd_gettime(fd: c_int, to: *mut libc::itimerspec) -> c_int, |t, pc, real| { real(fd, to) } record as detect, tsvd real, explore {
+    fn timerfd_gettime(fd: c_int, to: *mut libc::itimerspec) -> c_int, |t, pc, real| {
+        let r = real(fd, to);
+        Call::new(t, pc).wrote_if(r == 0, to);
+        r
+    } record as detect, tsvd real, explore {
         let Some(n) = timers::by_descriptor(fd) else { return fails(libc::EINVAL) };
         tell(to, timers::get(n, pc));
         0
     }
     fn setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int,
-    |t, pc, real| { real(which, new, old) } record as detect, tsvd real, explore {
+    |t, pc, real| {
+        Call::new(t, pc).reads_one(new);
+        let r = real(which, new, old);
+        Call::new(t, pc).wrote_if(r == 0, old);
+        r
+    } record as detect, tsvd real, explore {
         let new = new.as_ref().and_then(|n| Some(Setting { first: micro(&n.it_value)?, interval: micro(&n.it_interval)? }));
         match (which, new) {
             (0..=2, Some(new)) => {
@@ -111,7 +138,11 @@ interpose! {
             _ => fails(libc::EINVAL),
         }
     }
-    fn getitimer(which: c_int, to: *mut libc::itimerval) -> c_int, |t, pc, real| { real(which, to) } record as detect, tsvd real, explore {
+    fn getitimer(which: c_int, to: *mut libc::itimerval) -> c_int, |t, pc, real| {
+        let r = real(which, to);
+        Call::new(t, pc).wrote_if(r == 0, to);
+        r
+    } record as detect, tsvd real, explore {
         if !(0..=2).contains(&which) {
             return fails(libc::EINVAL);
         }

@@ -2,7 +2,8 @@
 //!
 //! `dlopen` looks at where it was called from: a name without a slash is searched in the caller's
 //! own RUNPATH. Called from here, it would search in the runtime's. So only a call with a path is
-//! made from here, and sites are redirected when it returns. Others are passed on by a jump, with
+//! made from here, and when it returns sites are redirected, or, in the detector, what the
+//! constructors did is ordered. Others are passed on by a jump, with
 //! the caller's return address, and what they load is looked at from the next points on, for a
 //! while.
 
@@ -10,9 +11,12 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
 use super::{is_on, point, redirect};
+use crate::detect::sync;
+use crate::detect::thread::current;
 use crate::explore;
-use crate::hub::modules;
+use crate::hub::{is_active, modules};
 use crate::interpose::Real;
+use crate::mode::{Mode, mode};
 use raddle_wire::explore::outside;
 
 static REAL: Real = Real::new(c"dlopen", None);
@@ -41,7 +45,8 @@ unsafe extern "C-unwind" fn entry() {
 unsafe extern "C" fn pass_on(path: *const c_char) -> usize {
     // SAFETY: null, or a string that ends in zero.
     let has_slash = !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().contains(&b'/');
-    if explore::is_on() || is_on() && has_slash {
+    let orders = mode() == Mode::Detect && is_active();
+    if explore::is_on() || (is_on() || orders && !names_origin(path)) && has_slash {
         return 0;
     }
     if is_on() && !path.is_null() {
@@ -66,11 +71,28 @@ unsafe extern "C-unwind" fn from_here(path: *const c_char, flags: c_int) -> *mut
             return library;
         }
         let library = real(path, flags);
-        if !library.is_null() {
+        if mode() == Mode::Detect {
+            order_constructors();
+        } else if !library.is_null() {
             redirect::all();
         }
         library
     }
+}
+
+/// `$ORIGIN` in a path is the caller's folder.
+fn names_origin(path: *const c_char) -> bool {
+    // SAFETY: null, or a string that ends in zero.
+    !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().contains(&b'$')
+}
+
+/// The loader runs constructors under its lock: who finds a library loaded comes after them. Only
+/// of calls that are made from here; the others return past it.
+fn order_constructors() {
+    const LOADER: usize = 0x4900_0000_0020;
+    let t = current();
+    sync::acquire(t, LOADER);
+    sync::release(t, LOADER);
 }
 
 /// When a call was last passed on; 0: what it loaded has been looked at.

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{Home, Lower, Open, Scope, Switch, Variable};
-use crate::c::ast::{Expr, Init, Stmt, StmtKind, Storage, VarDecl};
+use crate::c::ast::{Assembly, Expr, Init, Stmt, StmtKind, Storage, VarDecl};
 use crate::c::token::Sym;
 use crate::c::types::Type;
 use crate::ir::build::Label;
@@ -16,8 +16,9 @@ impl Lower<'_> {
         self.at(s.pos);
         match &s.kind {
             StmtKind::Error => self.emit(Instr::Gap),
-            StmtKind::Empty | StmtKind::Asm { is_fence: false } => {}
-            StmtKind::Asm { is_fence: true } => self.emit(Instr::Fence(Order::SeqCst)),
+            StmtKind::Empty | StmtKind::Asm(Assembly::Nothing) => {}
+            StmtKind::Asm(Assembly::Fence) => self.emit(Instr::Fence(Order::SeqCst)),
+            StmtKind::Asm(Assembly::Accesses) => self.emit(Instr::Assembly),
             StmtKind::Expr(e) => self.effect(e),
             StmtKind::Decl(vars) => vars.iter().for_each(|v| self.local(v)),
             StmtKind::Block(body) => {

@@ -2,7 +2,7 @@
 
 use super::declarator::Declared;
 use super::{Confused, Meaning, Parse, Parser, Word};
-use crate::c::ast::{Expr, ExprKind, FunctionDef, Init, Item, Storage, VarDecl};
+use crate::c::ast::{Assembly, Expr, ExprKind, FunctionDef, Init, Item, Storage, VarDecl};
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::c::types::{CType, Type, Types};
 
@@ -323,15 +323,28 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether inline assembly orders memory: a fence of some processor, or a locked instruction.
-    pub(super) fn is_fence(&self, from: usize, to: usize) -> bool {
-        const WORDS: &[&str] =
+    /// What inline assembly orders: a fence of some processor, or a locked instruction, or accesses
+    /// by operands in memory (`"=m"(*p)`; any operand beside a clobber of memory, since it may be
+    /// an address).
+    pub(super) fn assembly(&self, from: usize, to: usize) -> Assembly {
+        const FENCES: &[&str] =
             &["mfence", "lfence", "sfence", "lock", "xchgl", "xchgq", "xchg", "dmb", "dsb", "sync", "lwsync"];
-        let texts = self.tokens[from..to.min(self.tokens.len())].iter().filter(|t| t.kind == Kind::Str);
-        texts.into_iter().any(|t| {
-            let text = self.text(t.sym).to_ascii_lowercase();
-            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|w| WORDS.contains(&w))
-        })
+        let tokens = &self.tokens[from..to.min(self.tokens.len())];
+        let text = |t: &Token| self.text(t.sym).trim_matches('"').to_ascii_lowercase();
+        let is_text = |t: &&Token| t.kind == Kind::Str;
+        let operands = || {
+            let follows = |pair: &&[Token]| pair[1].kind == Kind::Punct(Punct::LParen);
+            tokens.windows(2).filter(|pair| is_text(&&pair[0])).filter(follows).map(|pair| text(&pair[0]))
+        };
+        let clobbers_memory = tokens.iter().filter(is_text).any(|t| text(t) == "memory");
+        if operands().any(|o| o.contains('m')) || clobbers_memory && operands().next().is_some() {
+            return Assembly::Accesses;
+        }
+        let is_fence = tokens
+            .iter()
+            .filter(is_text)
+            .any(|t| text(t).split(|c: char| !c.is_ascii_alphanumeric()).any(|w| FENCES.contains(&w)));
+        if is_fence { Assembly::Fence } else { Assembly::Nothing }
     }
 
     fn read_attributes(&self, from: usize, to: usize) -> Attributes {

@@ -236,7 +236,7 @@ impl Parser<'_> {
                 let from = self.at;
                 self.attributes();
                 self.eat(Punct::Semi);
-                StmtKind::Asm { is_fence: self.is_fence(from, self.at) }
+                StmtKind::Asm(self.assembly(from, self.at))
             }
             Word::StaticAssert => {
                 self.at += 1;
