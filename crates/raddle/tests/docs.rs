@@ -244,6 +244,7 @@ const FOREIGN: &[&str] = &[
     "--repo_env",
     "--rest",
     "--security-opt",
+    "--show-only",
     "--spawn_strategy",
     "--target",
     "--test",

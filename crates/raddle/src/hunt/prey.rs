@@ -426,7 +426,8 @@ impl<'a> Hunter<'a> {
                           come in another order"
                     .into()
             }
-            (false, 0 | 1) => {
+            // The threads of one process are the test harness's own.
+            (false, threads) if threads <= 1 || self.processes <= 1 => {
                 format!("it created no thread with these arguments: there is nothing to interleave{input}")
             }
             (false, _) => {
