@@ -108,8 +108,8 @@ fn without_a_file_the_store_is_reported() {
 
 #[test]
 fn without_a_display_view_prints_the_path() {
-    let bench = Bench::new();
-    let mut view = bench.raddle("view");
+    let (bench, _) = searched();
+    let mut view = bench.raddle("view lost.json");
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"] {
         view.env_remove(name);
     }
@@ -119,7 +119,7 @@ fn without_a_display_view_prints_the_path() {
     assert!(String::from_utf8_lossy(&output.stdout).ends_with("report.html\n"));
     // A browser gets the path as its only word.
     bench.script("browser", "#!/bin/sh\nprintf '%s' \"$#:$1\" > told.tmp && mv told.tmp told\n");
-    let mut view = bench.raddle("view");
+    let mut view = bench.raddle("view lost.json");
     assert!(view.env("BROWSER", bench.path("browser")).status().unwrap().success());
     let told = browser::wait_for(|| std::fs::read_to_string(bench.path("told")).ok());
     assert!(told.starts_with("1:/") && told.ends_with("report.html"), "{told}");
@@ -127,7 +127,7 @@ fn without_a_display_view_prints_the_path() {
 
 #[test]
 fn what_is_no_report_is_refused() {
-    let bench = Bench::new();
+    let (bench, _) = searched();
     bench.file("text", "hello");
     bench.file(
         "other.json",
@@ -142,7 +142,7 @@ fn what_is_no_report_is_refused() {
     ] {
         assert!(refused(&mut bench.raddle(line)).contains(why), "{line}");
     }
-    let mut report = bench.raddle("report --html");
+    let mut report = bench.raddle("report --html lost.json");
     assert!(refused(report.env("RADDLE_EDITOR_URL", "javascript:alert(1)")).contains("RADDLE_EDITOR_URL"));
 }
 

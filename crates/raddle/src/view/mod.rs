@@ -40,7 +40,7 @@ Examples:
 Places on the page open VS Code. RADDLE_EDITOR_URL names another editor:
   RADDLE_EDITOR_URL='idea://open?file={path}&line={line}&column={column}'
 
-Exit status: 0, or 2 when a report cannot be read or written.")]
+Exit status: 0, or 2 if nothing has run in the project, or a report cannot be read or written.")]
 pub struct ReportArgs {
     /// JSON reports, written with `--format json`
     #[arg(value_name = "FILE")]
@@ -67,7 +67,8 @@ pub struct ReportArgs {
 ///
 /// Writes the page and prints its path. Opens the browser if there is a display.
 ///
-/// Exit status: 0, or 2 if a report cannot be read or the page cannot be written.
+/// Exit status: 0, or 2 if nothing has run in the project, a report cannot be read, or the page
+/// cannot be written.
 #[derive(Debug, clap::Args)]
 pub struct ViewArgs {
     /// JSON reports, written with `--format json` [default: the store of this project]
