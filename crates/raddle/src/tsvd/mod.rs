@@ -77,24 +77,8 @@ pub fn run(mut args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is found out before the target runs.
     let settler = Settler::new(&args.options.report, TextTo::Stderr)?;
     args.options.parameters.experiment = Experiment::from_environment()?;
-    let Caught { report, status, reached } = catch(&args, false)?;
-    if reached || !report.findings.is_empty() || status != crate::exit::CLEAN {
-        return settler.settle(report, status);
-    }
-    // The summary has said that nothing could be found: not "no findings" behind it.
-    match args.options.report.format {
-        Format::Text => Ok(ExitCode::from(crate::exit::FAILURE)),
-        _ => settler.settle(report, crate::exit::FAILURE),
-    }
-}
-
-/// What the runs have come to.
-struct Caught {
-    report: Report,
-    /// Of the target.
-    status: u8,
-    /// Whether the program came to a point that is watched.
-    reached: bool,
+    let (report, status) = catch(&args, false)?;
+    settler.settle(report, status)
 }
 
 /// What was caught, with nothing printed and nothing of the target's output shown; each run is
@@ -103,10 +87,11 @@ pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
     let caught = launch::quietly(limit, || catch(args, true));
     // Signals were passed on to the target; from now on they end the hunt.
     raddle_harness::interrupt::watch();
-    caught.map(|caught| caught.report)
+    caught.map(|(report, _)| report)
 }
 
-fn catch(args: &Args, quiet: bool) -> Result<Caught> {
+/// The report, and the status of the target.
+fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let begun = Instant::now();
     let options = &args.options;
     let outputs = Outputs::new(options)?;
@@ -176,8 +161,6 @@ fn catch(args: &Args, quiet: bool) -> Result<Caught> {
     keeper.write(&common, all.clr.keep())?;
     outputs.write(&common, &mut all)?;
 
-    // Methods that .NET compiles are points once they are: none reached says little there.
-    let reached = all.clr.files() > 0 || all.all_covered().iter().any(|c| c.hit);
     let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = all.report(target, options.runs, options.parameters.experiment.policy);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
@@ -186,7 +169,7 @@ fn catch(args: &Args, quiet: bool) -> Result<Caught> {
     if let Some(delayed) = settled.delayed {
         report.stats.insert("target_status_delayed".into(), Stat::Int(i64::from(delayed)));
     }
-    Ok(Caught { report, status: settled.status as u8, reached })
+    Ok((report, settled.status as u8))
 }
 
 /// Files that are written beside the report.
