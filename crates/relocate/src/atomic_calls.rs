@@ -30,7 +30,13 @@ pub fn find(dwarf: &Dwarf<Slice<'_>>) -> Vec<Operations> {
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         if let Ok(unit) = dwarf.unit(header) {
-            UnitReader { dwarf, unit: &unit, known: HashMap::new() }.add(&mut found);
+            let first = found.len();
+            let mut reader = UnitReader { dwarf, unit: &unit, known: HashMap::new(), has_fence: false };
+            reader.add(&mut found);
+            // A fence makes relaxed operations order, and fences are not seen.
+            if reader.has_fence {
+                found[first..].iter_mut().for_each(|o| o.is_relaxed = false);
+            }
         }
     }
     flatten(found)
@@ -42,8 +48,10 @@ fn flatten(mut found: Vec<Operations>) -> Vec<Operations> {
     let mut flat: Vec<Operations> = Vec::with_capacity(found.len());
     for o in found {
         match flat.last_mut() {
-            // A call inside of a call: `load` of `AtomicU32` and `atomic_load`.
-            Some(last) if o.range.end <= last.range.end => last.is_relaxed |= o.is_relaxed,
+            // A call inside of a call: `load` of `AtomicU32` and `atomic_load`. One that is only a part
+            // of the other, as the load in a loop that compares and exchanges, does not speak for it.
+            Some(last) if o.range == last.range => last.is_relaxed |= o.is_relaxed,
+            Some(last) if o.range.end <= last.range.end => {}
             Some(last) if o.range.start < last.range.end => {
                 flat.push(Operations { range: flat[flat.len() - 1].range.end..o.range.end, ..o })
             }
@@ -58,6 +66,8 @@ struct UnitReader<'t, 'a> {
     unit: &'t Unit<Slice<'a>>,
     /// Functions by their abstract entries: whether they are atomic operations, and relaxed ones.
     known: HashMap<UnitOffset, Option<Function>>,
+    /// Whether one of them is a fence.
+    has_fence: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -131,6 +141,7 @@ impl<'t, 'a> UnitReader<'t, 'a> {
             return *known;
         }
         let linkage = self.text(entry, &[gimli::DW_AT_linkage_name, gimli::DW_AT_MIPS_linkage_name]);
+        self.has_fence |= linkage.as_deref().is_some_and(is_fence);
         let function = linkage
             .filter(|l| l.contains("atomic") || l.contains("_Sp_counted_base"))
             .and_then(|l| judge(&l, &self.text(entry, &[gimli::DW_AT_name])?));
@@ -226,6 +237,10 @@ fn judge(linkage: &str, name: &str) -> Option<Function> {
     }
 }
 
+fn is_fence(linkage: &str) -> bool {
+    linkage.contains("19atomic_thread_fence") || linkage.contains("4core4sync6atomic5fence")
+}
+
 fn is_operation(name: &str) -> bool {
     matches!(name, "load" | "store" | "swap" | "exchange")
         || name.starts_with("fetch_") && !name.contains("update")
@@ -267,9 +282,18 @@ mod tests {
     }
 
     #[test]
+    fn fences_are_known_by_their_names() {
+        assert!(is_fence("_ZSt19atomic_thread_fenceSt12memory_order"));
+        assert!(is_fence("_ZN4core4sync6atomic5fence17hd23c22ba312e7b7dE"));
+        assert!(is_fence("_RNvNtNtCsgEmfK2I1SDS_4core4sync6atomic5fence"));
+        assert!(!is_fence("_ZN4core4sync6atomic11atomic_load17hd23c22ba312e7b7dE"));
+    }
+
+    #[test]
     fn nested_calls_are_one_range() {
         let o = |range, is_relaxed| Operations { range, is_relaxed };
         let flat = flatten(vec![o(10..20, false), o(10..20, true), o(30..34, false), o(12..14, false)]);
         assert_eq!(flat, [o(10..20, true), o(30..34, false)]);
+        assert_eq!(flatten(vec![o(10..20, false), o(10..14, true)]), [o(10..20, false)]);
     }
 }

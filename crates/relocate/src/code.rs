@@ -78,7 +78,9 @@ impl Code {
             if i.rflags_read() & kept != 0 {
                 return false;
             }
-            kept &= !i.rflags_modified();
+            if !may_keep_flags(i) {
+                kept &= !i.rflags_modified();
+            }
             match i.flow_control() {
                 _ if kept == 0 => return true,
                 FlowControl::Next => {}
@@ -180,6 +182,25 @@ impl Code {
         }
         pairs
     }
+}
+
+/// A shift or a repeated comparison may be one of nothing, which leaves the flags as they are.
+fn may_keep_flags(i: &Instruction) -> bool {
+    let last = i.op_count().checked_sub(1);
+    let shifts = matches!(
+        i.mnemonic(),
+        Mnemonic::Shl
+            | Mnemonic::Shr
+            | Mnemonic::Sar
+            | Mnemonic::Rol
+            | Mnemonic::Ror
+            | Mnemonic::Rcl
+            | Mnemonic::Rcr
+            | Mnemonic::Shld
+            | Mnemonic::Shrd
+    );
+    let by_register = last.is_some_and(|n| i.op_kind(n) == OpKind::Register);
+    shifts && by_register || i.has_rep_prefix() || i.has_repne_prefix()
 }
 
 fn names_last_vectors(i: &Instruction) -> bool {

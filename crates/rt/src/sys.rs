@@ -48,16 +48,26 @@ pub fn place(len: usize) -> usize {
 
 /// Zeroed memory. Pages cost memory only when touched. Ends the process if there is no memory.
 pub fn pages(len: usize) -> *mut u8 {
+    try_pages(len).unwrap_or_else(|| die(b"raddle: out of memory in the target\n"))
+}
+
+/// Like [`pages`], or `None` if the system has no such room.
+pub fn try_pages(len: usize) -> Option<*mut u8> {
+    // What cannot be had anyway must not move the place of what comes next.
+    const MOST: usize = 1 << 44;
+    if len > MOST {
+        return None;
+    }
     let got = syscall(libc::SYS_mmap, [place(len), len, READ_WRITE, LAZY, usize::MAX, 0]);
     if got < 0 && got > -4096 {
-        die(b"raddle: out of memory in the target\n");
+        return None;
     }
     let i = OWN_COUNT.fetch_add(1, Relaxed) as usize;
     if i < MOST_OWN {
         // SAFETY: each entry is written once.
         unsafe { (*OWN.get())[i] = (got as usize, len.next_multiple_of(4096)) };
     }
-    got as *mut u8
+    Some(got as *mut u8)
 }
 
 /// Like [`pages`], but shared with the children of this process.
@@ -184,6 +194,14 @@ pub fn yield_now() {
 
 pub fn sleep_ms(ms: i64) {
     sleep_us(ms * 1000);
+}
+
+/// Of a clock that only goes on.
+pub fn milliseconds() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let clock = libc::CLOCK_MONOTONIC as usize;
+    syscall(libc::SYS_clock_gettime, [clock, &raw mut time as usize, 0, 0, 0, 0]);
+    time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
 }
 
 pub fn sleep_us(us: i64) {

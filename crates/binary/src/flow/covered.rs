@@ -8,13 +8,15 @@
 //!   followed only into blocks that have one way in.
 //! - Or it comes after, within the same block. `x += y` is announced as a read and a write by gcc.
 //!   A program that dies between the two would lose the report. So nothing between them may divide,
-//!   nor use an address that was computed or loaded after the covered probe.
+//!   nor access memory other than globals, the frame and the object that the probe is about.
 //!
 //! Every call but that of a probe counts as synchronisation, and so does each locked instruction.
 //! A function is left out unless all ways into its blocks are known: if it has an indirect jump, if
 //! the address of one of its blocks is taken, if it overlaps another one, if its table of landing
-//! pads is damaged, or if its bytes are not all instructions. Landing pads, and targets of jumps
-//! from other functions, count as blocks that anybody enters.
+//! pads is damaged, or if its bytes are not all instructions. The same holds for every function that
+//! is connected with it by jumps: a compiler puts cold parts of a function elsewhere, and a jump
+//! table there leads back into it. Landing pads, and targets of jumps from other functions, count as
+//! blocks that anybody enters.
 
 use std::ops::Range;
 
@@ -67,13 +69,13 @@ enum Event {
     Probe {
         index: usize,
         access: Access,
-        /// How many symbols there were.
-        symbols: u32,
     },
     /// Something that may synchronise.
     Barrier,
-    /// Memory at an address made of symbols up to this one, or a division.
-    Touch(u32),
+    /// Memory that may not be there.
+    Touch(Form),
+    /// A division.
+    Divide,
 }
 
 impl Module {
@@ -106,6 +108,8 @@ struct Scan {
     probes: Vec<u32>,
     /// Control flow of these functions is not known.
     unknown: HashSet<usize>,
+    /// Which functions jump into which, in both directions.
+    connected: HashMap<usize, Vec<usize>>,
     /// Addresses that are reached from elsewhere: by calls, by jumps, as landing pads.
     entered: HashSet<u64>,
     /// Those of them that come with the frame of another function: the code there may be a part of
@@ -118,12 +122,18 @@ struct Scan {
 
 impl Scan {
     fn new(module: &Module, targets: &Targets) -> Self {
-        let functions: Vec<Range<u64>> = module.raw_functions().into_iter().map(|(range, _)| range).collect();
+        let named = module.raw_functions();
+        // A jump through a thunk is an indirect one.
+        let is_thunk = |name: &str| name.contains("indirect_thunk") || name.contains("retpoline");
+        let thunks = named.iter().enumerate().filter(|(_, (_, name))| name.is_some_and(is_thunk));
+        let unknown = thunks.map(|(at, _)| at).collect();
+        let functions: Vec<Range<u64>> = named.into_iter().map(|(range, _)| range).collect();
         let probes = vec![0; functions.len()];
         let mut scan = Self {
             functions,
             probes,
-            unknown: HashSet::default(),
+            unknown,
+            connected: HashMap::default(),
             entered: HashSet::default(),
             continued: HashSet::default(),
             offset_tables: module.offset_tables(),
@@ -141,13 +151,36 @@ impl Scan {
                     scan.entered.extend(pads.clone());
                     let own = scan.function_at(start);
                     let foreign = pads.filter(|pad| scan.function_at(*pad) != own).collect::<Vec<_>>();
+                    for &pad in &foreign {
+                        scan.connect(own, scan.function_at(pad));
+                    }
                     scan.continued.extend(foreign);
                 }
                 None => scan.unknown.extend(scan.function_at(start)),
             }
         }
         module.each_instruction(|instruction| scan.see(instruction, targets));
+        scan.spread_unknown();
         scan
+    }
+
+    fn connect(&mut self, from: Option<usize>, to: Option<usize>) {
+        if let (Some(from), Some(to)) = (from, to) {
+            self.connected.entry(from).or_default().push(to);
+            self.connected.entry(to).or_default().push(from);
+        }
+    }
+
+    /// Tail calls spread it further than needed.
+    fn spread_unknown(&mut self) {
+        let mut work: Vec<usize> = self.unknown.iter().copied().collect();
+        while let Some(at) = work.pop() {
+            for next in self.connected.remove(&at).into_iter().flatten() {
+                if self.unknown.insert(next) {
+                    work.push(next);
+                }
+            }
+        }
     }
 
     fn function_at(&self, address: u64) -> Option<usize> {
@@ -180,6 +213,7 @@ impl Scan {
                 }
                 if !inside && !calls {
                     self.continued.insert(target);
+                    self.connect(own(self), self.function_at(target));
                 }
             }
             FlowControl::XbeginXabortXend => self.unknown.extend(own(self)),
@@ -340,7 +374,7 @@ impl<'m> Body<'m> {
                 let quiet = self.targets.of(instruction).is_some_and(is_quiet);
                 if let Some((write, size)) = probe(instruction, self.targets) {
                     let access = Access { address: values.register(RDI).clone(), write, size };
-                    events.push(Event::Probe { index, access, symbols: symbols.count() });
+                    events.push(Event::Probe { index, access });
                 } else if !quiet {
                     events.push(Event::Barrier);
                 }
@@ -351,10 +385,9 @@ impl<'m> Body<'m> {
                 events.push(Event::Barrier);
             }
             if matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv) {
-                events.push(Event::Touch(u32::MAX));
-            } else if let Some(newest) = symbols.newest_touched(instruction, values) {
-                events.push(Event::Touch(newest));
+                events.push(Event::Divide);
             }
+            events.extend(symbols.touched(instruction, values).into_iter().map(Event::Touch));
             symbols.pass(instruction, values);
         }
         events
@@ -377,8 +410,8 @@ fn forward(events: &[Event], facts: &mut Vec<Access>) -> Vec<usize> {
     for event in events {
         match event {
             Event::Barrier => facts.clear(),
-            Event::Touch(_) => {}
-            Event::Probe { index, access, .. } => {
+            Event::Touch(_) | Event::Divide => {}
+            Event::Probe { index, access } => {
                 if later.contains(index) || facts.iter().any(|fact| fact.covers(access)) {
                     // It is no fact itself: what covers it is one, now or soon.
                     covered.push(*index);
@@ -393,30 +426,34 @@ fn forward(events: &[Event], facts: &mut Vec<Access>) -> Vec<usize> {
 
 /// The probes that a later one of the block covers, which none covers in turn.
 fn backward(events: &[Event]) -> HashSet<usize> {
-    /// A probe that stays, and the newest symbol in an address used before it.
+    /// A probe that stays, and the memory that is accessed before it.
     struct Candidate<'e> {
         access: &'e Access,
-        newest: Option<u32>,
+        touched: Vec<&'e Form>,
     }
     let mut covered = HashSet::default();
     let mut candidates: Vec<Candidate> = Vec::new();
     for event in events.iter().rev() {
         match event {
-            Event::Barrier => candidates.clear(),
-            Event::Touch(newest) => {
-                candidates.iter_mut().for_each(|c| c.newest = c.newest.max(Some(*newest)));
-            }
-            Event::Probe { index, access, symbols } => {
-                let old = |c: &Candidate| c.newest.is_none_or(|newest| newest < *symbols);
-                if candidates.iter().any(|c| old(c) && c.access.covers(access)) {
+            Event::Barrier | Event::Divide => candidates.clear(),
+            Event::Touch(address) => candidates.iter_mut().for_each(|c| c.touched.push(address)),
+            Event::Probe { index, access } => {
+                let survives = |c: &Candidate| c.touched.iter().all(|at| is_near(at, &access.address));
+                if candidates.iter().any(|c| c.access.covers(access) && survives(c)) {
                     covered.insert(*index);
                 } else if candidates.len() < MOST_FACTS {
-                    candidates.push(Candidate { access, newest: None });
+                    candidates.push(Candidate { access, touched: Vec::new() });
                 }
             }
         }
     }
     covered
+}
+
+/// Two addresses in one object, so that the one is there if the other is.
+fn is_near(a: &Form, b: &Form) -> bool {
+    const PAGE: u64 = 4096;
+    a.terms == b.terms && a.constant.abs_diff(b.constant) < PAGE
 }
 
 fn may_synchronise(instruction: &Instruction) -> bool {

@@ -60,10 +60,6 @@ impl Symbols {
         Self { count: 0, results: HashMap::default(), info: InstructionInfoFactory::new() }
     }
 
-    pub(super) fn count(&self) -> u32 {
-        self.count
-    }
-
     fn fresh(&mut self) -> Form {
         self.count += 1;
         Form::root(self.count - 1)
@@ -79,18 +75,23 @@ impl Symbols {
         Form::root(symbol)
     }
 
-    /// What an instruction does to memory: the newest symbol in an address that it accesses.
-    pub(super) fn newest_touched(&mut self, instruction: &Instruction, values: &Values) -> Option<u32> {
-        let info = self.info.info(instruction);
-        let newest = |memory: &UsedMemory| {
-            [memory.base(), memory.index()]
-                .into_iter()
-                .filter_map(|register| number(register).map(|n| &values.registers[n]))
-                .flat_map(|form| form.terms.iter().map(|term| term.0))
-                .max()
+    /// The addresses that an instruction accesses, but for those of globals and of the frame, which
+    /// are always there.
+    pub(super) fn touched(&mut self, instruction: &Instruction, values: &Values) -> Vec<Form> {
+        let address = |memory: &UsedMemory| {
+            let mut form = Form::constant(memory.displacement() as i64);
+            for (register, times) in [(memory.base(), 1), (memory.index(), i64::from(memory.scale()))] {
+                if let Some(n) = number(register) {
+                    form.add(&values.registers[n], times);
+                }
+            }
+            form
         };
-        let touches = |memory: &&UsedMemory| memory.access() != OpAccess::NoMemAccess;
-        info.used_memory().iter().filter(touches).filter_map(newest).max()
+        let touches = |memory: &&UsedMemory| {
+            memory.access() != OpAccess::NoMemAccess && number(memory.base()) != Some(RSP)
+        };
+        let used = self.info.info(instruction).used_memory().iter().filter(touches).map(address);
+        used.filter(|form| !form.terms.is_empty() && values.slot(form, 8).is_none()).collect()
     }
 
     /// Follows one instruction that is not a call.

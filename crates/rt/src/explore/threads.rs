@@ -523,7 +523,7 @@ unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize
     }
     let d = donor(i - 1);
     // SAFETY: the program's attributes.
-    let context = match unsafe { stack_for(d, attributes) } {
+    let context = match unsafe { stack_for(d, attributes) }? {
         Some(top) => d.context.moved_to(top, live_on_own_stack),
         None => d.context,
     };
@@ -572,27 +572,27 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
 }
 
 /// The top of the stack for a new thread, where the donor's will not do: the program gives one, or
-/// asks for more than the donor has.
-unsafe fn stack_for(d: &mut Donor, attributes: *const c_void) -> Option<usize> {
+/// asks for more than the donor has. An error is what `pthread_create` returns.
+unsafe fn stack_for(d: &mut Donor, attributes: *const c_void) -> Result<Option<usize>, c_int> {
     // SAFETY: the program's attributes.
     let own = unsafe { own_stack_of(attributes) };
     if own.is_some() || attributes.is_null() {
-        return own;
+        return Ok(own);
     }
-    let mut size = 0;
+    let mut size: usize = 0;
     // SAFETY: the program's attributes.
     let r = unsafe { libc::pthread_attr_getstacksize(attributes.cast(), &mut size) };
     if r != 0 || size <= d.top - d.low {
-        return None;
+        return Ok(None);
     }
-    let size = size.next_multiple_of(4096) + ROOM;
+    let size = size.checked_next_multiple_of(4096).and_then(|s| s.checked_add(ROOM)).ok_or(libc::EAGAIN)?;
     if d.large.1 < size {
         // Kept for the next executions: it is no memory of the program's that is put back.
-        d.large = (sys::pages(size) as usize, size);
+        d.large = (sys::try_pages(size).ok_or(libc::EAGAIN)? as usize, size);
         // What overflows it is to crash, as it would.
         sys::protect(d.large.0, 4096, libc::PROT_NONE);
     }
-    Some(d.large.0 + d.large.1)
+    Ok(Some(d.large.0 + d.large.1))
 }
 
 /// Room for the runtime on a stack whose size the program chose.

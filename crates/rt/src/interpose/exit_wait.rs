@@ -17,18 +17,34 @@ use crate::sys;
 
 /// How long threads that have not started are waited for, and then those that compute, in
 /// milliseconds.
-const MOST: u32 = 1000;
-const MOST_COMPUTING: u32 = 200;
+const MOST: u64 = 1000;
+const MOST_COMPUTING: u64 = 200;
+
+/// Libraries that are being unloaded: their handlers of `exit` run, and the process goes on.
+static UNLOADING: AtomicU32 = AtomicU32::new(0);
+
+/// `unload` is the C library's `dlclose`.
+pub fn unloading<R>(unload: impl FnOnce() -> R) -> R {
+    UNLOADING.fetch_add(1, Relaxed);
+    let r = unload();
+    UNLOADING.fetch_sub(1, Relaxed);
+    r
+}
 
 /// Lets other threads run before the process ends; once.
 pub fn let_threads_run() {
     static DONE: AtomicBool = AtomicBool::new(false);
-    if mode() != Mode::Detect || !is_active() || !are_there_others() || DONE.swap(true, Relaxed) {
+    if mode() != Mode::Detect || !is_active() || UNLOADING.load(Relaxed) > 0 || !are_there_others() {
+        return;
+    }
+    if DONE.swap(true, Relaxed) {
         return;
     }
     note_running();
-    let (mut computing, mut quiet) = (0, 0);
-    for _ in 0..MOST {
+    let begun = sys::milliseconds();
+    let mut started = None;
+    let mut quiet = 0;
+    while sys::milliseconds() - begun < MOST {
         sys::sleep_ms(1);
         if !are_there_others() {
             return;
@@ -36,13 +52,10 @@ pub fn let_threads_run() {
         if is_one_to_start() {
             continue;
         }
-        if is_one_running() {
-            (computing, quiet) = (computing + 1, 0);
-        } else {
-            quiet += 1;
-        }
+        let computing_since = *started.get_or_insert_with(sys::milliseconds);
+        quiet = if is_one_running() { 0 } else { quiet + 1 };
         // One that goes from wait to wait looks quiet now and then.
-        if quiet == 3 || computing == MOST_COMPUTING {
+        if quiet == 3 || sys::milliseconds() - computing_since >= MOST_COMPUTING {
             return;
         }
     }

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::exit_wait::let_threads_run;
+use super::exit_wait::{let_threads_run, unloading};
 use super::interpose;
 use crate::detect::thread::{Thread, cards, current};
 use crate::detect::{
@@ -212,7 +212,7 @@ interpose! {
     fn dlclose(handle: *mut c_void) -> c_int, |t, pc, real| {
         // Stacks into the library are named by what is known of it now.
         modules::refresh();
-        let r = real(handle);
+        let r = unloading(|| real(handle));
         modules::forget_unmapped();
         r
     } record as detect, tsvd real, explore { explore::changes_process(pc); real(handle) }
