@@ -66,8 +66,8 @@ fn a_changed_runtime_is_unpacked_again() {
     run();
     // Beside the unpacked runtime lie the file that unpacking is locked with, and kept results.
     let entries = std::fs::read_dir(bench.path("cache/raddle")).unwrap();
-    let libraries = entries.map(|e| e.unwrap().path().join("lib/libraddle_rt.so"));
-    let library = libraries.into_iter().find(|library| library.exists()).unwrap();
+    let mut libraries = entries.map(|e| e.unwrap().path().join("lib/libraddle_rt.so"));
+    let library = libraries.find(|library| library.exists()).unwrap();
     let good = std::fs::read(&library).unwrap();
     std::fs::write(&library, b"something else").unwrap();
     run();
