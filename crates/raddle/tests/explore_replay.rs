@@ -92,6 +92,41 @@ fn a_double_free_comes_back() {
     comes_back("suite/double_free_bad.c", "double-free");
 }
 
+const LOCAL_OF_MAIN: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+static void *add(void *p) {
+    int *n = p, seen = *n;
+    *n = seen + 1;
+    return 0;
+}
+int main(void) {
+    int n = 0;
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, add, &n);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    assert(n == 2);
+    return 0;
+}
+"#;
+
+/// A longer environment moves the stack of `main`; the steps on its locals are the same ones.
+#[test]
+fn another_environment_is_no_divergence() {
+    let bench = Bench::new();
+    let target = bench.build_text("local", LOCAL_OF_MAIN);
+    let found = bench.explore("--seconds 60", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"]), "{}", found.stderr);
+    for length in [0, 16, 1000] {
+        let mut command = bench.raddle("replay --format json");
+        command.arg(bench.path(found.schedule())).env("RADDLE_TEST_PADDING", "x".repeat(length));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(66), "{}", common::stderr(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["stats"]["diverged"], Value::from(false), "{}", common::stderr(&output));
+    }
+}
+
 const SLOT_BY_THREAD_ID: &str = r#"
 #include <assert.h>
 #include <pthread.h>
