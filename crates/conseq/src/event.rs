@@ -89,6 +89,14 @@ pub enum What {
         /// Which.
         semaphore: u64,
     },
+    /// A block is handed out by the allocator. Not in every trace: who does not tell of it tells of
+    /// no allocation.
+    Allocate {
+        /// The first address of the block.
+        from: u64,
+        /// The first address after it.
+        to: u64,
+    },
     /// A block is given back; what is there afterwards is something else.
     Free {
         /// The first address of the block.

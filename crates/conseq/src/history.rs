@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::{Counts, Turn};
 use crate::critical_sections::{Held, Sections};
 use crate::event::{Cell, TraceEvent, What};
+use crate::hand_over::HandOvers;
 use crate::order::{HappensBefore, Stamp, semaphores_as_locks};
 
 /// An access that is kept.
@@ -99,7 +100,8 @@ pub(crate) struct Granule {
     pub pairs: Vec<Pair>,
     /// Where it was given back, if it was.
     pub freed: Option<Point>,
-    /// Locks and semaphores here that were taken or given, each place once a thread.
+    /// The last access of each place and thread; locks and semaphores here that were taken or given
+    /// are accessed, too.
     pub used: Vec<Point>,
     /// Each thread's last access, and whether it wrote.
     latest: Vec<(Point, bool)>,
@@ -114,8 +116,17 @@ impl Granule {
         self.threads.len() > 1
     }
 
+    fn touch(&mut self, point: Point) {
+        let same = |p: &&mut Point| p.site == point.site && p.thread() == point.thread();
+        match self.used.iter_mut().find(same) {
+            Some(last) => *last = point,
+            None => self.used.push(point),
+        }
+    }
+
     /// An access of a thread, and with its last one a pair.
     fn follow(&mut self, point: Point, writes: bool) {
+        self.touch(point);
         let Some(i) = self.latest.iter().position(|(p, _)| p.thread() == point.thread()) else {
             return self.latest.push((point, writes));
         };
@@ -150,6 +161,7 @@ pub struct History {
     pub(crate) granules: Vec<Granule>,
     pub(crate) order: HappensBefore,
     pub(crate) held: Held,
+    pub(crate) hand_overs: HandOvers,
     /// Blocks that were freed, in the order of the trace: first address, first address after.
     pub freed: Vec<(u64, u64)>,
     /// How many events of the trace were read: all, unless [`History::until`] ended early.
@@ -183,6 +195,7 @@ impl History {
             granules: Vec::new(),
             order: HappensBefore::new(semaphores.clone()),
             held: Held::new(events, semaphores),
+            hand_overs: HandOvers::of(events),
             freed: Vec::new(),
             events: events.len(),
             live: FxHashMap::default(),
@@ -271,12 +284,7 @@ impl History {
             return;
         };
         let point = self.point(index, e, Cell { address, size: 1, value: 0, atomic: true });
-        let granule = self.granule(&point);
-        let same = |p: &Point| p.site == point.site && p.thread() == point.thread();
-        match granule.used.iter_mut().find(|p| same(p)) {
-            Some(last) => *last = point,
-            None => granule.used.push(point),
-        }
+        self.granule(&point).touch(point);
     }
 
     fn point(&mut self, index: usize, e: &TraceEvent, cell: Cell) -> Point {

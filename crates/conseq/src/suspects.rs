@@ -15,7 +15,8 @@
 //! is of no interest, nor is one that does not lead to the error site; a loop hangs only if nothing
 //! comes later that ends it; a read may come too early and get the initial value. Beyond the paper:
 //! if another thread frees the memory and nothing makes it wait for an access, the access may find
-//! it freed.
+//! it freed. A thread that frees a block which another has handed to it comes after what that one
+//! did before (`hand_over`).
 //!
 //! Deviations:
 //! 1. The paper looks at the write that `r` read; here rule 2 considers every known write.
@@ -152,13 +153,15 @@ pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) ->
 /// Accesses that nothing orders before the release of their memory by another thread.
 fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Suspect> {
     let Some(free) = granule.freed else { return Vec::new() };
-    let reads = granule.reads.iter().map(|r| (r.point, r.from));
-    let writes = granule.writes.iter().map(|w| (w.point, None));
-    let locks = granule.used.iter().map(|p| (*p, None));
-    let loose = reads
-        .chain(writes)
-        .chain(locks)
-        .filter(|(p, _)| p.thread() != free.thread() && !history.order.before(p.stamp, free.stamp));
+    let same = |r: &Read, p: &Point| r.point.site == p.site && r.point.thread() == p.thread();
+    let from = |p: &Point| granule.reads.iter().find(|r| same(r, p)).and_then(|r| r.from);
+    let moment = |p: &Point| (p.thread(), p.index());
+    let is_loose = |p: &&Point| {
+        p.thread() != free.thread()
+            && !history.order.before(p.stamp, free.stamp)
+            && !history.hand_overs.orders(moment(p), moment(&free))
+    };
+    let loose = granule.used.iter().filter(is_loose).map(|p| (*p, from(p)));
     let make = |(read, from): (Point, Option<Point>)| {
         let sites = judge.sites_if_freed(&read);
         let locks = [locks_at(history, &read), locks_at(history, &free)];

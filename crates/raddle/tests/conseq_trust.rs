@@ -265,3 +265,25 @@ fn a_message_has_an_end() {
     let message = done.findings()[0]["message"].as_str().unwrap();
     assert!(message.contains("`error: xx") && message.len() < 600, "{} bytes", message.len());
 }
+
+/// Who frees a block that was handed to it comes after what was done before: that is no suspect. An
+/// access after the block was handed over is one.
+#[test]
+fn a_block_that_is_handed_over_is_suspected_only_afterwards() {
+    let bench = Bench::new();
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/conseq");
+    let programs = [("handed_task", "c", ["cc", "gcc"]), ("moved_job", "cc", ["c++", "g++"])];
+    for (name, extension, [wrapper, compiler]) in programs {
+        for (way, is_suspected) in [("ok", false), ("bad", true)] {
+            let target = format!("./{name}_{way}");
+            let mut build = bench.raddle(wrapper);
+            build.args(["--use", compiler, "-g", "-O1", "-pthread"]);
+            build.arg(corpus.join(format!("{name}_{way}.{extension}"))).arg("-o").arg(bench.path(&target));
+            assert!(build.status().unwrap().success());
+            let done = searched(&bench, "--sites memory --no-test", &[&target]);
+            let suspects = done.report["suspects"].as_array().unwrap();
+            let found = suspects.iter().any(|s| s["kind"] == "use-after-free");
+            assert_eq!(found, is_suspected, "{target}: {suspects:#?}");
+        }
+    }
+}

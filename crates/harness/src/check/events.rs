@@ -45,6 +45,9 @@ fn step(s: &trace::Step) -> [Option<What>; 2] {
     let (object, other) = (s.object, s.other);
     let one = |what| [Some(what), None];
     let takes = |lock, shared| What::Acquire { lock, shared };
+    if s.kind == trace::ALLOCATED {
+        return one(What::Allocate { from: object, to: other });
+    }
     match OpKind::from_number(s.kind) {
         Lock | TimedLock | WriteLock => one(takes(object, false)),
         ReadLock => one(takes(object, true)),

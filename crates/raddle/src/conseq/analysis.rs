@@ -203,12 +203,19 @@ fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
             Term::Cell(v) => name(*v, places, &runs.modules),
             Term::Sum(of) => format!("sum({}[])", array_name(of, places, &runs.modules)),
         });
-        // Of memory without a name nobody can say whether it was meant.
-        if !text.contains("0x") {
+        // Of memory without a name nobody can say whether it was meant, and what a library keeps to
+        // itself has nothing to do with what the program keeps.
+        let is_of_library = |v: &Variable| is_of_library(&name(*v, places, &runs.modules));
+        if !text.contains("0x") && !invariant.variables().iter().any(is_of_library) {
             guards.push(Guard { invariant, text, accesses });
         }
     }
     guards
+}
+
+/// Whether a variable is one of Rust's or C++'s own library.
+fn is_of_library(name: &str) -> bool {
+    ["std::", "core::", "alloc::"].iter().any(|library| name.starts_with(library))
 }
 
 /// Whether a number is that of mapped memory: the program's own, what lies behind it, or where the
@@ -254,6 +261,12 @@ fn array_name(of: &[Variable], places: &mut Places, modules: &[Mapped]) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_of_the_library_are_not_the_programs() {
+        assert!(is_of_library("std::sys::pal::unix::stack_overflow::thread_info::SPIN_LOCK"));
+        assert!(!is_of_library("my_std::count") && !is_of_library("count"));
+    }
 
     #[test]
     fn numbers_are_told_from_addresses() {

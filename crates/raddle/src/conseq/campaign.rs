@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_conseq::{Options, SiteKind};
+use raddle_conseq::{Options, SiteKind, late_stores};
 use raddle_finding::{Kind, Report};
 use thiserror::Error;
 
@@ -143,6 +143,9 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
             }
             made => made?,
         };
+    if runs.scheduled {
+        runs.runs.iter_mut().for_each(|r| late_stores::correct(&mut r.events));
+    }
     if rust && runs.scheduled {
         let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));

@@ -17,7 +17,7 @@ use raddle_wire::explore::gap;
 use super::point::point;
 use super::{Wait, fatal, hidden, is_on, known_places, leaks, op, races, state};
 use crate::hub::modules;
-use crate::sys;
+use crate::{sys, trace};
 
 const LOG2_ARENA: usize = 32;
 pub const RANGE: Range<usize> = 0x7a00_0000_0000..0x7a00_0000_0000 + (MAX_THREADS << LOG2_ARENA);
@@ -201,6 +201,9 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
         core::ptr::write_bytes(p as *mut u8, 0, stale);
     }
     leaks::allocated(p, n);
+    if state().running {
+        trace::allocated(p, n, pc);
+    }
     hidden::hands_out();
     p as *mut c_void
 }

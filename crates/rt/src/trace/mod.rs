@@ -49,7 +49,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::outcome;
-use raddle_wire::trace::{AccessKind, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
+use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
 
 use crate::detect::check;
 use crate::detect::thread::current;
@@ -577,6 +577,17 @@ pub fn step(op: &Op, waited: bool) {
     if t.mode == mode::SHARED && t.header().until.load(Relaxed) == t.progress.steps {
         t.cut();
     }
+}
+
+/// The running thread has got a block from the allocator. That is no step.
+pub fn allocated(from: usize, size: usize, pc: usize) {
+    let Some(t) = trace() else { return };
+    if t.mode == mode::TABLE || t.progress.records == Records::Nothing {
+        return;
+    }
+    t.settle();
+    let (object, other) = (from as u64, (from + size) as u64);
+    t.write_step(&Step { kind: ALLOCATED, site: pc as u32, object, other });
 }
 
 /// How many threads a barrier is for, when one arrives; 0 when it goes on after it has waited.

@@ -1,0 +1,50 @@
+// expect: nothing
+// The twin of handed_task_bad.c: a task is filled before it is handed over, and who has taken it
+// frees it.
+#include <pthread.h>
+#include <stdlib.h>
+
+struct task {
+    struct task *next;
+    int number;
+};
+struct task *tasks;
+int stop, sum;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+
+void *worker(void *arg) {
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        while (!tasks && !stop) pthread_cond_wait(&more, &lock);
+        struct task *mine = tasks;
+        if (mine) tasks = mine->next;
+        pthread_mutex_unlock(&lock);
+        if (!mine) return arg;
+        sum += mine->number;
+        free(mine);
+    }
+}
+
+void add(int number) {
+    struct task *new = malloc(sizeof *new);
+    new->number = number;
+    pthread_mutex_lock(&lock);
+    new->next = tasks;
+    tasks = new;
+    pthread_cond_signal(&more);
+    pthread_mutex_unlock(&lock);
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, worker, NULL);
+    add(1);
+    add(2);
+    pthread_mutex_lock(&lock);
+    stop = 1;
+    pthread_cond_signal(&more);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    return sum != 3;
+}
