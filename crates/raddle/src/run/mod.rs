@@ -38,6 +38,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     let session = Session::open(&detection)?;
     if let Some(copy) = &copy {
+        say!("{} is not instrumented: {}", program.path.display(), relocated::coverage(copy.counts));
         session.relocate(copy)?;
     }
 
