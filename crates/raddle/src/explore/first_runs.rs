@@ -22,7 +22,7 @@ use raddle_harness::program::is_rust;
 use raddle_harness::relocated::Prepared;
 use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
-use raddle_harness::{launch, target};
+use raddle_harness::{gaps, launch, target};
 
 /// What the first runs have shown.
 #[derive(Default)]
@@ -78,6 +78,8 @@ pub struct Watched {
     pub report: Report,
     pub instrumented: bool,
     pub ending: Ending,
+    /// What of the project was not watched, if something was not.
+    pub unseen: Option<String>,
     /// Threads of the process that had most, its first one among them.
     pub threads: u64,
 }
@@ -109,7 +111,9 @@ pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: D
     let report = explain::report(&recipe.words, &processes, &options);
     let threads = processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
     let instrumented = processes.iter().any(|p| p.instrumented && !p.relocated);
-    Ok(Watched { report, instrumented, ending, threads })
+    let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
+    let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
+    Ok(Watched { report, instrumented, unseen, ending, threads })
 }
 
 /// How the program ends by itself, without raddle in it. For a failure that raddle could have

@@ -220,6 +220,7 @@ impl<'a> Hunter<'a> {
         let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
         // A run that was cut off may not have come to say so.
         let instrumented = watched.instrumented || self.program.has_runtime;
+        self.out.coverage.extend(watched.unseen.clone());
         let has_seen = self.watched(watched);
         self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
         // What a run has seen for certain, such as a rule that was broken, needs no schedule:
