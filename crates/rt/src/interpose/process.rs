@@ -233,7 +233,21 @@ interpose! {
         let r = unloading(|| real(handle));
         modules::forget_unmapped();
         r
-    } record as detect, tsvd real, explore { explore::changes_process(pc); real(handle) }
+    } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
+        // The loader's lock is a real one.
+        explore::uninterrupted(1);
+        let r = real(handle);
+        explore::uninterrupted(-1);
+        r
+    }
+    fn dl_iterate_phdr(visit: usize, argument: *mut c_void) -> c_int, |t, pc, real| { real(visit, argument) } record as detect, tsvd real, explore {
+        // The program's function is called under the loader's lock, which is a real one.
+        explore::uninterrupted(1);
+        let r = real(visit, argument);
+        explore::uninterrupted(-1);
+        r
+    }
     /// What is registered by one thread may be run by another, which ends the process, by a call or
     /// by a return from main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
