@@ -17,10 +17,12 @@
 //! ownership                  which modules are the user's
 //! calls                      what a call in the code is
 //! rewrite, delegates         adds points to methods as they are compiled
-//! probe                      the class that rewritten code calls
+//! order_calls                adds what tells of order
+//! probe, order_probe         the class that rewritten code calls
 //! point                      one call: what the core says, sleeping, catching red-handed
 //! classes                    what is known of the classes of objects
 //! force_async                makes `await` wait
+//! order                      what locks, tasks and threads say of the order of calls
 //! sites                      call sites, names and places
 //! session, record            what the driver has told, and what is left for it
 //! ```
@@ -45,9 +47,10 @@
 //! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in preemptive mode.
 //!
 //! # What runs
-//! A thread. Where a piece of work begins that a pool was given (a task, the rest of an
-//! asynchronous method), the core is told, so that a thread that had nothing to do is not taken to
-//! have waited for a delay.
+//! A thread, which does one piece of work after the other (a task, a part of an asynchronous
+//! method). Where a piece begins, the core is told, so that a thread that had nothing to do is not
+//! taken to have waited for a delay. `order` says which pieces come after which, and follows an
+//! asynchronous method from thread to thread.
 //!
 //! # Not seen
 //! Reflection and `dynamic`, which are counted, code that is made at run time, framework code that uses the user's
@@ -64,6 +67,9 @@ mod force_async;
 pub mod il;
 pub mod lists;
 mod metadata;
+mod order;
+mod order_calls;
+mod order_probe;
 mod ownership;
 pub mod pdb;
 mod point;
