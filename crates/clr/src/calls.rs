@@ -38,11 +38,17 @@ pub enum What {
 /// What a call does to the order of others (see `order`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Orders {
-    /// [`event::UNLOCKS`] or [`event::STARTS`]: told before the call, of the object that it is made
+    /// [`event::UNLOCKS`], [`event::STARTS`] or [`event::RELEASES`]: told before the call, of the object that it is made
     /// on or of its first argument.
     Before(u32),
     /// [`event::LOCKED`] or [`event::JOINED`]: told after it.
     After(u32),
+    /// A semaphore is made.
+    SemaphoreMade,
+    /// A semaphore is waited for, without a limit.
+    SemaphoreWaits,
+    /// A semaphore is waited for, and the task that the call gives ends when it was got.
+    SemaphoreAwaits,
     /// The task that it is made on has been started.
     TaskStarts,
     /// The task that it is made on has ended.
@@ -72,6 +78,8 @@ impl Orders {
         if !["System.Threading.", "System.Runtime.CompilerServices."].iter().any(|of| class.starts_with(of)) {
             return None;
         }
+        const VOID: u8 = 0x01;
+        const CLASS: u8 = 0x12;
         let of = signature()?;
         let parameters = of.parameters.len();
         Some(match (class, method) {
@@ -80,6 +88,16 @@ impl Orders {
             ("System.Threading.Thread", "Start") => Orders::Before(event::STARTS),
             // With a limit it says whether the thread has ended.
             ("System.Threading.Thread", "Join") if parameters == 0 => Orders::After(event::JOINED),
+            ("System.Threading.SemaphoreSlim", ".ctor") => Orders::SemaphoreMade,
+            // With a limit they say whether it was got.
+            ("System.Threading.SemaphoreSlim", "Wait") if of.result == [VOID] => Orders::SemaphoreWaits,
+            ("System.Threading.SemaphoreSlim", "WaitAsync") if of.result.first() == Some(&CLASS) => {
+                Orders::SemaphoreAwaits
+            }
+            ("System.Threading.SemaphoreSlim", "Release") => {
+                let several = if parameters == 0 { event::RELEASES } else { event::RELEASES_SEVERAL };
+                Orders::Before(several)
+            }
             (_, "Start") if TASKS.contains(&class) => Orders::TaskStarts,
             (_, "Wait" | "get_Result") if TASKS.contains(&class) && of.has_this && parameters == 0 => {
                 Orders::TaskEnded

@@ -21,6 +21,7 @@ const END: u16 = u16::MAX;
 
 /// The codes that are looked for or written.
 pub mod code {
+    pub const LOAD_ONE: u16 = 0x17;
     pub const DUPLICATE: u8 = 0x25;
     pub const POP: u8 = 0x26;
     pub const CALL: u16 = 0x28;
@@ -208,6 +209,12 @@ impl Body {
             }
             at = (at + size.max(4)).next_multiple_of(4);
         }
+    }
+
+    /// Whether a branch leads to an instruction.
+    pub fn is_target(&self, at: usize) -> bool {
+        let offset = self.instructions[at].offset;
+        self.instructions.iter().any(|instruction| instruction.targets.contains(&offset))
     }
 
     /// The first of the prefixes of a call, or the call: what is added before it goes there.

@@ -22,7 +22,7 @@
 //! point                      one call: what the core says, sleeping, catching red-handed
 //! classes                    what is known of the classes of objects
 //! force_async                makes `await` wait
-//! order                      what locks, tasks and threads say of the order of calls
+//! order, semaphores          what locks, tasks and threads say of the order of calls
 //! sites                      call sites, names and places
 //! session, record            what the driver has told, and what is left for it
 //! ```
@@ -77,6 +77,7 @@ mod probe;
 mod profiling;
 pub mod record;
 mod rewrite;
+mod semaphores;
 pub mod session;
 pub mod signature;
 mod sites;

@@ -5,8 +5,10 @@
 //! Two kinds of knowledge make a pair of calls ordered.
 //!
 //! **A common lock.** Both calls were made while their threads held the lock of one object
-//! (`Monitor`, `lock`). That excludes them in every schedule. Nothing else is taken from locks: that
-//! one thread had a lock before another is chance, and the next run may have it the other way.
+//! (`Monitor`, `lock`), or had a semaphore that one may have at a time (`semaphores`), which an
+//! asynchronous method keeps across `await`. That excludes them in every schedule. Nothing else is
+//! taken from locks: that one thread had a lock before another is chance, and the next run may have
+//! it the other way.
 //!
 //! **A hand-over.** A task or thread gets what its creator did before; who waits for it gets what it
 //! did. What is handed over is a [`Past`]: for each thread a span of time, *since* its piece of work
@@ -31,9 +33,11 @@
 //!   came from elsewhere, PLINQ) knows nothing and hands nothing over.
 //! - Only the innermost piece counts. A task that runs inside of `Wait` of another task could have
 //!   run elsewhere.
-//! - Waits with a limit, `WaitAny`, `WhenAll` and `WhenAny`, events, semaphores, barriers, reader
-//!   and writer locks, `Monitor.TryEnter`, and tasks that a `TaskCompletionSource` or an
+//! - Waits with a limit, `WaitAny`, `WhenAll` and `WhenAny`, events, other semaphores, barriers,
+//!   reader and writer locks, `Monitor.TryEnter`, and tasks that a `TaskCompletionSource` or an
 //!   asynchronous lambda in `Task.Run` made are no edges.
+//! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
+//!   the piece that it is in may have others.
 //! - Whoever waits in vain, because an exception came, gets nothing.
 //! - A piece that an exception ended is forgotten when the next one begins at its depth of the
 //!   stack or an outer one ends. If a piece begins unseen before that, it is taken for the old one.
@@ -58,6 +62,7 @@ use raddle_tsvd::{Past, Span};
 use crate::force_async;
 use crate::point::{now, with_order};
 use crate::rewrite::lock as lock_table;
+use crate::semaphores::{self, Hold};
 use crate::session::session;
 
 /// Events; what a probe is called with.
@@ -72,6 +77,16 @@ pub mod event {
     pub const FORKED: u32 = 5;
     /// A task was waited for.
     pub const DONE: u32 = 6;
+    /// The part of an asynchronous method that the thread is in goes on later, and this is its task.
+    pub const SUSPENDED: u32 = 7;
+    /// A semaphore was made that one may have at a time.
+    pub const MADE: u32 = 8;
+    /// A semaphore is about to be waited for.
+    pub const WAITS: u32 = 9;
+    /// A semaphore was waited for.
+    pub const GOT: u32 = 10;
+    pub const RELEASES: u32 = 11;
+    pub const RELEASES_SEVERAL: u32 = 12;
 }
 
 /// Who gets what is handed over.
@@ -94,6 +109,15 @@ struct Piece {
     /// When it last was about to hand something over.
     handing: u64,
     past: Past,
+    holds: Vec<Hold>,
+    awaits: Option<Awaits>,
+}
+
+/// A task that has ended when a semaphore was got.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Awaits {
+    task: u32,
+    semaphore: u32,
 }
 
 /// What a thread knows of order.
@@ -106,7 +130,7 @@ pub struct Known {
 
 impl Piece {
     fn new(stack: usize, since: u64, key: Key) -> Piece {
-        Piece { stack, since, key, handing: 0, past: Past::default() }
+        Piece { stack, since, key, handing: 0, past: Past::default(), holds: Vec::new(), awaits: None }
     }
 }
 
@@ -122,14 +146,22 @@ impl Known {
         known
     }
 
-    /// The outermost and the innermost lock.
+    /// Two of its locks: the outermost, and the semaphore that it got last or the innermost.
     pub fn mark(&self) -> u64 {
-        let word = |lock: Option<&u32>| u64::from(lock.copied().unwrap_or(0));
-        word(self.locks.first()) << 32 | word(self.locks.last())
+        let semaphore = self.holds().map(|hold| hold.semaphore).last();
+        let last = semaphore.or(self.locks.last().copied());
+        u64::from(self.locks.first().copied().unwrap_or(0)) << 32 | u64::from(last.unwrap_or(0))
+    }
+
+    /// The good ones of the piece that it is in.
+    fn holds(&self) -> impl Iterator<Item = &Hold> {
+        let all = self.pieces.last().map_or(&[][..], |piece| &piece.holds);
+        all.iter().filter(|hold| hold.is_good())
     }
 
     pub fn is_ordered(&self, thread: u32, time: u64, mark: u64) -> bool {
-        let common = |lock: u32| lock != 0 && self.locks.contains(&lock);
+        let has = |lock| self.locks.contains(&lock) || self.holds().any(|hold| hold.semaphore == lock);
+        let common = |lock: u32| lock != 0 && has(lock);
         if common(mark as u32) || common((mark >> 32) as u32) {
             return true;
         }
@@ -158,7 +190,7 @@ impl Known {
         while self.pieces.last().is_some_and(|piece| piece.stack <= stack) {
             self.pieces.pop();
         }
-        self.pieces.push(Piece::new(stack, now, key));
+        self.pieces.push(Piece { holds: take_holds(key), ..Piece::new(stack, now, key) });
         self.pieces.len() as u32
     }
 
@@ -176,6 +208,54 @@ impl Known {
     fn hand_on(&self, now: u64) {
         if let Some(key) = self.pieces.last().map(|piece| piece.key).filter(|key| *key != 0) {
             self.hand_over(key, now);
+        }
+    }
+
+    /// A part of an asynchronous method ends at an `await`. A part that is not the first is a piece
+    /// of its own, and the next one goes on with what it has. The first one is in somebody else's
+    /// piece.
+    fn suspends(&mut self, is_first: bool, now: u64) {
+        self.hand_on(now);
+        let Some(piece) = self.pieces.last_mut() else { return };
+        piece.handing = now;
+        let holds = std::mem::take(&mut piece.holds);
+        if !is_first && piece.key != 0 && (!holds.is_empty() || piece.awaits.is_some()) {
+            let awaits = piece.awaits.take();
+            keep(piece.key, |kept| (kept.holds, kept.awaits) = (holds, awaits));
+        }
+    }
+
+    /// It has ended there, and this is its task.
+    fn suspended(&mut self, flow: Key) {
+        self.forked(flow);
+        if let Some(awaits) = self.pieces.last_mut().and_then(|piece| piece.awaits.take()) {
+            keep(flow, |kept| kept.awaits = Some(awaits));
+        }
+    }
+
+    /// A task was waited for. If it has ended because of a semaphore, that one was got.
+    fn done(&mut self, id: u32) {
+        self.take_over(task(id));
+        let Some(piece) = self.pieces.last_mut() else { return };
+        let of_piece = piece.awaits.take_if(|awaits| awaits.task == id);
+        let awaits = of_piece.or_else(|| take_awaits(piece.key).filter(|awaits| awaits.task == id));
+        if let Some(hold) = awaits.and_then(|awaits| semaphores::got(awaits.semaphore)) {
+            piece.holds.push(hold);
+        }
+    }
+
+    /// It has waited for a semaphore.
+    fn got(&mut self, semaphore: u32) {
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.holds.extend(semaphores::got(semaphore));
+        }
+    }
+
+    /// It releases a semaphore, after which no hold of it is good.
+    fn releases(&mut self, semaphore: u32, once: bool) {
+        semaphores::releases(semaphore, once);
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.holds.retain(|hold| hold.semaphore != semaphore);
         }
     }
 
@@ -211,6 +291,9 @@ struct Kept {
     past: Past,
     /// The task that it began after; zero: none.
     after: Key,
+    /// What the next part of an asynchronous method has, and waits for.
+    holds: Vec<Hold>,
+    awaits: Option<Awaits>,
 }
 
 const PARTS: usize = 16;
@@ -230,6 +313,16 @@ fn keep(key: Key, change: impl FnOnce(&mut Kept)) {
     change(part.entry(key).or_default());
 }
 
+fn take_holds(key: Key) -> Vec<Hold> {
+    let mut part = lock_table(part(key));
+    let kept = part.as_mut().and_then(|part| part.get_mut(&key));
+    kept.map_or_else(Vec::new, |kept| std::mem::take(&mut kept.holds))
+}
+
+fn take_awaits(key: Key) -> Option<Awaits> {
+    lock_table(part(key)).as_mut()?.get_mut(&key)?.awaits.take()
+}
+
 fn handed_over(key: Key) -> Option<Past> {
     let find = |key: Key| lock_table(part(key)).as_ref()?.get(&key).map(|kept| (kept.past, kept.after));
     let (mut past, after) = find(key)?;
@@ -241,19 +334,23 @@ fn handed_over(key: Key) -> Option<Past> {
     Some(past)
 }
 
-/// Called as managed code is: a lock or a thread, with its hash.
+/// Called as managed code is: a lock, a semaphore or a thread, with its hash.
 pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     if reference == 0 {
         return;
     }
     // Not zero, which is no lock.
-    let lock = hash | 1 << 31;
+    let (lock, semaphore) = (hash | 1 << 31, hash | 1 << 30);
     let thread = THREAD | Key::from(hash);
     _ = with_order(|known| match what {
         event::LOCKED => known.lock(lock),
         event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
+        event::MADE => semaphores::made(semaphore),
+        event::WAITS => semaphores::waits(semaphore),
+        event::GOT => known.got(semaphore),
+        event::RELEASES | event::RELEASES_SEVERAL => known.releases(semaphore, what == event::RELEASES),
         _ => {}
     });
     match what {
@@ -267,12 +364,13 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
 pub extern "C" fn task_happened(id: u32, what: u32) {
     _ = with_order(|known| match what {
         event::FORKED => known.forked(task(id)),
-        event::DONE => known.take_over(task(id)),
+        event::DONE => known.done(id),
+        event::SUSPENDED => known.suspended(task(id)),
         _ => {}
     });
 }
 
-/// Called as managed code is, before a call that makes a task, goes on later, or ends a flow.
+/// Called as managed code is, before a call that makes a task or ends an asynchronous method.
 pub extern "C" fn hands_over() {
     _ = with_order(|known| {
         let now = now();
@@ -280,6 +378,21 @@ pub extern "C" fn hands_over() {
             piece.handing = now;
         }
         known.hand_on(now);
+    });
+}
+
+/// Called as managed code is, before a part of an asynchronous method ends that goes on later.
+/// `depth`: what [`resumes`] gave; zero: it is the first part.
+pub extern "C" fn suspends(depth: u32) {
+    _ = with_order(|known| known.suspends(depth == 0, now()));
+}
+
+/// Called as managed code is: a task ends when a semaphore, of which this is the hash, is got.
+pub extern "C" fn awaits(hash: u32, id: u32) {
+    _ = with_order(|known| {
+        if let Some(piece) = known.pieces.last_mut() {
+            piece.awaits = Some(Awaits { task: id, semaphore: hash | 1 << 30 });
+        }
     });
 }
 
@@ -411,6 +524,42 @@ mod tests {
         pool.begin(1000, task(1034), 60);
         pool.begin(1500, task(1035), 70);
         assert_eq!(pool.pieces.len(), 1, "the first one is no longer on the stack");
+    }
+
+    #[test]
+    fn a_semaphore_goes_with_its_flow_from_thread_to_thread() {
+        let (mut one, mut two, mut other) = (thread(51), thread(52), thread(53));
+        let (flow, semaphore) = (task(1040), 1 << 30 | 51);
+        semaphores::made(semaphore);
+        for _ in 0..3 {
+            semaphores::waits(semaphore);
+        }
+        // It waits in its first part, in its caller's piece.
+        one.begin(1000, task(1041), 1);
+        one.pieces[0].awaits = Some(Awaits { task: 7, semaphore });
+        one.suspends(true, 2);
+        one.suspended(flow);
+        two.begin(1000, flow, 3);
+        two.done(8);
+        assert_eq!(two.mark(), 0, "another task");
+        assert!(one.mark() == 0 && two.is_ordered(51, 1, 0));
+        one.suspends(true, 2);
+        one.pieces[0].awaits = Some(Awaits { task: 7, semaphore });
+        one.suspended(flow);
+        two.done(7);
+        assert_eq!(two.mark(), u64::from(semaphore));
+        two.suspends(false, 4);
+        assert_eq!(two.mark(), 0, "it is no longer the flow's thread");
+        one.begin(900, flow, 5);
+        assert_eq!(one.mark(), u64::from(semaphore));
+        other.begin(1000, task(1042), 5);
+        assert!(!other.is_ordered(51, 6, one.mark()));
+        one.releases(semaphore, true);
+        assert_eq!(one.mark(), 0);
+        other.got(semaphore);
+        assert!(other.is_ordered(51, 6, u64::from(semaphore)));
+        other.suspends(true, 7);
+        assert_eq!(other.mark(), 0, "whose it is from now on is not known");
     }
 
     #[test]

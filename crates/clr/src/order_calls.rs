@@ -77,6 +77,30 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
             let local = place.keep_object(of, &[]);
             place.after(&[il::load_local(local), call_with(probe.happened, event)].concat());
         }
+        Orders::SemaphoreMade => {
+            // What is on the stack is one for certain: no branch leads to behind where it is loaded.
+            let parameters = of.method.parameters.len();
+            let Some(first) = place.at.checked_sub(parameters) else { return false };
+            let loaded = &place.body.instructions[first..place.at];
+            let reached = (first + 1..=place.at).any(|at| place.body.is_target(at));
+            if reached || loaded.iter().any(|i| i.code != code::LOAD_ONE) {
+                return false;
+            }
+            place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event::MADE)[..]].concat());
+        }
+        Orders::SemaphoreWaits => {
+            place.with_object(of, &call_with(probe.happened, event::WAITS));
+            let local = place.keep_object(of, &[]);
+            place.after(&[il::load_local(local), call_with(probe.happened, event::GOT)].concat());
+        }
+        Orders::SemaphoreAwaits => {
+            place.with_object(of, &call_with(probe.happened, event::WAITS));
+            let semaphore = place.keep_object(of, &[]);
+            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
+            let loads = [il::load_local(semaphore), il::load_local(result)].concat();
+            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+            place.after(&[keep, loads, call(probe.awaits)].concat());
+        }
         Orders::TaskStarts => {
             place.before(&call(probe.hands_over));
             place.with_object(of, &told(event::FORKED));
@@ -92,9 +116,12 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         }
         Orders::PartEnds { goes_on } => {
             let Some(flow) = place.flow else { return false };
-            place.before(&call(probe.hands_over));
             if goes_on {
-                place.after(&[load_task(flow), told(event::FORKED)].concat());
+                let depth = place.locals.for_argument(local::DEPTH, &[INT]);
+                place.before(&[il::load_local(depth), call(probe.suspends)].concat());
+                place.after(&[load_task(flow), told(event::SUSPENDED)].concat());
+            } else {
+                place.before(&call(probe.hands_over));
             }
         }
     }

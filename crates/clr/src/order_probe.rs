@@ -5,6 +5,8 @@
 //! void TaskHappened(object task, int what) { if (task != null) task_happened(task.Id, what); }
 //! void AllDone(object[] tasks, int i) { for (; i < tasks.Length; i++) TaskHappened(tasks[i], DONE); }
 //! void HandsOver() { hands_over(); }
+//! void Suspends(int depth) { suspends(depth); }
+//! void Awaits(object semaphore, object task) { awaits(hash of semaphore, task.Id); }
 //! void Continues(object before, object task) { continues(before.Id, task.Id); }
 //! int Begins() { return begins(Task.CurrentId.GetValueOrDefault(), hash of Thread.CurrentThread); }
 //! int Resumes(object task) { if (task == null) { Begin(); return 0; } return resumes(task.Id); }
@@ -29,6 +31,8 @@ pub struct OrderProbe {
     pub task_happened: Token,
     pub all_done: Token,
     pub hands_over: Token,
+    pub suspends: Token,
+    pub awaits: Token,
     pub continues: Token,
     pub begins: Token,
     pub resumes: Token,
@@ -109,6 +113,8 @@ pub fn add(
         task_happened: add("TaskHappened", &[0, 2, VOID, OBJECT, INT])?,
         all_done: add("AllDone", &[0, 2, VOID, OBJECT, INT])?,
         hands_over: add("HandsOver", &[0, 0, VOID])?,
+        suspends: add("Suspends", &[0, 1, VOID, INT])?,
+        awaits: add("Awaits", &[0, 2, VOID, OBJECT, OBJECT])?,
         continues: add("Continues", &[0, 2, VOID, OBJECT, OBJECT])?,
         begins: add("Begins", &[0, 0, INT])?,
         resumes: add("Resumes", &[0, 1, INT, OBJECT])?,
@@ -120,6 +126,8 @@ pub fn add(
     let happened = native(order::happened as *const (), &[0, 3, VOID, OBJECT, INT, INT])?;
     let task_happened = native(order::task_happened as *const (), &[0, 2, VOID, INT, INT])?;
     let hands_over = native(order::hands_over as *const (), &[0, 0, VOID])?;
+    let suspends = native(order::suspends as *const (), &[0, 1, VOID, INT])?;
+    let awaits = native(order::awaits as *const (), &[0, 2, VOID, INT, INT])?;
     let continues = native(order::continues as *const (), &[0, 2, VOID, INT, INT])?;
     let begins = native(order::begins as *const (), &[0, 2, INT, INT, INT])?;
     let resumes = native(order::resumes as *const (), &[0, 1, INT, INT])?;
@@ -131,6 +139,8 @@ pub fn add(
         && set(probe.task_happened, &[&UNLESS_NULL, &[LOAD_0], &id, &[LOAD_1], &task_happened, &ret])
         && set(probe.all_done, &[&all_done(probe.task_happened)])
         && set(probe.hands_over, &[&hands_over, &ret])
+        && set(probe.suspends, &[&[LOAD_0], &suspends, &ret])
+        && set(probe.awaits, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &id, &awaits, &ret])
         && set(probe.continues, &[&[LOAD_0], &id, &[LOAD_1], &id, &continues, &ret])
         && set(probe.resumes, &[&first_part(begin), &[LOAD_0], &id, &resumes, &ret])
         && set(probe.ends, &[&[LOAD_0], &ends, &ret]);
