@@ -1,6 +1,7 @@
 //! What a call in the code of a module is: of a listed method, of an awaiter, or nothing of
 //! interest.
 
+use crate::il::code;
 use crate::lists::{Object, Operation, is_awaiter};
 use crate::metadata::{Import, Member, table};
 use crate::order::event;
@@ -38,13 +39,13 @@ pub enum What {
 /// What a call does to the order of others (see `order`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Orders {
-    /// [`event::UNLOCKS`], [`event::STARTS`] or [`event::RELEASES`]: told before the call, of the object that it is made
-    /// on or of its first argument.
+    /// Told before the call, of the object that it is made on or of its first argument.
     Before(u32),
-    /// [`event::LOCKED`] or [`event::JOINED`]: told after it.
+    /// Told after it.
     After(u32),
-    /// A semaphore is made.
-    SemaphoreMade,
+    /// A semaphore or an event is made, which means this event if it is made with nothing else than
+    /// what this code loads.
+    Made { event: u32, code: u16 },
     /// A semaphore is waited for, without a limit.
     SemaphoreWaits,
     /// A semaphore is waited for, and the task that the call gives ends when it was got.
@@ -57,6 +58,8 @@ pub enum Orders {
     AwaitedEnded,
     /// All tasks of an array have ended.
     AllEnded,
+    /// The task that it gives ends after all tasks of an array.
+    AllAwaited,
     /// A part of an asynchronous method ends: for good, or it goes on later.
     PartEnds { goes_on: bool },
 }
@@ -80,6 +83,7 @@ impl Orders {
         }
         const VOID: u8 = 0x01;
         const CLASS: u8 = 0x12;
+        const VECTOR: u8 = 0x1D;
         let of = signature()?;
         let parameters = of.parameters.len();
         Some(match (class, method) {
@@ -88,7 +92,30 @@ impl Orders {
             ("System.Threading.Thread", "Start") => Orders::Before(event::STARTS),
             // With a limit it says whether the thread has ended.
             ("System.Threading.Thread", "Join") if parameters == 0 => Orders::After(event::JOINED),
-            ("System.Threading.SemaphoreSlim", ".ctor") => Orders::SemaphoreMade,
+            ("System.Threading.SemaphoreSlim", ".ctor") => {
+                Orders::Made { event: event::MADE, code: code::LOAD_ONE }
+            }
+            ("System.Threading.ManualResetEventSlim" | "System.Threading.ManualResetEvent", ".ctor")
+                if parameters <= 1 =>
+            {
+                Orders::Made { event: event::MADE_EVENT, code: code::LOAD_ZERO }
+            }
+            ("System.Threading.ManualResetEventSlim" | "System.Threading.EventWaitHandle", "Set") => {
+                Orders::Before(event::SETS)
+            }
+            (
+                "System.Threading.ManualResetEventSlim"
+                | "System.Threading.EventWaitHandle"
+                | "System.Threading.CountdownEvent",
+                "Reset",
+            ) => Orders::Before(event::RESETS),
+            ("System.Threading.CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
+            ("System.Threading.ManualResetEventSlim" | "System.Threading.CountdownEvent", "Wait")
+                if of.result == [VOID] =>
+            {
+                Orders::After(event::WAITED)
+            }
+            ("System.Threading.WaitHandle", "WaitOne") if parameters == 0 => Orders::After(event::WAITED),
             // With a limit they say whether it was got.
             ("System.Threading.SemaphoreSlim", "Wait") if of.result == [VOID] => Orders::SemaphoreWaits,
             ("System.Threading.SemaphoreSlim", "WaitAsync") if of.result.first() == Some(&CLASS) => {
@@ -103,6 +130,9 @@ impl Orders {
                 Orders::TaskEnded
             }
             (_, "WaitAll") if TASKS.contains(&class) && parameters == 1 => Orders::AllEnded,
+            (_, "WhenAll") if TASKS.contains(&class) && of.parameters.iter().all(|p| p[..1] == [VECTOR]) => {
+                Orders::AllAwaited
+            }
             (_, "GetResult") if is_task_awaiter(class) && session().has_known_enumerators => {
                 Orders::AwaitedEnded
             }

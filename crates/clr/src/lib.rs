@@ -22,7 +22,8 @@
 //! point                      one call: what the core says, sleeping, catching red-handed
 //! classes                    what is known of the classes of objects
 //! force_async                makes `await` wait
-//! order, semaphores          what locks, tasks and threads say of the order of calls
+//! order, hand_overs,         what locks, tasks and threads say of the order of calls
+//! semaphores
 //! sites                      call sites, names and places
 //! session, record            what the driver has told, and what is left for it
 //! ```
@@ -64,6 +65,7 @@ mod com;
 mod delegates;
 mod embedded_pdb;
 mod force_async;
+mod hand_overs;
 pub mod il;
 pub mod lists;
 mod metadata;

@@ -21,6 +21,9 @@
 //! | `Task.Run`, `TaskFactory.StartNew`, `Task.Start` | from the creator to the task |
 //! | `Task.Wait()`, `Result`, `Task.WaitAll(tasks)`, the end of an `await` | from the task to who waits |
 //! | `ContinueWith` | from the creator and from the task before to the continuation |
+//! | `Task.WhenAll(tasks)` of an array | from the tasks to who waits for all of them |
+//! | `CountdownEvent` | from all who signal to who waits |
+//! | `ManualResetEvent`, `ManualResetEventSlim` | from the only one who sets it to who waits |
 //! | a part of an asynchronous method ends at an `await` or for good | from the part to the next one and to who awaits the method |
 //!
 //! A *piece* of work is a run of a task, a part of an asynchronous method, or the life of a thread.
@@ -33,8 +36,10 @@
 //!   came from elsewhere, PLINQ) knows nothing and hands nothing over.
 //! - Only the innermost piece counts. A task that runs inside of `Wait` of another task could have
 //!   run elsewhere.
-//! - Waits with a limit, `WaitAny`, `WhenAll` and `WhenAny`, events, other semaphores, barriers,
-//!   reader and writer locks, `Monitor.TryEnter`, and tasks that a `TaskCompletionSource` or an
+//! - An event that began as set, that several have set, or that was reset says nothing: who waited
+//!   need not have waited for all of them.
+//! - Waits with a limit, `WaitAny`, `WhenAny`, other events and semaphores, barriers, reader and
+//!   writer locks, `Monitor.TryEnter`, and tasks that a `TaskCompletionSource` or an
 //!   asynchronous lambda in `Task.Run` made are no edges.
 //! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
 //!   the piece that it is in may have others.
@@ -54,14 +59,13 @@
 //! looks at up to 32 spans, half of them in a table. A lock costs a hash and a call of native code, a hand-over the
 //! clock and a lock of its own.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
 use raddle_tsvd::{Past, Span};
 
 use crate::force_async;
+use crate::hand_overs::{
+    Awaits, EVENT, Event, Kept, Key, THREAD, handed_over, keep, take_awaits, take_holds, task,
+};
 use crate::point::{now, with_order};
-use crate::rewrite::lock as lock_table;
 use crate::semaphores::{self, Hold};
 use crate::session::session;
 
@@ -87,16 +91,16 @@ pub mod event {
     pub const GOT: u32 = 10;
     pub const RELEASES: u32 = 11;
     pub const RELEASES_SEVERAL: u32 = 12;
-}
-
-/// Who gets what is handed over.
-type Key = u64;
-
-const TASK: Key = 1 << 62;
-const THREAD: Key = 1 << 63;
-
-fn task(id: u32) -> Key {
-    TASK | Key::from(id)
+    /// An event was made that is not set.
+    pub const MADE_EVENT: u32 = 13;
+    /// An event is about to be set.
+    pub const SETS: u32 = 14;
+    /// One of the signals that are counted is about to be given.
+    pub const SIGNALS: u32 = 15;
+    /// An event is about to be reset.
+    pub const RESETS: u32 = 16;
+    /// An event was waited for.
+    pub const WAITED: u32 = 17;
 }
 
 /// A piece of work that the thread is in.
@@ -111,13 +115,6 @@ struct Piece {
     past: Past,
     holds: Vec<Hold>,
     awaits: Option<Awaits>,
-}
-
-/// A task that has ended when a semaphore was got.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Awaits {
-    task: u32,
-    semaphore: u32,
 }
 
 /// What a thread knows of order.
@@ -273,7 +270,27 @@ impl Known {
             past.join(&handed_over(piece.key).unwrap_or_default());
         }
         past.add(Span { thread: self.number, since: piece.since, until });
-        keep(to, |kept| kept.past.join(&past));
+        keep(to, |kept| {
+            if kept.event != Event::Void {
+                kept.past.join(&past);
+            }
+        });
+    }
+
+    /// It sets an event. The first time is the one that others may have waited for.
+    fn sets(&self, event: Key) {
+        let mut is_first = false;
+        let set = self.pieces.last().map_or(Event::Void, |piece| Event::Set(self.number, piece.since));
+        keep(event, |kept| {
+            is_first = kept.event == Event::Made;
+            kept.event = if is_first || kept.event == set { set } else { Event::Void };
+            if kept.event == Event::Void {
+                kept.past = Past::default();
+            }
+        });
+        if is_first {
+            self.hand_over(event, now());
+        }
     }
 
     fn take_over(&mut self, from: Key) {
@@ -285,68 +302,24 @@ impl Known {
     }
 }
 
-/// What was handed over to a task or thread, and by it.
-#[derive(Default)]
-struct Kept {
-    past: Past,
-    /// The task that it began after; zero: none.
-    after: Key,
-    /// What the next part of an asynchronous method has, and waits for.
-    holds: Vec<Hold>,
-    awaits: Option<Awaits>,
-}
-
-const PARTS: usize = 16;
-static TABLE: [Mutex<Option<HashMap<Key, Kept>>>; PARTS] = [const { Mutex::new(None) }; PARTS];
-
-fn part(key: Key) -> &'static Mutex<Option<HashMap<Key, Kept>>> {
-    &TABLE[key as usize % PARTS]
-}
-
-fn keep(key: Key, change: impl FnOnce(&mut Kept)) {
-    const MOST: usize = 1024;
-    let mut part = lock_table(part(key));
-    let part = part.get_or_insert_default();
-    if part.len() >= MOST && !part.contains_key(&key) {
-        part.clear();
-    }
-    change(part.entry(key).or_default());
-}
-
-fn take_holds(key: Key) -> Vec<Hold> {
-    let mut part = lock_table(part(key));
-    let kept = part.as_mut().and_then(|part| part.get_mut(&key));
-    kept.map_or_else(Vec::new, |kept| std::mem::take(&mut kept.holds))
-}
-
-fn take_awaits(key: Key) -> Option<Awaits> {
-    lock_table(part(key)).as_mut()?.get_mut(&key)?.awaits.take()
-}
-
-fn handed_over(key: Key) -> Option<Past> {
-    let find = |key: Key| lock_table(part(key)).as_ref()?.get(&key).map(|kept| (kept.past, kept.after));
-    let (mut past, after) = find(key)?;
-    if after != 0
-        && let Some((before, _)) = find(after)
-    {
-        past.join(&before);
-    }
-    Some(past)
-}
-
-/// Called as managed code is: a lock, a semaphore or a thread, with its hash.
+/// Called as managed code is: a lock, a semaphore, an event or a thread, with its hash.
 pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     if reference == 0 {
         return;
     }
     // Not zero, which is no lock.
     let (lock, semaphore) = (hash | 1 << 31, hash | 1 << 30);
-    let thread = THREAD | Key::from(hash);
+    let (thread, event_key) = (THREAD | Key::from(hash), EVENT | Key::from(hash));
     _ = with_order(|known| match what {
         event::LOCKED => known.lock(lock),
         event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
+        event::MADE_EVENT => keep(event_key, |kept| *kept = Kept { event: Event::Made, ..Kept::default() }),
+        event::SETS => known.sets(event_key),
+        event::SIGNALS => known.hand_over(event_key, now()),
+        event::RESETS => keep(event_key, |kept| *kept = Kept { event: Event::Void, ..Kept::default() }),
+        event::WAITED => known.take_over(event_key),
         event::MADE => semaphores::made(semaphore),
         event::WAITS => semaphores::waits(semaphore),
         event::GOT => known.got(semaphore),
@@ -398,7 +371,13 @@ pub extern "C" fn awaits(hash: u32, id: u32) {
 
 /// Called as managed code is: a task was made that runs after another.
 pub extern "C" fn continues(before: u32, id: u32) {
-    keep(task(id), |kept| kept.after = task(before));
+    /// Of many tasks the first ones will do.
+    const MOST: usize = 16;
+    keep(task(id), |kept| {
+        if kept.after.len() < MOST {
+            kept.after.push(task(before));
+        }
+    });
 }
 
 /// Called as managed code is, where a piece of work begins. What [`ends`] is to be called with.
@@ -563,11 +542,26 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_bounded() {
-        for n in 0..40_000_u64 {
-            keep(THREAD | n << 20, |_| ());
-        }
-        let len = lock_table(part(THREAD)).as_ref().map_or(0, HashMap::len);
-        assert!((1..=1024).contains(&len), "{len}");
+    fn an_event_says_something_if_one_thread_has_set_it() {
+        let mut waits = thread(62);
+        waits.begin(1000, task(1050), 1);
+        let mut is_ordered_after = |setters: &[u32], event: Event| {
+            let number = 1060 + setters.len() as u64 * 2 + u64::from(event == Event::Made);
+            let key = EVENT | number;
+            keep(key, |kept| kept.event = event);
+            for number in setters {
+                let mut sets = thread(*number);
+                sets.begin(1000, task(1051), 1);
+                sets.sets(key);
+            }
+            waits.pieces[0].past = Past::default();
+            waits.take_over(key);
+            waits.is_ordered(61, 2, 0)
+        };
+        assert!(is_ordered_after(&[61], Event::Made));
+        assert!(is_ordered_after(&[61, 61], Event::Made));
+        assert!(!is_ordered_after(&[61, 63, 61], Event::Made), "two have set it");
+        assert!(!is_ordered_after(&[], Event::Made));
+        assert!(!is_ordered_after(&[61], Event::Unknown), "it may have been set from the beginning");
     }
 }

@@ -47,6 +47,15 @@ impl Place<'_> {
         self.body.first_prefix(self.at) != self.at
     }
 
+    /// Whether all arguments are one constant for certain: it is loaded just before the call, and no
+    /// branch leads to behind that.
+    fn is_called_with(&self, arguments: usize, constant: u16) -> bool {
+        let Some(first) = self.at.checked_sub(arguments) else { return false };
+        let reached = (first + 1..=self.at).any(|at| self.body.is_target(at));
+        let loaded = &self.body.instructions[first..self.at];
+        !reached && loaded.iter().all(|instruction| instruction.code == constant)
+    }
+
     /// Does something with a copy of what the call is made on, or of its first argument.
     fn with_object(&mut self, call: &Call, text: &[u8]) {
         let parameters = call.method.parameters.iter().enumerate();
@@ -77,16 +86,11 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
             let local = place.keep_object(of, &[]);
             place.after(&[il::load_local(local), call_with(probe.happened, event)].concat());
         }
-        Orders::SemaphoreMade => {
-            // What is on the stack is one for certain: no branch leads to behind where it is loaded.
-            let parameters = of.method.parameters.len();
-            let Some(first) = place.at.checked_sub(parameters) else { return false };
-            let loaded = &place.body.instructions[first..place.at];
-            let reached = (first + 1..=place.at).any(|at| place.body.is_target(at));
-            if reached || loaded.iter().any(|i| i.code != code::LOAD_ONE) {
+        Orders::Made { event, code } => {
+            if !place.is_called_with(of.method.parameters.len(), code) {
                 return false;
             }
-            place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event::MADE)[..]].concat());
+            place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event)[..]].concat());
         }
         Orders::SemaphoreWaits => {
             place.with_object(of, &call_with(probe.happened, event::WAITS));
@@ -113,6 +117,13 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         Orders::AllEnded => {
             let local = place.keep_object(of, &[]);
             place.after(&[il::load_local(local), call_with(probe.all_done, 0)].concat());
+        }
+        Orders::AllAwaited => {
+            let tasks = place.keep_object(of, &[]);
+            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
+            let loads = [il::load_local(tasks), il::load_local(result)].concat();
+            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+            place.after(&[keep, loads, call_with(probe.all_continue, 0)].concat());
         }
         Orders::PartEnds { goes_on } => {
             let Some(flow) = place.flow else { return false };

@@ -4,10 +4,11 @@
 //! void Happened(object on, int what) { happened(on, RuntimeHelpers.GetHashCode(on), what); }
 //! void TaskHappened(object task, int what) { if (task != null) task_happened(task.Id, what); }
 //! void AllDone(object[] tasks, int i) { for (; i < tasks.Length; i++) TaskHappened(tasks[i], DONE); }
+//! void AllContinue(object[] tasks, object task, int i) { for (; i < tasks.Length; i++) Continues(tasks[i], task); }
 //! void HandsOver() { hands_over(); }
 //! void Suspends(int depth) { suspends(depth); }
 //! void Awaits(object semaphore, object task) { awaits(hash of semaphore, task.Id); }
-//! void Continues(object before, object task) { continues(before.Id, task.Id); }
+//! void Continues(object before, object task) { if (before != null) continues(before.Id, task.Id); }
 //! int Begins() { return begins(Task.CurrentId.GetValueOrDefault(), hash of Thread.CurrentThread); }
 //! int Resumes(object task) { if (task == null) { Begin(); return 0; } return resumes(task.Id); }
 //! void Ends(int depth) { ends(depth); }
@@ -30,6 +31,7 @@ pub struct OrderProbe {
     pub happened: Token,
     pub task_happened: Token,
     pub all_done: Token,
+    pub all_continue: Token,
     pub hands_over: Token,
     pub suspends: Token,
     pub awaits: Token,
@@ -112,6 +114,7 @@ pub fn add(
         happened: add("Happened", &[0, 2, VOID, OBJECT, INT])?,
         task_happened: add("TaskHappened", &[0, 2, VOID, OBJECT, INT])?,
         all_done: add("AllDone", &[0, 2, VOID, OBJECT, INT])?,
+        all_continue: add("AllContinue", &[0, 3, VOID, OBJECT, OBJECT, INT])?,
         hands_over: add("HandsOver", &[0, 0, VOID])?,
         suspends: add("Suspends", &[0, 1, VOID, INT])?,
         awaits: add("Awaits", &[0, 2, VOID, OBJECT, OBJECT])?,
@@ -138,10 +141,11 @@ pub fn add(
     let done = set(probe.happened, &[&[LOAD_0, LOAD_0], &call(references.hash), &[LOAD_1], &happened, &ret])
         && set(probe.task_happened, &[&UNLESS_NULL, &[LOAD_0], &id, &[LOAD_1], &task_happened, &ret])
         && set(probe.all_done, &[&all_done(probe.task_happened)])
+        && set(probe.all_continue, &[&all_continue(probe.continues)])
         && set(probe.hands_over, &[&hands_over, &ret])
         && set(probe.suspends, &[&[LOAD_0], &suspends, &ret])
         && set(probe.awaits, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &id, &awaits, &ret])
-        && set(probe.continues, &[&[LOAD_0], &id, &[LOAD_1], &id, &continues, &ret])
+        && set(probe.continues, &[&UNLESS_NULL, &[LOAD_0], &id, &[LOAD_1], &id, &continues, &ret])
         && set(probe.resumes, &[&first_part(begin), &[LOAD_0], &id, &resumes, &ret])
         && set(probe.ends, &[&[LOAD_0], &ends, &ret]);
     // stloc.0; ldloca.s 0
@@ -172,18 +176,24 @@ fn first_part(begin: Token) -> Vec<u8> {
 }
 
 fn all_done(task_happened: Token) -> Vec<u8> {
+    for_each(1, &[il::load_int(event::DONE), call(task_happened)].concat())
+}
+
+fn all_continue(continues: Token) -> Vec<u8> {
+    for_each(2, &[&[LOAD_1], &call(continues)[..]].concat())
+}
+
+/// `for (; i < tasks.Length; i++) …`, with an element on the stack, where `tasks` is the first
+/// argument and `i` another one.
+fn for_each(i: u8, text: &[u8]) -> Vec<u8> {
     const BRANCH: u8 = 0x2B;
     const BRANCH_GREATER_OR_EQUAL: u8 = 0x2F;
-    // ldarg.0; ldarg.1; ldelem.ref
-    let mut each = vec![LOAD_0, LOAD_1, 0x9A];
-    each.extend(il::load_int(event::DONE));
-    each.extend(call(task_happened));
-    // ldarg.1; ldc.i4.1; add; starg.s 1
-    each.extend([LOAD_1, 0x17, 0x58, 0x10, 1]);
-    // ldarg.1; ldarg.0; ldlen; conv.i4
-    let mut text = vec![LOAD_1, LOAD_0, 0x8E, 0x69, BRANCH_GREATER_OR_EQUAL, each.len() as u8 + 2];
-    text.extend(each);
-    let back = -(text.len() as i8) - 2;
-    text.extend([BRANCH, back as u8, code::RETURN]);
-    text
+    const STORE_ARGUMENT: u8 = 0x10;
+    let load_i = LOAD_0 + i;
+    // ldelem.ref; and ldc.i4.1; add
+    let each = [&[LOAD_0, load_i, 0x9A], text, &[load_i, 0x17, 0x58, STORE_ARGUMENT, i]].concat();
+    // ldlen; conv.i4
+    let test = [load_i, LOAD_0, 0x8E, 0x69, BRANCH_GREATER_OR_EQUAL, each.len() as u8 + 2];
+    let back = -((test.len() + each.len()) as i8) - 2;
+    [&test[..], &each, &[BRANCH, back as u8, code::RETURN]].concat()
 }
