@@ -64,6 +64,10 @@ fn main() {
                 break;
             }
             way.pairs = learned(&run);
+            println!("{}: not caught in run {}, {} delays", program.name, number + 1, run.delays());
+            for pair in &way.pairs {
+                println!("    {:?} {} µs apart: {}", pair.state, pair.gap, pair.sites.join(" and "));
+            }
         }
         if program.is_right() {
             right += 1;
