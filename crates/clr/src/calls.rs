@@ -1,8 +1,10 @@
 //! What a call in the code of a module is: of a listed method, of an awaiter, or nothing of
 //! interest.
 
+use crate::il::code;
 use crate::lists::{Object, Operation, is_awaiter};
 use crate::metadata::{Import, Member, table};
+use crate::order::event;
 use crate::profiling::Token;
 use crate::session::session;
 use crate::signature::{self, Arguments, Method};
@@ -25,12 +27,151 @@ pub enum What {
     Point(Operation),
     /// `IsCompleted` of an awaiter.
     Completed,
-    /// It takes or releases the lock of an object, so that the thread has so many more.
-    Locks(i32),
-    /// It is given a delegate that is called as a new piece of work.
-    Starts,
+    /// It orders what comes before and after it.
+    Orders(Orders),
+    /// It is given a delegate that is called as a new piece of work. Whether it gives the task that
+    /// does that.
+    Starts(Started),
     /// It calls what nobody knows before it runs. Why that is no point.
     Unseen(&'static str),
+}
+
+/// What a call does to the order of others (see `order`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// Told before the call, of the object that it is made on or of its first argument.
+    Before(u32),
+    /// Told after it.
+    After(u32),
+    /// A semaphore or an event is made, which means this event if it is made with nothing else than
+    /// what this code loads.
+    Made { event: u32, code: u16 },
+    /// A semaphore is waited for, without a limit.
+    SemaphoreWaits,
+    /// A semaphore is waited for, and the task that the call gives ends when it was got.
+    SemaphoreAwaits,
+    /// The task that it is made on has been started.
+    TaskStarts,
+    /// The task that it is made on has ended.
+    TaskEnded,
+    /// The task that an awaiter, a structure, is of has ended.
+    AwaitedEnded,
+    /// All tasks of an array have ended.
+    AllEnded,
+    /// The task that it gives ends after all tasks of an array.
+    AllAwaited,
+    /// A part of an asynchronous method ends: for good, or it goes on later.
+    PartEnds { goes_on: bool },
+}
+
+/// What a call that starts a piece of work gives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Started {
+    /// Nothing that tells what was started.
+    Nothing,
+    /// The task.
+    Task,
+    /// The task, which runs after the one that the call is made on.
+    Continuation,
+}
+
+impl Orders {
+    fn of(class: &str, method: &str, signature: impl FnOnce() -> Option<Method>) -> Option<Orders> {
+        const TASKS: [&str; 2] = ["System.Threading.Tasks.Task", "System.Threading.Tasks.Task`1"];
+        if !["System.Threading.", "System.Runtime.CompilerServices."].iter().any(|of| class.starts_with(of)) {
+            return None;
+        }
+        const VOID: u8 = 0x01;
+        const CLASS: u8 = 0x12;
+        const VECTOR: u8 = 0x1D;
+        let of = signature()?;
+        let parameters = of.parameters.len();
+        Some(match (class, method) {
+            ("System.Threading.Monitor", "Enter") => Orders::After(event::LOCKED),
+            ("System.Threading.Monitor", "Exit") => Orders::Before(event::UNLOCKS),
+            ("System.Threading.Thread", "Start") => Orders::Before(event::STARTS),
+            // With a limit it says whether the thread has ended.
+            ("System.Threading.Thread", "Join") if parameters == 0 => Orders::After(event::JOINED),
+            ("System.Threading.SemaphoreSlim", ".ctor") => {
+                Orders::Made { event: event::MADE, code: code::LOAD_ONE }
+            }
+            ("System.Threading.ManualResetEventSlim" | "System.Threading.ManualResetEvent", ".ctor")
+                if parameters <= 1 =>
+            {
+                Orders::Made { event: event::MADE_EVENT, code: code::LOAD_ZERO }
+            }
+            ("System.Threading.ManualResetEventSlim" | "System.Threading.EventWaitHandle", "Set") => {
+                Orders::Before(event::SETS)
+            }
+            (
+                "System.Threading.ManualResetEventSlim"
+                | "System.Threading.EventWaitHandle"
+                | "System.Threading.CountdownEvent",
+                "Reset",
+            ) => Orders::Before(event::RESETS),
+            ("System.Threading.CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
+            ("System.Threading.ManualResetEventSlim" | "System.Threading.CountdownEvent", "Wait")
+                if of.result == [VOID] =>
+            {
+                Orders::After(event::WAITED)
+            }
+            ("System.Threading.WaitHandle", "WaitOne") if parameters == 0 => Orders::After(event::WAITED),
+            // With a limit they say whether it was got.
+            ("System.Threading.SemaphoreSlim", "Wait") if of.result == [VOID] => Orders::SemaphoreWaits,
+            ("System.Threading.SemaphoreSlim", "WaitAsync") if of.result.first() == Some(&CLASS) => {
+                Orders::SemaphoreAwaits
+            }
+            ("System.Threading.SemaphoreSlim", "Release") => {
+                let several = if parameters == 0 { event::RELEASES } else { event::RELEASES_SEVERAL };
+                Orders::Before(several)
+            }
+            (_, "Start") if TASKS.contains(&class) => Orders::TaskStarts,
+            (_, "Wait" | "get_Result") if TASKS.contains(&class) && of.has_this && parameters == 0 => {
+                Orders::TaskEnded
+            }
+            (_, "WaitAll") if TASKS.contains(&class) && parameters == 1 => Orders::AllEnded,
+            (_, "WhenAll") if TASKS.contains(&class) && of.parameters.iter().all(|p| p[..1] == [VECTOR]) => {
+                Orders::AllAwaited
+            }
+            (_, "GetResult") if is_task_awaiter(class) && session().has_known_enumerators => {
+                Orders::AwaitedEnded
+            }
+            (_, "SetResult" | "SetException") if is_task_builder(class) => {
+                Orders::PartEnds { goes_on: false }
+            }
+            (_, "AwaitUnsafeOnCompleted" | "AwaitOnCompleted") if is_task_builder(class) => {
+                Orders::PartEnds { goes_on: true }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Structures whose first field is the task.
+fn is_task_awaiter(class: &str) -> bool {
+    let class = class.strip_prefix("System.Runtime.CompilerServices.").unwrap_or_default();
+    matches!(
+        class,
+        "TaskAwaiter"
+            | "TaskAwaiter`1"
+            | "ConfiguredTaskAwaitable/ConfiguredTaskAwaiter"
+            | "ConfiguredTaskAwaitable`1/ConfiguredTaskAwaiter"
+    )
+}
+
+/// What makes the task of an asynchronous method. Their first field is the task, too.
+pub fn is_task_builder(class: &str) -> bool {
+    let class = class.strip_prefix("System.Runtime.CompilerServices.").unwrap_or_default();
+    matches!(class, "AsyncTaskMethodBuilder" | "AsyncTaskMethodBuilder`1")
+}
+
+/// What a call gives that starts a piece of work.
+fn started(class: &str, method: &str) -> Started {
+    match (class, method) {
+        (_, "ContinueWith") => Started::Continuation,
+        (_, "Run" | "StartNew") => Started::Task,
+        _ => Started::Nothing,
+    }
 }
 
 /// Whether a method or constructor hands a delegate to a pool, a timer or a new thread.
@@ -77,22 +218,19 @@ impl Call {
             _ => return None,
         };
         let (class, of_class, this) = class_of(import, &member)?;
+        let with = Arguments { class: &of_class, method: &of_method };
+        let method = || signature::method(member.signature, with);
         let completed = || session().force_async && member.name == "get_IsCompleted" && is_awaiter(&class);
         let what = match session().catalogue.find(&class, &member.name) {
             Some(operation) => What::Point(operation),
             None if completed() => What::Completed,
-            None if starts_work(&class, &member.name) => What::Starts,
-            None if class == "System.Threading.Monitor" && session().force_async => {
-                match member.name.as_str() {
-                    "Enter" => What::Locks(1),
-                    "Exit" => What::Locks(-1),
-                    _ => return None,
-                }
-            }
-            None => What::Unseen(hides_callee(&class, &member.name)?),
+            None if starts_work(&class, &member.name) => What::Starts(started(&class, &member.name)),
+            None => match Orders::of(&class, &member.name, method) {
+                Some(orders) => What::Orders(orders),
+                None => What::Unseen(hides_callee(&class, &member.name)?),
+            },
         };
-        let with = Arguments { class: &of_class, method: &of_method };
-        let method = signature::method(member.signature, with)?;
+        let method = method()?;
         let callee = format!("{class}.{}", member.name);
         let call = Call { callee, class, what, is_constructor: member.name == ".ctor", method, this };
         call.makes_sense().then_some(call)

@@ -31,8 +31,8 @@ thread_local! {
     static LOCKS: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Called as managed code is, after a lock was taken or released.
-pub extern "C" fn count_locks(more: i32) {
+/// A lock was taken or is about to be released.
+pub fn count_locks(more: i32) {
     // A thread that is ending has none.
     _ = LOCKS.try_with(|locks| locks.set((locks.get() + more).max(0)));
 }

@@ -21,6 +21,8 @@ const END: u16 = u16::MAX;
 
 /// The codes that are looked for or written.
 pub mod code {
+    pub const LOAD_ZERO: u16 = 0x16;
+    pub const LOAD_ONE: u16 = 0x17;
     pub const DUPLICATE: u8 = 0x25;
     pub const POP: u8 = 0x26;
     pub const CALL: u16 = 0x28;
@@ -30,6 +32,7 @@ pub mod code {
     pub const LOAD_REFERENCE: u8 = 0x50;
     pub const SWITCH: u16 = 0x45;
     pub const CALL_VIRTUAL: u16 = 0x6F;
+    pub const LOAD_FIELD_ADDRESS: u16 = 0x7C;
     pub const LOAD_OBJECT: u8 = 0x71;
     pub const NEW_OBJECT: u16 = 0x73;
     pub const BOX: u8 = 0x8C;
@@ -37,6 +40,7 @@ pub mod code {
     pub const LEAVE_SHORT: u16 = 0xDE;
     pub const LOAD_FUNCTION: u16 = 0xFE06;
     pub const LOAD_VIRTUAL_FUNCTION: u16 = 0xFE07;
+    pub const TAIL: u16 = 0xFE14;
     pub const CONSTRAINED: u16 = 0xFE16;
 }
 
@@ -208,6 +212,17 @@ impl Body {
         }
     }
 
+    /// Whether a branch leads to an instruction.
+    pub fn is_target(&self, at: usize) -> bool {
+        let offset = self.instructions[at].offset;
+        self.instructions.iter().any(|instruction| instruction.targets.contains(&offset))
+    }
+
+    /// The first of the prefixes of a call, or the call: what is added before it goes there.
+    pub fn first_prefix(&self, at: usize) -> usize {
+        (0..at).rev().take_while(|i| self.instructions[*i].is_prefix()).last().unwrap_or(at)
+    }
+
     /// Puts it together. None: a branch leads to where no instruction begins.
     pub fn build(&self) -> Option<Built> {
         let mut places = Vec::with_capacity(self.instructions.len());
@@ -316,6 +331,12 @@ impl Clause {
 /// A body without local variables or handlers.
 pub fn plain_body(code: &[u8]) -> Vec<u8> {
     [&[0x03, 0x30, 8, 0][..], &(code.len() as u32).to_le_bytes(), &[0; 4], code].concat()
+}
+
+/// A body with local variables, which begin as zero.
+pub fn body_with_locals(code: &[u8], locals: u32) -> Vec<u8> {
+    let len = (code.len() as u32).to_le_bytes();
+    [&[0x13, 0x30, 8, 0][..], &len, &locals.to_le_bytes(), code].concat()
 }
 
 pub fn load_int(value: u32) -> Vec<u8> {

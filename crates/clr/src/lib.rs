@@ -17,10 +17,13 @@
 //! ownership                  which modules are the user's
 //! calls                      what a call in the code is
 //! rewrite, delegates         adds points to methods as they are compiled
-//! probe                      the class that rewritten code calls
+//! order_calls                adds what tells of order
+//! probe, order_probe         the class that rewritten code calls
 //! point                      one call: what the core says, sleeping, catching red-handed
 //! classes                    what is known of the classes of objects
 //! force_async                makes `await` wait
+//! order, hand_overs,         what locks, tasks and threads say of the order of calls
+//! semaphores
 //! sites                      call sites, names and places
 //! session, record            what the driver has told, and what is left for it
 //! ```
@@ -45,9 +48,10 @@
 //! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in preemptive mode.
 //!
 //! # What runs
-//! A thread. Where a piece of work begins that a pool was given (a task, the rest of an
-//! asynchronous method), the core is told, so that a thread that had nothing to do is not taken to
-//! have waited for a delay.
+//! A thread, which does one piece of work after the other (a task, a part of an asynchronous
+//! method). Where a piece begins, the core is told, so that a thread that had nothing to do is not
+//! taken to have waited for a delay. `order` says which pieces come after which, and follows an
+//! asynchronous method from thread to thread.
 //!
 //! # Not seen
 //! Reflection and `dynamic`, which are counted, code that is made at run time, framework code that uses the user's
@@ -61,9 +65,13 @@ mod com;
 mod delegates;
 mod embedded_pdb;
 mod force_async;
+mod hand_overs;
 pub mod il;
 pub mod lists;
 mod metadata;
+mod order;
+mod order_calls;
+mod order_probe;
 mod ownership;
 pub mod pdb;
 mod point;
@@ -71,6 +79,7 @@ mod probe;
 mod profiling;
 pub mod record;
 mod rewrite;
+mod semaphores;
 pub mod session;
 pub mod signature;
 mod sites;

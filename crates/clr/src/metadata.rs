@@ -7,6 +7,7 @@ use crate::profiling::Token;
 pub mod table {
     pub const TYPE_REF: u32 = 0x01;
     pub const TYPE_DEF: u32 = 0x02;
+    pub const FIELD: u32 = 0x04;
     pub const METHOD_DEF: u32 = 0x06;
     pub const MEMBER_REF: u32 = 0x0A;
     pub const TYPE_SPEC: u32 = 0x1B;
@@ -77,6 +78,15 @@ impl Import {
             |buffer, room, len| com!(self.0, 14, token => u32, at => *mut u32, buffer => *mut u16, room => u32, len => *mut u32),
         )?;
         Some((scope, name))
+    }
+
+    /// Whether the module defines a class with such a method.
+    pub fn has_method(self, class: &str, method: &str) -> bool {
+        let (mut of, mut found) = (0_u32, 0_u32);
+        com!(self.0, 9, wide(class).as_ptr() => *const u16, 0 => u32, &mut of => *mut u32) == OK
+            && com!(self.0, 27, of => u32, wide(method).as_ptr() => *const u16,
+                core::ptr::null() => *const u8, 0 => u32, &mut found => *mut u32)
+                == OK
     }
 
     pub fn type_refs(self) -> Vec<Token> {
@@ -165,6 +175,14 @@ impl Emit {
     pub fn signature(self, signature: &[u8]) -> Option<Token> {
         let mut token = 0;
         let status = com!(self.0, 23, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
+            &mut token => *mut u32);
+        (status >= 0).then_some(token)
+    }
+
+    /// An instance of a generic class.
+    pub fn type_spec(self, signature: &[u8]) -> Option<Token> {
+        let mut token = 0;
+        let status = com!(self.0, 26, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
             &mut token => *mut u32);
         (status >= 0).then_some(token)
     }

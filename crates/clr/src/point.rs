@@ -22,6 +22,7 @@ use raddle_tsvd::{Delay, Host, MAX_SITES, Point, Violation};
 
 use crate::classes::{self, Kind};
 use crate::lists::Operation;
+use crate::order::Known;
 use crate::profiling::{ClassId, RawFrame};
 use crate::record::{End, Record, Violation as Told};
 use crate::session::session;
@@ -57,6 +58,13 @@ struct Own {
     unknown: ClassId,
     delay: Option<(Delay, Arc<Held>)>,
     caught: Vec<Caught>,
+    known: Known,
+}
+
+impl Own {
+    fn new(number: u32) -> Own {
+        Own { number, unknown: 0, delay: None, caught: Vec::new(), known: Known::new(number) }
+    }
 }
 
 impl Drop for Own {
@@ -68,18 +76,18 @@ impl Drop for Own {
 static THREADS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    static OWN: UnsafeCell<Own> = UnsafeCell::new(Own {
-        number: THREADS.fetch_add(1, Relaxed),
-        unknown: 0,
-        delay: None,
-        caught: Vec::new(),
-    });
+    static OWN: UnsafeCell<Own> = UnsafeCell::new(Own::new(THREADS.fetch_add(1, Relaxed)));
 }
 
 /// The thread's own. Nothing that is called in `act` comes back here. None: the thread is ending.
 fn with_own<T>(act: impl FnOnce(&mut Own) -> T) -> Option<T> {
     // SAFETY: this thread's, and no other reference to it is alive, as said above.
     OWN.try_with(|own| act(unsafe { &mut *own.get() })).ok()
+}
+
+/// What the thread knows of order. The same holds for `act`.
+pub fn with_order<T>(act: impl FnOnce(&mut Known) -> T) -> Option<T> {
+    with_own(|own| act(&mut own.known))
 }
 
 /// For calls of the core in which nobody is caught.
@@ -97,9 +105,18 @@ impl Host for Nobody {
 struct Here<'a> {
     slot: Slot,
     caught: &'a mut Vec<Caught>,
+    known: &'a Known,
 }
 
 impl Host for Here<'_> {
+    fn mark(&mut self) -> u64 {
+        self.known.mark()
+    }
+
+    fn is_ordered(&mut self, thread: u32, time: u64, mark: u64) -> bool {
+        self.known.is_ordered(thread, time, mark)
+    }
+
     fn is_one_object(&mut self, violation: &Violation) -> bool {
         let held = violation.cookie as *const Held;
         // SAFETY: the held thread cannot go on, and so not drop it, before this returns; the slot
@@ -222,7 +239,7 @@ fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     if number >= MAX_SITES || core.passes(&point, false) {
         return false;
     }
-    let mut here = Here { slot, caught: &mut own.caught };
+    let mut here = Here { slot, caught: &mut own.caught, known: &own.known };
     let delay = core.on_call(now(), &point, &mut here);
     if let Some(delay) = delay.filter(|delay| session().pay(delay)) {
         let (slot, site, thread) = (slot as usize, point.site, point.thread);

@@ -24,9 +24,9 @@
 //!     if (TaskScheduler.Current != TaskScheduler.Default) return true;
 //!     return forced(site) == 0;
 //! }
-//!
-//! void Raddle.Probe.CountLocks(int more) { count_locks(more); }
 //! ```
+//!
+//! Those that tell of order are in `order_probe`.
 //!
 //! All native functions but `slow` are called as managed code is, so the thread stays in
 //! cooperative mode and references may be read; `slow` is called as native code is, so a collection
@@ -36,6 +36,7 @@
 use crate::com::{IID_METADATA_ASSEMBLY_EMIT, IID_METADATA_EMIT};
 use crate::il::{self, code};
 use crate::metadata::{AssemblyEmit, Emit, Import};
+use crate::order_probe::{self, OrderProbe};
 use crate::profiling::{ModuleId, Token};
 use crate::session::session;
 use crate::{force_async, point};
@@ -51,7 +52,8 @@ pub struct Probe {
     pub begin: Token,
     /// None: this module's `await`s stay as they are.
     pub completed: Option<Token>,
-    pub count_locks: Option<Token>,
+    /// None: nothing is known of order.
+    pub order: Option<OrderProbe>,
 }
 
 /// `int (object)`, `void (object, int)`, `int (native int, int)`; `bool (bool, int)` is below.
@@ -91,21 +93,14 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
         && set(begin, &[&call_native(point::begin as *const (), nothing)[..], &[code::RETURN]].concat());
     let forces = session().force_async;
     let completed = if forces { add_completed(module, emit, class) } else { None };
-    let count_locks = if forces { add_count_locks(module, emit, class) } else { None };
-    done.then_some((Probe { class, point, through, begin, completed, count_locks }, emit))
+    let order = order_probe::add(module, emit, (class, library, hash), begin);
+    // Without its locks a thread could be made to wait for ever.
+    let completed = completed.filter(|_| order.is_some());
+    done.then_some((Probe { class, point, through, begin, completed, order }, emit))
 }
 
 fn core_library(module: ModuleId) -> Option<Token> {
     AssemblyEmit(session().info.metadata(module, true, &IID_METADATA_ASSEMBLY_EMIT)?).core_library()
-}
-
-fn add_count_locks(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
-    /// `void (int)`.
-    const SIGNATURE: [u8; 4] = [0, 1, 0x01, 0x08];
-    let method = emit.static_method(class, "CountLocks", &SIGNATURE)?;
-    let native = call_native(force_async::count_locks as *const (), emit.signature(&SIGNATURE)?);
-    let text = [&[LOAD_0], &native[..], &[code::RETURN]].concat();
-    session().info.set_body(module, method, &il::plain_body(&text)).then_some(method)
 }
 
 fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
@@ -131,17 +126,17 @@ fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
     session().info.set_body(module, completed, &body).then_some(completed)
 }
 
-const LOAD_0: u8 = 0x02;
-const LOAD_1: u8 = 0x03;
+pub const LOAD_0: u8 = 0x02;
+pub const LOAD_1: u8 = 0x03;
 /// `ldarga.s 0; conv.u`: where the reference is.
 const SLOT: [u8; 3] = [0x0F, 0, 0xE0];
 
-fn call(token: Token) -> Vec<u8> {
+pub fn call(token: Token) -> Vec<u8> {
     il::with_token(code::CALL as u8, token)
 }
 
 /// A call of native code at an address.
-fn call_native(function: *const (), signature: Token) -> Vec<u8> {
+pub fn call_native(function: *const (), signature: Token) -> Vec<u8> {
     [il::load_pointer(function as usize), il::with_token(code::CALL_INDIRECT, signature)].concat()
 }
 

@@ -15,6 +15,7 @@
 //! method (`delegates`).
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
 
 use crate::calls::{Call, What};
@@ -27,7 +28,7 @@ use crate::probe::{self, Probe};
 use crate::profiling::{ModuleId, Token};
 use crate::session::session;
 use crate::sites::{self, Site};
-use crate::{force_async, ownership, point, signature};
+use crate::{force_async, order_calls, order_probe, ownership, point, signature};
 
 /// A module that is looked into.
 struct Module {
@@ -50,14 +51,31 @@ static PLACES: LazyLock<Mutex<HashMap<(ModuleId, Token), Places>>> = LazyLock::n
 
 type Places = Vec<(u32, u32)>;
 
+/// Whether the framework has what is needed to know of order.
+static ORDER_IS_POSSIBLE: AtomicBool = AtomicBool::new(false);
+
+pub fn order_is_possible() -> bool {
+    ORDER_IS_POSSIBLE.load(Relaxed)
+}
+
 /// A module was loaded.
 pub fn load(module: ModuleId) {
+    note_library(module);
     let is_users = |path: &String| ownership::is_users(path, &session().modules);
     let Some(path) = session().info.module_path(module).filter(is_users) else { return };
     match prepare(module, &path) {
         Some(prepared) => drop(lock(&MODULES).insert(module, prepared)),
         None if path.starts_with('/') => sites::note_unseen(&path, "its metadata cannot be added to"),
         None => sites::note_unseen(&path, "code that was made at run time"),
+    }
+}
+
+/// The library that the runtime is made with is loaded before any other.
+fn note_library(module: ModuleId) {
+    let is_library = |path: String| path.ends_with("/System.Private.CoreLib.dll");
+    if !order_is_possible() && session().info.module_path(module).is_some_and(is_library) {
+        let import = session().info.metadata(module, false, &IID_METADATA_IMPORT2).map(Import);
+        ORDER_IS_POSSIBLE.store(import.is_some_and(order_probe::is_possible), Relaxed);
     }
 }
 
@@ -119,8 +137,17 @@ enum Outcome {
     Failed(&'static str),
 }
 
+/// A call in a method that is being rewritten.
+pub struct Place<'a> {
+    pub body: &'a mut Body,
+    pub at: usize,
+    pub locals: &'a mut Locals,
+    /// In the parts of an asynchronous method, the field that its task is in.
+    pub flow: Option<Token>,
+}
+
 /// The local variables of a method, to which some are added.
-struct Locals {
+pub struct Locals {
     count: u32,
     signature: Vec<u8>,
     /// Those that were added, by type and which argument they are for.
@@ -138,7 +165,8 @@ impl Locals {
         Some(Locals { count, signature, added: HashMap::new() })
     }
 
-    fn for_argument(&mut self, position: usize, kind: &[u8]) -> u16 {
+    /// One for an argument of a call, by its position; those of one type share it.
+    pub fn for_argument(&mut self, position: usize, kind: &[u8]) -> u16 {
         *self.added.entry((position, kind.to_vec())).or_insert_with(|| {
             self.signature.extend(kind);
             self.count += 1;
@@ -165,11 +193,8 @@ impl Module {
         let Some(mut locals) = Locals::of(self.import, body.locals) else {
             return Outcome::Failed("its local variables are not understood");
         };
-        let mut changed = self.begins.contains(&method) || self.goes_on_later(method);
-        if changed && let Some(first) = body.instructions.first_mut() {
-            first.before.extend(il::with_token(code::CALL as u8, self.probe.begin));
-        }
-        let mut of = Rewriting { module, method, ordinals: HashMap::new() };
+        let mut of = Rewriting { module, method, ordinals: HashMap::new(), flow: None };
+        let mut changed = self.add_piece(&mut body, &mut locals, &mut of);
         for at in 0..body.instructions.len() {
             changed |= if body.instructions[at].loads_function() {
                 self.replace_function(&mut body, at, &mut of)
@@ -217,16 +242,15 @@ impl Module {
                 after.extend(il::with_token(code::CALL as u8, completed));
                 return true;
             }
-            What::Locks(more) => {
-                let Some(count_locks) = probe.count_locks else { return false };
-                let after = &mut body.instructions[at].after;
-                after.extend(il::load_int(more as u32));
-                after.extend(il::with_token(code::CALL as u8, count_locks));
-                return true;
+            What::Orders(orders) => {
+                let Some(order) = probe.order else { return false };
+                return order_calls::add(order, orders, call, &mut of.place(body, at, locals));
             }
-            What::Starts => {
+            What::Starts(started) => {
+                let (order, call) = (probe.order, call.clone());
                 self.note_begins(body, at);
-                return false;
+                let Some(order) = order else { return false };
+                return order_calls::add_started(order, started, &call, &mut of.place(body, at, locals));
             }
             What::Unseen(why) => {
                 sites::note_unseen(&sites::method_name(self.import, of.method), why);
@@ -234,8 +258,7 @@ impl Module {
             }
         };
         let call = call.clone();
-        let prefixes = (0..at).rev().take_while(|i| body.instructions[*i].is_prefix());
-        let first = prefixes.last().unwrap_or(at);
+        let first = body.first_prefix(at);
         let constrained = (first..at).find(|i| body.instructions[*i].code == code::CONSTRAINED);
         let constrained = constrained.map(|i| body.instructions[i].token());
         let Some(load) = self.load_object(&call, operation, constrained) else { return false };
@@ -266,6 +289,24 @@ impl Module {
         let Some(member) = self.import.method(method) else { return false };
         let is_made = || self.import.type_def(member.parent).is_some_and(|name| name.contains(">d__"));
         member.name == "MoveNext" && member.signature == INSTANCE_VOID && is_made()
+    }
+
+    /// If the method is one that begins a piece of work, tells where that begins and ends.
+    fn add_piece(&self, body: &mut Body, locals: &mut Locals, of: &mut Rewriting) -> bool {
+        let goes_on = self.goes_on_later(of.method);
+        if !goes_on && !self.begins.contains(&of.method) {
+            return false;
+        }
+        if goes_on && session().has_known_enumerators {
+            of.flow = order_calls::builder(self.import, body);
+        }
+        match self.probe.order {
+            Some(order) if !goes_on || of.flow.is_some() => {
+                order_calls::add_piece(order, of.flow, body, locals);
+            }
+            _ => body.instructions[0].before.extend(il::with_token(code::CALL as u8, self.probe.begin)),
+        }
+        true
     }
 
     /// The methods of this module of which delegates were made just before a call that takes them
@@ -322,9 +363,15 @@ struct Rewriting {
     method: Token,
     /// How many calls of each callee there were so far.
     ordinals: HashMap<String, u32>,
+    /// In the parts of an asynchronous method, the field that its task is in.
+    flow: Option<Token>,
 }
 
 impl Rewriting {
+    fn place<'a>(&self, body: &'a mut Body, at: usize, locals: &'a mut Locals) -> Place<'a> {
+        Place { body, at, locals, flow: self.flow }
+    }
+
     fn site(&mut self, offset: u32, call: &Call, operation: Operation) -> u32 {
         let ordinal = self.ordinals.entry(call.callee.clone()).or_insert(0);
         *ordinal += 1;

@@ -127,6 +127,14 @@ pub fn class_arguments(spec: &[u8]) -> Option<(u32, Vec<Vec<u8>>)> {
     Some((coded, list(rest)?))
 }
 
+/// The structure that a type is, or is an instance of, as a token.
+pub fn value_type(kind: &[u8]) -> Option<u32> {
+    const TABLES: [u32; 3] = [0x02, 0x01, 0x1B];
+    let kind = kind.strip_prefix(&[element::GENERIC_INSTANCE]).unwrap_or(kind);
+    let (coded, _) = number(kind.strip_prefix(&[element::VALUE_TYPE])?)?;
+    Some(TABLES.get(coded as usize & 3)? << 24 | coded >> 2)
+}
+
 fn list(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     let parameter = |code: u8| (0..64_u8).map(|n| vec![code, n]).collect::<Vec<_>>();
     let (class, method) = (parameter(element::CLASS_PARAMETER), parameter(element::METHOD_PARAMETER));

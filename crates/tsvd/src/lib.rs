@@ -80,6 +80,11 @@
 //!    on a delay begins no earlier than the thread's current piece. In the paper, a thread of a
 //!    pool that had nothing to do while another was held seems to have waited for it, and two short
 //!    tasks that meet once a round seem to be ordered.
+//! 9. **Known order.** The caller may know that two calls can never be under way at once: both hold
+//!    one lock, or a task was waited for in between. Then they are no near miss
+//!    ([`Host::is_ordered`]). In the paper inference learns this, at the price of a delay a pair.
+//!    [`Past`] is what a caller needs for that. Inference and phases still decide about all other
+//!    pairs. `technique::KNOWN_ORDER`.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.
@@ -113,6 +118,7 @@ mod objects;
 mod order;
 mod params;
 mod passes;
+mod past;
 mod phase;
 mod point;
 mod sampler;
@@ -126,6 +132,7 @@ mod tsvd;
 pub use memory::{ALIGN, SIZE};
 pub use params::{MAX_HISTORY, ONE, Params, Policy, technique};
 pub use passes::layout;
+pub use past::{Past, Span};
 pub use point::{Delay, Host, Point, Violation};
 pub use sites::{Coverage, MAX_SITES};
 pub use trap_set::{PairState, TrapPair};

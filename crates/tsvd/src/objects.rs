@@ -25,8 +25,8 @@ pub(crate) struct Access {
     pub site: u32,
     pub write: bool,
     pub concurrent: bool,
-    /// The thread's own time, for `tsvd-hb`.
-    pub count: u64,
+    /// For `tsvd-hb` the thread's own time, for `tsvd` what [`crate::Host::mark`] said.
+    pub mark: u64,
 }
 
 #[repr(C)]
@@ -34,7 +34,7 @@ struct Record {
     time: AtomicU64,
     /// `thread << 32 | (site + 1) << 2 | write << 1 | concurrent`; zero: none.
     what: AtomicU64,
-    count: AtomicU64,
+    mark: AtomicU64,
 }
 
 #[repr(C, align(32))]
@@ -158,7 +158,7 @@ impl Record {
             site: (what as u32 >> 2).wrapping_sub(1),
             write: what & 2 != 0,
             concurrent: what & 1 != 0,
-            count: self.count.load(Relaxed),
+            mark: self.mark.load(Relaxed),
         })
     }
 
@@ -166,7 +166,7 @@ impl Record {
     fn set(&self, access: &Access) {
         let flags = u64::from(access.write) << 1 | u64::from(access.concurrent);
         self.time.store(access.time, Relaxed);
-        self.count.store(access.count, Relaxed);
+        self.mark.store(access.mark, Relaxed);
         self.what.store(u64::from(access.thread) << 32 | u64::from(access.site + 1) << 2 | flags, Relaxed);
     }
 }
@@ -183,9 +183,9 @@ mod tests {
 
     fn access(objects: &Objects, object: u64, site: u32, time: u64, kept: u32) -> Vec<u32> {
         let mut seen = Vec::new();
-        let this = Access { time, thread: 1, site, write: true, concurrent: true, count: 9 };
+        let this = Access { time, thread: 1, site, write: true, concurrent: true, mark: 9 };
         objects.access(object, this, kept, |earlier| {
-            assert!((earlier.thread, earlier.write, earlier.concurrent, earlier.count) == (1, true, true, 9));
+            assert!((earlier.thread, earlier.write, earlier.concurrent, earlier.mark) == (1, true, true, 9));
             seen.push(earlier.site);
         });
         seen.sort_unstable();

@@ -59,8 +59,10 @@ pub mod technique {
     pub const SHORT_FIRST: u32 = 1 << 10;
     /// Extension 6: a gap is blamed on a delay only if it ends soon after it.
     pub const PROMPT: u32 = 1 << 11;
+    /// Extension 9: what the caller knows to be ordered is no near miss.
+    pub const KNOWN_ORDER: u32 = 1 << 12;
     /// All that raddle adds to the paper by a bit; the others have a field of [`super::Params`].
-    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT;
+    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT | KNOWN_ORDER;
     /// What [`super::Params::new`] gives to the policy `tsvd`.
     pub const ALL: u32 = PAPER | EXTENSIONS;
 }

@@ -57,6 +57,19 @@ pub trait Host {
         true
     }
 
+    /// For a caller that knows what orders calls (extension 9 of the crate): a word that is kept
+    /// with this call, and comes back in [`Host::is_ordered`].
+    fn mark(&mut self) -> u64 {
+        0
+    }
+
+    /// Whether the caller knows that a call that `thread` made at `time`, when [`Host::mark`] gave
+    /// `mark`, and this one can never be under way at once. In doubt it does not: a pair that is
+    /// ordered is not looked at, so one that is not would be missed.
+    fn is_ordered(&mut self, _thread: u32, _time: u64, _mark: u64) -> bool {
+        false
+    }
+
     /// A violation. The trapped thread cannot go on before this returns, so what its cookie refers
     /// to can be read; the traps of other threads may wait as well, so it should be brief. It must
     /// not call back.

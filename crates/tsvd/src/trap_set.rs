@@ -7,10 +7,10 @@
 //! pair, which has near misses all the time, would be delayed for ever.
 //!
 //! With extension 2, an end of a pair is delayed only while that end is *fresh*. A near miss makes
-//! both ends fresh, and a delay uses up its own. If the other site of a pair from an earlier run
-//! has not been reached in this run, it may still come: the end stays fresh, and is tried again
-//! when the run has lasted twice as long. While one end of a pair is held, the other is not: a held
-//! thread can neither come nor be seen to wait.
+//! both ends fresh, and a delay uses up its own; a site that conflicts with itself has two. If the
+//! other site of a pair from an earlier run has not been reached in this run, it may still come: the
+//! end stays fresh, and is tried again when the run has lasted twice as long. While one end of a
+//! pair is held, the other is not: a held thread can neither come nor be seen to wait.
 //!
 //! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list
 //! of its pairs, and keeps the greatest probability among them where the hot path reads it.
@@ -169,7 +169,10 @@ impl TrapSet {
             let Some(pair) = slot.pair().filter(|_| slot.is_usable(site)) else { continue };
             let other = if pair.site_a == site { pair.site_b } else { pair.site_a };
             if sites.coverage(other).hit {
-                slot.status.fetch_and(!ends(&pair, site), Relaxed);
+                let fresh = slot.status.load(Relaxed) & ends(&pair, site);
+                // A pair of one site with itself has two ends there, and a delay is at one of them.
+                let spent = if fresh == FRESH[0] | FRESH[1] { FRESH[1] } else { fresh };
+                slot.status.fetch_and(!spent, Relaxed);
             } else {
                 slot.not_before(site).store(elapsed.saturating_mul(2), Relaxed);
             }

@@ -422,7 +422,9 @@ impl Tsvd {
         let reach = self.reach(now);
         let window = if params.has(technique::WINDOW) { reach } else { u64::MAX };
         let concurrent = concurrent || !params.has(technique::PHASE);
-        let this = access(now, point, concurrent);
+        let knows = params.has(technique::KNOWN_ORDER);
+        let mark = if knows { host.mark() } else { 0 };
+        let this = Access { mark, ..access(now, point, concurrent) };
         let mut last = None;
         let mut taught = self.sites.get(point.site).probability() != 0;
         let way = self.objects.access(point.object, this, params.kept(), |earlier| {
@@ -434,6 +436,7 @@ impl Tsvd {
                 && near
                 && last != Some(earlier.site)
                 && !self.threads.is_before((earlier.thread, earlier.time), point.thread, thread)
+                && !(knows && host.is_ordered(earlier.thread, earlier.time, earlier.mark))
             {
                 taught |= self.pairs.add(&self.sites, (earlier.site, point.site), micros(apart), host);
                 last = Some(earlier.site);
@@ -461,10 +464,10 @@ impl Tsvd {
         let mut pairs = [0; MAX_HISTORY as usize];
         let mut found = 0;
         self.order.with(host, |order| {
-            let this = Access { count: order.tick(point.thread), ..access(now, point, concurrent) };
+            let this = Access { mark: order.tick(point.thread), ..access(now, point, concurrent) };
             self.objects.access(point.object, this, self.params.kept(), |earlier| {
                 let conflict = earlier.thread != point.thread && (earlier.write || point.write);
-                if conflict && !order.ordered(earlier.thread, earlier.count, point.thread) {
+                if conflict && !order.ordered(earlier.thread, earlier.mark, point.thread) {
                     pairs[found] = earlier.site;
                     found += 1;
                 }
@@ -534,5 +537,5 @@ fn micros(nanos: u64) -> u32 {
 #[inline]
 fn access(now: u64, point: &Point, concurrent: bool) -> Access {
     let Point { thread, site, write, .. } = *point;
-    Access { time: now, thread, site, write, concurrent, count: 0 }
+    Access { time: now, thread, site, write, concurrent, mark: 0 }
 }

@@ -251,7 +251,8 @@ mod tests {
         assert_eq!(params("--paper"), Params::paper(raddle_tsvd::Policy::Tsvd));
         let extended = params("--widening 0.25 --patience 3 --without joins --without short-first");
         assert_eq!((extended.widening, extended.patience), (ONE / 4, 3));
-        assert_eq!(extended.techniques, technique::PAPER | technique::RENEWAL | technique::PROMPT);
+        let rest = technique::RENEWAL | technique::PROMPT | technique::KNOWN_ORDER;
+        assert_eq!(extended.techniques, technique::PAPER | rest);
         let other = params("--policy tsvd-hb --widening 0.25 --patience 3");
         assert_eq!(other, Params::paper(raddle_tsvd::Policy::TsvdHb), "the others are as in the paper");
         let rest = |line: &str| with(line).rest();

@@ -131,6 +131,9 @@ pub enum Technique {
     ShortFirst,
     /// A gap is blamed on a delay only if it ends soon after it (not of the paper; policy tsvd)
     Prompt,
+    /// What the program's own synchronisation orders is no near miss (not of the paper; policy
+    /// tsvd, .NET)
+    KnownOrder,
 }
 
 impl Technique {
@@ -144,6 +147,7 @@ impl Technique {
             Technique::Renewal => technique::RENEWAL,
             Technique::ShortFirst => technique::SHORT_FIRST,
             Technique::Prompt => technique::PROMPT,
+            Technique::KnownOrder => technique::KNOWN_ORDER,
         }
     }
 }

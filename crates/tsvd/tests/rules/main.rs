@@ -5,6 +5,7 @@ mod caps;
 mod decay;
 mod inference;
 mod joins;
+mod known_order;
 mod near_misses;
 mod passes;
 mod patience;

@@ -99,3 +99,12 @@ fn another_pair_is_held_beside_it() {
     world.wake(101, &one);
     assert!(world.call(102, write(1, 2, OBJECT)).is_some(), "and the other end after it");
 }
+
+#[test]
+fn a_site_that_conflicts_with_itself_has_two_ends() {
+    let mut world = World::extended(RENEWAL);
+    world.call(1, write(1, 1, OBJECT));
+    assert!(world.pass(3, write(2, 1, OBJECT)), "the one that comes second is delayed in vain");
+    assert!(delayed_within(&mut world, 300, write(3, 1, OTHER)), "and the next one, which may come first");
+    assert!(!delayed_within(&mut world, 600, write(3, 1, OTHER)));
+}

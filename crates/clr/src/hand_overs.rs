@@ -1,0 +1,106 @@
+//! What was handed over to tasks, threads and events, and by them: one table for the process (see
+//! `order`).
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use raddle_tsvd::Past;
+
+use crate::rewrite::lock as lock_table;
+use crate::semaphores::Hold;
+
+/// Who gets what is handed over.
+pub type Key = u64;
+
+pub const TASK: Key = 1 << 62;
+pub const THREAD: Key = 1 << 63;
+pub const EVENT: Key = 1 << 61;
+
+pub fn task(id: u32) -> Key {
+    TASK | Key::from(id)
+}
+
+/// A task that has ended when a semaphore was got.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Awaits {
+    pub task: u32,
+    pub semaphore: u32,
+}
+
+/// What is known of an event that somebody sets.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub enum Event {
+    /// Where it was made was not seen.
+    #[default]
+    Unknown,
+    /// Not set yet.
+    Made,
+    /// By this thread, in the piece that began then.
+    Set(u32, u64),
+    /// What it means to have waited for it is not known.
+    Void,
+}
+
+/// What was handed over to a task, a thread or an event, and by it.
+#[derive(Default)]
+pub struct Kept {
+    pub past: Past,
+    /// Tasks that it began after.
+    pub after: Vec<Key>,
+    pub event: Event,
+    /// What the next part of an asynchronous method has, and waits for.
+    pub holds: Vec<Hold>,
+    pub awaits: Option<Awaits>,
+}
+
+const PARTS: usize = 16;
+static TABLE: [Mutex<Option<HashMap<Key, Kept>>>; PARTS] = [const { Mutex::new(None) }; PARTS];
+
+fn part(key: Key) -> &'static Mutex<Option<HashMap<Key, Kept>>> {
+    &TABLE[key as usize % PARTS]
+}
+
+pub fn keep(key: Key, change: impl FnOnce(&mut Kept)) {
+    const MOST: usize = 1024;
+    let mut part = lock_table(part(key));
+    let part = part.get_or_insert_default();
+    if part.len() >= MOST && !part.contains_key(&key) {
+        part.clear();
+    }
+    change(part.entry(key).or_default());
+}
+
+pub fn take_holds(key: Key) -> Vec<Hold> {
+    let mut part = lock_table(part(key));
+    let kept = part.as_mut().and_then(|part| part.get_mut(&key));
+    kept.map_or_else(Vec::new, |kept| std::mem::take(&mut kept.holds))
+}
+
+pub fn take_awaits(key: Key) -> Option<Awaits> {
+    lock_table(part(key)).as_mut()?.get_mut(&key)?.awaits.take()
+}
+
+pub fn handed_over(key: Key) -> Option<Past> {
+    let (mut past, after) =
+        lock_table(part(key)).as_ref()?.get(&key).map(|kept| (kept.past, kept.after.clone()))?;
+    for key in after {
+        if let Some(before) = lock_table(part(key)).as_ref().and_then(|part| part.get(&key)) {
+            past.join(&before.past);
+        }
+    }
+    Some(past)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_bounded() {
+        for n in 0..40_000_u64 {
+            keep(THREAD | n << 20, |_| ());
+        }
+        let len = lock_table(part(THREAD)).as_ref().map_or(0, HashMap::len);
+        assert!((1..=1024).contains(&len), "{len}");
+    }
+}

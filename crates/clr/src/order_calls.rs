@@ -1,0 +1,204 @@
+//! Adds to a method what tells of order: around calls of `Monitor`, `Thread` and `Task`, where a
+//! piece of work begins and ends, and where a part of an asynchronous method does (see `order`).
+//!
+//! What a call is made on, or its first argument, goes to a local variable if it is needed after the
+//! call. What is told after a call is not told if the call ends with an exception.
+
+use crate::calls::{Call, Orders, Started, is_task_builder};
+use crate::il::{self, Body, code};
+use crate::metadata::{Import, table};
+use crate::order::event;
+use crate::order_probe::OrderProbe;
+use crate::profiling::Token;
+use crate::rewrite::{Locals, Place};
+use crate::signature;
+
+const LOAD_0: u8 = 0x02;
+const OBJECT: u8 = 0x1C;
+const INT: u8 = 0x08;
+
+/// Local variables that are for no argument.
+mod local {
+    pub const ON: usize = usize::MAX;
+    pub const RESULT: usize = usize::MAX - 1;
+    pub const DEPTH: usize = usize::MAX - 2;
+}
+
+fn call(token: Token) -> Vec<u8> {
+    il::with_token(code::CALL as u8, token)
+}
+
+fn call_with(token: Token, event: u32) -> Vec<u8> {
+    [il::load_int(event), call(token)].concat()
+}
+
+impl Place<'_> {
+    fn before(&mut self, text: &[u8]) {
+        let first = self.body.first_prefix(self.at);
+        self.body.instructions[first].before.extend(text);
+    }
+
+    fn after(&mut self, text: &[u8]) {
+        self.body.instructions[self.at].after.extend(text);
+    }
+
+    /// A call that is the last thing its method does leaves no room behind it.
+    fn has_prefix(&self) -> bool {
+        self.body.first_prefix(self.at) != self.at
+    }
+
+    /// Whether all arguments are one constant for certain: it is loaded just before the call, and no
+    /// branch leads to behind that.
+    fn is_called_with(&self, arguments: usize, constant: u16) -> bool {
+        let Some(first) = self.at.checked_sub(arguments) else { return false };
+        let reached = (first + 1..=self.at).any(|at| self.body.is_target(at));
+        let loaded = &self.body.instructions[first..self.at];
+        !reached && loaded.iter().all(|instruction| instruction.code == constant)
+    }
+
+    /// Does something with a copy of what the call is made on, or of its first argument.
+    fn with_object(&mut self, call: &Call, text: &[u8]) {
+        let parameters = call.method.parameters.iter().enumerate();
+        let above = parameters.skip(usize::from(!call.method.has_this));
+        let saved: Vec<u16> = above.map(|(i, kind)| self.locals.for_argument(i, kind)).collect();
+        let stores = saved.iter().rev().flat_map(|local| il::store_local(*local)).collect::<Vec<_>>();
+        let loads = saved.iter().flat_map(|local| il::load_local(*local)).collect::<Vec<_>>();
+        self.before(&[&stores[..], &[code::DUPLICATE], text, &loads].concat());
+    }
+
+    /// Keeps it for after the call. `load` makes the object of it.
+    fn keep_object(&mut self, call: &Call, load: &[u8]) -> u16 {
+        let local = self.locals.for_argument(local::ON, &[OBJECT]);
+        self.with_object(call, &[load, &il::store_local(local)].concat());
+        local
+    }
+}
+
+/// A call that orders others. Whether anything was added.
+pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> bool {
+    if place.has_prefix() {
+        return false;
+    }
+    let told = |event| call_with(probe.task_happened, event);
+    match orders {
+        Orders::Before(event) => place.with_object(of, &call_with(probe.happened, event)),
+        Orders::After(event) => {
+            let local = place.keep_object(of, &[]);
+            place.after(&[il::load_local(local), call_with(probe.happened, event)].concat());
+        }
+        Orders::Made { event, code } => {
+            if !place.is_called_with(of.method.parameters.len(), code) {
+                return false;
+            }
+            place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event)[..]].concat());
+        }
+        Orders::SemaphoreWaits => {
+            place.with_object(of, &call_with(probe.happened, event::WAITS));
+            let local = place.keep_object(of, &[]);
+            place.after(&[il::load_local(local), call_with(probe.happened, event::GOT)].concat());
+        }
+        Orders::SemaphoreAwaits => {
+            place.with_object(of, &call_with(probe.happened, event::WAITS));
+            let semaphore = place.keep_object(of, &[]);
+            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
+            let loads = [il::load_local(semaphore), il::load_local(result)].concat();
+            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+            place.after(&[keep, loads, call(probe.awaits)].concat());
+        }
+        Orders::TaskStarts => {
+            place.before(&call(probe.hands_over));
+            place.with_object(of, &told(event::FORKED));
+        }
+        Orders::TaskEnded | Orders::AwaitedEnded => {
+            let load: &[u8] = if orders == Orders::AwaitedEnded { &[code::LOAD_REFERENCE] } else { &[] };
+            let local = place.keep_object(of, load);
+            place.after(&[il::load_local(local), told(event::DONE)].concat());
+        }
+        Orders::AllEnded => {
+            let local = place.keep_object(of, &[]);
+            place.after(&[il::load_local(local), call_with(probe.all_done, 0)].concat());
+        }
+        Orders::AllAwaited => {
+            let tasks = place.keep_object(of, &[]);
+            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
+            let loads = [il::load_local(tasks), il::load_local(result)].concat();
+            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+            place.after(&[keep, loads, call_with(probe.all_continue, 0)].concat());
+        }
+        Orders::PartEnds { goes_on } => {
+            let Some(flow) = place.flow else { return false };
+            if goes_on {
+                let depth = place.locals.for_argument(local::DEPTH, &[INT]);
+                place.before(&[il::load_local(depth), call(probe.suspends)].concat());
+                place.after(&[load_task(flow), told(event::SUSPENDED)].concat());
+            } else {
+                place.before(&call(probe.hands_over));
+            }
+        }
+    }
+    true
+}
+
+/// A call that starts a piece of work. Whether anything was added.
+pub fn add_started(probe: OrderProbe, started: Started, of: &Call, place: &mut Place) -> bool {
+    if started == Started::Nothing || place.has_prefix() {
+        return false;
+    }
+    let before = (started == Started::Continuation).then(|| place.keep_object(of, &[]));
+    place.before(&call(probe.hands_over));
+    place.after(&[&[code::DUPLICATE], &call_with(probe.task_happened, event::FORKED)[..]].concat());
+    if let Some(before) = before {
+        let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
+        place.after(&[&[code::DUPLICATE], &il::store_local(result)[..]].concat());
+        let tasks = [il::load_local(before), il::load_local(result)].concat();
+        place.after(&[tasks, call(probe.continues)].concat());
+    }
+    true
+}
+
+/// `this.builder.task`: its first field.
+fn load_task(builder: Token) -> Vec<u8> {
+    let field = il::with_token(code::LOAD_FIELD_ADDRESS as u8, builder);
+    [&[LOAD_0], &field[..], &[code::LOAD_REFERENCE]].concat()
+}
+
+/// The method begins a piece of work, or is one in which a compiler has put the parts of an
+/// asynchronous method.
+pub fn add_piece(probe: OrderProbe, flow: Option<Token>, body: &mut Body, locals: &mut Locals) {
+    let depth = locals.for_argument(local::DEPTH, &[INT]);
+    let begin = match flow {
+        Some(builder) => [load_task(builder), call(probe.resumes)].concat(),
+        None => call(probe.begins),
+    };
+    body.instructions[0].before.extend([begin, il::store_local(depth)].concat());
+    for at in 0..body.instructions.len() {
+        // Nothing may come between a call in the place of the method itself and its return.
+        let is_tail_call = at > 1 && body.instructions[at - 2].code == code::TAIL;
+        if body.instructions[at].code == u16::from(code::RETURN) && !is_tail_call {
+            let end = [il::load_local(depth), call(probe.ends)].concat();
+            body.instructions[at].before.extend(end);
+        }
+    }
+}
+
+/// The field with the builder, by the token that the parts of an asynchronous method use for it.
+/// None: its builder is not one that is known.
+pub fn builder(import: Import, body: &Body) -> Option<Token> {
+    const NAME: &str = "<>t__builder";
+    let uses = body.instructions.iter().filter(|i| i.code == code::LOAD_FIELD_ADDRESS).map(|i| i.token());
+    for token in uses {
+        let (name, kind) = match table::of(token) {
+            table::FIELD => import.field(token)?,
+            table::MEMBER_REF => {
+                let member = import.member_ref(token)?;
+                (member.name, member.signature.get(1..)?)
+            }
+            _ => continue,
+        };
+        if name == NAME {
+            let class = signature::value_type(kind).and_then(|class| import.type_name(class));
+            return class.is_some_and(|class| is_task_builder(&class)).then_some(token);
+        }
+    }
+    None
+}

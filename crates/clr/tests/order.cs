@@ -1,0 +1,110 @@
+// Synchronisation in odd places: the output is the same with and without raddle.
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using System.Threading;
+using System.Threading.Tasks;
+
+struct Plain {
+    public int Value;
+    public async Task<int> Later(int more) { int value = Value; await Task.Yield(); return value + more; }
+}
+
+class Generic<T> {
+    readonly List<T> list = new List<T>();
+    public async Task<List<T>> Add(T item) { await Task.Delay(1); list.Add(item); return list; }
+    public async Task<U> Map<U>(Func<T, Task<U>> map) {
+        U last = default;
+        foreach (T item in list) last = await map(item).ConfigureAwait(false);
+        return last;
+    }
+    public T Locked(T item) { lock (list) { list.Add(item); return list[0]; } }
+    public async ValueTask<int> Count() { await Task.Yield(); return list.Count; }
+}
+
+class Program {
+    static readonly List<string> said = new List<string>();
+
+    static void Say(object what) { lock (said) said.Add(what.ToString()); }
+
+    static async void Forget(TaskCompletionSource<int> done) { await Task.Yield(); done.SetResult(7); }
+
+    static async Task<int> Throws(int n) {
+        try {
+            await Task.Yield();
+            if (n > 0) throw new InvalidOperationException("thrown " + n);
+            return n;
+        } catch (InvalidOperationException e) when (e.Message.EndsWith("1")) {
+            await Task.Delay(1);
+            return -1;
+        } finally {
+            await Task.Yield();
+        }
+    }
+
+    static int Fails(Task task) {
+        try { task.Wait(); return 0; } catch (AggregateException e) { return e.InnerExceptions.Count; }
+    }
+
+    static int Repeats() { int n = 0; do { n++; } while (n < 5); return n; }
+
+    static SemaphoreSlim Some(bool one) => new SemaphoreSlim(one ? 1 : 2);
+
+    static async Task Main() {
+        Say(await new Plain { Value = 3 }.Later(4));
+        var generic = new Generic<long>();
+        Say((await generic.Add(5)).Count);
+        Say(await generic.Map(async item => { await Task.Yield(); return "mapped " + item; }));
+        Say(generic.Locked(6) + await generic.Count());
+        var source = new TaskCompletionSource<int>();
+        Forget(source);
+        Say(await source.Task);
+        Say(await Throws(0));
+        Say(await Throws(1));
+        Say(Fails(Throws(2)));
+        Say(Fails(Task.Run(() => { throw new Exception(); })));
+        Say(Fails(Task.WhenAll(Task.Run(() => 1), Task.FromException(new Exception()))));
+        Say(Fails(Task.FromCanceled(new CancellationToken(true))));
+        try { Task.WaitAll(null); } catch (ArgumentNullException) { Say("null"); }
+        try { await Task.WhenAll(new Task[] { null }); } catch (ArgumentException) { Say("a null"); }
+        try { Monitor.Enter(null); } catch (ArgumentNullException) { Say("no lock"); }
+        try { Monitor.Exit(new object()); } catch (SynchronizationLockException) { Say("not locked"); }
+        Say(await Task.Factory.StartNew(Repeats));
+        Say(await Task.Run(async () => { await Task.Delay(1); return 8; }));
+        Say(await Task.Run(() => 1).ContinueWith(one => one.Result + 1).ContinueWith((two, state) => two.Result + (int)state, 7));
+        var cold = new Task<int>(() => 11);
+        cold.Start();
+        Say(cold.Result);
+        Say(cold.Wait(1000) && Task.WaitAll(new Task[] { cold }, 1000));
+        foreach (bool one in new[] { true, false }) {
+            using SemaphoreSlim gate = Some(one);
+            gate.Wait();
+            Say(await gate.WaitAsync(0));
+            Say(gate.Release(one ? 1 : 2));
+        }
+        var inner = new SemaphoreSlim(1, 1);
+        await inner.WaitAsync(CancellationToken.None);
+        try { await inner.WaitAsync(new CancellationToken(true)); } catch (OperationCanceledException) { Say("cancelled"); }
+        inner.Release();
+        try { inner.Release(); } catch (SemaphoreFullException) { Say("full"); }
+        var manual = new ManualResetEvent(false);
+        var counted = new CountdownEvent(2);
+        var thread = new Thread(state => { manual.WaitOne(); counted.Signal(); Say(state); });
+        thread.Start("state");
+        manual.Set();
+        counted.Signal(1);
+        counted.Wait();
+        thread.Join();
+        Say(thread.Join(1));
+        manual.Reset();
+        Say(manual.WaitOne(0));
+        try { counted.Signal(); } catch (InvalidOperationException) { Say("counted"); }
+        Say(Enumerable.Range(0, 6).AsParallel().Select(n => Task.Run(() => n).Result).Sum());
+        int sum = 0;
+        Parallel.For(0, 4, n => Interlocked.Add(ref sum, Task.Run(async () => { await Task.Yield(); return n; }).Result));
+        Say(sum);
+        var deep = Task.Run(() => Task.Run(() => Task.Run(() => Fails(Throws(3))).Result).Result);
+        Say(await deep);
+        lock (said) foreach (string line in said) Console.WriteLine(line);
+    }
+}
