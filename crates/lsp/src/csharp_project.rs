@@ -3,7 +3,9 @@
 //! It is data from a repository. Only its own text is read, up to a size, and of that only names
 //! ([`raddle_check::csharp::project`]); what it names outside of its folder is not looked at.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_check::csharp::project::{Project, read_project};
 
@@ -13,27 +15,52 @@ const LARGEST: u64 = 4 << 20;
 const HIGHEST: usize = 32;
 const DEEPEST: usize = 32;
 
+/// The most projects of one folder that are read.
+const MOST_PROJECTS: usize = 64;
+
 /// The project file of a C# file, not above `root`.
 pub fn project_of(file: &Path, root: &Path) -> Option<PathBuf> {
     let folders = file.parent()?.ancestors().take(HIGHEST);
-    folders.take_while(|folder| folder.starts_with(root)).find_map(|folder| {
-        let entries = std::fs::read_dir(folder).ok()?;
-        let is_project = |p: &PathBuf| p.extension().is_some_and(|e| e == "csproj") && p.is_file();
-        entries.flatten().map(|e| e.path()).filter(is_project).min()
-    })
+    folders.take_while(|f| f.starts_with(root)).find_map(|f| projects_in(f, root).into_iter().next())
 }
 
-/// Why no project beside the nearest one of a file compiles it, if that is so.
-pub fn not_compiled(file: &Path, root: &Path) -> Option<String> {
-    let nearest = project_of(file, root)?;
-    let folder = nearest.parent()?;
-    let relative = file.strip_prefix(folder).ok()?.to_string_lossy().into_owned();
-    let entries = std::fs::read_dir(folder).ok()?;
-    let projects =
-        entries.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "csproj"));
-    let compiles = projects.into_iter().any(|p| read(&p).compiles(&relative));
-    let name = nearest.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    (!compiles).then(|| format!("is not compiled by {name}"))
+/// The project files of a folder, in order. A link that leads out of `root` is none.
+fn projects_in(folder: &Path, root: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let stays_within = |path: &Path| {
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
+        let leads_to = |p: &Path| std::fs::canonicalize(p).ok();
+        !is_link || leads_to(path).zip(leads_to(root)).is_some_and(|(to, root)| to.starts_with(root))
+    };
+    let is_project =
+        |p: &PathBuf| p.extension().is_some_and(|e| e == "csproj") && p.is_file() && stays_within(p);
+    let mut out: Vec<PathBuf> = entries.flatten().map(|e| e.path()).filter(is_project).collect();
+    out.sort();
+    out.truncate(MOST_PROJECTS);
+    out
+}
+
+/// What project files say, each read once. They ask for it for every file of a folder.
+#[derive(Default)]
+pub struct Projects {
+    known: Mutex<HashMap<PathBuf, Arc<Project>>>,
+}
+
+impl Projects {
+    pub fn read(&self, path: &Path) -> Arc<Project> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(path.to_path_buf()).or_insert_with(|| Arc::new(read(path))).clone()
+    }
+
+    /// Why no project beside the nearest one of a file compiles it, if that is so.
+    pub fn not_compiled(&self, file: &Path, root: &Path) -> Option<String> {
+        let nearest = project_of(file, root)?;
+        let folder = nearest.parent()?;
+        let relative = file.strip_prefix(folder).ok()?.to_string_lossy().into_owned();
+        let compiles = projects_in(folder, root).iter().any(|p| self.read(p).compiles(&relative));
+        let name = nearest.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (!compiles).then(|| format!("is not compiled by {name}"))
+    }
 }
 
 /// What a project file says.
@@ -109,11 +136,29 @@ mod tests {
         let text = "<Project Sdk=\"x\"><Compile Remove=\"old\\*.cs\" /></Project>";
         std::fs::create_dir_all(at("old")).unwrap();
         std::fs::write(at("app.csproj"), text).unwrap();
-        let why = not_compiled(&at("old/a.cs"), dir.path());
+        let not_compiled = |file: &Path| Projects::default().not_compiled(file, dir.path());
+        let why = not_compiled(&at("old/a.cs"));
         assert_eq!(why.as_deref(), Some("is not compiled by app.csproj"));
-        assert_eq!(not_compiled(&at("a.cs"), dir.path()), None);
+        assert_eq!(not_compiled(&at("a.cs")), None);
         // Another project in the folder may compile it.
         std::fs::write(at("all.csproj"), "<Project Sdk=\"x\"></Project>").unwrap();
-        assert_eq!(not_compiled(&at("old/a.cs"), dir.path()), None);
+        assert_eq!(not_compiled(&at("old/a.cs")), None);
+    }
+
+    #[test]
+    fn a_project_that_is_a_link_out_of_the_folder_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir_all(at("root/app")).unwrap();
+        std::fs::write(at("outside.csproj"), "<Project Sdk=\"x\"><Compile Remove=\"**\" /></Project>")
+            .unwrap();
+        std::os::unix::fs::symlink(at("outside.csproj"), at("root/app/app.csproj")).unwrap();
+        let (file, root) = (at("root/app/a.cs"), at("root"));
+        assert_eq!(project_of(&file, &root), None);
+        assert_eq!(Projects::default().not_compiled(&file, &root), None);
+        // One that stays within the folder is a project.
+        std::fs::write(at("root/inside.csproj"), "<Project Sdk=\"x\"></Project>").unwrap();
+        std::os::unix::fs::symlink(at("root/inside.csproj"), at("root/app/b.csproj")).unwrap();
+        assert_eq!(project_of(&file, &root), Some(at("root/app/b.csproj")));
     }
 }

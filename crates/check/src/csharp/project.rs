@@ -1,14 +1,15 @@
 //! What may be taken from `.csproj`, `.sln` and `.slnx` files. They are data: nothing in them is
 //! run, and only names are read.
 
+use std::collections::HashSet;
+
 /// What a project says about its sources.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Project {
     /// The new style: all `.cs` files below its folder are compiled, unless removed.
     pub takes_folder: bool,
-    /// Files that it lists, with forward slashes.
-    pub includes: Vec<String>,
-    pub removes: Vec<String>,
+    pub includes: FileList,
+    pub removes: FileList,
     /// Symbols for `#if`.
     pub symbols: Vec<String>,
 }
@@ -16,68 +17,139 @@ pub struct Project {
 impl Project {
     /// Whether a file is compiled: `path` is relative to the project, with forward slashes.
     pub fn compiles(&self, path: &str) -> bool {
-        let is_in = |list: &[String]| list.iter().any(|pattern| matches(pattern, path));
-        let lists_source = self.includes.iter().any(|p| p.to_ascii_lowercase().ends_with(".cs"));
-        is_in(&self.includes) || !is_in(&self.removes) && (self.takes_folder || !lists_source)
+        let path = path.to_lowercase();
+        self.includes.has(&path)
+            || !self.removes.has(&path) && (self.takes_folder || !self.includes.names_source)
     }
 }
 
-/// The most stars of a pattern.
-const MOST_STARS: usize = 8;
+/// Files that a project lists: by their names, and by patterns with stars. Letters of either case
+/// are the same, as where most projects are made.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct FileList {
+    names: HashSet<String>,
+    patterns: Vec<Pattern>,
+    /// Something in it ends in `.cs`.
+    names_source: bool,
+}
 
-/// Whether a path is meant by a pattern: `*` is part of a name, `**` any folders. Letters of
-/// either case are the same, as where most projects are made.
-fn matches(pattern: &str, path: &str) -> bool {
-    let (pattern, path) = (pattern.to_lowercase(), path.to_lowercase());
-    // More stars than anybody needs would take more time than there is.
-    if pattern.matches('*').count() > MOST_STARS {
-        return false;
+impl FileList {
+    /// Adds what a list with semicolons names, up to a number of entries.
+    fn add(&mut self, list: &str) {
+        for path in list.split(';').map(str::trim).filter(|p| !p.is_empty()) {
+            let path = path.replace('\\', "/").to_lowercase();
+            self.names_source |= path.ends_with(".cs");
+            let is_pattern = path.contains('*');
+            if is_pattern && self.patterns.len() < MOST_PATTERNS {
+                self.patterns.push(Pattern::new(&path));
+            } else if !is_pattern && self.names.len() < MOST {
+                self.names.insert(path.strip_prefix("./").unwrap_or(&path).to_string());
+            }
+        }
     }
-    let folders: Vec<&str> = pattern.split('/').filter(|p| *p != ".").collect();
-    let names: Vec<&str> = path.split('/').collect();
-    matches_folders(&folders, &names)
-}
 
-fn matches_folders(pattern: &[&str], path: &[&str]) -> bool {
-    match (pattern, path) {
-        ([], rest) => rest.is_empty(),
-        (["**"], rest) => !rest.is_empty(),
-        (["**", more @ ..], rest) => (0..=rest.len().min(64)).any(|n| matches_folders(more, &rest[n..])),
-        ([first, more @ ..], [name, rest @ ..]) => matches_name(first, name) && matches_folders(more, rest),
-        (_, []) => false,
+    fn has(&self, path: &str) -> bool {
+        self.names.contains(path) || self.patterns.iter().any(|p| p.matches(path))
     }
 }
 
-fn matches_name(pattern: &str, name: &str) -> bool {
-    let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
-    let Some(rest) = name.strip_prefix(before) else { return false };
-    (0..=rest.len()).any(|n| rest.get(n..).is_some_and(|tail| matches_name(after, tail)))
+/// A path with stars: `*` is part of a name, `**` any folders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pattern {
+    folders: Vec<String>,
 }
 
-/// The most entries that are read of one file.
+impl Pattern {
+    fn new(path: &str) -> Self {
+        Self { folders: path.split('/').filter(|p| *p != ".").map(Into::into).collect() }
+    }
+
+    fn matches(&self, path: &str) -> bool {
+        let names: Vec<&str> = path.split('/').collect();
+        if self.folders.last().is_some_and(|f| f == "**") {
+            // What ends in folders means all files in them, and these have a name.
+            let most = names.len().saturating_sub(1);
+            let folders = &self.folders[..self.folders.len() - 1];
+            return (0..=most)
+                .any(|n| matches_with_rests(folders, &names[..n], is_any_folders, matches_name));
+        }
+        matches_with_rests(&self.folders, &names, is_any_folders, matches_name)
+    }
+}
+
+fn is_any_folders(folder: &String) -> bool {
+    folder == "**"
+}
+
+/// Whether a list of parts means a list of names, where some parts stand for any number of names.
+/// Only the last of these that was met is tried again, which is enough and takes no more steps than
+/// one list times the other: a pattern of a stranger must not take for ever.
+fn matches_with_rests<P, N: Copy>(
+    parts: &[P],
+    names: &[N],
+    is_rest: fn(&P) -> bool,
+    means: fn(&P, N) -> bool,
+) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut again: Option<(usize, usize)> = None;
+    while n < names.len() {
+        match parts.get(p) {
+            Some(part) if is_rest(part) => {
+                again = Some((p, n));
+                p += 1;
+            }
+            Some(part) if means(part, names[n]) => (p, n) = (p + 1, n + 1),
+            _ => {
+                let Some((rest, from)) = again else { return false };
+                again = Some((rest, from + 1));
+                (p, n) = (rest + 1, from + 1);
+            }
+        }
+    }
+    parts[p..].iter().all(is_rest)
+}
+
+/// Whether a pattern with stars means a name.
+fn matches_name(pattern: &String, name: &str) -> bool {
+    let is_star = |b: &u8| *b == b'*';
+    matches_with_rests(pattern.as_bytes(), name.as_bytes(), is_star, |a, b| *a == b)
+}
+
+/// The most entries that are read of one file, and those of them that may have stars: each file is
+/// held against all of these.
 const MOST: usize = 20_000;
+const MOST_PATTERNS: usize = 1_000;
 
 /// Reads a project.
 pub fn read_project(text: &str) -> Project {
+    let text = &without_comments(text);
     let has_sdk = text.contains("Sdk=") || text.contains("<Sdk");
     let lists_all = text.contains("<EnableDefaultCompileItems>false");
     let mut out = Project { takes_folder: has_sdk && !lists_all, ..Project::default() };
-    for tag in tags(text).take(MOST) {
-        if !tag.starts_with("Compile") {
-            continue;
-        }
-        let values = |name: &str| attribute(tag, name).map(paths).unwrap_or_default();
-        out.includes.extend(values("Include"));
-        out.removes.extend(values("Remove"));
+    for tag in tags(text).filter(|t| t.starts_with("Compile")).take(MOST) {
+        out.includes.add(attribute(tag, "Include").unwrap_or_default());
+        out.removes.add(attribute(tag, "Remove").unwrap_or_default());
     }
     for part in text.split("<DefineConstants").skip(1).take(MOST) {
         let inner = part.split_once('>').and_then(|p| p.1.split_once('<')).map_or("", |p| p.0);
         let symbols = inner.split([';', ',', ' ']).map(str::trim);
-        out.symbols.extend(symbols.filter(|s| is_symbol(s)).map(Into::into));
+        out.symbols.extend(symbols.filter(|s| is_symbol(s)).take(MOST).map(Into::into));
     }
     out.symbols.sort();
     out.symbols.dedup();
+    out.symbols.truncate(MOST);
     out
+}
+
+/// The text without `<!-- … -->`. What an entity stands for is not looked up anywhere.
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<!--") {
+        out.push_str(before);
+        rest = after.split_once("-->").map_or("", |a| a.1);
+    }
+    out + rest
 }
 
 /// The projects that a solution names, with forward slashes.
@@ -105,10 +177,6 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     tag[at..].split('"').next()
 }
 
-fn paths(list: &str) -> Vec<String> {
-    list.split(';').map(|p| p.trim().replace('\\', "/")).filter(|p| !p.is_empty()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,13 +189,14 @@ mod tests {
             <ItemGroup><Compile Remove="old\**" /></ItemGroup></Project>"#,
         );
         assert!(new.takes_folder);
-        assert_eq!(new.removes, ["old/**"]);
+        assert!(!new.compiles("old/a.cs") && new.compiles("a.cs"));
         assert_eq!(new.symbols, ["A_1", "FAST"]);
         let old = read_project(
             r#"<Project ToolsVersion="4.0"><ItemGroup><Compile Include="a\b.cs" /><Compile Include="c.cs;d.cs"><X/></Compile>"#,
         );
         assert!(!old.takes_folder);
-        assert_eq!(old.includes, ["a/b.cs", "c.cs", "d.cs"]);
+        let names = ["a/b.cs", "c.cs", "d.cs"].map(String::from);
+        assert_eq!(old.includes.names, names.into());
     }
 
     #[test]
@@ -157,7 +226,54 @@ mod tests {
         assert!(!read_project(listed).compiles("b.cs") && read_project(listed).compiles("a.cs"));
         // A project that lists no source at all says nothing about it.
         assert!(read_project("<Project></Project>").compiles("a.cs"));
-        assert!(!matches(&"*a".repeat(40), &"a".repeat(80)));
+    }
+
+    /// Patterns that would take a matcher that tries all ways longer than anybody lives.
+    #[test]
+    fn patterns_of_a_stranger_take_few_steps() {
+        let matches = |pattern: &str, path: &str| Pattern::new(pattern).matches(path);
+        assert!(!matches(&format!("{}b", "*a".repeat(100)), &"a".repeat(250)));
+        let deep = "a/".repeat(64) + "a.cs";
+        assert!(!matches(&("**/a/".repeat(30) + "b.cs"), &deep));
+        assert!(matches(&("**/a/".repeat(30) + "a.cs"), &deep));
+        assert!(!matches(&("**/a/".repeat(100) + "a.cs"), &deep));
+        for (pattern, path, means) in [
+            ("**", "a.cs", true),
+            ("**", "x/a.cs", true),
+            ("x/**", "x/a.cs", true),
+            ("x/**", "x/y/a.cs", true),
+            ("x/**", "y/a.cs", false),
+            ("**/x/**", "a/x/b.cs", true),
+            ("**/x/**", "x", false),
+            ("**/*.g.cs", "a/b.g.cs", true),
+            ("**/*.g.cs", "b.g.cs", true),
+            ("**/*.g.cs", "b.cs", false),
+            ("./*.cs", "a.cs", true),
+            ("*", "a/b", false),
+            ("a*b*c", "aXbXc", true),
+            ("a*b*c", "aXbX", false),
+            ("*é*", "caf\u{e9}.cs", true),
+        ] {
+            assert_eq!(matches(pattern, path), means, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn comments_and_entities_mean_nothing() {
+        let text = r#"<!DOCTYPE p [<!ENTITY a "&b;&b;"><!ENTITY b SYSTEM "file:///etc/hostname">]>
+            <Project Sdk="x"><!-- <Compile Remove="**" /> <DefineConstants>NO</DefineConstants> -->
+            <DefineConstants>&a;;YES</DefineConstants><Compile Remove="&a;" /><!-- open"#;
+        let project = read_project(text);
+        assert!(project.compiles("a.cs"));
+        assert_eq!(project.symbols, ["YES"]);
+    }
+
+    #[test]
+    fn what_is_listed_has_an_end() {
+        let many: String = (0..50_000).map(|i| format!("{i}*.cs;{i}.cs;")).collect();
+        let project = read_project(&format!("<Project><Compile Include=\"{many}\" /></Project>"));
+        assert_eq!((project.includes.names.len(), project.includes.patterns.len()), (MOST, MOST_PATTERNS));
+        assert!(project.compiles("7.cs") && project.compiles("7_more.cs") && !project.compiles("no.cs"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The syntax tree, as tree-sitter gives it, with the text beside it.
 
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use crate::ir::Pos;
 
@@ -22,7 +22,7 @@ impl File {
     pub fn parse(path: &str, text: String, builtin: bool) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).ok()?;
-        let tree = parser.parse(&text, None)?;
+        let tree = parse_bounded(&mut parser, &text)?;
         let (errors, first_error) = count_errors(tree.root_node());
         let mut file = Self { path: path.into(), text, tree, builtin, group: None, errors, first_error };
         if errors > 0 {
@@ -36,12 +36,33 @@ impl File {
     fn close_brackets(&mut self, parser: &mut Parser) {
         let Some(closing) = super::unclosed::closing(&self.text) else { return };
         let text = format!("{}{closing}", self.text);
-        let Some(tree) = parser.parse(&text, None) else { return };
+        let Some(tree) = parse_bounded(parser, &text) else { return };
         if declarations(tree.root_node()) > declarations(self.tree.root_node()) {
             (self.text, self.tree) = (text, tree);
         }
     }
 }
+
+/// Parses, unless it takes far more work than a text of that length should: what is broken in
+/// thousands of places makes the parser try thousands of ways at each of them.
+fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
+    let mut left = 10_000 + text.len() / REPORTED_BYTES;
+    let mut is_too_much = |_: &ParseState| {
+        left = left.saturating_sub(1);
+        left == 0
+    };
+    let options = ParseOptions::new().progress_callback(&mut is_too_much);
+    let bytes = text.as_bytes();
+    let tree =
+        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
+    // Without that the next text would be taken for the rest of this one.
+    parser.reset();
+    tree
+}
+
+/// The parser reports its progress every hundred operations; a text that is whole needs far less
+/// than one for each byte.
+const REPORTED_BYTES: usize = 4;
 
 /// How many types and functions a tree has.
 fn declarations(root: Node<'_>) -> usize {
@@ -49,7 +70,7 @@ fn declarations(root: Node<'_>) -> usize {
     while let Some(node) = todo.pop() {
         let kind = node.kind();
         count += usize::from(kind.ends_with("_declaration") || kind == "global_statement");
-        todo.extend((0..node.named_child_count()).filter_map(|i| node.named_child(i)));
+        todo.extend(node.named_children(&mut node.walk()));
     }
     count
 }
@@ -67,7 +88,7 @@ fn count_errors(root: Node<'_>) -> (u32, Option<u32>) {
             first = Some(first.map_or(line, |f: u32| f.min(line)));
             continue;
         }
-        todo.extend((0..node.child_count()).filter_map(|i| node.child(i)));
+        todo.extend(node.children(&mut node.walk()));
     }
     (errors, first)
 }
@@ -131,13 +152,9 @@ impl<'a> Syntax<'a> {
 
     /// Tokens without a name, as they are written.
     pub fn tokens(self) -> Vec<&'a str> {
-        let mut out = Vec::new();
-        for i in 0..self.node.child_count() {
-            if let Some(c) = self.node.child(i).filter(|c| !c.is_named()) {
-                out.push(self.with(c).str());
-            }
-        }
-        out
+        let mut cursor = self.node.walk();
+        let children = self.node.children(&mut cursor);
+        children.filter(|c| !c.is_named()).map(|c| self.with(c).str()).collect()
     }
 
     pub fn child(self, kind: &str) -> Option<Self> {

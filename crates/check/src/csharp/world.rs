@@ -141,6 +141,11 @@ pub struct World<'a> {
     pub usings: HashMap<u16, Vec<&'a str>>,
 }
 
+/// Classes and interfaces that one derives from, and methods of one name in a class, as far as they
+/// are looked at. Generated code with more would take hours.
+const MOST_ANCESTORS: usize = 64;
+const MOST_OVERLOADS: usize = 128;
+
 impl<'a> World<'a> {
     /// A type by its simple name: nested in the one that asks, then of the nearest namespace, then
     /// any.
@@ -279,7 +284,7 @@ impl<'a> World<'a> {
     pub fn ancestry(&self, class: u32) -> Vec<u32> {
         let mut out = vec![class];
         let mut i = 0;
-        while i < out.len() && out.len() < 200 {
+        while i < out.len() && out.len() < MOST_ANCESTORS {
             let t = &self.types[out[i] as usize];
             for b in t.base.into_iter().chain(t.bases.iter().filter_map(Ty::class)) {
                 if !out.contains(&b) {
@@ -303,7 +308,8 @@ impl<'a> World<'a> {
         let mut out = Vec::new();
         for c in self.ancestry(class) {
             let methods = &self.types[c as usize].methods;
-            out.extend(methods.iter().copied().filter(|m| *self.methods[*m as usize].name == *name));
+            let named = methods.iter().copied().filter(|m| *self.methods[*m as usize].name == *name);
+            out.extend(named.take(MOST_OVERLOADS));
         }
         out
     }

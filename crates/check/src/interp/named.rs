@@ -8,7 +8,9 @@
 //! Names such as `die` and `plat_abort` end the program.
 
 use super::sync::Flow;
+use super::value::is_unknown;
 use super::{End, Machine};
+use crate::ir::Scalar;
 
 /// What a name says that a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,9 @@ pub enum Named {
 
 /// What stands for a lock that has no argument.
 const NAMELESS: u64 = 8;
+
+/// What a string literal is called among the globals.
+const TEXT: &str = "string literal";
 
 /// Words that make a lock's name one of a function about locks.
 const ABOUT: &[&str] = &[
@@ -179,26 +184,45 @@ impl Machine<'_> {
     }
 
     /// A function that starts threads gets one of its own; what comes after it among the arguments
-    /// is its argument.
+    /// is its argument. `start(&id, work, data)` leaves the handle behind its first argument and
+    /// returns 0, as `pthread_create` does; any other shape returns the handle. The thread runs, so
+    /// the call must not look like one that failed.
     fn start_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
         let found = self.function_argument(ti, n);
         let next = found.and_then(|(i, _)| self.threads[ti].stack[at..].get(i + 1).copied());
-        let Some((_, f)) = found else {
+        let Some((place, f)) = found else {
             self.call_unknown(ti, n, NAMELESS);
             return true;
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
-        // Whether a handle is left behind the first argument, and what a join is called, nobody
-        // knows.
+        let first = self.threads[ti].stack[at];
+        let id = (place > 0).then(|| self.room_for_handle(first)).flatten();
+        // What a join is called nobody knows.
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
             _ => 0,
         };
+        if let Some(id) = id {
+            self.memory.store(id, Scalar::U64, handle);
+        }
         self.threads[ti].stack.truncate(at);
-        self.push(ti, handle);
+        self.push(ti, if id.is_some() { 0 } else { handle });
         self.approximate = true;
         false
+    }
+
+    /// Where a handle is left, if the address is that of a variable and not of a text.
+    fn room_for_handle(&self, address: u64) -> Option<usize> {
+        let size = u64::from(Scalar::U64.size());
+        let is_text = self.program.globals.iter().any(|g| {
+            let start = u64::from(g.address);
+            g.size > 0 && (start..start + u64::from(g.size)).contains(&address) && &*g.name == TEXT
+        });
+        if is_unknown(address) || is_text || self.within_object(address, size) < size {
+            return None;
+        }
+        self.memory.index(address, size).ok()
     }
 
     /// The same question gets the same answer, until something unknown must have changed.

@@ -9,7 +9,7 @@ use raddle_check::c::commands::Command;
 use raddle_check::c::{self, Limits, Lowered, NoIncludes};
 use raddle_check::{Options, Session, Source};
 
-use raddle_lsp::csharp_project;
+use raddle_lsp::csharp_project::{self, Projects};
 
 use super::args::Args;
 use super::database::Databases;
@@ -69,7 +69,7 @@ pub fn load(
         preprocessor,
         largest: args.largest_file,
         named: &args.paths,
-        root: common_root(&jobs),
+        root: common_root(&jobs, &args.paths),
         ..Worker::default()
     };
     let parts = raddle_harness::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());
@@ -78,15 +78,16 @@ pub fn load(
     collect(&jobs, done, options, left_out)
 }
 
-/// The folder that all files lie in.
-fn common_root(jobs: &[Job<'_>]) -> PathBuf {
-    let mut folders = jobs.iter().filter_map(|j| j.real.parent());
+/// The folder that all files and all folders of the command line lie in.
+fn common_root(jobs: &[Job<'_>], named: &[PathBuf]) -> PathBuf {
+    let named = named.iter().filter(|p| p.is_dir()).filter_map(|p| std::fs::canonicalize(p).ok());
+    let mut folders = jobs.iter().filter_map(|j| j.real.parent()).map(Path::to_path_buf).chain(named);
     let Some(first) = folders.next() else { return PathBuf::from("/") };
-    let common = |root: PathBuf, folder: &Path| {
+    let common = |root: PathBuf, folder: PathBuf| {
         let both = root.components().zip(folder.components()).take_while(|(a, b)| a == b);
         both.map(|(a, _)| a).collect()
     };
-    folders.fold(first.to_path_buf(), common)
+    folders.fold(first, common)
 }
 
 fn collect(
@@ -134,6 +135,7 @@ struct Worker<'a> {
     /// No project above it is looked for.
     root: PathBuf,
     headers: Headers,
+    projects: Projects,
     next: AtomicUsize,
     bytes: AtomicU64,
 }
@@ -183,13 +185,13 @@ impl Worker<'_> {
     fn not_compiled(&self, job: &Job<'_>) -> Option<String> {
         let is_csharp = raddle_check::csharp::is_csharp(&job.path.to_string_lossy());
         let is_asked = is_csharp && !self.named.iter().any(|p| p == job.path);
-        is_asked.then(|| csharp_project::not_compiled(&job.real, &self.root)).flatten()
+        is_asked.then(|| self.projects.not_compiled(&job.real, &self.root)).flatten()
     }
 
     /// What a C# file means depends on all others: the session lowers them together.
     fn csharp(&self, job: &Job<'_>, text: Vec<u8>) -> Done {
         let project = csharp_project::project_of(&job.real, &self.root);
-        let symbols = project.as_deref().map(|p| csharp_project::read(p).symbols).unwrap_or_default();
+        let symbols = project.as_deref().map(|p| self.projects.read(p).symbols.clone()).unwrap_or_default();
         let macros = symbols.into_iter().map(|s| (s, Some(String::new()))).collect();
         let group = project.map(|p| p.to_string_lossy().into_owned());
         let source = Source::new(&job.path.to_string_lossy(), text).with_macros(macros);

@@ -87,22 +87,38 @@ public class ApplicationException : Exception { public ApplicationException() { 
 public class OperationCanceledException : SystemException { public OperationCanceledException() { } public OperationCanceledException(object t) { } }
 public class TaskCanceledException : OperationCanceledException { public TaskCanceledException() { } }
 public class AggregateException : Exception { public AggregateException() { } public AggregateException(object inner) { InnerException = inner; } public AggregateException Flatten() { return this; } }
-// Milliseconds, as far as a span is made of numbers.
-public class TimeSpan {
-    public long __ms;
-    public static TimeSpan __Of(long ms) { TimeSpan t = new TimeSpan(); t.__ms = ms; return t; }
-    public static TimeSpan FromMilliseconds(long n) { return __Of(n); }
-    public static TimeSpan FromSeconds(long n) { return __Of(n * 1000); }
-    public static TimeSpan FromMinutes(long n) { return __Of(n * 60000); }
-    public static TimeSpan FromHours(long n) { return __Of(n * 3600000); }
-    public static TimeSpan FromDays(long n) { return __Of(n * 86400000); }
-    public static TimeSpan Zero => __Of(0);
-    public long TotalMilliseconds => __ms;
-    public static bool operator <(TimeSpan a, TimeSpan b) { return a.__ms < b.__ms; }
-    public static bool operator >(TimeSpan a, TimeSpan b) { return a.__ms > b.__ms; }
-    public static bool operator <=(TimeSpan a, TimeSpan b) { return a.__ms <= b.__ms; }
-    public static bool operator >=(TimeSpan a, TimeSpan b) { return a.__ms >= b.__ms; }
-    public static long __Milliseconds(object t) { if (t is TimeSpan) { TimeSpan s = (TimeSpan)t; return s.__ms; } return (long)t; }
+// Ticks of 100 ns, as far as a span is made of numbers.
+public struct TimeSpan {
+    public long Ticks;
+    public TimeSpan(long ticks) { Ticks = ticks; }
+    public TimeSpan(long h, long m, long s) { Ticks = ((h * 60 + m) * 60 + s) * 10000000; }
+    public TimeSpan(long d, long h, long m, long s) { Ticks = (((d * 24 + h) * 60 + m) * 60 + s) * 10000000; }
+    public TimeSpan(long d, long h, long m, long s, long ms) { Ticks = ((((d * 24 + h) * 60 + m) * 60 + s) * 1000 + ms) * 10000; }
+    public static TimeSpan __Of(long ms) { return new TimeSpan(ms * 10000); }
+    public static TimeSpan FromTicks(long n) { return new TimeSpan(n); }
+    public static TimeSpan FromMilliseconds(double n) { return new TimeSpan((long)(n * 10000)); }
+    public static TimeSpan FromSeconds(double n) { return new TimeSpan((long)(n * 10000000)); }
+    public static TimeSpan FromMinutes(double n) { return new TimeSpan((long)(n * 600000000)); }
+    public static TimeSpan FromHours(double n) { return new TimeSpan((long)(n * 36000000000)); }
+    public static TimeSpan FromDays(double n) { return new TimeSpan((long)(n * 864000000000)); }
+    public static TimeSpan Zero => new TimeSpan(0);
+    public static TimeSpan MaxValue => new TimeSpan(9223372036854775807);
+    public static TimeSpan MinValue => new TimeSpan(-9223372036854775807);
+    public double TotalMilliseconds => Ticks / 10000.0;
+    public double TotalSeconds => Ticks / 10000000.0;
+    public TimeSpan Add(TimeSpan other) { return new TimeSpan(Ticks + other.Ticks); }
+    public TimeSpan Subtract(TimeSpan other) { return new TimeSpan(Ticks - other.Ticks); }
+    public TimeSpan Negate() { return new TimeSpan(-Ticks); }
+    public TimeSpan Duration() { return new TimeSpan(Ticks < 0 ? -Ticks : Ticks); }
+    public static TimeSpan operator +(TimeSpan a, TimeSpan b) { return new TimeSpan(a.Ticks + b.Ticks); }
+    public static TimeSpan operator -(TimeSpan a, TimeSpan b) { return new TimeSpan(a.Ticks - b.Ticks); }
+    public static bool operator ==(TimeSpan a, TimeSpan b) { return a.Ticks == b.Ticks; }
+    public static bool operator !=(TimeSpan a, TimeSpan b) { return a.Ticks != b.Ticks; }
+    public static bool operator <(TimeSpan a, TimeSpan b) { return a.Ticks < b.Ticks; }
+    public static bool operator >(TimeSpan a, TimeSpan b) { return a.Ticks > b.Ticks; }
+    public static bool operator <=(TimeSpan a, TimeSpan b) { return a.Ticks <= b.Ticks; }
+    public static bool operator >=(TimeSpan a, TimeSpan b) { return a.Ticks >= b.Ticks; }
+    public static long __Milliseconds(object t) { if (t is TimeSpan) { TimeSpan s = (TimeSpan)t; return s.Ticks / 10000; } return (long)t; }
 }
 public static class Timeout { public const int Infinite = -1; public static TimeSpan InfiniteTimeSpan => TimeSpan.__Of(-1); }
 public static class GC {
