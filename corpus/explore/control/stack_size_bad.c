@@ -4,17 +4,17 @@
 // Fails when: always.
 #include <pthread.h>
 
-__attribute__((noinline)) static int deep(int levels)
+__attribute__((noinline)) static int deep(int levels, volatile char *above)
 {
     volatile char room[1 << 16];
-    room[0] = 1;
+    room[0] = above ? above[0] : 1;
     if (levels == 0) return room[0];
-    return deep(levels - 1) + room[0];
+    return deep(levels - 1, room) + room[0];
 }
 
 static void *work(void *levels)
 {
-    return (void *)(long)deep(*(int *)levels);
+    return (void *)(long)deep(*(int *)levels, 0);
 }
 
 int main(void)

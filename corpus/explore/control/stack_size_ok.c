@@ -6,17 +6,17 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int done;
 
-__attribute__((noinline)) static int deep(int levels)
+__attribute__((noinline)) static int deep(int levels, volatile char *above)
 {
     volatile char room[1 << 16];
-    room[0] = 1;
+    room[0] = above ? above[0] : 1;
     if (levels == 0) return room[0];
-    return deep(levels - 1) + room[0];
+    return deep(levels - 1, room) + room[0];
 }
 
 static void *work(void *levels)
 {
-    assert(deep(*(int *)levels) == *(int *)levels + 1);
+    assert(deep(*(int *)levels, 0) == *(int *)levels + 1);
     pthread_mutex_lock(&mutex);
     done++;
     pthread_mutex_unlock(&mutex);

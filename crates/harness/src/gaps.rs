@@ -1,5 +1,8 @@
 //! Why executions of a program may exist that no schedule leads to.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use raddle_binary::is_std_own_affair;
 use raddle_explore::{StepFlags, TraceView};
 use raddle_wire::explore::{Hidden, awaits, outcome};
@@ -121,13 +124,43 @@ const SYSTEM: [&str; 12] = [
 
 /// Whether a file that is mapped is one of the system's or calls the probes.
 pub fn is_known(mapped: &Mapped) -> bool {
-    let name = mapped.path.file_name().unwrap_or_default().to_string_lossy();
-    if SYSTEM.iter().any(|known| name.starts_with(known)) {
-        return true;
-    }
-    let Ok(content) = std::fs::read(&mapped.path) else { return true };
+    is_of_system(&mapped.path) || calls_probes(&mapped.path)
+}
+
+fn is_of_system(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    SYSTEM.iter().any(|known| name.starts_with(known))
+}
+
+/// Whether a file calls the probes, or has no code that could.
+fn calls_probes(path: &Path) -> bool {
+    let Ok(content) = std::fs::read(path) else { return true };
     // What is mapped beside code (a table of the locale, a memory file) accesses nothing.
     !content.starts_with(b"\x7fELF") || content.windows(7).any(|w| w == b"__tsan_")
+}
+
+/// Where a system keeps the libraries that nobody would build with raddle.
+const INSTALLED: [&str; 6] = ["/usr/", "/lib", "/opt/", "/nix/", "/snap/", "/gnu/"];
+
+/// What to say of the files of the project that watched processes have mapped, and that do not call
+/// the probes.
+pub fn say_own_without_probes<'a>(mapped: impl Iterator<Item = &'a Mapped>) -> Option<String> {
+    let unseen = own_without_probes(mapped);
+    let (are, them) = if unseen.len() == 1 { ("is", "it") } else { ("are", "them") };
+    (!unseen.is_empty()).then(|| {
+        format!(
+            "{} {are} not instrumented: races in {them} are not seen; build {them} with raddle too",
+            unseen.join(", ")
+        )
+    })
+}
+
+fn own_without_probes<'a>(mapped: impl Iterator<Item = &'a Mapped>) -> Vec<String> {
+    let is_own =
+        |path: &&Path| path.is_absolute() && !INSTALLED.iter().any(|i| path.to_string_lossy().starts_with(i));
+    let files: BTreeSet<&Path> = mapped.map(|m| m.path.as_path()).filter(is_own).collect();
+    let unseen = files.into_iter().filter(|path| !is_of_system(path) && !calls_probes(path));
+    unseen.map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned()).collect()
 }
 
 #[cfg(test)]

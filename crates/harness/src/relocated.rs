@@ -9,7 +9,6 @@ use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC,
 
 use crate::collect::Process;
 use crate::install::{cache, results};
-use crate::say::say;
 use crate::target::Program;
 
 /// Functions by which a program starts threads, as their names begin.
@@ -50,7 +49,7 @@ impl Prepared {
 
 /// The copy of a program that has no probes, if it is one to be watched by itself: it starts threads
 /// and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be there to
-/// start what is to be watched, so it is left alone unless `wanted`. Says what it does.
+/// start what is to be watched, so it is left alone unless `wanted`.
 pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Prepared>> {
     if !program.is_plain {
         return Ok(None);
@@ -65,7 +64,6 @@ pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Prepared>> {
     }
     let prepared = copy(&program.path)
         .with_context(|| format!("{name} is not instrumented, and cannot be watched as it is"))?;
-    say!("{name} is not instrumented: {}", coverage(prepared.counts));
     Ok(Some(prepared))
 }
 

@@ -95,6 +95,23 @@ fn an_instrumented_library_in_a_program_that_is_not() {
     bench.run("", &["sh", "-c", "./host ./library.so"]).assert_races(&["of_library"]);
 }
 
+/// The project's own file without probes is named: silence about it would be taken for a verdict.
+#[test]
+fn what_is_not_instrumented_beside_what_is_gets_a_sentence() {
+    let bench = Bench::new();
+    bench.source("library");
+    bench.source("host");
+    let library = "-g -O1 -shared -fPIC -pthread library.c -o library.so";
+    bench.ok("cc --use gcc -g host.c -o host");
+    bench.ok(&format!("cc --use gcc {library}"));
+    let both = bench.run("", &["./host", "./library.so"]);
+    assert!(!both.stderr.contains("not instrumented"), "{}", both.stderr);
+    succeed(bench.command("gcc").args(library.split(' ')));
+    let one = bench.run("", &["./host", "./library.so"]);
+    let said = "library.so is not instrumented: races in it are not seen; build it with raddle too";
+    assert!(one.findings().is_empty() && one.stderr.contains(said), "{}", one.stderr);
+}
+
 #[test]
 fn a_binary_of_plain_gcc_gets_raddles_runtime_for_libtsan() {
     let bench = Bench::new();

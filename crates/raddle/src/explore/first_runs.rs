@@ -19,9 +19,10 @@ use raddle_harness::detection::session::Session;
 use raddle_harness::detection::{Mode, Options, explain};
 use raddle_harness::processor_time;
 use raddle_harness::program::is_rust;
+use raddle_harness::relocated::Prepared;
 use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
-use raddle_harness::{launch, target};
+use raddle_harness::{gaps, launch, target};
 
 /// What the first runs have shown.
 #[derive(Default)]
@@ -41,7 +42,7 @@ pub struct Seen {
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut seen = Seen::default();
     let mut options = Options::new(Mode::Hybrid);
-    let (processes, ending) = run(recipe, &options, limit)?;
+    let (processes, ending) = run(recipe, None, &options, limit)?;
     // One that was ended by a signal says nothing, just as one that had to be ended.
     let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
@@ -64,7 +65,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     // Where there are more threads than have clocks, no execution of the search is looked at.
     if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
         options.mode = Mode::Hb;
-        let (processes, _) = run(recipe, &options, limit)?;
+        let (processes, _) = run(recipe, None, &options, limit)?;
         let report = explain::report(&recipe.words, &processes, &options);
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
     }
@@ -77,6 +78,8 @@ pub struct Watched {
     pub report: Report,
     pub instrumented: bool,
     pub ending: Ending,
+    /// What of the project was not watched, if something was not.
+    pub unseen: Option<String>,
     /// Threads of the process that had most, its first one among them.
     pub threads: u64,
 }
@@ -101,13 +104,16 @@ impl Ending {
 }
 
 /// Runs the program once under the detector, for at most `limit`, and with nothing of its output
-/// shown.
-pub fn watch_once(recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
+/// shown. A program that is not instrumented executes the copy of its code, if one is given.
+pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
-    let (processes, ending) = run(recipe, &options, limit)?;
+    let (processes, ending) = run(recipe, copy, &options, limit)?;
     let report = explain::report(&recipe.words, &processes, &options);
     let threads = processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
-    Ok(Watched { report, instrumented: processes.iter().any(|p| p.instrumented), ending, threads })
+    let instrumented = processes.iter().any(|p| p.instrumented && !p.relocated);
+    let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
+    let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
+    Ok(Watched { report, instrumented, unseen, ending, threads })
 }
 
 /// How the program ends by itself, without raddle in it. For a failure that raddle could have
@@ -119,8 +125,16 @@ pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
     wait(recipe, command, limit)
 }
 
-fn run(recipe: &Recipe, options: &Options, limit: Duration) -> Result<(Vec<Process>, Ending)> {
+fn run(
+    recipe: &Recipe,
+    copy: Option<&Prepared>,
+    options: &Options,
+    limit: Duration,
+) -> Result<(Vec<Process>, Ending)> {
     let session = Session::open(options)?;
+    if let Some(copy) = copy {
+        session.relocate(copy)?;
+    }
     let command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
     let ending = wait(recipe, command, limit)?;
     let served = session.close();

@@ -302,7 +302,11 @@ impl All {
             let what = count(accepted, "confirmed finding is", "confirmed findings are");
             report.coverage.push(format!("{what} left out, as `raddle triage` accepted them"));
         }
-        report.coverage.push(report::counts(&self.counts));
+        let hint = match self.counts.open > 0 && !args.suspects {
+            true => " (`--suspects` lists them)",
+            false => "",
+        };
+        report.coverage.push(format!("{}{hint}", report::counts(&self.counts)));
         report
     }
 }

@@ -23,8 +23,10 @@ use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::detection::Mode;
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
+use raddle_harness::relocated::{self, Prepared};
 use raddle_harness::say::count;
 use raddle_harness::target::{self, Program};
+use raddle_harness::worker::Recipe;
 
 /// The first turn of a search, short so that what is easy to find is told at once; each later one
 /// is twice as long.
@@ -72,6 +74,8 @@ pub struct Hunter<'a> {
     prey: &'a Prey,
     program: Program,
     runtime: Runtime,
+    /// Its code with probes, if it was built without.
+    copy: Option<Prepared>,
     deadline: Instant,
     journal: &'a mut Journal,
     out: Outcome,
@@ -112,6 +116,7 @@ impl<'a> Hunter<'a> {
             prey,
             program,
             runtime,
+            copy: None,
             deadline,
             journal,
             out,
@@ -138,7 +143,7 @@ impl<'a> Hunter<'a> {
         let instrumented = self.look()?;
         self.check_sources();
         if !instrumented {
-            self.out.coverage.push(format!("`{}`: {NOT_INSTRUMENTED}", self.program.path.display()));
+            self.say_not_instrumented();
         }
         match self.has_no_threads() {
             true => {
@@ -178,7 +183,7 @@ impl<'a> Hunter<'a> {
         raddle_harness::interrupt::came() || self.left().is_zero()
     }
 
-    fn recipe(&self, args: &explore::Args) -> raddle_harness::worker::Recipe {
+    fn recipe(&self, args: &explore::Args) -> Recipe {
         explore::recipe(args, self.program.clone(), self.runtime.clone())
     }
 
@@ -186,22 +191,44 @@ impl<'a> Hunter<'a> {
         self.args.seed + self.journal.hunts_before()
     }
 
+    /// One ordinary run under the detector. A copy of machine code does not know atomic loads and
+    /// stores: there, locksets would suspect much that is right.
+    fn watch(&self, recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
+        match &self.copy {
+            Some(copy) => watch_once(recipe, Some(copy), Mode::Hb, limit),
+            None => watch_once(recipe, None, mode, limit),
+        }
+    }
+
+    fn say_not_instrumented(&mut self) {
+        let path = self.program.path.display();
+        let what = match &self.copy {
+            Some(copy) => format!("{}; {SEEN_IN_A_COPY}", relocated::coverage(copy.counts)),
+            None => NOT_SEEN.into(),
+        };
+        self.out.coverage.push(format!("`{path}` is not instrumented: {what}; {BUILD_IT}"));
+    }
+
     /// One ordinary run under locksets and lock orders. Says whether anything in it is
     /// instrumented.
     fn look(&mut self) -> Result<bool> {
+        // One that cannot be copied is run all the same: its locks are seen.
+        self.copy = relocated::prepare(&self.program, false).ok().flatten();
         let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
-        let watched = watch_once(&recipe, Mode::Hybrid, limit)?;
+        let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
         // A run that was cut off may not have come to say so.
         let instrumented = watched.instrumented || self.program.has_runtime;
+        self.out.coverage.extend(watched.unseen.clone());
         let has_seen = self.watched(watched);
         self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
         // What a run has seen for certain, such as a rule that was broken, needs no schedule:
         // another run confirms it.
         let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
         if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
-            self.watched(watch_once(&recipe, Mode::Hybrid, limit)?);
+            let again = self.watch(&recipe, Mode::Hybrid, limit)?;
+            self.watched(again);
         }
         Ok(instrumented)
     }
@@ -307,7 +334,7 @@ impl<'a> Hunter<'a> {
                 return;
             }
             let limit = self.left().min(LONGEST_RUN);
-            let Ok(watched) = watch_once(&recipe, Mode::Hybrid, limit) else { return };
+            let Ok(watched) = self.watch(&recipe, Mode::Hybrid, limit) else { return };
             self.watched(watched);
             for (by, finding) in std::mem::take(&mut self.alone) {
                 match self.is_corroborated(&finding) {
@@ -566,7 +593,7 @@ impl<'a> Hunter<'a> {
             if self.is_over() {
                 break;
             }
-            let Ok(watched) = watch_once(&self.recipe(&args), Mode::Hb, limit) else { break };
+            let Ok(watched) = self.watch(&self.recipe(&args), Mode::Hb, limit) else { break };
             self.watched(watched);
             self.journal.progress(self.prey, &self.out.ledger, "ran it again");
         }
@@ -606,10 +633,16 @@ fn number(report: &Report, key: &str) -> u64 {
 const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
 
-/// What is said of a program that is not instrumented.
-const NOT_INSTRUMENTED: &str = "nothing that it runs is instrumented, so accesses to memory are not seen: no race, no use of freed memory \
-    and no wrong value can be found, and nothing is refuted; build it with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or \
-    `raddle build`";
+/// What is said of a program that is neither instrumented nor watched by a copy of its code.
+const NOT_SEEN: &str = "accesses to memory are not seen, so no race, no use of freed memory and no wrong value can be found, and \
+    nothing is refuted";
+
+/// What is said of one that was watched by a copy of its code.
+const SEEN_IN_A_COPY: &str = "that was done in ordinary runs only, so a race in it stays open, nothing is refuted, and its schedules \
+    have points at calls of locks and the like, not at accesses";
+
+const BUILD_IT: &str =
+    "for more, build it with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or `raddle build`";
 
 /// What is said where a program did nothing, and had nothing to read.
 const NO_INPUT: &str = " (its standard input was empty: --stdin FILE gives it one)";

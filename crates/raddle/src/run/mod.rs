@@ -20,7 +20,7 @@ use crate::report::{Settler, TextTo};
 use raddle_harness::detection::explain;
 use raddle_harness::detection::session::{Served, Session};
 use raddle_harness::say::{count, say};
-use raddle_harness::{collect, launch, relocated, target};
+use raddle_harness::{collect, gaps, launch, relocated, target};
 
 /// Runs the target and reports what was found.
 pub fn run(args: Args) -> Result<ExitCode> {
@@ -38,6 +38,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     };
     let session = Session::open(&detection)?;
     if let Some(copy) = &copy {
+        say!("{} is not instrumented: {}", program.path.display(), relocated::coverage(copy.counts));
         session.relocate(copy)?;
     }
 
@@ -94,6 +95,10 @@ fn say_what_is_not_seen(served: &Served, processes: &[collect::Process]) -> usiz
         say!(
             "{executable} could not be read in time, or at all: `--ignore` has no effect on its code, and its locks of Rust's standard library count as atomics"
         );
+    }
+    let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
+    if let Some(sentence) = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules)) {
+        say!("{sentence}");
     }
     let lost: u64 = processes.iter().map(|p| p.lost).sum();
     if lost > 0 {

@@ -124,6 +124,18 @@ const PART: &[&str] = &[
     "control/timer_late_callback_bad.c",
     "control/timer_rearmed_ok.c",
     "control/timerfd_cancelled_bad.c",
+    "control/float_rounding_bad.c",
+    "control/float_rounding_ok.c",
+    "control/library_locks_bad.c",
+    "control/library_locks_ok.c",
+    "control/signal_stack_bad.c",
+    "control/signal_stack_ok.c",
+    "control/stack_left_bad.c",
+    "control/stack_left_ok.c",
+    "control/stack_size_bad.c",
+    "control/stack_size_ok.c",
+    "control/thread_number_bad.c",
+    "control/thread_number_ok.c",
 ];
 
 /// Built with clang as well.

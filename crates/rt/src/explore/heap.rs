@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use raddle_explore::{MAX_THREADS, OpKind};
 use raddle_wire::explore::gap;
 
-use super::point::point;
+use super::point::{point, uninterrupted};
 use super::{Wait, fatal, hidden, is_on, known_places, leaks, op, races, state};
 use crate::hub::modules;
 use crate::sys;
@@ -230,7 +230,11 @@ pub fn free(p: *mut c_void, pc: usize) {
         let n = head.size;
         let own = head.state & OF_LIBC != 0 && known_places::is_of_libc(pc);
         if !(own || known_places::frees_quietly(pc)) {
+            // The C library's locks are real ones, and it may hold one.
+            let held = i32::from(known_places::is_of_libc(pc));
+            uninterrupted(held);
             point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
+            uninterrupted(-held);
             if head.is_live() {
                 hidden::freed(at, n, pc);
             }

@@ -29,7 +29,7 @@ pub struct Quiet {
     bias: usize,
     sites: (*const u64, usize),
     /// The C library's code.
-    libc: (usize, usize),
+    libc: [(usize, usize); 2],
     cache: [usize; CACHE],
 }
 
@@ -103,11 +103,10 @@ pub fn frees_quietly(pc: usize) -> bool {
     s.quiet.known(pc) == Place::Quiet || s.quiet.known(caller) == Place::Quiet
 }
 
-/// Is this the C library's own code?
+/// Is this the C library's own code, or the loader's?
 #[inline]
 pub fn is_of_libc(pc: usize) -> bool {
-    let (low, high) = state().quiet.libc;
-    (low..high).contains(&pc)
+    state().quiet.libc.iter().any(|(low, high)| (*low..*high).contains(&pc))
 }
 
 impl Quiet {
@@ -130,18 +129,19 @@ impl Quiet {
     }
 }
 
-/// Where the C library's code lies; nowhere, where it is part of the program.
-fn c_library() -> (usize, usize) {
-    let mut found = (0, 0);
+/// Where the code of the C library and of the loader lies; nowhere, where it is part of the program.
+fn c_library() -> [(usize, usize); 2] {
+    const NAMES: [&[u8]; 2] = [b"/libc.so.6", b"/ld-linux-x86-64.so.2"];
+    let mut found = [(0, 0); 2];
     modules::each_line(|line| {
         let mut fields = line.split(|b| *b == b' ');
         let (Some(range), Some(permissions)) = (fields.next(), fields.next()) else { return };
         let mut range = range.split(|b| *b == b'-');
         if permissions.starts_with(b"r-x")
-            && line.ends_with(b"/libc.so.6")
+            && let Some(i) = NAMES.iter().position(|name| line.ends_with(name))
             && let (Some(low), Some(high)) = (range.next(), range.next())
         {
-            found = (modules::hex(low), modules::hex(high));
+            found[i] = (modules::hex(low), modules::hex(high));
         }
     });
     found

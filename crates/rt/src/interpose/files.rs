@@ -74,9 +74,13 @@ accesses! {
         c.writes_one(result)
     } then |r| { if r == 0 && !(*result).is_null() { c.wrote(to, usize::from((*to).d_reclen)) } }
     fn readdir(dir: *mut c_void) -> *mut libc::dirent, |c| { c.uses_folder(dir); c.keeps_state() } then |r| {
+        // Its position, which POSIX lets one thread at a time move: not where a use is noted.
+        c.wrote_own(dir.cast::<u64>().add(1), 8);
         if !r.is_null() { c.wrote_own(r, usize::from((*r).d_reclen)) }
     }
     fn readdir64(dir: *mut c_void) -> *mut libc::dirent, |c| { c.uses_folder(dir); c.keeps_state() } then |r| {
+        // Its position, which POSIX lets one thread at a time move: not where a use is noted.
+        c.wrote_own(dir.cast::<u64>().add(1), 8);
         if !r.is_null() { c.wrote_own(r, usize::from((*r).d_reclen)) }
     }
     fn closedir(dir: *mut c_void) -> c_int, |c| { c.frees_object(dir) }

@@ -5,6 +5,7 @@
 
 mod access;
 mod alloc;
+mod at_thread_exit;
 mod barrier;
 mod c11;
 mod cancel;

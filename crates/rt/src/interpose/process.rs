@@ -89,6 +89,14 @@ fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
     r
 }
 
+/// After a wait for children: the end of one, which came after its beginning, was seen.
+fn reaped(t: &mut Thread, child: c_int) -> c_int {
+    if child > 0 {
+        world_acquire(t);
+    }
+    child
+}
+
 /// A copy of `environment` with what a watched process needs of it, where that is missing: a
 /// program that cleans its environment before it starts another does not mean to leave raddle
 /// behind.
@@ -134,6 +142,7 @@ type Texts = *const *const c_char;
 
 interpose! {
     fn fork() -> c_int, |t, pc, real| {
+        world_release(t);
         let _inside = t.enter();
         makes_child(|| real(), || in_child(t))
     } record as detect, tsvd {
@@ -146,31 +155,37 @@ interpose! {
         }
         child
     }
-    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { real(status) } record as detect, tsvd real, explore cancels {
+    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { reaped(t, real(status)) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, 0, pc) {
             return -1;
         }
         real(status)
     }
-    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| { real(which, status, options) } record as detect, tsvd real, explore cancels {
+    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| { reaped(t, real(which, status, options)) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(which, options, pc) {
             return -1;
         }
         real(which, status, options)
     }
-    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(status, options, usage) } record as detect, tsvd real, explore cancels {
+    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { reaped(t, real(status, options, usage)) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, options, pc) {
             return -1;
         }
         real(status, options, usage)
     }
-    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { real(which, status, options, usage) } record as detect, tsvd real, explore cancels {
+    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { reaped(t, real(which, status, options, usage)) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(which, options, pc) {
             return -1;
         }
         real(which, status, options, usage)
     }
-    fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| { real(kind, id, info, options) } record as detect, tsvd real, explore cancels {
+    fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| {
+        let r = real(kind, id, info, options);
+        if r == 0 {
+            world_acquire(t);
+        }
+        r
+    } record as detect, tsvd real, explore cancels {
         let which = match kind {
             libc::P_PID => id as c_int,
             libc::P_PGID => -(id as c_int),
@@ -182,6 +197,7 @@ interpose! {
         real(kind, id, info, options)
     }
     fn _Fork() -> c_int, |t, pc, real| {
+        world_release(t);
         let _inside = t.enter();
         makes_child(|| real(), || in_child(t))
     } record as detect, tsvd {
@@ -192,6 +208,7 @@ interpose! {
     }
     /// The C library's own fork in here is not interposed. It returns in the child.
     fn daemon(stay: c_int, open: c_int) -> c_int, |t, pc, real| {
+        world_release(t);
         let _inside = t.enter();
         makes_child(|| real(stay, open), || in_child(t))
     } record as detect, tsvd {
@@ -201,6 +218,7 @@ interpose! {
         real(stay, open)
     }
     fn forkpty(master: *mut c_int, name: *mut c_char, termios: *const c_void, size: *const c_void) -> c_int, |t, pc, real| {
+        world_release(t);
         let _inside = t.enter();
         makes_child(|| real(master, name, termios, size), || in_child(t))
     } record as detect, tsvd {
@@ -215,7 +233,21 @@ interpose! {
         let r = unloading(|| real(handle));
         modules::forget_unmapped();
         r
-    } record as detect, tsvd real, explore { explore::changes_process(pc); real(handle) }
+    } record as detect, tsvd real, explore {
+        explore::changes_process(pc);
+        // The loader's lock is a real one.
+        explore::uninterrupted(1);
+        let r = real(handle);
+        explore::uninterrupted(-1);
+        r
+    }
+    fn dl_iterate_phdr(visit: usize, argument: *mut c_void) -> c_int, |t, pc, real| { real(visit, argument) } record as detect, tsvd real, explore {
+        // The program's function is called under the loader's lock, which is a real one.
+        explore::uninterrupted(1);
+        let r = real(visit, argument);
+        explore::uninterrupted(-1);
+        r
+    }
     /// What is registered by one thread may be run by another, which ends the process, by a call or
     /// by a return from main, which nobody sees.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
@@ -412,6 +444,9 @@ unsafe extern "C" fn execle(path: Text, arguments: Texts) -> c_int {
 
 fn spawns() {
     CHILDREN.store(true, Relaxed);
+    if is_active() {
+        world_release(current());
+    }
     if explore::is_on() {
         explore::fork::forks(0);
     }
@@ -485,6 +520,7 @@ extern "C" fn vfork() -> c_int {
     if !is_active() {
         return fork();
     }
+    world_release(t);
     let _inside = t.enter();
     makes_child(fork, || in_child(t))
 }

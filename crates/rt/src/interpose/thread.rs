@@ -13,7 +13,7 @@ use super::stack_size::{make_room_by_default, with_room};
 use crate::detect::thread::{Card, Start, Thread, current, new_card};
 use crate::detect::{depot, misuse, objects, range, sids, sync};
 use crate::explore::{self, sync::Until, threads::Patience};
-use crate::hub::{is_active, log};
+use crate::hub::{is_active, log, modules};
 use crate::sys::{self, Shared, Spin};
 use crate::trace::plain;
 use crate::tsvd::sync as tsvd_sync;
@@ -51,6 +51,8 @@ fn finish_reports_at_exit() {
 /// What is left to say when all handlers of the program have run, which were registered later.
 extern "C" fn at_exit() {
     misuse::leaked_threads();
+    // What was loaded since may be what nobody watches.
+    modules::refresh();
     super::exit_wait::let_threads_run();
     super::process::finish_reports();
 }

@@ -53,8 +53,9 @@ fn acquire(t: &mut Thread, address: usize) {
 pub extern "C" fn read<const SIZE: usize>(address: usize, _: usize, pc: usize) -> usize {
     let t = current();
     match role(address) {
-        Role::Synchronises => return before_load(address, 0, pc),
-        Role::Relaxed => {}
+        // An atomic instruction may touch it between this probe and the load, which then sees what
+        // that stored. Until one does there is nothing to acquire.
+        Role::Synchronises | Role::Relaxed => return before_load(address, 0, pc),
         Role::Plain if address % 8 + SIZE > 8 => range::access::<false>(t, address, SIZE, pc),
         Role::Plain => access::<false, SIZE>(t, address, pc),
     }
