@@ -47,6 +47,8 @@
 mod both;
 #[path = "oracle/fast.rs"]
 mod fast;
+#[path = "oracle/granule.rs"]
+mod granule;
 #[path = "oracle/regressions.rs"]
 mod regressions;
 #[path = "oracle/script.rs"]

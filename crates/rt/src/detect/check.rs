@@ -50,6 +50,17 @@ fn equal(a: Slots, b: Slots) -> Slots {
 fn is_zero(a: Slots) -> Slots {
     unsafe { _mm_cmpeq_epi32(a, _mm_setzero_si128()) }
 }
+/// READ of each slot, in the place of ATOMIC.
+#[inline(always)]
+fn reads(v: Slots) -> Slots {
+    unsafe { _mm_slli_epi32(v, 1) }
+}
+/// Ones where the topmost bit is set.
+#[inline(always)]
+fn spread(v: Slots) -> Slots {
+    unsafe { _mm_srai_epi32(v, 31) }
+}
+/// The topmost bit of each lane.
 #[inline(always)]
 fn lanes(v: Slots) -> u32 {
     unsafe { _mm_movemask_ps(_mm_castsi128_ps(v)) as u32 }
@@ -179,7 +190,12 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
     let same_sid = is_zero(and(xor, all(0xff00)));
     let apart = is_zero(and(both, all(0xff)));
     let excused = or(or(same_sid, apart), and(both, all(READ | ATOMIC)));
-    let mut rest = lanes(is_zero(excused));
+    is_one_unordered(t, p, lanes(is_zero(excused)))
+}
+
+/// Did one of the slots `rest` of the granule at `p` not happen before?
+#[inline(always)]
+fn is_one_unordered(t: &Thread, p: *const u8, mut rest: u32) -> bool {
     while rest != 0 {
         // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts
         // afresh. SAFETY: a slot of the granule.
@@ -302,18 +318,21 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     } else if current & ATOMIC == 0 {
         store(p, or(keep, and(lane(free.trailing_zeros()), all(current))));
     } else {
-        store_lanes(p, lanes(drop), free, current);
+        // Beside a flag that threads spin on there may be the data it guards. To store the whole
+        // granule for each look at the flag would undo what another thread records at that moment.
+        let drop = lanes(drop);
+        let own = if drop != 0 { drop } else { free }.trailing_zeros();
+        store_lane(p, own as usize, current);
+        if drop & (drop.wrapping_sub(1)) != 0 {
+            empty_lanes(p, drop & (drop - 1));
+        }
     }
 }
 
-/// Beside a flag that threads spin on there may be the data it guards. To store the whole granule
-/// for each look at the flag would undo what another thread records at that moment.
+#[cold]
 #[inline(never)]
-fn store_lanes(p: *mut u8, drop: u32, free: u32, current: u32) {
-    let own = if drop != 0 { drop } else { free }.trailing_zeros();
-    for lane in (0..SLOTS as u32).filter(|l| drop >> l & 1 == 1 || *l == own) {
-        store_lane(p, lane as usize, if lane == own { current } else { 0 });
-    }
+fn empty_lanes(p: *mut u8, lanes: u32) {
+    (0..SLOTS).filter(|lane| lanes >> lane & 1 == 1).for_each(|lane| store_lane(p, lane, 0));
 }
 
 #[inline(always)]
@@ -329,19 +348,24 @@ fn store_lane(p: *mut u8, lane: usize, slot: u32) {
 #[cold]
 #[inline(never)]
 fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
-    let s = to_array(slots);
-    let before = |o: u32| t.clock.get(sid(o)) >= epoch(o);
-    let covered =
-        |o: u32| before(o) && o & !current & 0xff == 0 && (o & ATOMIC != 0 || current & ATOMIC == 0);
-    let find = |wanted: &dyn Fn(u32) -> bool| {
-        let read = (0..usable).find(|i| s[*i] & READ != 0 && wanted(s[*i]));
-        read.or_else(|| (0..usable).find(|i| wanted(s[*i])))
+    let (read, atomic) = (lanes(reads(slots)), lanes(slots));
+    // SAFETY: SSE2.
+    let within = lanes(is_zero(and(unsafe { _mm_andnot_si128(all(current), slots) }, all(0xff))));
+    let before = to_array(slots)
+        .into_iter()
+        .enumerate()
+        .fold(0, |before, (i, o)| before | ((t.clock.of_slot(o) >= epoch(o)) as u32) << i);
+    let covered = before & within & if current & ATOMIC != 0 { atomic } else { 0b1111 };
+    let find = |wanted: u32| {
+        let wanted = wanted & ((1 << usable) - 1);
+        (wanted != 0)
+            .then(|| if wanted & read != 0 { wanted & read } else { wanted }.trailing_zeros() as usize)
     };
-    let victim = match find(&covered).or_else(|| find(&|o| o & ATOMIC != 0)) {
+    let victim = match find(covered).or_else(|| find(atomic)) {
         Some(i) => i,
         None if current & ATOMIC != 0 => return,
         // SAFETY: reads a counter; any value will do.
-        None => find(&before).unwrap_or_else(|| (unsafe { _rdtsc() } as usize >> 4) % usable),
+        None => find(before).unwrap_or_else(|| (unsafe { _rdtsc() } as usize >> 4) % usable),
     };
     store_lane(p, victim, current);
 }
@@ -391,6 +415,54 @@ pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usi
     watched_access::<WRITE, SIZE>(t, address, pc);
 }
 
+/// The same where only the accesses themselves count: the gate is open, and
+/// [`is_plain`](super::is_plain). `p` has the
+/// granule's slots, which the probe has looked at.
+#[inline(always)]
+pub fn plain_access<const WRITE: bool, const SIZE: usize>(
+    t: &mut Thread,
+    address: usize,
+    pc: usize,
+    p: *mut u8,
+) {
+    if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
+        return again::<WRITE, SIZE>(t, address, pc);
+    }
+    let current = t.state & !(READ | ATOMIC) | mask::<SIZE>(address) | if WRITE { 0 } else { READ };
+    let slots = load(p);
+    if lanes(is_zero(slots)) == 0b1111 {
+        return first_touch(t, address, pc, current);
+    }
+    let c = all(current);
+    // SAFETY: SSE2.
+    let same_sid = is_zero(and(unsafe { _mm_xor_si128(slots, c) }, all(0xff00)));
+    let apart = is_zero(and(if SIZE == 8 { slots } else { and(slots, c) }, all(0xff)));
+    // The granule's slots are the thread's own as a rule: then none is left to be ordered.
+    let excused = or(or(same_sid, apart), if WRITE { first_lane(0) } else { reads(slots) });
+    if is_one_unordered(t, p, lanes(excused) ^ 0b1111) {
+        return unordered(t, address, pc, current);
+    }
+    match (SIZE, WRITE) {
+        // As in `check_slots`: whoever races with what came before races with this write.
+        (8, true) => store(p, first_lane(current)),
+        (8, false) => {
+            // Of the own slots the reads go, as in `record`.
+            // SAFETY: SSE2.
+            let keep = unsafe { _mm_andnot_si128(and(same_sid, spread(reads(slots))), slots) };
+            match lanes(is_zero(keep)) {
+                0 => evict(t, p, keep, current, SLOTS),
+                free => store(p, or(keep, and(lane(free.trailing_zeros()), c))),
+            }
+        }
+        _ => record::<WRITE, false, 0b1111>(t, p, slots, current),
+    }
+}
+
+#[inline(always)]
+fn mask<const SIZE: usize>(address: usize) -> u32 {
+    if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff }
+}
+
 #[inline(always)]
 fn watched_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     if may_be_own(address) {
@@ -420,10 +492,9 @@ fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: 
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
-    let mask = if SIZE == 8 { 0xff } else { (((1u32 << SIZE) - 1) << (address & 7)) & 0xff };
     // That the flags are not set is known, but not to the compiler, which would look whether the
     // access is atomic.
-    let current = t.state & !(READ | ATOMIC) | mask | if WRITE { 0 } else { READ };
+    let current = t.state & !(READ | ATOMIC) | mask::<SIZE>(address) | if WRITE { 0 } else { READ };
     if SIZE == 8 {
         check::<WRITE, true>(t, address, pc, current);
     } else {

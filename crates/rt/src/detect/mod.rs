@@ -78,10 +78,23 @@ pub fn settings() -> &'static Settings {
     unsafe { &*SETTINGS.get() }
 }
 
+static PLAIN: Shared<bool> = Shared::new(false);
+
+/// Do all four lanes of a granule hold slots, and does the first access of a segment alone leave an
+/// event?
+#[inline(always)]
+pub fn is_plain() -> bool {
+    // SAFETY: as in `settings`.
+    unsafe { *PLAIN.get() }
+}
+
 /// Before the first event.
 pub fn configure(settings: Settings) {
     // SAFETY: the process has one thread, and no event has been handled.
-    unsafe { *SETTINGS.get() = settings }
+    unsafe {
+        *SETTINGS.get() = settings;
+        *PLAIN.get() = !settings.owners && settings.history == 1;
+    }
     held_locks::prepare_tables();
     thread::prepare_table();
     depot::prepare();

@@ -43,7 +43,13 @@ fn each_granule<const WRITE: bool>(
     let flags = t.state | if WRITE { 0 } else { READ };
     let end = address.saturating_add(len);
     let mut a = address;
-    while a < end {
+    loop {
+        if a & 7 == 0 {
+            a = skip_recorded::<WRITE>(t, a, end);
+        }
+        if a >= end {
+            return;
+        }
         let n = (8 - (a & 7)).min(end - a);
         let mask = ((1u32 << n) - 1) << (a & 7);
         if !is_recorded::<WRITE>(t, a, mask) && !is_own(t, a) {
@@ -58,6 +64,26 @@ fn each_granule<const WRITE: bool>(
         }
         a += n;
     }
+}
+
+/// The first granule that is not whole, or that does not say so already. Most of what `memcpy`
+/// reads was touched a moment before.
+#[inline(always)]
+fn skip_recorded<const WRITE: bool>(t: &Thread, mut a: usize, end: usize) -> usize {
+    // SAFETY: as in `is_recorded`.
+    unsafe {
+        let read = _mm_set1_epi32(if WRITE { 0 } else { READ as i32 });
+        let wanted = if WRITE { &t.hot_write8 } else { &t.hot_read8 };
+        let wanted = _mm_load_si128(wanted.as_ptr().cast());
+        while a + 8 <= end {
+            let slots = _mm_or_si128(_mm_load_si128(shadow_of(a).cast()), read);
+            if _mm_movemask_epi8(_mm_cmpeq_epi32(slots, wanted)) == 0 {
+                break;
+            }
+            a += 8;
+        }
+    }
+    a
 }
 
 /// The filter of the probes.

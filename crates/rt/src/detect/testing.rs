@@ -49,6 +49,16 @@ pub fn slots(address: usize) -> [u32; SLOTS] {
     unsafe { *shadow_of(address).cast::<[u32; SLOTS]>() }
 }
 
+/// Where they are.
+pub fn slots_at(address: usize) -> *mut u8 {
+    shadow_of(address)
+}
+
+pub fn set_slots(address: usize, slots: [u32; SLOTS]) {
+    // SAFETY: as in `slots`.
+    unsafe { *shadow_of(address).cast::<[u32; SLOTS]>() = slots }
+}
+
 /// A thread as it is before it is known.
 pub fn blank() -> Box<Thread> {
     // SAFETY: thread-local storage is zero at first, so zero is valid for a thread.

@@ -1,7 +1,7 @@
 //! The plan for this executable: which program counters are inside locks of a library, and which to
 //! ignore.
 
-use core::sync::atomic::{AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use super::session::{Path, dir, has_driver, is_empty_file, map_file};
 use super::{covered, log};
@@ -18,6 +18,8 @@ static WORDS: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The load bias: what to add to an address of the file.
 static BIAS: AtomicUsize = AtomicUsize::new(0);
+/// Each atomic operation asks, and most plans only have probes to leave out.
+static HAS_SITES: AtomicBool = AtomicBool::new(false);
 
 fn plan() -> Option<Plan<'static>> {
     let words = WORDS.load(Acquire);
@@ -51,7 +53,7 @@ pub fn ask(bias: usize) {
             BIAS.store(bias, Relaxed);
             COUNT.store(len / 8, Relaxed);
             WORDS.store(at, Release);
-            return;
+            return HAS_SITES.store(plan().is_some_and(|p| !p.sites.is_empty()), Relaxed);
         }
         if is_empty_file(&path) || !has_driver() {
             break;
@@ -70,21 +72,17 @@ pub fn leave_out_covered() {
     }
 }
 
-/// Whether the executable has locks that only a plan knows.
+/// Whether the executable has locks that only a plan knows: it is a Rust program that uses those of
+/// std.
 #[inline]
-pub fn is_there() -> bool {
-    WORDS.load(Relaxed) != 0
-}
-
-/// Whether the executable is a Rust program that uses locks of std.
 pub fn has_sites() -> bool {
-    plan().is_some_and(|p| !p.sites.is_empty())
+    HAS_SITES.load(Relaxed)
 }
 
 /// The lock site of the atomic operation that `t` is about to execute at `pc`.
 #[inline]
 pub fn lock_site(t: &Thread, pc: usize) -> Option<Site> {
-    if !is_there() {
+    if !has_sites() {
         return None;
     }
     find(t, pc)

@@ -83,9 +83,9 @@ const LEN: usize = 39;
 const LONGEST: usize = 128;
 
 /// Has the detector's probe, which is `there`, room for [`hot`]? Its last instructions are known:
-/// it returns, or fetches its caller's address and jumps.
+/// it returns, or fetches its caller's address and that of the slots and jumps.
 fn is_long_enough(there: &[u8]) -> bool {
-    const LAST: [u8; 6] = [0xc3, 0x48, 0x8b, 0x34, 0x24, 0xe9];
+    const LAST: [u8; 10] = [0xc3, 0x48, 0x8b, 0x34, 0x24, 0x4a, 0x8d, 0x14, 0x42, 0xe9];
     there.windows(LAST.len()).position(|w| w == LAST).is_some_and(|at| at + LAST.len() + 4 >= LEN)
 }
 
@@ -133,7 +133,8 @@ mod tests {
             // SAFETY: code, with more behind it.
             assert!(is_long_enough(unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) }));
         }
-        assert!(!is_long_enough(&[0x90, 0xc3, 0x48, 0x8b, 0x34, 0x24, 0xe9, 0, 0, 0, 0]));
+        let short = [0x90, 0xc3, 0x48, 0x8b, 0x34, 0x24, 0x4a, 0x8d, 0x14, 0x42, 0xe9, 0, 0, 0, 0];
+        assert!(!is_long_enough(&short));
     }
 
     /// The code as it is put in place, called as the program calls it.

@@ -11,9 +11,9 @@
 use core::arch::naked_asm;
 use core::mem::offset_of;
 
-use crate::detect::check::access;
-use crate::detect::range;
+use crate::detect::check::{access, plain_access};
 use crate::detect::thread::{Thread, current, gate};
+use crate::detect::{is_plain, range};
 use crate::explore;
 use crate::layout::READ;
 
@@ -51,14 +51,23 @@ fn is_explored<const WRITE: bool>(address: usize) -> bool {
     explore::passes(address)
 }
 
+#[inline(never)]
+fn slow<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+    // Of an explored program no gate is open: a detected one pays for none of its questions.
+    if t.gate == gate::OPEN || !is_explored::<WRITE>(address) {
+        access::<WRITE, SIZE>(t, address, pc)
+    }
+}
+
+/// Calls last whatever it calls, and needs no frame.
 macro_rules! slow {
     ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
-        extern "C" fn $name(address: usize, pc: usize) {
+        extern "C" fn $name(address: usize, pc: usize, slots: *mut u8) {
             let t = current();
-            // Of an explored program no gate is open: a detected one pays for none of its questions.
-            if t.gate == gate::OPEN || !is_explored::<$write>(address) {
-                access::<$write, $size>(t, address, pc)
+            if t.gate == gate::OPEN && is_plain() {
+                return plain_access::<$write, $size>(t, address, pc, slots);
             }
+            slow::<$write, $size>(t, address, pc);
         }
     )*};
 }
@@ -67,20 +76,27 @@ slow!(
     slow_write1 true 1, slow_write2 true 2, slow_write4 true 4, slow_write8 true 8,
 );
 
-/// rdi = address → xmm0 = the granule's slots. Clobbers rcx and rdx. See `layout::shadow_of`.
+/// rdi = address → xmm0 = the granule's slots, which are at rdx + 2·r8. See `layout::shadow_of`.
 macro_rules! load_slots {
     () => {
         concat!(
-            "movabs rcx, 0x0ffffffffff8\n and rcx, rdi\n movabs rdx, 0x100000000000\n",
-            "movdqa xmm0, xmmword ptr [rdx + 2*rcx]\n",
+            "movabs r8, 0x0ffffffffff8\n and r8, rdi\n movabs rdx, 0x100000000000\n",
+            "movdqa xmm0, xmmword ptr [rdx + 2*r8]\n",
         )
     };
 }
 
-/// xmm0 has a lane of ones where a slot matched.
+/// xmm0 has a lane of ones where a slot matched. The slow half gets the place of the access and of
+/// its slots.
+///
+/// Not by eax: compilers choose the next node of a tree with `setb al`, which keeps the rest of the
+/// register and so would wait for the shadow (a fifth of the kernel `tree`).
 macro_rules! return_if_any {
     () => {
-        "movmskps ecx, xmm0\n test ecx, ecx\n jz 2f\n ret\n2: mov rsi, qword ptr [rsp]\n"
+        concat!(
+            "movmskps ecx, xmm0\n test ecx, ecx\n jz 2f\n ret\n",
+            "2: mov rsi, qword ptr [rsp]\n lea rdx, [rdx + 2*r8]\n",
+        )
     };
 }
 
@@ -119,12 +135,12 @@ macro_rules! probe {
                 naked_asm!(
                     "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
                     load_slots!(),
-                    "mov ecx, edi\n and ecx, 7\n shl ecx, 4\n lea rdx, [rip + {masks}]",
-                    "movdqa xmm1, xmmword ptr [rdx + rcx]",
+                    "mov ecx, edi\n and ecx, 7\n shl ecx, 4\n lea r9, [rip + {masks}]",
+                    "movdqa xmm1, xmmword ptr [r9 + rcx]",
                     "pxor xmm0, xmm1",
                     "pxor xmm0, xmmword ptr fs:[rax + {hot}]",
                     // Bytes that are not touched (and, for a read, READ) do not count.
-                    "por xmm1, xmmword ptr [rdx + {counts}]",
+                    "por xmm1, xmmword ptr [r9 + {counts}]",
                     "pand xmm0, xmm1",
                     "pxor xmm1, xmm1",
                     "pcmpeqd xmm0, xmm1",

@@ -58,7 +58,8 @@ fn update_or_unlock<T: Copy + Into<u128>>(
     op: impl FnOnce() -> (T, bool),
 ) -> T {
     let t = current();
-    if t.known && Order(order).releases() && !t.held.is_empty() && plan::is_there() && t.held.holds(address) {
+    if t.known && Order(order).releases() && !t.held.is_empty() && plan::has_sites() && t.held.holds(address)
+    {
         let release = Site { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
         return at_lock_site(t, release, address, op);
     }
