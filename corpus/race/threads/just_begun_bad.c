@@ -12,6 +12,7 @@ void *work(void *arg) {
 int main(void) {
     pthread_t thread;
     pthread_create(&thread, 0, work, 0);
+    pthread_detach(thread);
     shared = 2; // expect(hb hybrid): data-race write #1
     return 0;
 }
