@@ -214,8 +214,10 @@ impl Session {
             };
             out.stats.functions += unit.functions.iter().filter(own).count() as u64;
             if lowered.given_up > 0 {
-                let why =
-                    format!("checked only in part: {} functions are too long or too deep", lowered.given_up);
+                let why = match lowered.given_up {
+                    1 => "checked only in part: 1 function is too long or too deep".into(),
+                    n => format!("checked only in part: {n} functions are too long or too deep"),
+                };
                 out.left_out.push((path.clone(), why));
             }
             // The entries of each assembly are checked by themselves, within the whole program.

@@ -77,6 +77,17 @@ fn a_hostile_project_is_data() {
 }
 
 #[test]
+fn an_entry_that_cannot_be_followed_is_no_clean_bill() {
+    let bench = Bench::new();
+    let deep = " + \"x\"".repeat(20_000);
+    bench.file("deep.cs", &format!("class P {{ static void Main() {{ var s = \"\"{deep}; }} }}"));
+    let (code, said) = status(&bench, "check deep.cs");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("1 function is too long or too deep"), "{said}");
+    assert!(said.contains("nothing was checked: of 1 function none could be followed"), "{said}");
+}
+
+#[test]
 fn nothing_to_look_at_is_no_clean_bill() {
     let bench = Bench::new();
     bench.file("empty.cs", "// nothing\n");

@@ -57,6 +57,12 @@ fn nothing_checked(left_out: &LeftOut, stats: &Stats) -> Option<String> {
     if left_out.files() > 0 && stats.files == stats.files_left_out {
         return Some("nothing was checked: every file was left out".into());
     }
+    if stats.entries > 0 && stats.functions > 0 && stats.functions_reached == 0 {
+        return Some(format!(
+            "nothing was checked: of {} none could be followed",
+            counted(stats.functions, "function", "functions")
+        ));
+    }
     (stats.entries == 0).then(|| {
         format!(
             "nothing was checked: of {} none is main, a test, or starts a thread, a timer or a signal handler",
