@@ -1,12 +1,11 @@
 // expect: assertion
 //@ bound: 1
-// The C library and the loader free memory, and call the program, while they hold locks of their own.
+// The C library and the loader free memory while they hold locks of their own.
 // Between such calls threads are interleaved as ever.
 // Fails when: B counts between A's two steps.
 #define _GNU_SOURCE
 #include <assert.h>
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +24,6 @@ static void add(void)
     pthread_mutex_unlock(&lock);
 }
 
-/// Called under the loader's lock.
-static int visit(struct dl_phdr_info *info, size_t size, void *visited)
-{
-    (void)info, (void)size;
-    *(int *)visited = 1;
-    return 1;
-}
-
 static void *work(void *unused)
 {
     void *library = dlopen("libm.so.6", RTLD_NOW);
@@ -42,9 +33,7 @@ static void *work(void *unused)
     size_t room = 1;
     ssize_t length = getline(&line, &room, lines);
     free(line);
-    int has_visited = 0;
-    dl_iterate_phdr(visit, &has_visited);
-    if (has_visited) add();
+    add();
     return length < 0 ? lines : unused;
 }
 

@@ -85,7 +85,7 @@ pub(crate) struct HandOvers {
 impl HandOvers {
     pub(crate) fn of(events: &[TraceEvent]) -> HandOvers {
         let mut found = HandOvers::default();
-        let mut live = Live::default();
+        let mut live: BTreeMap<u64, Block> = BTreeMap::new();
         // What the trace has put where, of the addresses of blocks.
         let mut kept: FxHashMap<u64, u64> = FxHashMap::default();
         for (i, e) in events.iter().enumerate() {
@@ -95,7 +95,7 @@ impl HandOvers {
                     live.insert(from, Block { to, allocated: index, by: thread, mentions: Vec::new() });
                 }
                 What::Free { from, .. } => {
-                    if let Some(block) = live.blocks.remove(&from) {
+                    if let Some(block) = live.remove(&from) {
                         found.blocks.insert(index, block);
                     }
                 }
@@ -105,7 +105,7 @@ impl HandOvers {
                         read(&mut live, &kept, index, thread, &Cell { value, ..cell });
                     }
                     kept.remove(&cell.address);
-                    if let Some(block) = live.mentioned(&cell) {
+                    if let Some(block) = mentioned(&mut live, &cell) {
                         kept.insert(cell.address, cell.value);
                         block.mentions.push(Mention { index, thread, cell: cell.address, how: How::Written });
                     }
@@ -141,11 +141,10 @@ impl HandOvers {
         let told = |early: &FxHashSet<ThreadId>, who: ThreadId, index: u32| {
             if who == thread { index < access } else { early.contains(&who) }
         };
-        let place = |index: u32| self.contacts.partition_point(|(at, _)| *at < index);
-        let contacts = &self.contacts[place(block.allocated)..place(free)];
+        let alive = |index: u32| block.allocated < index && index < free;
         loop {
             let before = early.len();
-            for (index, contact) in contacts {
+            for (index, contact) in self.contacts.iter().filter(|(index, _)| alive(*index)) {
                 match *contact {
                     Contact::Fork { parent, child } if told(&early, parent, *index) => {
                         early.insert(child);
@@ -180,36 +179,24 @@ impl HandOvers {
     }
 }
 
-/// The blocks that are allocated and not freed.
-#[derive(Default)]
-struct Live {
-    blocks: BTreeMap<u64, Block>,
-    /// The first address of the lowest, and the last of the highest that there were: most values
-    /// are no addresses.
-    range: Option<(u64, u64)>,
+/// The block into which the value of `cell` points, or to its end.
+fn mentioned<'a>(live: &'a mut BTreeMap<u64, Block>, cell: &Cell) -> Option<&'a mut Block> {
+    if cell.size != 8 {
+        return None;
+    }
+    let (from, block) = live.range_mut(..=cell.value).next_back()?;
+    let is_inside = (*from..block.to).contains(&cell.address);
+    (cell.value <= block.to && !is_inside && block.mentions.len() <= MENTIONS).then_some(block)
 }
 
-impl Live {
-    fn insert(&mut self, from: u64, block: Block) {
-        let (low, high) = self.range.unwrap_or((from, block.to));
-        self.range = Some((low.min(from), high.max(block.to)));
-        self.blocks.insert(from, block);
-    }
-
-    /// The block into which the value of `cell` points, or to its end.
-    fn mentioned(&mut self, cell: &Cell) -> Option<&mut Block> {
-        let (low, high) = self.range?;
-        if cell.size != 8 || cell.value < low || high < cell.value {
-            return None;
-        }
-        let (from, block) = self.blocks.range_mut(..=cell.value).next_back()?;
-        let is_inside = (*from..block.to).contains(&cell.address);
-        (cell.value <= block.to && !is_inside && block.mentions.len() <= MENTIONS).then_some(block)
-    }
-}
-
-fn read(live: &mut Live, kept: &FxHashMap<u64, u64>, index: u32, thread: ThreadId, cell: &Cell) {
-    if let Some(block) = live.mentioned(cell) {
+fn read(
+    live: &mut BTreeMap<u64, Block>,
+    kept: &FxHashMap<u64, u64>,
+    index: u32,
+    thread: ThreadId,
+    cell: &Cell,
+) {
+    if let Some(block) = mentioned(live, cell) {
         let how = if kept.get(&cell.address) == Some(&cell.value) { How::Read } else { How::Found };
         block.mentions.push(Mention { index, thread, cell: cell.address, how });
     }

@@ -13,49 +13,53 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::event::{Cell, TraceEvent, What};
+use crate::event::{TraceEvent, What};
 
-/// What is known of a granule: its last access.
+/// What is known of a piece of memory.
 #[derive(Clone, Copy)]
 struct Known {
-    cell: Cell,
-    /// The access was a write that seems to have changed nothing.
+    size: u8,
+    value: u64,
+    /// The last write, if it seems to have changed nothing.
     unchanged: Option<usize>,
 }
 
 /// Gives writes that were recorded too early the value that the next read got.
 pub fn correct(events: &mut [TraceEvent]) {
-    const MOST: u64 = 1 << 24;
     let mut known: FxHashMap<u64, Known> = FxHashMap::default();
     for i in 0..events.len() {
         let (cell, was, writes) = match events[i].what {
             What::Read(cell) => (cell, Some(cell.value), false),
             What::Write { cell, before, .. } => (cell, before, true),
-            // What is there afterwards is something else.
             What::Free { from, to } => {
-                (from & !7..to.min(from + MOST)).step_by(8).for_each(|at| _ = known.remove(&at));
+                // What is there afterwards has not been written yet.
+                if to - from < 1 << 12 {
+                    (from..to).for_each(|at| _ = known.remove(&at));
+                } else {
+                    known.retain(|at, _| !(from..to).contains(at));
+                }
                 continue;
             }
             _ => continue,
         };
-        let same = |k: &Known| (k.cell.address, k.cell.size) == (cell.address, cell.size);
-        let before = known.get(&(cell.address & !7)).copied().filter(same);
+        let before = known.get(&cell.address).copied().filter(|k| k.size == cell.size);
         if let Some((k, value)) = before.zip(was)
-            && k.cell.value != value
+            && k.value != value
             && let Some(at) = k.unchanged
             && let What::Write { cell, .. } = &mut events[at].what
         {
             cell.value = value;
         }
-        let was = was.or(before.map(|k| k.cell.value));
+        let was = was.or(before.map(|k| k.value));
         let unchanged = (writes && was == Some(cell.value)).then_some(i);
-        known.insert(cell.address & !7, Known { cell, unchanged });
+        known.insert(cell.address, Known { size: cell.size, value: cell.value, unchanged });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Cell;
 
     fn cell(value: u64) -> Cell {
         Cell { address: 64, size: 8, value, atomic: false }

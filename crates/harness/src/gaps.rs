@@ -1,6 +1,7 @@
 //! Why executions of a program may exist that no schedule leads to.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::Path;
 
 use raddle_binary::is_std_own_affair;
@@ -134,13 +135,21 @@ fn is_of_system(path: &Path) -> bool {
 
 /// Whether a file calls the probes, or has no code that could.
 fn calls_probes(path: &Path) -> bool {
+    // What is mapped beside code (a table of the locale, a device, a large file of data) accesses
+    // nothing, and is not read.
+    let mut beginning = [0; 4];
+    let has_code = std::fs::metadata(path).is_ok_and(|m| m.is_file())
+        && std::fs::File::open(path).and_then(|mut f| f.read_exact(&mut beginning)).is_ok()
+        && beginning == *b"\x7fELF";
+    if !has_code {
+        return true;
+    }
     let Ok(content) = std::fs::read(path) else { return true };
-    // What is mapped beside code (a table of the locale, a memory file) accesses nothing.
-    !content.starts_with(b"\x7fELF") || content.windows(7).any(|w| w == b"__tsan_")
+    content.windows(7).any(|w| w == b"__tsan_")
 }
 
 /// Where a system keeps the libraries that nobody would build with raddle.
-const INSTALLED: [&str; 6] = ["/usr/", "/lib", "/opt/", "/nix/", "/snap/", "/gnu/"];
+const INSTALLED: [&str; 7] = ["/usr/", "/lib/", "/lib64/", "/opt/", "/nix/", "/snap/", "/gnu/"];
 
 /// What to say of the files of the project that watched processes have mapped, and that do not call
 /// the probes.

@@ -125,15 +125,24 @@ fn json_is_the_contract() {
 fn one_writer_and_its_readers_are_one_finding() {
     let bench = Bench::new();
     let program = |readers: &[&str]| {
-        let mut text = String::from("#include <pthread.h>\nint now;\n");
+        // One after the other, by an atomic that orders nothing: accesses at the same time may miss
+        // each other.
+        let mut text = String::from("#include <pthread.h>\n#include <sched.h>\nint now, turn;\n");
+        text += "static void wait_for(int n) { while (__atomic_load_n(&turn, __ATOMIC_RELAXED) != n) sched_yield(); }\n";
+        text += "static void pass(void) { __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED); }\n";
         let mut main = String::new();
-        for reader in readers {
-            text += &format!("static void *{reader}(void *a) {{ return now ? a : 0; }}\n");
+        for (i, reader) in readers.iter().enumerate() {
+            text += &format!(
+                "static void *{reader}(void *a) {{ wait_for({i}); a = now ? a : 0; pass(); return a; }}\n"
+            );
             main += &format!("pthread_create(&t, 0, {reader}, 0); pthread_detach(t); ");
         }
         bench.file(
             "w.c",
-            &format!("{text}int main(void) {{ pthread_t t; {main}\nnow = 1; pthread_exit(0); }}\n"),
+            &format!(
+                "{text}int main(void) {{ pthread_t t; {main}\nwait_for({}); now = 1; pthread_exit(0); }}\n",
+                readers.len()
+            ),
         );
         bench.ok("cc --use gcc -g -pthread w.c -o w");
     };

@@ -146,27 +146,46 @@ fn a_class_of_the_project_is_watched_if_it_is_listed() {
     assert!(said.contains("wrong.toml") && said.contains("no methods"), "{said}");
 }
 
+/// Two threads keep apart by a gate of their own, which raddle does not know.
+const GATE: &str = r#"
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+class Program {
+    static int gate;
+    static readonly Dictionary<int, int> scores = new Dictionary<int, int>();
+    static void Add(int key) {
+        while (Interlocked.CompareExchange(ref gate, 1, 0) != 0) Thread.Yield();
+        scores[key] = key;
+        Volatile.Write(ref gate, 0);
+    }
+    static void Main() {
+        var one = Task.Run(() => { for (int i = 0; i < 60; i++) { Add(i); Thread.Sleep(1); } });
+        var two = Task.Run(() => { for (int i = 0; i < 60; i++) { Add(-i); Thread.Sleep(1); } });
+        Task.WaitAll(one, two);
+    }
+}
+"#;
+
 #[test]
 fn pairs_and_coverage_are_kept() {
     let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
-    let words = compile(&bench, &sdk, "dictionary_keys_ok");
+    let source = bench.file("gate.cs", GATE);
+    let words = compile_source(&bench, &sdk, "gate", &source);
     let caught = tsvd(&bench, "--trap-file traps.json --coverage=coverage.json --runs 2", &words);
     caught.assert_clean();
     let read = |name: &str| -> serde_json::Value {
         serde_json::from_str(&std::fs::read_to_string(bench.path(name)).unwrap()).unwrap()
     };
     let traps = read("traps.json");
-    // The pair is dangerous, or rests since the lock was found out.
+    // The pair is dangerous, or rests since the gate was found out.
     let all = [&traps["pairs"], &traps["resting"]].map(|list| list.as_array().unwrap().clone()).concat();
     assert!(!all.is_empty(), "{traps}");
     let name = all[0]["sites"][0].as_str().unwrap();
-    assert!(
-        name.starts_with("dictionary_keys_ok.dll: ") && name.contains(" calls System.Collections."),
-        "{name}"
-    );
+    assert!(name.starts_with("gate.dll: ") && name.contains(" calls System.Collections."), "{name}");
     let coverage = read("coverage.json");
     let file = &coverage["files"][0];
-    assert!(file["file"].as_str().unwrap().ends_with("dictionary_keys_ok.cs"), "{coverage}");
+    assert!(file["file"].as_str().unwrap().ends_with("gate.cs"), "{coverage}");
     assert!(file["points"][0]["operation"].as_str().unwrap().starts_with("Dictionary."), "{coverage}");
     assert_eq!(coverage["total"]["points"], caught.report["stats"]["sites"], "two runs are no more points");
 }

@@ -28,9 +28,6 @@ pub enum Named {
 /// What stands for a lock that has no argument.
 const NAMELESS: u64 = 8;
 
-/// What a string literal is called among the globals.
-const TEXT: &str = "string literal";
-
 /// Words that make a lock's name one of a function about locks.
 const ABOUT: &[&str] = &[
     "init", "destroy", "create", "new", "free", "alloc", "delete", "held", "is", "has", "assert", "get",
@@ -212,14 +209,11 @@ impl Machine<'_> {
         false
     }
 
-    /// Where a handle is left, if the address is that of a variable and not of a text.
+    /// Where a handle is left, if the address is that of a variable that holds nothing else.
     fn room_for_handle(&self, address: u64) -> Option<usize> {
         let size = u64::from(Scalar::U64.size());
-        let is_text = self.program.globals.iter().any(|g| {
-            let start = u64::from(g.address);
-            g.size > 0 && (start..start + u64::from(g.size)).contains(&address) && &*g.name == TEXT
-        });
-        if is_unknown(address) || is_text || self.within_object(address, size) < size {
+        let is_alone = self.object_around(address) == Some((address, address + size));
+        if is_unknown(address) || !is_alone {
             return None;
         }
         self.memory.index(address, size).ok()

@@ -141,7 +141,7 @@ impl Machine<'_> {
     }
 
     /// Where the object begins and ends that an address lies in: a global, a heap block, a frame.
-    fn object_around(&self, a: u64) -> Option<(u64, u64)> {
+    pub(super) fn object_around(&self, a: u64) -> Option<(u64, u64)> {
         let globals = &self.program.globals;
         let global =
             globals.partition_point(|g| u64::from(g.address) <= a).checked_sub(1).map(|i| &globals[i]);

@@ -128,6 +128,7 @@ const PART: &[&str] = &[
     "control/float_rounding_ok.c",
     "control/library_locks_bad.c",
     "control/library_locks_ok.c",
+    "control/loader_callback_bad.c",
     "control/signal_stack_bad.c",
     "control/signal_stack_ok.c",
     "control/stack_left_bad.c",

@@ -1,7 +1,7 @@
 //! Processes: fork, exec, exit, and what other processes hand on.
 
 use core::ffi::{c_char, c_int, c_void};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
 use super::exit_wait::{let_threads_run, unloading};
 use super::interpose;
@@ -89,10 +89,59 @@ fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
     r
 }
 
-/// After a wait for children: the end of one, which came after its beginning, was seen.
-fn reaped(t: &mut Thread, child: c_int) -> c_int {
+/// What happened before a child was made comes before its end, for whoever waits for that.
+fn key_of_child(pid: c_int) -> usize {
+    const CHILDREN: usize = 0x4901_0000_0000;
+    CHILDREN + pid as usize * 8
+}
+
+/// Calls that are about to make a child: its number, by which its order is known, comes at their end.
+static MAKING: AtomicU32 = AtomicU32::new(0);
+/// The thread that made the last such call.
+static MAKER: AtomicU32 = AtomicU32::new(0);
+
+/// The thread is about to make a child.
+fn is_making() {
+    MAKING.fetch_add(1, SeqCst);
+    MAKER.store(sys::thread_id(), SeqCst);
+}
+
+fn makes_known_child(t: &mut Thread, make: impl FnOnce() -> c_int) -> c_int {
+    is_making();
+    let child = {
+        let _inside = t.enter();
+        makes_child(make, || in_child(t))
+    };
+    if child == 0 {
+        // The child, in which nobody else is.
+        MAKING.store(0, SeqCst);
+        return child;
+    }
+    made(t, child);
+    child
+}
+
+/// The process has made this child, or none.
+fn made(t: &mut Thread, child: c_int) {
     if child > 0 {
-        world_acquire(t);
+        sync::release(t, key_of_child(child));
+    }
+    MAKING.fetch_sub(1, SeqCst);
+}
+
+/// After a wait for children. The one that ended may be so new that who made it is still about to
+/// say so. A handler of a signal may have interrupted just that, and then it is this thread, or the
+/// patience comes to an end.
+fn reaped(t: &mut Thread, child: c_int) -> c_int {
+    const PATIENCE: u32 = 100;
+    if child > 0 {
+        for _ in 0..PATIENCE {
+            if MAKING.load(SeqCst) == 0 || MAKER.load(SeqCst) == sys::thread_id() {
+                break;
+            }
+            sys::sleep_ms(1);
+        }
+        sync::acquire(t, key_of_child(child));
     }
     child
 }
@@ -142,9 +191,7 @@ type Texts = *const *const c_char;
 
 interpose! {
     fn fork() -> c_int, |t, pc, real| {
-        world_release(t);
-        let _inside = t.enter();
-        makes_child(|| real(), || in_child(t))
+        makes_known_child(t, || real())
     } record as detect, tsvd {
         makes_child(|| real(), tsvd::in_child)
     } explore {
@@ -181,8 +228,9 @@ interpose! {
     }
     fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| {
         let r = real(kind, id, info, options);
-        if r == 0 {
-            world_acquire(t);
+        // Success may also mean that there was nobody to wait for.
+        if r == 0 && !info.is_null() {
+            reaped(t, (*info.cast::<libc::siginfo_t>()).si_pid());
         }
         r
     } record as detect, tsvd real, explore cancels {
@@ -197,9 +245,7 @@ interpose! {
         real(kind, id, info, options)
     }
     fn _Fork() -> c_int, |t, pc, real| {
-        world_release(t);
-        let _inside = t.enter();
-        makes_child(|| real(), || in_child(t))
+        makes_known_child(t, || real())
     } record as detect, tsvd {
         makes_child(|| real(), tsvd::in_child)
     } explore {
@@ -208,9 +254,7 @@ interpose! {
     }
     /// The C library's own fork in here is not interposed. It returns in the child.
     fn daemon(stay: c_int, open: c_int) -> c_int, |t, pc, real| {
-        world_release(t);
-        let _inside = t.enter();
-        makes_child(|| real(stay, open), || in_child(t))
+        makes_known_child(t, || real(stay, open))
     } record as detect, tsvd {
         makes_child(|| real(stay, open), tsvd::in_child)
     } explore {
@@ -218,9 +262,7 @@ interpose! {
         real(stay, open)
     }
     fn forkpty(master: *mut c_int, name: *mut c_char, termios: *const c_void, size: *const c_void) -> c_int, |t, pc, real| {
-        world_release(t);
-        let _inside = t.enter();
-        makes_child(|| real(master, name, termios, size), || in_child(t))
+        makes_known_child(t, || real(master, name, termios, size))
     } record as detect, tsvd {
         makes_child(|| real(master, name, termios, size), tsvd::in_child)
     } explore {
@@ -238,13 +280,6 @@ interpose! {
         // The loader's lock is a real one.
         explore::uninterrupted(1);
         let r = real(handle);
-        explore::uninterrupted(-1);
-        r
-    }
-    fn dl_iterate_phdr(visit: usize, argument: *mut c_void) -> c_int, |t, pc, real| { real(visit, argument) } record as detect, tsvd real, explore {
-        // The program's function is called under the loader's lock, which is a real one.
-        explore::uninterrupted(1);
-        let r = real(visit, argument);
         explore::uninterrupted(-1);
         r
     }
@@ -336,10 +371,10 @@ exec! {
         becomes(environment, |e| real(fd, arguments, e))
     posix_spawn(pid: *mut c_int, path: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
         |real: c"posix_spawn"(*mut c_int, Text, Word, Word, Texts, Texts)|
-        { spawns(); real(pid, path, actions, attributes, arguments, with_session(environment)) }
+        { spawns(); spawned(pid, real(pid, path, actions, attributes, arguments, with_session(environment))) }
     posix_spawnp(pid: *mut c_int, file: Text, actions: Word, attributes: Word, arguments: Texts, environment: Texts) -> c_int,
         |real: c"posix_spawnp"(*mut c_int, Text, Word, Word, Texts, Texts)|
-        { spawns(); real(pid, file, actions, attributes, arguments, with_session(environment)) }
+        { spawns(); spawned(pid, real(pid, file, actions, attributes, arguments, with_session(environment))) }
 }
 
 /// The process becomes another program, by `real` with an environment, if that does not fail.
@@ -445,11 +480,21 @@ unsafe extern "C" fn execle(path: Text, arguments: Texts) -> c_int {
 fn spawns() {
     CHILDREN.store(true, Relaxed);
     if is_active() {
-        world_release(current());
+        is_making();
     }
     if explore::is_on() {
         explore::fork::forks(0);
     }
+}
+
+/// Takes and returns what `posix_spawn` returns.
+unsafe fn spawned(child: *const c_int, failed: c_int) -> c_int {
+    if is_active() {
+        // SAFETY: null, or where the caller wants its number.
+        let child = unsafe { child.as_ref() }.copied().filter(|_| failed == 0);
+        made(current(), child.unwrap_or(0));
+    }
+    failed
 }
 
 /// Another thread may be in the middle of one.
@@ -520,7 +565,5 @@ extern "C" fn vfork() -> c_int {
     if !is_active() {
         return fork();
     }
-    world_release(t);
-    let _inside = t.enter();
-    makes_child(fork, || in_child(t))
+    makes_known_child(t, fork)
 }
