@@ -77,6 +77,39 @@ fn both_back_ends_make_the_same_run() {
     }
 }
 
+const FAILS_IN_EVERY_RUN: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+static long n;
+static void *add(void *p) {
+    n++;
+    return p;
+}
+int main(void) {
+    pthread_t t[3];
+    for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, add, 0);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+    assert(n == 0);
+    return 0;
+}
+"#;
+
+/// The race makes raddle try the program with every access as a step, and it fails there. What the
+/// C library writes to make a thread of the system is no step.
+#[test]
+fn a_run_with_all_accesses_as_steps_is_the_same_on_system_threads() {
+    let bench = Bench::new();
+    let target = bench.build_text("every", FAILS_IN_EVERY_RUN);
+    let found = bench.explore("--seconds 60", &[&target]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"]), "{}", found.stderr);
+    let schedule = std::fs::read_to_string(bench.path(found.schedule())).unwrap();
+    let handles = schedule.lines().filter(|step| step.starts_with("0 DataRead")).count();
+    assert!(handles >= 3, "main reads three handles: {schedule}");
+    let again = bench.replay("--os-threads --times 3", found.schedule());
+    assert_eq!((again.status, again.kinds()), (66, vec!["assertion"]), "{}", again.stderr);
+    assert_eq!(again.stat("diverged"), &Value::from(false), "{}", again.stderr);
+}
+
 #[test]
 fn a_deadlock_comes_back() {
     comes_back("suite/philosophers_3_bad.c", "deadlock");

@@ -126,21 +126,25 @@ fn one_writer_and_its_readers_are_one_finding() {
     let bench = Bench::new();
     let program = |readers: &[&str]| {
         // One after the other, by an atomic that orders nothing: accesses at the same time may miss
-        // each other.
-        let mut text = String::from("#include <pthread.h>\n#include <sched.h>\nint now, turn;\n");
+        // each other. It has a cache line of its own: few accesses to one word are remembered, and
+        // this one is looked at again and again. All threads live until the last access: the next
+        // to begin would take the place of one that has ended.
+        let mut text = String::from("#include <pthread.h>\n#include <sched.h>\nint now;\n");
+        text += "_Alignas(64) static char own_line[64];\n#define turn (*(int *)own_line)\n";
         text += "static void wait_for(int n) { while (__atomic_load_n(&turn, __ATOMIC_RELAXED) != n) sched_yield(); }\n";
         text += "static void pass(void) { __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED); }\n";
         let mut main = String::new();
         for (i, reader) in readers.iter().enumerate() {
             text += &format!(
-                "static void *{reader}(void *a) {{ wait_for({i}); a = now ? a : 0; pass(); return a; }}\n"
+                "static void *{reader}(void *a) {{ wait_for({i}); a = now ? a : 0; pass(); wait_for({}); return a; }}\n",
+                readers.len() + 1
             );
             main += &format!("pthread_create(&t, 0, {reader}, 0); pthread_detach(t); ");
         }
         bench.file(
             "w.c",
             &format!(
-                "{text}int main(void) {{ pthread_t t; {main}\nwait_for({}); now = 1; pthread_exit(0); }}\n",
+                "{text}int main(void) {{ pthread_t t; {main}\nwait_for({}); now = 1; pass(); pthread_exit(0); }}\n",
                 readers.len()
             ),
         );

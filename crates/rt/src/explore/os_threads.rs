@@ -59,11 +59,14 @@ pub unsafe fn start(i: usize, attributes: *const c_void) -> Result<usize, c_int>
     type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
     let mut handle = 0;
     let mask = sys::block_signals();
+    // What the C library does to make a thread is no step of the program.
+    let running = core::mem::replace(&mut state().running, false);
     // SAFETY: the C library's function; the start function takes a number.
     let result = unsafe {
         let create = core::mem::transmute::<usize, Create>(CREATE.get());
         with_room(attributes, |attributes| create(&mut handle, attributes, live as *const () as usize, i))
     };
+    state().running = running;
     sys::set_blocked_signals(mask);
     if result == 0 { Ok(handle) } else { Err(result) }
 }
