@@ -8,6 +8,8 @@ use std::fmt::Arguments;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard};
 
+use raddle_base::grouped::Grouped;
+
 /// `raddle: ` and a sentence, on stderr. Takes what `format!` takes.
 #[macro_export]
 #[doc(hidden)]
@@ -73,7 +75,7 @@ pub fn print(text: &str) {
 /// `1 file`, `3 files`.
 pub fn count(n: impl Into<u64>, one: &str, several: &str) -> String {
     let n = n.into();
-    format!("{n} {}", if n == 1 { one } else { several })
+    format!("{} {}", Grouped(n), if n == 1 { one } else { several })
 }
 
 #[cfg(test)]
@@ -82,6 +84,7 @@ mod tests {
 
     #[test]
     fn one_is_not_several() {
+        assert_eq!(count(7177u32, "file", "files"), "7,177 files");
         assert_eq!([0u32, 1, 2].map(|n| count(n, "file", "files")), ["0 files", "1 file", "2 files"]);
     }
 }

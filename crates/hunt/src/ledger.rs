@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use raddle_base::grouped::Grouped;
 use raddle_finding::{Confidence, Finding, identity};
 use serde::{Deserialize, Serialize};
 
 use crate::plan;
-use crate::target::{Detector, Goal, Target, same_cause};
+use crate::target::{Detector, Goal, Target, comes_of, same_cause};
 
 /// How a target has ended, or has not yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +72,8 @@ impl Space {
         match self.schedules {
             1 => format!("the program has one schedule under sequential consistency, and {what} in it"),
             n => format!(
-                "in each of the {n} schedules that the program has under sequential consistency, {what}"
+                "in each of the {} schedules that the program has under sequential consistency, {what}",
+                Grouped(n)
             ),
         }
     }
@@ -222,14 +224,28 @@ impl Ledger {
     /// The detectors behind a confirmed finding: those that saw it, and those that suspected its
     /// cause.
     pub fn detectors(&self, confirmed: &Confirmed) -> BTreeSet<Detector> {
-        let suspected = self.targets.iter().filter(|t| same_cause(&t.finding, &confirmed.finding));
+        let is_of = |t: &&Target| {
+            same_cause(&t.finding, &confirmed.finding) || comes_of(&t.finding, &confirmed.finding)
+        };
+        let suspected = self.targets.iter().filter(is_of);
         suspected.flat_map(|t| t.by.iter().copied()).chain(confirmed.by.iter().copied()).collect()
+    }
+
+    /// What was suspected to come of a confirmed race, and was not confirmed by itself.
+    pub fn consequences(&self, of: &Confirmed) -> Vec<&Target> {
+        let is_settled_by = |t: &&Target| match &t.verdict {
+            Verdict::Confirmed { finding } => *finding == of.finding.id && comes_of(&t.finding, &of.finding),
+            _ => false,
+        };
+        self.targets.iter().filter(is_settled_by).collect()
     }
 
     /// Every verdict that the evidence so far gives.
     fn judge(&mut self) {
         for target in &mut self.targets {
-            let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
+            let itself = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
+            let shown =
+                itself.or_else(|| self.confirmed.iter().find(|c| comes_of(&target.finding, &c.finding)));
             if let Some(shown) = shown {
                 target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
             } else if let (Verdict::Open { .. }, Some(whole)) = (&target.verdict, &self.whole)
@@ -274,6 +290,29 @@ mod tests {
             ledger.detectors(&ledger.confirmed()[0]).into_iter().map(Detector::name).collect();
         assert_eq!(names, ["run", "conseq", "explore"]);
         assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_confirmed_race_settles_what_would_come_of_it_and_a_refuted_one_does_not() {
+        let mut output = failure(Kind::Output, 9);
+        output.accesses.extend(x().accesses.into_iter().rev());
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Conseq, output.clone());
+        assert_eq!(ledger.targets().len(), 2);
+        let mut refuted = ledger.clone();
+        refuted.searched(&WHOLE);
+        assert_eq!(refuted.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+
+        ledger.confirm(Detector::Explore, x());
+        assert_eq!(ledger.counts(), Counts { confirmed: 2, ..Counts::default() });
+        let race = ledger.confirmed()[0].clone();
+        assert_eq!(ledger.consequences(&race)[0].finding.message, output.message);
+        assert!(ledger.detectors(&race).contains(&Detector::Conseq));
+        // What was seen itself is a finding of its own.
+        ledger.confirm(Detector::Conseq, output);
+        assert_eq!(ledger.confirmed().len(), 2);
+        assert!(ledger.consequences(&race).is_empty());
     }
 
     #[test]
