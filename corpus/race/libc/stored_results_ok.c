@@ -13,9 +13,6 @@
 
 _Alignas(64) int exponent;
 _Alignas(64) double whole;
-_Alignas(64) int sign;
-_Alignas(64) int quotient;
-_Alignas(64) double sine;
 _Alignas(64) void *tree;
 _Alignas(64) struct hsearch_data table;
 _Alignas(64) struct dirent **list;
@@ -33,13 +30,9 @@ static int nothing(const struct dirent *entry) {
 }
 
 static void *store(void *arg) {
-    double unused;
     ENTRY *entry;
     sink = frexp(x, &exponent);
     sink = modf(x, &whole);
-    sink = lgamma_r(x, &sign);
-    sink = remquo(x, 2, &quotient);
-    sincos(x, &sine, &unused);
     tsearch(words[1], &tree, by_text);
     hsearch_r((ENTRY){.key = words[1]}, ENTER, &entry, &table);
     scandir("/", &list, nothing, NULL);
@@ -54,16 +47,13 @@ int main(void) {
     tsearch(words[0], &tree, by_text);
     hcreate_r(8, &table);
     // Shared before the calls: `fast` forgets what one thread alone has touched.
-    exponent = sign = quotient = 2, whole = sine = 2, list = NULL, frames[0] = NULL;
+    exponent = 2, whole = 2, list = NULL, frames[0] = NULL;
     pthread_create(&thread, NULL, store, NULL);
     while (!atomic_load_explicit(&step, memory_order_relaxed)) {
     }
     pthread_join(thread, NULL);
     exponent = 1;
     whole = 1;
-    sign = 1;
-    quotient = 1;
-    sine = 1;
     tfind(words[0], &tree, by_text);
     hsearch_r((ENTRY){.key = words[0]}, FIND, &found, &table);
     list = NULL;

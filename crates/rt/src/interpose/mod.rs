@@ -21,7 +21,6 @@ mod files;
 mod format;
 mod fortified;
 mod jump;
-mod math;
 pub mod memory;
 mod messages;
 mod mutex;

@@ -2,7 +2,7 @@
 //! caller's, or of the library's own (`localtime`, `getpwnam`), which all threads share: two
 //! threads that call such a function at once race.
 
-use core::ffi::{c_char, c_double, c_int, c_long, c_uint, c_void};
+use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
 
 use super::access::{Call, Text, accesses, looks};
 use super::transfer::{gathers, scattered};
@@ -152,8 +152,8 @@ mod process {
         }
     }
 
-    /// Databases that are read entry by entry: where the next one is, and the entry that is handed
-    /// out, belong to the library.
+    // Databases that are read entry by entry: where the next one is, and the entry that is handed
+    // out, belong to the library.
     accesses! {
         fn setpwent(), |c| { c.keeps_state() }
         fn endpwent(), |c| { c.keeps_state() }
@@ -173,7 +173,6 @@ mod process {
 
     accesses! {
         fn initgroups(user: Text, group: c_uint) -> c_int, |c| { c.text(user); c.changes_process() }
-        fn crypt(key: Text, salt: Text) -> Room, |c| { c.text(key); c.text(salt); c.keeps_state() } then |r| { c.wrote_own(r, 1) }
         fn backtrace(to: *mut usize, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn backtrace_symbols(from: *const usize, n: c_int) -> *mut Room, |c| { c.reads(from, n.max(0) as usize * 8) }
         fn setlocale(category: c_int, name: Text) -> Room, |c| { c.text(name); c.keeps_state() }
@@ -202,6 +201,10 @@ mod process {
         fn random_r(state: *mut [u8; 48], to: *mut i32) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
         fn drand48_r(state: *mut [u8; 24], to: *mut c_double) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
         fn lrand48_r(state: *mut [u8; 24], to: *mut c_long) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
+        fn frexp(x: c_double, to: *mut c_int) -> c_double, |c| { c.writes_one(to) }
+        fn frexpf(x: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
+        fn modf(x: c_double, to: *mut c_double) -> c_double, |c| { c.writes_one(to) }
+        fn modff(x: c_float, to: *mut c_float) -> c_float, |c| { c.writes_one(to) }
         fn tcgetattr(fd: c_int, to: *mut libc::termios) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from); c.changes_process() }
     }
