@@ -236,10 +236,8 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
 }
 
 /// Whether a suspicion of `conseq` is about the two accesses of a race: the read that would get
-/// another value, and the write that it would get it from. Who mends the race mends both.
-///
-/// A confirmed race settles such a suspicion. The other way round it does not hold: a race that is
-/// ruled out leaves the suspicion open, as ordered accesses can come in the wrong order too.
+/// another value, and the write that it would get it from. Neither settles the other: accesses that
+/// are ordered can come in the wrong order too.
 pub fn comes_of(suspicion: &Finding, race: &Finding) -> bool {
     let [.., read, write] = &suspicion.accesses[..] else { return false };
     let is_read_of_write = read.op == Op::Read && matches!(write.op, Op::Write | Op::Free);

@@ -224,6 +224,7 @@ fn a_race_that_no_execution_had_room_for_is_not_refuted() {
     );
     built(&bench, "six", &source);
     let (_, report) = hunt(&bench, "--seconds 15 -- ./six");
+    assert!(findings(&report).len() >= 4, "{report}");
     assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report}");
 }
 
