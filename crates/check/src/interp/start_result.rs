@@ -18,10 +18,14 @@ use crate::ir::{Instr, Program, Scalar};
 const FARTHEST: usize = 32;
 const LONGEST_SIDE: usize = 60;
 
-/// Words in names of functions that are called when something has failed.
+/// By how much one side must look more like a failed start than the other. A return alone is less.
+const MARGIN: i32 = 2;
+
+/// Words in names of functions that are called when something has failed. Not those that close or
+/// destroy: who has started a thread no longer needs its attributes.
 const AFTER_FAILURE: &[&str] = &[
     "err", "errx", "error", "fail", "failed", "failure", "perror", "strerror", "warn", "warning", "free",
-    "destroy", "cleanup", "release", "close", "delete", "abort", "exit", "die", "fatal", "panic",
+    "abort", "exit", "die", "fatal", "panic",
 ];
 /// Words in names of functions that are called when a thread runs.
 const AFTER_SUCCESS: &[&str] = &["join", "detach", "setname", "wait"];
@@ -33,10 +37,12 @@ pub fn means_success(program: &Program, doom: &Doom, pc: u32, other: u64) -> Opt
         (Some(with_zero), Some(with_other)) if with_zero != with_other => {
             let signs = |at, against| signs_of_failure(program, doom, at, against);
             let (zero, other) = (signs(with_zero, with_other), signs(with_other, with_zero));
-            // What both sides come to says nothing.
+            // What both sides come to says nothing, and neither does a side whose end is not seen.
+            let is_seen = !(zero.loops || other.loops);
             let zero_alone = if other.joins { 0 } else { zero.count };
             let other_alone = if zero.joins { 0 } else { other.count };
-            (zero_alone != other_alone).then_some(zero_alone > other_alone)
+            let is_clear = is_seen && (zero_alone - other_alone).abs() >= MARGIN;
+            is_clear.then_some(zero_alone > other_alone)
         }
         _ => None,
     };
@@ -156,12 +162,14 @@ struct Signs {
     count: i32,
     /// It goes on with the other side.
     joins: bool,
+    /// It goes back to a loop, whose end was not looked for.
+    loops: bool,
 }
 
 /// The signs of one side of the condition; `against` begins the other.
 fn signs_of_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> Signs {
     if doom.ends.get(side as usize) == Some(&true) {
-        return Signs { count: 8, joins: false };
+        return Signs { count: 8, ..Signs::default() };
     }
     let mut signs = Signs::default();
     let mut at = side;
@@ -177,8 +185,7 @@ fn signs_of_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> 
                 at = *to;
                 continue;
             }
-            // A loop: the way back is taken by both.
-            Instr::Jump(_) => return signs,
+            Instr::Jump(_) => return Signs { loops: true, ..signs },
             Instr::Return => {
                 signs.count += 1 + 2 * i32::from(is_negative);
                 return signs;

@@ -11,7 +11,8 @@ use crate::ir::{Access, Bin, Instr, Scalar, Un};
 pub(super) const HAVOC: u64 = 4096;
 
 /// A value that a thread stored through an unknown pointer. The same thread finds it there until it
-/// synchronises, or calls what nobody knows: `*thread = handle; if (!*thread) …` has one way.
+/// synchronises, calls what nobody knows, or stores through another unknown pointer, which may be the
+/// same: `*thread = handle; if (!*thread) …` has one way. What is volatile may change by itself.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredElsewhere {
     thread: usize,
@@ -287,7 +288,7 @@ impl Machine<'_> {
     pub(super) fn load(&mut self, ti: usize, pc: u32, address: u64, ty: Scalar, access: Access) -> u64 {
         let at = match self.memory.index(address, u64::from(ty.size())) {
             Ok(at) => at,
-            Err(bad) => return self.load_elsewhere(ti, address, ty, bad),
+            Err(bad) => return self.load_elsewhere(ti, address, ty, access, bad),
         };
         if self.watching && access != Access::Hidden {
             self.watch(ti, pc, at, ty.size(), if access == Access::Volatile { VOLATILE } else { 0 });
@@ -304,8 +305,11 @@ impl Machine<'_> {
 
     /// A load from where nothing is. What this thread has just stored there is there.
     #[cold]
-    fn load_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, bad: Bad) -> u64 {
+    fn load_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, access: Access, bad: Bad) -> u64 {
         let other = self.bad_load(ti, address, bad);
+        if access == Access::Volatile {
+            return other;
+        }
         self.stored_elsewhere.get(&address).and_then(|s| s.seen_by(ti, ty)).unwrap_or(other)
     }
 
@@ -313,6 +317,7 @@ impl Machine<'_> {
     #[cold]
     fn store_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, v: u64, bad: Bad) {
         self.bad_load(ti, address, bad);
+        self.forget_elsewhere(ti);
         if is_unknown(address) {
             self.stored_elsewhere
                 .insert(address, StoredElsewhere { thread: ti, ty, value: ty.wrap_known(v) });
