@@ -2,9 +2,10 @@
 // says that it was made before. In hybrid and fast mode locks order nothing, and a use is no access.
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
-pthread_mutex_t destroyed, made;
+pthread_mutex_t destroyed, timed, made;
 atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
 
 void *work(void *arg) {
@@ -25,5 +26,9 @@ int main(void) {
     pthread_mutex_init(&destroyed, 0);
     pthread_mutex_destroy(&destroyed);
     pthread_mutex_lock(&destroyed);                     // expect: use-after-free #1
+    pthread_mutex_init(&timed, 0);
+    pthread_mutex_destroy(&timed);
+    struct timespec past = {0};
+    pthread_mutex_timedlock(&timed, &past);             // expect: use-after-free #3
     return 0;
 }

@@ -48,6 +48,8 @@ pub struct Kept {
     /// Tasks that it began after.
     pub after: Vec<Key>,
     pub event: Event,
+    /// Whether the task has run, or runs.
+    pub has_begun: bool,
     /// What the next part of an asynchronous method has, and waits for.
     pub holds: Vec<Hold>,
     pub awaits: Option<Awaits>,
@@ -68,6 +70,13 @@ pub fn keep(key: Key, change: impl FnOnce(&mut Kept)) {
         part.clear();
     }
     change(part.entry(key).or_default());
+}
+
+/// A task begins. Whether it had begun before.
+pub fn begin_once(key: Key) -> bool {
+    let mut had_begun = false;
+    keep(key, |kept| had_begun = std::mem::replace(&mut kept.has_begun, true));
+    had_begun
 }
 
 pub fn take_holds(key: Key) -> Vec<Hold> {

@@ -34,8 +34,11 @@
 //! An edge too many hides a violation, one too few costs a delay. So in doubt there is none:
 //! - A thread of a pool knows nothing between pieces. A piece that begins unseen (a delegate that
 //!   came from elsewhere, PLINQ) knows nothing and hands nothing over.
-//! - Only the innermost piece counts. A task that runs inside of `Wait` of another task could have
-//!   run elsewhere.
+//! - Only the innermost piece counts, with the locks that it took itself. A task that runs inside of
+//!   `Wait` of another task, or what follows an `await` inside of `SetResult`, could have run
+//!   elsewhere; and who waits for the outer piece does not wait for the inner one.
+//! - Of the pieces that one task has, as a task of `Parallel.For`, and of those of a thread that are
+//!   of no task, only the first is known by the task or thread. The others know nothing.
 //! - An event that began as set, that several have set, or that was reset says nothing: who waited
 //!   need not have waited for all of them.
 //! - Waits with a limit, `WaitAny`, `WhenAny`, other events and semaphores, barriers, reader and
@@ -54,6 +57,8 @@
 //! begun. So a piece keeps the number, and looks at what was handed over when a near miss is in
 //! question, not when it begins. What was handed over ends before the call.
 //!
+//! `oracle` holds all of this against a graph of random programs.
+//!
 //! # What it costs
 //! Nothing at a point that a pass lets by; elsewhere a word more is stored. A near miss in question
 //! looks at up to 32 spans, half of them in a table. A lock costs a hash and a call of native code, a hand-over the
@@ -63,7 +68,7 @@ use raddle_tsvd::{Past, Span};
 
 use crate::force_async;
 use crate::hand_overs::{
-    Awaits, EVENT, Event, Kept, Key, THREAD, handed_over, keep, take_awaits, take_holds, task,
+    Awaits, EVENT, Event, Kept, Key, THREAD, begin_once, handed_over, keep, take_awaits, take_holds, task,
 };
 use crate::point::{now, with_order};
 use crate::semaphores::{self, Hold};
@@ -107,15 +112,22 @@ pub mod event {
 struct Piece {
     /// Where the stack was when it began.
     stack: usize,
+    began: u64,
+    /// Since when no other piece has run inside of it. What it did before is in its past.
     since: u64,
     /// The task or thread that it is of, by which more may still be handed over; zero: none.
     key: Key,
     /// When it last was about to hand something over.
     handing: u64,
     past: Past,
+    /// Locks that the thread held when it began, which are not its own.
+    outer_locks: usize,
     holds: Vec<Hold>,
     awaits: Option<Awaits>,
 }
+
+/// Where the stack of a piece begins that is the main thread's whole life.
+const WHOLE_LIFE: usize = usize::MAX;
 
 /// What a thread knows of order.
 pub struct Known {
@@ -123,31 +135,55 @@ pub struct Known {
     pieces: Vec<Piece>,
     /// Locks that it holds.
     locks: Vec<u32>,
+    /// Whether it has begun a piece that is of no task.
+    has_run: bool,
 }
 
 impl Piece {
-    fn new(stack: usize, since: u64, key: Key) -> Piece {
-        Piece { stack, since, key, handing: 0, past: Past::default(), holds: Vec::new(), awaits: None }
+    fn new(stack: usize, began: u64, key: Key) -> Piece {
+        Piece {
+            stack,
+            began,
+            since: began,
+            key,
+            handing: 0,
+            past: Past::default(),
+            outer_locks: 0,
+            holds: Vec::new(),
+            awaits: None,
+        }
     }
 }
 
 impl Known {
     /// Of a thread with this number, as in [`Point::thread`](raddle_tsvd::Point::thread).
     pub fn new(number: u32) -> Known {
-        let mut known = Known { number, pieces: Vec::new(), locks: Vec::new() };
         // SAFETY: they take nothing and cannot fail.
-        if unsafe { libc::gettid() == libc::getpid() } {
-            // The main thread's life is one piece.
-            known.pieces.push(Piece::new(usize::MAX, 1, 0));
-        }
-        known
+        let is_main = unsafe { libc::gettid() == libc::getpid() };
+        if is_main { Known::of_main(number) } else { Known::of_pool(number) }
+    }
+
+    /// The main thread's life is one piece.
+    fn of_main(number: u32) -> Known {
+        Known { pieces: vec![Piece::new(WHOLE_LIFE, 1, 0)], ..Known::of_pool(number) }
+    }
+
+    fn of_pool(number: u32) -> Known {
+        Known { number, pieces: Vec::new(), locks: Vec::new(), has_run: false }
     }
 
     /// Two of its locks: the outermost, and the semaphore that it got last or the innermost.
     pub fn mark(&self) -> u64 {
         let semaphore = self.holds().map(|hold| hold.semaphore).last();
-        let last = semaphore.or(self.locks.last().copied());
-        u64::from(self.locks.first().copied().unwrap_or(0)) << 32 | u64::from(last.unwrap_or(0))
+        let last = semaphore.or(self.own_locks().last().copied());
+        u64::from(self.own_locks().first().copied().unwrap_or(0)) << 32 | u64::from(last.unwrap_or(0))
+    }
+
+    /// The locks of the piece that it is in. A piece that runs inside of another one, as a task does
+    /// in `Wait` or what follows an `await` does in `SetResult`, has that one's locks by chance.
+    fn own_locks(&self) -> &[u32] {
+        let outer = self.pieces.last().map_or(0, |piece| piece.outer_locks);
+        self.locks.get(outer..).unwrap_or_default()
     }
 
     /// The good ones of the piece that it is in.
@@ -157,7 +193,7 @@ impl Known {
     }
 
     pub fn is_ordered(&self, thread: u32, time: u64, mark: u64) -> bool {
-        let has = |lock| self.locks.contains(&lock) || self.holds().any(|hold| hold.semaphore == lock);
+        let has = |lock| self.own_locks().contains(&lock) || self.holds().any(|hold| hold.semaphore == lock);
         let common = |lock: u32| lock != 0 && has(lock);
         if common(mark as u32) || common((mark >> 32) as u32) {
             return true;
@@ -183,22 +219,63 @@ impl Known {
 
     /// A piece begins. What it is to be ended with.
     fn begin(&mut self, stack: usize, key: Key, now: u64) -> u32 {
-        // The stack grows downwards: those that an exception has ended.
-        while self.pieces.last().is_some_and(|piece| piece.stack <= stack) {
-            self.pieces.pop();
+        self.forget_ended(stack, now);
+        // What runs inside of a piece need not do so: who waits for the piece does not wait for it.
+        if let Some(outer) = self.pieces.last_mut() {
+            outer.past.add(Span { thread: self.number, since: outer.since, until: now });
         }
-        self.pieces.push(Piece { holds: take_holds(key), ..Piece::new(stack, now, key) });
+        let (holds, outer_locks) = (take_holds(key), self.locks.len());
+        self.pieces.push(Piece { holds, outer_locks, ..Piece::new(stack, now, key) });
         self.pieces.len() as u32
+    }
+
+    /// The stack grows downwards: forgets the pieces that an exception has ended.
+    fn forget_ended(&mut self, stack: usize, now: u64) {
+        let left = self.pieces.iter().rposition(|piece| piece.stack > stack).map_or(0, |last| last + 1);
+        self.forget_inner(left, now);
+    }
+
+    /// Forgets all pieces but the outermost ones. What is left goes on now.
+    fn forget_inner(&mut self, left: usize, now: u64) {
+        if left < self.pieces.len() {
+            self.pieces.truncate(left);
+            if let Some(outer) = self.pieces.last_mut() {
+                outer.since = now;
+            }
+        }
+    }
+
+    /// A method begins that a task, if there is one, or a thread was made of. Zero: it is called as
+    /// any other, by the piece that the thread is in.
+    fn begin_work(&mut self, stack: usize, task_id: u32, thread_hash: u32, now: u64) -> u32 {
+        self.forget_ended(stack, now);
+        let key = if task_id != 0 { task(task_id) } else { THREAD | Key::from(thread_hash) };
+        let is_mine = |piece: &Piece| piece.key == key || task_id == 0 && piece.stack == WHOLE_LIFE;
+        if self.pieces.last().is_some_and(is_mine) {
+            return 0;
+        }
+        // A thread of a pool does one thing after the other, and so does a task of `Parallel.For`.
+        // Whatever the first one knew, the others need not come after it.
+        let has_run = if task_id != 0 { begin_once(key) } else { std::mem::replace(&mut self.has_run, true) };
+        self.begin(stack, if has_run { 0 } else { key }, now)
     }
 
     /// What a piece that began as `depth` did so far goes to those who wait for it, and it is over.
     fn end(&mut self, depth: u32, now: u64) {
         let Some(at) = (depth as usize).checked_sub(1) else { return };
-        self.pieces.truncate(at + 1);
+        self.forget_inner(at + 1, now);
         if at + 1 == self.pieces.len() {
             self.hand_on(now);
-            self.pieces.truncate(at);
+            self.forget_inner(at, now);
         }
+    }
+
+    /// It is about to make a task whose number is not known yet, or its asynchronous method ends.
+    fn hands_over(&mut self, now: u64) {
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.handing = now;
+        }
+        self.hand_on(now);
     }
 
     /// Hands over to those who go on with the same piece, and to those who wait for it.
@@ -280,7 +357,7 @@ impl Known {
     /// It sets an event. The first time is the one that others may have waited for.
     fn sets(&self, event: Key) {
         let mut is_first = false;
-        let set = self.pieces.last().map_or(Event::Void, |piece| Event::Set(self.number, piece.since));
+        let set = self.pieces.last().map_or(Event::Void, |piece| Event::Set(self.number, piece.began));
         keep(event, |kept| {
             is_first = kept.event == Event::Made;
             kept.event = if is_first || kept.event == set { set } else { Event::Void };
@@ -345,13 +422,7 @@ pub extern "C" fn task_happened(id: u32, what: u32) {
 
 /// Called as managed code is, before a call that makes a task or ends an asynchronous method.
 pub extern "C" fn hands_over() {
-    _ = with_order(|known| {
-        let now = now();
-        if let Some(piece) = known.pieces.last_mut() {
-            piece.handing = now;
-        }
-        known.hand_on(now);
-    });
+    _ = with_order(|known| known.hands_over(now()));
 }
 
 /// Called as managed code is, before a part of an asynchronous method ends that goes on later.
@@ -382,20 +453,23 @@ pub extern "C" fn continues(before: u32, id: u32) {
 
 /// Called as managed code is, where a piece of work begins. What [`ends`] is to be called with.
 pub extern "C" fn begins(task_id: u32, thread_hash: u32) -> u32 {
-    let key = if task_id != 0 { task(task_id) } else { THREAD | Key::from(thread_hash) };
-    begin(key)
+    let (on_stack, now) = (0_u8, now());
+    begin(now, |known| known.begin_work(&raw const on_stack as usize, task_id, thread_hash, now))
 }
 
 /// Called as managed code is, where a part of an asynchronous method begins that is not its first.
 pub extern "C" fn resumes(id: u32) -> u32 {
-    begin(task(id))
+    let (on_stack, now) = (0_u8, now());
+    begin(now, |known| known.begin(&raw const on_stack as usize, task(id), now))
 }
 
-fn begin(key: Key) -> u32 {
-    let (on_stack, now) = (0_u8, now());
+fn begin(now: u64, begin: impl FnOnce(&mut Known) -> u32) -> u32 {
     let begun = with_order(|known| {
-        session().core.work_begins(now, known.number);
-        known.begin(&raw const on_stack as usize, key, now)
+        let depth = begin(known);
+        if depth != 0 {
+            session().core.work_begins(now, known.number);
+        }
+        depth
     });
     begun.unwrap_or(0)
 }
@@ -408,12 +482,14 @@ pub extern "C" fn ends(depth: u32) {
 }
 
 #[cfg(test)]
+mod oracle;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A thread of a pool.
     fn thread(number: u32) -> Known {
-        Known { number, pieces: Vec::new(), locks: Vec::new() }
+        Known::of_pool(number)
     }
 
     #[test]

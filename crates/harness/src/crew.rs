@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use anyhow::Result;
 use raddle_explore::{MAX_THREADS, Order};
@@ -92,6 +93,8 @@ pub struct Crew<'a> {
     notes: &'a Notes,
     /// The whole search is to end: nothing is waited for any more.
     is_over: &'a (dyn Fn() -> bool + Sync),
+    /// When an execution that is under way is given up, even if it still makes steps.
+    end_at: Option<Instant>,
     worker: Option<Worker>,
     waiting: VecDeque<Order>,
     /// How often in a row a worker has died in the first order that waits, and how.
@@ -105,11 +108,19 @@ impl<'a> Crew<'a> {
             recipe,
             notes,
             is_over,
+            end_at: None,
             worker: None,
             waiting: VecDeque::new(),
             deaths: (0, None),
             modules: Vec::new(),
         }
+    }
+
+    /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it makes
+    /// steps.
+    pub fn until(mut self, end_at: Instant) -> Crew<'a> {
+        self.end_at = Some(end_at);
+        self
     }
 
     /// As it has become: more donors, a process a schedule.
@@ -163,7 +174,7 @@ impl<'a> Crew<'a> {
         {
             worker.post(order);
         }
-        match worker.wait(self.is_over) {
+        match worker.wait(self.is_over, self.end_at) {
             Ok(()) => {
                 while worker.is_done() {
                     if let Some((order, execution)) = worker.oldest(Ending::Finished) {

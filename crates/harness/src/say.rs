@@ -5,8 +5,10 @@
 //! panic on a closed pipe, and raddle uses neither.
 
 use std::fmt::Arguments;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard};
+
+use raddle_base::grouped::Grouped;
 
 /// `raddle: ` and a sentence, on stderr. Takes what `format!` takes.
 #[macro_export]
@@ -56,7 +58,59 @@ pub fn failure(text: Arguments<'_>) {
 
 fn prefixed(text: Arguments<'_>) -> String {
     let lines: Vec<String> = text.to_string().lines().map(raddle_finding::visible).collect();
-    format!("raddle: {}\n", lines.join("\n"))
+    let text = format!("raddle: {}\n", lines.join("\n"));
+    match terminal_width() {
+        Some(width) => wrapped(&text, width),
+        // A log has one sentence a line.
+        None => text,
+    }
+}
+
+/// The columns of stderr, if it is a terminal.
+fn terminal_width() -> Option<usize> {
+    let stderr = std::io::stderr();
+    let size = stderr.is_terminal().then(|| rustix::termios::tcgetwinsize(&stderr).ok())??;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// Breaks lines that are too wide between words, and never inside of backticks: that is to be
+/// copied.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let mut used = 0;
+        for word in words(line.trim_start()) {
+            let columns = word.chars().count();
+            if used == 0 {
+                out.push_str(&line[..indent]);
+                used = indent;
+            } else if used + 1 + columns > width {
+                out.push('\n');
+                out.push_str(&" ".repeat(indent + HANG));
+                used = indent + HANG;
+            } else {
+                out.push(' ');
+                used += 1;
+            }
+            out.push_str(word);
+            used += columns;
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Columns by which a broken line is continued.
+const HANG: usize = 4;
+
+/// The words of a line; what stands in backticks is one.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    line.split(move |c| {
+        is_quoted ^= c == '`';
+        c == ' ' && !is_quoted
+    })
 }
 
 /// Text of raddle's own on stderr, as it is.
@@ -73,7 +127,7 @@ pub fn print(text: &str) {
 /// `1 file`, `3 files`.
 pub fn count(n: impl Into<u64>, one: &str, several: &str) -> String {
     let n = n.into();
-    format!("{n} {}", if n == 1 { one } else { several })
+    format!("{} {}", Grouped(n), if n == 1 { one } else { several })
 }
 
 #[cfg(test)]
@@ -81,7 +135,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_sentence_is_broken_between_words_and_not_in_a_command() {
+        let text = "raddle: one two three `raddle build -- make` four\n  a b\n\n";
+        assert_eq!(wrapped(text, 80), text);
+        assert_eq!(
+            wrapped(text, 20),
+            "raddle: one two\n    three\n    `raddle build -- make`\n    four\n  a b\n\n"
+        );
+        // A word that is wider than the terminal stays whole.
+        assert_eq!(wrapped("raddle: /a/long/path\n", 10), "raddle:\n    /a/long/path\n");
+    }
+
+    #[test]
     fn one_is_not_several() {
+        assert_eq!(count(7177u32, "file", "files"), "7,177 files");
         assert_eq!([0u32, 1, 2].map(|n| count(n, "file", "files")), ["0 files", "1 file", "2 files"]);
     }
 }

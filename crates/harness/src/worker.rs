@@ -348,8 +348,13 @@ impl Worker {
         }
     }
 
-    /// Waits until the oldest order is done. A worker that computes is waited for until `is_over`.
-    pub fn wait(&mut self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<(), Trouble> {
+    /// Waits until the oldest order is done. A worker that computes between two steps is waited for
+    /// until `is_over`; one that makes steps, up to `end_at` if there is one.
+    pub fn wait(
+        &mut self,
+        is_over: &(dyn Fn() -> bool + Sync),
+        end_at: Option<Instant>,
+    ) -> Result<(), Trouble> {
         loop {
             let done = self.header().done.load(Acquire);
             if done != self.taken {
@@ -362,6 +367,10 @@ impl Worker {
             let ended = self.child.try_wait().ok().flatten();
             if ended.is_some() && self.header().done.load(Acquire) == self.taken {
                 return Err(self.trouble(ended));
+            }
+            if end_at.is_some_and(|at| Instant::now() >= at) {
+                end(&mut self.child);
+                return Err(Trouble::Slow);
             }
             let (steps, (last_done, last_steps, since)) = (self.parts(0).slot.steps, self.moved);
             if (done, steps) != (last_done, last_steps) {

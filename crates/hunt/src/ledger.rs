@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use raddle_base::grouped::Grouped;
 use raddle_finding::{Confidence, Finding, identity};
 use serde::{Deserialize, Serialize};
 
 use crate::plan;
-use crate::target::{Detector, Goal, Target, same_cause};
+use crate::target::{Detector, Goal, Target, comes_of, same_cause};
 
 /// How a target has ended, or has not yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,7 +72,8 @@ impl Space {
         match self.schedules {
             1 => format!("the program has one schedule under sequential consistency, and {what} in it"),
             n => format!(
-                "in each of the {n} schedules that the program has under sequential consistency, {what}"
+                "in each of the {} schedules that the program has under sequential consistency, {what}",
+                Grouped(n)
             ),
         }
     }
@@ -226,14 +228,25 @@ impl Ledger {
         suspected.flat_map(|t| t.by.iter().copied()).chain(confirmed.by.iter().copied()).collect()
     }
 
+    /// What is suspected to come of a confirmed race. It stays open: who orders the two accesses may
+    /// still order them wrongly.
+    pub fn consequences(&self, of: &Confirmed) -> Vec<&Target> {
+        let is_open = |t: &&Target| matches!(t.verdict, Verdict::Open { .. });
+        self.targets.iter().filter(is_open).filter(|t| comes_of(&t.finding, &of.finding)).collect()
+    }
+
     /// Every verdict that the evidence so far gives.
     fn judge(&mut self) {
         for target in &mut self.targets {
             let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
+            // A search that saw it, and could not make sure of it, has not shown that it does not
+            // happen.
+            let was_seen = target.by.contains(&Detector::Explore);
             if let Some(shown) = shown {
                 target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
             } else if let (Verdict::Open { .. }, Some(whole)) = (&target.verdict, &self.whole)
                 && whole.refutes(target.goal())
+                && !was_seen
             {
                 target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) };
             }
@@ -274,6 +287,32 @@ mod tests {
             ledger.detectors(&ledger.confirmed()[0]).into_iter().map(Detector::name).collect();
         assert_eq!(names, ["run", "conseq", "explore"]);
         assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn what_would_come_of_a_confirmed_race_stays_open_and_is_told_with_it() {
+        let mut output = failure(Kind::Output, 9);
+        output.accesses.extend(x().accesses.into_iter().rev());
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Conseq, output.clone());
+        ledger.confirm(Detector::Explore, x());
+        assert_eq!(ledger.counts(), Counts { confirmed: 1, open: 1, ..Counts::default() });
+        let race = ledger.confirmed()[0].clone();
+        assert_eq!(ledger.consequences(&race)[0].finding.message, output.message);
+        // What was seen itself is a finding of its own.
+        ledger.confirm(Detector::Conseq, output);
+        assert_eq!(ledger.confirmed().len(), 2);
+        assert!(ledger.consequences(&race).is_empty());
+    }
+
+    #[test]
+    fn what_a_search_has_seen_is_not_refuted_by_it() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Explore, failure(Kind::Assertion, 9));
+        ledger.suspect(Detector::Conseq, failure(Kind::Assertion, 11));
+        ledger.searched(&WHOLE);
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
     }
 
     #[test]

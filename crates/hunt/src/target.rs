@@ -235,6 +235,25 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     }
 }
 
+/// Whether a suspicion of `conseq` is about the two accesses of a race: the read that would get
+/// another value, and the write that it would get it from. Neither settles the other: accesses that
+/// are ordered can come in the wrong order too.
+pub fn comes_of(suspicion: &Finding, race: &Finding) -> bool {
+    let [.., read, write] = &suspicion.accesses[..] else { return false };
+    let is_read_of_write = read.op == Op::Read && matches!(write.op, Op::Write | Op::Free);
+    let excluded = read.locks.iter().any(|lock| write.locks.contains(lock));
+    if race.kind != Kind::DataRace || suspicion.kind == Kind::DataRace || !is_read_of_write || excluded {
+        return false;
+    }
+    let is_other = match (identity::variable(suspicion), identity::variable(race)) {
+        (Some(x), Some(y)) => x != y,
+        _ => false,
+    };
+    let (Some(read), Some(write)) = (line(read), line(write)) else { return false };
+    let writes = race.accesses.iter().filter(|a| matches!(a.op, Op::Write | Op::Free)).filter_map(line);
+    !is_other && writes.into_iter().any(|w| w == write) && lines(race) == BTreeSet::from([read, write])
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -348,6 +367,24 @@ pub(crate) mod tests {
         let mut race = with(Kind::DataRace, 1);
         race.accesses[1].op = Op::Read;
         assert!(!same_cause(&race, &with(Kind::UseAfterFree, 1)));
+    }
+
+    #[test]
+    fn a_suspicion_about_the_accesses_of_a_race_comes_of_it() {
+        let about = |read: u32, write: u32| {
+            let mut finding = failure(Kind::Assertion, 9);
+            finding.accesses.extend([access(Op::Read, "g", read), access(Op::Write, "f", write)]);
+            finding
+        };
+        let race = race(Some("x"), [("f", 1), ("g", 2)]);
+        assert!(comes_of(&about(2, 1), &race));
+        assert!(!comes_of(&about(2, 3), &race), "another write");
+        assert!(!comes_of(&about(1, 2), &race), "the race has no write there");
+        assert!(!comes_of(&failure(Kind::Assertion, 1), &race), "nothing is known of its cause");
+        assert!(!comes_of(&race, &about(2, 1)));
+        let mut locked = about(2, 1);
+        locked.accesses[1..].iter_mut().for_each(|a| a.locks.push("L1".into()));
+        assert!(!comes_of(&locked, &race), "a lock keeps its two ends apart");
     }
 
     #[test]

@@ -205,6 +205,113 @@ fn the_report_that_is_explained_is_the_report_that_is_written() {
     assert!(gone.is_empty(), "reports.md shows fields that are not written: {gone:?}");
 }
 
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// `docs/troubleshooting.md` shows a report of the doctor. Which compilers there are is the
+/// machine's.
+#[test]
+fn the_doctor_looks_at_what_its_page_shows() {
+    let subjects = |report: &str| -> Vec<String> {
+        let lines = report.lines().filter_map(|line| line.get(6..29)?.trim_end().to_owned().into());
+        lines.filter(|what| !what.is_empty() && !is_compiler(what)).collect()
+    };
+    let doctor = std::process::Command::new(env!("CARGO_BIN_EXE_raddle")).arg("doctor").output().unwrap();
+    let report = String::from_utf8(doctor.stdout).unwrap();
+    let (printed, _) = report.split_once("\n\n").unwrap();
+    let page = blocks(&read("docs/troubleshooting.md"), "```")[0].clone();
+    let (shown, _) = page.strip_prefix("$ raddle doctor\n").unwrap().split_once("\n\n").unwrap();
+    assert_eq!(subjects(shown), subjects(printed), "{report}");
+}
+
+fn is_compiler(subject: &str) -> bool {
+    ["gcc", "clang", "rustc"].iter().any(|name| subject.starts_with(name))
+}
+
+/// Every block of settings is one that the command reads.
+#[test]
+fn settings_that_pages_show_are_accepted() {
+    let tsvd = read("docs/tsvd.md");
+    let blocks = blocks(&tsvd, "```toml");
+    let [dotnet, list, also] = &blocks[..] else { panic!("tsvd.md has other blocks") };
+    let indented = read("docs/conseq.md");
+    let sites = indented.split("    [conseq]\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let sites = format!("[conseq]\n{}\n", sites.replace("    ", ""));
+    let bench = Bench::new();
+    let tried = |settings: &str, command: &[&str]| {
+        bench.file("raddle.toml", settings);
+        let mut raddle = bench.command(env!("CARGO_BIN_EXE_raddle"));
+        common::stderr(&raddle.args(command).current_dir(bench.path("")).output().unwrap())
+    };
+    for settings in [dotnet.clone(), list.clone(), format!("{list}\n{also}")] {
+        let command = ["tsvd", "--", "true"];
+        assert!(!tried(&settings, &command).contains("raddle.toml:"), "{settings}");
+        let wrong = tried(&settings.replace("read = ", "reads = "), &command);
+        assert!(wrong.contains("raddle.toml:"), "{settings} is not read: {wrong}");
+    }
+    let command = ["conseq", "--sites-only", "--", "true"];
+    assert!(!tried(&sites, &command).contains("raddle.toml:"), "{sites}");
+    let wrong = tried(&sites.replace("output = ", "outputs = "), &command);
+    assert!(wrong.contains("raddle.toml:"), "{sites} is not read: {wrong}");
+}
+
+/// Each annotation that the page names is in the header.
+#[test]
+fn annotations_of_the_page_are_in_the_header() {
+    let header = read("crates/harness/include/raddle/annotations.h");
+    let page = read("docs/annotations.md");
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let names: HashSet<&str> =
+        page.split(|c| !is_name(c)).filter(|word| word.starts_with("ANNOTATE_")).collect();
+    assert!(names.len() > 15, "{names:?}");
+    let defined = |name: &str| header.contains(&format!("#define {name}("));
+    let unknown: Vec<_> = names.into_iter().filter(|name| !defined(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// Figures in the comparison of the README are those of the pages with the measurements.
+#[test]
+fn figures_of_the_readme_are_measured_ones() {
+    let readme = read("README.md");
+    let measured = read("docs/benchmarks.md") + &read("docs/benchmarks-explore.md");
+    let is_edge = |c: char| !c.is_ascii_digit() && !".,".contains(c);
+    let numbers = |text: &str| -> Vec<String> {
+        let words = text.split(is_edge).map(|word| word.trim_matches(['.', ',']));
+        words.filter(|word| word.contains(['.', ','])).map(str::to_owned).collect()
+    };
+    let known: HashSet<String> = numbers(&measured).into_iter().collect();
+    let rows = readme.lines().filter(|line| {
+        ["| time, ", "| peak memory, ", "| schedules a second"].iter().any(|row| line.starts_with(row))
+    });
+    let figures: Vec<String> = rows.flat_map(numbers).collect();
+    assert!(figures.len() > 10, "{figures:?}");
+    let unknown: Vec<_> = figures.iter().filter(|figure| !known.contains(*figure)).collect();
+    assert!(unknown.is_empty(), "in no table of docs/benchmarks*.md: {unknown:?}");
+}
+
+/// The action takes what the README and the page about CI give it.
+#[test]
+fn the_action_has_the_inputs_that_pages_use() {
+    let action = read("action.yml");
+    for page in ["README.md", "docs/ci.md"] {
+        let yaml = blocks(&read(page), "```yaml");
+        let uses = yaml.iter().filter(|block| block.contains("/raddle@"));
+        let mut inputs = 0;
+        for block in uses {
+            let with = block.split("/raddle@").nth(1).unwrap().split("with:\n").nth(1).unwrap();
+            let depth = |line: &str| line.len() - line.trim_start().len();
+            let first = depth(with);
+            for line in with.lines().take_while(|line| depth(line) >= first) {
+                let name = line.trim_start().split(':').next().unwrap();
+                assert!(action.contains(&format!("\n  {name}:\n")), "{page}: {name} is no input");
+                inputs += 1;
+            }
+        }
+        assert!(inputs > 1, "{page} uses no action");
+    }
+}
+
 /// `findings.accesses.op` and so on; the elements of a list have one path.
 fn key_paths(value: &serde_json::Value) -> HashSet<String> {
     let mut paths = HashSet::new();

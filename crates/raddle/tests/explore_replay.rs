@@ -274,7 +274,7 @@ fn gdb_opens_at_the_failure() {
         .arg(&file)
         .env("TMPDIR", bench.session_folder())
         .stdin(Stdio::from(std::fs::File::open(script).unwrap()));
-    let output = within(Duration::from_secs(60), &mut command);
+    let output = within(Duration::from_secs(300), &mut command);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTRAP") && said.contains("p.c:22"), "{said}");
     // The program runs again, and stops in the runtime's switch, called by what the program was
@@ -282,6 +282,29 @@ fn gdb_opens_at_the_failure() {
     let after = said.split("Temporary breakpoint 1, main").nth(1);
     let after = after.unwrap_or_else(|| panic!("not from the start: {said}"));
     assert!(after.contains("#0") && after.contains("explore::switch::switch"), "{said}");
+}
+
+/// As the debuggers of editors do it: gdb is silent until told, speaks MI, and is told the program
+/// once more.
+#[test]
+fn a_front_end_of_gdb_opens_at_the_failure() {
+    let bench = Bench::new();
+    let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
+    let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
+    let program = format!("1-file-exec-and-symbols {}\n", bench.path("p").display());
+    let orders = "2-exec-arguments\n3-exec-run\n4-stack-list-frames\n5-gdb-exit\n";
+    let orders = bench.file("orders", &(program + orders));
+    let mut command = bench.raddle("replay --gdb");
+    command
+        .arg(&file)
+        .args(["--", "--interpreter=mi"])
+        .env("TMPDIR", bench.session_folder())
+        .stdin(Stdio::from(std::fs::File::open(orders).unwrap()));
+    let output = within(Duration::from_secs(300), &mut command);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("3^running") && said.contains("signal-name=\"SIGTRAP\""), "{said}");
+    let frames = said.lines().find(|line| line.starts_with("4^done"));
+    assert!(frames.is_some_and(|frames| frames.contains("line=\"22\"")), "{said}");
 }
 
 #[test]

@@ -198,6 +198,37 @@ fn nothing_to_interleave_is_said_for_what_it_is() {
 }
 
 #[test]
+fn a_handler_that_interrupts_the_only_thread_is_hunted() {
+    let bench = Bench::new();
+    let source = "#include <pthread.h>\n#include <signal.h>\n#include <unistd.h>\n\
+        pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+        static void ring(int n) { (void)n; pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); }\n\
+        int main(void) { signal(SIGALRM, ring); alarm(1); pthread_mutex_lock(&lock);\n\
+        pthread_mutex_unlock(&lock); alarm(0); return 0; }";
+    built(&bench, "rings", source);
+    let (output, report) = hunt(&bench, "--seconds 40 -- ./rings");
+    assert_eq!(output.status.code(), Some(66), "{report}");
+    assert_eq!(findings(&report)[0]["kind"], "deadlock", "{report}");
+}
+
+/// One execution keeps four races. A search of all schedules says nothing about a fifth.
+#[test]
+fn a_race_that_no_execution_had_room_for_is_not_refuted() {
+    let bench = Bench::new();
+    let each = |value: u32| ["a", "b", "c", "d", "e", "f"].map(|v| format!("{v} = {value};\n")).concat();
+    let source = format!(
+        "#include <pthread.h>\nint a, b, c, d, e, f;\nstatic void *work(void *p) {{\n{}return p; }}\n\
+         int main(void) {{ pthread_t t; pthread_create(&t, 0, work, 0);\n{}pthread_join(t, 0); return 0; }}",
+        each(1),
+        each(2)
+    );
+    built(&bench, "six", &source);
+    let (_, report) = hunt(&bench, "--seconds 15 -- ./six");
+    assert!(findings(&report).len() >= 4, "{report}");
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report}");
+}
+
+#[test]
 fn a_command_that_starts_programs_is_hunted_program_by_program() {
     let bench = Bench::new();
     let only_there = "if (!getenv(\"CASE\") || access(\"data\", R_OK)) return 0;\n    pthread_t a, b;";

@@ -11,6 +11,10 @@
 //!   had begun by then is not blamed: the thread continued meanwhile.
 //! - A gap in which the thread itself was delayed starts at the end of that delay.
 //! - A thread's first access ends no gap.
+//!
+//! With extension 9, a delayed call that the caller knows to come before this one is not blamed. The
+//! thread has waited for it, but who knows that needs no inference, and it says nothing of the next
+//! calls at the two sites: a task may well run beside a loop that waits for it at its end.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -47,18 +51,26 @@ impl Delays {
         slot.end.store(now, Release);
     }
 
-    /// The delay of another thread that ended last, if it ended in the gap from `from` to `to`: its
-    /// end, site and length.
-    fn to_blame(&self, thread: u32, from: u64, to: u64) -> Option<(u64, u32, u64)> {
+    /// The delay of another thread that ended last, if it ended in the gap from `from` to `to`.
+    fn to_blame(&self, thread: u32, from: u64, to: u64) -> Option<Blamed> {
         let told = |slot: &Ended| (slot.end.load(Acquire), slot.who.load(Relaxed), slot.length.load(Relaxed));
         let ended = self.ended.iter().map(told);
         let others = ended.filter(|(end, who, _)| (1..=to).contains(end) && (who >> 32) as u32 != thread);
         let (end, who, length) = others.max()?;
-        (from <= end).then_some((end, who as u32, length))
+        (from <= end).then_some(Blamed { thread: (who >> 32) as u32, site: who as u32, end, length })
     }
 }
 
-/// An access of `thread` is made now; the site it is inferred to be ordered after.
+/// A delay that a thread seems to have waited for.
+struct Blamed {
+    thread: u32,
+    site: u32,
+    end: u64,
+    length: u64,
+}
+
+/// An access of `thread` is made now; the site it is inferred to be ordered after. `is_known`:
+/// whether the caller knows that what a thread did at a time comes before this access.
 #[inline]
 pub(crate) fn ordered_after(
     delays: &Delays,
@@ -66,6 +78,7 @@ pub(crate) fn ordered_after(
     record: &Thread,
     (thread, went_by): (u32, u64),
     now: u64,
+    is_known: impl FnOnce(u32, u64) -> bool,
 ) -> Option<u32> {
     let last = record.last.load(Relaxed);
     record.last.store(now, Relaxed);
@@ -74,9 +87,10 @@ pub(crate) fn ordered_after(
     record.went_by.store(went_by, Relaxed);
     if last != 0
         && now.saturating_sub(last) >= params.blamed_gap()
-        && let Some((end, site, length)) = delays.to_blame(thread, last, now)
+        && let Some(Blamed { thread, site, end, length }) = delays.to_blame(thread, last, now)
         && waited(params, (last, now), end, length)
         && !(went_on && end.saturating_sub(length) <= last)
+        && !is_known(thread, end)
     {
         record.blamed.store(site, Relaxed);
         record.covered.store(params.inferred, Relaxed);

@@ -84,7 +84,8 @@
 //!    one lock, or a task was waited for in between. Then they are no near miss
 //!    ([`Host::is_ordered`]). In the paper inference learns this, at the price of a delay a pair.
 //!    [`Past`] is what a caller needs for that. Inference and phases still decide about all other
-//!    pairs. `technique::KNOWN_ORDER`.
+//!    pairs, and a gap that a known wait explains infers nothing (see `inference`).
+//!    `technique::KNOWN_ORDER`.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.

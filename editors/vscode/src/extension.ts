@@ -1,8 +1,9 @@
-// Raddle in VS Code: starts `raddle lsp` and asks for the reason when a finding is to be ignored. Everything else is
-// the server's.
+// Raddle in VS Code: starts `raddle lsp` and asks for the reason when a finding is to be ignored. What is underlined is
+// the server's; findings of hunts are in `hunting`.
 
 import * as vscode from 'vscode';
 import { LanguageClient, LanguageClientOptions, ServerOptions } from 'vscode-languageclient/node';
+import { register } from './hunting';
 import { Mark, marked } from './mark';
 
 let client: LanguageClient | undefined;
@@ -21,6 +22,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
   );
+  register(context);
   await start();
 }
 

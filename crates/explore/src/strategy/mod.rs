@@ -32,8 +32,9 @@ pub use rff::Rff;
 pub use surw::SurwSampling;
 pub use tree::Limits;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
+use raddle_base::grouped::Grouped;
 use serde::{Deserialize, Serialize};
 
 use crate::order::Order;
@@ -148,22 +149,6 @@ impl Progress {
 fn two_digits(estimate: f64) -> u64 {
     let scale = 10f64.powf((estimate.max(1.0).log10().floor() - 1.0).max(0.0));
     ((estimate / scale).round() * scale) as u64
-}
-
-/// A number with its thousands apart.
-struct Grouped(u64);
-
-impl fmt::Display for Grouped {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        for (i, d) in digits.chars().enumerate() {
-            if i > 0 && (digits.len() - i).is_multiple_of(3) {
-                out.write_char(',')?;
-            }
-            out.write_char(d)?;
-        }
-        Ok(())
-    }
 }
 
 /// Any of the strategies, as data that can be stored.

@@ -23,7 +23,7 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
         suite.add_test_case(case);
     }
     if report.findings.is_empty() {
-        let mut case = TestCase::new("no findings", TestCaseStatus::success());
+        let mut case = TestCase::new(story::nothing(report), TestCaseStatus::success());
         case.set_classname(suite_name.as_str());
         suite.add_test_case(case);
     }

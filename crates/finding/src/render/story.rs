@@ -1,5 +1,7 @@
 //! What there is to say about a finding, in words, for every format that speaks to people.
 
+use raddle_base::grouped::Grouped;
+
 use crate::group::MAX_PLACES;
 use crate::model::{
     Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Row, STAT_BASELINE,
@@ -148,7 +150,7 @@ pub(super) fn lock_relation(finding: &Finding) -> Option<String> {
 
 /// What a row of an interleaving says: the step, and how often.
 pub(super) fn row(row: &Row) -> String {
-    if row.times > 1 { format!("{} ({} times)", row.text, row.times) } else { row.text.clone() }
+    if row.times > 1 { format!("{} ({} times)", row.text, Grouped(row.times)) } else { row.text.clone() }
 }
 
 /// Where the step of a row is: `transfer bank.c:12`. Columns are narrow, so the file stands without
@@ -329,7 +331,34 @@ pub(super) fn source_line(
 
 /// `3 bytes`, `1 byte`.
 pub(super) fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", Grouped(number)) }
+}
+
+/// What is said where there is no finding. That nothing was found is not said of a hunt that has open
+/// suspicions, or of which nothing came to its end.
+pub(super) fn nothing(report: &Report) -> String {
+    let stat = |key: &str| match report.stats.get(key) {
+        Some(Stat::Int(number)) => *number as u64,
+        Some(Stat::Bool(true)) => 1,
+        _ => 0,
+    };
+    let is_hunt = report.command == "hunt";
+    let open = stat("suspicions_open");
+    let mut text = match is_hunt {
+        true if stat("interrupted") > 0 => "nothing confirmed before it was interrupted".to_owned(),
+        true if stat("hunted") == stat("hung") => "nothing confirmed, as no run came to its end".to_owned(),
+        true if open > 0 => "nothing confirmed".to_owned(),
+        _ => "no findings".to_owned(),
+    };
+    if is_hunt && open > 0 {
+        text += &format!(", {} open", count(open, "suspicion"));
+    }
+    for (key, words) in [("not_reached", "not reached"), ("could_not", "not hunted")] {
+        if is_hunt && stat(key) > 0 {
+            text += &format!(", {} {words}", count(stat(key), "test"));
+        }
+    }
+    text
 }
 
 pub(super) fn summary(report: &Report) -> String {
@@ -337,7 +366,7 @@ pub(super) fn summary(report: &Report) -> String {
         report.findings.iter().filter(|finding| finding.confidence == Confidence::Confirmed).count();
     let suspected = report.findings.len() - confirmed;
     let mut text = match report.findings.len() {
-        0 => "no findings".to_owned(),
+        0 => nothing(report),
         all => format!("{} ({confirmed} confirmed, {suspected} suspected)", count(all as u64, "finding")),
     };
     for (key, word) in [(STAT_SUPPRESSED, "suppressed"), (STAT_BASELINE, "known from the baseline")] {
@@ -371,6 +400,24 @@ mod tests {
         report.findings.pop();
         report.stats.clear();
         assert_eq!(summary(&report), "1 finding (1 confirmed, 0 suspected)");
+    }
+
+    #[test]
+    fn a_hunt_with_open_suspicions_has_not_found_that_there_is_nothing() {
+        let with = |stats: &[(&str, i64)]| {
+            let mut report = Report::new("hunt", vec![]);
+            let all = [("hunted", 1), ("hung", 0), ("suspicions_open", 0)].iter().chain(stats);
+            report.stats.extend(all.map(|(key, n)| ((*key).to_owned(), Stat::Int(*n))));
+            summary(&report)
+        };
+        assert_eq!(with(&[]), "no findings");
+        assert_eq!(with(&[("suspicions_open", 1)]), "nothing confirmed, 1 suspicion open");
+        assert_eq!(with(&[("hung", 1)]), "nothing confirmed, as no run came to its end");
+        assert_eq!(with(&[("not_reached", 1200)]), "no findings, 1,200 tests not reached");
+        assert_eq!(
+            with(&[("interrupted", 1), ("suspicions_open", 2)]),
+            "nothing confirmed before it was interrupted, 2 suspicions open"
+        );
     }
 
     #[test]

@@ -6,8 +6,9 @@
 //! (see [`crate::place`]), as rustc and miri show theirs.
 //!
 //! Held by tests: no line ends in a space, no control character of a name reaches the terminal,
-//! prose keeps to the width, and without colours the text is the same as with colours taken off.
-//! Names and paths are never cut: a line that holds one may be longer than the width.
+//! prose, lines of source and interleavings keep to the width, and without colours the text is the
+//! same as with colours taken off. Names, paths and commands to copy are never cut: a line that
+//! holds one may be longer than the width.
 
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_LOOKED_AT, Stat};
 use crate::place;
@@ -62,6 +63,9 @@ struct Page<'a> {
     out: String,
     options: &'a RenderOptions<'a>,
 }
+
+/// A thread of an interleaving has at least so many columns.
+const MIN_LANE: usize = 4;
 
 /// Columns before the text of a stack.
 const STACK_INDENT: &str = "      ";
@@ -142,16 +146,19 @@ impl Page<'_> {
         self.blank();
     }
 
-    /// One column a thread. A step is one line in its thread's column, so nothing is ever cut.
+    /// One column a thread. A step begins in its thread's column and may reach into the next ones.
     fn interleaving(&mut self, table: &Interleaving) {
         if table.rows.is_empty() {
             return;
         }
         let columns = table.threads.len().max(1);
-        let width = ((self.width() - STACK_INDENT.len()) / columns).clamp(4, 26);
+        let width = self.lane(table);
         self.line(&[(Style::Bold, "  interleaving:")]);
         let mut heads = STACK_INDENT.to_owned();
+        let is_narrow = table.threads.iter().any(|label| label.chars().count() > width);
         for label in &table.threads {
+            // `T1` of `T1 (work)`: the name stands beside the ends.
+            let label = if is_narrow { label.split(' ').next().unwrap_or(label) } else { label };
             heads += &format!("{label:width$} ");
         }
         self.line(&[(Style::Cyan, &heads)]);
@@ -164,10 +171,22 @@ impl Page<'_> {
         self.blank();
     }
 
+    /// Columns of a thread: as many as let the longest step of the last thread end on the page.
+    fn lane(&self, table: &Interleaving) -> usize {
+        let columns = table.threads.len().max(1);
+        let page = self.width() - STACK_INDENT.len();
+        let evenly = (page / columns).clamp(MIN_LANE, 26);
+        let last = table.rows.iter().filter(|row| row.thread + 1 == columns && columns > 1);
+        let longest = last.map(|row| visible(&story::row(row)).chars().count()).max().unwrap_or(0);
+        // A step that takes more than two thirds of the page is wrapped instead.
+        let fitting = (page - longest.min(page * 2 / 3)) / (columns - 1).max(1);
+        evenly.min(fitting.saturating_sub(1)).max(MIN_LANE)
+    }
+
     fn row(&mut self, row: &Row, indent: String) {
         let text = story::row(row);
         let Some(place) = story::row_place(row, self.options) else {
-            return self.line(&[(Style::Plain, &indent), (Style::Plain, &text)]);
+            return self.prose(&indent, (Style::Plain, ""), &text);
         };
         let columns = indent.len() + text.chars().count() + 2 + place.chars().count();
         if columns <= self.width() {
@@ -177,7 +196,7 @@ impl Page<'_> {
                 (Style::Dim, &format!("  {place}")),
             ]);
         }
-        self.line(&[(Style::Plain, &indent), (Style::Plain, &text)]);
+        self.prose(&indent, (Style::Plain, ""), &text);
         self.line(&[(Style::Plain, &format!("{indent}  ")), (Style::Dim, &place)]);
     }
 
@@ -279,8 +298,9 @@ impl Page<'_> {
 
     fn source(&mut self, frame: &Frame) {
         let Some((number, text, column)) = story::source_line(frame, self.options) else { return };
-        let (shown, caret) = excerpt(&text, column);
         let gutter = format!("{STACK_INDENT}   {number} | ");
+        let (shown, caret) = excerpt(&text, column);
+        let (shown, caret) = window(shown, caret, self.width().saturating_sub(gutter.len()));
         self.line(&[(Style::Dim, &gutter), (Style::Plain, &shown)]);
         if let Some(caret) = caret {
             let blank = format!("{STACK_INDENT}   {} | ", " ".repeat(number.to_string().len()));
@@ -418,6 +438,25 @@ fn excerpt(text: &str, column: Option<usize>) -> (String, Option<usize>) {
     (shown[indent..].to_owned(), caret.map(|caret| caret.saturating_sub(indent)))
 }
 
+/// So much of a line of source as has room, around the caret; `…` stands for what is left out.
+fn window(line: String, caret: Option<usize>, room: usize) -> (String, Option<usize>) {
+    let chars: Vec<char> = line.chars().collect();
+    if chars.len() <= room || room < 3 {
+        return (line, caret);
+    }
+    // What follows the caret says more than what is before it.
+    let before = caret.unwrap_or(0).saturating_sub(room / 3);
+    let from = if caret.is_none_or(|caret| caret + 1 < room) { 0 } else { before.min(chars.len() - room) };
+    let mut shown = chars[from..from + room].to_vec();
+    if from > 0 {
+        shown[0] = '…';
+    }
+    if from + room < chars.len() {
+        shown[room - 1] = '…';
+    }
+    (shown.into_iter().collect(), caret.map(|caret| caret - from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -483,6 +522,65 @@ mod tests {
             "{text}"
         );
         assert_eq!(lines[5], "                                   f a.c:3");
+    }
+
+    #[test]
+    fn an_interleaving_fits_into_forty_columns() {
+        let mut deadlock = finding(Kind::Deadlock, vec![access(Op::Call, "T1", vec![])]);
+        let row = |thread, text: &str| Row {
+            thread,
+            text: text.into(),
+            frame: Some(frame("transfer", "bank.c", 42, 1)),
+            preempts: thread == 2,
+            times: 1,
+        };
+        deadlock.interleaving = Some(Interleaving {
+            deeds: vec![],
+            threads: ["T0 (main)", "T1 (work)", "T2 (work)"].map(str::to_owned).into(),
+            rows: vec![
+                row(0, "waits for T1 (work) to end"),
+                row(1, "waits for L2 `bob`"),
+                row(2, "waits for L1 `alice`"),
+                row(2, "waits until somebody tells it that it may go on"),
+            ],
+        });
+        let text = super::finding(&deadlock, &RenderOptions { width: 40, ..RenderOptions::default() });
+        let lines: Vec<&str> = text.lines().skip_while(|l| *l != "  interleaving:").take(13).collect();
+        assert_eq!(
+            lines[1..],
+            [
+                "      T0    T1    T2",
+                "      waits for T1 (work) to end",
+                "        transfer bank.c:42",
+                "            waits for L2 `bob`",
+                "              transfer bank.c:42",
+                "      - - - - - - -",
+                "                  waits for L1 `alice`",
+                "                    transfer bank.c:42",
+                "      - - - - - - -",
+                "                  waits until somebody",
+                "                  tells it that it may",
+                "                  go on",
+            ],
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_long_line_of_source_is_shown_around_its_caret() {
+        let line = "0123456789abcdefghijklmnopqrstuvwxyz";
+        let shown = |caret, room| window(line.to_owned(), caret, room);
+        assert_eq!(shown(Some(9), 36), (line.to_owned(), Some(9)));
+        assert_eq!(shown(Some(3), 12), ("0123456789a…".to_owned(), Some(3)));
+        assert_eq!(shown(Some(20), 12), ("…hijklmnopq…".to_owned(), Some(4)));
+        assert_eq!(shown(Some(35), 12), ("…pqrstuvwxyz".to_owned(), Some(11)));
+        assert_eq!(shown(None, 12), ("0123456789a…".to_owned(), None));
+        // The mark under the line is below the same letter, wherever it stands.
+        for caret in 0..line.len() {
+            let (text, at) = shown(Some(caret), 12);
+            assert_eq!(text.chars().nth(at.unwrap()), line.chars().nth(caret), "{caret}: {text}");
+            assert_eq!(text.chars().count(), 12);
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl<'a> Ongoing<'a> {
     pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
         search.strategy.get().resume();
-        let mut clock = Clock::new(limit);
+        let mut clock = Clock::of_turn(limit, end);
         let mut allowed = limit;
         let first_end = Instant::now() + end.saturating_duration_since(Instant::now()) / 2;
         loop {
@@ -86,7 +86,7 @@ impl<'a> Ongoing<'a> {
                     break;
                 }
                 allowed = (allowed * 2).min(first_end.saturating_duration_since(Instant::now()));
-                clock = Clock::new(allowed);
+                clock = Clock::of_turn(allowed, end);
                 search.strategy.get().resume();
                 if !search.needs_more_steps() {
                     continue;

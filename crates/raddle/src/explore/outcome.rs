@@ -155,6 +155,12 @@ impl Results<'_> {
                  not; explore that program itself"
             );
         }
+        if self.search.is_full_of_races {
+            say!(
+                "an execution keeps its first {} races: there may be more, which are seen once these are fixed",
+                raddle_wire::explore::RACES
+            );
+        }
         if self.search.cut_off > 0 {
             say!(
                 "{} cut off after {} steps while still working: the rest of {} was not explored; --max-steps allows more",
@@ -268,6 +274,7 @@ impl Results<'_> {
         if progress.exhausted && !short.is_empty() {
             add("not_complete", Stat::from(short.join("; ").as_str()));
         }
+        add("races_left_out", Stat::Bool(self.search.is_full_of_races));
         add("begun_anew", Stat::from(self.search.round));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));

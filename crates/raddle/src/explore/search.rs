@@ -107,6 +107,8 @@ pub struct Search {
     pub slow: u64,
     /// The program became another by `exec`, of which nothing was explored.
     pub became_another: bool,
+    /// An execution had as many races as it can keep: it may have had more.
+    pub is_full_of_races: bool,
     /// More steps can be allowed, if these do not suffice.
     pub may_allow_more: bool,
     pub failures: Vec<Failure>,
@@ -167,6 +169,7 @@ impl Search {
             sees_waiting: false,
             slow: 0,
             became_another: false,
+            is_full_of_races: false,
             may_allow_more: false,
             failures: Vec::new(),
             first_failure: None,
@@ -252,6 +255,7 @@ impl Search {
         }
         self.schedules += 1;
         self.became_another |= e.slot.awaits & awaits::OTHER_PROGRAM != 0;
+        self.is_full_of_races |= e.slot.races as usize >= e.slot.race.len();
         self.sees_waiting |= e.slot.awaits & (awaits::SIGNAL | awaits::CONNECTION) != 0;
         if waits_for_outside(e) {
             self.awaiting += 1;
@@ -451,6 +455,8 @@ impl Search {
 pub struct Clock {
     pub begun: Instant,
     pub deadline: Instant,
+    /// When executions that are under way at the deadline are given up.
+    end: Option<Instant>,
     stop: AtomicBool,
 }
 
@@ -459,7 +465,13 @@ impl Clock {
         let begun = Instant::now();
         // Years are long enough, and do not overflow.
         let limit = limit.min(Duration::from_secs(1 << 30));
-        Clock { begun, deadline: begun + limit, stop: AtomicBool::new(false) }
+        Clock { begun, deadline: begun + limit, end: None, stop: AtomicBool::new(false) }
+    }
+
+    /// The clock of one turn of a search that ends at `end`: an execution may outlast the turn, but
+    /// not the search.
+    pub fn of_turn(limit: Duration, end: Instant) -> Clock {
+        Clock { end: Some(end), ..Clock::new(limit) }
     }
 
     /// There is to be at least so much time from now on.
@@ -535,6 +547,9 @@ fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) ->
             search.round
         };
         let mut crew = Crew::new(recipe, notes, &is_over);
+        if let Some(end) = clock.end {
+            crew = crew.until(end);
+        }
         let result = turns(search, round, &mut crew, clock);
         if result.is_err() {
             clock.stop.store(true, Ordering::Relaxed);

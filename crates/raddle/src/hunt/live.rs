@@ -31,8 +31,8 @@ pub struct View {
 
 impl View {
     /// `test 3 of 40, queue::push: looking for consequences; 2 confirmed, 3 of 7 suspicions
-    /// settled, 42 s left`
-    fn line(&self, now: Instant) -> String {
+    /// settled, 42 s left`. Where that is wider than the terminal, the time stays.
+    fn line(&self, now: Instant, width: usize) -> String {
         let mut text = String::new();
         if self.test.1 > 1 {
             text += &format!("test {} of {}, {}: ", self.test.0, self.test.1, self.name);
@@ -45,10 +45,12 @@ impl View {
             all - open,
             count(all as u64, "suspicion", "suspicions")
         );
-        if let Some(until) = self.until {
-            text += &format!(", {} s left", until.saturating_duration_since(now).as_secs());
-        }
-        text
+        let seconds = self.until.map(|until| until.saturating_duration_since(now).as_secs());
+        let left = seconds.map_or(String::new(), |seconds| format!(", {seconds} s left"));
+        // A name may hold what moves the cursor.
+        let text = raddle_finding::visible(&text);
+        let text: String = text.chars().take(width.saturating_sub(left.len())).collect();
+        (text + &left).chars().take(width).collect()
     }
 }
 
@@ -106,8 +108,7 @@ fn write(view: &Mutex<View>, ended: &Receiver<()>) {
         // Written under the lock, so that it does not come between the parts of another line.
         let view = view.lock().unwrap_or_else(|e| e.into_inner());
         let width = terminal::width(TextTo::Stderr).saturating_sub(1);
-        let text: String = view.line(Instant::now()).chars().take(width).collect();
-        let _ = write!(std::io::stderr(), "\r\x1b[K{}", raddle_finding::visible(&text));
+        let _ = write!(std::io::stderr(), "\r\x1b[K{}", view.line(Instant::now(), width));
     }
     let _ = write!(std::io::stderr(), "\r\x1b[K");
 }
@@ -121,14 +122,16 @@ mod tests {
         let now = Instant::now();
         let mut view = View { what: "5 schedules searched".into(), confirmed: 2, ..View::default() };
         view.present = Counts { confirmed: 2, refuted: 1, open: 4 };
-        assert_eq!(view.line(now), "5 schedules searched; 2 confirmed, 3 of 7 suspicions settled");
+        assert_eq!(view.line(now, 100), "5 schedules searched; 2 confirmed, 3 of 7 suspicions settled");
         (view.test, view.name) = ((3, 40), "queue::push".into());
         (view.settled, view.until) =
             (Counts { refuted: 1, ..Counts::default() }, Some(now + Duration::from_secs(9)));
         assert_eq!(
-            view.line(now),
+            view.line(now, 100),
             "test 3 of 40, queue::push: 5 schedules searched; 2 confirmed, 4 of 8 suspicions settled, 9 s left"
         );
+        assert_eq!(view.line(now, 40), "test 3 of 40, queue::push: 5 s, 9 s left");
+        assert_eq!(view.line(now, 5), ", 9 s");
     }
 
     #[test]

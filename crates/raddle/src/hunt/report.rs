@@ -17,6 +17,10 @@ pub fn finding(confirmed: &Confirmed, ledger: &Ledger, command: &Command) -> Fin
     explain::only_the_race(&mut finding);
     finding.detectors = ledger.detectors(confirmed).into_iter().map(|d| d.name().to_owned()).collect();
     finding.notes.push(by_whom(&ledger.detectors(confirmed).into_iter().collect::<Vec<_>>(), confirmed));
+    for target in ledger.consequences(confirmed) {
+        let what = &target.finding.message;
+        finding.notes.push(format!("`conseq` suspects that this comes of it, which was not seen: {what}"));
+    }
     if finding.schedule.is_none() {
         finding.notes.push("seen in two ordinary runs; there is no schedule to replay".into());
     }

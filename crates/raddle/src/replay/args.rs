@@ -1,5 +1,6 @@
 //! The command line of `raddle replay`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::report;
@@ -54,4 +55,10 @@ pub struct Args {
     /// The file that `explore`, `conseq` or `hunt` wrote
     #[arg(value_name = "FILE.raddle")]
     pub file: PathBuf,
+
+    /// With --gdb: more arguments for gdb, which then waits to be told to run the program
+    ///
+    /// A front end of gdb starts `raddle replay --gdb FILE.raddle -- --interpreter=mi` in its place.
+    #[arg(value_name = "GDB ARGUMENT", last = true, requires = "gdb")]
+    pub gdb_arguments: Vec<OsString>,
 }

@@ -4,6 +4,7 @@
 //! at the failure by a trap. The signals of a crash go to the runtime first, which knows what they
 //! mean.
 
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
@@ -42,8 +43,8 @@ end
 echo This is the failure. `raddle-from-start` goes back to main, `raddle-next-switch` from there to the next switch.\n
 "#;
 
-/// Becomes gdb; gives its status.
-pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
+/// Becomes gdb; gives its status. With arguments of a front end, that starts the program itself.
+pub fn run(recipe: &Recipe, schedule: &Schedule, arguments: &[OsString]) -> Result<ExitCode> {
     let recipe = Recipe { flags: recipe.flags | flag::TRAP_AT_FAILURE, ..recipe.clone() };
     let (folder, memory) = recipe.session()?;
     // SAFETY: the mapping is a session as `session` has written it, and nobody else has it yet.
@@ -60,12 +61,11 @@ pub fn run(recipe: &Recipe, schedule: &Schedule) -> Result<ExitCode> {
     std::fs::write(&script, format!("{follow}{SCRIPT}")).context("cannot write the script for gdb")?;
     let target = recipe.command(folder.path());
     let mut gdb = Command::new("gdb");
-    gdb.arg("-q")
-        .arg("-x")
-        .arg(&script)
-        .args(["-ex", "run", "-ex", "backtrace", "--args"])
-        .arg(target.get_program())
-        .args(target.get_args());
+    gdb.arg("-q").arg("-x").arg(&script).args(arguments);
+    if arguments.is_empty() {
+        gdb.args(["-ex", "run", "-ex", "backtrace"]);
+    }
+    gdb.arg("--args").arg(target.get_program()).args(target.get_args());
     gdb.envs(target.get_envs().filter_map(|(k, v)| Some((k, v?))));
     if let Some(folder) = target.get_current_dir() {
         gdb.current_dir(folder);

@@ -60,7 +60,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         );
     }
     if args.gdb {
-        return gdb::run(&recipe, &schedule);
+        return gdb::run(&recipe, &schedule, &args.gdb_arguments);
     }
     let replayed = replay(&args, &recipe, &schedule)?;
     if let (Some(file), Some(made)) = (&trace_file, &replayed.last) {

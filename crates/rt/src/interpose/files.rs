@@ -63,6 +63,12 @@ accesses! {
     fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) }
     fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
     fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); }
+    fn scandir(path: Text, list: *mut *mut c_void, filter: usize, compare: usize) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(list) } then |n| {
+        c.wrote_if(n >= 0, list)
+    }
+    fn scandir64(path: Text, list: *mut *mut c_void, filter: usize, compare: usize) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(list) } then |n| {
+        c.wrote_if(n >= 0, list)
+    }
     fn readdir_r(dir: *mut c_void, to: *mut libc::dirent, result: *mut *mut libc::dirent) -> c_int, |c| {
         c.uses_folder(dir);
         c.fills(to);
@@ -167,6 +173,13 @@ interpose! {
         real(at, path, flags, mode)
     }
     fn creat(path: Text, mode: u32) -> c_int, |t, pc, real| {
+        opens_named(t, pc, path, libc::O_CREAT, || real(path, mode))
+    } record as detect, tsvd real, explore {
+        opens(t, pc, path);
+        explore::changes_outside(pc);
+        real(path, mode)
+    }
+    fn creat64(path: Text, mode: u32) -> c_int, |t, pc, real| {
         opens_named(t, pc, path, libc::O_CREAT, || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);

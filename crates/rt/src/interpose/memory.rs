@@ -166,6 +166,9 @@ interpose! {
         explore::protecting(at as usize, n, pc);
         real(at, n, prot)
     }
+    /// Would bring all of the shadow memory in, which is many times the machine's.
+    fn mlockall(flags: c_int) -> c_int, |t, pc, real| { 0 } record as detect, tsvd as detect, explore { 0 }
+    fn munlockall() -> c_int, |t, pc, real| { 0 } record as detect, tsvd as detect, explore { 0 }
     /// Advice that empties pages is a write to all of them.
     fn madvise(at: Pointer, n: usize, advice: c_int) -> c_int, |t, pc, real| { real(at, n, advice) } record as detect, tsvd real, explore {
         if empties(advice) {

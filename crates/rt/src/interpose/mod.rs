@@ -33,6 +33,7 @@ mod processors;
 mod readiness;
 mod rwlock;
 mod scheduled;
+mod search;
 mod semaphore;
 mod signal;
 pub mod stack_size;

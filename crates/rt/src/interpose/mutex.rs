@@ -136,6 +136,7 @@ interpose! {
         sync_explore::mutex_trylock(m as usize, pc)
     }
     fn pthread_mutex_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
+        using(t, m, pc);
         // It gives up in time: no edge, no deadlock.
         let r = real(m, until);
         taken(t, m, r, pc);
@@ -179,7 +180,6 @@ interpose! {
     }
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
-        using(t, m, pc);
         taking(t, m, lock_kind::SPINLOCK, pc);
         misuse::used(t, m as usize, pc);
         let r = real(m);

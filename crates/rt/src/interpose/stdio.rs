@@ -186,6 +186,10 @@ interpose! {
         explore::changes_outside(pc);
         real()
     }
+    fn tmpfile64() -> File, |t, pc, real| { real() } record as detect, tsvd real, explore {
+        explore::changes_outside(pc);
+        real()
+    }
     fn fopen64(path: Text, mode: Text) -> File, |t, pc, real| {
         opens_named(t, pc, path, mode, || real(path, mode))
     } record as detect, tsvd real, explore {

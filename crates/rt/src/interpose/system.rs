@@ -152,6 +152,40 @@ mod process {
         }
     }
 
+    // Databases that are read entry by entry: where the next one is, and the entry that is handed
+    // out, belong to the library.
+    accesses! {
+        fn setpwent(), |c| { c.keeps_state() }
+        fn endpwent(), |c| { c.keeps_state() }
+        fn setgrent(), |c| { c.keeps_state() }
+        fn endgrent(), |c| { c.keeps_state() }
+        fn fgetpwent(file: *mut c_void) -> *mut libc::passwd, |c| { c.uses_stream(file); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::passwd>()) }
+        fn fgetgrent(file: *mut c_void) -> *mut libc::group, |c| { c.uses_stream(file); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::group>()) }
+        fn getmntent(file: *mut c_void) -> *mut [usize; 5], |c| { c.uses_stream(file); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<[usize; 5]>()) }
+        fn getutent() -> *mut libc::utmpx, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::utmpx>()) }
+        fn getutxent() -> *mut libc::utmpx, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::utmpx>()) }
+        fn getutid(like: *const libc::utmpx) -> *mut libc::utmpx, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::utmpx>()) }
+        fn getutxid(like: *const libc::utmpx) -> *mut libc::utmpx, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::utmpx>()) }
+        fn getutline(like: *const libc::utmpx) -> *mut libc::utmpx, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::utmpx>()) }
+        fn getutxline(like: *const libc::utmpx) -> *mut libc::utmpx, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::utmpx>()) }
+        fn getusershell() -> Room, |c| { c.keeps_state() }
+    }
+
+    accesses! {
+        fn initgroups(user: Text, group: c_uint) -> c_int, |c| { c.text(user); c.changes_process() }
+        fn backtrace(to: *mut usize, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
+        fn backtrace_symbols(from: *const usize, n: c_int) -> *mut Room, |c| { c.reads(from, n.max(0) as usize * 8) }
+        fn setlocale(category: c_int, name: Text) -> Room, |c| { c.text(name); c.keeps_state() }
+        fn textdomain(name: Text) -> Room, |c| { c.text(name); c.keeps_state() }
+        fn tmpnam(to: Room) -> Room, |c| { c.looks_outside(); if to.is_null() { c.keeps_state() } else { c.fills(to) } } then |r| {
+            if to.is_null() { c.wrote_own(r, 1) } else { c.wrote_text(r) }
+        }
+        fn tempnam(folder: Text, prefix: Text) -> Room, |c| { c.looks_outside(); c.text(folder); c.text(prefix); }
+        fn shmctl(id: c_int, command: c_int, to: *mut libc::shmid_ds) -> c_int, |c| {
+            if command == libc::IPC_SET { c.reads_one(to) }
+        } then |r| { c.wrote_if(command == libc::IPC_STAT && r != -1, to) }
+    }
+
     accesses! {
         fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
         fn getentropy(to: *mut c_void, n: usize) -> c_int, |c| { c.fills(to) } then |r| { c.wrote(to, if r == 0 { n } else { 0 }) }
@@ -239,6 +273,9 @@ mod network {
         c.wrote_if(r == 0 && unsafe { !(*result).is_null() }, record);
     }
 
+    /// As large as a `struct netent`.
+    type Network = [usize; 3];
+
     const fn size(family: c_int) -> usize {
         match family {
             libc::AF_INET => 4,
@@ -270,8 +307,26 @@ mod network {
             if r == 0 && n > 0 { c.wrote_text(host) }
             if r == 0 && m > 0 { c.wrote_text(service) }
         }
-        fn gethostbyname(name: Text) -> *mut c_void, |c| { c.text(name); }
-        fn gethostbyname2(name: Text, family: c_int) -> *mut c_void, |c| { c.text(name); }
+        fn gethostbyname(name: Text) -> *mut libc::hostent, |c| { c.text(name); c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::hostent>())
+        }
+        fn gethostbyname2(name: Text, family: c_int) -> *mut libc::hostent, |c| { c.text(name); c.keeps_state() } then |r| {
+            c.wrote_own(r, size_of::<libc::hostent>())
+        }
+        fn gethostent() -> *mut libc::hostent, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::hostent>()) }
+        fn getnetent() -> *mut Network, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<Network>()) }
+        fn getnetbyname(name: Text) -> *mut Network, |c| { c.text(name); c.keeps_state() } then |r| { c.wrote_own(r, size_of::<Network>()) }
+        fn getnetbyaddr(at: u32, kind: c_int) -> *mut Network, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<Network>()) }
+        fn getprotoent() -> *mut libc::protoent, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::protoent>()) }
+        fn getservent() -> *mut libc::servent, |c| { c.keeps_state() } then |r| { c.wrote_own(r, size_of::<libc::servent>()) }
+        fn ether_aton(from: Text) -> *mut [u8; 6], |c| { c.text(from); c.keeps_state() } then |r| { c.wrote_own(r, 6) }
+        fn ether_ntoa(from: *const [u8; 6]) -> Room, |c| { c.reads_one(from); c.keeps_state() } then |r| { c.wrote_own(r, 1) }
+        fn ether_hostton(name: Text, to: *mut [u8; 6]) -> c_int, |c| { c.text(name); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn ether_ntohost(to: Room, from: *const [u8; 6]) -> c_int, |c| { c.reads_one(from); c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
+        fn ether_line(line: Text, to: *mut [u8; 6], name: Room) -> c_int, |c| { c.text(line); c.fills(to); c.fills(name) } then |r| {
+            c.wrote_if(r == 0, to);
+            if r == 0 { c.wrote_text(name) }
+        }
         fn gethostbyname_r(name: Text, to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
             c.text(name);
             c.fills(to)

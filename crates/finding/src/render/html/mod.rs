@@ -77,7 +77,7 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
         room: Room { steps: ROOM },
     };
     if findings.is_empty() {
-        empty(&mut writer);
+        empty(&mut writer, report);
     }
     for (finding, anchor) in findings.iter().zip(&anchors) {
         articles.write(&mut writer, finding, anchor);
@@ -222,11 +222,17 @@ fn item(writer: &mut Writer, finding: &Finding, anchor: &str, options: &RenderOp
     writer.raw("</a></li>\n");
 }
 
-fn empty(writer: &mut Writer) {
-    writer.raw(
-        "<section class=\"empty\"><h2>No findings</h2>\n<p>Raddle found nothing in what it looked at. \
-         That is no proof that there is nothing.</p></section>\n",
-    );
+fn empty(writer: &mut Writer, report: &Report) {
+    let nothing = story::nothing(report);
+    writer.raw("<section class=\"empty\"><h2>");
+    match nothing.as_str() {
+        "no findings" => writer.raw("No findings</h2>\n<p>Raddle found nothing in what it looked at. "),
+        _ => {
+            writer.raw("Nothing is confirmed</h2>\n<p>");
+            writer.text(&format!("The last line of the report says: {nothing}. "));
+        }
+    }
+    writer.raw("That is no proof that there is nothing.</p></section>\n");
 }
 
 /// What was looked at, and the numbers of the run.
