@@ -220,6 +220,16 @@ impl Session {
                 };
                 out.left_out.push((path.clone(), why));
             }
+            if lowered.too_deep > 0 {
+                let most = csharp::MOST_ANCESTORS;
+                let why = match lowered.too_deep {
+                    1 => format!("checked only in part: 1 class derives from more than {most} others"),
+                    n => {
+                        format!("checked only in part: {n} classes derive from more than {most} others each")
+                    }
+                };
+                out.left_out.push((path.clone(), why));
+            }
             // The entries of each assembly are checked by themselves, within the whole program.
             let linked = Arc::default();
             let assemblies = unit.entry_points.iter().map(|e| e.assembly + 1).max().unwrap_or(1);

@@ -100,3 +100,33 @@ fn cycles_and_depth_are_bounded() {
         assert_eq!(out.findings.len(), 0, "{text:.80}: {:?}", out.findings);
     }
 }
+
+/// Thousands of classes, each derived from the one before. What a class has of those far above it
+/// is not looked at, and the report says so.
+#[test]
+fn a_long_chain_of_classes_is_cut_with_a_sentence() {
+    let mut text = String::from(
+        "using System.Threading; class C0 { public int F0; public virtual void V() { F0++; } }\n",
+    );
+    for i in 1..2_000 {
+        let base = i - 1;
+        text += &format!(
+            "class C{i} : C{base} {{ public int F{i}; public override void V() {{ F{i}++; base.V(); }} }}\n"
+        );
+    }
+    text += "class P { static int n; static void Main() { var t = new Thread(() => n++); t.Start(); n++; } }";
+    let out = check_sources(&[Source::new("a.cs", text)], &options());
+    assert_eq!(out.findings.len(), 1, "{:?}", out.findings);
+    let why: Vec<&str> = out.left_out.iter().map(|l| l.1.as_str()).collect();
+    assert_eq!(why, ["checked only in part: 1936 classes derive from more than 64 others each"]);
+}
+
+/// A class that derives from itself over many others has an end.
+#[test]
+fn a_long_cycle_of_classes_is_bounded() {
+    let classes: String =
+        (0..300).map(|i| format!("class C{i} : C{} {{ int f{i}; }}\n", (i + 1) % 300)).collect();
+    let text = classes + "class P { static void Main() { new C7(); } }";
+    let out = check_sources(&[Source::new("a.cs", text)], &options());
+    assert_eq!(out.findings.len(), 0, "{:?}", out.findings);
+}

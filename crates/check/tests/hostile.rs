@@ -345,3 +345,35 @@ fn seeds_that_once_did_harm_do_none() {
         check_mutant(&corpus, line.trim().parse().expect("a seed is a number"));
     }
 }
+
+/// `RADDLE_CUTS=200` cuts each program at 200 places. The cuts are the same in each run.
+#[test]
+fn programs_cut_anywhere_are_survived() {
+    let cuts = std::env::var("RADDLE_CUTS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let mut numbers = Numbers(1);
+    for (program, text) in corpus().iter().enumerate() {
+        for _ in 0..cuts {
+            let at = numbers.below(text.len());
+            let out = check(&text[..at]);
+            assert_eq!(out.stats.files_left_out, 0, "program {program} cut at {at}");
+        }
+    }
+}
+
+#[test]
+fn what_stands_before_a_cut_is_checked() {
+    let text = "#include <pthread.h>
+static int counter;
+static void *work(void *argument) { counter++; return argument; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    counter++;
+    pthread_join(t, 0);
+    return 0;
+}
+static int unclosed(int x) { if (x > 1) { x = ";
+    let out = check_sources(&[Source::new("a.c", text)], &Options::default());
+    assert_eq!(out.findings.len(), 1, "{:?}", out.findings);
+    assert!(out.stats.unparsed > 0);
+}

@@ -1,5 +1,6 @@
 //! Collects the types of all files and their members; bodies are lowered later.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::syntax::{File, Syntax};
@@ -24,6 +25,33 @@ pub fn declare(files: &[std::sync::Arc<File>]) -> World<'_> {
 
 struct Declarer<'a> {
     world: World<'a>,
+}
+
+/// For each class the one at the root of what it derives from, as far as that is known. A class that
+/// would derive from itself is found in few steps, however long the chain is.
+struct Roots {
+    towards: Vec<u32>,
+}
+
+impl Roots {
+    fn new(types: usize) -> Self {
+        Self { towards: (0..types as u32).collect() }
+    }
+
+    fn of(&mut self, class: u32) -> u32 {
+        let mut at = class;
+        while self.towards[at as usize] != at {
+            // Every second step is made shorter for those who come later.
+            self.towards[at as usize] = self.towards[self.towards[at as usize] as usize];
+            at = self.towards[at as usize];
+        }
+        at
+    }
+
+    /// `class`, which derived from nothing, derives from `base`.
+    fn derive(&mut self, class: u32, base: u32) {
+        self.towards[class as usize] = self.of(base);
+    }
 }
 
 impl<'a> Declarer<'a> {
@@ -163,6 +191,7 @@ impl<'a> Declarer<'a> {
             primary: Vec::new(),
             attributes: Vec::new(),
             members: std::collections::HashMap::new(),
+            ancestry: OnceCell::new(),
         });
         self.world.by_full.entry(full).or_insert(number);
         self.world.by_name.entry(name).or_default().push(number);
@@ -185,6 +214,7 @@ impl<'a> Declarer<'a> {
 
     /// Base types and signatures of delegates.
     fn link_types(&mut self) {
+        let mut roots = Roots::new(self.world.types.len());
         for t in 0..self.world.types.len() as u32 {
             for node in self.world.types[t as usize].nodes.clone() {
                 let mut place = self.place(t, node.file);
@@ -209,8 +239,9 @@ impl<'a> Declarer<'a> {
                         && c != t
                         && self.world.types[c as usize].kind == TypeKind::Class
                         && self.world.types[t as usize].base.is_none()
-                        && !self.world.ancestry(c).contains(&t)
+                        && roots.of(c) != t
                     {
+                        roots.derive(t, c);
                         self.world.types[t as usize].base = Some(c);
                     }
                     self.world.types[t as usize].bases.push(ty);

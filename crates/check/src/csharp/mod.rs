@@ -71,6 +71,7 @@ use crate::ir::Unit;
 pub use programs::Programs;
 pub use syntax::File;
 pub use text::is_utf16;
+pub use world::MOST_ANCESTORS;
 
 /// Whether a file is C# by its name.
 pub fn is_csharp(path: &str) -> bool {
@@ -87,6 +88,8 @@ pub struct LoweredProgram {
     pub unit: Arc<Unit>,
     /// Functions that were too long or too deep to be lowered.
     pub given_up: u32,
+    /// Classes that derive from more others than are looked at.
+    pub too_deep: u32,
 }
 
 /// Lowers files to one program, together with the models.
@@ -94,7 +97,7 @@ pub fn lower_program(files: Vec<Arc<File>>) -> LoweredProgram {
     let all: Vec<Arc<File>> = models::files().iter().cloned().chain(files).collect();
     let world = declare::declare(&all);
     let (unit, counts) = lower::lower(&world, &all);
-    LoweredProgram { unit: Arc::new(unit), given_up: counts.given_up }
+    LoweredProgram { unit: Arc::new(unit), given_up: counts.given_up, too_deep: counts.too_deep }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! All types of a program and their members, and how a name finds them.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::syntax::Syntax;
@@ -105,6 +106,16 @@ pub struct TypeDecl<'a> {
     pub primary: Vec<Param<'a>>,
     pub attributes: Vec<&'a str>,
     pub members: HashMap<&'a str, Member>,
+    /// See [`World::ancestry`].
+    pub ancestry: OnceCell<Ancestry>,
+}
+
+/// A class and what it derives from, itself first; interfaces last.
+#[derive(Debug, Clone)]
+pub struct Ancestry {
+    classes: Vec<u32>,
+    /// It derives from more than are looked at.
+    is_cut: bool,
 }
 
 /// What a name is in a type.
@@ -143,7 +154,7 @@ pub struct World<'a> {
 
 /// Classes and interfaces that one derives from, and methods of one name in a class, as far as they
 /// are looked at. Generated code with more would take hours.
-const MOST_ANCESTORS: usize = 64;
+pub const MOST_ANCESTORS: usize = 64;
 const MOST_OVERLOADS: usize = 128;
 
 impl<'a> World<'a> {
@@ -281,33 +292,58 @@ impl<'a> World<'a> {
     }
 
     /// The class and all that it derives from, itself first; interfaces last.
-    pub fn ancestry(&self, class: u32) -> Vec<u32> {
-        let mut out = vec![class];
-        let mut i = 0;
-        while i < out.len() && out.len() < MOST_ANCESTORS {
-            let t = &self.types[out[i] as usize];
-            for b in t.base.into_iter().chain(t.bases.iter().filter_map(Ty::class)) {
-                if !out.contains(&b) {
-                    out.push(b);
-                }
+    /// Asked for only when all bases are known: the answer is kept.
+    pub fn ancestry(&self, class: u32) -> &[u32] {
+        &self.kept_ancestry(class).classes
+    }
+
+    /// Whether a class derives from more classes and interfaces than are looked at.
+    pub fn is_too_deep(&self, class: u32) -> bool {
+        self.kept_ancestry(class).is_cut || self.base_line(class).1
+    }
+
+    fn kept_ancestry(&self, class: u32) -> &Ancestry {
+        self.types[class as usize].ancestry.get_or_init(|| {
+            let mut classes = vec![class];
+            let mut known = HashSet::from([class]);
+            let mut i = 0;
+            while i < classes.len() && classes.len() < MOST_ANCESTORS {
+                let t = &self.types[classes[i] as usize];
+                let bases = t.base.into_iter().chain(t.bases.iter().filter_map(Ty::class));
+                classes.extend(bases.filter(|b| known.insert(*b)));
+                i += 1;
             }
-            i += 1;
+            let is_new = |b: u32| !known.contains(&b);
+            let is_cut = classes[i..].iter().any(|c| {
+                let t = &self.types[*c as usize];
+                t.base.is_some_and(is_new) || t.bases.iter().filter_map(Ty::class).any(is_new)
+            });
+            Ancestry { classes, is_cut }
+        })
+    }
+
+    /// The class and the classes that it derives from, itself first, and whether there are more.
+    /// Declaring has made sure that no class derives from itself.
+    pub fn base_line(&self, class: u32) -> (Vec<u32>, bool) {
+        let mut line = vec![class];
+        let mut base = self.types[class as usize].base;
+        while let Some(b) = base.filter(|_| line.len() < MOST_ANCESTORS) {
+            line.push(b);
+            base = self.types[b as usize].base;
         }
-        out
+        (line, base.is_some())
     }
 
     /// A member by name, and the class that has it.
     pub fn member(&self, class: u32, name: &str) -> Option<(u32, Member)> {
-        self.ancestry(class)
-            .into_iter()
-            .find_map(|c| self.types[c as usize].members.get(name).map(|m| (c, *m)))
+        self.ancestry(class).iter().find_map(|c| self.types[*c as usize].members.get(name).map(|m| (*c, *m)))
     }
 
     /// All methods of a name that a class has, its own first.
     pub fn methods_named(&self, class: u32, name: &str) -> Vec<u32> {
         let mut out = Vec::new();
         for c in self.ancestry(class) {
-            let methods = &self.types[c as usize].methods;
+            let methods = &self.types[*c as usize].methods;
             let named = methods.iter().copied().filter(|m| *self.methods[*m as usize].name == *name);
             out.extend(named.take(MOST_OVERLOADS));
         }

@@ -140,6 +140,7 @@ impl Machine<'_> {
     pub(super) fn call_unknown(&mut self, ti: usize, n: usize, what: u64) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
+        self.forget_elsewhere(ti);
         for a in &args {
             self.forget_behind(*a);
         }

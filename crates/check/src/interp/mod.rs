@@ -43,6 +43,7 @@ mod objects;
 pub mod raw;
 mod rng;
 pub mod sched;
+mod start_result;
 mod step;
 mod sync;
 mod tasks;
@@ -191,6 +192,8 @@ pub struct Machine<'p> {
     finalizable: Vec<u64>,
     /// Ranges on which the program says that races do no harm.
     benign: Vec<(u64, u64)>,
+    /// What was stored through unknown pointers a moment ago, by address.
+    stored_elsewhere: FxHashMap<u64, step::StoredElsewhere>,
     /// The object that the last element lay in, see [`step`].
     last_object: (u64, u64),
     interrupts: Vec<lifecycle::InterruptSource>,
@@ -262,6 +265,7 @@ impl<'p> Machine<'p> {
             route: None,
             uncalled: None,
             benign: Vec::new(),
+            stored_elsewhere: FxHashMap::default(),
             last_object: (0, 0),
             interrupts: Vec::new(),
             interrupts_left: 0,
@@ -344,6 +348,7 @@ impl<'p> Machine<'p> {
         self.finalizable.clear();
         self.uncalled = None;
         self.benign.clear();
+        self.stored_elsewhere.clear();
         self.last_object = (0, 0);
         self.interrupts.clear();
         self.interrupts_left = 4;

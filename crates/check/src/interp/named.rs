@@ -7,10 +7,11 @@
 //! it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
 //! Names such as `die` and `plat_abort` end the program.
 
+use super::start_result::means_success;
 use super::sync::Flow;
 use super::value::is_unknown;
 use super::{End, Machine};
-use crate::ir::Scalar;
+use crate::ir::{Instr, Scalar};
 
 /// What a name says that a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +109,7 @@ pub fn keeps_for_the_end(name: &str) -> bool {
 }
 
 /// The words of a name, by underscores and capital letters.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut before = '_';
     for c in name.chars() {
@@ -182,8 +183,8 @@ impl Machine<'_> {
 
     /// A function that starts threads gets one of its own; what comes after it among the arguments
     /// is its argument. `start(&id, work, data)` leaves the handle behind its first argument and
-    /// returns 0, as `pthread_create` does; any other shape returns the handle. The thread runs, so
-    /// the call must not look like one that failed.
+    /// returns 0, as `pthread_create` does; any other shape returns the handle; unless the caller
+    /// takes that for a failed start, see [`super::start_result`].
     fn start_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
         let found = self.function_argument(ti, n);
@@ -194,7 +195,7 @@ impl Machine<'_> {
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
         let first = self.threads[ti].stack[at];
-        let id = (place > 0).then(|| self.room_for_handle(first)).flatten();
+        let id = (place > 0).then(|| self.room_for_handle(ti, first)).flatten();
         // What a join is called nobody knows.
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
@@ -204,19 +205,36 @@ impl Machine<'_> {
             self.memory.store(id, Scalar::U64, handle);
         }
         self.threads[ti].stack.truncate(at);
-        self.push(ti, if id.is_some() { 0 } else { handle });
+        let is_nonzero = means_success(self.program, &self.doom, pc, handle).unwrap_or(id.is_none());
+        self.push(ti, if is_nonzero { handle } else { 0 });
         self.approximate = true;
         false
     }
 
     /// Where a handle is left, if the address is that of a variable that holds nothing else.
-    fn room_for_handle(&self, address: u64) -> Option<usize> {
+    fn room_for_handle(&self, ti: usize, address: u64) -> Option<usize> {
         let size = u64::from(Scalar::U64.size());
-        let is_alone = self.object_around(address) == Some((address, address + size));
+        let is_alone = self.object_around(address) == Some((address, address + size))
+            || self.size_in_frame(ti, address) == Some(size);
         if is_unknown(address) || !is_alone {
             return None;
         }
         self.memory.index(address, size).ok()
+    }
+
+    /// The room that a variable of the function that runs has in its frame: up to the next one that
+    /// its code names.
+    fn size_in_frame(&self, ti: usize, address: u64) -> Option<u64> {
+        let frame = self.threads[ti].frames.last()?;
+        let at = address.checked_sub(u64::from(frame.memory)).filter(|_| frame.memory != 0)?;
+        let end = u64::from(frame.memory_size);
+        let function = &self.program.functions[frame.function as usize];
+        let code = &self.program.code[function.entry as usize..function.end as usize];
+        let named = code.iter().filter_map(|i| match i {
+            Instr::FrameAddr(n) => Some(u64::from(*n)),
+            _ => None,
+        });
+        (at < end).then(|| named.filter(|n| *n > at).min().unwrap_or(end) - at)
     }
 
     /// The same question gets the same answer, until something unknown must have changed.
@@ -224,7 +242,7 @@ impl Machine<'_> {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
         let f = match self.program.code.get(pc as usize) {
-            Some(crate::ir::Instr::Call(f, _)) => u64::from(*f),
+            Some(Instr::Call(f, _)) => u64::from(*f),
             _ => u64::from(pc),
         };
         let question = args.iter().fold(f, |q, a| u64::from(super::value::mix(402, q, *a)));

@@ -10,6 +10,24 @@ use crate::ir::{Access, Bin, Instr, Scalar, Un};
 /// Calls of unknown functions with pointers forget at most this much of what lies behind each.
 pub(super) const HAVOC: u64 = 4096;
 
+/// A value that a thread stored through an unknown pointer. The same thread finds it there until it
+/// synchronises, calls what nobody knows, or stores through another unknown pointer, which may be the
+/// same: `*thread = handle; if (!*thread) …` has one way. What is volatile may change by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredElsewhere {
+    thread: usize,
+    ty: Scalar,
+    value: u64,
+}
+
+impl StoredElsewhere {
+    fn seen_by(self, thread: usize, ty: Scalar) -> Option<u64> {
+        let is_whole = self.thread == thread && self.ty.size() == ty.size() && !ty.is_float();
+        let value = if is_unknown(self.value) { self.value } else { ty.wrap(self.value) };
+        is_whole.then_some(value)
+    }
+}
+
 impl Machine<'_> {
     /// Runs a thread for at most `fuel` instructions.
     pub(super) fn run_thread(&mut self, ti: usize, fuel: u64) {
@@ -185,6 +203,13 @@ impl Machine<'_> {
 
     /// Instructions that need not be fast. False ends the thread's turn.
     fn rare(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
+        let may_store = matches!(
+            instr,
+            Instr::Copy(_) | Instr::CopyAtomic(_) | Instr::Atomic(..) | Instr::Assembly | Instr::Intrinsic(_)
+        );
+        if may_store {
+            self.forget_elsewhere(ti);
+        }
         match instr {
             Instr::Const(n) => self.push(ti, self.program.constants[n as usize]),
             Instr::Unknown => {
@@ -263,12 +288,40 @@ impl Machine<'_> {
     pub(super) fn load(&mut self, ti: usize, pc: u32, address: u64, ty: Scalar, access: Access) -> u64 {
         let at = match self.memory.index(address, u64::from(ty.size())) {
             Ok(at) => at,
-            Err(bad) => return self.bad_load(ti, address, bad),
+            Err(bad) => return self.load_elsewhere(ti, address, ty, access, bad),
         };
         if self.watching && access != Access::Hidden {
             self.watch(ti, pc, at, ty.size(), if access == Access::Volatile { VOLATILE } else { 0 });
         }
         self.memory.load(at, ty)
+    }
+
+    /// Others may have changed what a thread stored through unknown pointers.
+    pub(super) fn forget_elsewhere(&mut self, ti: usize) {
+        if !self.stored_elsewhere.is_empty() {
+            self.stored_elsewhere.retain(|_, s| s.thread != ti);
+        }
+    }
+
+    /// A load from where nothing is. What this thread has just stored there is there.
+    #[cold]
+    fn load_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, access: Access, bad: Bad) -> u64 {
+        let other = self.bad_load(ti, address, bad);
+        if access == Access::Volatile {
+            return other;
+        }
+        self.stored_elsewhere.get(&address).and_then(|s| s.seen_by(ti, ty)).unwrap_or(other)
+    }
+
+    /// A store to where nothing is: through an unknown pointer it is remembered for a while.
+    #[cold]
+    fn store_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, v: u64, bad: Bad) {
+        self.bad_load(ti, address, bad);
+        self.forget_elsewhere(ti);
+        if is_unknown(address) {
+            self.stored_elsewhere
+                .insert(address, StoredElsewhere { thread: ti, ty, value: ty.wrap_known(v) });
+        }
     }
 
     #[cold]
@@ -303,9 +356,7 @@ impl Machine<'_> {
                 }
                 self.memory.store(at, ty, v);
             }
-            Err(bad) => {
-                self.bad_load(ti, address, bad);
-            }
+            Err(bad) => self.store_elsewhere(ti, address, ty, v, bad),
         }
     }
 

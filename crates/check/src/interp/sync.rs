@@ -62,6 +62,7 @@ pub(super) enum Flow {
 impl Machine<'_> {
     /// Tries an operation. False ends the thread's turn.
     pub(super) fn sync(&mut self, ti: usize, op: SyncOp, pc: u32) -> bool {
+        self.forget_elsewhere(ti);
         let arity = op.arity() as usize;
         let n = self.threads[ti].stack.len();
         let mut operands = [0u64; 4];

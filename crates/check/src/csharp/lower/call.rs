@@ -433,7 +433,7 @@ impl<'a> Lowerer<'_, 'a> {
             (Ty::Class(c, _), Ty::Class(d, _)) => self.world.ancestry(*d).contains(c),
             (Ty::Extern(name), Ty::Class(d, _)) => {
                 let mut bases =
-                    self.world.ancestry(*d).into_iter().flat_map(|c| self.world.class(c).bases.iter());
+                    self.world.ancestry(*d).iter().flat_map(|c| self.world.class(*c).bases.iter());
                 bases.any(|b| matches!(b, Ty::Extern(base) if base == name))
             }
             (p, t) => p == t && (t.is_known() || matches!(t, Ty::Extern(_))),

@@ -1,96 +1,149 @@
 //! Classes: layout, tables of methods, constructors, static initialisers, and the methods
 //! themselves.
 
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Lowerer;
 use super::call::arguments_of;
 use super::scope::{Context, This, shared_names};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::csharp::world::{Mode, Place};
+use crate::csharp::world::{FieldDecl, Method, Mode, Place};
 use crate::ir::objects::{FIRST_FIELD, Slot};
 use crate::ir::{Instr, Pos};
+
+/// What each class gives to those that derive from it, found once: many may derive from one.
+#[derive(Default)]
+struct LayoutParts {
+    fields: HashMap<u32, Rc<[FieldPart]>>,
+    methods: HashMap<u32, Rc<[MethodPart]>>,
+}
+
+struct FieldPart {
+    name: u32,
+    label: Arc<str>,
+    is_volatile: bool,
+    is_property: bool,
+}
+
+struct MethodPart {
+    number: u32,
+    exact: u32,
+    /// Its keys by the number of arguments, from those that it requires to all.
+    by_arity: Vec<u32>,
+    /// A method of the program that is declared as `override`.
+    overrides: bool,
+    /// It is called `ContinueWith`.
+    continues: bool,
+}
+
+impl LayoutParts {
+    fn fields_of(&mut self, lowerer: &mut Lowerer<'_, '_>, class: u32) -> Rc<[FieldPart]> {
+        let find = || {
+            let fields = lowerer.world.class(class).fields.iter().filter(|f| !f.is_static);
+            let part = |f: &FieldDecl<'_>| {
+                let hider = lowerer.hider(Some(class), f.name);
+                let name = lowerer.member_name(f.name, hider);
+                let label = lowerer.tables.label(class, f.name);
+                FieldPart { name, label, is_volatile: f.is_volatile, is_property: f.is_property }
+            };
+            fields.map(part).collect()
+        };
+        self.fields.entry(class).or_insert_with(find).clone()
+    }
+
+    /// The methods of objects that have code.
+    fn methods_of(&mut self, lowerer: &mut Lowerer<'_, '_>, class: u32) -> Rc<[MethodPart]> {
+        let find = || {
+            let world = lowerer.world;
+            let decl = world.class(class);
+            let all = decl.methods.iter().map(|m| (*m, &world.methods[*m as usize]));
+            let part = |(number, m): (u32, &Method<'_>)| {
+                let exact = lowerer.tables.exact_key(m);
+                let arities = m.required()..=m.params.len();
+                MethodPart {
+                    number,
+                    exact,
+                    by_arity: arities.map(|n| lowerer.tables.arity_key(&m.name, n)).collect(),
+                    overrides: !decl.builtin && m.node.has_modifier("override"),
+                    continues: &*m.name == "ContinueWith",
+                }
+            };
+            all.filter(|(_, m)| !m.is_static && m.body.is_some()).map(part).collect()
+        };
+        self.methods.entry(class).or_insert_with(find).clone()
+    }
+}
 
 impl<'a> Lowerer<'_, 'a> {
     /// Lays out all classes and finds out which have something to initialise.
     pub fn classes(&mut self) {
+        let mut parts = LayoutParts::default();
         for c in 0..self.world.types.len() as u32 {
-            self.layout(c);
+            self.layout(c, &mut parts);
             self.static_fields(c);
+            self.too_deep += u32::from(self.world.is_too_deep(c));
         }
     }
 
     /// Fields of the bases come first, so that each has one place in all that derive from it.
-    fn layout(&mut self, class: u32) {
-        let mut line = vec![class];
-        while let Some(base) = self.world.class(line[line.len() - 1]).base {
-            if line.contains(&base) {
-                break;
-            }
-            line.push(base);
-        }
+    fn layout(&mut self, class: u32, parts: &mut LayoutParts) {
+        let line = self.world.base_line(class).0;
         let mut offset = FIRST_FIELD;
         for c in line.iter().rev() {
-            let owner = self.world.class(*c);
-            for f in owner.fields.iter().filter(|f| !f.is_static) {
-                let hider = self.hider(Some(*c), f.name);
-                let name = self.member_name(f.name, hider);
-                let label = self.tables.label(*c, f.name);
+            for f in parts.fields_of(self, *c).iter() {
                 let table = self.tables.class(class);
                 // An overridden property has the storage of what it overrides.
-                let known = table.fields.contains_key(&name) && f.is_property;
+                let known = table.fields.contains_key(&f.name) && f.is_property;
                 if !known {
-                    table.fields.insert(name, Slot { offset, volatile: f.is_volatile });
-                    table.labels.push((offset, label));
+                    table.fields.insert(f.name, Slot { offset, volatile: f.is_volatile });
+                    table.labels.push((offset, f.label.clone()));
                     offset += 8;
                 }
             }
         }
-        let supers = self.world.ancestry(class);
+        let supers = self.world.ancestry(class).to_vec();
         let finalizer = line.iter().find_map(|c| self.world.class(*c).finalizer);
         let builtin = self.world.class(class).builtin;
         let table = self.tables.class(class);
         (table.size, table.supers, table.finalizer, table.builtin) =
             (offset, supers.clone(), finalizer, builtin);
-        self.methods_of(class, &supers);
+        self.methods_of(class, &supers, parts);
     }
 
     /// The keys of the library's methods that a method overrides: the models name types otherwise.
-    fn overridden_keys(&mut self, m: u32, ancestry: &[u32]) -> Vec<u32> {
+    fn overridden_keys(&mut self, m: u32, library: &[u32]) -> Vec<u32> {
         let method = &self.world.methods[m as usize];
-        if self.world.class(method.class).builtin || !method.node.has_modifier("override") {
-            return Vec::new();
-        }
-        let library = ancestry.iter().map(|c| self.world.class(*c)).filter(|c| c.builtin);
-        let all = library.flat_map(|c| c.methods.iter()).map(|m| &self.world.methods[*m as usize]);
+        let all = library.iter().flat_map(|c| &self.world.class(*c).methods);
+        let all = all.map(|m| &self.world.methods[*m as usize]);
         let same: Vec<_> =
             all.filter(|o| o.name == method.name && o.params.len() == method.params.len()).collect();
         same.into_iter().map(|o| self.tables.exact_key(o)).collect()
     }
 
-    fn methods_of(&mut self, class: u32, ancestry: &[u32]) {
+    fn methods_of(&mut self, class: u32, ancestry: &[u32], parts: &mut LayoutParts) {
+        let is_builtin = |c: &u32| self.world.class(*c).builtin;
+        let library: Vec<u32> = ancestry.iter().copied().filter(is_builtin).collect();
+        let is_of_library = is_builtin(&class);
         for c in ancestry.iter().rev() {
-            for m in self.world.class(*c).methods.clone() {
-                let method = &self.world.methods[m as usize];
-                if method.is_static || method.body.is_none() {
-                    continue;
+            for m in parts.methods_of(self, *c).iter() {
+                let number = m.number;
+                self.tables.class(class).methods.insert(m.exact, number);
+                if m.overrides {
+                    for key in self.overridden_keys(number, &library) {
+                        self.tables.class(class).methods.insert(key, number);
+                    }
                 }
-                let exact = self.tables.exact_key(method);
-                let continues = &*method.name == "ContinueWith" && self.world.class(class).builtin;
-                let (name, required, most) = (method.name.clone(), method.required(), method.params.len());
-                self.tables.class(class).methods.insert(exact, m);
-                for key in self.overridden_keys(m, ancestry) {
-                    self.tables.class(class).methods.insert(key, m);
-                }
-                for n in required..=most {
-                    let key = self.tables.arity_key(&name, n);
-                    if continues {
-                        self.tables.on_unknown(key, m);
+                for (i, key) in m.by_arity.iter().enumerate() {
+                    if m.continues && is_of_library {
+                        self.tables.on_unknown(*key, number);
                     }
                     let table = self.tables.class(class);
-                    if n == most || !table.methods.contains_key(&key) {
-                        table.methods.insert(key, m);
+                    let has_all = i + 1 == m.by_arity.len();
+                    if has_all || !table.methods.contains_key(key) {
+                        table.methods.insert(*key, number);
                     }
                 }
             }

@@ -293,7 +293,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Set(to));
         self.emit(Instr::Get(from));
         self.builder().jump_if_not(end);
-        let all = self.world.ancestry(class).into_iter().flat_map(|c| self.world.class(c).fields.iter());
+        let all = self.world.ancestry(class).iter().flat_map(|c| self.world.class(*c).fields.iter());
         let names: Vec<&'a str> = all.filter(|f| !f.is_static).map(|f| f.name).collect();
         for name in names {
             let number = self.tables.name(name);

@@ -16,8 +16,8 @@ const MOST_ACTIONS: usize = 12;
 
 /// Whether a class derives from one of some names, in the program or outside of it.
 fn derives_from(world: &World<'_>, class: u32, names: &[&str]) -> bool {
-    world.ancestry(class).into_iter().any(|c| {
-        let decl = world.class(c);
+    world.ancestry(class).iter().any(|c| {
+        let decl = world.class(*c);
         let is_named = |ty: &Ty| match ty {
             Ty::Extern(name) => names.contains(&&**name),
             _ => false,

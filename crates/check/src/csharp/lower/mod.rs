@@ -46,8 +46,8 @@ pub fn lower(world: &World<'_>, files: &[Arc<File>]) -> (Unit, Counts) {
     lowerer.classes();
     lowerer.bodies();
     lowerer.entries();
-    let given_up = lowerer.given_up;
-    (lowerer.finish(files), Counts { given_up })
+    let counts = Counts { given_up: lowerer.given_up, too_deep: lowerer.too_deep };
+    (lowerer.finish(files), counts)
 }
 
 /// What was not understood.
@@ -55,6 +55,8 @@ pub fn lower(world: &World<'_>, files: &[Arc<File>]) -> (Unit, Counts) {
 pub struct Counts {
     /// Functions that were too long or too deep.
     pub given_up: u32,
+    /// Classes that derive from more than are looked at.
+    pub too_deep: u32,
 }
 
 pub(super) struct Lowerer<'w, 'a> {
@@ -82,6 +84,7 @@ pub(super) struct Lowerer<'w, 'a> {
     makers: HashMap<u32, Option<u32>>,
     depth: u32,
     given_up: u32,
+    too_deep: u32,
     /// Whether the program has windows, so that there is a UI thread.
     has_ui: bool,
     /// Classes of which a host makes one object for all, and the globals that hold these.
@@ -108,6 +111,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             makers: HashMap::new(),
             depth: 0,
             given_up: 0,
+            too_deep: 0,
             has_ui: ui::has_windows(world),
             singletons: HashMap::new(),
         }

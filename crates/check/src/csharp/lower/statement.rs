@@ -301,7 +301,7 @@ impl<'a> Lowerer<'_, 'a> {
             Ty::Class(_, args) if args.len() == 1 => args[0].clone(),
             Ty::Class(c, _) => {
                 let world = self.world;
-                let bases = world.ancestry(*c).into_iter().flat_map(|c| world.class(c).bases.iter());
+                let bases = world.ancestry(*c).iter().flat_map(|c| world.class(*c).bases.iter());
                 bases
                     .into_iter()
                     .find_map(|b| match b {

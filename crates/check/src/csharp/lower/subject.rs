@@ -84,7 +84,8 @@ impl<'a> Lowerer<'_, 'a> {
         let fields: Vec<(u32, &'a str)> = self
             .world
             .ancestry(class)
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|c| self.world.class(*c).kind == TypeKind::Class)
             .flat_map(|c| self.world.class(c).fields.iter().map(move |f| (c, f)))
             .filter(|(_, f)| !f.is_static && is_unsure(f))
@@ -126,7 +127,7 @@ impl<'a> Lowerer<'_, 'a> {
                 let is_concrete = decl.kind == TypeKind::Class && !decl.is_abstract && !decl.is_static;
                 if is_concrete && !decl.builtin {
                     for base in self.world.ancestry(c as u32) {
-                        found.entry(base).or_insert(c as u32);
+                        found.entry(*base).or_insert(c as u32);
                     }
                 }
             }

@@ -16,8 +16,8 @@ const MOST_EVENTS: usize = 24;
 
 /// Whether a class is a window or a part of one.
 pub fn is_window(world: &World<'_>, class: u32) -> bool {
-    let of_library = |c: u32| world.class(c).builtin && world.class(c).name == "__UiObject";
-    !world.class(class).builtin && world.ancestry(class).into_iter().any(of_library)
+    let of_library = |c: &u32| world.class(*c).builtin && world.class(*c).name == "__UiObject";
+    !world.class(class).builtin && world.ancestry(class).iter().any(of_library)
 }
 
 pub fn has_windows(world: &World<'_>) -> bool {

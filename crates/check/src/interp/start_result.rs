@@ -1,0 +1,206 @@
+//! What a function returns that nobody defines and that starts a thread, going by its name.
+//!
+//! Some return 0 for success, as `pthread_create` does, some true or a handle. The thread runs, so
+//! the call must not look like one that failed: a program that frees what it gave to the thread
+//! after a failed start would race with it. Where a condition on the result follows, the side that
+//! cleans up, reports an error or leaves the function is the one of a failed start. Where neither
+//! side looks like that, a result that is used as `bool` is true, and any other follows the shape
+//! of the call.
+
+use rustc_hash::FxHashMap;
+
+use super::named::words;
+use super::value::{known_bin, known_conv, known_un};
+use crate::ir::doom::Doom;
+use crate::ir::{Instr, Program, Scalar};
+
+/// Instructions between the call and the condition, and those of a side that are looked at.
+const FARTHEST: usize = 32;
+const LONGEST_SIDE: usize = 60;
+
+/// By how much one side must look more like a failed start than the other. A return alone is less.
+const MARGIN: i32 = 2;
+
+/// Words in names of functions that are called when something has failed. Not those that close or
+/// destroy: who has started a thread no longer needs its attributes.
+const AFTER_FAILURE: &[&str] = &[
+    "err", "errx", "error", "fail", "failed", "failure", "perror", "strerror", "warn", "warning", "free",
+    "abort", "exit", "die", "fatal", "panic",
+];
+/// Words in names of functions that are called when a thread runs.
+const AFTER_SUCCESS: &[&str] = &["join", "detach", "setname", "wait"];
+
+/// Which of two results, `zero` or `other`, says that a call at `pc` has started a thread.
+pub fn means_success(program: &Program, doom: &Doom, pc: u32, other: u64) -> Option<bool> {
+    let sides = (side_after(program, pc, 0), side_after(program, pc, other));
+    let by_sides = match sides {
+        (Some(with_zero), Some(with_other)) if with_zero != with_other => {
+            let signs = |at, against| signs_of_failure(program, doom, at, against);
+            let (zero, other) = (signs(with_zero, with_other), signs(with_other, with_zero));
+            // What both sides come to says nothing, and neither does a side whose end is not seen.
+            let is_seen = !(zero.loops || other.loops);
+            let zero_alone = if other.joins { 0 } else { zero.count };
+            let other_alone = if zero.joins { 0 } else { other.count };
+            let is_clear = is_seen && (zero_alone - other_alone).abs() >= MARGIN;
+            is_clear.then_some(zero_alone > other_alone)
+        }
+        _ => None,
+    };
+    by_sides.or_else(|| is_used_as_bool(program, pc).then_some(true))
+}
+
+/// What the caller does with the result first shows that it is of one byte.
+fn is_used_as_bool(program: &Program, pc: u32) -> bool {
+    let used = program.code.iter().skip(pc as usize + 1).find(|i| !matches!(i, Instr::Nop));
+    let is_byte = |ty: Scalar| ty == Scalar::U8;
+    used.is_some_and(|i| match i {
+        Instr::Un(_, ty) | Instr::Conv(ty, _) | Instr::Store(ty, _) | Instr::StoreTee(ty, _) => is_byte(*ty),
+        _ => false,
+    })
+}
+
+/// A value on the way from the call to the condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Value {
+    Number(u64),
+    /// The address of a variable.
+    Address(Place),
+    Other,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Global(u32),
+    Frame(u32),
+    Local(u16),
+}
+
+/// Where the first condition on the result leads, if the call returned `result`.
+fn side_after(program: &Program, pc: u32, result: u64) -> Option<u32> {
+    let mut stack = vec![Value::Number(result)];
+    let mut stored: FxHashMap<Place, Value> = FxHashMap::default();
+    let mut at = pc as usize + 1;
+    for _ in 0..FARTHEST {
+        let instr = *program.code.get(at)?;
+        at += 1;
+        match instr {
+            Instr::Jump(to) => at = to as usize,
+            Instr::JumpIf(to) | Instr::JumpIfNot(to) => {
+                let Value::Number(v) = stack.pop()? else { return None };
+                let is_taken = (v != 0) == matches!(instr, Instr::JumpIf(_));
+                return Some(if is_taken { to } else { at as u32 });
+            }
+            Instr::Switch(_) | Instr::Return | Instr::Throw => return None,
+            _ => step(instr, &mut stack, &mut stored)?,
+        }
+    }
+    None
+}
+
+/// One instruction that goes on to the next.
+fn step(instr: Instr, stack: &mut Vec<Value>, stored: &mut FxHashMap<Place, Value>) -> Option<()> {
+    let known = |stored: &FxHashMap<Place, Value>, place| stored.get(&place).copied().unwrap_or(Value::Other);
+    match instr {
+        Instr::Int(n) => stack.push(Value::Number(i64::from(n) as u64)),
+        Instr::GlobalAddr(a) => stack.push(Value::Address(Place::Global(a))),
+        Instr::FrameAddr(a) => stack.push(Value::Address(Place::Frame(a))),
+        Instr::Get(n) => stack.push(known(stored, Place::Local(n))),
+        Instr::Set(n) => {
+            stored.insert(Place::Local(n), stack.pop()?);
+        }
+        Instr::Tee(n) => {
+            stored.insert(Place::Local(n), *stack.last()?);
+        }
+        Instr::Load(..) => {
+            let from = stack.pop()?;
+            stack.push(if let Value::Address(place) = from { known(stored, place) } else { Value::Other });
+        }
+        Instr::Store(ty, _) | Instr::StoreTee(ty, _) => {
+            let (value, to) = (stack.pop()?, stack.pop()?);
+            let value = if let Value::Number(n) = value { Value::Number(ty.wrap(n)) } else { value };
+            if let Value::Address(place) = to {
+                stored.insert(place, value);
+            }
+            if matches!(instr, Instr::StoreTee(..)) {
+                stack.push(value);
+            }
+        }
+        Instr::Un(op, ty) => apply(stack, |a| known_un(op, ty, a))?,
+        Instr::Conv(from, to) => apply(stack, |a| known_conv(from, to, a))?,
+        Instr::Bin(op, ty) => {
+            let (b, a) = (stack.pop()?, stack.pop()?);
+            stack.push(match (a, b) {
+                (Value::Number(a), Value::Number(b)) => Value::Number(known_bin(op, ty, a, b)),
+                _ => Value::Other,
+            });
+        }
+        Instr::Dup => stack.push(*stack.last()?),
+        Instr::Swap => {
+            let (b, a) = (stack.pop()?, stack.pop()?);
+            stack.extend([b, a]);
+        }
+        other => {
+            let (pops, pushes) = other.effect();
+            let left = stack.len().checked_sub(pops as usize)?;
+            stack.truncate(left);
+            stack.extend((0..pushes).map(|_| Value::Other));
+        }
+    }
+    Some(())
+}
+
+fn apply(stack: &mut Vec<Value>, f: impl Fn(u64) -> u64) -> Option<()> {
+    let a = stack.pop()?;
+    stack.push(if let Value::Number(a) = a { Value::Number(f(a)) } else { Value::Other });
+    Some(())
+}
+
+/// What a side of a condition looks like.
+#[derive(Debug, Clone, Copy, Default)]
+struct Signs {
+    /// How much it looks like that of a failed start; less than nothing speaks for the contrary.
+    count: i32,
+    /// It goes on with the other side.
+    joins: bool,
+    /// It goes back to a loop, whose end was not looked for.
+    loops: bool,
+}
+
+/// The signs of one side of the condition; `against` begins the other.
+fn signs_of_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> Signs {
+    if doom.ends.get(side as usize) == Some(&true) {
+        return Signs { count: 8, ..Signs::default() };
+    }
+    let mut signs = Signs::default();
+    let mut at = side;
+    let mut is_negative = false;
+    for _ in 0..LONGEST_SIDE {
+        if at == against {
+            return Signs { joins: true, ..signs };
+        }
+        let Some(instr) = program.code.get(at as usize) else { break };
+        match instr {
+            Instr::Call(f, _) => signs.count += sign_of_name(&program.functions[*f as usize].name),
+            Instr::Jump(to) if *to > at => {
+                at = *to;
+                continue;
+            }
+            Instr::Jump(_) => return Signs { loops: true, ..signs },
+            Instr::Return => {
+                signs.count += 1 + 2 * i32::from(is_negative);
+                return signs;
+            }
+            _ => {}
+        }
+        is_negative = matches!(instr, Instr::Int(n) if *n < 0)
+            || is_negative && matches!(instr, Instr::Conv(..) | Instr::Nop | Instr::Un(..));
+        at += 1;
+    }
+    signs
+}
+
+fn sign_of_name(name: &str) -> i32 {
+    let words = words(name);
+    let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    2 * (i32::from(has(AFTER_FAILURE)) - i32::from(has(AFTER_SUCCESS)))
+}
