@@ -8,6 +8,7 @@ mod alloc;
 mod at_thread_exit;
 mod barrier;
 mod c11;
+mod caller;
 mod cancel;
 pub mod channel;
 mod condvar;
@@ -53,6 +54,7 @@ pub use signal::Pending;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
+use crate::detect::thread::current;
 use crate::sys;
 
 /// A function of the C library, found when it is first wanted.
@@ -80,6 +82,8 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> usize {
+        // The look-up may call functions that are interposed.
+        let slot = current().kept[0];
         // SAFETY: plain look-ups by name, in what comes behind the runtime. No `dlopen` for a
         // handle of the C library: it allocates, and an allocator of the program's own may lock a
         // mutex and come back here.
@@ -100,6 +104,7 @@ impl Real {
         }
         self.at.store(at, Relaxed);
         crate::explore::found(&self.at);
+        current().kept[0] = slot;
         at
     }
 }
