@@ -261,7 +261,7 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 /// whoever sees the new value, and frees the memory, comes after.
 #[inline]
 pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
-    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, size, pc)) || !is_watchable(address) {
+    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {
         return;
     }
     let flags = t.state | ATOMIC | if WRITE { 0 } else { READ };

@@ -75,7 +75,7 @@ pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
 fn trace_of(card: &Card) -> super::trace::Trace {
     let live = card.live.load(core::sync::atomic::Ordering::Acquire);
     // SAFETY: a thread takes its pointer back under the lock on reports, which is held.
-    if live.is_null() { card.trace } else { unsafe { (*live).trace } }
+    if live.is_null() { card.trace.get() } else { unsafe { (*live).trace } }
 }
 
 pub fn kind_of(slot: u32) -> AccessKind {

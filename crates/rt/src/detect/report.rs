@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*
 
 use super::held_locks::Lock;
 use super::replay::{self, DEEPEST, Earlier};
-use super::thread::{Thread, cards, gate};
+use super::thread::{Card, Thread, cards, gate};
 use super::{contexts, depot, heap};
 use crate::hub::{annotations, log};
 use crate::interpose::descriptor_use;
@@ -212,9 +212,8 @@ fn place_of(address: usize) -> Place {
     if let Some(number) = descriptor_use::descriptor_at(address) {
         return Place::Descriptor { number };
     }
-    if let Some(card) =
-        cards().find(|c| c.ended.load(Relaxed) == 0 && c.stack.0 <= address && address < c.stack.1)
-    {
+    let has = |c: &&Card| (c.stack.get().0..c.stack.get().1).contains(&address);
+    if let Some(card) = cards().find(|c| c.ended.load(Relaxed) == 0 && has(c)) {
         return Place::Stack { thread: card.id as u64 };
     }
     let Some(block) = heap::find(address) else { return Place::Unknown };

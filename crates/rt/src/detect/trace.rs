@@ -442,9 +442,8 @@ pub fn retire(card: *mut super::thread::Card) {
         let at = pool.next % KEPT;
         let out = core::mem::replace(&mut pool.cards[at], card);
         pool.next += 1;
-        if let Some(out) = out.as_mut() {
-            let t = core::mem::replace(&mut out.trace, NONE);
-            (*SPARE.get()).put(t);
+        if let Some(out) = out.as_ref() {
+            (*SPARE.get()).put(out.trace.replace(NONE));
         }
     }
 }

@@ -55,7 +55,7 @@ const ADDRESS: usize = (1 << SHIFT) - 1;
 
 /// At the start of the process.
 pub fn prepare() {
-    let s = state();
+    let mut s = state();
     // SAFETY: the mapped header, and the table behind it.
     unsafe {
         let header = &*s.header;
@@ -68,20 +68,20 @@ pub fn prepare() {
 /// What the atomic operation that returns to `pc` is.
 #[inline]
 pub fn place(pc: usize) -> Place {
-    let s = state();
+    let mut s = state();
     if s.quiet.sites.1 == 0 {
         return Place::Ordinary;
     }
     let place = s.quiet.known(pc);
-    let t = &mut s.threads[s.current];
+    let t = s.current_thread_mut();
     t.quiet = if place == Place::Quiet { t.quiet + 1 } else { 0 };
     if t.quiet > MOST { Place::Ordinary } else { place }
 }
 
 /// Has the running thread made so many in a row that it may be waiting?
 pub fn may_wait() -> bool {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     let waits = t.quiet > MOST;
     if waits {
         t.quiet = 0;
@@ -93,7 +93,7 @@ pub fn may_wait() -> bool {
 /// knows what the block is.
 #[inline]
 pub fn frees_quietly(pc: usize) -> bool {
-    let s = state();
+    let mut s = state();
     if s.quiet.sites.1 == 0 {
         return false;
     }

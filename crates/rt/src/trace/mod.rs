@@ -54,6 +54,7 @@ use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Event, Header, LONGEST,
 use crate::detect::check;
 use crate::detect::thread::current;
 use crate::explore;
+use crate::handle::Handle;
 use crate::hub::session;
 use crate::layout::is_watchable;
 use crate::sys;
@@ -122,14 +123,14 @@ static TRACE: AtomicPtr<Trace> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The trace, if there is one and an execution is under way.
 #[inline(always)]
-fn trace() -> Option<&'static mut Trace> {
+fn trace() -> Option<Handle<Trace>> {
     let at = TRACE.load(Relaxed);
     if at.is_null() || !explore::is_running() {
         return None;
     }
     // SAFETY: set once, to memory of its own; one thread runs at a time, and no reference is kept
     // across a switch.
-    Some(unsafe { &mut *at })
+    Some(unsafe { Handle::new(at) })
 }
 
 /// Are accesses of an ordinary run delayed or traced? Then no detector looks at them.
@@ -465,7 +466,7 @@ fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner
 /// [`access`], after what is done for a plain access in any explored program.
 #[inline(never)]
 fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     if t.has_company {
         return check::access::<WRITE, SIZE>(current(), address, pc);
     }
@@ -481,7 +482,7 @@ fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: us
 /// The running thread is about to access `size` (1, 2, 4 or 8) bytes.
 #[inline]
 pub fn access(write: bool, address: usize, size: usize, pc: usize) {
-    let Some(t) = trace() else { return unscheduled(write, address, size, pc) };
+    let Some(mut t) = trace() else { return unscheduled(write, address, size, pc) };
     t.settle();
     if address >= LOWEST && is_watchable(address) {
         t.one(write, address, size, pc);
@@ -496,7 +497,7 @@ fn unscheduled(write: bool, address: usize, len: usize, pc: usize) {
 
 /// The running thread is about to access many bytes.
 pub fn range(write: bool, address: usize, len: usize, pc: usize) {
-    let Some(t) = trace() else { return unscheduled(write, address, len, pc) };
+    let Some(mut t) = trace() else { return unscheduled(write, address, len, pc) };
     t.settle();
     if address < LOWEST || !is_watchable(address) {
         return;
@@ -513,7 +514,7 @@ pub fn range(write: bool, address: usize, len: usize, pc: usize) {
 /// The running thread has made an atomic operation. `old`: what it read, if it is a
 /// read-modify-write.
 pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     t.settle();
     if size > 8 || !t.wants(address, write, pc) {
         return;
@@ -524,7 +525,7 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
 
 /// The running thread has stored, over `before`, which it did not read.
 pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
-    if let Some(t) = trace() {
+    if let Some(mut t) = trace() {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
@@ -537,14 +538,14 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
 /// The running thread is about to leave the processor to another, or to end.
 #[inline]
 pub fn settle() {
-    if let Some(t) = trace() {
+    if let Some(mut t) = trace() {
         t.settle();
     }
 }
 
 /// The execution is over.
 pub fn end() {
-    if let Some(t) = trace() {
+    if let Some(mut t) = trace() {
         t.settle();
         t.is_plain = false;
         t.publish();
@@ -554,7 +555,7 @@ pub fn end() {
 /// The running thread makes this step; `waited`: it had to be told that it may go on.
 #[inline]
 pub fn step(op: &Op, waited: bool) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     t.progress.step(op);
     let learns = t.mode == mode::LEARN;
     if (learns || t.mode == mode::SHARED) && op.kind() == OpKind::Free {
@@ -581,7 +582,7 @@ pub fn step(op: &Op, waited: bool) {
 
 /// The running thread has got a block from the allocator. That is no step.
 pub fn allocated(from: usize, size: usize, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     if t.mode == mode::TABLE || t.progress.records == Records::Nothing {
         return;
     }

@@ -229,7 +229,7 @@ fn with<R>(t: &mut Thread, then: impl FnOnce(&mut Stream, &'static Header, u32) 
 /// Is the memory one that others may share? A thread's own stack is taken to be its own.
 fn is_traced(t: &Thread, address: usize) -> bool {
     // SAFETY: a known thread has a card.
-    let (low, high) = if t.card.is_null() { (0, 0) } else { unsafe { (*t.card).stack } };
+    let (low, high) = if t.card.is_null() { (0, 0) } else { unsafe { (*t.card).stack.get() } };
     address >= LOWEST && is_watchable(address) && !(low..high).contains(&address)
 }
 
@@ -237,11 +237,11 @@ fn is_traced(t: &Thread, address: usize) -> bool {
 #[cold]
 #[inline(never)]
 pub fn access(write: bool, address: usize, len: usize, pc: usize) {
-    let t = current();
-    if !records() || t.inside != 0 || !t.known || !is_traced(t, address) {
+    let mut t = current();
+    if !records() || t.inside != 0 || !t.known || !is_traced(&t, address) {
         return;
     }
-    with(t, |s, header, thread| {
+    with(&mut t, |s, header, thread| {
         header.accesses.fetch_add(1, Relaxed);
         if !s.begin(header, thread) {
             return;
@@ -265,8 +265,8 @@ pub fn atomic<T: Copy + Into<u128>>(
     pc: usize,
     op: impl FnOnce() -> (T, bool),
 ) -> T {
-    let t = current();
-    if !records() || t.inside != 0 || size > 8 || !is_traced(t, address) {
+    let mut t = current();
+    if !records() || t.inside != 0 || size > 8 || !is_traced(&t, address) {
         return op().0;
     }
     let made = |s: &mut Stream, header: &'static Header, thread| {
@@ -285,7 +285,7 @@ pub fn atomic<T: Copy + Into<u128>>(
         }
         old
     };
-    match with(t, made) {
+    match with(&mut t, made) {
         Some(old) => old,
         // There is a header wherever something is recorded.
         None => sys::die(b"raddle: the trace is gone\n"),

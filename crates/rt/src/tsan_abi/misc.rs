@@ -105,7 +105,7 @@ extern "C" fn thread_fence(order: i32, pc: usize) {
     if explore::is_on() {
         return explore::memory::fence(order, pc);
     }
-    fence(current(), Order(order));
+    fence(&mut current(), Order(order));
 }
 
 #[unsafe(no_mangle)]
