@@ -14,7 +14,7 @@
 use core::ffi::c_int;
 
 use raddle_explore::races::Deed;
-use raddle_explore::stale::{Model, Order, Place};
+use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::flag;
 
@@ -64,11 +64,11 @@ pub fn load<T: Into<u128>>(address: usize, size: usize, order: c_int, now: T, pc
     if state().memory.is_null() {
         return None;
     }
-    load_of_several(place(address, size, now.into()), Order::from_number(order), pc)
+    load_of_several(place(address, size, now.into()), AtomicOrder::from_number(order), pc)
 }
 
 #[cold]
-fn load_of_several(place: Place, order: Order, pc: usize) -> Option<u128> {
+fn load_of_several(place: AtomicObject, order: AtomicOrder, pc: usize) -> Option<u128> {
     let me = state().current;
     let count = model()?.clock(me).map(|c| c.next(me));
     let n = if has(flag::C11) { model()?.candidates(me, place, order) } else { 1 };
@@ -85,7 +85,7 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
     if let Some(mut model) = model() {
         let (before, me) = (place(address, size, word(address, size)), state().current);
         let count = model.clock(me).map(|c| c.next(me));
-        model.store(me, before, Order::from_number(order), value.into());
+        model.store(me, before, AtomicOrder::from_number(order), value.into());
         races::atomic(Deed::Store, &before, count, current().caller);
     }
 }
@@ -99,9 +99,9 @@ pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int
         let count = model.clock(me).map(|c| c.next(me));
         let deed = if wrote { Deed::Store } else { Deed::Load };
         if wrote {
-            model.rmw(me, before, Order::from_number(orders.0), word(address, size));
+            model.rmw(me, before, AtomicOrder::from_number(orders.0), word(address, size));
         } else {
-            model.load(me, before, Order::from_number(orders.1), 0);
+            model.load(me, before, AtomicOrder::from_number(orders.1), 0);
         }
         races::atomic(deed, &before, count, current().caller);
     }
@@ -109,13 +109,13 @@ pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int
 
 /// A fence. One that is seq_cst takes its place among those of the others.
 pub fn fence(order: c_int, pc: usize) {
-    let mut order = Order::from_number(order);
-    if order == Order::SeqCst && has(flag::C11) {
+    let mut order = AtomicOrder::from_number(order);
+    if order == AtomicOrder::SeqCst && has(flag::C11) {
         point(op(OpKind::Fence, 0, pc), Wait::Nothing, pc);
-    } else if order == Order::SeqCst {
+    } else if order == AtomicOrder::SeqCst {
         state().current_thread_mut().fenced = true;
         // Two of them do not synchronise by themselves.
-        order = Order::AcqRel;
+        order = AtomicOrder::AcqRel;
     }
     if let Some(mut model) = model() {
         model.fence(state().current, order);
@@ -240,8 +240,8 @@ pub fn written(address: usize, len: usize) {
     }
 }
 
-fn place(address: usize, size: usize, value: u128) -> Place {
-    Place { address: address as u64, size: size as u8, value }
+fn place(address: usize, size: usize, value: u128) -> AtomicObject {
+    AtomicObject { address: address as u64, size: size as u8, value }
 }
 
 /// What memory has. No other thread runs.

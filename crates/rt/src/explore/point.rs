@@ -3,7 +3,7 @@
 use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, gap, outcome, outside, point as of_table};
 
-use super::known_places::Place;
+use super::known_places::AtomicKind;
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
@@ -380,9 +380,9 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
         return;
     }
     match known_places::place(pc) {
-        Place::Ordinary => {}
-        Place::Mutex(kind) => return mutex(kind, address, pc),
-        Place::Quiet => {
+        AtomicKind::Ordinary => {}
+        AtomicKind::Mutex(kind) => return mutex(kind, address, pc),
+        AtomicKind::Quiet => {
             if super::heap::is_freed(address) {
                 fatal::use_after_free(address, pc);
             }

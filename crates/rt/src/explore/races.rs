@@ -6,7 +6,7 @@
 //! snapshot has, and begin anew with each execution.
 
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
-use raddle_explore::stale::Place;
+use raddle_explore::stale::AtomicObject;
 use raddle_wire::explore::{RACES, Race, flag};
 
 use super::{has, memory, state};
@@ -63,7 +63,7 @@ fn range(deed: Deed, address: usize, len: usize, pc: usize) {
 
 /// An atomic access, which was event `count` of its thread, after it has made what order it makes.
 #[inline]
-pub fn atomic(deed: Deed, place: &Place, count: Option<u32>, pc: usize) {
+pub fn atomic(deed: Deed, place: &AtomicObject, count: Option<u32>, pc: usize) {
     if let Some(count) = count
         && !state().races.is_null()
     {

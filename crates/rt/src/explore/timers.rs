@@ -121,7 +121,7 @@ pub unsafe fn create(clock: c_int, event: *const c_void, pc: usize) -> Option<us
     begin(pc);
     let n = free()?;
     // SAFETY: the caller's.
-    let notify = match unsafe { event.cast::<Event>().as_ref() } {
+    let notify = match unsafe { event.cast::<SigEvent>().as_ref() } {
         None => Notify::Signal { number: libc::SIGALRM, value: object(n), to: None },
         Some(e) => match e.notify {
             libc::SIGEV_THREAD => Notify::Thread { function: e.function, value: e.value },
@@ -139,7 +139,7 @@ pub unsafe fn create(clock: c_int, event: *const c_void, pc: usize) -> Option<us
 
 /// glibc's `sigevent`.
 #[repr(C)]
-struct Event {
+struct SigEvent {
     value: usize,
     signal: c_int,
     notify: c_int,

@@ -47,7 +47,7 @@ mod wide;
 
 pub use jump::Jumps;
 pub use once::Pending as Once;
-pub use openmp::Place as OpenMp;
+pub use openmp::OpenMp;
 pub use signal::Pending;
 
 use core::ffi::CStr;

@@ -18,7 +18,7 @@
 //!
 //! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by the driver, on another core; to schedule a step
 //! is ten times that. So a program that synchronises often is recorded whole the first time, with
-//! what is a thread's own and what turns out to be shared ([`Event::Shared`]), of which the driver
+//! what is a thread's own and what turns out to be shared ([`RecordedEvent::Shared`]), of which the driver
 //! keeps the shared; there is no second execution ([`progress`]).
 //!
 //! Where a thread accesses much memory between two steps, most of it is its own, and passes by in
@@ -49,7 +49,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::outcome;
-use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
+use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Header, LONGEST, NEVER, RecordedEvent, Step, mode};
 
 use crate::detect::check;
 use crate::detect::thread::current;
@@ -242,7 +242,7 @@ impl Trace {
         match self.progress.records {
             Records::All => {
                 if let Some(to) = self.room() {
-                    self.used += self.encoder.write(&Event::Shared(address as u64 & !7), to);
+                    self.used += self.encoder.write(&RecordedEvent::Shared(address as u64 & !7), to);
                 }
             }
             // What was recorded lacks it.
@@ -282,7 +282,7 @@ impl Trace {
 
     fn write_step(&mut self, step: &Step) {
         if let Some(to) = self.room() {
-            self.used += self.encoder.write(&Event::Step(*step), to);
+            self.used += self.encoder.write(&RecordedEvent::Step(*step), to);
         }
         self.publish();
     }
@@ -294,7 +294,7 @@ impl Trace {
         if self.thread != current {
             self.thread = current;
             let to = self.place()?;
-            self.used += self.encoder.write(&Event::Thread(current as u16), to);
+            self.used += self.encoder.write(&RecordedEvent::Thread(current as u16), to);
         }
         self.place()
     }

@@ -8,7 +8,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use crate::detect::atomics::{self, Order};
+use crate::detect::atomics::{self, OrderNumber};
 use crate::detect::held_locks::Mode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
@@ -41,7 +41,7 @@ fn update<T: Copy + Into<u128>>(
     if trace::plain::is_on() {
         return trace::plain::atomic(address, size, true, pc, op);
     }
-    let orders = (Order(orders.0), Order(orders.1));
+    let orders = (OrderNumber(orders.0), OrderNumber(orders.1));
     match plan::lock_site(&t, pc) {
         Some(site) if t.known && counts(site, orders.0) => at_lock_site(t, site, address, op),
         _ => atomics::update(&mut t, address, size, orders, pc, op),
@@ -58,7 +58,11 @@ fn update_or_unlock<T: Copy + Into<u128>>(
     op: impl FnOnce() -> (T, bool),
 ) -> T {
     let t = current();
-    if t.known && Order(order).releases() && !t.held.is_empty() && plan::has_sites() && t.held.holds(address)
+    if t.known
+        && OrderNumber(order).releases()
+        && !t.held.is_empty()
+        && plan::has_sites()
+        && t.held.holds(address)
     {
         let release = Site { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
         return at_lock_site(t, release, address, op);
@@ -68,7 +72,7 @@ fn update_or_unlock<T: Copy + Into<u128>>(
 
 /// A lock is taken with acquire and let go with release; weaker operations at the same place
 /// announce a waiter.
-fn counts(site: Site, order: Order) -> bool {
+fn counts(site: Site, order: OrderNumber) -> bool {
     match site.class {
         SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => order.acquires(),
         _ => order.releases(),
@@ -141,13 +145,13 @@ macro_rules! atomics {
                 if trace::plain::is_on() {
                     return trace::plain::atomic(a, SIZE, true, pc, || (at(a).load(SeqCst), false));
                 }
-                atomics::load(&mut t, a, SIZE, Order(order), pc, || at(a).load(SeqCst))
+                atomics::load(&mut t, a, SIZE, OrderNumber(order), pc, || at(a).load(SeqCst))
             }
             extern "C" fn store(a: usize, v: $t, order: c_int) {
                 let mut t = current();
                 let pc = t.caller;
                 if explore::is_on() {
-                    explore::atomic(OpKind::AtomicStore, a, SIZE, Order(order).is_seq_cst(), pc);
+                    explore::atomic(OpKind::AtomicStore, a, SIZE, OrderNumber(order).is_seq_cst(), pc);
                     explore::memory::store(a, SIZE, order, v);
                     let before = at(a).swap(v, SeqCst);
                     return trace::atomic_store(a, SIZE, before as u64, pc);
@@ -159,7 +163,7 @@ macro_rules! atomics {
                 }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written
                 // ones).
-                atomics::store(&mut t, a, SIZE, Order(order), pc, || at(a).store(v, SeqCst))
+                atomics::store(&mut t, a, SIZE, OrderNumber(order), pc, || at(a).store(v, SeqCst))
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {
                 let op = || (at(a).swap(v, SeqCst), true);

@@ -3,7 +3,7 @@
 //! probes, which know no other place.
 
 use raddle_race::{AtomicOp, LockMode, MemoryOrder};
-use raddle_rt::detect::atomics::{self, Order};
+use raddle_rt::detect::atomics::{self, OrderNumber};
 use raddle_rt::detect::held_locks::Mode;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
@@ -58,8 +58,8 @@ fn lock_key(lock: u64) -> usize {
     LOCK + 64 * lock as usize
 }
 
-fn number(order: MemoryOrder) -> Order {
-    Order(match order {
+fn number(order: MemoryOrder) -> OrderNumber {
+    OrderNumber(match order {
         MemoryOrder::Relaxed => 0,
         MemoryOrder::Consume => 1,
         MemoryOrder::Acquire => 2,

@@ -41,7 +41,7 @@ pub use tasks::reset_locks;
 /// were seen to begin.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct OpenMp {
     team: *mut team::Team,
     task: *mut tasks::Task,
     /// Which clock of the team's barrier is next.
@@ -59,8 +59,8 @@ pub struct Place {
     sections: *mut Context,
 }
 
-impl Place {
-    const NONE: Place = Place {
+impl OpenMp {
+    const NONE: OpenMp = OpenMp {
         team: core::ptr::null_mut(),
         task: core::ptr::null_mut(),
         odd: false,
@@ -98,7 +98,7 @@ fn stack_pointer() -> usize {
 
 /// The thread goes on to a section, with `is_one`, or behind the last one that it gets.
 fn at_section(mut t: Current, is_one: bool) {
-    let Place { base, sections, .. } = t.openmp;
+    let OpenMp { base, sections, .. } = t.openmp;
     if !is_one {
         return behind_sections(t);
     }
@@ -113,7 +113,7 @@ fn at_section(mut t: Current, is_one: bool) {
 
 /// The thread runs no section any more.
 fn behind_sections(mut t: Current) {
-    let Place { base, sections, .. } = t.openmp;
+    let OpenMp { base, sections, .. } = t.openmp;
     if !sections.is_null() {
         // The frames of sections are those of the region: all below its beginning is the thread's.
         contexts::end(&mut t, sections, base, true);
@@ -122,7 +122,7 @@ fn behind_sections(mut t: Current) {
 }
 
 /// Takes the thread to another place for as long as `f` runs.
-fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
+fn at<R>(place: OpenMp, f: impl FnOnce() -> R) -> R {
     let before = core::mem::replace(&mut current().openmp, place);
     let r = f();
     current().openmp = before;

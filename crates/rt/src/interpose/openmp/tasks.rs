@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 use super::abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 use super::team::Team;
-use super::{Place, at, key, stack_pointer};
+use super::{OpenMp, at, key, stack_pointer};
 use crate::detect::sync::{acquire, release, release_into};
 use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
@@ -176,7 +176,7 @@ unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
             *w.from.cast::<*mut c_void>() = w.event;
             // The event uses the task until it is fulfilled, which may be after the code has ended.
             Task::used(w.task);
-            Event::wait_for(w.event, to.cast());
+            DetachEvent::wait_for(w.event, to.cast());
         }
         core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), w.len());
         let data = to.byte_add(w.ahead);
@@ -221,7 +221,7 @@ fn run_apart(
         learn(t);
     }
     let asked = t.openmp.asked && !is_apart;
-    let place = Place { team, task, base: floor, asked, ..Place::NONE };
+    let place = OpenMp { team, task, base: floor, asked, ..OpenMp::NONE };
     at(place, || {
         run();
         ended();
@@ -293,28 +293,28 @@ impl Wrapped {
 }
 
 /// Events of detached tasks that are not fulfilled.
-struct Event {
+struct DetachEvent {
     event: *mut c_void,
     of: *const Wrapped,
-    next: *mut Event,
+    next: *mut DetachEvent,
 }
 
 static EVENTS_LOCK: Spin = Spin::new();
-static EVENTS: Shared<*mut Event> = Shared::new(core::ptr::null_mut());
-static UNUSED_EVENTS: Shared<*mut Event> = Shared::new(core::ptr::null_mut());
+static EVENTS: Shared<*mut DetachEvent> = Shared::new(core::ptr::null_mut());
+static UNUSED_EVENTS: Shared<*mut DetachEvent> = Shared::new(core::ptr::null_mut());
 
-impl Event {
+impl DetachEvent {
     fn wait_for(event: *mut c_void, of: *const Wrapped) {
         let _guard = EVENTS_LOCK.lock();
         // SAFETY: both lists are used under their lock.
         unsafe {
             let mut fresh = *UNUSED_EVENTS.get();
             if fresh.is_null() {
-                fresh = sys::ARENA.take(size_of::<Event>()).cast();
+                fresh = sys::ARENA.take(size_of::<DetachEvent>()).cast();
             } else {
                 *UNUSED_EVENTS.get() = (*fresh).next;
             }
-            fresh.write(Event { event, of, next: *EVENTS.get() });
+            fresh.write(DetachEvent { event, of, next: *EVENTS.get() });
             *EVENTS.get() = fresh;
         }
     }
@@ -459,7 +459,7 @@ fn dealt(
     let t = current();
     // SAFETY: null, or the thread's own task.
     let in_final = unsafe { t.openmp.task.as_ref() }.is_some_and(|task| task.is_final);
-    let place = Place { deals_at_once: in_final || flags & flag::IF == 0, ..t.openmp };
+    let place = OpenMp { deals_at_once: in_final || flags & flag::IF == 0, ..t.openmp };
     at(place, || real(run, Some(copy)));
     if flags & flag::NO_GROUP == 0 {
         acquire(current(), key!(&raw const TABLE[i], Loop, done));
@@ -557,7 +557,7 @@ interpose! {
         begins_after(addresses[..n].iter().copied(), t.openmp.task, |key| acquire(t, key));
     } record as detect, tsvd real, explore { explored::wait_for_depends(Depends::read(depends), pc) }
     fn omp_fulfill_event(event: *mut c_void), |t, pc, real| {
-        if let Some(wrapped) = Event::fulfilled(event) {
+        if let Some(wrapped) = DetachEvent::fulfilled(event) {
             wrapped.ended();
             Task::done(wrapped.task);
         }

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::abi::Function;
 use super::tasks::{self, Task};
 use super::tls;
-use super::{Place, at, behind_sections, called_from, key, stack_pointer};
+use super::{OpenMp, at, behind_sections, called_from, key, stack_pointer};
 use crate::detect::sync::{acquire, release};
 use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
@@ -65,7 +65,7 @@ unsafe extern "C-unwind" fn thread_of(team: *mut c_void) {
         (*team).has_company.store(team_size() > 1, Relaxed);
         let is_creator = core::ptr::eq((*team).creator, current().as_ptr());
         let asked = is_creator && current().openmp.asked;
-        at(Place { team, task: own, asked, base: stack_pointer(), ..Place::NONE }, || {
+        at(OpenMp { team, task: own, asked, base: stack_pointer(), ..OpenMp::NONE }, || {
             let run = || ((*team).function)((*team).data);
             if is_creator {
                 run()
@@ -128,7 +128,7 @@ fn reducing_region<R>(
 
 /// Where all threads of the team wait for each other, and for the tasks.
 fn barrier<R>(t: Current, real: impl FnOnce() -> R) -> R {
-    let Place { team, odd, .. } = t.openmp;
+    let OpenMp { team, odd, .. } = t.openmp;
     if team.is_null() {
         return real();
     }
