@@ -12,7 +12,7 @@ use super::analysis::Analysed;
 use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
-use super::tester::{Again, Consequence, Tested, Verdict};
+use super::tester::{Again, Consequence, SuspectVerdict, Tested};
 use super::traced_runs::Runs;
 use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
@@ -40,7 +40,7 @@ pub fn report(
         if c.is_certain {
             known.push(c.failure.what);
             report.findings.push(teller.shown(i, c)?);
-        } else if args.suspects && tested.verdicts.contains(&Verdict::Shown(i)) {
+        } else if args.suspects && tested.verdicts.contains(&SuspectVerdict::Shown(i)) {
             report.suspects.push(teller.shown(i, c)?);
         }
     }
@@ -126,7 +126,8 @@ impl<'a> Teller<'a> {
         }
         finding.kind = kind(c.failure.kind);
         finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
-        let answers = |v: &Verdict| [Verdict::Confirmed(i), Verdict::Shown(i)].contains(v);
+        let answers =
+            |v: &SuspectVerdict| [SuspectVerdict::Confirmed(i), SuspectVerdict::Shown(i)].contains(v);
         let by_verdict = self.tested.verdicts.iter().position(answers);
         if let Some(s) = by_verdict.or(c.suspects.first().copied()).map(|i| &self.analysed.suspects[i]) {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));

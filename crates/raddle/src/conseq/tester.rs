@@ -113,7 +113,7 @@ pub enum Again {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SuspectVerdict {
     /// By this consequence, which is certainly wrong.
     Confirmed(usize),
     /// By this consequence, which need not be wrong.
@@ -139,7 +139,7 @@ pub enum Reason {
 /// What has been found out.
 pub struct Tested {
     pub consequences: Vec<Consequence>,
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<SuspectVerdict>,
     /// For each suspect, the executions that were aimed at it.
     pub tried: Vec<u32>,
     pub executions: u64,
@@ -555,21 +555,21 @@ impl<'a> Tester<'a> {
         Ok(shown)
     }
 
-    fn verdict(&self, i: usize, searched: Searched) -> Verdict {
+    fn verdict(&self, i: usize, searched: Searched) -> SuspectVerdict {
         if let Some(at) = self.shown_by(i) {
             return match self.consequences[at].is_certain {
-                true => Verdict::Confirmed(at),
-                false => Verdict::Shown(at),
+                true => SuspectVerdict::Confirmed(at),
+                false => SuspectVerdict::Shown(at),
             };
         }
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
         let is_long = self.executions >= ENOUGH || searched == Searched::AllItCan;
         let forced = u64::from(self.tried[i]) >= AIMED && is_long;
         match self.realized[i] {
-            0 if searched == Searched::Everything => Verdict::Refuted(Reason::Impossible),
-            0 if forced && !frees => Verdict::Refuted(Reason::Infeasible),
-            0 => Verdict::Open,
-            _ => Verdict::Refuted(Reason::Harmless),
+            0 if searched == Searched::Everything => SuspectVerdict::Refuted(Reason::Impossible),
+            0 if forced && !frees => SuspectVerdict::Refuted(Reason::Infeasible),
+            0 => SuspectVerdict::Open,
+            _ => SuspectVerdict::Refuted(Reason::Harmless),
         }
     }
 

@@ -115,7 +115,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     clr::warn_of_other_profiler();
     let library = runtime.tsvd_library(options.parameters.experiment.policy == Policy::TsvdHb);
     let mut all = Runs::new(&common, clr);
-    let mut verdict = verdict::Verdict::default();
+    let mut verdict = verdict::CommandVerdict::default();
     for run in 0..options.runs {
         let session =
             Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;

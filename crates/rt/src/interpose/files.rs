@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::access::{Call, Text, accesses};
 use super::interpose;
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::explore;
 use raddle_wire::explore::outside;
 
@@ -113,14 +113,14 @@ accesses! {
     }
 }
 
-unsafe fn opens(t: &mut Thread, pc: usize, path: Text) {
+unsafe fn opens(t: Current, pc: usize, path: Text) {
     // SAFETY: the caller's string.
     unsafe { Call::new(t, pc).text(path) };
 }
 
 /// Opens a file by `real`, which may make it.
 unsafe fn opens_named(
-    t: &mut Thread,
+    t: Current,
     pc: usize,
     path: Text,
     flags: c_int,

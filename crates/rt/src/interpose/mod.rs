@@ -48,7 +48,7 @@ mod wide;
 
 pub use jump::Jumps;
 pub use once::Pending as Once;
-pub use openmp::Place as OpenMp;
+pub use openmp::OpenMp;
 pub use signal::Pending;
 
 use core::ffi::CStr;
@@ -188,8 +188,8 @@ macro_rules! function {
                     },
                     VERSION,
                 );
-                #[allow(unused_variables, reason = "not every body wants all three")]
-                let $t = $crate::detect::thread::current();
+                #[allow(unused_variables, unused_mut, reason = "not every body wants all three")]
+                let mut $t = $crate::detect::thread::current();
                 // First of all: looking for the real function may call others that are interposed.
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 let $pc = $t.caller;

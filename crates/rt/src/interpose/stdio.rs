@@ -214,7 +214,7 @@ unsafe fn opens_by(mode: Text, pc: usize) {
 
 /// Opens a stream by `real`, which makes the file if it may write.
 unsafe fn opens_named(
-    t: &mut crate::detect::thread::Thread,
+    t: crate::detect::thread::Current,
     pc: usize,
     path: Text,
     mode: Text,
@@ -234,7 +234,7 @@ unsafe fn opens_named(
     }
 }
 
-unsafe fn opens(t: &mut crate::detect::thread::Thread, pc: usize, path: Text, mode: Text) {
+unsafe fn opens(t: crate::detect::thread::Current, pc: usize, path: Text, mode: Text) {
     let mut c = Call::new(t, pc);
     // SAFETY: the caller's strings.
     unsafe {
