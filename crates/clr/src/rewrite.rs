@@ -72,10 +72,16 @@ pub fn load(module: ModuleId) {
 
 /// The library that the runtime is made with is loaded before any other.
 fn note_library(module: ModuleId) {
-    let is_library = |path: String| path.ends_with("/System.Private.CoreLib.dll");
-    if !order_is_possible() && session().info.module_path(module).is_some_and(is_library) {
-        let import = session().info.metadata(module, false, &IID_METADATA_IMPORT2).map(Import);
-        ORDER_IS_POSSIBLE.store(import.is_some_and(order_probe::is_possible), Relaxed);
+    if order_is_possible() {
+        return;
+    }
+    let path = session().info.module_path(module).unwrap_or_default();
+    if path.ends_with("/System.Private.CoreLib.dll") {
+        let import = || session().info.metadata(module, false, &IID_METADATA_IMPORT2).map(Import);
+        // Nobody trims the framework that all programs share. To look it up takes 3 ms.
+        let is_possible =
+            ownership::is_shared_framework(&path) || import().is_some_and(order_probe::is_possible);
+        ORDER_IS_POSSIBLE.store(is_possible, Relaxed);
     }
 }
 

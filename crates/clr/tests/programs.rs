@@ -7,7 +7,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use raddle_clr::record::{KnownState, Record};
-use support::{Program, Run, Sdk, Way, learned, profiler};
+use support::{Program, Run, Sdk, Way, learned};
 
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
@@ -64,7 +64,7 @@ fn without_a_session_the_program_runs_as_if_nothing_were_there() {
     sdk.compile(&[source("programs/filled_before_ok.cs")], &program, &[]);
     let mut command = sdk.dotnet();
     command.arg(&program).env_remove("RADDLE_SESSION").env("CORECLR_ENABLE_PROFILING", "1");
-    command.env("CORECLR_PROFILER", raddle_clr::CLASS).env("CORECLR_PROFILER_PATH", profiler());
+    command.env("CORECLR_PROFILER", raddle_clr::CLASS).env("CORECLR_PROFILER_PATH", &sdk.profiler);
     let output = command.output().unwrap();
     assert!(output.status.success() && output.stdout == b"done\n", "{output:?}");
 }
