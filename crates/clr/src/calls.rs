@@ -43,13 +43,18 @@ pub enum Orders {
     Before(u32),
     /// Told after it.
     After(u32),
-    /// A semaphore or an event is made, which means this event if it is made with nothing else than
-    /// what this code loads.
-    Made { event: u32, code: u16 },
+    /// A semaphore, an event or a source of a task is made, which means this event if it is made
+    /// with nothing else than what this code loads; none: it always does.
+    Made { event: u32, code: Option<u16> },
     /// A semaphore is waited for, without a limit.
     SemaphoreWaits,
     /// A semaphore is waited for, and the task that the call gives ends when it was got.
     SemaphoreAwaits,
+    /// A participant of a barrier signals that it has come to the end of a phase, and waits for the
+    /// others.
+    PhaseEnds,
+    /// It gives the task of the source that it is made on.
+    TaskOfSource,
     /// The task that it is made on has been started.
     TaskStarts,
     /// The task that it is made on has ended.
@@ -78,6 +83,8 @@ pub enum Started {
 impl Orders {
     fn of(class: &str, method: &str, signature: impl FnOnce() -> Option<Method>) -> Option<Orders> {
         const TASKS: [&str; 2] = ["System.Threading.Tasks.Task", "System.Threading.Tasks.Task`1"];
+        const SOURCES: [&str; 2] =
+            ["System.Threading.Tasks.TaskCompletionSource", "System.Threading.Tasks.TaskCompletionSource`1"];
         if !["System.Threading.", "System.Runtime.CompilerServices."].iter().any(|of| class.starts_with(of)) {
             return None;
         }
@@ -93,13 +100,34 @@ impl Orders {
             // With a limit it says whether the thread has ended.
             ("System.Threading.Thread", "Join") if parameters == 0 => Orders::After(event::JOINED),
             ("System.Threading.SemaphoreSlim", ".ctor") => {
-                Orders::Made { event: event::MADE, code: code::LOAD_ONE }
+                Orders::Made { event: event::MADE, code: Some(code::LOAD_ONE) }
             }
             ("System.Threading.ManualResetEventSlim" | "System.Threading.ManualResetEvent", ".ctor")
                 if parameters <= 1 =>
             {
-                Orders::Made { event: event::MADE_EVENT, code: code::LOAD_ZERO }
+                Orders::Made { event: event::MADE_EVENT, code: Some(code::LOAD_ZERO) }
             }
+            ("System.Threading.AutoResetEvent", ".ctor") => {
+                Orders::Made { event: event::MADE_TURNS, code: Some(code::LOAD_ZERO) }
+            }
+            (_, ".ctor") if SOURCES.contains(&class) => Orders::Made { event: event::MADE_EVENT, code: None },
+            (_, "get_Task") if SOURCES.contains(&class) => Orders::TaskOfSource,
+            (
+                _,
+                "SetResult" | "TrySetResult" | "SetException" | "TrySetException" | "SetCanceled"
+                | "TrySetCanceled",
+            ) if SOURCES.contains(&class) => Orders::Before(event::SETS),
+            ("System.Threading.ReaderWriterLockSlim", method) => match method {
+                "EnterReadLock" => Orders::After(event::READS),
+                "EnterUpgradeableReadLock" => Orders::After(event::READS_TO_UPGRADE),
+                "EnterWriteLock" => Orders::After(event::WRITES),
+                "ExitReadLock" => Orders::Before(event::READ),
+                "ExitUpgradeableReadLock" => Orders::Before(event::READ_TO_UPGRADE),
+                "ExitWriteLock" => Orders::Before(event::WROTE),
+                _ => return None,
+            },
+            // With a limit it says whether the others have come.
+            ("System.Threading.Barrier", "SignalAndWait") if of.result == [VOID] => Orders::PhaseEnds,
             ("System.Threading.ManualResetEventSlim" | "System.Threading.EventWaitHandle", "Set") => {
                 Orders::Before(event::SETS)
             }

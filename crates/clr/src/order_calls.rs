@@ -5,6 +5,7 @@
 //! call. What is told after a call is not told if the call ends with an exception.
 
 use crate::calls::{Call, Orders, Started, is_task_builder};
+use crate::class_constructors::ClassNumber;
 use crate::il::{self, Body, code};
 use crate::metadata::{Import, table};
 use crate::order::event;
@@ -22,6 +23,7 @@ mod local {
     pub const ON: usize = usize::MAX;
     pub const RESULT: usize = usize::MAX - 1;
     pub const DEPTH: usize = usize::MAX - 2;
+    pub const PHASE: usize = usize::MAX - 3;
 }
 
 fn call(token: Token) -> Vec<u8> {
@@ -87,7 +89,7 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
             place.after(&[il::load_local(local), call_with(probe.happened, event)].concat());
         }
         Orders::Made { event, code } => {
-            if !place.is_called_with(of.method.parameters.len(), code) {
+            if code.is_some_and(|code| !place.is_called_with(of.method.parameters.len(), code)) {
                 return false;
             }
             place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event)[..]].concat());
@@ -104,6 +106,23 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
             let loads = [il::load_local(semaphore), il::load_local(result)].concat();
             let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
             place.after(&[keep, loads, call(probe.awaits)].concat());
+        }
+        Orders::PhaseEnds => {
+            let Some(current_phase) = place.current_phase else { return false };
+            let barrier = place.keep_object(of, &[]);
+            let phase = place.locals.for_argument(local::PHASE, &[INT]);
+            let loads = [il::load_local(barrier), il::load_local(phase)].concat();
+            let get = il::with_token(code::CALL_VIRTUAL as u8, current_phase);
+            let get = [&get[..], &[code::CONVERT_TO_INT], &il::store_local(phase)].concat();
+            place.with_object(of, &[get, loads.clone(), call(probe.signals_phase)].concat());
+            place.after(&[loads, call(probe.phase_ended)].concat());
+        }
+        Orders::TaskOfSource => {
+            let source = place.keep_object(of, &[]);
+            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
+            let loads = [il::load_local(source), il::load_local(result)].concat();
+            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+            place.after(&[keep, loads, call(probe.ends_with)].concat());
         }
         Orders::TaskStarts => {
             place.before(&call(probe.hands_over));
@@ -162,13 +181,24 @@ fn load_task(builder: Token) -> Vec<u8> {
     [&[LOAD_0], &field[..], &[code::LOAD_REFERENCE]].concat()
 }
 
-/// The method begins a piece of work, or is one in which a compiler has put the parts of an
-/// asynchronous method.
-pub fn add_piece(probe: OrderProbe, flow: Option<Token>, body: &mut Body, locals: &mut Locals) {
+/// What makes a method a piece of work.
+#[derive(Clone, Copy)]
+pub enum PieceOf {
+    /// A task or a thread was made of it.
+    Work,
+    /// A compiler has put the parts of an asynchronous method into it; the field with the builder.
+    Flow(Token),
+    /// It is the static constructor of a class.
+    Class(ClassNumber),
+}
+
+/// Tells where a piece of work begins and ends.
+pub fn add_piece(probe: OrderProbe, of: PieceOf, body: &mut Body, locals: &mut Locals) {
     let depth = locals.for_argument(local::DEPTH, &[INT]);
-    let begin = match flow {
-        Some(builder) => [load_task(builder), call(probe.resumes)].concat(),
-        None => call(probe.begins),
+    let begin = match of {
+        PieceOf::Work => call(probe.begins),
+        PieceOf::Flow(builder) => [load_task(builder), call(probe.resumes)].concat(),
+        PieceOf::Class(number) => call_with(probe.begins_class, number),
     };
     body.instructions[0].before.extend([begin, il::store_local(depth)].concat());
     for at in 0..body.instructions.len() {

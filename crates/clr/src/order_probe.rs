@@ -8,6 +8,10 @@
 //! void HandsOver() { hands_over(); }
 //! void Suspends(int depth) { suspends(depth); }
 //! void Awaits(object semaphore, object task) { awaits(hash of semaphore, task.Id); }
+//! void EndsWith(object source, object task) { ends_with(hash of source, task.Id); }
+//! void SignalsPhase(object barrier, int phase) { signals_phase(hash of barrier, phase); }
+//! void PhaseEnded(object barrier, int phase) { phase_ended(hash of barrier, phase); }
+//! int BeginsClass(int number) { return begins_class(number); }
 //! void Continues(object before, object task) { if (before != null) continues(before.Id, task.Id); }
 //! int Begins() { return begins(Task.CurrentId.GetValueOrDefault(), hash of Thread.CurrentThread); }
 //! int Resumes(object task) { if (task == null) { Begin(); return 0; } return resumes(task.Id); }
@@ -35,6 +39,10 @@ pub struct OrderProbe {
     pub hands_over: Token,
     pub suspends: Token,
     pub awaits: Token,
+    pub ends_with: Token,
+    pub signals_phase: Token,
+    pub phase_ended: Token,
+    pub begins_class: Token,
     pub continues: Token,
     pub begins: Token,
     pub resumes: Token,
@@ -118,6 +126,10 @@ pub fn add(
         hands_over: add("HandsOver", &[0, 0, VOID])?,
         suspends: add("Suspends", &[0, 1, VOID, INT])?,
         awaits: add("Awaits", &[0, 2, VOID, OBJECT, OBJECT])?,
+        ends_with: add("EndsWith", &[0, 2, VOID, OBJECT, OBJECT])?,
+        signals_phase: add("SignalsPhase", &[0, 2, VOID, OBJECT, INT])?,
+        phase_ended: add("PhaseEnded", &[0, 2, VOID, OBJECT, INT])?,
+        begins_class: add("BeginsClass", &[0, 1, INT, INT])?,
         continues: add("Continues", &[0, 2, VOID, OBJECT, OBJECT])?,
         begins: add("Begins", &[0, 0, INT])?,
         resumes: add("Resumes", &[0, 1, INT, OBJECT])?,
@@ -131,6 +143,10 @@ pub fn add(
     let hands_over = native(order::hands_over as *const (), &[0, 0, VOID])?;
     let suspends = native(order::suspends as *const (), &[0, 1, VOID, INT])?;
     let awaits = native(order::awaits as *const (), &[0, 2, VOID, INT, INT])?;
+    let ends_with = native(order::ends_with as *const (), &[0, 2, VOID, INT, INT])?;
+    let signals_phase = native(order::signals_phase as *const (), &[0, 2, VOID, INT, INT])?;
+    let phase_ended = native(order::phase_ended as *const (), &[0, 2, VOID, INT, INT])?;
+    let begins_class = native(order::begins_class as *const (), &[0, 1, INT, INT])?;
     let continues = native(order::continues as *const (), &[0, 2, VOID, INT, INT])?;
     let begins = native(order::begins as *const (), &[0, 2, INT, INT, INT])?;
     let resumes = native(order::resumes as *const (), &[0, 1, INT, INT])?;
@@ -145,6 +161,10 @@ pub fn add(
         && set(probe.hands_over, &[&hands_over, &ret])
         && set(probe.suspends, &[&[LOAD_0], &suspends, &ret])
         && set(probe.awaits, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &id, &awaits, &ret])
+        && set(probe.ends_with, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &id, &ends_with, &ret])
+        && set(probe.signals_phase, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &signals_phase, &ret])
+        && set(probe.phase_ended, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &phase_ended, &ret])
+        && set(probe.begins_class, &[&[LOAD_0], &begins_class, &ret])
         && set(probe.continues, &[&UNLESS_NULL, &[LOAD_0], &id, &[LOAD_1], &id, &continues, &ret])
         && set(probe.resumes, &[&first_part(begin), &[LOAD_0], &id, &resumes, &ret])
         && set(probe.ends, &[&[LOAD_0], &ends, &ret]);

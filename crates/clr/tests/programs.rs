@@ -111,6 +111,11 @@ fn ordered_calls_are_not_delayed() {
         "sequential_async_ok",
         "awaited_call_ok",
         "semaphore_ok",
+        "reader_writer_ok",
+        "turns_ok",
+        "completion_source_ok",
+        "barrier_ok",
+        "static_constructor_ok",
     ];
     let mut all = Program::all();
     all.retain(|program| programs.contains(&&*program.name));
