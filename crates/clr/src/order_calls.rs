@@ -74,6 +74,13 @@ impl Place<'_> {
         self.with_object(call, &[load, &il::store_local(local)].concat());
         local
     }
+
+    /// After the call, does something with what was kept and a copy of what the call gives.
+    fn after_with_result(&mut self, kept: u16, text: &[u8]) {
+        let result = self.locals.for_argument(local::RESULT, &[OBJECT]);
+        let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+        self.after(&[&keep, &il::load_local(kept)[..], &il::load_local(result), text].concat());
+    }
 }
 
 /// A call that orders others. Whether anything was added.
@@ -102,27 +109,12 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         Orders::SemaphoreAwaits => {
             place.with_object(of, &call_with(probe.happened, event::WAITS));
             let semaphore = place.keep_object(of, &[]);
-            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-            let loads = [il::load_local(semaphore), il::load_local(result)].concat();
-            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
-            place.after(&[keep, loads, call(probe.awaits)].concat());
+            place.after_with_result(semaphore, &call(probe.awaits));
         }
-        Orders::PhaseEnds => {
-            let Some(current_phase) = place.current_phase else { return false };
-            let barrier = place.keep_object(of, &[]);
-            let phase = place.locals.for_argument(local::PHASE, &[INT]);
-            let loads = [il::load_local(barrier), il::load_local(phase)].concat();
-            let get = il::with_token(code::CALL_VIRTUAL as u8, current_phase);
-            let get = [&get[..], &[code::CONVERT_TO_INT], &il::store_local(phase)].concat();
-            place.with_object(of, &[get, loads.clone(), call(probe.signals_phase)].concat());
-            place.after(&[loads, call(probe.phase_ended)].concat());
-        }
+        Orders::PhaseEnds => return add_phase(probe, of, place),
         Orders::TaskOfSource => {
             let source = place.keep_object(of, &[]);
-            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-            let loads = [il::load_local(source), il::load_local(result)].concat();
-            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
-            place.after(&[keep, loads, call(probe.ends_with)].concat());
+            place.after_with_result(source, &call(probe.ends_with));
         }
         Orders::TaskStarts => {
             place.before(&call(probe.hands_over));
@@ -139,21 +131,36 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         }
         Orders::AllAwaited => {
             let tasks = place.keep_object(of, &[]);
-            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-            let loads = [il::load_local(tasks), il::load_local(result)].concat();
-            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
-            place.after(&[keep, loads, call_with(probe.all_continue, 0)].concat());
+            place.after_with_result(tasks, &call_with(probe.all_continue, 0));
         }
-        Orders::PartEnds { goes_on } => {
-            let Some(flow) = place.flow else { return false };
-            if goes_on {
-                let depth = place.locals.for_argument(local::DEPTH, &[INT]);
-                place.before(&[il::load_local(depth), call(probe.suspends)].concat());
-                place.after(&[load_task(flow), told(event::SUSPENDED)].concat());
-            } else {
-                place.before(&call(probe.hands_over));
-            }
-        }
+        Orders::PartEnds { goes_on } => return add_part_end(probe, goes_on, place),
+    }
+    true
+}
+
+/// A participant of a barrier comes to the end of a phase. The number of the phase is asked for
+/// before: it cannot end without this participant.
+fn add_phase(probe: OrderProbe, of: &Call, place: &mut Place) -> bool {
+    let Some(current_phase) = place.current_phase else { return false };
+    let barrier = place.keep_object(of, &[]);
+    let phase = place.locals.for_argument(local::PHASE, &[INT]);
+    let loads = [il::load_local(barrier), il::load_local(phase)].concat();
+    let get = il::with_token(code::CALL_VIRTUAL as u8, current_phase);
+    let get = [&get[..], &[code::CONVERT_TO_INT], &il::store_local(phase)].concat();
+    place.with_object(of, &[&get, &loads[..], &call(probe.signals_phase)].concat());
+    place.after(&[loads, call(probe.phase_ended)].concat());
+    true
+}
+
+/// A part of an asynchronous method ends.
+fn add_part_end(probe: OrderProbe, goes_on: bool, place: &mut Place) -> bool {
+    let Some(flow) = place.flow else { return false };
+    if goes_on {
+        let depth = place.locals.for_argument(local::DEPTH, &[INT]);
+        place.before(&[il::load_local(depth), call(probe.suspends)].concat());
+        place.after(&[load_task(flow), call_with(probe.task_happened, event::SUSPENDED)].concat());
+    } else {
+        place.before(&call(probe.hands_over));
     }
     true
 }
@@ -167,10 +174,7 @@ pub fn add_started(probe: OrderProbe, started: Started, of: &Call, place: &mut P
     place.before(&call(probe.hands_over));
     place.after(&[&[code::DUPLICATE], &call_with(probe.task_happened, event::FORKED)[..]].concat());
     if let Some(before) = before {
-        let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-        place.after(&[&[code::DUPLICATE], &il::store_local(result)[..]].concat());
-        let tasks = [il::load_local(before), il::load_local(result)].concat();
-        place.after(&[tasks, call(probe.continues)].concat());
+        place.after_with_result(before, &call(probe.continues));
     }
     true
 }

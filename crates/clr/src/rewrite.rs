@@ -70,7 +70,9 @@ pub fn load(module: ModuleId) {
     let Some(path) = session().info.module_path(module).filter(is_users) else { return };
     match prepare(module, &path) {
         Some(prepared) => drop(lock(&MODULES).insert(module, prepared)),
-        None if path.starts_with('/') => sites::note_unseen(&path, "its metadata cannot be added to"),
+        None if path.starts_with('/') => {
+            sites::note_unseen(&path, "modules whose metadata cannot be added to")
+        }
         None => sites::note_unseen(&path, "code that was made at run time"),
     }
 }
@@ -144,6 +146,10 @@ pub fn is_watched(module: ModuleId) -> bool {
     lock(&MODULES).contains_key(&module)
 }
 
+/// Why a method is left alone: an operand that is cut off, an unknown instruction, a branch into the
+/// middle of one. Code that is protected looks like this until it is decrypted.
+const UNDECODABLE: &str = "methods whose IL cannot be decoded (damaged, obfuscated or encrypted)";
+
 enum Outcome {
     Rewritten,
     Nothing,
@@ -204,9 +210,9 @@ impl Module {
             return Outcome::Nothing;
         }
         let Some(bytes) = session().info.body(module, method) else { return Outcome::Nothing };
-        let Some(mut body) = Body::parse(bytes) else { return Outcome::Failed("its code is not understood") };
+        let Some(mut body) = Body::parse(bytes) else { return Outcome::Failed(UNDECODABLE) };
         let Some(mut locals) = Locals::of(self.import, body.locals) else {
-            return Outcome::Failed("its local variables are not understood");
+            return Outcome::Failed(UNDECODABLE);
         };
         let static_uses = self.static_uses(module, &body);
         let mut of = Rewriting { module, method, ordinals: HashMap::new(), flow: None, static_uses };
@@ -223,15 +229,15 @@ impl Module {
         }
         if !locals.added.is_empty() {
             let Some(token) = locals.token(self.emit) else {
-                return Outcome::Failed("it cannot get more local variables");
+                return Outcome::Failed("methods that cannot get more local variables");
             };
             body.locals = token;
         }
         let Some(Built { bytes, places }) = body.build() else {
-            return Outcome::Failed("a branch of it leads into an instruction");
+            return Outcome::Failed(UNDECODABLE);
         };
         if !session().info.set_body(module, method, &bytes) {
-            return Outcome::Failed("the runtime does not take its new code");
+            return Outcome::Failed("methods whose new code the runtime refuses");
         }
         lock(&PLACES).insert((module, method), places);
         Outcome::Rewritten
@@ -410,7 +416,7 @@ impl Module {
         let thunk = if makes_delegate { self.thunks.of(token, &call, to, new_site) } else { None };
         match thunk {
             Some(thunk) => body.instructions[at].load_other_function(thunk),
-            None => sites::note_unseen(&call.callee, "a delegate made of a listed method of a generic type"),
+            None => sites::note_unseen(&call.callee, "delegates made of a listed method of a generic type"),
         }
         thunk.is_some()
     }

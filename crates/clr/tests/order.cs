@@ -82,8 +82,9 @@ class Program {
         var turn = new AutoResetEvent(false);
         var thread = new Thread(() => { turn.WaitOne(); Say("in turn"); });
         thread.Start();
-        Say(turn.Set());
+        bool set_turn = turn.Set();
         thread.Join();
+        Say(set_turn);
         Say(turn.WaitOne(0));
         TaskCompletionSource<int> none = null;
         try { none.SetResult(1); } catch (NullReferenceException) { Say("no source"); }

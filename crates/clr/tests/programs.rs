@@ -206,42 +206,6 @@ fn lines_come_from_an_embedded_pdb() {
     }
 }
 
-/// A method whose code is wrong fails as it does without raddle, and what follows goes on.
-#[test]
-fn wrong_code_fails_as_it_did() {
-    const PROGRAM: &str = "
-        using System; using System.Collections.Generic;
-        class Program {
-            static int Wrong(List<int> list) { list.Add(0x11223344); return list.Count; }
-            static void Main() {
-                try { Console.WriteLine(Wrong(new List<int>())); }
-                catch (Exception e) { Console.WriteLine(e.GetType().Name); }
-                Console.WriteLine(new List<int> { 1 }.Count);
-            }
-        }";
-    const CONSTANT: [u8; 5] = [0x20, 0x44, 0x33, 0x22, 0x11];
-    // An unknown code, a branch to nowhere, a call of what is not there, a switch without an end.
-    let wrong: [&[u8]; 4] =
-        [&[0xA6], &[0x38, 0xFF, 0, 0, 0], &[0x28, 1, 0, 0, 0x70], &[0x45, 0xFF, 0xFF, 0xFF]];
-    let Some(sdk) = Sdk::find() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let (source, program) = (folder.path().join("wrong.cs"), folder.path().join("wrong.dll"));
-    std::fs::write(&source, PROGRAM).unwrap();
-    sdk.compile(&[source], &program, &[]);
-    let right = std::fs::read(&program).unwrap();
-    let at = right.windows(5).position(|bytes| bytes == CONSTANT).expect("the constant is loaded");
-    for code in wrong {
-        let mut bytes = right.clone();
-        bytes[at..at + code.len()].copy_from_slice(code);
-        std::fs::write(&program, bytes).unwrap();
-        let plain = sdk.dotnet().arg(&program).output().unwrap();
-        let plain = String::from_utf8_lossy(&plain.stdout).into_owned();
-        assert!(plain.ends_with("Exception\n1\n"), "{code:x?}: {plain}");
-        let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
-        assert!(run.output.status.success() && run.said() == plain, "{code:x?}: {:?}", run.output);
-    }
-}
-
 /// What a run has learned of its pairs is known to the next one, by names that hold from run to
 /// run.
 #[test]

@@ -8,7 +8,7 @@ using System.Threading.Tasks;
 class Program {
     static async Task Round() {
         var list = new List<int>();
-        var source = new TaskCompletionSource<int>();
+        var source = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
         Task<int> filled = source.Task;
         var fill = new Thread(() => {
             list.Add(1);
