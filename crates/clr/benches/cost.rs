@@ -1,7 +1,7 @@
 //! What being watched costs: nanoseconds of processor time an operation, and milliseconds to start
 //! a program.
 //!
-//!     cargo bench -p raddle-clr --bench cost
+//!     cargo bench -p raddle-clr --bench cost [-- profiler=FILE]
 
 #[path = "../tests/support/mod.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
@@ -14,7 +14,10 @@ use support::{Sdk, Way, processor_time};
 const HELLO: &str = "class Hello { static void Main() { System.Console.WriteLine(\"hello\"); } }";
 
 fn main() {
-    let Some(sdk) = Sdk::find() else { return };
+    let Some(mut sdk) = Sdk::find() else { return };
+    if let Some(profiler) = std::env::args().find_map(|word| word.strip_prefix("profiler=").map(Into::into)) {
+        sdk.profiler = profiler;
+    }
     let folder = tempfile::tempdir().unwrap();
     operations(&sdk, folder.path());
     start(&sdk, folder.path());
