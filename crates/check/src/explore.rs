@@ -71,8 +71,27 @@ pub struct Explored {
     pub threads: usize,
     /// Different orders of synchronisation.
     pub interleavings: usize,
-    /// The step budget ended it.
-    pub cut_short: bool,
+    /// The bound that ended it, or that ended each of its runs.
+    pub cut_short: Option<Cut>,
+}
+
+/// What keeps an entry from being explored to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The steps of one run, or of all.
+    Steps,
+    /// The memory or the threads of one run.
+    Room,
+}
+
+impl Cut {
+    fn of(end: End) -> Option<Self> {
+        match end {
+            End::Steps => Some(Self::Steps),
+            End::Memory => Some(Self::Room),
+            End::Finished | End::Stuck | End::Crashed | End::Cancelled => None,
+        }
+    }
 }
 
 /// A linked program, and what is known of it before anything runs.
@@ -158,14 +177,16 @@ fn prepared_for(program: &Program, entry: Entry) -> Option<u32> {
 }
 
 fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
-    let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
+    let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: None };
+    // Whether a bound ended every run so far, and which.
+    let mut bound = None;
     let mut orders: FxHashSet<u64> = FxHashSet::default();
     let (mut stale, mut quiet, mut endless) = (0, 0, 0);
     // One run takes no more than the entry's share, so that the entries after it have theirs.
     let mut steps = budget.run.steps.min(share.max(SHORTEST_SHARE));
     while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
-            done.cut_short = true;
+            done.cut_short = Some(Cut::Steps);
             break;
         }
         let before = (machine.knowledge.findings.len(), machine.knowledge.covered());
@@ -177,6 +198,7 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         if result.end == End::Cancelled {
             break;
         }
+        bound = if done.runs == 1 { Cut::of(result.end) } else { bound.and(Cut::of(result.end)) };
         let new_order = orders.insert(result.fingerprint);
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
@@ -196,5 +218,6 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         }
     }
     done.interleavings = orders.len();
+    done.cut_short = done.cut_short.or(bound);
     done
 }

@@ -192,6 +192,10 @@ pub struct Machine<'p> {
     finalizable: Vec<u64>,
     /// Ranges on which the program says that races do no harm.
     benign: Vec<(u64, u64)>,
+    /// Where the objects lie that the entry was given, from and to.
+    arguments: Vec<(u64, u64)>,
+    /// How often a thread has read a volatile part of these, by thread and instruction.
+    polls: FxHashMap<(usize, u32), u32>,
     /// What was stored through unknown pointers a moment ago, by address.
     stored_elsewhere: FxHashMap<u64, step::StoredElsewhere>,
     /// The object that the last element lay in, see [`step`].
@@ -265,6 +269,8 @@ impl<'p> Machine<'p> {
             route: None,
             uncalled: None,
             benign: Vec::new(),
+            arguments: Vec::new(),
+            polls: FxHashMap::default(),
             stored_elsewhere: FxHashMap::default(),
             last_object: (0, 0),
             interrupts: Vec::new(),
@@ -348,6 +354,8 @@ impl<'p> Machine<'p> {
         self.finalizable.clear();
         self.uncalled = None;
         self.benign.clear();
+        self.arguments.clear();
+        self.polls.clear();
         self.stored_elsewhere.clear();
         self.last_object = (0, 0);
         self.interrupts.clear();
