@@ -12,9 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::FxHashSet;
 
 use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
-use crate::interp::{Bounds, End, Knowledge, Machine};
+use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
 use crate::ir::Program;
-use crate::ir::doom::Doom;
 use crate::route::{self, Route};
 
 /// Bounds in all.
@@ -98,10 +97,8 @@ impl Cut {
 pub struct Subject {
     pub program: Program,
     pub entries: Vec<Entry>,
-    /// The instructions of its own functions that start a thread.
-    pub sites: Arc<[u32]>,
+    pub facts: Facts,
     can_skip: Arc<[bool]>,
-    doom: Arc<Doom>,
 }
 
 impl Subject {
@@ -110,8 +107,7 @@ impl Subject {
         Self {
             entries: entries::entries(&program, &sites),
             can_skip: route::skippable(&program),
-            doom: Arc::new(Doom::of(&program)),
-            sites,
+            facts: Facts::of(&program, sites),
             program,
         }
     }
@@ -124,8 +120,9 @@ pub fn explore(
     budget: Budget,
     cancel: Option<&AtomicBool>,
 ) -> (Vec<Explored>, Knowledge) {
-    let Subject { program, sites, can_skip, doom, .. } = subject;
-    let mut machine = Machine::of_subject(program, doom.clone(), sites.clone(), budget.run, cancel);
+    let Subject { program, facts, can_skip, .. } = subject;
+    let sites = &facts.sites;
+    let mut machine = Machine::with_facts(program, facts.clone(), budget.run, cancel);
     let mut out = Vec::new();
     let mut left = budget.steps;
     let middle = entries.iter().filter(|e| e.kind == EntryKind::Middle).count();

@@ -127,7 +127,7 @@ impl<'a> Plan<'a> {
     pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> Part {
         let job = &self.jobs[job];
         let subject = job.linked.get_or_init(|| self.link(job));
-        let (program, sites) = (&subject.program, &subject.sites);
+        let (program, sites) = (&subject.program, &subject.facts.sites);
         let entries: Vec<Entry> =
             subject.entries.iter().copied().filter(|e| e.assembly == job.assembly).collect();
         let (explored, knowledge) =

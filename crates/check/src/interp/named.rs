@@ -11,7 +11,7 @@ use super::start_result::result_of_success;
 use super::sync::Flow;
 use super::value::is_unknown;
 use super::{End, Machine};
-use crate::ir::{Instr, Scalar};
+use crate::ir::{Instr, Program, Scalar};
 
 /// What a name says that a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,30 @@ pub fn keeps_for_the_end(name: &str) -> bool {
     words(name).iter().any(|w| END.contains(&w.as_str()))
 }
 
+/// Whether a function that is handed a callback keeps it for later, when any thread may call it.
+fn keeps_for_later(name: &str) -> bool {
+    const LATER: &[&str] = &[
+        "init",
+        "set",
+        "register",
+        "add",
+        "new",
+        "create",
+        "assign",
+        "schedule",
+        "defer",
+        "deferred",
+        "post",
+        "queue",
+        "enqueue",
+        "submit",
+        "install",
+        "subscribe",
+        "connect",
+    ];
+    words(name).iter().any(|w| LATER.contains(&w.as_str()))
+}
+
 /// The words of a name, by underscores and capital letters.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
@@ -132,7 +156,9 @@ impl Machine<'_> {
     /// thread's turn.
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
-        let lock = if n == 0 { NAMELESS } else { self.threads[ti].stack[at] };
+        // `lock(mode, m)`: a number is no lock.
+        let is_place = |a: &&u64| is_unknown(**a) || **a >= u64::from(Program::GLOBALS_BASE);
+        let lock = self.threads[ti].stack[at..].iter().find(is_place).copied().unwrap_or(NAMELESS);
         if what == Named::Starts {
             return self.start_by_name(ti, n, pc);
         }
@@ -275,7 +301,10 @@ impl Machine<'_> {
         }
         let again = t.called_back.contains(&pc) || t.called_back.len() > MOST_CALLBACKS;
         let name = &self.program.functions[callee as usize].name;
-        let Some(f) = self.program.function_at(f).filter(|_| !again && !keeps_for_the_end(name)) else {
+        // Who calls it later may be none of the threads that hand it over.
+        let is_elsewhere = self.threads.len() > 1 && keeps_for_later(name);
+        let is_called = !again && !is_elsewhere && !keeps_for_the_end(name);
+        let Some(f) = self.program.function_at(f).filter(|_| is_called) else {
             return false;
         };
         self.threads[ti].called_back.push(pc);
