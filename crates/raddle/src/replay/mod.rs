@@ -121,6 +121,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         lazy: false,
         patience: Duration::from_secs(u64::from(args.patience)),
         watch: head.expected.check.as_ref().map_or_else(Watch::default, Check::watch),
+        end_at: None,
     })
 }
 
