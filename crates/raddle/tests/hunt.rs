@@ -442,6 +442,21 @@ fn a_build_is_instrumented_and_a_mended_program_is_verified() {
     assert!(said.contains("was not reproduced") && !said.contains("fixed"), "{said}");
 }
 
+/// As CMake does: it writes down where the compiler is, and a later command calls it there.
+#[test]
+fn a_build_that_was_made_ready_by_another_command_is_instrumented() {
+    let bench = Bench::new();
+    bench.file("race.c", RACE);
+    bench.file("configure.sh", "command -v cc > found\n");
+    bench.file("make.sh", "$(cat found) -g -O1 -pthread race.c -o race\n");
+    bench.ok("build -- sh configure.sh");
+    let built = bench.raddle("build -- sh make.sh").output().unwrap();
+    assert!(built.status.success() && stderr(&built).contains("1 call of a compiler"), "{}", stderr(&built));
+    let mut alone = bench.command("sh");
+    let alone = alone.arg("make.sh").output().unwrap();
+    assert!(alone.status.success() && stderr(&alone).is_empty(), "{}", stderr(&alone));
+}
+
 /// Waits behind an `if`, so a wake-up without a signal lets it go on too early.
 const WAIT_WITHOUT_LOOP: &str = r#"
 #include <assert.h>

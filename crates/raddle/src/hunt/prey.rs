@@ -33,9 +33,9 @@ use raddle_harness::worker::Recipe;
 /// is twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
-/// What was found is worth some time beyond the end: a sixteenth of the whole, within these bounds.
+/// What was found is worth some time beyond the end: a twentieth of the whole, within these bounds.
 /// The rest of the tenth by which a hunt may be late is for what ends it.
-const GRACE: (Duration, Duration) = (Duration::from_millis(750), Duration::from_secs(2));
+const GRACE: (Duration, Duration) = (Duration::from_millis(600), Duration::from_secs(2));
 /// The longest that one ordinary run may take.
 const LONGEST_RUN: Duration = Duration::from_secs(20);
 
@@ -50,6 +50,10 @@ pub struct Prey {
     pub given: Vec<OsString>,
     /// Where its suite runs it.
     pub surroundings: Surroundings,
+    /// What its suite does for it, and a hunt does not.
+    pub notes: Vec<String>,
+    /// The status by which it tells its suite that it was skipped.
+    pub skipped: Option<i32>,
     /// It is hunted only if what came before it could not be hunted by itself.
     pub is_fallback: bool,
 }
@@ -148,6 +152,7 @@ impl<'a> Hunter<'a> {
 
     pub fn hunt(mut self) -> Result<Outcome> {
         launch::surround(self.prey.surroundings.clone());
+        self.out.coverage.extend(self.prey.notes.iter().cloned());
         let notes = Notes::quiet();
         let instrumented = self.look()?;
         self.check_sources();
@@ -302,6 +307,9 @@ impl<'a> Hunter<'a> {
         let has_failure = |c: &raddle_hunt::Confirmed| Goal::of(c.finding.kind) == Goal::Failure;
         match first {
             Ending::Status(0) | Ending::CutOff => {}
+            Ending::Status(status) if self.prey.skipped == Some(status) => {
+                self.out.coverage.push(format!("it skipped itself in every ordinary run, by status {status}"))
+            }
             Ending::Status(status) => self.out.coverage.push(format!(
                 "it ends with status {status} in every ordinary run, so that counts as its usual end"
             )),
@@ -319,6 +327,10 @@ impl<'a> Hunter<'a> {
             return;
         }
         match explore::run_plain(&self.recipe(&args), LONGEST_RUN.min(self.left().max(GRACE.1))) {
+            // What its suite would have done for it may be what it lacks.
+            Ok(Ending::Signal(_)) if !self.prey.notes.is_empty() => {
+                self.out.coverage.push(format!("it is ended by {name} in every ordinary run, without its fixtures"));
+            }
             Ok(Ending::Signal(plain)) if plain == signal && self.endings.len() > 1 => {
                 let message = format!("the program is ended by {name} in every run, without any interleaving");
                 let finding = self.named(Finding::new(Kind::Crash, Confidence::Confirmed, message));
@@ -546,7 +558,7 @@ impl<'a> Hunter<'a> {
 
 /// How long what was found may be shrunk and seen again after a hunt of so long.
 fn grace(limit: Duration) -> Duration {
-    (limit / 16).clamp(GRACE.0, GRACE.1)
+    (limit / 20).clamp(GRACE.0, GRACE.1)
 }
 
 /// A number of `stats`; 0 if it is not there.
