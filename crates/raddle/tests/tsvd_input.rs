@@ -259,18 +259,17 @@ fn how_much_was_watched_is_said() {
     let text = "#include <string.h>\nstatic void step(int m, int i) { (void)m; (void)i; }\nint main(int n, char **a) {\n\
                 char s[] = \"a,b\"; if (n > 1) strtok(s, a[1]); return 0; }\n";
     bench.build_pair("rare.c", "gcc -O0", text);
-    let said = |arguments: &str, status: i32| {
+    let said = |arguments: &str| {
         let output = bench.raddle(&format!("tsvd --no-store -- ./rare {arguments}")).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(status), "{said}");
-        said
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let none = said("", 2);
+    let none = said("");
     assert!(
         none.contains("watched 1 point in 1 file: none was reached, so nothing could be found"),
         "{none}"
     );
-    let one = said(",", 0);
+    let one = said(",");
     assert!(one.contains("watched 1 point in 1 file: 1 reached by 1 call, 0 of them"), "{one}");
 }
 

@@ -161,7 +161,6 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     keeper.write(&common, all.clr.keep())?;
     outputs.write(&common, &mut all)?;
 
-    let is_reached = all.clr.files() > 0 || all.all_covered().iter().any(|c| c.hit);
     let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = all.report(target, options.runs, options.parameters.experiment.policy);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
@@ -170,9 +169,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     if let Some(delayed) = settled.delayed {
         report.stats.insert("target_status_delayed".into(), Stat::Int(i64::from(delayed)));
     }
-    // Nothing was watched, and that is not "no findings".
-    let status = if settled.status == 0 && !is_reached { crate::exit::FAILURE } else { settled.status as u8 };
-    Ok((report, status))
+    Ok((report, settled.status as u8))
 }
 
 /// Files that are written beside the report.
