@@ -85,18 +85,25 @@ impl Budget {
 
     /// No consequence is made smaller or made again.
     fn shrunk(&self) -> Instant {
-        self.at(0.93)
+        self.at(0.9)
     }
 
-    /// Nothing is executed any more.
+    /// Nothing is executed any more to find out.
     fn told(&self) -> Instant {
-        self.at(0.97)
+        self.at(0.95)
+    }
+
+    /// Nothing is executed any more to tell what was found.
+    fn over(&self) -> Instant {
+        self.at(1.0)
     }
 }
 
 /// Where the time goes, in seconds.
 pub struct Phases {
     pub begun: Instant,
+    /// When the time is over.
+    pub over: Instant,
     last: Instant,
     pub traced: f64,
     pub static_half: f64,
@@ -105,8 +112,17 @@ pub struct Phases {
 }
 
 impl Phases {
-    fn new(begun: Instant) -> Phases {
-        Phases { begun, last: begun, traced: 0.0, static_half: 0.0, analysed: 0.0, tested: 0.0 }
+    fn new(budget: Budget) -> Phases {
+        let begun = budget.begun;
+        Phases {
+            begun,
+            over: budget.over(),
+            last: begun,
+            traced: 0.0,
+            static_half: 0.0,
+            analysed: 0.0,
+            tested: 0.0,
+        }
     }
 
     /// The seconds since the last time.
@@ -119,7 +135,7 @@ impl Phases {
 /// All that can be said of what `recipe` starts. One without threads is an error.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
-    let clock = Phases::new(budget.begun);
+    let clock = Phases::new(budget);
     let mut runs =
         match traced_runs::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
             Err(error) if unscheduled::is_refused(&error) => {
@@ -197,7 +213,7 @@ pub fn run_whole(
     budget: Budget,
     notes: &Notes,
 ) -> Result<Report> {
-    let clock = Phases::new(budget.begun);
+    let clock = Phases::new(budget);
     let runs = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?;
     finish(args, options, runs, budget, clock, notes)
 }
@@ -329,7 +345,7 @@ mod tests {
         let end = budget.begun + Duration::from_secs(60);
         assert!(budget.traced() < budget.traced_by_itself() && budget.traced_by_itself() < budget.tested());
         assert!(budget.tested() < budget.shrunk());
-        assert!(budget.shrunk() < budget.told() && budget.told() < end);
+        assert!(budget.shrunk() < budget.told() && budget.told() < end && budget.over() == end);
         let short = budget.within(Some(Duration::from_secs(1)));
         assert!(short.traced_by_itself() < budget.traced_by_itself());
     }

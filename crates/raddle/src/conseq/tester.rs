@@ -28,6 +28,7 @@
 //! A consequence is what an execution came to: a failure, as `explore` judges it, or something
 //! printed that is not usual.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,6 +66,9 @@ const ENOUGH: u64 = 500;
 /// Lines that are not usual of which one is kept, at most: a program whose output varies has one in
 /// each execution.
 const PRINTED: usize = 8;
+/// Of a program with so many different lines that are not usual, other numbers apart, the output
+/// depends on the order of threads by itself.
+const MANY_LINES: usize = 4;
 /// So many in which the read got the value and nothing happened are enough.
 const HARMLESS: u32 = 6;
 /// Interleavings that the search may make.
@@ -125,7 +129,7 @@ pub enum Verdict {
 /// Why a suspect is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The read got the value, and nothing went wrong.
+    /// The read got the value, and nothing went wrong, but for lines that differ without it as well.
     Harmless,
     /// Every interleaving of the program has been made ([`Completeness`]), and none brings the
     /// write to the read.
@@ -183,6 +187,10 @@ pub struct Tester<'a> {
     completeness: Completeness,
     /// Accesses that race and are no scheduling points yet.
     racing: Vec<u64>,
+    /// Lines that were not usual, without their numbers.
+    unusual: BTreeSet<String>,
+    /// The same of executions in which no suspect came about: these lines differ by themselves.
+    by_itself: BTreeSet<String>,
     /// Processes are killed again and again: there is no use in going on.
     gave_up: bool,
 }
@@ -244,6 +252,8 @@ impl<'a> Tester<'a> {
             modules: Vec::new(),
             completeness: Completeness::new(),
             racing: Vec::new(),
+            unusual: BTreeSet::new(),
+            by_itself: BTreeSet::new(),
             gave_up: false,
         }
     }
@@ -416,6 +426,14 @@ impl<'a> Tester<'a> {
             return;
         };
         suspects.iter().for_each(|i| self.harmful[*i] += 1);
+        if let Some(Check::Printed(line)) = &seen.check {
+            if self.unusual.len() < MANY_LINES {
+                self.unusual.insert(printed::masked(&line.text));
+            }
+            if suspects.is_empty() && self.by_itself.len() < 4 * PRINTED {
+                self.by_itself.insert(printed::masked(&line.text));
+            }
+        }
         let enough = seen.check.is_some() && self.has_enough_printed(&suspects);
         match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
             Some(known) => {
@@ -555,10 +573,23 @@ impl<'a> Tester<'a> {
         Ok(shown)
     }
 
+    /// Whether all that came of the suspect are lines that differ without it as well, other numbers
+    /// apart: how many threads a pool has started, who was first.
+    fn differs_anyway(&self, i: usize) -> bool {
+        let is_anyway = |c: &Consequence| match &c.check {
+            Some(Check::Printed(line)) => {
+                !c.is_certain && self.by_itself.contains(&printed::masked(&line.text))
+            }
+            _ => false,
+        };
+        self.consequences.iter().filter(|c| c.suspects.contains(&i)).all(is_anyway)
+    }
+
     fn verdict(&self, i: usize, searched: Searched) -> Verdict {
         if let Some(at) = self.shown_by(i) {
             return match self.consequences[at].is_certain {
                 true => Verdict::Confirmed(at),
+                false if self.differs_anyway(i) => Verdict::Refuted(Reason::Harmless),
                 false => Verdict::Shown(at),
             };
         }
@@ -575,10 +606,14 @@ impl<'a> Tester<'a> {
 
     /// Says of each consequence whether it is certainly wrong, now that all has been executed.
     fn weigh(&mut self) {
+        // Then each suspect goes together with some line, and need not have caused it.
+        let varies = self.unusual.len() >= MANY_LINES;
         // A pair of places may be passed by several threads, one of which does no harm: a third of
         // the executions is enough.
         let is_cause = |i: usize| 2 * self.harmful[i] >= self.realized[i];
         for c in &mut self.consequences {
+            let is_told = !(varies && matches!(c.check, Some(Check::Printed(_))));
+            let is_cause = |i: usize| is_told && is_cause(i);
             c.is_certain =
                 is_certain(c, self.suspects, &is_cause, &self.expect.additions, &self.expect.usual);
         }
