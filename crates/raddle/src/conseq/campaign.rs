@@ -36,6 +36,9 @@ pub enum CampaignError {
 /// What is done with a program that cannot be scheduled.
 const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspected is tried with delays, without a schedule to replay";
 
+/// The part of the time after which nothing is executed any more to find out.
+const TOLD: f64 = 0.95;
+
 /// When each part has to be done. What is found is told within the time as well: shrinking it, and
 /// looking its lines up.
 #[derive(Clone, Copy)]
@@ -44,11 +47,13 @@ pub struct Budget {
     seconds: f64,
     /// What the program may take by itself, where that is known.
     longest: Option<Duration>,
+    /// What telling what was found may take beyond its usual share.
+    telling: Duration,
 }
 
 impl Budget {
     pub fn new(seconds: f64) -> Budget {
-        Budget { begun: Instant::now(), seconds, longest: None }
+        Budget { begun: Instant::now(), seconds, longest: None, telling: Duration::ZERO }
     }
 
     /// The same for a program that a command of so many seconds has started: one that takes much
@@ -56,6 +61,16 @@ impl Budget {
     pub fn within(self, command: Option<Duration>) -> Budget {
         const SHORTEST: Duration = Duration::from_secs(2);
         Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
+    }
+
+    /// The same with room for telling what was found, where that takes long: it reads what the static
+    /// half has read, lines and names, for several findings.
+    fn with_room_to_tell(self, static_half: f64) -> Budget {
+        const TIMES: f64 = 3.0;
+        const MOST: f64 = 0.1;
+        let usual = self.seconds * (1.0 - TOLD);
+        let beyond = (TIMES * static_half - usual).clamp(0.0, MOST * self.seconds);
+        Budget { telling: Duration::from_secs_f64(beyond), ..self }
     }
 
     fn at(&self, part: f64) -> Instant {
@@ -80,17 +95,17 @@ impl Budget {
 
     /// No further suspect is tested.
     fn tested(&self) -> Instant {
-        self.at(0.8)
+        self.at(0.8) - self.telling
     }
 
     /// No consequence is made smaller or made again.
     fn shrunk(&self) -> Instant {
-        self.at(0.9)
+        self.at(0.9) - self.telling
     }
 
     /// Nothing is executed any more to find out.
     fn told(&self) -> Instant {
-        self.at(0.95)
+        self.at(TOLD) - self.telling
     }
 
     /// Nothing is executed any more to tell what was found.
@@ -235,6 +250,7 @@ fn finish(
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, options);
     clock.static_half = clock.lap();
+    let budget = budget.with_room_to_tell(clock.static_half);
     let analysed = analysis::analyse(&runs, sites, args, &mut places, (budget.analysed(), notes));
     clock.analysed = clock.lap() + runs.reading;
     say_limits(&runs, &analysed.sites, notes);
@@ -346,6 +362,10 @@ mod tests {
         assert!(budget.traced() < budget.traced_by_itself() && budget.traced_by_itself() < budget.tested());
         assert!(budget.tested() < budget.shrunk());
         assert!(budget.shrunk() < budget.told() && budget.told() < end && budget.over() == end);
+        let slow = budget.with_room_to_tell(4.0);
+        assert!(slow.tested() < budget.tested() && slow.told() < budget.told() && slow.over() == end);
+        assert_eq!(budget.with_room_to_tell(0.1).told(), budget.told());
+        assert!(budget.with_room_to_tell(1e9).tested() > budget.analysed());
         let short = budget.within(Some(Duration::from_secs(1)));
         assert!(short.traced_by_itself() < budget.traced_by_itself());
     }

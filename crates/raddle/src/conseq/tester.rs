@@ -129,7 +129,7 @@ pub enum Verdict {
 /// Why a suspect is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The read got the value, and nothing went wrong, but for lines that differ without it as well.
+    /// The read got the value, and nothing went wrong.
     Harmless,
     /// Every interleaving of the program has been made ([`Completeness`]), and none brings the
     /// write to the read.
@@ -189,8 +189,6 @@ pub struct Tester<'a> {
     racing: Vec<u64>,
     /// Lines that were not usual, without their numbers.
     unusual: BTreeSet<String>,
-    /// The same of executions in which no suspect came about: these lines differ by themselves.
-    by_itself: BTreeSet<String>,
     /// Processes are killed again and again: there is no use in going on.
     gave_up: bool,
 }
@@ -253,7 +251,6 @@ impl<'a> Tester<'a> {
             completeness: Completeness::new(),
             racing: Vec::new(),
             unusual: BTreeSet::new(),
-            by_itself: BTreeSet::new(),
             gave_up: false,
         }
     }
@@ -426,13 +423,10 @@ impl<'a> Tester<'a> {
             return;
         };
         suspects.iter().for_each(|i| self.harmful[*i] += 1);
-        if let Some(Check::Printed(line)) = &seen.check {
-            if self.unusual.len() < MANY_LINES {
-                self.unusual.insert(printed::masked(&line.text));
-            }
-            if suspects.is_empty() && self.by_itself.len() < 4 * PRINTED {
-                self.by_itself.insert(printed::masked(&line.text));
-            }
+        if let Some(Check::Printed(line)) = &seen.check
+            && self.unusual.len() < MANY_LINES
+        {
+            self.unusual.insert(printed::masked(&line.text));
         }
         let enough = seen.check.is_some() && self.has_enough_printed(&suspects);
         match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
@@ -573,23 +567,10 @@ impl<'a> Tester<'a> {
         Ok(shown)
     }
 
-    /// Whether all that came of the suspect are lines that differ without it as well, other numbers
-    /// apart: how many threads a pool has started, who was first.
-    fn differs_anyway(&self, i: usize) -> bool {
-        let is_anyway = |c: &Consequence| match &c.check {
-            Some(Check::Printed(line)) => {
-                !c.is_certain && self.by_itself.contains(&printed::masked(&line.text))
-            }
-            _ => false,
-        };
-        self.consequences.iter().filter(|c| c.suspects.contains(&i)).all(is_anyway)
-    }
-
     fn verdict(&self, i: usize, searched: Searched) -> Verdict {
         if let Some(at) = self.shown_by(i) {
             return match self.consequences[at].is_certain {
                 true => Verdict::Confirmed(at),
-                false if self.differs_anyway(i) => Verdict::Refuted(Reason::Harmless),
                 false => Verdict::Shown(at),
             };
         }
