@@ -122,14 +122,14 @@ impl<'a> Emitter<'a> {
 
     fn plain(&mut self, n: usize, sized: usize, range: usize, size: u32) {
         let i = &self.code.instructions[n];
-        if !matches!(size, 1 | 2 | 4 | 8) {
+        if !matches!(size, 1 | 2 | 4 | 8 | 16) {
             return self.ranged(range, size, Some(i));
         }
         let mut slot = sized + size.ilog2() as usize;
         slot += if self.code.flags_are_dead(n) { slot::FLAGS_DEAD } else { 0 };
         slot += if self.code.vectors_are_free { slot::VECTORS_FREE } else { 0 };
         let returns_to = self.addressed_returning(i, slot);
-        if sized == slot::READ && can_acquire_after(i) {
+        if sized == slot::READ && size <= 8 && can_acquire_after(i) {
             self.acquiring_way(i, returns_to);
         }
     }

@@ -73,6 +73,15 @@ pub extern "C" fn write<const SIZE: usize>(address: usize, _: usize, pc: usize) 
     0
 }
 
+/// As for other ranges, no variable among these bytes is taken for an atomic one.
+pub extern "C" fn read16(address: usize, _: usize, pc: usize) -> usize {
+    read_range(address, 16, pc)
+}
+
+pub extern "C" fn write16(address: usize, _: usize, pc: usize) -> usize {
+    write_range(address, 16, pc)
+}
+
 pub extern "C" fn read_range(address: usize, len: usize, pc: usize) -> usize {
     range::access::<false>(current(), address, len, pc);
     0
