@@ -162,6 +162,39 @@ macro_rules! quick16 {
     };
 }
 
+/// Whole granules, at most eight: as many bytes as rsi says.
+macro_rules! quick_range {
+    ($name:ident, $slow:path, $hot:ident, $pre:expr, $save:expr, $restore:expr, $spill:expr,
+     $x:literal, $y:literal) => {
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(
+                $save,
+                "test sil, 7\n jnz 2f\n cmp esi, 64\n ja 2f",
+                shadow_of_aligned!(),
+                "add rcx, rax\n lea rdx, [rcx + 2*rsi]",
+                "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                concat!("movdqa ", $y, ", xmmword ptr fs:[rax + {hot}]"),
+                "3:",
+                concat!("movdqa ", $x, ", xmmword ptr [rcx]"),
+                $pre,
+                concat!("pcmpeqd ", $x, ", ", $y, "\n movmskps eax, ", $x),
+                "test eax, eax\n jz 2f\n add rcx, 16\n cmp rcx, rdx\n jb 3b",
+                $restore,
+                "2:",
+                $spill,
+                "lea rax, [rip + {function}]\n jmp {slow}",
+                "/* {masks} {read_bit} */",
+                masks = sym BYTES8,
+                read_bit = const offset_of!(Masks, read_bit),
+                hot = const offset_of!(Thread, $hot),
+                function = sym $slow,
+                slow = sym super::slow,
+            )
+        }
+    };
+}
+
 /// An own write stands for a read.
 macro_rules! as_read {
     ($($x:literal),*) => {
@@ -169,7 +202,7 @@ macro_rules! as_read {
     };
 }
 
-/// The ten probes of one kind. The first three say what keeps what the check changes, and bring the
+/// The twelve probes of one kind. The first three say what keeps what the check changes, and bring the
 /// stack to the form that `slow` expects; the next three are those of 8 bytes; then two vector
 /// registers.
 macro_rules! quick_probes {
@@ -182,13 +215,37 @@ macro_rules! quick_probes {
             quick!(read4, accesses::read::<4>, BYTES4, read, 4, $save, $restore, $spill, $x, $y);
             quick8!(read8, accesses::read::<8>, hot_read8, as_read!($x), $save8, $restore8, $spill8, $x);
             quick16!(read16, accesses::read16, hot_read8, as_read!($x, $y), $save, $restore, $spill, $x, $y);
+            quick_range!(
+                range_read,
+                accesses::read_range,
+                hot_read8,
+                as_read!($x),
+                $save,
+                $restore,
+                $spill,
+                $x,
+                $y
+            );
             quick!(write1, accesses::write::<1>, BYTES1, write, 1, $save, $restore, $spill, $x, $y);
             quick!(write2, accesses::write::<2>, BYTES2, write, 2, $save, $restore, $spill, $x, $y);
             quick!(write4, accesses::write::<4>, BYTES4, write, 4, $save, $restore, $spill, $x, $y);
             quick8!(write8, accesses::write::<8>, hot_write8, "", $save8, $restore8, $spill8, $x);
             quick16!(write16, accesses::write16, hot_write8, "", $save, $restore, $spill, $x, $y);
-            pub const ALL: [unsafe extern "C" fn(); 10] =
-                [read1, read2, read4, read8, read16, write1, write2, write4, write8, write16];
+            quick_range!(range_write, accesses::write_range, hot_write8, "", $save, $restore, $spill, $x, $y);
+            pub const ALL: [unsafe extern "C" fn(); 12] = [
+                read1,
+                read2,
+                read4,
+                read8,
+                read16,
+                range_read,
+                write1,
+                write2,
+                write4,
+                write8,
+                write16,
+                range_write,
+            ];
         }
     };
 }
@@ -265,8 +322,6 @@ macro_rules! always_slow {
     )*};
 }
 always_slow! {
-    read_range => accesses::read_range,
-    write_range => accesses::write_range,
     before_atomic => accesses::before_atomic,
     after_atomic => accesses::after_atomic,
     after_load => accesses::after_load,
@@ -331,8 +386,6 @@ pub fn all() -> [u64; slot::COUNT] {
     for (at, thunk) in kinds.into_iter().flatten().enumerate() {
         set(slot::READ + at, thunk);
     }
-    set(slot::READ_RANGE, read_range);
-    set(slot::WRITE_RANGE, write_range);
     set(slot::RELEASE, before_atomic);
     set(slot::ACQUIRE, after_atomic);
     set(slot::ENTER, enter);
