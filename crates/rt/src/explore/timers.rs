@@ -23,7 +23,7 @@
 use core::ffi::{c_int, c_void};
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 use super::point::{Breaks, point, wait};
 use super::signals::{self, Parcel};
@@ -160,7 +160,7 @@ fn claim(n: usize, clock: c_int, notify: Notify) {
 /// `timerfd_create`: an eventfd.
 pub fn create_descriptor(clock: c_int, flags: c_int, pc: usize) -> Result<c_int, c_int> {
     begin(pc);
-    retry_with_fork(outside::TIMER);
+    retry_with_fork(Outside::Timer);
     let n = free().ok_or(libc::EMFILE)?;
     let fd = sys::syscall(libc::SYS_eventfd2, [0, flags as usize, 0, 0, 0, 0]) as c_int;
     if fd < 0 {
