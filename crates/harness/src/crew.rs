@@ -116,8 +116,8 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it makes
-    /// steps.
+    /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it
+    /// makes steps.
     pub fn until(mut self, end_at: Instant) -> Crew<'a> {
         self.end_at = Some(end_at);
         self

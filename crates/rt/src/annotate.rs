@@ -239,7 +239,7 @@ annotation! {
     AnnotateMemoryIsUninitialized(file: File, line: c_int, address: usize, size: usize) |t| {}
     AnnotateThreadName(file: File, line: c_int, name: Text) |t| {
         // SAFETY: a known thread has a card; the name is the program's string.
-        unsafe { set_name(&mut *t.card, name) }
+        unsafe { set_name(&*t.card, name) }
     }
     AnnotateFlushState(file: File, line: c_int) |t| { crate::detect::flush::flush() }
 

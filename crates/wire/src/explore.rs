@@ -187,8 +187,8 @@ numbered! {
         Stopped = 2,
         /// The program ended without creating a thread; `detail` is its status.
         NoThreads = 3,
-        /// The program creates more threads than there are donors. `detail` is a lower bound for the
-        /// number.
+        /// The program creates more threads than there are donors. `detail` is a lower bound for
+        /// the number.
         MoreDonors = 4,
         /// The program does something that cannot be undone in place. `detail` is an [`Outside`].
         /// Use [`flag::FORK`], and [`flag::FORK_AT_START`] for what is
@@ -241,8 +241,8 @@ impl Outside {
 numbered! {
     /// What a worker cannot do.
     pub enum Cannot: u64 {
-        /// The program becomes another one by `exec` before its first thread, in a process made for one
-        /// order.
+        /// The program becomes another one by `exec` before its first thread, in a process made for
+        /// one order.
         Exec = 3,
         /// No FSGSBASE.
         NoFsgsbase = 1,
@@ -393,8 +393,8 @@ pub struct Slot {
     pub hiddens: u32,
     pub gaps: u32,
     pub hidden: [Hidden; HIDDEN],
-    /// The number of valid entries in `called_names`: hashes of the names of imported functions that
-    /// were called while there were several threads.
+    /// The number of valid entries in `called_names`: hashes of the names of imported functions
+    /// that were called while there were several threads.
     pub called: u64,
     pub called_names: [u64; CALLED],
     /// The number of valid entries in `leak`.

@@ -63,8 +63,8 @@ pub mod trace;
 pub mod tsvd;
 
 /// The version of every layout in this crate. 2: `explore` with data races, leaks and output;
-/// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts. 6: gaps and called
-/// imports of explored executions.
+/// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts. 6: gaps
+/// and called imports of explored executions.
 pub const VERSION: u32 = 6;
 
 /// The variable that tells the runtime where the session's folder is.

@@ -1,8 +1,8 @@
 //! The copy of an uninstrumented program's code, with probes in it.
 //!
-//! The driver writes the file before the target starts. The runtime maps it at a fixed distance from
-//! the executable, fills [`Header::slots`] and makes each function begin with a jump into the copy.
-//! All addresses in the file are offsets, so that it fits wherever the executable is loaded.
+//! The driver writes the file before the target starts. The runtime maps it at a fixed distance
+//! from the executable, fills [`Header::slots`] and makes each function begin with a jump into the
+//! copy. All addresses in the file are offsets, so that it fits wherever the executable is loaded.
 //!
 //! The file begins with a [`Header`]. Behind it are tables of `u32`, at the offsets that the header
 //! names, and then the code:
@@ -23,9 +23,9 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlerl");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
-    /// Reads and writes of 1, 2, 4 and 8 bytes: this and the base-2 logarithm of the size, and these
-    /// two where they hold: nobody looks at the flags any more; the program uses neither xmm14 nor
-    /// xmm15.
+    /// Reads and writes of 1, 2, 4 and 8 bytes: this and the base-2 logarithm of the size, and
+    /// these two where they hold: nobody looks at the flags any more; the program uses neither
+    /// xmm14 nor xmm15.
     pub const READ: usize = 0;
     pub const WRITE: usize = 4;
     pub const FLAGS_DEAD: usize = 8;

@@ -342,8 +342,8 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     }
 }
 
-/// Nobody can go on, but somebody waits for a descriptor, for a child, or for something that a child
-/// shares: the world outside may help (4.2). False: it did not.
+/// Nobody can go on, but somebody waits for a descriptor, for a child, or for something that a
+/// child shares: the world outside may help (4.2). False: it did not.
 #[cold]
 fn sees_outside() -> bool {
     let s = state();

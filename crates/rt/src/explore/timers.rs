@@ -12,10 +12,12 @@
 //! 1. Timers expire in the order in which they are due.
 //! 2. One that is due already (somebody slept past it) is a step like any other.
 //! 3. Before that: only as early as a wait may be given up ([`time::horizon`]).
-//! 4. A signal that would end the process is a watchdog, set against hanging: it does not come before it is due. Where nobody else
-//!    can go on there is a deadlock, which is a better word for it.
-//! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the program's own threads there are no
-//!    more: a periodic timer neither goes on for ever nor hides a deadlock.
+//! 4. A signal that would end the process is a watchdog, set against hanging: it does not come
+//!    before it is due. Where nobody else can go on there is a deadlock, which is a better word for
+//!    it.
+//! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the
+//!    program's own threads there are no more: a periodic timer neither goes on for ever nor hides
+//!    a deadlock.
 //!
 //! Deviations: (1) time that the processor spends (`ITIMER_PROF`, CPU clocks) is virtual time too.
 //! (2) A watchdog that is set before the first thread never rings.

@@ -74,8 +74,8 @@ fn waits_for_itself(m: *const c_void, what: LockKind) -> bool {
             && field(m, field::OWNER) == sys::thread_id()
 }
 
-/// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before raddle
-/// looked. Not of a robust one, one that checks errors, or one that other processes use.
+/// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before
+/// raddle looked. Not of a robust one, one that checks errors, or one that other processes use.
 pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
     const ROBUST: u32 = 16;
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));

@@ -460,7 +460,7 @@ interpose! {
     }
     fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int, |t, pc, real| {
         if option == libc::PR_SET_NAME && t.known {
-            set_name(&mut *t.card, a as *const c_char);
+            set_name(&*t.card, a as *const c_char);
         }
         real(option, a, b, c, d)
     } record as detect, tsvd real, explore {

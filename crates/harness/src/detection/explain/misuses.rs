@@ -75,7 +75,6 @@ impl Explain<'_> {
                 Op::Call,
                 format!("{thread} allocates or frees memory in a signal handler"),
             ),
-            _ => return None,
         };
         let mut cast = Cast::default();
         let mut finding = Finding::new(kind, Confidence::Confirmed, message);
