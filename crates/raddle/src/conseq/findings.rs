@@ -1,6 +1,7 @@
 //! What was found, as a report.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::Result;
 use raddle_conseq::history::Point;
@@ -33,7 +34,7 @@ pub fn report(
     (places, stacks): (Places, Stacks),
     clock: &Phases,
 ) -> Result<Report> {
-    let mut teller = Teller { args, runs, analysed, tested, places, stacks };
+    let mut teller = Teller { args, runs, analysed, tested, places, stacks, over: clock.over };
     let mut report = Report::new("conseq", words(&runs.recipe));
     let mut known: Vec<u32> = Vec::new();
     for (i, c) in tested.consequences.iter().enumerate() {
@@ -77,6 +78,8 @@ pub(super) struct Teller<'a> {
     pub(super) tested: &'a Tested,
     places: Places,
     stacks: Stacks,
+    /// When the time is over.
+    over: Instant,
 }
 
 impl<'a> Teller<'a> {
@@ -121,7 +124,7 @@ impl<'a> Teller<'a> {
         let mut finding = describe::finding(&c.failure, passing, &mut self.places, &self.runs.modules);
         if let Some(timeline) = &mut finding.timeline {
             let (recipe, modules) = (&self.tested.recipe, &self.runs.modules);
-            let is_over = raddle_harness::interrupt::came;
+            let is_over = || raddle_harness::interrupt::came() || Instant::now() >= self.over;
             describe::values::add(timeline, &c.failure, recipe, modules, &Notes::default(), &is_over);
         }
         finding.kind = kind(c.failure.kind);

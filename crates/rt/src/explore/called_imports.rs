@@ -108,6 +108,20 @@ pub fn settle() {
     }
 }
 
+/// The function that a stub leads to; anything else is itself.
+pub fn behind_stub(function: usize) -> usize {
+    if !super::is_on() {
+        return function;
+    }
+    let imports = &state().imports;
+    let into = function.wrapping_sub(imports.table as usize);
+    if imports.table.is_null() || into >= imports.count * STUB {
+        return function;
+    }
+    // SAFETY: set by `prepare`; within the table, which the stubs begin.
+    unsafe { (*imports.table).targets[into / STUB] }
+}
+
 fn marks() -> &'static [Cell<u8>] {
     let imports = &state().imports;
     if imports.table.is_null() {

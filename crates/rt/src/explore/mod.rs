@@ -61,7 +61,7 @@
 //! order in which they are met.
 
 mod awaits;
-mod called_imports;
+pub mod called_imports;
 pub mod cancel;
 mod circle;
 pub mod exec;

@@ -51,6 +51,7 @@ accesses! {
     fn getcwd(to: Room, n: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
 
+    fn get_current_dir_name() -> Room, |c| { c.looks_outside() }
     fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
