@@ -1,12 +1,14 @@
 //! Builds the runtime and turns it into what is embedded: one object for executables, one shared
 //! library.
 //!
-//! 1. `raddle-rt` as a static library, in a target folder of its own: a nested cargo on the same folder would wait for
-//!    this one for ever.
+//! 1. `raddle-rt` as a static library, in a target folder of its own: a nested cargo on the same
+//!    folder would wait for this one for ever.
 //! 2. All of it into one relocatable object.
-//! 3. The runtime's own references to `memcpy` and its kin get the runtime's versions; then `__interpose_NAME` becomes
-//!    NAME, weak, so that a program that defines a function of that name keeps its own.
-//! 4. Everything but the exports becomes local: a Rust program has its own copies of the same functions.
+//! 3. The runtime's own references to `memcpy` and its kin get the runtime's versions; then
+//!    `__interpose_NAME` becomes NAME, weak, so that a program that defines a function of that name
+//!    keeps its own.
+//! 4. Everything but the exports becomes local: a Rust program has its own copies of the same
+//!    functions.
 //! 5. A digest of all of it, so that no raddle has to compute it when it starts.
 //!
 //! A package of this crate, outside of the workspace, has no sources of the runtime beside it. It
@@ -223,7 +225,8 @@ fn make_shared(object: &Path, out: &Path) {
     run(Command::new("objcopy").arg("--remove-section=.preinit_array").arg(object).arg(&without));
     run(Command::new("cc")
         .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_rt.so", "-Wl,-z,now"])
-        // Not in the object: a program with the runtime inside may have the unwinder inside as well.
+        // Not in the object: a program with the runtime inside may have the unwinder inside as
+        // well.
         .args(["-Wl,--defsym=_Unwind_Find_FDE=__raddle_runtime_find_fde"])
         .args(["-Wl,--defsym=_Unwind_SetIP=__raddle_runtime_set_ip"])
         .arg(&without)

@@ -9,10 +9,13 @@
 //! and seen again in every replay.
 //!
 //! Guarantee: what is reported is a race of this execution. Some are not seen:
-//! 1. A cell keeps [`KEPT`] accesses. One is given up without loss when a later one stands for it: the same or a later
-//!    access that is ordered after it, to as many bytes at least, that conflicts with as much. Where none is, one is forgotten.
-//! 2. There is room for some thousand granules, in sets of a few by address. Where there is none, a granule is forgotten.
-//! 3. Of the accesses of one thread between two of its synchronisation operations the first stands for all that are alike.
+//! 1. A cell keeps [`KEPT`] accesses. One is given up without loss when a later one stands for it:
+//!    the same or a later access that is ordered after it, to as many bytes at least, that
+//!    conflicts with as much. Where none is, one is forgotten.
+//! 2. There is room for some thousand granules, in sets of a few by address. Where there is none, a
+//!    granule is forgotten.
+//! 3. Of the accesses of one thread between two of its synchronisation operations the first stands
+//!    for all that are alike.
 //!
 //! Forgetting never invents: a race is two accesses that are both at hand.
 

@@ -1,11 +1,12 @@
 //! Could this execution have behaved in a way that is not sequentially consistent? (Section 4.5.)
 //!
-//! *Effective program verification for relaxed memory models* (Burckhardt, Musuvathi, CAV 2008): a sequentially consistent
-//! execution tells whether store buffers could have made a difference. Take a load that comes after
-//! an own store to another address, with no fence between. Its processor may do the load while the
-//! store still sits in the buffer. If some write `w` to the load's address comes before the load
-//! only because of that program order, the load could have missed `w`, and no interleaving explains
-//! what it then reads: `w` comes before the store, the store before the load, the load before `w`.
+//! *Effective program verification for relaxed memory models* (Burckhardt, Musuvathi, CAV 2008): a
+//! sequentially consistent execution tells whether store buffers could have made a difference. Take
+//! a load that comes after an own store to another address, with no fence between. Its processor
+//! may do the load while the store still sits in the buffer. If some write `w` to the load's
+//! address comes before the load only because of that program order, the load could have missed
+//! `w`, and no interleaving explains what it then reads: `w` comes before the store, the store
+//! before the load, the load before `w`.
 //!
 //! So two orders are kept as clocks: happens-before (program order, and conflicting accesses in the
 //! order they came), and *relaxed* happens-before, which leaves out program order from a store to a

@@ -113,8 +113,8 @@ fn without_hash(path: &Path) -> String {
     }
 }
 
-/// Without `.` and `..`.
-fn clean(path: &Path) -> PathBuf {
+/// The path without `.` and `..`. Links are not looked at.
+pub fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_wire::log::{Header, MAGIC, fatal};
-use raddle_wire::record::{AddressKind, Decoded, DecodedCaught, DecodedEnd, HeldLock, decode_all};
+use raddle_wire::record::{
+    AddressKind, Decoded, DecodedCaught, DecodedEnd, HeldLock, LockKind, MisuseKind, decode_all,
+};
 
 use crate::places::Mapped;
 use crate::say::{count, say};
@@ -76,7 +78,7 @@ pub struct Thread {
 
 pub struct Lock {
     pub address: u64,
-    pub what: u64,
+    pub what: Option<LockKind>,
 }
 
 pub struct Race {
@@ -105,7 +107,7 @@ pub struct Edge {
 
 /// As the record has it.
 pub struct Misuse {
-    pub what: u64,
+    pub what: Option<MisuseKind>,
     pub thread: u64,
     pub lock: u64,
     pub stack: u64,

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use raddle_explore::{MAX_THREADS, Order};
-use raddle_wire::explore::{cannot, flag, outside};
+use raddle_wire::explore::{Cannot, Outside, flag};
 use thiserror::Error;
 
 use crate::places::Mapped;
@@ -116,8 +116,8 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it makes
-    /// steps.
+    /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it
+    /// makes steps.
     pub fn until(mut self, end_at: Instant) -> Crew<'a> {
         self.end_at = Some(self.end_at.map_or(end_at, |earlier| earlier.min(end_at)));
         self
@@ -309,18 +309,20 @@ impl<'a> Crew<'a> {
             Trouble::NeedsFork(why) => {
                 return Err(CrewError::Cannot(name, outside_in_words(why).into()));
             }
-            Trouble::Cannot(cannot::NO_FSGSBASE) => return Err(CrewError::NoFsgsbase),
-            Trouble::Cannot(cannot::OPENMP) => {
+            Trouble::Cannot(_, Some(Cannot::NoFsgsbase)) => return Err(CrewError::NoFsgsbase),
+            Trouble::Cannot(_, Some(Cannot::OpenMp)) => {
                 let what = "has loops of OpenMP that are ordered by `depend`, reductions over tasks, detached tasks, `teams`, or more of its \
                             threads, tasks or `nowait` loops at once than are followed";
                 return Err(CrewError::Cannot(name, what.into()));
             }
-            Trouble::Cannot(cannot::EXEC) => {
+            Trouble::Cannot(_, Some(Cannot::Exec)) => {
                 let what = "becomes another program by `exec` before its first thread, and uses what needs a process for each schedule: \
                             explore that program itself";
                 return Err(CrewError::Cannot(name, what.into()));
             }
-            Trouble::Cannot(why) => return Err(CrewError::Cannot(name, format!("meets obstacle {why}"))),
+            Trouble::Cannot(why, None) => {
+                return Err(CrewError::Cannot(name, format!("meets obstacle {why}")));
+            }
             Trouble::NoThreads(status) => return Err(CrewError::NoThreads(name, status)),
             Trouble::Died(_) if !self.recipe.program.has_runtime => {
                 return Err(CrewError::NotInstrumented(name));
@@ -353,8 +355,8 @@ impl<'a> Crew<'a> {
 
 /// What a worker needs for what is done outside. A descriptor that two executions share would carry
 /// over from one to the other.
-fn fork_flags(why: u64) -> u32 {
-    match outside::is_shared_with_forks(why) {
+fn fork_flags(why: Option<Outside>) -> u32 {
+    match why.is_some_and(Outside::is_shared_with_forks) {
         true => flag::FORK | flag::FORK_AT_START,
         false => flag::FORK,
     }
@@ -368,18 +370,18 @@ fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
     ["libomp", "libiomp5"].into_iter().find(|name| has(name))
 }
 
-fn outside_in_words(why: u64) -> &'static str {
+fn outside_in_words(why: Option<Outside>) -> &'static str {
     match why {
-        outside::FILE => "opens or closes files, or changes its limits",
-        outside::PIPE_OR_SOCKET => "makes pipes or sockets",
-        outside::SHARED_MEMORY => "shares memory",
-        outside::PROCESS => "starts processes",
-        outside::TIMER => "sets timers",
-        outside::SIGNAL => "handles signals",
-        outside::MAPPING => "maps memory",
-        outside::LIBRARY => "loads libraries",
-        outside::CHANGES => "writes, makes or removes files",
-        _ => "does something outside",
+        Some(Outside::File) => "opens or closes files, or changes its limits",
+        Some(Outside::PipeOrSocket) => "makes pipes or sockets",
+        Some(Outside::SharedMemory) => "shares memory",
+        Some(Outside::Process) => "starts processes",
+        Some(Outside::Timer) => "sets timers",
+        Some(Outside::Signal) => "handles signals",
+        Some(Outside::Mapping) => "maps memory",
+        Some(Outside::Library) => "loads libraries",
+        Some(Outside::Changes) => "writes, makes or removes files",
+        None => "does something outside",
     }
 }
 

@@ -222,8 +222,8 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     start(program, command)
 }
 
-/// Targets that are started in `work` show nothing of their output, have [`input`] as their standard
-/// input, and are ended after `limit`.
+/// Targets that are started in `work` show nothing of their output, have [`input`] as their
+/// standard input, and are ended after `limit`.
 pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1);
     QUIET.store(millis, Ordering::Relaxed);
@@ -247,8 +247,8 @@ fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatu
     }
 }
 
-/// Gives a file to every target that is not connected to the user's terminal, as its standard input.
-/// Each execution reads it from its beginning. The first call counts.
+/// Gives a file to every target that is not connected to the user's terminal, as its standard
+/// input. Each execution reads it from its beginning. The first call counts.
 pub fn feed(path: PathBuf) {
     let _ = INPUT.set(path);
 }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
 use raddle_wire::config::{self, Config, Mode};
-use raddle_wire::explore::{self, Header, Parts, Slot, Stack, flag, status};
+use raddle_wire::explore::{self, Cannot, Header, Outside, Parts, Slot, Stack, Status, flag};
 use rustix::thread::futex;
 
 use crate::install::Runtime;
@@ -81,9 +81,9 @@ pub enum Trouble {
     /// It creates at least this many.
     MoreDonors(u32),
     /// It does what memory alone cannot undo: one of [`explore::outside`].
-    NeedsFork(u64),
+    NeedsFork(Option<Outside>),
     /// One of [`explore::cannot`].
-    Cannot(u64),
+    Cannot(u64, Option<Cannot>),
     Died(ExitStatus),
     /// No thread, or no further step, in all its time.
     Silent,
@@ -282,13 +282,18 @@ impl Worker {
         unsafe { &*self.memory.as_ptr().cast() }
     }
 
+    /// None: the target has written over it.
+    fn status(&self) -> Option<Status> {
+        Status::from_number(self.header().status.load(Acquire))
+    }
+
     fn get_ready(&mut self, is_over: &(dyn Fn() -> bool + Sync)) -> Result<(), Trouble> {
         loop {
             self.sleep(self.taken);
-            match self.header().status.load(Acquire) {
-                status::READY => break,
+            match self.status() {
+                Some(Status::Ready) => break,
                 // A child that the program started before its first thread may say so too.
-                status::STARTING | status::NO_THREADS => {}
+                Some(Status::Starting | Status::NoThreads) => {}
                 _ => return Err(self.trouble(None)),
             }
             let ended = self.child.try_wait().ok().flatten();
@@ -306,11 +311,11 @@ impl Worker {
     /// What is wrong, by what the worker says, and else by how it ended.
     fn trouble(&mut self, ended: Option<ExitStatus>) -> Trouble {
         let detail = self.header().detail.load(Acquire);
-        match self.header().status.load(Acquire) {
-            status::NO_THREADS => Trouble::NoThreads(detail as i32),
-            status::MORE_DONORS => Trouble::MoreDonors(detail as u32),
-            status::NEEDS_FORK => Trouble::NeedsFork(detail),
-            status::CANNOT => Trouble::Cannot(detail),
+        match self.status() {
+            Some(Status::NoThreads) => Trouble::NoThreads(detail as i32),
+            Some(Status::MoreDonors) => Trouble::MoreDonors(detail as u32),
+            Some(Status::NeedsFork) => Trouble::NeedsFork(Outside::from_number(detail)),
+            Some(Status::Cannot) => Trouble::Cannot(detail, Cannot::from_number(detail)),
             _ => Trouble::Died(ended.unwrap_or_else(|| end(&mut self.child))),
         }
     }

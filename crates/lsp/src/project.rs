@@ -1,10 +1,10 @@
 //! Which files form a program with the file that is being edited, and how the server reads them.
 //!
-//! A file of `compile_commands.json` belongs with the other files of that list, each with its macros
-//! and include folders. A file without such a list belongs with the C files beside it. A C# file
-//! belongs with the files of its project, or else with those beside it. The server looks for the
-//! list from the file's folder upward, in each folder and in its subfolder `build`. The list is data
-//! from a repository: `raddle_check::c::commands` says what the server takes from it.
+//! A file of `compile_commands.json` belongs with the other files of that list, each with its
+//! macros and include folders. A file without such a list belongs with the C files beside it. A C#
+//! file belongs with the files of its project, or else with those beside it. The server looks for
+//! the list from the file's folder upward, in each folder and in its subfolder `build`. The list is
+//! data from a repository: `raddle_check::c::commands` says what the server takes from it.
 //!
 //! Files on disk are not trusted either. The server opens only regular files up to a certain size,
 //! so an include of a device or a pipe counts as an include that was not found.

@@ -35,8 +35,8 @@ impl Ownership {
         matches!(owner, Owner::Shared)
     }
 
-    /// The bytes are fresh: lines that lie entirely inside have no owner again. A line that also has
-    /// other objects keeps its owner, because accesses to them were judged by it.
+    /// The bytes are fresh: lines that lie entirely inside have no owner again. A line that also
+    /// has other objects keeps its owner, because accesses to them were judged by it.
     pub fn reset(&mut self, bytes: ByteRange) {
         let (first, end) = (bytes.start.div_ceil(self.line), bytes.end() / self.line);
         if first < end {

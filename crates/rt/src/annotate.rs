@@ -16,7 +16,7 @@ use crate::explore;
 use crate::hub::{annotations, is_active, log};
 use crate::interpose::process;
 use crate::interpose::thread::set_name;
-use raddle_wire::record::{Record, lock_kind, misuse as what};
+use raddle_wire::record::{LockKind, MisuseKind, Record};
 
 /// Counts up or down what is ignored from now on.
 pub fn ignore(reads: i32, writes: i32) {
@@ -27,7 +27,7 @@ pub fn ignore(reads: i32, writes: i32) {
 }
 
 fn lock(mut t: Current, address: usize, mode: Mode, tried: bool) {
-    let taking = Taking { mode, what: lock_kind::ANNOTATED, pc: t.caller };
+    let taking = Taking { mode, what: LockKind::Annotated, pc: t.caller };
     check_lock(t, address, taking);
     if !tried {
         sync::locking(&mut t, address, taking);
@@ -42,26 +42,26 @@ fn check_lock(mut t: Current, address: usize, taking: Taking) {
         return;
     }
     let what = match taking.mode {
-        Mode::Read => what::READ_WHILE_WRITTEN,
+        Mode::Read => MisuseKind::ReadWhileWritten,
         Mode::Write if t.held.holds(address) || !t.held.knows_all() => return,
-        Mode::Write => what::TAKEN_FROM_ANOTHER,
+        Mode::Write => MisuseKind::TakenFromAnother,
     };
-    misuse::of_lock(&mut t, what, address, lock_kind::ANNOTATED, taking.pc);
+    misuse::of_lock(&mut t, what, address, LockKind::Annotated, taking.pc);
 }
 
 fn unlock(mut t: Current, address: usize, mode: Mode) {
     let held = t.held.iter().find(|l| l.key == address).map(|l| l.mode);
     let what = match held {
-        Some(held) if held != mode => Some(what::READ_AS_WRITE),
+        Some(held) if held != mode => Some(MisuseKind::ReadAsWrite),
         None if mode == Mode::Write && t.held.knows_all() && sync::is_held_by_writer(address) => {
-            Some(what::UNLOCK_OF_ANOTHERS)
+            Some(MisuseKind::UnlockOfAnothers)
         }
-        None if mode == Mode::Write && t.held.knows_all() => Some(what::UNLOCK_UNLOCKED),
+        None if mode == Mode::Write && t.held.knows_all() => Some(MisuseKind::UnlockUnlocked),
         _ => None,
     };
     if let Some(what) = what {
         let pc = t.caller;
-        misuse::of_lock(&mut t, what, address, lock_kind::ANNOTATED, pc);
+        misuse::of_lock(&mut t, what, address, LockKind::Annotated, pc);
     }
     sync::unlocking(t, address);
 }
@@ -86,7 +86,7 @@ fn destroy(mut t: Current, address: usize, flags: u32) {
     }
     if sync::is_held_by_writer(address) && !process::is_forked_child() {
         let pc = t.caller;
-        misuse::of_lock(&mut t, what::DESTROYED_LOCKED, address, lock_kind::ANNOTATED, pc);
+        misuse::of_lock(&mut t, MisuseKind::DestroyedLocked, address, LockKind::Annotated, pc);
     }
     sync::destroyed(address);
 }

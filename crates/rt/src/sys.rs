@@ -238,9 +238,9 @@ unsafe extern "C" {
     pub static environ: *const *const c_char;
 }
 
-/// How much of a block of the C library's allocator can be used: its `malloc_usable_size`, which has
-/// no internal name. By the public one a program that is linked with another allocator (jemalloc)
-/// gets that allocator's.
+/// How much of a block of the C library's allocator can be used: its `malloc_usable_size`, which
+/// has no internal name. By the public one a program that is linked with another allocator
+/// (jemalloc) gets that allocator's.
 ///
 /// # Safety
 /// The block is one of that allocator, and not freed; or null.
@@ -251,8 +251,8 @@ pub unsafe fn block_size(p: *mut c_void) -> usize {
     if p.is_null() {
         return 0;
     }
-    // SAFETY: before each block is its size, with three flags. A block of the heap also has the first
-    // word of the next, one that was mapped for itself has two words before it.
+    // SAFETY: before each block is its size, with three flags. A block of the heap also has the
+    // first word of the next, one that was mapped for itself has two words before it.
     let size = unsafe { p.cast::<usize>().sub(1).read() };
     let header = if size & MAPPED != 0 { 16 } else { 8 };
     (size & !(IN_USE_BELOW | MAPPED | OF_OTHER_ARENA)).saturating_sub(header)

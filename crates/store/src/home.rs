@@ -8,8 +8,9 @@
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use raddle_finding::subject::clean;
 use sha2::{Digest, Sha256};
 
 use crate::StoreError;
@@ -69,20 +70,7 @@ fn name_of(root: &Path) -> String {
 /// The path with links resolved where it exists, and always without `.` and `..`, so that one file
 /// has one name.
 pub fn real(path: &Path) -> PathBuf {
-    if let Ok(path) = path.canonicalize() {
-        return path;
-    }
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                clean.pop();
-            }
-            part => clean.push(part),
-        }
-    }
-    clean
+    path.canonicalize().unwrap_or_else(|_| clean(path))
 }
 
 #[cfg(test)]

@@ -176,27 +176,27 @@ pub mod point {
     }
 }
 
-/// [`Header::status`].
-pub mod status {
-    /// The program has not created a thread yet.
-    pub const STARTING: u32 = 0;
-    /// The worker executes orders.
-    pub const READY: u32 = 1;
-    /// The worker ends because the driver asked it to.
-    pub const STOPPED: u32 = 2;
-    /// The program ended without creating a thread; `detail` is its status.
-    pub const NO_THREADS: u32 = 3;
-    /// The program creates more threads than there are donors. `detail` is a lower bound for the
-    /// number.
-    pub const MORE_DONORS: u32 = 4;
-    /// The program does something that cannot be undone in place. `detail` is one of
-    /// [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`] for
-    /// `PIPE_OR_SOCKET` and `TIMER`. The program does what cannot be put back in place; `detail`
-    /// is one of [`super::outside`]. Use [`super::flag::FORK`], and [`super::flag::FORK_AT_START`]
-    /// for what is [shared](super::outside::is_shared_with_forks).
-    pub const NEEDS_FORK: u32 = 5;
-    /// This machine does not support it. `detail` is one of [`super::cannot`].
-    pub const CANNOT: u32 = 6;
+numbered! {
+    /// [`Header::status`].
+    pub enum Status: u32 {
+        /// The program has not created a thread yet.
+        Starting = 0,
+        /// The worker executes orders.
+        Ready = 1,
+        /// The worker ends because the driver asked it to.
+        Stopped = 2,
+        /// The program ended without creating a thread; `detail` is its status.
+        NoThreads = 3,
+        /// The program creates more threads than there are donors. `detail` is a lower bound for
+        /// the number.
+        MoreDonors = 4,
+        /// The program does something that cannot be undone in place. `detail` is an [`Outside`].
+        /// Use [`flag::FORK`], and [`flag::FORK_AT_START`] for what is
+        /// [shared](Outside::is_shared_with_forks).
+        NeedsFork = 5,
+        /// This machine does not support it. `detail` is a [`Cannot`].
+        Cannot = 6,
+    }
 }
 
 /// [`Slot::awaits`]: what may arrive from outside the program.
@@ -213,34 +213,42 @@ pub mod awaits {
     pub const PROCESS: u32 = 1 << 4;
 }
 
-/// Why restoring memory does not undo an execution.
-pub mod outside {
-    pub const FILE: u64 = 1;
-    pub const PIPE_OR_SOCKET: u64 = 2;
-    pub const SHARED_MEMORY: u64 = 3;
-    pub const PROCESS: u64 = 4;
-    pub const TIMER: u64 = 5;
-    pub const SIGNAL: u64 = 6;
-    pub const MAPPING: u64 = 7;
-    pub const LIBRARY: u64 = 8;
-    /// It writes to files, or makes, renames or removes them.
-    pub const CHANGES: u64 = 9;
-
-    /// Whether a process made at the first thread shares it with those before: it must be made at
-    /// the start of the program.
-    pub fn is_shared_with_forks(why: u64) -> bool {
-        matches!(why, PIPE_OR_SOCKET | TIMER | SHARED_MEMORY | CHANGES)
+numbered! {
+    /// Why restoring memory does not undo an execution.
+    pub enum Outside: u64 {
+        File = 1,
+        PipeOrSocket = 2,
+        SharedMemory = 3,
+        Process = 4,
+        Timer = 5,
+        Signal = 6,
+        Mapping = 7,
+        Library = 8,
+        /// It writes to files, or makes, renames or removes them.
+        Changes = 9,
     }
 }
 
-pub mod cannot {
-    /// The program becomes another one by `exec` before its first thread, in a process made for one
-    /// order.
-    pub const EXEC: u64 = 3;
-    /// No FSGSBASE.
-    pub const NO_FSGSBASE: u64 = 1;
-    /// OpenMP constructs that are not scheduled.
-    pub const OPENMP: u64 = 2;
+impl Outside {
+    /// Whether a process made at the first thread shares it with those before: it must be made at
+    /// the start of the program.
+    pub fn is_shared_with_forks(self) -> bool {
+        use Outside::*;
+        matches!(self, PipeOrSocket | Timer | SharedMemory | Changes)
+    }
+}
+
+numbered! {
+    /// What a worker cannot do.
+    pub enum Cannot: u64 {
+        /// The program becomes another one by `exec` before its first thread, in a process made for
+        /// one order.
+        Exec = 3,
+        /// No FSGSBASE.
+        NoFsgsbase = 1,
+        /// OpenMP constructs that are not scheduled.
+        OpenMp = 2,
+    }
 }
 
 /// How an execution ended: [`Slot::outcome`].
@@ -385,8 +393,8 @@ pub struct Slot {
     pub hiddens: u32,
     pub gaps: u32,
     pub hidden: [Hidden; HIDDEN],
-    /// The number of valid entries in `called_names`: hashes of the names of imported functions that
-    /// were called while there were several threads.
+    /// The number of valid entries in `called_names`: hashes of the names of imported functions
+    /// that were called while there were several threads.
     pub called: u64,
     pub called_names: [u64; CALLED],
     /// The number of valid entries in `leak`.
@@ -420,7 +428,7 @@ impl Header {
             worker_sleeps: AtomicU32::new(0),
             driver_sleeps: AtomicU32::new(0),
             stop: AtomicU32::new(0),
-            status: AtomicU32::new(status::STARTING),
+            status: AtomicU32::new(Status::Starting.number()),
             detail: AtomicU64::new(0),
             snapshot_bytes: AtomicU64::new(0),
             owner: AtomicU64::new(0),

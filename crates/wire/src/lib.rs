@@ -24,6 +24,34 @@
 //! other with one sentence.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
+/// An enum whose values cross the boundary as numbers. What comes from the other side may be
+/// anything: a target can die, or write over the memory that it shares.
+macro_rules! numbered {
+    ($(#[$meta:meta])* pub enum $name:ident: $number:ty { $($(#[$about:meta])* $value:ident = $n:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$about])* $value = $n,)*
+        }
+
+        impl $name {
+            pub const ALL: &[$name] = &[$($name::$value),*];
+
+            pub const fn number(self) -> $number {
+                self as $number
+            }
+
+            /// None for a number that stands for nothing.
+            pub const fn from_number(n: $number) -> Option<$name> {
+                match n {
+                    $($n => Some($name::$value),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
 pub mod config;
 pub mod delays;
 pub mod explore;
@@ -35,8 +63,8 @@ pub mod trace;
 pub mod tsvd;
 
 /// The version of every layout in this crate. 2: `explore` with data races, leaks and output;
-/// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts. 6: gaps and called
-/// imports of explored executions.
+/// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts. 6: gaps
+/// and called imports of explored executions.
 pub const VERSION: u32 = 6;
 
 /// The variable that tells the runtime where the session's folder is.
@@ -47,3 +75,23 @@ pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
 pub const CONFIG: &str = "config";
 pub const ASK: &str = "ask";
 pub const PLAN: &str = "plan.";
+
+#[cfg(test)]
+mod tests {
+    use super::explore::{Cannot, Outside, Status};
+    use super::record::{LockKind, MisuseKind};
+
+    /// Whatever a dying target leaves there, the driver gets a value or nothing.
+    #[test]
+    fn numbers_from_the_other_side_are_checked() {
+        macro_rules! check {
+            ($($name:ident: $number:ty),*) => {$(
+                for n in (0..100).chain([<$number>::MAX - 1, <$number>::MAX]) {
+                    let known = $name::ALL.iter().find(|v| v.number() == n);
+                    assert_eq!($name::from_number(n), known.copied(), "{n} as {}", stringify!($name));
+                }
+            )*};
+        }
+        check!(Status: u32, Outside: u64, Cannot: u64, LockKind: u64, MisuseKind: u64);
+    }
+}

@@ -2,10 +2,10 @@
 //!
 //! A plan is a sequence of little-endian u64: [`MAGIC`], the number of lock sites, the number of
 //! ignored ranges, the number of covered probes, then for each lock site
-//! `address << 8 | depth << 6 | effect << 4 | class`, sorted, then for each range its start and end,
-//! sorted and disjoint, then for each covered probe `address << 8 | length << 4 | write << 2 |
-//! log2 of the size`. Addresses are virtual addresses of the executable's file; the runtime adds the
-//! load bias.
+//! `address << 8 | depth << 6 | effect << 4 | class`, sorted, then for each range its start and
+//! end, sorted and disjoint, then for each covered probe
+//! `address << 8 | length << 4 | write << 2 | log2 of the size`. Addresses are virtual addresses of
+//! the executable's file; the runtime adds the load bias.
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep2");
 

@@ -151,11 +151,11 @@ pub enum Record<'a> {
         joiner: u64,
         thread: u64,
     },
-    /// A lock seen for the first time. `what` is a [`lock_kind`].
+    /// A lock seen for the first time.
     Lock {
         lock: u64,
         address: u64,
-        what: u64,
+        what: LockKind,
     },
     /// The later access first.
     Race {
@@ -199,11 +199,11 @@ pub enum Record<'a> {
         code: u64,
         detail: &'a [u8],
     },
-    /// Misuse of a lock, a thread or a signal handler. `what` is one of [`misuse`]. `lock` is 0 if
+    /// Misuse of a lock, a thread or a signal handler. `lock` is 0 if
     /// there is no lock. For a thread, `stack` is where it was created. `taken` is where the thread
     /// itself took the lock, or 0 if it did not.
     Misuse {
-        what: u64,
+        what: MisuseKind,
         thread: u64,
         lock: u64,
         stack: u64,
@@ -234,34 +234,40 @@ pub struct Caught<'a> {
 /// rip, rsp, rbp, rbx, r12, r13, r14, r15: the registers that unwinding starts from.
 pub const REGISTERS: usize = 8;
 
-pub mod lock_kind {
-    pub const MUTEX: u64 = 1;
-    pub const RWLOCK: u64 = 2;
-    pub const SPINLOCK: u64 = 3;
-    pub const STD_MUTEX: u64 = 4;
-    pub const STD_RWLOCK: u64 = 5;
-    pub const ANNOTATED: u64 = 6;
-    /// A critical section, or a lock of `omp.h`.
-    pub const OPENMP: u64 = 7;
+numbered! {
+    /// What a lock is.
+    pub enum LockKind: u64 {
+        Mutex = 1,
+        Rwlock = 2,
+        Spinlock = 3,
+        StdMutex = 4,
+        StdRwlock = 5,
+        Annotated = 6,
+        /// A critical section, or a lock of `omp.h`.
+        OpenMp = 7,
+    }
 }
 
-pub mod misuse {
-    pub const DOUBLE_LOCK: u64 = 1;
-    pub const UNLOCK_UNLOCKED: u64 = 2;
-    pub const UNLOCK_OF_ANOTHERS: u64 = 3;
-    pub const READ_AS_WRITE: u64 = 4;
-    pub const DESTROYED_LOCKED: u64 = 5;
-    pub const THREAD_LEAK: u64 = 6;
-    /// A signal handler changes `errno`. `stack` ends in the handler.
-    pub const SIGNAL_ERRNO: u64 = 7;
-    /// A signal handler allocates or frees memory.
-    pub const SIGNAL_UNSAFE: u64 = 8;
-    /// Annotations say that a lock was taken which another thread holds.
-    pub const TAKEN_FROM_ANOTHER: u64 = 9;
-    /// Annotations say that a lock was taken for reading which is held for writing.
-    pub const READ_WHILE_WRITTEN: u64 = 10;
-    /// A mutex is used after it was destroyed.
-    pub const USED_DESTROYED: u64 = 11;
+numbered! {
+    /// What is wrong with the use of a lock, a thread or a signal handler.
+    pub enum MisuseKind: u64 {
+        DoubleLock = 1,
+        UnlockUnlocked = 2,
+        UnlockOfAnothers = 3,
+        ReadAsWrite = 4,
+        DestroyedLocked = 5,
+        ThreadLeak = 6,
+        /// A signal handler changes `errno`. `stack` ends in the handler.
+        SignalErrno = 7,
+        /// A signal handler allocates or frees memory.
+        SignalUnsafe = 8,
+        /// Annotations say that a lock was taken which another thread holds.
+        TakenFromAnother = 9,
+        /// Annotations say that a lock was taken for reading which is held for writing.
+        ReadWhileWritten = 10,
+        /// A mutex is used after it was destroyed.
+        UsedDestroyed = 11,
+    }
 }
 
 mod kind {
@@ -342,7 +348,7 @@ impl Record<'_> {
                 to.word(thread);
             }
             Record::Lock { lock, address, what } => {
-                to.words(&[lock, address, what]);
+                to.words(&[lock, address, what.number()]);
             }
             Record::Race { now, before, place } | Record::UseAfterFree { now, before, place } => {
                 end(to, &now);
@@ -377,7 +383,7 @@ impl Record<'_> {
                 to.bytes(detail);
             }
             Record::Misuse { what, thread, lock, stack, taken } => {
-                to.words(&[what, thread, lock, stack, taken])
+                to.words(&[what.number(), thread, lock, stack, taken])
             }
             Record::Violation { object, now, before } => {
                 to.word(object);

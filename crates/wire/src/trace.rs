@@ -130,8 +130,8 @@ impl Header {
     }
 }
 
-/// A [`Step::kind`] that is no operation of `explore`: the allocator hands out a block, from `object`
-/// up to `other`.
+/// A [`Step::kind`] that is no operation of `explore`: the allocator hands out a block, from
+/// `object` up to `other`.
 pub const ALLOCATED: u8 = u8::MAX;
 
 /// The maximal size of an event in bytes.

@@ -1,6 +1,6 @@
 //! The plain vector clock: one count for each thread, in a vector that grows as threads appear.
 
-use super::{Epoch, ThreadId};
+use super::{Epoch, ThreadId, lattice_order};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -95,15 +95,9 @@ impl VectorClock {
     }
 }
 
-/// The order of the lattice. Concurrent clocks do not compare.
 impl PartialOrd for VectorClock {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        match (self.leq(other), other.leq(self)) {
-            (true, true) => Some(Ordering::Equal),
-            (true, false) => Some(Ordering::Less),
-            (false, true) => Some(Ordering::Greater),
-            (false, false) => None,
-        }
+        lattice_order(self.leq(other), other.leq(self))
     }
 }
 

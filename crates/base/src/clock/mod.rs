@@ -21,3 +21,15 @@ mod persistent;
 pub use dense::VectorClock;
 pub use epoch::{Epoch, ThreadId};
 pub use persistent::PersistentClock;
+
+use core::cmp::Ordering;
+
+/// How two clocks compare, by whether each is `leq` the other. Concurrent clocks do not.
+fn lattice_order(leq: bool, geq: bool) -> Option<Ordering> {
+    match (leq, geq) {
+        (true, true) => Some(Ordering::Equal),
+        (true, false) => Some(Ordering::Less),
+        (false, true) => Some(Ordering::Greater),
+        (false, false) => None,
+    }
+}

@@ -21,7 +21,7 @@
 //!    trees over the same threads may be balanced differently, and then a joint descent finds no
 //!    shared nodes.
 
-use super::{Epoch, ThreadId, VectorClock};
+use super::{Epoch, ThreadId, VectorClock, lattice_order};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::array;
@@ -270,15 +270,9 @@ impl PartialEq for PersistentClock {
 
 impl Eq for PersistentClock {}
 
-/// The order of the lattice. Concurrent clocks do not compare.
 impl PartialOrd for PersistentClock {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        match (self.leq(other), other.leq(self)) {
-            (true, true) => Some(Ordering::Equal),
-            (true, false) => Some(Ordering::Less),
-            (false, true) => Some(Ordering::Greater),
-            (false, false) => None,
-        }
+        lattice_order(self.leq(other), other.leq(self))
     }
 }
 

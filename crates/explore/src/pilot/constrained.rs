@@ -4,8 +4,8 @@
 //! A constraint says that a read at one place is to get, or not to get, its value from a write at
 //! another. The scheduler holds threads back so that it comes about:
 //!
-//! - wanted: the read waits until the write is the last one to its object; then other writes to that object wait
-//!   until the read has been done;
+//! - wanted: the read waits until the write is the last one to its object; then other writes to
+//!   that object wait until the read has been done;
 //! - wanted from the initial value: writes to the object wait until the read has been done;
 //! - not wanted: the read waits while the write is the last one to its object.
 //!

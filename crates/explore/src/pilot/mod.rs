@@ -10,9 +10,9 @@
 //! where one of a thread was recorded) is given up at that step, and the tail takes over, so that
 //! the run comes to its end (section 4.2); [`Pilot::divergence`] tells where.
 //!
-//! *Reluctant* threads are those whose next step is a time-out or a spurious wake-up. They may run at any time, but
-//! in a real program rarely do: a deterministic tail lets them run only when nobody else can, a
-//! random one considers them once in [`RELUCTANCE`] steps.
+//! *Reluctant* threads are those whose next step is a time-out or a spurious wake-up. They may run
+//! at any time, but in a real program rarely do: a deterministic tail lets them run only when
+//! nobody else can, a random one considers them once in [`RELUCTANCE`] steps.
 
 mod constrained;
 mod pct;

@@ -9,40 +9,46 @@
 //!
 //! The rules, as C++20 has them (C11 with the repairs of P0668), with *clocks* for happens-before:
 //!
-//! - **Coherence.** A load reads no store older than one that happened before it, or than one that was read by something
-//!   that happened before it. Each store has the event that made it and, by thread, the first event that read it; the
-//!   first store from the new end of which one is in the thread's clock is the last that may be read.
-//! - **Release and acquire.** A release store carries its thread's clock; an acquire load that reads it joins that. A
-//!   relaxed store carries the clock of its thread's last release fence; what a relaxed load reads is kept for the
-//!   next acquire fence. A read-modify-write carries on what the store it reads carried: the release sequence.
-//! - **seq_cst.** The order of the execution is the total order S. An operation of S reads nothing older than what an
-//!   earlier one of S has written or read in the same object. A fence of S orders both sides: all that happened
-//!   before a fence is seen after a later fence and by later loads of S, and what S has written or read before a fence
-//!   is seen after it. For the values of atomics this is the same as if fences synchronised with each other, since a clock
-//!   has no other use here than to say which stores can be read.
+//! - **Coherence.** A load reads no store older than one that happened before it, or than one that
+//!   was read by something that happened before it. Each store has the event that made it and, by
+//!   thread, the first event that read it; the first store from the new end of which one is in the
+//!   thread's clock is the last that may be read.
+//! - **Release and acquire.** A release store carries its thread's clock; an acquire load that
+//!   reads it joins that. A relaxed store carries the clock of its thread's last release fence;
+//!   what a relaxed load reads is kept for the next acquire fence. A read-modify-write carries on
+//!   what the store it reads carried: the release sequence.
+//! - **seq_cst.** The order of the execution is the total order S. An operation of S reads nothing
+//!   older than what an earlier one of S has written or read in the same object. A fence of S
+//!   orders both sides: all that happened before a fence is seen after a later fence and by later
+//!   loads of S, and what S has written or read before a fence is seen after it. For the values of
+//!   atomics this is the same as if fences synchronised with each other, since a clock has no other
+//!   use here than to say which stores can be read.
 //! - **Read-modify-writes** read the newest store: nothing may come between.
-//! - **Other synchronisation** ([`Model::acquire`], [`Model::release`], [`Model::create`], [`Model::join`]) joins clocks as well.
+//! - **Other synchronisation** ([`Model::acquire`], [`Model::release`], [`Model::create`],
+//!   [`Model::join`]) joins clocks as well.
 //!
 //! Every execution of the model is one that C++20 allows (but for the deviations 2 and 3, which
 //! only leave some out); that the stores a load may read are exactly those that the axioms allow,
 //! for the modification order and S of the execution, is tested on random programs.
 //!
 //! Deviations. All of them leave out behaviours; none adds one.
-//! 1. Modification order is the order of the execution, and a load reads from stores that came before it. So load buffering
-//!    and the weak outcome of 2+2W are never seen. C11Tester has more of the second, by a graph of constraints.
+//! 1. Modification order is the order of the execution, and a load reads from stores that came
+//!    before it. So load buffering and the weak outcome of 2+2W are never seen. C11Tester has more
+//!    of the second, by a graph of constraints.
 //! 2. A compare-and-exchange that fails reads the newest value too.
-//! 3. Of each object the last [`HISTORY`] stores are kept. A thread reads something older than the newest at most [`PATIENCE`]
-//!    times in a row, so that loops that wait for a value end: the standard asks that stores become visible in a
-//!    reasonable time.
+//! 3. Of each object the last [`HISTORY`] stores are kept. A thread reads something older than the
+//!    newest at most [`PATIENCE`] times in a row, so that loops that wait for a value end: the
+//!    standard asks that stores become visible in a reasonable time.
 //! 4. `consume` is `acquire`, as in every compiler.
-//! 5. Objects that are accessed in more than one size, or for which there is no room, are not modelled: they are read as
-//!    they are, and every access synchronises with every other. The same holds for locks and the like
-//!    beyond their room, which count as one. With more than [`THREADS`] threads the newest is all there is.
-//! 6. A plain write begins an object anew: see [`Model::forget`]. So does one that is not seen, by code without probes; since it
-//!    may have been a release, it carries what all threads have done.
-//! 7. Two seq_cst loads count as independent in the search, but the value of a store that is not seq_cst, once read by
-//!    one, binds the other; the opposite order may be left out. Acquire and release fences concern their own thread alone and
-//!    are no steps of their own.
+//! 5. Objects that are accessed in more than one size, or for which there is no room, are not
+//!    modelled: they are read as they are, and every access synchronises with every other. The same
+//!    holds for locks and the like beyond their room, which count as one. With more than
+//!    [`THREADS`] threads the newest is all there is.
+//! 6. A plain write begins an object anew: see [`Model::forget`]. So does one that is not seen, by
+//!    code without probes; since it may have been a release, it carries what all threads have done.
+//! 7. Two seq_cst loads count as independent in the search, but the value of a store that is not
+//!    seq_cst, once read by one, binds the other; the opposite order may be left out. Acquire and
+//!    release fences concern their own thread alone and are no steps of their own.
 
 mod location;
 mod table;

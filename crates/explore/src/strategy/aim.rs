@@ -5,8 +5,9 @@
 //! trying all of them. From an execution that showed something new, consider each point `i` and
 //! each thread `u` that could have run there instead of `t`:
 //!
-//! - if `u` runs from `i` on until it must wait for a lock held at `i`, and then `t` goes on, which [pairs](crate::pairs)
-//!   come about that no execution has shown? (As if the two kept doing what they did in the trace.)
+//! - if `u` runs from `i` on until it must wait for a lock held at `i`, and then `t` goes on, which
+//!   [pairs](crate::pairs) come about that no execution has shown? (As if the two kept doing what
+//!   they did in the trace.)
 //! - which locks would be taken while which others are held, as no execution has shown?
 //! - would they come to wait for each other's locks in a circle? That is a deadlock.
 //!

@@ -7,9 +7,11 @@
 //! further ones are made from those kept by adding, replacing, negating and deleting constraints.
 //!
 //! Deviations:
-//! 1. A new constraint is one not yet seen to hold, where there is one, rather than any; each is tried in turn.
-//! 2. The paper gives each abstract schedule an energy by how rare the combinations that it showed are. Here those
-//!    kept are drawn with a preference for the newest, which needs no counting of combinations.
+//! 1. A new constraint is one not yet seen to hold, where there is one, rather than any; each is
+//!    tried in turn.
+//! 2. The paper gives each abstract schedule an energy by how rare the combinations that it showed
+//!    are. Here those kept are drawn with a preference for the newest, which needs no counting of
+//!    combinations.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
 //! The tree of schedules, searched bound by bound: what preemption and delay bounding have in
 //! common.
 //!
-//! *Iterative context bounding* (Musuvathi, Qadeer, PLDI 2007): a choice that departs from the default schedule has a
-//! cost, and schedules are explored in the order of what they cost in all. Each execution follows
-//! its prefix and then the default; each choice not taken after the prefix becomes an *item* of the
-//! frontier, at its own cost. So every schedule is made exactly once, and when the items of a bound
-//! are used up, the bound is complete.
+//! *Iterative context bounding* (Musuvathi, Qadeer, PLDI 2007): a choice that departs from the
+//! default schedule has a cost, and schedules are explored in the order of what they cost in all.
+//! Each execution follows its prefix and then the default; each choice not taken after the prefix
+//! becomes an *item* of the frontier, at its own cost. So every schedule is made exactly once, and
+//! when the items of a bound are used up, the bound is complete.
 //!
 //! # Pruning (section 4.4.2)
 //! A state (see [`fingerprint`](crate::fingerprint)) that has been entered has had all its choices
@@ -41,10 +41,10 @@
 //! nothing remembered.
 //!
 //! # Deviations
-//! 1. A value other than the ordinary one, and a step of a reluctant thread, cost 1 like a preemption: else bound 0
-//!    would contain every combination of stale reads and time-outs.
-//! 2. A schedule that the target does not follow is tried once more, then its subtree is given up and counted
-//!    (section 4.2).
+//! 1. A value other than the ordinary one, and a step of a reluctant thread, cost 1 like a
+//!    preemption: else bound 0 would contain every combination of stale reads and time-outs.
+//! 2. A schedule that the target does not follow is tried once more, then its subtree is given up
+//!    and counted (section 4.2).
 
 use std::collections::BTreeMap;
 

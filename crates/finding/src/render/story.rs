@@ -334,8 +334,8 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", Grouped(number)) }
 }
 
-/// What is said where there is no finding. That nothing was found is not said of a hunt that has open
-/// suspicions, or of which nothing came to its end.
+/// What is said where there is no finding. That nothing was found is not said of a hunt that has
+/// open suspicions, or of which nothing came to its end.
 pub(super) fn nothing(report: &Report) -> String {
     let stat = |key: &str| match report.stats.get(key) {
         Some(Stat::Int(number)) => *number as u64,

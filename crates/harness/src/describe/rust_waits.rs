@@ -1,6 +1,6 @@
 //! What a thread of Rust's waits for. Its locks and condition variables are atomics and futexes of
-//! the standard library's own, so that a thread that waits for a `Mutex` is seen to wait to be woken
-//! at a word. The stack says which of them it is, and the steps say who holds a `Mutex`.
+//! the standard library's own, so that a thread that waits for a `Mutex` is seen to wait to be
+//! woken at a word. The stack says which of them it is, and the steps say who holds a `Mutex`.
 
 use raddle_explore::{OpKind, Step, ThreadId};
 use raddle_finding::Frame;

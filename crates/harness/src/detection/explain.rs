@@ -11,7 +11,7 @@ use raddle_binary::Patterns;
 use raddle_finding::{
     Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, Thread,
 };
-use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, lock_kind};
+use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, LockKind};
 
 use super::{Mode, Options};
 use crate::collect::{Process, Race};
@@ -293,16 +293,16 @@ fn op(kind: AccessKind) -> Op {
     }
 }
 
-fn what(kind: u64) -> &'static str {
+fn what(kind: Option<LockKind>) -> &'static str {
     match kind {
-        lock_kind::MUTEX => "mutex",
-        lock_kind::RWLOCK => "rwlock",
-        lock_kind::SPINLOCK => "spinlock",
-        lock_kind::STD_MUTEX => "std::sync::Mutex",
-        lock_kind::STD_RWLOCK => "std::sync::RwLock",
-        lock_kind::ANNOTATED => "annotated lock",
-        lock_kind::OPENMP => "OpenMP lock",
-        _ => "lock",
+        Some(LockKind::Mutex) => "mutex",
+        Some(LockKind::Rwlock) => "rwlock",
+        Some(LockKind::Spinlock) => "spinlock",
+        Some(LockKind::StdMutex) => "std::sync::Mutex",
+        Some(LockKind::StdRwlock) => "std::sync::RwLock",
+        Some(LockKind::Annotated) => "annotated lock",
+        Some(LockKind::OpenMp) => "OpenMP lock",
+        None => "lock",
     }
 }
 

@@ -6,12 +6,12 @@
 //! deadlocks for programs with locks, semaphores, and condition variables*, PADTAD 2006).
 //!
 //! # The algorithm
-//! When a thread takes a lock while it holds others, an [`Edge`] records the thread, the locks held,
-//! the lock wanted, and the segment of the thread. A *segment* here is the part of a thread between
-//! two thread creations or joins. Only creation and joining order segments. A signal or an unlock
-//! orders nothing: another run might have it at another time, and the purpose is to predict. A
-//! *cycle* is a sequence of edges in which each edge wants a lock that the next one holds. It is a
-//! potential deadlock if all its edges can be in progress at once:
+//! When a thread takes a lock while it holds others, an [`Edge`] records the thread, the locks
+//! held, the lock wanted, and the segment of the thread. A *segment* here is the part of a thread
+//! between two thread creations or joins. Only creation and joining order segments. A signal or an
+//! unlock orders nothing: another run might have it at another time, and the purpose is to predict.
+//! A *cycle* is a sequence of edges in which each edge wants a lock that the next one holds. It is
+//! a potential deadlock if all its edges can be in progress at once:
 //! - their threads are pairwise different;
 //! - no two of them hold the same lock (a *gate* lock, which admits one at a time), unless both
 //!   hold it for reading. This includes the locks of the cycle: two threads cannot hold those at

@@ -1,10 +1,10 @@
 //! The tests of a test program, each explored by itself.
 //!
-//! A program made with Rust's libtest, GoogleTest or another of these runs many tests in one process.
-//! Explored as one, their threads would be interleaved with each other, and the snapshot would be
-//! taken before the first of them. So the program is asked for its tests, and each is a search of
-//! its own: its own snapshot at its own first thread, its share of the time. All of them are one
-//! report.
+//! A program made with Rust's libtest, GoogleTest or another of these runs many tests in one
+//! process. Explored as one, their threads would be interleaved with each other, and the snapshot
+//! would be taken before the first of them. So the program is asked for its tests, and each is a
+//! search of its own: its own snapshot at its own first thread, its share of the time. All of them
+//! are one report.
 //!
 //! What a program is made with is told by names in its file. A command with arguments is taken as
 //! it is: the user chooses.

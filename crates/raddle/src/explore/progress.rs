@@ -34,8 +34,7 @@ pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
     let _ = write!(std::io::stderr(), "\r\x1b[K");
 }
 
-/// `portfolio, 4310 a second, 42 s left: 5,310 schedules; bound 2: 1,204 made, 331 known to be left,
-/// 62% done`
+/// `portfolio, 4310 a second, 42 s left: 5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done`
 pub fn line(search: &Search, seconds: f64, left: Duration) -> String {
     let pace = search.schedules as f64 / seconds.max(0.001);
     let found = match search.failures.len() {

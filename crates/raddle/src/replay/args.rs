@@ -58,7 +58,8 @@ pub struct Args {
 
     /// With --gdb: more arguments for gdb, which then waits to be told to run the program
     ///
-    /// A front end of gdb starts `raddle replay --gdb FILE.raddle -- --interpreter=mi` in its place.
+    /// A front end of gdb starts `raddle replay --gdb FILE.raddle -- --interpreter=mi` in its
+    /// place.
     #[arg(value_name = "GDB ARGUMENT", last = true, requires = "gdb")]
     pub gdb_arguments: Vec<OsString>,
 }

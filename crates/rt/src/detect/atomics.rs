@@ -6,10 +6,11 @@
 //!
 //! - A release store heads a new release sequence: its clock replaces the object's.
 //! - A read-modify-write continues the sequence whatever its order: a release joins its clock.
-//! - A relaxed store continues a sequence that its own thread heads (C++11), and breaks any other; behind a release
-//!   fence it publishes what that fence saw.
-//! - An acquire joins the object's clock. A relaxed (or release-only) read keeps it aside in `seen_relaxed`, where an
-//!   acquire fence finds it; a program without fences ([`fences`]) is spared that.
+//! - A relaxed store continues a sequence that its own thread heads (C++11), and breaks any other;
+//!   behind a release fence it publishes what that fence saw.
+//! - An acquire joins the object's clock. A relaxed (or release-only) read keeps it aside in
+//!   `seen_relaxed`, where an acquire fence finds it; a program without fences ([`fences`]) is
+//!   spared that.
 //!
 //! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences
 //! of that order are both. (3) A location that nothing was released into has no object; a relaxed

@@ -4,9 +4,9 @@
 //! A thread of the system runs tasks one after the other, and inside of one another. That is an
 //! accident: nothing in the program orders two tasks because one thread had both. So a thread that
 //! takes up a task puts its own **context** aside (clock, sid, locks held, what fences and relaxed
-//! loads have left), and the task begins with what its creator had done, and no more. At the end the
-//! task's sid is left to others, and the thread goes on with what it had put aside. Who waits for the
-//! task learns its clock from the objects of `interpose::openmp`, as from any other.
+//! loads have left), and the task begins with what its creator had done, and no more. At the end
+//! the task's sid is left to others, and the thread goes on with what it had put aside. Who waits
+//! for the task learns its clock from the objects of `interpose::openmp`, as from any other.
 //!
 //! **Memory that goes with the thread.** Two tasks that one thread ran may touch the same bytes
 //! although no two threads ever could: a frame of the stack that is used again, thread-local
@@ -14,22 +14,23 @@
 //! them does count. The **carrier** of a thread is the clock of all that its contexts have done or
 //! seen. When a conflict is found with an access that the carrier knows, and the memory goes with
 //! the thread, it is none ([`is_of_thread`]):
-//! 1. The address lies in the thread's stack, in a frame that was left since: below the *floor*, the
-//!    highest stack pointer at which a context began or ended on the thread since then. What lies
-//!    above the floor is a variable of somebody who still runs, and that tasks share. This holds for
-//!    whoever touches the stack of a thread: a child of the task whose frame it is, say.
+//! 1. The address lies in the thread's stack, in a frame that was left since: below the *floor*,
+//!    the highest stack pointer at which a context began or ended on the thread since then. What
+//!    lies above the floor is a variable of somebody who still runs, and that tasks share. This
+//!    holds for whoever touches the stack of a thread: a child of the task whose frame it is, say.
 //! 2. It lies in the thread's static thread-local storage.
 //! 3. Both contexts have asked which thread they are on, or touched thread-local storage and so
 //!    may have found the memory by it (a scratch buffer, a cache).
 //! 4. Sections run in the frame of their region: there the floor is the beginning of the region,
 //!    and a heap block that the thread allocated inside of the region counts as its own.
 //!
-//! Where it is not known any more which context made an access, 1 and 3 hold. All of this can hide a
-//! race between tasks that one thread ran, which another run may give to two; it cannot invent one.
+//! Where it is not known any more which context made an access, 1 and 3 hold. All of this can hide
+//! a race between tasks that one thread ran, which another run may give to two; it cannot invent
+//! one.
 //!
-//! **Bounds.** There are 254 sids. A context is only made while fewer than [`MOST_SIDS`] are in use;
-//! beyond that a task runs as part of the thread, as ordered as that happens to be. Tasks that no
-//! wait has ended keep their sids apart until 64 are used; later ones share ([`sids`]).
+//! **Bounds.** There are 254 sids. A context is only made while fewer than [`MOST_SIDS`] are in
+//! use; beyond that a task runs as part of the thread, as ordered as that happens to be. Tasks that
+//! no wait has ended keep their sids apart until 64 are used; later ones share ([`sids`]).
 //!
 //! In a program without tasks nothing of this runs: a conflict looks at one flag.
 

@@ -3,26 +3,29 @@
 //! In these modes a mutex orders nothing, and a signal orders its thread before the threads that it
 //! wakes. A barrier, a latch or a queue made of a mutex and a condition variable then looks
 //! unordered, wherever the condition held before anybody had to wait (6.4.1 of the paper), or where
-//! several threads made it true and only the last one signalled. But code that waits for a condition
-//! goes on because of what others did under the mutex, whether it had to sleep or not. So:
+//! several threads made it true and only the last one signalled. But code that waits for a
+//! condition goes on because of what others did under the mutex, whether it had to sleep or not.
+//! So:
 //!
 //! 1. From the first wait with it on, a mutex remembers what those who let go of it had done.
 //! 2. A wait that was woken has seen that.
-//! 3. So has a thread that takes the mutex at a **waiting place**: one from which a thread has come to
-//!    wait before. It would have waited had the condition not held.
-//! 4. What such a thread reads under the mutex, of a variable that another wrote under it before the
-//!    first wait, orders it behind that write.
-//! 5. A thread that reads under the mutex what another wrote in the critical section in which it began to
-//!    wait is such a thread too: the last to arrive at a barrier, by code that never waited.
+//! 3. So has a thread that takes the mutex at a **waiting place**: one from which a thread has come
+//!    to wait before. It would have waited had the condition not held.
+//! 4. What such a thread reads under the mutex, of a variable that another wrote under it before
+//!    the first wait, orders it behind that write.
+//! 5. A thread that reads under the mutex what another wrote in the critical section in which it
+//!    began to wait is such a thread too: the last to arrive at a barrier, by code that never
+//!    waited.
 //!
-//! Threads that take the mutex elsewhere learn nothing from it, as before: two that put into a queue
-//! are not ordered, nor is the one that signals behind the one that waits. This is where the mode
-//! sees races that happens-before does not. The order of a waiter behind all who had the mutex can
-//! be too much: it can hide a race between a waiter and a thread whose critical section had nothing
-//! to do with the condition.
+//! Threads that take the mutex elsewhere learn nothing from it, as before: two that put into a
+//! queue are not ordered, nor is the one that signals behind the one that waits. This is where the
+//! mode sees races that happens-before does not. The order of a waiter behind all who had the mutex
+//! can be too much: it can hide a race between a waiter and a thread whose critical section had
+//! nothing to do with the condition.
 //!
-//! A waiting place is where the lock was taken in the function that waits, found by where the stacks of
-//! the two calls part: a mutex taken by a guard object is taken in the function that has the guard.
+//! A waiting place is where the lock was taken in the function that waits, found by where the
+//! stacks of the two calls part: a mutex taken by a guard object is taken in the function that has
+//! the guard.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 

@@ -16,7 +16,7 @@ use super::{depot, report};
 use crate::hub::{log, modules};
 use crate::mode::{Mode, mode};
 use crate::sys::{errno, set_errno};
-use raddle_wire::record::{Record, misuse};
+use raddle_wire::record::{MisuseKind, Record};
 
 /// What `errno` is while a handler has not touched it: no error has this number.
 const UNTOUCHED: c_int = 1 << 20;
@@ -111,7 +111,7 @@ pub fn end(t: &mut Thread, running: Running) {
     match running.errno {
         Some(before) if errno() == UNTOUCHED => set_errno(before),
         // The address stands for one of a call within the handler.
-        Some(_) => tell(t, misuse::SIGNAL_ERRNO, running.handler, running.handler + 1),
+        Some(_) => tell(t, MisuseKind::SignalErrno, running.handler, running.handler + 1),
         None => {}
     }
 }
@@ -153,18 +153,18 @@ pub fn while_sending(t: Current, to_itself: bool, signal: c_int, real: impl FnOn
 pub fn allocates(t: &mut Thread, pc: usize) {
     if running(t) > 0 {
         let handler = t.handlers.handler.load(Relaxed);
-        tell(t, misuse::SIGNAL_UNSAFE, handler, pc);
+        tell(t, MisuseKind::SignalUnsafe, handler, pc);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn tell(t: &mut Thread, what: u64, handler: usize, pc: usize) {
+fn tell(t: &mut Thread, what: MisuseKind, handler: usize, pc: usize) {
     if t.inside > 0 || !is_watched(t) {
         return;
     }
     let _inside = t.enter();
-    if report::is_new(report::mix(&[0x7369, what, handler as u64, pc as u64])) {
+    if report::is_new(report::mix(&[0x7369, what.number(), handler as u64, pc as u64])) {
         let stack = depot::logged(stack(t, handler, pc));
         log::write(&Record::Misuse { what, thread: t.id() as u64, lock: 0, stack, taken: 0 });
     }

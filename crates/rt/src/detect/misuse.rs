@@ -16,7 +16,7 @@ use crate::hub::{log, modules};
 use crate::interpose::exit_wait::ran_to_the_end;
 use crate::{explore, trace};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
-use raddle_wire::record::{Record, misuse};
+use raddle_wire::record::{LockKind, MisuseKind, Record};
 
 pub fn is_watched(t: &Thread) -> bool {
     t.known && !trace::is_ordinary() && !explore::is_on()
@@ -38,19 +38,16 @@ pub fn made_or_destroyed(mut t: Current, key: usize, pc: usize) {
     }
 }
 
-/// Tells of the misuse `what` (of [`misuse`]) of the lock at `key`, which is a `kind` of
-/// [`lock_kind`], once for each place. `held` is said to be by the thread itself where it is.
-///
-/// [`lock_kind`]: raddle_wire::record::lock_kind
+/// Reports the misuse of the lock at `key`, once for each place.
 #[cold]
 #[inline(never)]
-pub fn of_lock(t: &mut Thread, what: u64, key: usize, kind: u64, pc: usize) {
+pub fn of_lock(t: &mut Thread, what: MisuseKind, key: usize, kind: LockKind, pc: usize) {
     if !is_watched(t) {
         return;
     }
     let _inside = t.enter();
     let lock = sync::number(key, kind) as u64;
-    if !report::is_new(report::mix(&[0x6d69, what, pc as u64, lock])) {
+    if !report::is_new(report::mix(&[0x6d69, what.number(), pc as u64, lock])) {
         return;
     }
     let taken = t.held.iter().find(|l| l.key == key).map_or(0, |l| depot::logged(l.stack));
@@ -70,7 +67,7 @@ pub fn leaked_threads() {
         if leaks && report::is_new(report::mix(&[0x6c65, card.created_at as u64])) {
             let stack = depot::logged(card.created_at);
             log::write(&Record::Misuse {
-                what: misuse::THREAD_LEAK,
+                what: MisuseKind::ThreadLeak,
                 thread: card.id as u64,
                 lock: 0,
                 stack,

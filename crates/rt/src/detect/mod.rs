@@ -6,15 +6,18 @@
 //! `interpose` call in with the thread, the address and the pc.
 //!
 //! Deviations from the paper:
-//! 1. State is kept for 8-byte granules with byte masks, in four slots of segment, mask, read and atomic (4.2 keeps two
-//!    segment sets for each byte). A granule that more than four unordered segments touch forgets one of them (6.1
-//!    bounds its sets the same way).
-//! 2. A segment is a thread's slot number and epoch; its lockset is found by them ([`held`]). Segments are recycled with
-//!    the slot number, not singly ([`sids`]); clocks of objects leave out slot numbers that others stand for ([`chain`]).
-//! 3. In fast mode a cache line that was one thread's becomes shared for all its granules at once, as in 4.4.2, but the
-//!    owner is noted in each granule so that the probes need not look at the line ([`check`]).
+//! 1. State is kept for 8-byte granules with byte masks, in four slots of segment, mask, read and
+//!    atomic (4.2 keeps two segment sets for each byte). A granule that more than four unordered
+//!    segments touch forgets one of them (6.1 bounds its sets the same way).
+//! 2. A segment is a thread's slot number and epoch; its lockset is found by them ([`held`]).
+//!    Segments are recycled with the slot number, not singly ([`sids`]); clocks of objects leave
+//!    out slot numbers that others stand for ([`chain`]).
+//! 3. In fast mode a cache line that was one thread's becomes shared for all its granules at once,
+//!    as in 4.4.2, but the owner is noted in each granule so that the probes need not look at the
+//!    line ([`check`]).
 //! 4. C++11 atomics are synchronisation here (the paper has only annotations): see [`atomics`].
-//! 5. OpenMP's tasks and sections are threads of their own, whichever thread runs them: see [`contexts`].
+//! 5. OpenMP's tasks and sections are threads of their own, whichever thread runs them: see
+//!    [`contexts`].
 //! 6. After a race on a granule its state is kept, and repetitions are folded by [`report`].
 
 pub mod atomics;

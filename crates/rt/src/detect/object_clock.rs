@@ -7,14 +7,15 @@
 //! thread's clock, which the thread makes once and hands out until it learns something new, and
 //! beside it the one lane that moves: the thread's own sid and epoch.
 //!
-//! **The shortcut.** Whoever knows a sid's epoch has learned all that its thread had released by then. So a thread that
-//! already knows the stamp of a kept clock need not look at the rest. That fails where a thread has
-//! taken over the sid of one that it did not see end: from then on ([`distrust_stamps`]), until a
-//! flush that begins later has forgotten all kept clocks, all lanes are compared.
+//! **The shortcut.** Whoever knows a sid's epoch has learned all that its thread had released by
+//! then. So a thread that already knows the stamp of a kept clock need not look at the rest. That
+//! fails where a thread has taken over the sid of one that it did not see end: from then on
+//! ([`distrust_stamps`]), until a flush that begins later has forgotten all kept clocks, all lanes
+//! are compared.
 //!
-//! **Generations.** A flush empties kept clocks before sids start over, and a release may come in between. So a kept clock
-//! says in which generation it was right; what it knows of sids that have started over since is
-//! dropped before it is used.
+//! **Generations.** A flush empties kept clocks before sids start over, and a release may come in
+//! between. So a kept clock says in which generation it was right; what it knows of sids that have
+//! started over since is dropped before it is used.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 

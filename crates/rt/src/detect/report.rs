@@ -74,9 +74,10 @@ fn takes_place(pc: usize, current: u32, other: u32) -> Option<&'static AtomicU8>
 }
 
 /// A pair that is none after all, now that it is known who made the earlier access:
-/// - Of a sid that has started over, a slot from before may have been put back by a probe that the flush overtook. Such a
-///   one is in no trace.
-/// - Both held a lock that does not order in hb mode (`ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX`) and still keeps them apart.
+/// - Of a sid that has started over, a slot from before may have been put back by a probe that the
+///   flush overtook. Such a one is in no trace.
+/// - Both held a lock that does not order in hb mode (`ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX`) and
+///   still keeps them apart.
 fn is_excused(t: &Thread, other: u32, earlier: &Earlier) -> bool {
     let is_restored = earlier.depth > 0 || super::settings().history == 0;
     if !is_restored && super::sids::has_started_over(crate::layout::sid(other)) {

@@ -7,9 +7,10 @@
 //!
 //! Invariants:
 //! - A sid has at most one user at a time.
-//! - A sid goes back to epoch 1 only in [`recycle`], after the shadow was emptied, *if* its last user had left it
-//!   before the emptying began *and* nobody has taken it up since. Clocks that still hold its old epochs are
-//!   corrected by [`BORN`]: a thread that has not yet looked since may miss a race, but cannot report a false one.
+//! - A sid goes back to epoch 1 only in [`recycle`], after the shadow was emptied, *if* its last
+//!   user had left it before the emptying began *and* nobody has taken it up since. Clocks that
+//!   still hold its old epochs are corrected by [`BORN`]: a thread that has not yet looked since
+//!   may miss a race, but cannot report a false one.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 

@@ -14,7 +14,7 @@ use super::{depot, flush, hand_over, settings};
 use crate::hub::log;
 use crate::trace::plain;
 use raddle_explore::OpKind;
-use raddle_wire::record::{HeldLock, Record, lock_kind};
+use raddle_wire::record::{HeldLock, LockKind, Record};
 
 /// A thread of unknown origin becomes known by its first synchronisation.
 #[inline(always)]
@@ -87,8 +87,7 @@ pub fn acquire_known(t: &mut Thread, key: usize) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Taking {
     pub mode: Mode,
-    /// One of [`lock_kind`].
-    pub what: u64,
+    pub what: LockKind,
     pub pc: usize,
 }
 
@@ -105,7 +104,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
 }
 
 /// The lock's number in reports, which are told of it once.
-pub fn number(key: usize, what: u64) -> u32 {
+pub fn number(key: usize, what: LockKind) -> u32 {
     let (uid, new) = objects::with(key, Object::lock_number);
     if new {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what });
@@ -217,7 +216,7 @@ pub fn unlocking_for_wait(t: Current, key: usize) -> u32 {
 
 /// The wait is over and the mutex held again.
 pub fn locked_after_wait(t: Current, key: usize, times: u32, pc: usize) {
-    let taking = Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc };
+    let taking = Taking { mode: Mode::Write, what: LockKind::Mutex, pc };
     for _ in 0..times.max(1) {
         locked(t, key, taking);
     }

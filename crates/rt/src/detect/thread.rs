@@ -8,14 +8,14 @@
 //!
 //! 1. Probes and interposed functions hold a [`Current`], which they get from [`current`] and pass
 //!    on by value. It is a pointer; each access through it makes a reference of its own, which ends
-//!    with the expression. A function that calls the real one, runs a callback or makes a scheduling
-//!    point takes a `Current`.
+//!    with the expression. A function that calls the real one, runs a callback or makes a
+//!    scheduling point takes a `Current`.
 //! 2. The detector's functions take `&mut Thread`, lent for one call (`&mut t`). They call nothing
 //!    that is the program's and never ask for [`current`]. What they hold stays in registers, which
 //!    the probes' speed depends on.
 //!
-//! A signal interrupts the second kind as well. Its handler then sees `inside`, leaves the signal in
-//! `signals` and returns; [`Inside`] delivers it when the last such call is over.
+//! A signal interrupts the second kind as well. Its handler then sees `inside`, leaves the signal
+//! in `signals` and returns; [`Inside`] delivers it when the last such call is over.
 //!
 //! A [`Card`] is shared by all threads. It is a pointer or `&Card`, never `&mut Card`.
 

@@ -5,7 +5,7 @@
 //! as it does, in the process that was made for it.
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::{cannot, outcome, outside, status};
+use raddle_wire::explore::{Cannot, Outside, Status, outcome};
 
 use super::serve::give_up_worker;
 use super::{Wait, is_on, op, point, retry_with_fork, state};
@@ -26,11 +26,11 @@ pub fn begins(pc: usize) -> Session {
     if !state().running {
         // The process was made for one order, which the other program knows nothing of.
         if state().serve.is_child() {
-            give_up_worker(status::CANNOT, cannot::EXEC);
+            give_up_worker(Status::Cannot, Cannot::Exec.number());
         }
         return Session::Kept;
     }
-    retry_with_fork(outside::PROCESS);
+    retry_with_fork(Outside::Process);
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
     state().serve.slot().outcome = outcome::EXEC;
     Session::Dropped

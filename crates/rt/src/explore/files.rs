@@ -7,7 +7,7 @@
 //! away that is new: that execution was the first to meet the change, so it counts; the worker
 //! ends, and each schedule gets a process of its own.
 
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 use crate::sys;
 
@@ -60,11 +60,11 @@ impl Files {
 
     /// After an execution in this process, or in one made of it. What cannot be put back, if
     /// anything.
-    pub fn put_back(&self, in_place: bool) -> Option<u64> {
+    pub fn put_back(&self, in_place: bool) -> Option<Outside> {
         for open in &self.open[..self.count] {
             let now = look(open.fd);
             if now.flags < 0 {
-                return Some(outside::FILE);
+                return Some(Outside::File);
             }
             if now.stands_at != open.stands_at {
                 let at = [open.fd, open.stands_at as usize, libc::SEEK_SET as usize, 0, 0, 0];
@@ -75,6 +75,6 @@ impl Files {
                 sys::syscall(libc::SYS_fcntl, flags);
             }
         }
-        (in_place && first_free() != self.free).then_some(outside::FILE)
+        (in_place && first_free() != self.free).then_some(Outside::File)
     }
 }

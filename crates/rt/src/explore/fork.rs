@@ -10,7 +10,7 @@
 use core::ffi::{c_int, c_void};
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 use super::point::{Breaks, End, point, wait};
 use super::{Wait, is_on, op, retry_with_fork, state};
@@ -48,7 +48,7 @@ extern "C" fn in_child() {
 pub fn forks(pc: usize) {
     // One that is made before the first thread can be waited for only once.
     state().serve.has_forked = true;
-    retry_with_fork(outside::PROCESS);
+    retry_with_fork(Outside::Process);
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
 }
 

@@ -1,9 +1,9 @@
 //! What is known of single places in the program: atomic operations that are no scheduling points,
 //! or that take or give back a lock, and frees that are no scheduling points.
 //!
-//! *Quiet* is what Rust's std does for itself, where who is first makes no difference to the program (`raddle_binary::quiet`). It takes
-//! effect with the step before. So does what the C library gives back of what it has allocated
-//! itself.
+//! *Quiet* is what Rust's std does for itself, where who is first makes no difference to the
+//! program (`raddle_binary::quiet`). It takes effect with the step before. So does what the C
+//! library gives back of what it has allocated itself.
 //!
 //! A lock of Rust's std is an atomic operation, inlined, and behind it a loop that looks at the
 //! lock a hundred times before it sleeps (`raddle_binary::lock_sites`). Where the place is known,
@@ -129,7 +129,8 @@ impl Quiet {
     }
 }
 
-/// Where the code of the C library and of the loader lies; nowhere, where it is part of the program.
+/// Where the code of the C library and of the loader lies; nowhere, where it is part of the
+/// program.
 fn c_library() -> [(usize, usize); 2] {
     const NAMES: [&[u8]; 2] = [b"/libc.so.6", b"/ld-linux-x86-64.so.2"];
     let mut found = [(0, 0); 2];

@@ -1,11 +1,10 @@
 //! Taking control of threads: one logical thread runs at a time, and the driver's orders say which.
 //!
 //! After CHESS (Musuvathi et al., *Finding and reproducing Heisenbugs in concurrent programs*, OSDI
-//! 2008), sections 3 and
-//! 4. Everything that a program can block on is a *scheduling point* here: the thread says what it is about to do
-//! ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets the [`Pilot`] choose among those
-//! that can go on. So nothing ever blocks, a state in which nobody can go on is a deadlock, and the
-//! choices are a schedule that can be repeated.
+//! 2008, sections 3 and 4). Everything that a program can block on is a *scheduling point* here: the
+//! thread says what it is about to do ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets
+//! the [`Pilot`] choose among those that can go on. So nothing ever blocks, a state in which nobody
+//! can go on is a deadlock, and the choices are a schedule that can be repeated.
 //!
 //! ```text
 //! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
@@ -38,17 +37,18 @@
 //! faults    … that the program has handlers for
 //! ```
 //!
-//! **Carrier.** Every logical thread is a real thread of the C library (a *donor*) that has parked itself and lent its
-//! stack and thread pointer to the one thread that runs, the *carrier*, which is the process's
-//! first. So `errno`, `pthread_self`, thread-local storage and the fields that libc keeps in its
-//! thread descriptor are each thread's own. Locks are taken by the real `try` functions, which
-//! never block, so that every kind of mutex means what it means; what would block is told apart
-//! beforehand by a look at the object.
+//! **Carrier.** Every logical thread is a real thread of the C library (a *donor*) that has parked
+//! itself and lent its stack and thread pointer to the one thread that runs, the *carrier*, which
+//! is the process's first. So `errno`, `pthread_self`, thread-local storage and the fields that
+//! libc keeps in its thread descriptor are each thread's own. Locks are taken by the real `try`
+//! functions, which never block, so that every kind of mutex means what it means; what would block
+//! is told apart beforehand by a look at the object.
 //!
 //! Invariants:
-//! - All that is written here between two points of one execution lies in [`State`], in the heap, or in memory that the
-//!   snapshot puts back. `State` is never part of the snapshot.
-//! - Nothing here calls into the C library while an execution runs, but for functions that take no lock.
+//! - All that is written here between two points of one execution lies in [`State`], in the heap,
+//!   or in memory that the snapshot puts back. `State` is never part of the snapshot.
+//! - Nothing here calls into the C library while an execution runs, but for functions that take no
+//!   lock.
 //! - Nobody holds a reference to [`State`], or to a part of it, across a call that may ask for it
 //!   again. [`state`] gives a [`Handle`], which is a pointer: each access through it makes a
 //!   reference of its own. Where several parts are used together (`let s = &mut *s;`), nothing is

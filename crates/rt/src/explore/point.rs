@@ -1,7 +1,7 @@
 //! Scheduling points: what a thread does before each step that others could see.
 
 use raddle_explore::{Op, OpKind, ThreadId, View};
-use raddle_wire::explore::{flag, gap, outcome, outside, point as of_table};
+use raddle_wire::explore::{Outside, flag, gap, outcome, point as of_table};
 
 use super::known_places::AtomicKind;
 use super::signals::Ran;
@@ -342,8 +342,8 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     }
 }
 
-/// Nobody can go on, but somebody waits for a descriptor, for a child, or for something that a child
-/// shares: the world outside may help (4.2). False: it did not.
+/// Nobody can go on, but somebody waits for a descriptor, for a child, or for something that a
+/// child shares: the world outside may help (4.2). False: it did not.
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
@@ -528,7 +528,7 @@ pub fn library_wrote(address: usize, len: usize, pc: usize) {
 pub fn uses_stream(file: usize, pc: usize) {
     if super::is_running() {
         if !is_seekable(file) {
-            super::retry_with_fork(outside::PIPE_OR_SOCKET);
+            super::retry_with_fork(Outside::PipeOrSocket);
         }
         point(op(OpKind::Io, file, pc), Wait::Nothing, pc);
     }
@@ -537,7 +537,7 @@ pub fn uses_stream(file: usize, pc: usize) {
 /// Before a stream is written to.
 pub fn fills_stream(pc: usize) {
     if super::is_running() {
-        super::retry_with_fork(outside::CHANGES);
+        super::retry_with_fork(Outside::Changes);
         // Another stream, a descriptor or the memory of `open_memstream` may stand for the same.
         hidden::note(gap::OUTSIDE);
         point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);

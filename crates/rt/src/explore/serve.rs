@@ -10,8 +10,8 @@ use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
 use raddle_wire::explore::{
-    ENDS, FRAMES, Header, Parts, Slot, Stack, awaits, cannot, flag, gap, outcome, outside, parts, point,
-    status,
+    Cannot, ENDS, FRAMES, Header, Outside, Parts, Slot, Stack, Status, awaits, flag, gap, outcome, parts,
+    point,
 };
 
 use super::files::Files;
@@ -177,7 +177,7 @@ extern "C" fn last_at_exit() {
     }
     // A child that the program has made says nothing, nor a program that such a child has become.
     if super::is_on() && !state().serve.begun && may_be_owner() {
-        say(status::NO_THREADS, state().serve.exit_status as u64);
+        say(Status::NoThreads, state().serve.exit_status as u64);
     }
 }
 
@@ -203,14 +203,14 @@ pub fn exits_at_once(code: i32, pc: usize) {
         finish_exit(code);
     }
     if !state().serve.begun && may_be_owner() {
-        say(status::NO_THREADS, code as u64);
+        say(Status::NoThreads, code as u64);
     }
     leave(code as usize)
 }
 
-fn say(what: u32, detail: u64) {
+fn say(what: Status, detail: u64) {
     header().detail.store(detail, Relaxed);
-    header().status.store(what, Release);
+    header().status.store(what.number(), Release);
     wake_driver();
 }
 
@@ -230,13 +230,13 @@ pub fn begin(_pc: usize) {
         return super::turn_off();
     }
     if s.serve.has_forked && !has(flag::FORK_AT_START) {
-        give_up_worker(status::NEEDS_FORK, outside::PROCESS);
+        give_up_worker(Status::NeedsFork, Outside::Process.number());
     }
     if s.serve.shares_memory && !has(flag::FORK_AT_START) {
-        give_up_worker(status::NEEDS_FORK, outside::SHARED_MEMORY);
+        give_up_worker(Status::NeedsFork, Outside::SharedMemory.number());
     }
     if !super::switch::is_possible() && !os_threads::are_used() {
-        say(status::CANNOT, cannot::NO_FSGSBASE);
+        say(Status::Cannot, Cannot::NoFsgsbase.number());
         leave(0);
     }
     called_imports::prepare();
@@ -334,7 +334,7 @@ extern "C" fn serve(_: usize) -> ! {
     }
     let output = s.output;
     s.serve.files.note(output);
-    say(status::READY, 0);
+    say(Status::Ready, 0);
     loop {
         next_order();
         if has(flag::FORK) {
@@ -350,7 +350,7 @@ extern "C" fn serve(_: usize) -> ! {
                     sys::syscall(libc::SYS_wait4, [child as usize, &raw mut ended as usize, 0, 0, 0, 0]);
                     note_end(ended);
                     found_functions::take_over();
-                    if header().status.load(Relaxed) != status::READY {
+                    if header().status.load(Relaxed) != Status::Ready.number() {
                         leave(0);
                     }
                     let lost = state().serve.files.put_back(false);
@@ -376,9 +376,9 @@ extern "C" fn serve(_: usize) -> ! {
 }
 
 /// Another worker is needed where something cannot be put back.
-fn give_up_for(lost: Option<u64>) {
+fn give_up_for(lost: Option<Outside>) {
     if let Some(why) = lost {
-        give_up_worker(status::NEEDS_FORK, why);
+        give_up_worker(Status::NeedsFork, why.number());
     }
 }
 
@@ -389,7 +389,7 @@ fn note_end(ended: i32) {
     // SAFETY: the slot of the order that is done, as the header tells; the child that wrote to it
     // has ended.
     let slot = unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) }.slot;
-    let ready = header().status.load(Relaxed) == status::READY;
+    let ready = header().status.load(Relaxed) == Status::Ready.number();
     if ready && matches!(slot.outcome, outcome::EXEC | outcome::NONE) {
         slot.awaits = if slot.outcome == outcome::EXEC { awaits::OTHER_PROGRAM } else { 0 };
         let by_signal = libc::WIFSIGNALED(ended);
@@ -414,7 +414,7 @@ fn next_order() {
     let wanted = s.serve.order;
     loop {
         if header().stop.load(Acquire) != 0 {
-            say(status::STOPPED, 0);
+            say(Status::Stopped, 0);
             leave(0);
         }
         let posted = header().posted.load(Acquire);
@@ -583,7 +583,7 @@ pub fn finish_exit(code: i32) -> ! {
 }
 
 /// This worker cannot go on; another may.
-pub fn give_up_worker(why: u32, detail: u64) -> ! {
+pub fn give_up_worker(why: Status, detail: u64) -> ! {
     let mut s = state();
     if s.running {
         s.serve.slot().outcome = outcome::RETRY;
@@ -593,25 +593,25 @@ pub fn give_up_worker(why: u32, detail: u64) -> ! {
 }
 
 /// The program is about to do what memory alone cannot undo.
-pub fn retry_with_fork(why: u64) {
-    let late = outside::is_shared_with_forks(why) && !has(flag::FORK_AT_START);
+pub fn retry_with_fork(why: Outside) {
+    let late = why.is_shared_with_forks() && !has(flag::FORK_AT_START);
     if super::is_running() && (!has(flag::FORK) || late) {
-        give_up_worker(status::NEEDS_FORK, why);
+        give_up_worker(Status::NeedsFork, why.number());
     }
 }
 
 /// The program is about to change files or folders.
 pub fn changes_outside(pc: usize) {
-    changes(outside::CHANGES, pc);
+    changes(Outside::Changes, pc);
 }
 
 /// The program is about to close or copy a descriptor, or to change what else a process has for
 /// itself, such as its limits.
 pub fn changes_process(pc: usize) {
-    changes(outside::FILE, pc);
+    changes(Outside::File, pc);
 }
 
-fn changes(what: u64, pc: usize) {
+fn changes(what: Outside, pc: usize) {
     if super::is_on() {
         retry_with_fork(what);
         hidden::note(gap::OUTSIDE);
@@ -629,7 +629,7 @@ pub fn looks_outside(pc: usize) {
 /// one thread, nobody is there to see it.
 pub fn unknown_call(pc: usize) {
     if super::is_running() && state().joined + 1 < state().count {
-        retry_with_fork(outside::CHANGES);
+        retry_with_fork(Outside::Changes);
         hidden::note(gap::SYSTEM_CALL);
         looks_outside(pc);
     }

@@ -18,7 +18,7 @@ use super::{heap, state, threads, written};
 use crate::hub::modules;
 use crate::layout::RESERVED;
 use crate::sys;
-use raddle_wire::explore::{gap, outside};
+use raddle_wire::explore::{Outside, gap};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
@@ -70,7 +70,7 @@ pub fn mapping(at: usize, len: usize, flags: i32, pc: usize) {
         if !super::is_running() {
             super::shares_memory();
         }
-        super::retry_with_fork(outside::SHARED_MEMORY);
+        super::retry_with_fork(Outside::SharedMemory);
     }
     if flags & libc::MAP_FIXED != 0 && flags & libc::MAP_FIXED_NOREPLACE != libc::MAP_FIXED_NOREPLACE {
         replacing(at, len, pc);
@@ -81,7 +81,7 @@ pub fn mapping(at: usize, len: usize, flags: i32, pc: usize) {
 pub fn mapping_again() {
     if super::is_on() {
         state().serve.maps_file = true;
-        super::retry_with_fork(outside::MAPPING);
+        super::retry_with_fork(Outside::Mapping);
     }
 }
 
@@ -97,7 +97,7 @@ pub fn mapped(at: usize, len: usize) {
     }
     match state().snapshot.mapped.iter_mut().find(|m| m.1 == 0) {
         Some(free) => *free = (at, len),
-        None => super::retry_with_fork(outside::MAPPING),
+        None => super::retry_with_fork(Outside::Mapping),
     }
 }
 
@@ -112,7 +112,7 @@ pub fn unmapping(at: usize, len: usize, pc: usize) {
     super::circle::forget();
     match state().snapshot.mapped.iter_mut().find(|m| **m == (at, len)) {
         Some(m) => *m = (0, 0),
-        None => super::retry_with_fork(outside::MAPPING),
+        None => super::retry_with_fork(Outside::Mapping),
     }
 }
 
@@ -124,7 +124,7 @@ pub fn protecting(at: usize, len: usize, pc: usize) {
     takes_away(at, len, pc);
     let within = |m: &(usize, usize)| m.0 <= at && at + len <= m.0 + m.1;
     if !state().snapshot.mapped.iter().any(within) {
-        super::retry_with_fork(outside::MAPPING);
+        super::retry_with_fork(Outside::Mapping);
     }
 }
 

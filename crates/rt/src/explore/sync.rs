@@ -15,7 +15,7 @@ use super::point::{Breaks, End, point, wait};
 use super::{Several, Wait, has, hidden, op, state, time};
 use crate::interpose::{Real, channel};
 use crate::sys;
-use raddle_wire::explore::{flag, gap, outside};
+use raddle_wire::explore::{Outside, flag, gap};
 
 type One = unsafe extern "C" fn(usize) -> c_int;
 
@@ -412,7 +412,7 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     if !state().running || fd == 1 || fd == 2 {
         return true;
     }
-    super::retry_with_fork(outside::PIPE_OR_SOCKET);
+    super::retry_with_fork(Outside::PipeOrSocket);
     if is_file(fd) {
         uses_file(fd, events == libc::POLLOUT, pc);
         return true;
@@ -444,7 +444,7 @@ pub fn uses_file(fd: c_int, writes: bool, pc: usize) {
         return;
     }
     if writes {
-        super::retry_with_fork(outside::CHANGES);
+        super::retry_with_fork(Outside::Changes);
         hidden::note(gap::OUTSIDE);
     }
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
@@ -470,7 +470,7 @@ pub fn several(which: Several, waits: bool, until: Until, pc: usize) -> bool {
     if !state().running {
         return true;
     }
-    super::retry_with_fork(outside::PIPE_OR_SOCKET);
+    super::retry_with_fork(Outside::PipeOrSocket);
     let what = if waits { Wait::Several(which) } else { Wait::Nothing };
     // Which channels are meant is not known: related to everything.
     goes_on(wait_until(op(OpKind::Other, 0, pc), what, until, Breaks::AnyHandler, pc))

@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use raddle_explore::{MAX_THREADS, Op, OpKind};
-use raddle_wire::explore::status;
+use raddle_wire::explore::Status;
 
 use super::circle::Circle;
 use super::point::{Breaks, End, leave_for_good, point, wait};
@@ -534,7 +534,7 @@ unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize
 pub fn next_id() -> usize {
     let i = state().count;
     if i >= MAX_THREADS || (i > donors() && !os_threads::are_used()) {
-        serve::give_up_worker(status::MORE_DONORS, i as u64 * 2);
+        serve::give_up_worker(Status::MoreDonors, i as u64 * 2);
     }
     i
 }

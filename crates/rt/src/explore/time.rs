@@ -3,14 +3,16 @@
 //!
 //! When a wait with a time-out can give up, and a timer can expire ([`horizon`]):
 //!
-//! 1. While a thread can go on, no more than [`SLOWEST`] passes between two of its steps. So what is due within that time may come at
-//!    any moment, and what is due later may not: a time-out of days does not come between two lines.
-//! 2. Where nobody can go on, time passes until the first of all that is due: a wait, a timer, the end of a sleep. What is due within
-//!    [`SLOWEST`] of that may come too.
-//! 3. A thread that yields [`PATIENCE`] times while another waits may be waiting for that one's time-out, which then may come. A thread
-//!    that polls moves the clock little or not at all.
-//! 4. What has passed because other threads looked at clocks since a thread last did so itself, when it made its deadline, does not
-//!    bring its time-out nearer: a look takes no time, and a program may look thousands of times.
+//! 1. While a thread can go on, no more than [`SLOWEST`] passes between two of its steps. So what
+//!    is due within that time may come at any moment, and what is due later may not: a time-out of
+//!    days does not come between two lines.
+//! 2. Where nobody can go on, time passes until the first of all that is due: a wait, a timer, the
+//!    end of a sleep. What is due within [`SLOWEST`] of that may come too.
+//! 3. A thread that yields [`PATIENCE`] times while another waits may be waiting for that one's
+//!    time-out, which then may come. A thread that polls moves the clock little or not at all.
+//! 4. What has passed because other threads looked at clocks since a thread last did so itself,
+//!    when it made its deadline, does not bring its time-out nearer: a look takes no time, and a
+//!    program may look thousands of times.
 //!
 //! Deviation: a sleep may end at any moment, however long it is. A program that works until its
 //! main thread has slept for a minute would otherwise have to work for a minute.

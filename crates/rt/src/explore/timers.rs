@@ -12,10 +12,12 @@
 //! 1. Timers expire in the order in which they are due.
 //! 2. One that is due already (somebody slept past it) is a step like any other.
 //! 3. Before that: only as early as a wait may be given up ([`time::horizon`]).
-//! 4. A signal that would end the process is a watchdog, set against hanging: it does not come before it is due. Where nobody else
-//!    can go on there is a deadlock, which is a better word for it.
-//! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the program's own threads there are no
-//!    more: a periodic timer neither goes on for ever nor hides a deadlock.
+//! 4. A signal that would end the process is a watchdog, set against hanging: it does not come
+//!    before it is due. Where nobody else can go on there is a deadlock, which is a better word for
+//!    it.
+//! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the
+//!    program's own threads there are no more: a periodic timer neither goes on for ever nor hides
+//!    a deadlock.
 //!
 //! Deviations: (1) time that the processor spends (`ITIMER_PROF`, CPU clocks) is virtual time too.
 //! (2) A watchdog that is set before the first thread never rings.
@@ -23,7 +25,7 @@
 use core::ffi::{c_int, c_void};
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 use super::point::{Breaks, point, wait};
 use super::signals::{self, Parcel};
@@ -160,7 +162,7 @@ fn claim(n: usize, clock: c_int, notify: Notify) {
 /// `timerfd_create`: an eventfd.
 pub fn create_descriptor(clock: c_int, flags: c_int, pc: usize) -> Result<c_int, c_int> {
     begin(pc);
-    retry_with_fork(outside::TIMER);
+    retry_with_fork(Outside::Timer);
     let n = free().ok_or(libc::EMFILE)?;
     let fd = sys::syscall(libc::SYS_eventfd2, [0, flags as usize, 0, 0, 0, 0]) as c_int;
     if fd < 0 {

@@ -1,5 +1,5 @@
-//! `__tsan_default_options` and `__tsan_default_suppressions`, which a program may define to set options
-//! for ThreadSanitizer. The driver reads what they return.
+//! `__tsan_default_options` and `__tsan_default_suppressions`, which a program may define to set
+//! options for ThreadSanitizer. The driver reads what they return.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -1,10 +1,10 @@
 //! `std::promise::set_value_at_thread_exit` and `std::packaged_task::make_ready_at_thread_exit`.
 //!
-//! The value is stored at once, by code of headers, which is instrumented. It becomes ready when the
-//! thread ends, after the destructors of its thread-local variables, by code of libstdc++, which is
-//! not: an entry of a list, with a function that stores the status and wakes who waits. Whoever gets
-//! the value loads that status in instrumented code. So the entry's function is replaced by one that
-//! makes the store known and then calls the library's own.
+//! The value is stored at once, by code of headers, which is instrumented. It becomes ready when
+//! the thread ends, after the destructors of its thread-local variables, by code of libstdc++,
+//! which is not: an entry of a list, with a function that stores the status and wakes who waits.
+//! Whoever gets the value loads that status in instrumented code. So the entry's function is
+//! replaced by one that makes the store known and then calls the library's own.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};

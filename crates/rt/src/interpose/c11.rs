@@ -6,7 +6,7 @@ use super::{condvar, interpose, mutex};
 use crate::detect::{misuse, sync};
 use crate::explore::sync::{self as sync_explore, Until};
 use raddle_explore::OpKind;
-use raddle_wire::record::lock_kind;
+use raddle_wire::record::LockKind;
 
 /// `thrd_success`
 const SUCCESS: c_int = 0;
@@ -34,7 +34,7 @@ interpose! {
     }
     fn mtx_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         mutex::using(t, m, pc);
-        mutex::taking(t, m, lock_kind::MUTEX, pc);
+        mutex::taking(t, m, LockKind::Mutex, pc);
         let r = real(m);
         mutex::taken(t, m, r, pc);
         r

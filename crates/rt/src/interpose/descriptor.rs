@@ -9,7 +9,7 @@ use super::{descriptor_use, interpose};
 use crate::detect::thread::Current;
 use crate::explore;
 use crate::sys;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 /// A lock that belongs to an open file, not to the process, is let go of, or taken.
 fn unlocking(t: Current, fd: c_int) {
@@ -124,7 +124,7 @@ interpose! {
         Call::new(t, pc).wrote_if(r == 0, fds.cast::<[c_int; 2]>());
         r
     } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        explore::retry_with_fork(Outside::PipeOrSocket);
         piped(fds, real(fds))
     }
     fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| {
@@ -132,7 +132,7 @@ interpose! {
         Call::new(t, pc).wrote_if(r == 0, fds.cast::<[c_int; 2]>());
         r
     } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        explore::retry_with_fork(Outside::PipeOrSocket);
         piped(fds, real(fds, flags))
     }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
@@ -140,17 +140,17 @@ interpose! {
         Call::new(t, pc).wrote_if(r == 0, fds.cast::<[c_int; 2]>());
         r
     } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        explore::retry_with_fork(Outside::PipeOrSocket);
         paired(fds, real(domain, kind, protocol, fds))
     }
     fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        explore::retry_with_fork(Outside::PipeOrSocket);
         opened(real(value, flags), new_channel())
     }
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, |t, pc, real| {
         opened(real(domain, kind, protocol), SOCKETS)
     } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::PIPE_OR_SOCKET);
+        explore::retry_with_fork(Outside::PipeOrSocket);
         opened(real(domain, kind, protocol), SOCKETS)
     }
     fn close(fd: c_int) -> c_int, |t, pc, real| {

@@ -6,7 +6,7 @@ use super::access::{Call, Text, accesses};
 use super::interpose;
 use crate::detect::thread::Current;
 use crate::explore;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 type Room = *mut c_char;
 type Stat = *mut libc::stat;
@@ -144,7 +144,7 @@ unsafe fn opens_named(
 fn opens_by(flags: c_int, pc: usize) {
     match flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) {
         libc::O_RDONLY => {
-            explore::retry_with_fork(outside::FILE);
+            explore::retry_with_fork(Outside::File);
             explore::looks_outside(pc);
         }
         _ => explore::changes_outside(pc),

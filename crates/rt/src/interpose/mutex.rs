@@ -12,7 +12,7 @@ use crate::explore::sync::{self as sync_explore, Until};
 use crate::sys;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
-use raddle_wire::record::{lock_kind, misuse as what};
+use raddle_wire::record::{LockKind, MisuseKind};
 
 /// A robust mutex whose owner died is held by whoever is told so.
 pub fn is_held(result: c_int) -> bool {
@@ -24,7 +24,7 @@ pub fn taken(t: Current, m: *mut c_void, result: c_int, pc: usize) {
         if is_shared(m) {
             super::process::world_acquire(t);
         }
-        sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc });
+        sync::locked(t, m as usize, Taking { mode: Mode::Write, what: LockKind::Mutex, pc });
     }
 }
 
@@ -37,16 +37,16 @@ pub fn using(mut t: Current, m: *mut c_void, pc: usize) {
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(m.cast()) };
         misuse::used(&mut t, m as usize, pc);
         if field(m, field::KIND) == field::DESTROYED {
-            misuse::of_lock(&mut t, what::USED_DESTROYED, m as usize, lock_kind::MUTEX, pc);
+            misuse::of_lock(&mut t, MisuseKind::UsedDestroyed, m as usize, LockKind::Mutex, pc);
         }
     }
 }
 
 /// Before a wait for the mutex or spinlock.
-pub fn taking(mut t: Current, m: *mut c_void, what: u64, pc: usize) {
+pub fn taking(mut t: Current, m: *mut c_void, what: LockKind, pc: usize) {
     if !t.openmp.within_lock {
         if t.held.holds(m as usize) && waits_for_itself(m, what) {
-            misuse::of_lock(&mut t, what::DOUBLE_LOCK, m as usize, what, pc);
+            misuse::of_lock(&mut t, MisuseKind::DoubleLock, m as usize, what, pc);
         }
         sync::locking(&mut t, m as usize, Taking { mode: Mode::Write, what, pc });
     }
@@ -67,15 +67,15 @@ fn field(m: *const c_void, at: usize) -> u32 {
 }
 
 /// Recursive mutexes may be taken again, and those that check errors say so to the program.
-fn waits_for_itself(m: *const c_void, what: u64) -> bool {
+fn waits_for_itself(m: *const c_void, what: LockKind) -> bool {
     let kind = field(m, field::KIND) as c_int & 3;
-    what == lock_kind::SPINLOCK
+    what == LockKind::Spinlock
         || matches!(kind, libc::PTHREAD_MUTEX_NORMAL | libc::PTHREAD_MUTEX_ADAPTIVE_NP)
             && field(m, field::OWNER) == sys::thread_id()
 }
 
-/// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before raddle
-/// looked. Not of a robust one, one that checks errors, or one that other processes use.
+/// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before
+/// raddle looked. Not of a robust one, one that checks errors, or one that other processes use.
 pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
     const ROBUST: u32 = 16;
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
@@ -84,16 +84,16 @@ pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
         return;
     }
     if field(m, field::LOCK) == 0 && owner == 0 {
-        misuse::of_lock(&mut t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::MUTEX, pc);
+        misuse::of_lock(&mut t, MisuseKind::UnlockUnlocked, m as usize, LockKind::Mutex, pc);
     } else if owner != 0 && owner != sys::thread_id() {
-        misuse::of_lock(&mut t, what::UNLOCK_OF_ANOTHERS, m as usize, lock_kind::MUTEX, pc);
+        misuse::of_lock(&mut t, MisuseKind::UnlockOfAnothers, m as usize, LockKind::Mutex, pc);
     }
 }
 
 /// Before a mutex is destroyed.
 pub fn destroying(mut t: Current, m: *mut c_void, pc: usize) {
     if field(m, field::LOCK) != 0 && !is_shared(m) {
-        misuse::of_lock(&mut t, what::DESTROYED_LOCKED, m as usize, lock_kind::MUTEX, pc);
+        misuse::of_lock(&mut t, MisuseKind::DestroyedLocked, m as usize, LockKind::Mutex, pc);
     }
     misuse::made_or_destroyed(t, m as usize, pc);
 }
@@ -120,7 +120,7 @@ pub fn letting_go(t: Current, m: *mut c_void) {
 interpose! {
     fn pthread_mutex_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         using(t, m, pc);
-        taking(t, m, lock_kind::MUTEX, pc);
+        taking(t, m, LockKind::Mutex, pc);
         let r = real(m);
         taken(t, m, r, pc);
         r
@@ -180,11 +180,11 @@ interpose! {
     }
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
-        taking(t, m, lock_kind::SPINLOCK, pc);
+        taking(t, m, LockKind::Spinlock, pc);
         misuse::used(&mut t, m as usize, pc);
         let r = real(m);
         if r == 0 {
-            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
+            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: LockKind::Spinlock, pc });
         }
         r
     } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
@@ -194,7 +194,7 @@ interpose! {
         misuse::used(&mut t, m as usize, pc);
         let r = real(m);
         if r == 0 {
-            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
+            sync::locked(t, m as usize, Taking { mode: Mode::Write, what: LockKind::Spinlock, pc });
         }
         r
     } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
@@ -204,7 +204,7 @@ interpose! {
         misuse::used(&mut t, m as usize, pc);
         // glibc's value of one that is free is 1.
         if t.known && !t.held.holds(m as usize) && *m.cast::<c_int>() == 1 {
-            misuse::of_lock(&mut t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::SPINLOCK, pc);
+            misuse::of_lock(&mut t, MisuseKind::UnlockUnlocked, m as usize, LockKind::Spinlock, pc);
         }
         sync::unlocking(t, m as usize);
         real(m)

@@ -96,7 +96,8 @@ fn key_of_child(pid: c_int) -> usize {
     CHILDREN + pid as usize * 8
 }
 
-/// Calls that are about to make a child: its number, by which its order is known, comes at their end.
+/// Calls that are about to make a child: its number, by which its order is known, comes at their
+/// end.
 static MAKING: AtomicU32 = AtomicU32::new(0);
 /// The thread that made the last such call.
 static MAKER: AtomicU32 = AtomicU32::new(0);

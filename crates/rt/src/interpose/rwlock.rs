@@ -11,11 +11,11 @@ use crate::explore::sync::{self as sync_explore, Until};
 use crate::sys;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
-use raddle_wire::record::{lock_kind, misuse as what};
+use raddle_wire::record::{LockKind, MisuseKind};
 
 fn taken(t: Current, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_int {
     if result == 0 {
-        sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
+        sync::locked(t, l as usize, Taking { mode, what: LockKind::Rwlock, pc });
     }
     result
 }
@@ -32,14 +32,14 @@ unsafe fn check_unlock(mut t: Current, l: *mut c_void, pc: usize) {
         return;
     }
     if readers >> READERS == 0 && readers & WRITE_LOCKED == 0 && writer == 0 {
-        misuse::of_lock(&mut t, what::UNLOCK_UNLOCKED, l as usize, lock_kind::RWLOCK, pc);
+        misuse::of_lock(&mut t, MisuseKind::UnlockUnlocked, l as usize, LockKind::Rwlock, pc);
     } else if writer != 0 && writer != sys::thread_id() {
-        misuse::of_lock(&mut t, what::UNLOCK_OF_ANOTHERS, l as usize, lock_kind::RWLOCK, pc);
+        misuse::of_lock(&mut t, MisuseKind::UnlockOfAnothers, l as usize, LockKind::Rwlock, pc);
     }
 }
 
 fn taking(mut t: Current, l: *mut c_void, mode: Mode, pc: usize) {
-    sync::locking(&mut t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
+    sync::locking(&mut t, l as usize, Taking { mode, what: LockKind::Rwlock, pc });
 }
 
 interpose! {

@@ -11,7 +11,7 @@ use crate::explore::sync::{self as sync_explore, Until};
 use crate::trace::plain;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 fn waited(mut t: Current, s: *mut c_void, result: c_int) -> c_int {
     if result == 0 {
@@ -50,7 +50,7 @@ fn is_shared(s: *mut c_void) -> bool {
 interpose! {
     /// Gives back memory that the next execution would want: see `outside`.
     fn sem_close(s: *mut c_void) -> c_int, |t, pc, real| { real(s) } record as detect, tsvd real, explore {
-        explore::retry_with_fork(outside::SHARED_MEMORY);
+        explore::retry_with_fork(Outside::SharedMemory);
         real(s)
     }
     fn sem_post(s: *mut c_void) -> c_int, |t, pc, real| {

@@ -354,3 +354,45 @@ interpose! {
         taken(explore::signals::wait(*set.cast(), most, Breaks::AnyHandler, pc), info)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    use super::*;
+
+    static SEEN: [AtomicU32; SIGNALS] = [const { AtomicU32::new(0) }; SIGNALS];
+
+    /// While this runs, two more signals come and have to wait.
+    extern "C" fn handler(signal: c_int) {
+        SEEN[signal as usize].fetch_add(1, Relaxed);
+        if signal == libc::SIGUSR1 {
+            (0..2).for_each(|_| current().signals.push(&info(libc::SIGWINCH)));
+        }
+    }
+
+    fn info(signal: c_int) -> libc::siginfo_t {
+        // SAFETY: zeros are a description.
+        let mut info: libc::siginfo_t = unsafe { core::mem::zeroed() };
+        (info.si_signo, info.si_code) = (signal, libc::SI_QUEUE);
+        info
+    }
+
+    #[test]
+    fn signals_that_come_while_others_are_delivered_take_nobodys_place() {
+        let all = [libc::SIGUSR1, libc::SIGUSR2, libc::SIGWINCH];
+        for signal in all {
+            // SAFETY: a handler that only counts.
+            unsafe { libc::signal(signal, handler as *const () as usize) };
+        }
+        current().signals.push(&info(libc::SIGUSR1));
+        current().signals.push(&info(libc::SIGUSR2));
+        Pending::deliver();
+        assert_eq!(all.map(|s| SEEN[s as usize].load(Relaxed)), [1, 1, 0]);
+        assert_eq!(current().signals.n, 2);
+        Pending::deliver();
+        // A signal of this number is pending once.
+        assert!(SEEN[libc::SIGWINCH as usize].load(Relaxed) >= 1);
+        assert_eq!((SEEN[libc::SIGUSR2 as usize].load(Relaxed), current().signals.n), (1, 0));
+    }
+}

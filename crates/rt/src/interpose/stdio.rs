@@ -11,7 +11,7 @@ use super::memory_streams::flushed;
 use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::is_active;
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 type File = *mut c_void;
 type Room = *mut c_char;
@@ -206,7 +206,7 @@ unsafe fn opens_by(mode: Text, pc: usize) {
     let reads = unsafe { *mode as u8 == b'r' && !core::ffi::CStr::from_ptr(mode).to_bytes().contains(&b'+') };
     match reads {
         true => {
-            explore::retry_with_fork(outside::FILE);
+            explore::retry_with_fork(Outside::File);
             explore::looks_outside(pc);
         }
         false => explore::changes_outside(pc),

@@ -1,7 +1,8 @@
 //! What the probes of copied code tell the detector.
 //!
-//! A variable that an instruction with LOCK, or `xchg`, has touched synchronises: its loads acquire,
-//! its stores release, and it is not checked itself. See the essay of the crate `relocate`.
+//! A variable that an instruction with LOCK, or `xchg`, has touched synchronises: its loads
+//! acquire, its stores release, and it is not checked itself. See the essay of the crate
+//! `relocate`.
 //!
 //! Each function gets an address, a number, the place, and what the program has in rcx and rsi. It
 //! returns where the probe shall return to; 0: to its caller.
@@ -159,8 +160,8 @@ pub extern "C" fn before_relaxed(address: usize) -> usize {
     0
 }
 
-/// Before a load that acquires. What it sees may be newer than the probe, so the acquire comes after
-/// it.
+/// Before a load that acquires. What it sees may be newer than the probe, so the acquire comes
+/// after it.
 pub extern "C" fn before_load(address: usize, _: usize, pc: usize) -> usize {
     current().acquires = address;
     super::acquiring_way(pc).unwrap_or_else(|| after_atomic(address))

@@ -1,8 +1,8 @@
 //! A program without probes of its own executes a copy of its code that has them.
 //!
 //! The driver has made the copy (the crate `relocate`); [`install`] maps it at its fixed distance
-//! from the executable and makes the original functions jump into it, before the first of them runs.
-//! [`thunks`] is what the copy calls, [`accesses`] what becomes of that, and [`unwind`] keeps
+//! from the executable and makes the original functions jump into it, before the first of them
+//! runs. [`thunks`] is what the copy calls, [`accesses`] what becomes of that, and [`unwind`] keeps
 //! exceptions working.
 
 mod accesses;

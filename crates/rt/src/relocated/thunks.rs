@@ -32,8 +32,8 @@ macro_rules! restore_and_return {
 }
 
 /// Behind `save!`: calls the function in rax with rdi, rsi, the return address, the caller's rcx,
-/// and the caller's rsi, which a probe with a number has pushed. If it returns an address, the probe
-/// returns there.
+/// and the caller's rsi, which a probe with a number has pushed. If it returns an address, the
+/// probe returns there.
 #[unsafe(naked)]
 unsafe extern "C" fn slow() {
     naked_asm!(

@@ -81,8 +81,8 @@ unsafe extern "C" fn set_ip(context: *mut c_void, to: usize) {
     }
 }
 
-/// Takes the calls that an exception leaves from the shadow call stack: one for each copied function
-/// between here and the one that it lands in, whose own call is the last.
+/// Takes the calls that an exception leaves from the shadow call stack: one for each copied
+/// function between here and the one that it lands in, whose own call is the last.
 fn leave_calls(landing: *mut c_void) {
     static BACKTRACE: AtomicUsize = AtomicUsize::new(0);
     type Visit = unsafe extern "C" fn(*mut c_void, *mut Left) -> c_int;

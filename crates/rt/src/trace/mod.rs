@@ -4,22 +4,23 @@
 //! ASPLOS 2011), section 7.2: for each access the program counter, the address and the value before
 //! a read or after a write; for each operation that synchronises, what it was.
 //!
-//! **It rides on the scheduler.** The paper traces threads that run freely, and writes a file a thread so that they do not wait for
-//! each other. Here the process is under [`crate::explore`]: one logical thread runs at a time.
-//! That buys three things. Values are exact, but where code without probes has changed the memory
-//! meanwhile: a write's probe comes before the store, and the value is taken at the same thread's
-//! next probe, before which nobody else has run. The order of events is the order in which they
-//! happened, in one stream, with no clock read and no lock taken. And the run can be had again: the
-//! same order of the driver's gives the same addresses and the same events, so memory that only one
-//! thread touches is found out in one execution ([`mode::LEARN`]) and left out of the next
-//! ([`mode::SHARED`]).
+//! **It rides on the scheduler.** The paper traces threads that run freely, and writes a file a
+//! thread so that they do not wait for each other. Here the process is under [`crate::explore`]:
+//! one logical thread runs at a time. That buys three things. Values are exact, but where code
+//! without probes has changed the memory meanwhile: a write's probe comes before the store, and the
+//! value is taken at the same thread's next probe, before which nobody else has run. The order of
+//! events is the order in which they happened, in one stream, with no clock read and no lock taken.
+//! And the run can be had again: the same order of the driver's gives the same addresses and the
+//! same events, so memory that only one thread touches is found out in one execution
+//! ([`mode::LEARN`]) and left out of the next ([`mode::SHARED`]).
 //!
 //! A program that cannot be scheduled is traced as it runs, with less certainty: [`plain`].
 //!
-//! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by the driver, on another core; to schedule a step
-//! is ten times that. So a program that synchronises often is recorded whole the first time, with
-//! what is a thread's own and what turns out to be shared ([`RecordedEvent::Shared`]), of which the driver
-//! keeps the shared; there is no second execution ([`progress`]).
+//! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by
+//! the driver, on another core; to schedule a step is ten times that. So a program that
+//! synchronises often is recorded whole the first time, with what is a thread's own and what turns
+//! out to be shared ([`RecordedEvent::Shared`]), of which the driver keeps the shared; there is no
+//! second execution ([`progress`]).
 //!
 //! Where a thread accesses much memory between two steps, most of it is its own, and passes by in
 //! eight instructions ([`probes`]). While it is learned what is shared, what touches memory that is

@@ -2,15 +2,15 @@
 //!
 //! What is shared is known only at the end. There are two ways to record no more than that.
 //!
-//! **All at once, and choose afterwards** ([`Records::All`]). One execution is enough. But an access to a thread's own memory, which would
-//! pass by in 2 ns, takes 7 ns and 5 bytes. That is nothing beside the scheduler where a thread
-//! makes a few accesses between two steps, as programs do whose threads work together, and far too
-//! much where it computes in its own memory. So the bytes are held against the steps
-//! ([`Progress::most`]): a hash table under locks has 40 to a step, a queue 160, a sweep over a
-//! grid two million.
+//! **All at once, and choose afterwards** ([`Records::All`]). One execution is enough. But an
+//! access to a thread's own memory, which would pass by in 2 ns, takes 7 ns and 5 bytes. That is
+//! nothing beside the scheduler where a thread makes a few accesses between two steps, as programs
+//! do whose threads work together, and far too much where it computes in its own memory. So the
+//! bytes are held against the steps ([`Progress::most`]): a hash table under locks has 40 to a
+//! step, a queue 160, a sweep over a grid two million.
 //!
-//! **What is known to be shared** ([`Records::Chosen`]), once the first way has turned out to be too long: a part of it is then recorded by a
-//! second execution.
+//! **What is known to be shared** ([`Records::Chosen`]), once the first way has turned out to be
+//! too long: a part of it is then recorded by a second execution.
 
 use raddle_explore::Op;
 

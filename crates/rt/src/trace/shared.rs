@@ -2,12 +2,13 @@
 //! ([`crate::layout::OWNERS`]), which no snapshot puts back. So what one execution learns the next
 //! knows.
 //!
-//! **Most memory is one thread's own, and costs next to nothing.** The probes of a traced run ([`super::probes`]) are eight instructions
-//! long where the granule is the running thread's: there is nothing to learn, nothing to record,
-//! and nothing to settle, since a write that is pending is one to shared memory, which the thread
-//! does not change in between. A quarter of the program's memory is what they look at; the
-//! detector's shadow, where this was kept at first, is twice as large as what it stands for, and to
-//! bring it into the cache was two fifths of what a hash table paid.
+//! **Most memory is one thread's own, and costs next to nothing.** The probes of a traced run
+//! ([`super::probes`]) are eight instructions long where the granule is the running thread's: there
+//! is nothing to learn, nothing to record, and nothing to settle, since a write that is pending is
+//! one to shared memory, which the thread does not change in between. A quarter of the program's
+//! memory is what they look at; the detector's shadow, where this was kept at first, is twice as
+//! large as what it stands for, and to bring it into the cache was two fifths of what a hash table
+//! paid.
 //!
 //! A block that is freed belongs to nobody again, or counts as shared and freed, so that no probe
 //! passes by it and use after free is still seen.

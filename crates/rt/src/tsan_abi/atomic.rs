@@ -18,7 +18,7 @@ use crate::hub::plan;
 use crate::trace;
 use raddle_explore::OpKind;
 use raddle_wire::plan::{Site, SiteClass, SiteEffect};
-use raddle_wire::record::lock_kind;
+use raddle_wire::record::LockKind;
 
 /// A read-modify-write, by `op`, which returns the old value and whether it wrote.
 #[inline]
@@ -89,7 +89,7 @@ fn at_lock_site<T: Copy + Into<u128>>(
 ) -> T {
     let pc = t.caller;
     let taking = |mode, what| Taking { mode, what, pc };
-    let (mutex, rwlock) = (lock_kind::STD_MUTEX, lock_kind::STD_RWLOCK);
+    let (mutex, rwlock) = (LockKind::StdMutex, LockKind::StdRwlock);
     let (mode, what) = match site.class {
         SiteClass::MutexAcquire => (Mode::Write, mutex),
         SiteClass::WriteAcquire => (Mode::Write, rwlock),

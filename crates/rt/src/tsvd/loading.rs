@@ -17,7 +17,7 @@ use crate::explore;
 use crate::hub::{is_active, modules};
 use crate::interpose::Real;
 use crate::mode::{Mode, mode};
-use raddle_wire::explore::outside;
+use raddle_wire::explore::Outside;
 
 static REAL: Real = Real::new(c"dlopen", None);
 type Dlopen = unsafe extern "C-unwind" fn(*const c_char, c_int) -> *mut c_void;
@@ -61,7 +61,7 @@ unsafe extern "C-unwind" fn from_here(path: *const c_char, flags: c_int) -> *mut
     unsafe {
         let real = core::mem::transmute::<usize, Dlopen>(REAL.get());
         if explore::is_on() {
-            explore::retry_with_fork(outside::LIBRARY);
+            explore::retry_with_fork(Outside::Library);
             // Its imports are not known, and others may look whether it is there.
             explore::changes_process(0);
             // The loader's lock is a real one.

@@ -24,19 +24,24 @@
 //! ```
 //!
 //! Guaranteed:
-//! - The target file and the bytes of its mapping on disk stay as they are: pages are private copies.
-//! - Only the four-byte operand of an instruction changes that the driver decoded as a call or jump to a known function,
-//!   and only if the instruction is still, byte for byte, what the driver read. Instruction boundaries stay. The first
-//!   instructions of a function whose address is taken give way to a jump, under the conditions of `hook`.
-//! - The callee finds every register, the stack pointer and the return address as if it had been called straight, so
-//!   unwinding, exceptions and `__builtin_return_address` see nothing of the stub.
+//! - The target file and the bytes of its mapping on disk stay as they are: pages are private
+//!   copies.
+//! - Only the four-byte operand of an instruction changes that the driver decoded as a call or jump
+//!   to a known function, and only if the instruction is still, byte for byte, what the driver
+//!   read. Instruction boundaries stay. The first instructions of a function whose address is taken
+//!   give way to a jump, under the conditions of `hook`.
+//! - The callee finds every register, the stack pointer and the return address as if it had been
+//!   called straight, so unwinding, exceptions and `__builtin_return_address` see nothing of the
+//!   stub.
 //! - A thread that is delayed holds no lock of the runtime.
 //!
 //! Deviations from the paper:
-//! 1. A delayed thread that was caught sleeps on to the end of its delay. Woken at once, it would run into the other
-//!    one's call, and a test that passed could crash.
-//! 2. Calls through registers (virtual functions, function pointers) are seen where they arrive, and only from code that is watched.
-//! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked about at each call.
+//! 1. A delayed thread that was caught sleeps on to the end of its delay. Woken at once, it would
+//!    run into the other one's call, and a test that passed could crash.
+//! 2. Calls through registers (virtual functions, function pointers) are seen where they arrive,
+//!    and only from code that is watched.
+//! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked
+//!    about at each call.
 
 mod callers;
 mod copies;

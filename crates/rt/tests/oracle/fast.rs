@@ -8,7 +8,7 @@ use raddle_rt::detect::held_locks::Mode;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
 use raddle_rt::detect::{objects, range, testing};
-use raddle_wire::record::lock_kind;
+use raddle_wire::record::LockKind;
 
 /// Any watchable address will do: shadow needs no memory behind it. A low one, because reports look
 /// below it for a heap block.
@@ -163,7 +163,7 @@ impl Logical {
 
     pub fn lock(&mut self, lock: u64, mode: LockMode) {
         let mode = if mode == LockMode::Write { Mode::Write } else { Mode::Read };
-        let taking = Taking { mode, what: lock_kind::RWLOCK, pc: PC };
+        let taking = Taking { mode, what: LockKind::Rwlock, pc: PC };
         sync::locked(testing::handle(&mut self.t), lock_key(lock), taking);
     }
 

@@ -1,28 +1,96 @@
 //! The driver's side: decodes the records in the bytes of a log.
 
-use super::{AccessKind, AddressKind, HeldLock, REGISTERS, kind};
+use super::{AccessKind, AddressKind, HeldLock, LockKind, MisuseKind, REGISTERS, kind};
 
 /// A [`super::Record`] that owns what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decoded {
-    Process { executable: Vec<u8> },
-    Command { words: Vec<u8>, environment: Vec<u8>, folder: Vec<u8> },
-    Module { low: u64, high: u64, offset: u64, path: Vec<u8> },
-    Stack { id: u64, pcs: Vec<u64> },
-    Thread { thread: u64, parent: u64, stack: u64 },
-    ThreadName { thread: u64, name: Vec<u8> },
-    ThreadEnd { thread: u64 },
-    ThreadJoin { joiner: u64, thread: u64 },
-    Lock { lock: u64, address: u64, what: u64 },
-    Race { now: DecodedEnd, before: DecodedEnd, place: AddressKind },
-    UseAfterFree { now: DecodedEnd, before: DecodedEnd, place: AddressKind },
-    LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: Vec<HeldLock> },
-    ExpectRace { address: u64, size: u64, stack: u64, description: Vec<u8> },
-    Defaults { options: Vec<u8>, suppressions: Vec<u8> },
-    ExpectedSeen { address: u64 },
-    Misuse { what: u64, thread: u64, lock: u64, stack: u64, taken: u64 },
-    Fatal { code: u64, detail: Vec<u8> },
-    Violation { object: u64, now: DecodedCaught, before: DecodedCaught },
+    Process {
+        executable: Vec<u8>,
+    },
+    Command {
+        words: Vec<u8>,
+        environment: Vec<u8>,
+        folder: Vec<u8>,
+    },
+    Module {
+        low: u64,
+        high: u64,
+        offset: u64,
+        path: Vec<u8>,
+    },
+    Stack {
+        id: u64,
+        pcs: Vec<u64>,
+    },
+    Thread {
+        thread: u64,
+        parent: u64,
+        stack: u64,
+    },
+    ThreadName {
+        thread: u64,
+        name: Vec<u8>,
+    },
+    ThreadEnd {
+        thread: u64,
+    },
+    ThreadJoin {
+        joiner: u64,
+        thread: u64,
+    },
+    /// `what` is None if the runtime knows more kinds.
+    Lock {
+        lock: u64,
+        address: u64,
+        what: Option<LockKind>,
+    },
+    Race {
+        now: DecodedEnd,
+        before: DecodedEnd,
+        place: AddressKind,
+    },
+    UseAfterFree {
+        now: DecodedEnd,
+        before: DecodedEnd,
+        place: AddressKind,
+    },
+    LockEdge {
+        thread: u64,
+        segment: u64,
+        acquired: HeldLock,
+        held: Vec<HeldLock>,
+    },
+    ExpectRace {
+        address: u64,
+        size: u64,
+        stack: u64,
+        description: Vec<u8>,
+    },
+    Defaults {
+        options: Vec<u8>,
+        suppressions: Vec<u8>,
+    },
+    ExpectedSeen {
+        address: u64,
+    },
+    /// `what` is None if the runtime knows more kinds.
+    Misuse {
+        what: Option<MisuseKind>,
+        thread: u64,
+        lock: u64,
+        stack: u64,
+        taken: u64,
+    },
+    Fatal {
+        code: u64,
+        detail: Vec<u8>,
+    },
+    Violation {
+        object: u64,
+        now: DecodedCaught,
+        before: DecodedCaught,
+    },
 }
 
 /// [`super::Caught`].
@@ -129,7 +197,9 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
         kind::THREAD_NAME => Decoded::ThreadName { thread: w.word()?, name: w.bytes()? },
         kind::THREAD_END => Decoded::ThreadEnd { thread: w.word()? },
         kind::THREAD_JOIN => Decoded::ThreadJoin { joiner: w.word()?, thread: w.word()? },
-        kind::LOCK => Decoded::Lock { lock: w.word()?, address: w.word()?, what: w.word()? },
+        kind::LOCK => {
+            Decoded::Lock { lock: w.word()?, address: w.word()?, what: LockKind::from_number(w.word()?) }
+        }
         kind::RACE => Decoded::Race { now: w.end()?, before: w.end()?, place: place(w)? },
         kind::USE_AFTER_FREE => Decoded::UseAfterFree { now: w.end()?, before: w.end()?, place: place(w)? },
         kind::LOCK_EDGE => Decoded::LockEdge {
@@ -145,7 +215,7 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
             description: w.bytes()?,
         },
         kind::MISUSE => Decoded::Misuse {
-            what: w.word()?,
+            what: MisuseKind::from_number(w.word()?),
             thread: w.word()?,
             lock: w.word()?,
             stack: w.word()?,

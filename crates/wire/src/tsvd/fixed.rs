@@ -8,8 +8,8 @@
 //!   Each name ends in a zero byte.
 //! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`Library`]s. The n-th of them, from
 //!   one, has `plan.<n>` and `names.<n>`.
-//! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`PointerCall`]s in a
-//!   file that count, and [`FIXED_CALLERS`] gathers the calls that were seen.
+//! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`PointerCall`]s
+//!   in a file that count, and [`FIXED_CALLERS`] gathers the calls that were seen.
 
 use raddle_base::hash::Fnv64;
 

@@ -1,7 +1,7 @@
 //! Locks, threads and signal handlers that are not as they should be.
 
 use raddle_finding::{Access, Confidence, Finding, Kind, Op};
-use raddle_wire::record::misuse;
+use raddle_wire::record::MisuseKind;
 
 use super::{Cast, Explain};
 use crate::collect::Misuse;
@@ -10,8 +10,8 @@ use crate::detection::Options;
 impl Explain<'_> {
     pub(super) fn misuses(&mut self, options: &Options) -> Vec<Finding> {
         let is_wanted = |m: &&Misuse| !match m.what {
-            misuse::THREAD_LEAK => !options.thread_leaks,
-            misuse::SIGNAL_ERRNO | misuse::SIGNAL_UNSAFE => !options.signal_bugs,
+            Some(MisuseKind::ThreadLeak) => !options.thread_leaks,
+            Some(MisuseKind::SignalErrno | MisuseKind::SignalUnsafe) => !options.signal_bugs,
             _ => !options.mutex_bugs,
         };
         let process = self.process;
@@ -23,66 +23,65 @@ impl Explain<'_> {
     /// None: a record of a runtime that knows more.
     fn misuse(&mut self, m: &Misuse) -> Option<Finding> {
         let (thread, lock) = (self.thread_label(m.thread), format!("L{}", m.lock));
-        let (kind, op, message) = match m.what {
-            misuse::DOUBLE_LOCK => (
+        let (kind, op, message) = match m.what? {
+            MisuseKind::DoubleLock => (
                 Kind::DoubleLock,
                 Op::Lock,
                 format!("{thread} takes {lock}, which it holds: it waits for itself"),
             ),
-            misuse::UNLOCK_UNLOCKED => {
+            MisuseKind::UnlockUnlocked => {
                 (Kind::UnlockNotHeld, Op::Unlock, format!("{thread} lets go of {lock}, which nobody holds"))
             }
-            misuse::UNLOCK_OF_ANOTHERS => (
+            MisuseKind::UnlockOfAnothers => (
                 Kind::UnlockNotHeld,
                 Op::Unlock,
                 format!("{thread} lets go of {lock}, which another thread holds"),
             ),
-            misuse::READ_AS_WRITE => (
+            MisuseKind::ReadAsWrite => (
                 Kind::UnlockNotHeld,
                 Op::Unlock,
                 format!(
                     "{thread} holds {lock} in one way and lets go of it in the other: reading and writing"
                 ),
             ),
-            misuse::TAKEN_FROM_ANOTHER => (
+            MisuseKind::TakenFromAnother => (
                 Kind::DoubleLock,
                 Op::Lock,
                 format!(
                     "{thread} takes {lock}, which another thread holds: the lock, or its annotation, is wrong"
                 ),
             ),
-            misuse::READ_WHILE_WRITTEN => (
+            MisuseKind::ReadWhileWritten => (
                 Kind::DoubleLock,
                 Op::Lock,
                 format!("{thread} takes {lock} for reading while it is held for writing"),
             ),
-            misuse::USED_DESTROYED => {
+            MisuseKind::UsedDestroyed => {
                 (Kind::UseAfterFree, Op::Lock, format!("{thread} uses {lock}, which was destroyed"))
             }
-            misuse::DESTROYED_LOCKED => {
+            MisuseKind::DestroyedLocked => {
                 (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
             }
-            misuse::THREAD_LEAK => {
+            MisuseKind::ThreadLeak => {
                 (Kind::Leak, Op::Call, format!("{thread} has ended and was neither joined nor detached"))
             }
-            misuse::SIGNAL_ERRNO => (
+            MisuseKind::SignalErrno => (
                 Kind::SignalSpoilsErrno,
                 Op::Call,
                 format!("a signal handler leaves another errno to {thread}, which it interrupted"),
             ),
-            misuse::SIGNAL_UNSAFE => (
+            MisuseKind::SignalUnsafe => (
                 Kind::SignalUnsafeCall,
                 Op::Call,
                 format!("{thread} allocates or frees memory in a signal handler"),
             ),
-            _ => return None,
         };
         let mut cast = Cast::default();
         let mut finding = Finding::new(kind, Confidence::Confirmed, message);
         let label = matches!(op, Op::Lock | Op::Unlock).then(|| lock.clone());
         // A thread leaks where it was created, by whoever did that.
         let creator = self.process.threads.get(&m.thread).map_or(0, |t| t.parent);
-        let actor = if m.what == misuse::THREAD_LEAK { creator } else { m.thread };
+        let actor = if m.what == Some(MisuseKind::ThreadLeak) { creator } else { m.thread };
         cast.thread(m.thread);
         let stack = self.stack(m.stack);
         let thread = self.thread_label(actor);

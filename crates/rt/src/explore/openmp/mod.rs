@@ -32,7 +32,7 @@ pub use tasks::{Spec, create, group_end, group_start, task_loop, wait_for_childr
 pub use team::{barrier, level, max_threads, region, set_threads, size, thread_number};
 
 use raddle_explore::{Op, OpKind};
-use raddle_wire::explore::{cannot, status};
+use raddle_wire::explore::{Cannot, Status};
 
 use super::op;
 
@@ -81,5 +81,5 @@ fn handing(kind: OpKind, at: usize, pc: usize) -> Op {
 
 /// What is not done here.
 pub fn refuse() -> ! {
-    super::serve::give_up_worker(status::CANNOT, cannot::OPENMP)
+    super::serve::give_up_worker(Status::Cannot, Cannot::OpenMp.number())
 }

@@ -7,14 +7,14 @@ use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
 use crate::explore::openmp as explored;
 use crate::interpose::interpose;
-use raddle_wire::record::lock_kind;
+use raddle_wire::record::LockKind;
 
 /// All critical sections without a name are one lock, all atomic blocks another.
 static UNNAMED: u64 = 0;
 static ATOMIC: u64 = 0;
 
 fn taking(pc: usize) -> Taking {
-    Taking { mode: Mode::Write, what: lock_kind::OPENMP, pc }
+    Taking { mode: Mode::Write, what: LockKind::OpenMp, pc }
 }
 
 fn within<R>(mut t: Current, real: impl FnOnce() -> R) -> R {

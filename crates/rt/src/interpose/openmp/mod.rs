@@ -3,16 +3,19 @@
 //!
 //! The calls themselves say what is ordered, so they are enough (OpenMP 5.2, chapters 10 to 15):
 //!
-//! - a region begins after all that its creator did, and the creator goes on after all that its threads did ([`team`]);
-//! - a barrier, explicit or at the end of a loop, of sections, of `single`, orders as any barrier, and ends all tasks of its team;
-//! - `critical`, and the locks of `omp.h`, are locks ([`locks`]); `ordered` and `doacross` hand on from iteration to iteration;
-//! - a task begins after all that its creator did before, and ends before `taskwait` of its creator, the end of its group, the next
-//!   barrier, and the tasks that depend on it ([`tasks`]).
+//! - a region begins after all that its creator did, and the creator goes on after all that its
+//!   threads did ([`team`]);
+//! - a barrier, explicit or at the end of a loop, of sections, of `single`, orders as any barrier,
+//!   and ends all tasks of its team;
+//! - `critical`, and the locks of `omp.h`, are locks ([`locks`]); `ordered` and `doacross` hand on
+//!   from iteration to iteration;
+//! - a task begins after all that its creator did before, and ends before `taskwait` of its
+//!   creator, the end of its group, the next barrier, and the tasks that depend on it ([`tasks`]).
 //!
 //! Each task that may be put off, and each section, is a thread of its own to the detector
 //! ([`contexts`](crate::detect::contexts)), whichever thread of the team runs it: two that nothing
-//! orders race even if one thread had both. Iterations of a loop are not: those that one thread runs
-//! are ordered.
+//! orders race even if one thread had both. Iterations of a loop are not: those that one thread
+//! runs are ordered.
 //!
 //! What is missed by design: sections do not race with what their thread does behind a `nowait`;
 //! dependences are told apart by address and a number of eight bits for the creator, and tasks of a

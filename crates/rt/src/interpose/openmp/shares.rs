@@ -1,6 +1,6 @@
 //! Loops, sections and `single` inside a region. To the detector they order nothing, but for the
-//! barrier at their end, and libgomp does them; a section has a context of its own; while a program is explored, dealing them out is
-//! the scheduler's.
+//! barrier at their end, and libgomp does them; a section has a context of its own; while a program
+//! is explored, dealing them out is the scheduler's.
 
 use core::ffi::{c_int, c_long, c_uint};
 

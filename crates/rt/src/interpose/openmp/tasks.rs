@@ -7,8 +7,8 @@
 //! the last that the creator does for the task.
 //!
 //! A task that may be put off has a context of its own ([`contexts`]): it is ordered as the program
-//! says, not as the thread that runs it came by. One that its creator must wait for (`if(0)`, inside
-//! of a final task) runs as part of the creator. So does one in a team of one thread.
+//! says, not as the thread that runs it came by. One that its creator must wait for (`if(0)`,
+//! inside of a final task) runs as part of the creator. So does one in a team of one thread.
 //!
 //! A detached task ends when its code has ended and its event is fulfilled, in either order: both
 //! are told to whoever waits.
@@ -231,8 +231,8 @@ fn run_apart(
     });
 }
 
-/// Below this the stack is the task's own. Data that lie on the stack, where the library runs a task
-/// at once, are.
+/// Below this the stack is the task's own. Data that lie on the stack, where the library runs a
+/// task at once, are.
 fn floor(stack_pointer: usize, data_end: usize) -> usize {
     // SAFETY: a known thread has a card.
     match unsafe { current().card.as_ref() } {

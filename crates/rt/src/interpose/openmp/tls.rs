@@ -1,5 +1,5 @@
-//! How much thread-local storage each thread has, of the modules that are loaded when the first region
-//! begins. It lies right below the thread pointer, at the same distance in all threads.
+//! How much thread-local storage each thread has, of the modules that are loaded when the first
+//! region begins. It lies right below the thread pointer, at the same distance in all threads.
 
 use core::ffi::{c_int, c_void};
 
@@ -24,8 +24,8 @@ unsafe extern "C" fn visit(module: *mut libc::dl_phdr_info, _size: usize, farthe
 /// How many bytes below the thread pointer are thread-local storage.
 pub fn size() -> usize {
     let mut farthest = 8usize;
-    // SAFETY: the visitor keeps to the description. The program has called in from its own code: the
-    // loader's lock is free, or this thread's own.
+    // SAFETY: the visitor keeps to the description. The program has called in from its own code:
+    // the loader's lock is free, or this thread's own.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut farthest).cast()) };
     farthest
 }
