@@ -8,7 +8,7 @@
 
 use crate::detect::check::access;
 use crate::detect::objects::{self, Creation, Object};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::detect::{flush, range};
 use raddle_wire::relocated::string;
 
@@ -32,7 +32,7 @@ fn role(address: usize) -> Role {
     objects::with_existing(address, of).unwrap_or(Role::Plain)
 }
 
-fn release(t: &mut Thread, address: usize) {
+fn release(mut t: Current, address: usize) {
     if !t.known || t.ignore_sync != 0 {
         return;
     }
@@ -42,7 +42,7 @@ fn release(t: &mut Thread, address: usize) {
     t.advance();
 }
 
-fn acquire(t: &mut Thread, address: usize) {
+fn acquire(mut t: Current, address: usize) {
     if !t.known || t.ignore_sync != 0 {
         return;
     }
