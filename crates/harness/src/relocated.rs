@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
+use raddle_relocate::Options;
 use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC, at_most};
 
 use crate::collect::Process;
@@ -21,6 +22,14 @@ const STARTS_PROGRAMS: [&str; 5] = ["exec", "fexecve", "posix_spawn", "system", 
 /// large as the program's code.
 const MOST_KEPT: usize = 32;
 const MOST_BYTES: u64 = 2 << 30;
+
+/// Which accesses have a probe of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probes {
+    All,
+    /// Those that no other one stands for. A report may name the line of that one.
+    Merged,
+}
 
 /// The copy of a program's code, to be put into a session.
 pub struct Prepared {
@@ -50,7 +59,7 @@ impl Prepared {
 /// The copy of a program that has no probes, if it is one to be watched by itself: it starts threads
 /// and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be there to
 /// start what is to be watched, so it is left alone unless `wanted`.
-pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Prepared>> {
+pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option<Prepared>> {
     if !program.is_plain {
         return Ok(None);
     }
@@ -62,7 +71,7 @@ pub fn prepare(program: &Program, wanted: bool) -> Result<Option<Prepared>> {
             return Ok(None);
         }
     }
-    let prepared = copy(&program.path)
+    let prepared = copy(&program.path, probes)
         .with_context(|| format!("{name} is not instrumented, and cannot be watched as it is"))?;
     Ok(Some(prepared))
 }
@@ -74,19 +83,20 @@ fn map(path: &Path) -> std::io::Result<Mmap> {
 }
 
 /// The copy of the code of the program at `path`, from the cache if it was made before.
-pub fn copy(path: &Path) -> Result<Prepared> {
+pub fn copy(path: &Path, probes: Probes) -> Result<Prepared> {
     let content = map(path)?;
     let identity = identity(path).context("it cannot be read")?;
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
+    let options = Options { poison, keep_probes: probes == Probes::All };
     let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
-    let kept = folder.as_deref().map(|f| kept_as(f, path, identity));
+    let kept = folder.as_deref().map(|f| kept_as(f, path, identity, probes));
     if let Some(path) = &kept
         && let Some(counts) =
             Copy::read(path).filter(|c| c.header.executable == identity).map(|c| c.header.counts)
     {
         return Ok(Prepared { counts, content: Content::Kept(path.clone()) });
     }
-    let made = raddle_relocate::relocate(&content, identity, poison)?;
+    let made = raddle_relocate::relocate(&content, identity, options)?;
     let kept = kept.zip(folder).filter(|(path, folder)| {
         let _ = std::fs::create_dir_all(folder);
         let is_kept = cache::write_atomically(path, &made.file).is_ok();
@@ -97,10 +107,11 @@ pub fn copy(path: &Path) -> Result<Prepared> {
     Ok(Prepared { counts: made.counts, content })
 }
 
-fn kept_as(folder: &Path, program: &Path, identity: Identity) -> PathBuf {
+fn kept_as(folder: &Path, program: &Path, identity: Identity, probes: Probes) -> PathBuf {
     let numbers = [identity.device, identity.inode, identity.size, identity.modified as u64];
     let numbers = numbers.map(u64::to_le_bytes).concat();
-    results::file(folder, &[crate::program::build_id(program).as_bytes(), &numbers], "copy")
+    let kind: &[u8] = if probes == Probes::All { b"all" } else { b"" };
+    results::file(folder, &[crate::program::build_id(program).as_bytes(), &numbers, kind], "copy")
 }
 
 /// How much of the program is watched, in words.

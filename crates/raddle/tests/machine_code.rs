@@ -383,3 +383,127 @@ fn an_unwinder_of_its_own_is_refused_before_the_program_runs() {
     let sentence = bench.refused_run("", &["./program"]);
     assert!(sentence.contains("not instrumented") && sentence.contains("unwinder"), "{sentence}");
 }
+
+/// A random function of two threads: what it does, in C, and which cells of 16 bytes it reads and
+/// writes.
+struct Touches {
+    body: String,
+    reads: [bool; CELLS],
+    writes: [bool; CELLS],
+}
+
+const CELLS: usize = 8;
+
+impl Touches {
+    /// `steps` vector accesses in straight code, with calls, locals and a way into the middle.
+    fn random(random: &mut impl FnMut(usize) -> usize, steps: usize, writes: usize, skips: bool) -> Touches {
+        let mut made = Touches { body: String::new(), reads: [false; CELLS], writes: [false; CELLS] };
+        let middle = random(steps);
+        made.body += "    if (skip) goto middle;\n";
+        for step in 0..steps {
+            if step == middle {
+                made.body += "middle:\n";
+            }
+            let cell = random(CELLS);
+            let is_executed = !skips || step >= middle;
+            if random(10) < writes {
+                made.body += &format!("    CELL(p, {cell}) = v;\n");
+                made.writes[cell] |= is_executed;
+            } else {
+                made.body += &format!("    v += CELL(p, {cell});\n");
+                made.reads[cell] |= is_executed;
+            }
+            match random(12) {
+                0 => made.body += "    other();\n",
+                1 => made.body += "    p += 4; p -= *four;\n",
+                _ => {}
+            }
+        }
+        made
+    }
+
+    fn races_with(&self, other: &Touches) -> bool {
+        (0..CELLS).any(|c| {
+            self.writes[c] && (other.reads[c] || other.writes[c]) || self.reads[c] && other.writes[c]
+        })
+    }
+}
+
+/// Probes that stand for several accesses find the races that each access would have found, and no
+/// others: held against what the random programs do, and against a probe for each access.
+#[test]
+fn merged_probes_find_the_same_races() {
+    const VARIABLES: usize = 12;
+    let bench = Bench::new();
+    for (seed, compiler, level) in [(1, "gcc", "-O1"), (2, "clang-19", "-O1"), (3, "gcc", "-O2")] {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(seed);
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % below
+        };
+        let mut source = String::from(
+            "#include <emmintrin.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+#define CELL(p, n) (*(volatile __m128 *)((p) + 4 * (n)))
+static atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
+static volatile long four_floats = 4;
+__attribute__((noinline)) static void other(void) { __asm__ volatile(\"\" ::: \"memory\"); }
+",
+        );
+        let (mut expected, mut both) = (Vec::new(), [String::new(), String::new()]);
+        for n in 0..VARIABLES {
+            source += &format!("_Alignas(64) float v{n:02}[32];\n");
+            let skips = [random(2) == 1, random(2) == 1];
+            let touches =
+                [Touches::random(&mut random, 14, 5, skips[0]), Touches::random(&mut random, 2, 3, skips[1])];
+            for (thread, made) in touches.iter().enumerate() {
+                source += &format!(
+                    "__attribute__((noinline)) static __m128 f{n}_{thread}(float *p, int skip, const long *four) {{
+    __m128 v = _mm_set1_ps(1);
+{}    return v;
+}}\n",
+                    made.body
+                );
+                let skip = i32::from(skips[thread]);
+                both[thread] += &format!("    f{n}_{thread}(v{n:02}, {skip}, &four);\n");
+            }
+            if touches[0].races_with(&touches[1]) {
+                expected.push(format!("v{n:02}"));
+            }
+        }
+        let [first, second] = both;
+        source += &format!(
+            "static void *first(void *a) {{
+    long four = four_floats;
+{first}    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    return a;
+}}
+static void *second(void *a) {{
+    long four = 4;
+    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+{second}    return a;
+}}
+int main(void) {{
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}}
+"
+        );
+        let merged = watched(&bench, compiler, &[level], "random.c", &source);
+        let mut run = bench.run_command("--format json -o report.json", &["./program"]);
+        let kept = bench.outcome(run.env("RADDLE_KEEP_PROBES", "1").output().unwrap());
+        for (outcome, kind) in [(merged, "merged"), (kept, "kept")] {
+            let mut variables: Vec<&str> = outcome.variables();
+            variables.sort_unstable();
+            variables.dedup();
+            assert_eq!(variables, expected, "{compiler} {level}, seed {seed}, {kind}:\n{source}");
+        }
+        assert!(expected.len() > 2 && expected.len() < VARIABLES - 2, "{expected:?}");
+    }
+}

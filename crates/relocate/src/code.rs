@@ -159,7 +159,7 @@ impl Code {
     }
 
     /// Who jumps into the middle of whom; None: between two instructions, or where none is known.
-    fn jumps_into_functions(&self) -> Vec<(usize, Option<usize>)> {
+    pub fn jumps_into_functions(&self) -> Vec<(usize, Option<usize>)> {
         let mut pairs = Vec::new();
         for (n, f) in self.functions.iter().enumerate() {
             for i in &self.instructions[f.body.clone()] {

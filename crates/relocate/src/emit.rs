@@ -5,11 +5,16 @@
 //! register is pushed and popped, and what is called preserves all other registers and the flags.
 //! Nothing is kept outside of the stack, so a signal may come at any moment.
 
-use iced_x86::{Code as Opcode, FlowControl, Instruction, MemoryOperand, OpKind, Register};
+use std::collections::HashMap;
+
+use iced_x86::{
+    Code as Opcode, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
+};
 use raddle_wire::relocated::slot;
 
 use crate::access::{Access, can_acquire_after};
 use crate::code::{Code, Function};
+use crate::merge::{self, Entries, Probe};
 
 /// Labels of copies: the original address and this bit. The encoder takes a data operand that
 /// equals an instruction's address for a reference to it, so they must not be addresses of the
@@ -19,8 +24,13 @@ const RED_ZONE: i64 = 128;
 
 pub struct Emitter<'a> {
     code: &'a Code,
+    /// None: each access keeps its probe.
+    entries: Option<Entries>,
+    infos: InstructionInfoFactory,
     /// Where the slots are.
     slots: u64,
+    /// What is special about the probes of the function at hand, by instruction.
+    merged: HashMap<usize, Probe>,
     /// The copies, then what is seldom executed.
     pub hot: Vec<Instruction>,
     pub cold: Vec<Instruction>,
@@ -65,9 +75,19 @@ fn operand(i: &Instruction, pushed: i64) -> MemoryOperand {
 }
 
 impl<'a> Emitter<'a> {
-    pub fn new(code: &'a Code, slots: u64) -> Emitter<'a> {
-        let hot = Vec::with_capacity(code.instructions.len() * 4);
-        Emitter { code, slots, hot, cold: vec![], copies: vec![], loads: vec![], probed: 0 }
+    pub fn new(code: &'a Code, entries: Option<Entries>, slots: u64) -> Emitter<'a> {
+        Emitter {
+            code,
+            entries,
+            infos: InstructionInfoFactory::new(),
+            slots,
+            merged: HashMap::new(),
+            hot: Vec::with_capacity(code.instructions.len() * 4),
+            cold: vec![],
+            copies: vec![],
+            loads: vec![],
+            probed: 0,
+        }
     }
 
     fn call(&self, slot: usize) -> Instruction {
@@ -76,6 +96,9 @@ impl<'a> Emitter<'a> {
     }
 
     pub fn function(&mut self, function: &Function) {
+        if let Some(entries) = &self.entries {
+            self.merged = merge::probes(self.code, function, entries, &mut self.infos);
+        }
         for n in function.body.clone() {
             let first = self.hot.len();
             self.copies.push((n, first));
@@ -108,8 +131,8 @@ impl<'a> Emitter<'a> {
                 let returns_to = self.addressed_returning(&i, slot::LOAD);
                 self.acquiring_way(&i, returns_to);
             }
-            Access::Read { size } => self.plain(n, slot::READ, slot::READ_RANGE, size),
-            Access::Write { size } => self.plain(n, slot::WRITE, slot::WRITE_RANGE, size),
+            Access::Read { size } => self.plain(n, slot::READ, size),
+            Access::Write { size } => self.plain(n, slot::WRITE, size),
             Access::String(operation) => self.ranged(slot::STRING, operation, None),
             Access::Atomic => {
                 self.addressed(&i, slot::RELEASE);
@@ -120,17 +143,26 @@ impl<'a> Emitter<'a> {
         self.original(&i);
     }
 
-    fn plain(&mut self, n: usize, sized: usize, range: usize, size: u32) {
-        let i = &self.code.instructions[n];
-        if !matches!(size, 1 | 2 | 4 | 8) {
-            return self.ranged(range, size, Some(i));
+    fn plain(&mut self, n: usize, kind: usize, size: u32) {
+        let (mut i, mut size) = (self.code.instructions[n], size);
+        match self.merged.get(&n) {
+            Some(Probe::None) => return,
+            Some(Probe::Wide { displacement, len }) => {
+                i.set_memory_displacement64(*displacement as u64);
+                size = *len;
+            }
+            None => {}
         }
-        let mut slot = sized + size.ilog2() as usize;
+        let is_range = !matches!(size, 1 | 2 | 4 | 8 | 16);
+        let mut slot = kind + if is_range { slot::RANGE } else { size.ilog2() as usize };
         slot += if self.code.flags_are_dead(n) { slot::FLAGS_DEAD } else { 0 };
         slot += if self.code.vectors_are_free { slot::VECTORS_FREE } else { 0 };
-        let returns_to = self.addressed_returning(i, slot);
-        if sized == slot::READ && can_acquire_after(i) {
-            self.acquiring_way(i, returns_to);
+        if is_range {
+            return self.ranged(slot, size, Some(&i));
+        }
+        let returns_to = self.addressed_returning(&i, slot);
+        if kind == slot::READ && size <= 8 && can_acquire_after(&i) {
+            self.acquiring_way(&i, returns_to);
         }
     }
 
@@ -250,6 +282,6 @@ fn copy(i: &Instruction) -> Instruction {
 }
 
 /// `jmp *GOT(%rip)`: a function of a library.
-fn is_import(i: &Instruction) -> bool {
+pub fn is_import(i: &Instruction) -> bool {
     i.op0_kind() == OpKind::Memory && i.memory_base() == Register::RIP
 }

@@ -11,8 +11,9 @@
 //! 2. `code`: their instructions, and which functions can be copied. The others stay as they are and
 //!    are counted.
 //! 3. `access`: what each instruction does to memory that threads may share.
-//! 4. `emit`: the copy, with a call of the runtime before each access and around each call.
-//! 5. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
+//! 4. `merge`: which accesses one probe announces together.
+//! 5. `emit`: the copy, with a call of the runtime before each access and around each call.
+//! 6. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
 //!    from old to new addresses and back.
 //!
 //! # Invariants
@@ -55,8 +56,8 @@
 //! - Data between functions that decodes as code is copied, and never executed.
 //! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
 //!   not describe.
-//! - Each access is a call; there is no inline check yet. It keeps the flags only where they are
-//!   looked at again, and vector registers only if the program uses all of them.
+//! - Each probe is a call; there is no inline check yet. It keeps the flags only where they are looked
+//!   at again, and vector registers only if the program uses all of them.
 //! - Encoding takes about 2 µs an instruction. The driver keeps the result.
 
 mod access;
@@ -64,6 +65,7 @@ mod atomic_calls;
 mod atomic_types;
 mod code;
 mod emit;
+mod merge;
 mod program;
 
 use iced_x86::{BlockEncoder, BlockEncoderOptions, InstructionBlock, Register};
@@ -73,6 +75,7 @@ use thiserror::Error;
 use access::Access;
 use code::{BIAS, Code};
 use emit::Emitter;
+use merge::Entries;
 use program::Program;
 
 /// Why a program cannot be watched without being built for it.
@@ -108,9 +111,17 @@ const GAP: u64 = 16 << 20;
 /// From a program at a fixed address to the copy, which lies above, beyond the heap.
 const ABOVE: u64 = 1 << 30;
 
-/// Copies the functions of the executable in `bytes`. `poison`: the runtime is to overwrite the
-/// originals with traps.
-pub fn relocate(bytes: &[u8], executable: Identity, poison: bool) -> Result<Relocated, Refusal> {
+/// How a program is copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The runtime is to overwrite the originals with traps.
+    pub poison: bool,
+    /// Each access keeps a probe of its own.
+    pub keep_probes: bool,
+}
+
+/// Copies the functions of the executable in `bytes`.
+pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<Relocated, Refusal> {
     let program = Program::read(bytes)?;
     let code = Code::read(&program);
     if !code.functions.iter().any(|f| f.can_be_copied) {
@@ -118,7 +129,8 @@ pub fn relocate(bytes: &[u8], executable: Identity, poison: bool) -> Result<Relo
     }
     let layout = Layout::new(&program, &code);
     let slots = layout.start() + std::mem::offset_of!(Header, slots) as u64;
-    let mut emitter = Emitter::new(&code, slots);
+    let entries = (!options.keep_probes).then(|| Entries::of(&code, &program.handlers));
+    let mut emitter = Emitter::new(&code, entries, slots);
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
     let probed = emitter.probed;
     let (copies, loads, hot) = (emitter.copies, emitter.loads, emitter.hot.len());
@@ -148,7 +160,7 @@ pub fn relocate(bytes: &[u8], executable: Identity, poison: bool) -> Result<Relo
         loads,
         atomics: atomics(&program, &code),
         relaxed: distances(&program, program.atomics.iter().copied()),
-        poisoned: if poison { poisoned(&program, &code) } else { Vec::new() },
+        poisoned: if options.poison { poisoned(&program, &code) } else { Vec::new() },
     };
     let file = layout.file(&program, &tables, &encoded.code_buffer, executable, counts)?;
     Ok(Relocated { file, counts })

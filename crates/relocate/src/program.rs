@@ -1,5 +1,6 @@
 //! What is read of the executable's file.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, NativeEndian, UnwindSection};
@@ -16,6 +17,8 @@ pub struct Program<'a> {
     pub code: &'a [u8],
     /// Sorted; they do not overlap.
     pub functions: Vec<Range<u64>>,
+    /// Where functions with landing pads begin.
+    pub handlers: HashSet<u64>,
     /// Memory that is not written once the program runs.
     pub read_only: Vec<Range<u64>>,
     /// Where the kernel begins: this function has no caller.
@@ -56,10 +59,12 @@ impl<'a> Program<'a> {
         let code = text.data().map_err(unreadable)?;
         let range = text.address()..text.address() + code.len() as u64;
         let (atomics, atomic_calls) = atomics(&file);
+        let (functions, handlers) = functions(&file, &range);
         Ok(Program {
             text: range.start,
             code,
-            functions: functions(&file, &range),
+            functions,
+            handlers,
             read_only: read_only(&file),
             entry: file.entry(),
             is_fixed: file.kind() == ObjectKind::Executable,
@@ -103,9 +108,10 @@ fn has_own_unwinder(file: &ElfFile64) -> bool {
     handles && !file.dynamic_symbols().any(|s| s.is_undefined() && s.name().is_ok_and(is_unwinder))
 }
 
-/// From `.eh_frame`, and by symbols where that says nothing.
-fn functions(file: &ElfFile64, text: &Range<u64>) -> Vec<Range<u64>> {
-    let mut found = unwindable(file, text).unwrap_or_default();
+/// From `.eh_frame`, and by symbols where that says nothing; and where those with landing pads
+/// begin.
+fn functions(file: &ElfFile64, text: &Range<u64>) -> (Vec<Range<u64>>, HashSet<u64>) {
+    let (mut found, handlers) = unwindable(file, text).unwrap_or_default();
     found.sort_by_key(|r| (r.start, r.end));
     found.dedup_by(|b, a| b.start < a.end);
     let mut named: Vec<Range<u64>> = file
@@ -121,24 +127,27 @@ fn functions(file: &ElfFile64, text: &Range<u64>) -> Vec<Range<u64>> {
     found.append(&mut named);
     found.sort_by_key(|r| (r.start, r.end));
     found.dedup_by(|b, a| b.start < a.end);
-    found
+    (found, handlers)
 }
 
-fn unwindable(file: &ElfFile64, text: &Range<u64>) -> Option<Vec<Range<u64>>> {
+fn unwindable(file: &ElfFile64, text: &Range<u64>) -> Option<(Vec<Range<u64>>, HashSet<u64>)> {
     let section = file.section_by_name(".eh_frame")?;
     let frames = EhFrame::new(section.data().ok()?, NativeEndian);
     let bases = BaseAddresses::default().set_eh_frame(section.address()).set_text(text.start);
     let mut entries = frames.entries(&bases);
-    let mut found = Vec::new();
+    let (mut found, mut handlers) = (Vec::new(), HashSet::new());
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(part) = entry else { continue };
         let Ok(fde) = part.parse(|s, b, o| s.cie_from_offset(b, o)) else { continue };
         let range = fde.initial_address()..fde.initial_address().wrapping_add(fde.len());
         if range.start >= text.start && range.end <= text.end && range.start < range.end {
+            if fde.lsda().is_some() {
+                handlers.insert(range.start);
+            }
             found.push(range);
         }
     }
-    Some(found)
+    Some((found, handlers))
 }
 
 /// Sections that are not writable, and those that the linker makes read-only after relocation.

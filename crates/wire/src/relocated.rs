@@ -19,37 +19,37 @@
 
 /// The file's name in the session's folder.
 pub const FILE: &str = "relocated";
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlerl");
+/// Another one for each layout of the file or of its slots: copies are kept between versions.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler2");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
-    /// Reads and writes of 1, 2, 4 and 8 bytes: this and the base-2 logarithm of the size, and these
-    /// two where they hold: nobody looks at the flags any more; the program uses neither xmm14 nor
-    /// xmm15.
+    /// Reads and writes of 1, 2, 4, 8 and 16 bytes: this and the base-2 logarithm of the size; of
+    /// other sizes: this and [`RANGE`]. These two are added where they hold: nobody looks at the
+    /// flags any more; the program uses neither xmm14 nor xmm15.
     pub const READ: usize = 0;
-    pub const WRITE: usize = 4;
-    pub const FLAGS_DEAD: usize = 8;
-    pub const VECTORS_FREE: usize = 16;
+    pub const WRITE: usize = 6;
+    pub const FLAGS_DEAD: usize = 12;
+    pub const VECTORS_FREE: usize = 24;
     /// rdi: address, rsi: length.
-    pub const READ_RANGE: usize = 32;
-    pub const WRITE_RANGE: usize = 33;
+    pub const RANGE: usize = 5;
     /// Before and after an atomic instruction.
-    pub const RELEASE: usize = 34;
-    pub const ACQUIRE: usize = 35;
+    pub const RELEASE: usize = 48;
+    pub const ACQUIRE: usize = 49;
     /// Before and after a call.
-    pub const ENTER: usize = 36;
-    pub const LEAVE: usize = 37;
+    pub const ENTER: usize = 50;
+    pub const LEAVE: usize = 51;
     /// rax: an address of the program, which becomes that of its copy.
-    pub const TRANSLATE: usize = 38;
+    pub const TRANSLATE: usize = 52;
     /// `movs` and `stos`; rsi: a [`super::string`] operation.
-    pub const STRING: usize = 39;
+    pub const STRING: usize = 53;
     /// After a load of a variable that synchronises.
-    pub const ACQUIRE_LOADED: usize = 40;
+    pub const ACQUIRE_LOADED: usize = 54;
     /// Before a load that is known to be atomic.
-    pub const LOAD: usize = 41;
+    pub const LOAD: usize = 55;
     /// Before an atomic instruction that is known to order nothing.
-    pub const RELAXED: usize = 42;
-    pub const COUNT: usize = 43;
+    pub const RELAXED: usize = 56;
+    pub const COUNT: usize = 57;
 }
 
 /// What a string instruction does: the base-2 logarithm of the size of an element, and these bits.

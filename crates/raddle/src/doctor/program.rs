@@ -15,7 +15,7 @@ pub fn check(program: &OsString) -> Check {
         Err(error) => Check::warn(&shown, error.to_string(), REMEDY),
         Ok(found) if found.has_runtime => Check::ok(&shown, "built with raddle"),
         Ok(found) if !found.is_plain => Check::ok(&shown, "not watched itself, but what it starts may be"),
-        Ok(found) => match relocated::copy(&found.path) {
+        Ok(found) => match relocated::copy(&found.path, relocated::Probes::Merged) {
             Ok(copy) => {
                 Check::ok(&shown, format!("not built with raddle: {}", relocated::coverage(copy.counts)))
             }

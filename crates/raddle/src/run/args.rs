@@ -3,6 +3,7 @@
 use crate::report;
 use clap::ValueEnum;
 use raddle_harness::detection;
+use raddle_harness::relocated::Probes;
 use std::ffi::OsString;
 
 /// Find data races and lock-order cycles in one run of a program and the processes it starts
@@ -106,6 +107,13 @@ impl Options {
             ignore: self.ignore.clone(),
             leave_out_covered: self.leaves_out_covered(),
         }
+    }
+
+    /// Which probes the copy of a program has that was not built with raddle. A probe that stands for
+    /// others must stand for all that the detector wants to know of them: the first access, or each.
+    pub fn probes(&self) -> Probes {
+        let counts_each = self.history == 2 || self.mode == Mode::Fast || self.init_state;
+        if self.leaves_out_covered() && !counts_each { Probes::Merged } else { Probes::All }
     }
 
     /// A report may name the line of the covering probe. That line may be one that is not to be

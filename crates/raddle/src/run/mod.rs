@@ -34,7 +34,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let detection = options.detection();
     let copy = match options.instrument {
         args::Instrument::No => None,
-        wanted => relocated::prepare(&program, wanted == args::Instrument::Yes)?,
+        wanted => relocated::prepare(&program, wanted == args::Instrument::Yes, options.probes())?,
     };
     let session = Session::open(&detection)?;
     if let Some(copy) = &copy {

@@ -314,7 +314,7 @@ fn never_started(card: *mut Card) {
 
 interpose! {
     fn pthread_create(handle: *mut usize, attributes: *const c_void, function: usize, argument: usize) -> c_int, |t, pc, real| {
-        let pc = in_program(t, pc);
+        let pc = in_program(&t, pc);
         adopt(t);
         finish_reports_at_exit();
         let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
@@ -331,7 +331,7 @@ interpose! {
         let create = |run, with| with_room(attributes, |attributes| real(handle, attributes, run, with));
         tsvd_sync::create(create, handle, (function, argument), pc)
     } explore {
-        explore::threads::create(handle, attributes, function, argument, false, in_program(t, pc))
+        explore::threads::create(handle, attributes, function, argument, false, in_program(&t, pc))
     }
     fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
         make_room_by_default();
@@ -352,7 +352,7 @@ interpose! {
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
-        match explore::threads::join(handle, Patience::Endless, in_program(t, pc)) {
+        match explore::threads::join(handle, Patience::Endless, in_program(&t, pc)) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;

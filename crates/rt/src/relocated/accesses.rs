@@ -6,10 +6,11 @@
 //! Each function gets an address, a number, the place, and what the program has in rcx and rsi. It
 //! returns where the probe shall return to; 0: to its caller.
 
-use crate::detect::check::access;
+use crate::detect::check::{access, plain_access};
 use crate::detect::objects::{self, Creation, Object};
-use crate::detect::thread::{Current, current};
-use crate::detect::{flush, range};
+use crate::detect::thread::{Current, current, gate};
+use crate::detect::{flush, is_plain, range};
+use crate::layout::shadow_of;
 use raddle_wire::relocated::string;
 
 /// What is known of a variable.
@@ -22,14 +23,29 @@ enum Role {
     Synchronises,
 }
 
+impl Role {
+    fn of(o: &Object) -> Role {
+        match (o.uid, o.creation) {
+            (0, Creation::Relaxed) => Role::Relaxed,
+            (0, _) => Role::Synchronises,
+            // A lock.
+            _ => Role::Plain,
+        }
+    }
+}
+
 fn role(address: usize) -> Role {
-    let of = |o: &mut Object| match (o.uid, o.creation) {
-        (0, Creation::Relaxed) => Role::Relaxed,
-        (0, _) => Role::Synchronises,
-        // A lock.
-        _ => Role::Plain,
-    };
-    objects::with_existing(address, of).unwrap_or(Role::Plain)
+    objects::with_existing(address, |o| Role::of(o)).unwrap_or(Role::Plain)
+}
+
+/// An access of a plain variable within one granule.
+#[inline(always)]
+fn plain<const WRITE: bool, const SIZE: usize>(mut t: Current, address: usize, pc: usize) {
+    if t.gate == gate::OPEN && is_plain() {
+        plain_access::<WRITE, SIZE>(&mut t, address, pc, shadow_of(address));
+    } else {
+        access::<WRITE, SIZE>(t, address, pc);
+    }
 }
 
 fn release(mut t: Current, address: usize) {
@@ -40,6 +56,28 @@ fn release(mut t: Current, address: usize) {
     flush::if_requested();
     objects::with(address, |o| o.clock.join(t.stamp()));
     t.advance();
+}
+
+/// [`release`] to a variable that is known to synchronise, as most are that an atomic instruction
+/// touches, with one look for it. False: nothing was done.
+fn releases_known(mut t: Current, address: usize) -> bool {
+    if !t.known || t.ignore_sync != 0 {
+        return false;
+    }
+    let _inside = t.enter();
+    flush::if_requested();
+    let join = |o: &mut Object| {
+        let is_known = Role::of(o) == Role::Synchronises;
+        if is_known {
+            o.clock.join(t.stamp());
+        }
+        is_known
+    };
+    let is_known = objects::with_existing(address, join) == Some(true);
+    if is_known {
+        t.advance();
+    }
+    is_known
 }
 
 fn acquire(mut t: Current, address: usize) {
@@ -57,7 +95,7 @@ pub extern "C" fn read<const SIZE: usize>(address: usize, _: usize, pc: usize) -
         // that stored. Until one does there is nothing to acquire.
         Role::Synchronises | Role::Relaxed => return before_load(address, 0, pc),
         Role::Plain if address % 8 + SIZE > 8 => range::access::<false>(t, address, SIZE, pc),
-        Role::Plain => access::<false, SIZE>(t, address, pc),
+        Role::Plain => plain::<false, SIZE>(t, address, pc),
     }
     0
 }
@@ -68,9 +106,18 @@ pub extern "C" fn write<const SIZE: usize>(address: usize, _: usize, pc: usize) 
         Role::Synchronises => release(t, address),
         Role::Relaxed => {}
         Role::Plain if address % 8 + SIZE > 8 => range::access::<true>(t, address, SIZE, pc),
-        Role::Plain => access::<true, SIZE>(t, address, pc),
+        Role::Plain => plain::<true, SIZE>(t, address, pc),
     }
     0
+}
+
+/// As for other ranges, no variable among these bytes is taken for an atomic one.
+pub extern "C" fn read16(address: usize, _: usize, pc: usize) -> usize {
+    read_range(address, 16, pc)
+}
+
+pub extern "C" fn write16(address: usize, _: usize, pc: usize) -> usize {
+    write_range(address, 16, pc)
 }
 
 pub extern "C" fn read_range(address: usize, len: usize, pc: usize) -> usize {
@@ -86,6 +133,9 @@ pub extern "C" fn write_range(address: usize, len: usize, pc: usize) -> usize {
 /// Before an atomic instruction. What other threads did to the variable as if it were a plain one
 /// no longer counts.
 pub extern "C" fn before_atomic(address: usize) -> usize {
+    if releases_known(current(), address) {
+        return 0;
+    }
     match role(address) {
         Role::Plain => range::clear(address, 1),
         Role::Relaxed => objects::with(address, |o| o.creation = Creation::Plain),

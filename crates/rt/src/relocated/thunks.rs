@@ -91,22 +91,161 @@ macro_rules! quick {
     };
 }
 
-/// The eight probes of one kind. The first two say what keeps what the check changes, the third
-/// brings the stack to the form that `slow` expects; then two vector registers.
+/// The shadow of the address in rdi is at rax + rcx. Addresses that are no multiple of 8 go to the
+/// slow half.
+macro_rules! shadow_of_aligned {
+    () => {
+        concat!(
+            "test dil, 7\n jnz 2f\n mov rcx, rdi\n shl rcx, 20\n shr rcx, 19\n",
+            "movabs rax, 0x100000000000\n",
+        )
+    };
+}
+
+/// 8 bytes: all bits of a slot count, so that one comparison will do, and rdx stays as it is.
+macro_rules! quick8 {
+    ($name:ident, $slow:path, $hot:ident, $pre:expr, $save:expr, $restore:expr, $spill:expr, $x:literal) => {
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(
+                $save,
+                shadow_of_aligned!(),
+                concat!("movdqa ", $x, ", xmmword ptr [rax + rcx]"),
+                $pre,
+                "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                concat!("pcmpeqd ", $x, ", xmmword ptr fs:[rax + {hot}]"),
+                concat!("movmskps ecx, ", $x, "\n test ecx, ecx\n jz 2f"),
+                $restore,
+                "2:",
+                $spill,
+                "lea rax, [rip + {function}]\n jmp {slow}",
+                "/* {masks} {read_bit} */",
+                masks = sym BYTES8,
+                read_bit = const offset_of!(Masks, read_bit),
+                hot = const offset_of!(Thread, $hot),
+                function = sym $slow,
+                slow = sym super::slow,
+            )
+        }
+    };
+}
+
+/// 16 bytes: two granules, both of which must say so already.
+macro_rules! quick16 {
+    ($name:ident, $slow:path, $hot:ident, $pre:expr, $save:expr, $restore:expr, $spill:expr,
+     $x:literal, $y:literal) => {
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(
+                $save,
+                shadow_of_aligned!(),
+                concat!("movdqa ", $x, ", xmmword ptr [rax + rcx]"),
+                concat!("movdqa ", $y, ", xmmword ptr [rax + rcx + 16]"),
+                $pre,
+                "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                concat!("pcmpeqd ", $x, ", xmmword ptr fs:[rax + {hot}]"),
+                concat!("pcmpeqd ", $y, ", xmmword ptr fs:[rax + {hot}]"),
+                concat!("movmskps ecx, ", $x, "\n movmskps eax, ", $y),
+                "test ecx, ecx\n jz 2f\n test eax, eax\n jz 2f",
+                $restore,
+                "2:",
+                $spill,
+                "lea rax, [rip + {function}]\n jmp {slow}",
+                "/* {masks} {read_bit} */",
+                masks = sym BYTES8,
+                read_bit = const offset_of!(Masks, read_bit),
+                hot = const offset_of!(Thread, $hot),
+                function = sym $slow,
+                slow = sym super::slow,
+            )
+        }
+    };
+}
+
+/// Whole granules, at most eight: as many bytes as rsi says.
+macro_rules! quick_range {
+    ($name:ident, $slow:path, $hot:ident, $pre:expr, $save:expr, $restore:expr, $spill:expr,
+     $x:literal, $y:literal) => {
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            naked_asm!(
+                $save,
+                "test sil, 7\n jnz 2f\n cmp esi, 64\n ja 2f",
+                shadow_of_aligned!(),
+                "add rcx, rax\n lea rdx, [rcx + 2*rsi]",
+                "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+                concat!("movdqa ", $y, ", xmmword ptr fs:[rax + {hot}]"),
+                "3:",
+                concat!("movdqa ", $x, ", xmmword ptr [rcx]"),
+                $pre,
+                concat!("pcmpeqd ", $x, ", ", $y, "\n movmskps eax, ", $x),
+                "test eax, eax\n jz 2f\n add rcx, 16\n cmp rcx, rdx\n jb 3b",
+                $restore,
+                "2:",
+                $spill,
+                "lea rax, [rip + {function}]\n jmp {slow}",
+                "/* {masks} {read_bit} */",
+                masks = sym BYTES8,
+                read_bit = const offset_of!(Masks, read_bit),
+                hot = const offset_of!(Thread, $hot),
+                function = sym $slow,
+                slow = sym super::slow,
+            )
+        }
+    };
+}
+
+/// An own write stands for a read.
+macro_rules! as_read {
+    ($($x:literal),*) => {
+        concat!($("por ", $x, ", xmmword ptr [rip + {masks} + {read_bit}]\n"),*)
+    };
+}
+
+/// The twelve probes of one kind. The first three say what keeps what the check changes, and bring the
+/// stack to the form that `slow` expects; the next three are those of 8 bytes; then two vector
+/// registers.
 macro_rules! quick_probes {
-    ($kind:ident, $save:expr, $restore:expr, $spill:expr, $x:literal, $y:literal) => {
+    ($kind:ident, $save:expr, $restore:expr, $spill:expr, $save8:expr, $restore8:expr, $spill8:expr,
+     $x:literal, $y:literal) => {
         mod $kind {
             use super::*;
             quick!(read1, accesses::read::<1>, BYTES1, read, 1, $save, $restore, $spill, $x, $y);
             quick!(read2, accesses::read::<2>, BYTES2, read, 2, $save, $restore, $spill, $x, $y);
             quick!(read4, accesses::read::<4>, BYTES4, read, 4, $save, $restore, $spill, $x, $y);
-            quick!(read8, accesses::read::<8>, BYTES8, read, 8, $save, $restore, $spill, $x, $y);
+            quick8!(read8, accesses::read::<8>, hot_read8, as_read!($x), $save8, $restore8, $spill8, $x);
+            quick16!(read16, accesses::read16, hot_read8, as_read!($x, $y), $save, $restore, $spill, $x, $y);
+            quick_range!(
+                range_read,
+                accesses::read_range,
+                hot_read8,
+                as_read!($x),
+                $save,
+                $restore,
+                $spill,
+                $x,
+                $y
+            );
             quick!(write1, accesses::write::<1>, BYTES1, write, 1, $save, $restore, $spill, $x, $y);
             quick!(write2, accesses::write::<2>, BYTES2, write, 2, $save, $restore, $spill, $x, $y);
             quick!(write4, accesses::write::<4>, BYTES4, write, 4, $save, $restore, $spill, $x, $y);
-            quick!(write8, accesses::write::<8>, BYTES8, write, 8, $save, $restore, $spill, $x, $y);
-            pub const ALL: [unsafe extern "C" fn(); 8] =
-                [read1, read2, read4, read8, write1, write2, write4, write8];
+            quick8!(write8, accesses::write::<8>, hot_write8, "", $save8, $restore8, $spill8, $x);
+            quick16!(write16, accesses::write16, hot_write8, "", $save, $restore, $spill, $x, $y);
+            quick_range!(range_write, accesses::write_range, hot_write8, "", $save, $restore, $spill, $x, $y);
+            pub const ALL: [unsafe extern "C" fn(); 12] = [
+                read1,
+                read2,
+                read4,
+                read8,
+                read16,
+                range_read,
+                write1,
+                write2,
+                write4,
+                write8,
+                write16,
+                range_write,
+            ];
         }
     };
 }
@@ -116,7 +255,23 @@ macro_rules! spill_vectors {
         "lea rsp, [rsp - 32]\n movups xmmword ptr [rsp], xmm0\n movups xmmword ptr [rsp + 16], xmm1"
     };
 }
-quick_probes!(keeps_all, save!(), restore_and_return!(), "", "xmm0", "xmm1");
+quick_probes!(
+    keeps_all,
+    save!(),
+    restore_and_return!(),
+    "",
+    concat!(
+        "push rax\n lahf\n seto al\n push rax\n push rcx\n lea rsp, [rsp - 40]\n",
+        "movups xmmword ptr [rsp], xmm0\n",
+    ),
+    concat!(
+        "movups xmm0, xmmword ptr [rsp]\n lea rsp, [rsp + 40]\n",
+        "pop rcx\n pop rax\n add al, 0x7f\n sahf\n pop rax\n ret\n",
+    ),
+    "mov qword ptr [rsp + 32], rdx\n movups xmmword ptr [rsp + 16], xmm1",
+    "xmm0",
+    "xmm1"
+);
 quick_probes!(
     flags_dead,
     // The second is where the flags would be.
@@ -126,6 +281,9 @@ quick_probes!(
         "pop rdx\n pop rcx\n pop rax\n pop rax\n ret\n",
     ),
     "",
+    "push rax\n push rax\n push rcx\n lea rsp, [rsp - 40]\n movups xmmword ptr [rsp], xmm0",
+    "movups xmm0, xmmword ptr [rsp]\n lea rsp, [rsp + 40]\n pop rcx\n pop rax\n pop rax\n ret",
+    "mov qword ptr [rsp + 32], rdx\n movups xmmword ptr [rsp + 16], xmm1",
     "xmm0",
     "xmm1"
 );
@@ -134,6 +292,9 @@ quick_probes!(
     "push rax\n lahf\n seto al\n push rax\n push rcx\n push rdx",
     "pop rdx\n pop rcx\n pop rax\n add al, 0x7f\n sahf\n pop rax\n ret",
     spill_vectors!(),
+    "push rax\n lahf\n seto al\n push rax\n push rcx",
+    "pop rcx\n pop rax\n add al, 0x7f\n sahf\n pop rax\n ret",
+    concat!("push rdx\n", spill_vectors!()),
     "xmm14",
     "xmm15"
 );
@@ -142,6 +303,9 @@ quick_probes!(
     "push rax\n push rax\n push rcx\n push rdx",
     "pop rdx\n pop rcx\n pop rax\n pop rax\n ret",
     spill_vectors!(),
+    "push rax\n push rax\n push rcx",
+    "pop rcx\n pop rax\n pop rax\n ret",
+    concat!("push rdx\n", spill_vectors!()),
     "xmm14",
     "xmm15"
 );
@@ -158,8 +322,6 @@ macro_rules! always_slow {
     )*};
 }
 always_slow! {
-    read_range => accesses::read_range,
-    write_range => accesses::write_range,
     before_atomic => accesses::before_atomic,
     after_atomic => accesses::after_atomic,
     after_load => accesses::after_load,
@@ -224,8 +386,6 @@ pub fn all() -> [u64; slot::COUNT] {
     for (at, thunk) in kinds.into_iter().flatten().enumerate() {
         set(slot::READ + at, thunk);
     }
-    set(slot::READ_RANGE, read_range);
-    set(slot::WRITE_RANGE, write_range);
     set(slot::RELEASE, before_atomic);
     set(slot::ACQUIRE, after_atomic);
     set(slot::ENTER, enter);

@@ -39,7 +39,7 @@ impl Hunter<'_> {
     /// instrumented.
     pub(super) fn look(&mut self) -> Result<bool> {
         // One that cannot be copied is run all the same: its locks are seen.
-        self.copy = relocated::prepare(&self.program, false).ok().flatten();
+        self.copy = relocated::prepare(&self.program, false, relocated::Probes::All).ok().flatten();
         let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
