@@ -1,11 +1,11 @@
 //! Static constructors (see `order`): what one did comes before every use of a static field of its
 //! class, since the runtime lets nobody use the class before.
 //!
-//! Which thread runs a static constructor is chance. So it is a piece of work of its own, that knows
-//! nothing of what the thread did before, and what it did is kept when it has ended. A call is after
-//! it if its method has used a static field of the class for certain when it comes to the call: in
-//! the same block, or in the one that the method begins with. That is known when the method is
-//! rewritten, so nothing is told when a field is used.
+//! Which thread runs a static constructor is chance. So it is a piece of work of its own, that
+//! knows nothing of what the thread did before, and what it did is kept when it has ended. A call
+//! is after it if its method has used a static field of the class for certain when it comes to the
+//! call: in the same block, or in the one that the method begins with. That is known when the
+//! method is rewritten, so nothing is told when a field is used.
 //!
 //! Where two static constructors use each other's classes in two threads, the runtime lets one of
 //! them use a class that is not ready. So this says nothing to a thread in a static constructor.

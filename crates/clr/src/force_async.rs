@@ -1,12 +1,14 @@
-//! *Force async* (section 4 of the paper): tests replace slow operations by mocks that have answered already, and then one
-//! thread does what many do in production. So `await` is told that the task is not complete, and
-//! goes on in another thread.
+//! *Force async* (section 4 of the paper): tests replace slow operations by mocks that have
+//! answered already, and then one thread does what many do in production. So `await` is told that
+//! the task is not complete, and goes on in another thread.
 //!
 //! Exceptions, where that could change what the program does, or cost too much:
-//! - a thread with a context or a scheduler of its own (`SynchronizationContext.Current`, `TaskScheduler.Current`): what comes
-//!   after `await` goes back there, and a thread that blocks there meanwhile would wait for ever;
-//! - a thread that holds the lock of an object: what comes after `await` may take that lock, which the thread itself may and
-//!   another may not, and the thread may wait for it (`lock (x) { LoadAsync().Wait(); }`);
+//! - a thread with a context or a scheduler of its own (`SynchronizationContext.Current`,
+//!   `TaskScheduler.Current`): what comes after `await` goes back there, and a thread that blocks
+//!   there meanwhile would wait for ever;
+//! - a thread that holds the lock of an object: what comes after `await` may take that lock, which
+//!   the thread itself may and another may not, and the thread may wait for it (`lock (x) {
+//!   LoadAsync().Wait(); }`);
 //! - awaiters that are not of the framework: what they do when they are complete is not known;
 //! - an `await` that was made to wait so often that it has had its chances: see [`forced`].
 

@@ -159,8 +159,8 @@ const FILTER: u32 = 1;
 pub struct Body {
     pub instructions: Vec<Instruction>,
     clauses: Vec<Clause>,
-    /// Offsets that are reached otherwise than from the instruction before: targets of branches, and
-    /// beginnings of handlers and filters.
+    /// Offsets that are reached otherwise than from the instruction before: targets of branches,
+    /// and beginnings of handlers and filters.
     entries: HashSet<u32>,
     max_stack: u16,
     init_locals: bool,
@@ -255,8 +255,8 @@ impl Body {
         self.entries.contains(&self.instructions[at].offset)
     }
 
-    /// The instructions that have run for certain when `at` runs, as far as that is plain: those that
-    /// lead to it without another way in, and those that the method begins with.
+    /// The instructions that have run for certain when `at` runs, as far as that is plain: those
+    /// that lead to it without another way in, and those that the method begins with.
     pub fn ran_before(&self, at: usize) -> Vec<usize> {
         /// Further away nobody looks, so that huge methods take no time.
         const NEAR: usize = 128;

@@ -30,12 +30,16 @@
 //! ```
 //!
 //! # Data structures and their invariants
-//! - *Modules* (`rewrite`): the user's modules, each with a probe class. A method is rewritten at most once, before it is
-//!   compiled; its entry in `methods` is made under the lock, so two tiers of compilation agree on site numbers.
-//! - *Places*: for each rewritten method, where each instruction was and is. Offsets in records are always those as written.
+//! - *Modules* (`rewrite`): the user's modules, each with a probe class. A method is rewritten at
+//!   most once, before it is compiled; its entry in `methods` is made under the lock, so two tiers
+//!   of compilation agree on site numbers.
+//! - *Places*: for each rewritten method, where each instruction was and is. Offsets in records are
+//!   always those as written.
 //! - *Sites*: append only. A number is part of compiled code, so it is never given away again.
-//! - *Classes* (`classes`): method tables of classes that the code does not tell. All are forgotten when a module is unloaded.
-//! - A held thread's reference is read only by a thread in cooperative mode, and only while the trap is set.
+//! - *Classes* (`classes`): method tables of classes that the code does not tell. All are forgotten
+//!   when a module is unloaded.
+//! - A held thread's reference is read only by a thread in cooperative mode, and only while the
+//!   trap is set.
 //!
 //! # What could make it slow
 //! A point costs a managed call of native code, a hash, and `Tsvd::passes`. What a pass does not
@@ -43,10 +47,12 @@
 //! beforehand is refused for the user's modules only.
 //!
 //! # What could make it wrong
-//! - A program whose behaviour changes. Arguments go through local variables of their own types; branches keep their targets;
-//!   what is not understood is left alone and recorded as unseen.
-//! - A false report. A trap is sprung only if both references are the same object, compared while no collection can run.
-//! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in preemptive mode.
+//! - A program whose behaviour changes. Arguments go through local variables of their own types;
+//!   branches keep their targets; what is not understood is left alone and recorded as unseen.
+//! - A false report. A trap is sprung only if both references are the same object, compared while
+//!   no collection can run.
+//! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in
+//!   preemptive mode.
 //!
 //! # What runs
 //! A thread, which does one piece of work after the other (a task, a part of an asynchronous
@@ -55,9 +61,10 @@
 //! asynchronous method from thread to thread.
 //!
 //! # Not seen
-//! Reflection and `dynamic`, which are counted, code that is made at run time, framework code that uses the user's
-//! collections other than by LINQ and the listed functions, delegates made of listed methods of a
-//! type with type parameters, methods of structures. Run on CoreCLR 3.1, x86-64 Linux.
+//! Reflection and `dynamic`, which are counted, code that is made at run time, framework code that
+//! uses the user's collections other than by LINQ and the listed functions, delegates made of
+//! listed methods of a type with type parameters, methods of structures. Run on CoreCLR 3.1, x86-64
+//! Linux.
 
 mod calls;
 mod class_constructors;

@@ -11,9 +11,9 @@
 //! taken from locks: that one thread had a lock before another is chance, and the next run may have
 //! it the other way.
 //!
-//! **A hand-over.** A task or thread gets what its creator did before; who waits for it gets what it
-//! did. What is handed over is a [`Past`]: for each thread a span of time, *since* its piece of work
-//! began *until* it handed over.
+//! **A hand-over.** A task or thread gets what its creator did before; who waits for it gets what
+//! it did. What is handed over is a [`Past`]: for each thread a span of time, *since* its piece of
+//! work began *until* it handed over.
 //!
 //! | event | what is handed over |
 //! |---|---|
@@ -32,18 +32,18 @@
 //! | a part of an asynchronous method ends at an `await` or for good | from the part to the next one and to who awaits the method |
 //!
 //! A *piece* of work is a run of a task, a part of an asynchronous method, or the life of a thread.
-//! The parts of an asynchronous method are one *flow*: the task of its builder, which is known where
-//! `MoveNext` begins in all parts but the first, and that one runs in its caller's piece.
+//! The parts of an asynchronous method are one *flow*: the task of its builder, which is known
+//! where `MoveNext` begins in all parts but the first, and that one runs in its caller's piece.
 //!
 //! # What can make it wrong
 //! An edge too many hides a violation, one too few costs a delay. So in doubt there is none:
 //! - A thread of a pool knows nothing between pieces. A piece that begins unseen (a delegate that
 //!   came from elsewhere, PLINQ) knows nothing and hands nothing over.
-//! - Only the innermost piece counts, with the locks that it took itself. A task that runs inside of
-//!   `Wait` of another task, or what follows an `await` inside of `SetResult`, could have run
+//! - Only the innermost piece counts, with the locks that it took itself. A task that runs inside
+//!   of `Wait` of another task, or what follows an `await` inside of `SetResult`, could have run
 //!   elsewhere; and who waits for the outer piece does not wait for the inner one.
-//! - Of the pieces that one task has, as a task of `Parallel.For`, and of those of a thread that are
-//!   of no task, only the first is known by the task or thread. The others know nothing.
+//! - Of the pieces that one task has, as a task of `Parallel.For`, and of those of a thread that
+//!   are of no task, only the first is known by the task or thread. The others know nothing.
 //! - An event that began as set, that several have set, or that was reset says nothing: who waited
 //!   need not have waited for all of them.
 //!   Where a delegate was made of a method that sets one, nobody knows who sets any.
@@ -66,8 +66,8 @@
 //!
 //! # What it costs
 //! Nothing at a point that a pass lets by; elsewhere a word more is stored. A near miss in question
-//! looks at up to 32 spans, half of them in a table. A lock costs a hash and a call of native code, a hand-over the
-//! clock and a lock of its own.
+//! looks at up to 32 spans, half of them in a table. A lock costs a hash and a call of native code,
+//! a hand-over the clock and a lock of its own.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -96,7 +96,8 @@ pub mod event {
     pub const FORKED: u32 = 5;
     /// A task was waited for.
     pub const DONE: u32 = 6;
-    /// The part of an asynchronous method that the thread is in goes on later, and this is its task.
+    /// The part of an asynchronous method that the thread is in goes on later, and this is its
+    /// task.
     pub const SUSPENDED: u32 = 7;
     /// A semaphore was made that one may have at a time.
     pub const MADE: u32 = 8;
@@ -202,8 +203,9 @@ impl Known {
         u64::from(self.own_locks().first().copied().unwrap_or(0)) << 32 | u64::from(last.unwrap_or(0))
     }
 
-    /// The locks of the piece that it is in. A piece that runs inside of another one, as a task does
-    /// in `Wait` or what follows an `await` does in `SetResult`, has that one's locks by chance.
+    /// The locks of the piece that it is in. A piece that runs inside of another one, as a task
+    /// does in `Wait` or what follows an `await` does in `SetResult`, has that one's locks by
+    /// chance.
     fn own_locks(&self) -> &[u32] {
         let outer = self.pieces.last().map_or(0, |piece| piece.outer_locks);
         self.locks.get(outer..).unwrap_or_default()
@@ -524,7 +526,8 @@ pub extern "C" fn ends_with(hash: u32, id: u32) {
     });
 }
 
-/// Called as managed code is, where a static constructor begins. What [`ends`] is to be called with.
+/// Called as managed code is, where a static constructor begins. What [`ends`] is to be called
+/// with.
 pub extern "C" fn begins_class(class: ClassNumber) -> u32 {
     let on_stack = 0_u8;
     with_order(|known| known.begin_class(&raw const on_stack as usize, class, now())).unwrap_or(0)

@@ -1,8 +1,8 @@
 //! Adds to a method what tells of order: around calls of `Monitor`, `Thread` and `Task`, where a
 //! piece of work begins and ends, and where a part of an asynchronous method does (see `order`).
 //!
-//! What a call is made on, or its first argument, goes to a local variable if it is needed after the
-//! call. What is told after a call is not told if the call ends with an exception.
+//! What a call is made on, or its first argument, goes to a local variable if it is needed after
+//! the call. What is told after a call is not told if the call ends with an exception.
 
 use crate::calls::{Call, Orders, Started, is_task_builder};
 use crate::class_constructors::ClassNumber;
@@ -49,8 +49,8 @@ impl Place<'_> {
         self.body.first_prefix(self.at) != self.at
     }
 
-    /// Whether all arguments are one constant for certain: it is loaded just before the call, and no
-    /// branch leads to behind that.
+    /// Whether all arguments are one constant for certain: it is loaded just before the call, and
+    /// no branch leads to behind that.
     fn is_called_with(&self, arguments: usize, constant: u16) -> bool {
         let Some(first) = self.at.checked_sub(arguments) else { return false };
         let reached = (first + 1..=self.at).any(|at| self.body.is_target(at));

@@ -1,8 +1,8 @@
 //! A point, as rewritten code comes to it.
 //!
-//! [`fast`] runs in cooperative mode: no collection can begin or be under way before it returns. So it is short, waits for
-//! no managed code, and may read references. [`slow`] runs in preemptive mode: it may sleep as long
-//! as it likes, and no collection waits for it.
+//! [`fast`] runs in cooperative mode: no collection can begin or be under way before it returns. So
+//! it is short, waits for no managed code, and may read references. [`slow`] runs in preemptive
+//! mode: it may sleep as long as it likes, and no collection waits for it.
 //!
 //! An object's number is its hash, which stays the same when the collector moves it, and its class.
 //! Two objects may have one number; a trap compares the references themselves. That of the held

@@ -146,8 +146,8 @@ pub fn is_watched(module: ModuleId) -> bool {
     lock(&MODULES).contains_key(&module)
 }
 
-/// Why a method is left alone: an operand that is cut off, an unknown instruction, a branch into the
-/// middle of one. Code that is protected looks like this until it is decrypted.
+/// Why a method is left alone: an operand that is cut off, an unknown instruction, a branch into
+/// the middle of one. Code that is protected looks like this until it is decrypted.
 const UNDECODABLE: &str = "methods whose IL cannot be decoded (damaged, obfuscated or encrypted)";
 
 enum Outcome {
@@ -339,8 +339,8 @@ impl Module {
         true
     }
 
-    /// The class that a method is the static constructor of. Those of a compiler's own classes, which
-    /// keep lambdas, do nothing of interest.
+    /// The class that a method is the static constructor of. Those of a compiler's own classes,
+    /// which keep lambdas, do nothing of interest.
     fn constructed_class(&self, of: &Rewriting) -> Option<ClassNumber> {
         let member = self.import.method(of.method).filter(|member| member.name == ".cctor")?;
         let class = self.import.type_def(member.parent)?;
@@ -348,8 +348,8 @@ impl Module {
         (!is_made).then(|| class_constructors::number(of.module, member.parent))
     }
 
-    /// Instructions that use static fields of this module's classes with static constructors. Fields
-    /// of generic classes have other tokens.
+    /// Instructions that use static fields of this module's classes with static constructors.
+    /// Fields of generic classes have other tokens.
     fn static_uses(&mut self, module: ModuleId, body: &Body) -> HashMap<usize, ClassNumber> {
         let import = self.import;
         let mut number = |class: Token| {

@@ -1,5 +1,5 @@
-//! Semaphores that are used as locks (see `order`): made by `new SemaphoreSlim(1)`, waited for without
-//! a limit, released one at a time.
+//! Semaphores that are used as locks (see `order`): made by `new SemaphoreSlim(1)`, waited for
+//! without a limit, released one at a time.
 //!
 //! A thread or a flow that has waited has a [`Hold`]. A release makes all holds of the semaphore
 //! void, whoever releases it, and so does the next one who gets it. So a hold is good only while

@@ -128,8 +128,8 @@ fn wrong_code_fails_as_it_did() {
             }
         }";
     const CONSTANT: [u8; 5] = [0x20, 0x44, 0x33, 0x22, 0x11];
-    // An unknown code, a branch to nowhere, a call of what is not there, a switch without an end; and
-    // whether the code can be decoded.
+    // An unknown code, a branch to nowhere, a call of what is not there, a switch without an end;
+    // and whether the code can be decoded.
     let wrong: [(&[u8], bool); 4] = [
         (&[0xA6], false),
         (&[0x38, 0xFF, 0, 0, 0], false),
@@ -174,7 +174,8 @@ fn static_constructors_may_throw() {
     assert_eq!(run.said(), "brokenbrokenbroken\n1,3\n");
 }
 
-/// Assemblies that are loaded into a context of their own, used there and unloaded, again and again.
+/// Assemblies that are loaded into a context of their own, used there and unloaded, again and
+/// again.
 #[test]
 fn contexts_may_come_and_go() {
     const PROGRAM: &str = "

@@ -171,7 +171,8 @@ fn what_is_not_seen_is_counted() {
     }
 }
 
-/// A module of the user's may have a name like those of the framework. With a PDB it is looked into.
+/// A module of the user's may have a name like those of the framework. With a PDB it is looked
+/// into.
 #[test]
 fn a_name_like_the_frameworks_does_not_hide_a_module() {
     let Some(sdk) = Sdk::find() else { return };

@@ -3,11 +3,11 @@
 //! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
 //! asynchronous methods, the calls of a task of `Parallel.For`, locks, events, sources of tasks,
 //! barriers, static constructors. The oracle is the graph of what the program says: what one piece
-//! of work does in its order, who made whom, who has waited for whom or what, who uses a class after
-//! its static constructor. Threads are not in it, since which thread does what is chance.
+//! of work does in its order, who made whom, who has waited for whom or what, who uses a class
+//! after its static constructor. Threads are not in it, since which thread does what is chance.
 //!
-//! Two accesses that a thread takes for ordered must be connected in the graph, or both must be made
-//! under a lock that their own piece of work has taken.
+//! Two accesses that a thread takes for ordered must be connected in the graph, or both must be
+//! made under a lock that their own piece of work has taken.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -91,7 +91,8 @@ struct Class {
     constructor: Option<usize>,
 }
 
-/// An event that each wait resets, a source of a task, and a barrier of the main thread and another.
+/// An event that each wait resets, a source of a task, and a barrier of the main thread and
+/// another.
 struct Signals {
     event_hash: u32,
     /// The call that has set the event.
@@ -357,7 +358,8 @@ impl Schedule {
                 self.works[user].last = self.event(&[self.works[user].last, self.works[work].last]);
                 self.access(thread, Some(class));
             }
-            // The runtime lets it go on, so that two static constructors do not wait for each other.
+            // The runtime lets it go on, so that two static constructors do not wait for each
+            // other.
             _ if constructs => self.access(thread, Some(class)),
             _ => self.top(thread).awaited = Some(Awaited::Work(work)),
         }

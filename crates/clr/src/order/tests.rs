@@ -193,7 +193,8 @@ fn who_has_ended_a_phase_may_be_in_the_next_one() {
     let phase = |number| phase_key(1090, number);
     one.hand_over(phase(0), 20);
     two.hand_over(phase(0), 25);
-    // The first one goes on, and comes to the end of the next phase, before the second one wakes up.
+    // The first one goes on, and comes to the end of the next phase, before the second one wakes
+    // up.
     one.take_over(phase(0));
     one.hand_over(phase(1), 40);
     two.take_over(phase(0));

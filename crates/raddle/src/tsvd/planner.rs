@@ -178,7 +178,8 @@ fn is_clr(path: &str) -> bool {
     is_carried || is_in_place || file == "dotnet" || starts_assembly(path) || !is_library && is_bundle(path)
 }
 
-/// Whether a program has its assemblies behind it in the same file, and does nothing but start them.
+/// Whether a program has its assemblies behind it in the same file, and does nothing but start
+/// them.
 fn is_bundle(path: &str) -> bool {
     /// By which .NET finds where the assemblies begin: the number before it.
     const SIGNATURE: [u8; 32] = [
