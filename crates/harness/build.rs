@@ -60,13 +60,16 @@ fn main() {
     for part in ["Cargo.toml", "crates/harness/include", "crates/clr/apis"] {
         println!("cargo::rerun-if-changed={}", workspace.join(part).display());
     }
-    let archive = build_runtime(&workspace, &out);
+    // Each of the two is one large crate that one processor compiles.
+    let archive = std::thread::scope(|scope| {
+        scope.spawn(|| build_profiler(&workspace, &out));
+        build_runtime(&workspace, &out)
+    });
     let object = out.join("raddle_rt.o");
     let exports = make_object(&archive, &object, &out);
     make_shared(&object, &out);
     make_tsvd("libraddle_tsvd.so", TSVD.to_vec(), &exports, &out);
     make_tsvd("libraddle_tsvd_hb.so", [TSVD, TSVD_HB].concat(), &exports, &out);
-    build_profiler(&workspace, &out);
     let list: String = exports.iter().map(|e| format!("  {e};\n")).collect();
     fs::write(out.join("dynamic.list"), format!("{{\n{list}}};\n")).unwrap();
     let include = workspace.join("crates/harness/include");

@@ -17,9 +17,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::interp::{Start, named};
 use crate::ir::{Instr, Program, SyncOp};
 
-/// The most starts in the middle of one program.
-const MOST_MIDDLE: usize = 200;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     Main,
@@ -154,7 +151,7 @@ pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
             out.push(Entry { may_start: true, about, assembly: e.assembly, ..prepared });
         }
     }
-    let middle = functions().filter(|i| starters.contains(&(*i as u32))).take(MOST_MIDDLE);
+    let middle = functions().filter(|i| starters.contains(&(*i as u32)));
     out.extend(middle.map(|i| entry(EntryKind::Middle, i as u32, true)));
     out
 }

@@ -12,9 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::FxHashSet;
 
 use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
-use crate::interp::{Bounds, End, Knowledge, Machine};
+use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
 use crate::ir::Program;
-use crate::ir::doom::Doom;
 use crate::route::{self, Route};
 
 /// Bounds in all.
@@ -71,18 +70,35 @@ pub struct Explored {
     pub threads: usize,
     /// Different orders of synchronisation.
     pub interleavings: usize,
-    /// The step budget ended it.
-    pub cut_short: bool,
+    /// The bound that ended it, or that ended each of its runs.
+    pub cut_short: Option<Cut>,
+}
+
+/// What keeps an entry from being explored to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The steps of one run, or of all.
+    Steps,
+    /// The memory or the threads of one run.
+    Room,
+}
+
+impl Cut {
+    fn of(end: End) -> Option<Self> {
+        match end {
+            End::Steps => Some(Self::Steps),
+            End::Memory => Some(Self::Room),
+            End::Finished | End::Stuck | End::Crashed | End::Cancelled => None,
+        }
+    }
 }
 
 /// A linked program, and what is known of it before anything runs.
 pub struct Subject {
     pub program: Program,
     pub entries: Vec<Entry>,
-    /// The instructions of its own functions that start a thread.
-    pub sites: Arc<[u32]>,
+    pub facts: Facts,
     can_skip: Arc<[bool]>,
-    doom: Arc<Doom>,
 }
 
 impl Subject {
@@ -91,8 +107,7 @@ impl Subject {
         Self {
             entries: entries::entries(&program, &sites),
             can_skip: route::skippable(&program),
-            doom: Arc::new(Doom::of(&program)),
-            sites,
+            facts: Facts::of(&program, sites),
             program,
         }
     }
@@ -105,8 +120,9 @@ pub fn explore(
     budget: Budget,
     cancel: Option<&AtomicBool>,
 ) -> (Vec<Explored>, Knowledge) {
-    let Subject { program, sites, can_skip, doom, .. } = subject;
-    let mut machine = Machine::of_subject(program, doom.clone(), sites.clone(), budget.run, cancel);
+    let Subject { program, facts, can_skip, .. } = subject;
+    let sites = &facts.sites;
+    let mut machine = Machine::with_facts(program, facts.clone(), budget.run, cancel);
     let mut out = Vec::new();
     let mut left = budget.steps;
     let middle = entries.iter().filter(|e| e.kind == EntryKind::Middle).count();
@@ -158,14 +174,16 @@ fn prepared_for(program: &Program, entry: Entry) -> Option<u32> {
 }
 
 fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
-    let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: false };
+    let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: None };
+    // Whether a bound ended every run so far, and which.
+    let mut bound = None;
     let mut orders: FxHashSet<u64> = FxHashSet::default();
     let (mut stale, mut quiet, mut endless) = (0, 0, 0);
     // One run takes no more than the entry's share, so that the entries after it have theirs.
     let mut steps = budget.run.steps.min(share.max(SHORTEST_SHARE));
     while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
-            done.cut_short = true;
+            done.cut_short = Some(Cut::Steps);
             break;
         }
         let before = (machine.knowledge.findings.len(), machine.knowledge.covered());
@@ -177,6 +195,7 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         if result.end == End::Cancelled {
             break;
         }
+        bound = if done.runs == 1 { Cut::of(result.end) } else { bound.and(Cut::of(result.end)) };
         let new_order = orders.insert(result.fingerprint);
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
@@ -196,5 +215,6 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         }
     }
     done.interleavings = orders.len();
+    done.cut_short = done.cut_short.or(bound);
     done
 }

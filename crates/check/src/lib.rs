@@ -13,6 +13,7 @@
 //! - [`ir`]: the code. No language.
 //! - [`interp`]: one run. No files, no clock, no language; randomness from a seed only.
 //! - [`entries`]: where to start (section 4.1).
+//! - [`locking`]: conditions that decide whether a lock is taken.
 //! - [`explore`]: which runs to make within a budget.
 //! - [`report`]: raw findings to [`raddle_finding::Finding`].
 //! - [`c`]: the C front end. The only part that knows C.
@@ -26,6 +27,7 @@ pub mod explore;
 pub mod ignore;
 pub mod interp;
 pub mod ir;
+pub mod locking;
 mod plan;
 mod programs;
 pub mod report;

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::c;
 use crate::entries::{self, Entry, EntryKind};
-use crate::explore::{Budget, Explored, Subject, explore};
+use crate::explore::{Budget, Cut, Explored, Subject, explore};
 use crate::ignore::ignored_lines;
 use crate::interp::raw::RawFinding;
 use crate::ir::{Program, Unit, link};
@@ -58,6 +58,7 @@ pub struct Part {
     runs: u64,
     entries: u64,
     entries_cut_short: u64,
+    entries_out_of_room: u64,
     entries_not_run: u64,
     /// Own functions entered, by file and line.
     reached: Vec<Place>,
@@ -126,7 +127,7 @@ impl<'a> Plan<'a> {
     pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> Part {
         let job = &self.jobs[job];
         let subject = job.linked.get_or_init(|| self.link(job));
-        let (program, sites) = (&subject.program, &subject.sites);
+        let (program, sites) = (&subject.program, &subject.facts.sites);
         let entries: Vec<Entry> =
             subject.entries.iter().copied().filter(|e| e.assembly == job.assembly).collect();
         let (explored, knowledge) =
@@ -143,7 +144,8 @@ impl<'a> Plan<'a> {
             e.kind == EntryKind::Middle && entries::all_started(program, e.about, sites, &knowledge.started)
         };
         Part {
-            entries_cut_short: explored.iter().filter(|e| e.cut_short).count() as u64,
+            entries_cut_short: cut_short_by(&explored, Cut::Steps),
+            entries_out_of_room: cut_short_by(&explored, Cut::Room),
             entries_not_run: entries.iter().filter(|e| !run(e) && !waived(e)).count() as u64,
             reached: (0..program.functions.len())
                 .filter(is_entered)
@@ -172,6 +174,7 @@ impl<'a> Plan<'a> {
                 *starts.entry(place).or_default() |= came;
             }
             out.stats.entries_cut_short += part.entries_cut_short;
+            out.stats.entries_out_of_room += part.entries_out_of_room;
             out.stats.entries_not_run += part.entries_not_run;
             out.findings.extend(part.findings);
             out.stats.steps += part.steps;
@@ -189,6 +192,10 @@ impl<'a> Plan<'a> {
         apply_ignores(self.sources, &mut out);
         out
     }
+}
+
+fn cut_short_by(explored: &[Explored], bound: Cut) -> u64 {
+    explored.iter().filter(|e| e.cut_short == Some(bound)).count() as u64
 }
 
 fn apply_ignores(sources: &[Source], out: &mut Outcome) {
@@ -253,8 +260,10 @@ fn lenses(
         let path = program.files.get(usize::from(f.pos.file)).map(|p| p.path.clone()).unwrap_or_default();
         let note = match e {
             None => Some("the step budget was used up before it".to_string()),
-            Some(e) if e.cut_short => Some("cut short by the step budget".to_string()),
-            Some(_) => None,
+            Some(e) => e.cut_short.map(|cut| match cut {
+                Cut::Steps => "cut short by the step budget".to_string(),
+                Cut::Room => "cut short by the bound on memory and threads".to_string(),
+            }),
         };
         CheckedFunction {
             function: f.name.to_string(),

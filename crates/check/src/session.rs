@@ -97,8 +97,10 @@ pub struct Stats {
     /// Places that start a thread or a timer, and how many of them some run came to.
     pub thread_starts: u64,
     pub thread_starts_reached: u64,
-    /// Entries that the budget cut short, or left no room for.
+    /// Entries that the step budget cut short, that the bounds on memory and threads did, and those
+    /// that the step budget left nothing for.
     pub entries_cut_short: u64,
+    pub entries_out_of_room: u64,
     pub entries_not_run: u64,
     /// Places in the source that could not be parsed.
     pub unparsed: u64,
@@ -213,23 +215,8 @@ impl Session {
                     && unit.files.get(usize::from(f.pos.file)).is_some_and(|file| !file.builtin)
             };
             out.stats.functions += unit.functions.iter().filter(own).count() as u64;
-            if lowered.given_up > 0 {
-                let why = match lowered.given_up {
-                    1 => "checked only in part: 1 function is too long or too deep".into(),
-                    n => format!("checked only in part: {n} functions are too long or too deep"),
-                };
-                out.left_out.push((path.clone(), why));
-            }
-            if lowered.too_deep > 0 {
-                let most = csharp::MOST_ANCESTORS;
-                let why = match lowered.too_deep {
-                    1 => format!("checked only in part: 1 class derives from more than {most} others"),
-                    n => {
-                        format!("checked only in part: {n} classes derive from more than {most} others each")
-                    }
-                };
-                out.left_out.push((path.clone(), why));
-            }
+            let in_part = |why: &String| (path.clone(), format!("checked only in part: {why}"));
+            out.left_out.extend(lowered.left_out.iter().map(in_part));
             // The entries of each assembly are checked by themselves, within the whole program.
             let linked = Arc::default();
             let assemblies = unit.entry_points.iter().map(|e| e.assembly + 1).max().unwrap_or(1);

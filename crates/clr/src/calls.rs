@@ -43,13 +43,18 @@ pub enum Orders {
     Before(u32),
     /// Told after it.
     After(u32),
-    /// A semaphore or an event is made, which means this event if it is made with nothing else than
-    /// what this code loads.
-    Made { event: u32, code: u16 },
+    /// A semaphore, an event or a source of a task is made, which means this event if it is made
+    /// with nothing else than what this code loads; none: it always does.
+    Made { event: u32, code: Option<u16> },
     /// A semaphore is waited for, without a limit.
     SemaphoreWaits,
     /// A semaphore is waited for, and the task that the call gives ends when it was got.
     SemaphoreAwaits,
+    /// A participant of a barrier signals that it has come to the end of a phase, and waits for the
+    /// others.
+    PhaseEnds,
+    /// It gives the task of the source that it is made on.
+    TaskOfSource,
     /// The task that it is made on has been started.
     TaskStarts,
     /// The task that it is made on has ended.
@@ -75,71 +80,100 @@ pub enum Started {
     Continuation,
 }
 
+/// Element types of signatures.
+const VOID: u8 = 0x01;
+const CLASS: u8 = 0x12;
+const VECTOR: u8 = 0x1D;
+
 impl Orders {
     fn of(class: &str, method: &str, signature: impl FnOnce() -> Option<Method>) -> Option<Orders> {
-        const TASKS: [&str; 2] = ["System.Threading.Tasks.Task", "System.Threading.Tasks.Task`1"];
-        if !["System.Threading.", "System.Runtime.CompilerServices."].iter().any(|of| class.starts_with(of)) {
-            return None;
+        if let Some(class) = class.strip_prefix("System.Threading.Tasks.") {
+            Orders::of_task(class, method, &signature()?)
+        } else if let Some(class) = class.strip_prefix("System.Threading.") {
+            let of = signature()?;
+            Orders::of_lock(class, method, &of).or_else(|| Orders::of_event(class, method, &of))
+        } else {
+            Orders::of_await(class, method)
         }
-        const VOID: u8 = 0x01;
-        const CLASS: u8 = 0x12;
-        const VECTOR: u8 = 0x1D;
-        let of = signature()?;
+    }
+
+    /// What it does to a lock, a semaphore or a thread.
+    fn of_lock(class: &str, method: &str, of: &Method) -> Option<Orders> {
         let parameters = of.parameters.len();
         Some(match (class, method) {
-            ("System.Threading.Monitor", "Enter") => Orders::After(event::LOCKED),
-            ("System.Threading.Monitor", "Exit") => Orders::Before(event::UNLOCKS),
-            ("System.Threading.Thread", "Start") => Orders::Before(event::STARTS),
+            ("Monitor", "Enter") => Orders::After(event::LOCKED),
+            ("Monitor", "Exit") => Orders::Before(event::UNLOCKS),
+            ("ReaderWriterLockSlim", "EnterReadLock") => Orders::After(event::READS),
+            ("ReaderWriterLockSlim", "EnterUpgradeableReadLock") => Orders::After(event::READS_TO_UPGRADE),
+            ("ReaderWriterLockSlim", "EnterWriteLock") => Orders::After(event::WRITES),
+            ("ReaderWriterLockSlim", "ExitReadLock") => Orders::Before(event::READ),
+            ("ReaderWriterLockSlim", "ExitUpgradeableReadLock") => Orders::Before(event::READ_TO_UPGRADE),
+            ("ReaderWriterLockSlim", "ExitWriteLock") => Orders::Before(event::WROTE),
+            ("SemaphoreSlim", ".ctor") => Orders::Made { event: event::MADE, code: Some(code::LOAD_ONE) },
+            // With a limit they say whether it was got.
+            ("SemaphoreSlim", "Wait") if of.result == [VOID] => Orders::SemaphoreWaits,
+            ("SemaphoreSlim", "WaitAsync") if of.result.first() == Some(&CLASS) => Orders::SemaphoreAwaits,
+            ("SemaphoreSlim", "Release") if parameters == 0 => Orders::Before(event::RELEASES),
+            ("SemaphoreSlim", "Release") => Orders::Before(event::RELEASES_SEVERAL),
+            ("Thread", "Start") => Orders::Before(event::STARTS),
             // With a limit it says whether the thread has ended.
-            ("System.Threading.Thread", "Join") if parameters == 0 => Orders::After(event::JOINED),
-            ("System.Threading.SemaphoreSlim", ".ctor") => {
-                Orders::Made { event: event::MADE, code: code::LOAD_ONE }
+            ("Thread", "Join") if parameters == 0 => Orders::After(event::JOINED),
+            _ => return None,
+        })
+    }
+
+    /// What it does to an event or a barrier.
+    fn of_event(class: &str, method: &str, of: &Method) -> Option<Orders> {
+        let parameters = of.parameters.len();
+        Some(match (class, method) {
+            ("ManualResetEventSlim" | "ManualResetEvent", ".ctor") if parameters <= 1 => {
+                Orders::Made { event: event::MADE_EVENT, code: Some(code::LOAD_ZERO) }
             }
-            ("System.Threading.ManualResetEventSlim" | "System.Threading.ManualResetEvent", ".ctor")
-                if parameters <= 1 =>
-            {
-                Orders::Made { event: event::MADE_EVENT, code: code::LOAD_ZERO }
+            ("AutoResetEvent", ".ctor") => {
+                Orders::Made { event: event::MADE_TURNS, code: Some(code::LOAD_ZERO) }
             }
-            ("System.Threading.ManualResetEventSlim" | "System.Threading.EventWaitHandle", "Set") => {
-                Orders::Before(event::SETS)
+            ("ManualResetEventSlim" | "EventWaitHandle", "Set") => Orders::Before(event::SETS),
+            ("ManualResetEventSlim" | "EventWaitHandle" | "CountdownEvent", "Reset") => {
+                Orders::Before(event::RESETS)
             }
-            (
-                "System.Threading.ManualResetEventSlim"
-                | "System.Threading.EventWaitHandle"
-                | "System.Threading.CountdownEvent",
-                "Reset",
-            ) => Orders::Before(event::RESETS),
-            ("System.Threading.CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
-            ("System.Threading.ManualResetEventSlim" | "System.Threading.CountdownEvent", "Wait")
-                if of.result == [VOID] =>
-            {
+            ("CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
+            // With a limit they say whether it was set.
+            ("ManualResetEventSlim" | "CountdownEvent", "Wait") if of.result == [VOID] => {
                 Orders::After(event::WAITED)
             }
-            ("System.Threading.WaitHandle", "WaitOne") if parameters == 0 => Orders::After(event::WAITED),
-            // With a limit they say whether it was got.
-            ("System.Threading.SemaphoreSlim", "Wait") if of.result == [VOID] => Orders::SemaphoreWaits,
-            ("System.Threading.SemaphoreSlim", "WaitAsync") if of.result.first() == Some(&CLASS) => {
-                Orders::SemaphoreAwaits
+            ("WaitHandle", "WaitOne") if parameters == 0 => Orders::After(event::WAITED),
+            // With a limit it says whether the others have come.
+            ("Barrier", "SignalAndWait") if of.result == [VOID] => Orders::PhaseEnds,
+            _ => return None,
+        })
+    }
+
+    /// What it does to a task or the source of one.
+    fn of_task(class: &str, method: &str, of: &Method) -> Option<Orders> {
+        let parameters = of.parameters.len();
+        Some(match (class.trim_end_matches("`1"), method) {
+            ("Task", "Start") => Orders::TaskStarts,
+            ("Task", "Wait" | "get_Result") if of.has_this && parameters == 0 => Orders::TaskEnded,
+            ("Task", "WaitAll") if parameters == 1 => Orders::AllEnded,
+            ("Task", "WhenAll") if of.parameters.iter().all(|p| p[..1] == [VECTOR]) => Orders::AllAwaited,
+            ("TaskCompletionSource", ".ctor") => Orders::Made { event: event::MADE_EVENT, code: None },
+            ("TaskCompletionSource", "get_Task") => Orders::TaskOfSource,
+            ("TaskCompletionSource", "SetResult" | "SetException" | "SetCanceled") => {
+                Orders::Before(event::SETS)
             }
-            ("System.Threading.SemaphoreSlim", "Release") => {
-                let several = if parameters == 0 { event::RELEASES } else { event::RELEASES_SEVERAL };
-                Orders::Before(several)
+            ("TaskCompletionSource", "TrySetResult" | "TrySetException" | "TrySetCanceled") => {
+                Orders::Before(event::SETS)
             }
-            (_, "Start") if TASKS.contains(&class) => Orders::TaskStarts,
-            (_, "Wait" | "get_Result") if TASKS.contains(&class) && of.has_this && parameters == 0 => {
-                Orders::TaskEnded
-            }
-            (_, "WaitAll") if TASKS.contains(&class) && parameters == 1 => Orders::AllEnded,
-            (_, "WhenAll") if TASKS.contains(&class) && of.parameters.iter().all(|p| p[..1] == [VECTOR]) => {
-                Orders::AllAwaited
-            }
-            (_, "GetResult") if is_task_awaiter(class) && session().has_known_enumerators => {
-                Orders::AwaitedEnded
-            }
-            (_, "SetResult" | "SetException") if is_task_builder(class) => {
-                Orders::PartEnds { goes_on: false }
-            }
-            (_, "AwaitUnsafeOnCompleted" | "AwaitOnCompleted") if is_task_builder(class) => {
+            _ => return None,
+        })
+    }
+
+    /// What it does to an asynchronous method.
+    fn of_await(class: &str, method: &str) -> Option<Orders> {
+        Some(match method {
+            "GetResult" if is_task_awaiter(class) && session().has_known_enumerators => Orders::AwaitedEnded,
+            "SetResult" | "SetException" if is_task_builder(class) => Orders::PartEnds { goes_on: false },
+            "AwaitUnsafeOnCompleted" | "AwaitOnCompleted" if is_task_builder(class) => {
                 Orders::PartEnds { goes_on: true }
             }
             _ => return None,
@@ -194,11 +228,11 @@ fn starts_work(class: &str, method: &str) -> bool {
 fn hides_callee(class: &str, method: &str) -> Option<&'static str> {
     match (class, method) {
         ("Microsoft.CSharp.RuntimeBinder.Binder", "InvokeMember" | "GetIndex" | "SetIndex") => {
-            Some("a call through `dynamic`")
+            Some("calls through `dynamic`")
         }
         ("System.Reflection.MethodBase" | "System.Reflection.MethodInfo", "Invoke")
         | ("System.Type", "InvokeMember")
-        | ("System.Delegate", "DynamicInvoke") => Some("a call by reflection"),
+        | ("System.Delegate", "DynamicInvoke") => Some("calls by reflection"),
         _ => None,
     }
 }
@@ -262,7 +296,6 @@ fn is_object(this: &[u8]) -> bool {
 
 /// The class of a method: its name, its type arguments, and its type.
 fn class_of(import: Import, member: &Member) -> Option<(String, Vec<Vec<u8>>, Vec<u8>)> {
-    const CLASS: u8 = 0x12;
     const VALUE_TYPE: u8 = 0x11;
     let parent = member.parent;
     if table::of(parent) == table::TYPE_SPEC {

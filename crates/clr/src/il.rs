@@ -4,6 +4,8 @@
 //! goes to what was added before it. Whatever is not understood gives `None`, and the method stays
 //! as it is.
 
+use std::collections::HashSet;
+
 /// An instruction, with what is to come before and after it.
 #[derive(Debug)]
 pub struct Instruction {
@@ -25,6 +27,7 @@ pub mod code {
     pub const LOAD_ONE: u16 = 0x17;
     pub const DUPLICATE: u8 = 0x25;
     pub const POP: u8 = 0x26;
+    pub const CONVERT_TO_INT: u8 = 0x69;
     pub const CALL: u16 = 0x28;
     pub const CALL_INDIRECT: u8 = 0x29;
     pub const RETURN: u8 = 0x2A;
@@ -33,6 +36,9 @@ pub mod code {
     pub const SWITCH: u16 = 0x45;
     pub const CALL_VIRTUAL: u16 = 0x6F;
     pub const LOAD_FIELD_ADDRESS: u16 = 0x7C;
+    pub const LOAD_STATIC: u16 = 0x7E;
+    pub const LOAD_STATIC_ADDRESS: u16 = 0x7F;
+    pub const STORE_STATIC: u16 = 0x80;
     pub const LOAD_OBJECT: u8 = 0x71;
     pub const NEW_OBJECT: u16 = 0x73;
     pub const BOX: u8 = 0x8C;
@@ -66,6 +72,24 @@ impl Instruction {
         }
         self.code = code::LOAD_FUNCTION;
         self.operand = token.to_le_bytes().to_vec();
+    }
+
+    /// Whether it uses a static field.
+    pub fn uses_static_field(&self) -> bool {
+        matches!(self.code, code::LOAD_STATIC | code::LOAD_STATIC_ADDRESS | code::STORE_STATIC)
+    }
+
+    /// Whether the next instruction never runs after it: a branch that is always taken, `ret`,
+    /// `throw`, `leave`, the end of a handler.
+    fn ends_block(&self) -> bool {
+        const JUMP: u16 = 0x27;
+        const BRANCH: u16 = 0x38;
+        const THROW: u16 = 0x7A;
+        const END_FINALLY: u16 = 0xDC;
+        const END_FILTER: u16 = 0xFE11;
+        const RETHROW: u16 = 0xFE1A;
+        let ends = [JUMP, BRANCH, THROW, END_FINALLY, END_FILTER, RETHROW, code::LEAVE];
+        self.code == u16::from(code::RETURN) || ends.contains(&self.code)
     }
 
     /// What a call calls.
@@ -135,6 +159,9 @@ const FILTER: u32 = 1;
 pub struct Body {
     pub instructions: Vec<Instruction>,
     clauses: Vec<Clause>,
+    /// Offsets that are reached otherwise than from the instruction before: targets of branches, and
+    /// beginnings of handlers and filters.
+    entries: HashSet<u32>,
     max_stack: u16,
     init_locals: bool,
     /// The token of the signature of its local variables; zero: it has none.
@@ -156,8 +183,14 @@ impl Body {
     pub fn parse(bytes: &[u8]) -> Option<Body> {
         const TINY: u8 = 2;
         let first = *bytes.first()?;
-        let mut body =
-            Body { instructions: vec![], clauses: vec![], max_stack: 8, init_locals: false, locals: 0 };
+        let mut body = Body {
+            instructions: vec![],
+            clauses: vec![],
+            entries: HashSet::new(),
+            max_stack: 8,
+            init_locals: false,
+            locals: 0,
+        };
         let (start, len, has_clauses) = if first & 3 == TINY {
             (1, usize::from(first >> 2), false)
         } else {
@@ -170,6 +203,11 @@ impl Body {
         body.parse_instructions(bytes.get(start..end)?)?;
         if has_clauses {
             body.parse_sections(bytes, end.next_multiple_of(4))?;
+        }
+        body.entries.extend(body.instructions.iter().flat_map(|instruction| &instruction.targets));
+        for clause in &body.clauses {
+            body.entries.insert(clause.places[2]);
+            body.entries.extend((clause.flags & FILTER != 0).then_some(clause.other));
         }
         Some(body)
     }
@@ -212,10 +250,27 @@ impl Body {
         }
     }
 
-    /// Whether a branch leads to an instruction.
+    /// Whether a branch leads to an instruction, or an exception does.
     pub fn is_target(&self, at: usize) -> bool {
-        let offset = self.instructions[at].offset;
-        self.instructions.iter().any(|instruction| instruction.targets.contains(&offset))
+        self.entries.contains(&self.instructions[at].offset)
+    }
+
+    /// The instructions that have run for certain when `at` runs, as far as that is plain: those that
+    /// lead to it without another way in, and those that the method begins with.
+    pub fn ran_before(&self, at: usize) -> Vec<usize> {
+        /// Further away nobody looks, so that huge methods take no time.
+        const NEAR: usize = 128;
+        // What an exception has ended, a handler may go on after.
+        let is_tried = |i: usize| {
+            let offset = self.instructions[i].offset;
+            self.clauses.iter().any(|clause| (clause.places[0]..clause.places[1]).contains(&offset))
+        };
+        let may_end =
+            |i: usize| !self.instructions[i].targets.is_empty() || self.instructions[i].ends_block();
+        let first = (0..at.min(NEAR)).take_while(|i| !may_end(*i) && !is_tried(*i)).count();
+        let follows = |i: &usize| !self.is_target(i + 1) && !self.instructions[*i].ends_block();
+        let leading = (first..at).rev().take(NEAR).take_while(follows).count();
+        (0..first).chain(at - leading..at).collect()
     }
 
     /// The first of the prefixes of a call, or the call: what is added before it goes there.
@@ -410,6 +465,31 @@ mod tests {
         let section = 12 + code_of(&built).len().next_multiple_of(4);
         let clause: Vec<u32> = (0..6).map(|i| u32_at(&built.bytes, section + 4 + 4 * i).unwrap()).collect();
         assert_eq!(clause, [0, 10, 6, 16, 6, 0x0100_0005]);
+    }
+
+    #[test]
+    fn what_leads_to_an_instruction_has_run() {
+        // 0 nop; 1 brtrue.s to 4; 2 nop; 3 nop; 4 nop; 5 br.s to 6; 6 nop; 7 ret
+        let code = [0x00, 0x2D, 2, 0x00, 0x00, 0x00, 0x2B, 0, 0x00, 0x2A];
+        let body = Body::parse(&[&[(code.len() as u8) << 2 | 2], &code[..]].concat()).unwrap();
+        assert!(body.ran_before(0).is_empty());
+        assert_eq!(body.ran_before(3), [0, 1, 2], "a branch that is not taken");
+        assert_eq!(body.ran_before(4), [0], "the target of a branch");
+        assert_eq!(body.ran_before(7), [0, 6], "what always branches leads nowhere else");
+    }
+
+    #[test]
+    fn what_an_exception_may_end_has_not_run_for_certain() {
+        // nop; try { nop; leave.s E } catch { pop; nop; leave.s E } E: ret
+        let code = [0x00, 0x00, 0xDE, 4, 0x26, 0x00, 0xDE, 0, 0x2A];
+        let mut bytes = vec![0x0B, 0x30, 1, 0, code.len() as u8, 0, 0, 0, 0, 0, 0, 0];
+        bytes.extend(code);
+        bytes.resize(24, 0);
+        bytes.extend([0x01, 16, 0, 0, 0, 0, 1, 0, 3, 4, 0, 4, 5, 0, 0, 1]);
+        let body = Body::parse(&bytes).unwrap();
+        assert_eq!(body.ran_before(2), [0, 1], "in the same block");
+        assert_eq!(body.ran_before(4), [0, 3], "in the handler");
+        assert_eq!(body.ran_before(6), [0], "behind it");
     }
 
     #[test]

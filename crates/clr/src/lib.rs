@@ -23,7 +23,8 @@
 //! classes                    what is known of the classes of objects
 //! force_async                makes `await` wait
 //! order, hand_overs,         what locks, tasks and threads say of the order of calls
-//! semaphores
+//! semaphores, locks,
+//! class_constructors
 //! sites                      call sites, names and places
 //! session, record            what the driver has told, and what is left for it
 //! ```
@@ -59,6 +60,7 @@
 //! type with type parameters, methods of structures. Run on CoreCLR 3.1, x86-64 Linux.
 
 mod calls;
+mod class_constructors;
 mod classes;
 #[macro_use]
 mod com;
@@ -68,6 +70,7 @@ mod force_async;
 mod hand_overs;
 pub mod il;
 pub mod lists;
+mod locks;
 mod metadata;
 mod order;
 mod order_calls;

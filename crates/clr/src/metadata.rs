@@ -21,7 +21,7 @@ pub mod table {
 #[derive(Clone, Copy)]
 pub struct Import(pub Com);
 
-/// A method that is called or defined: whose, its name, its signature.
+/// A method that is called or defined, or a field: whose, its name, its signature.
 pub struct Member<'a> {
     pub parent: Token,
     pub name: String,
@@ -57,17 +57,39 @@ impl Import {
 
     /// The name of a field, and its type.
     pub fn field<'a>(self, token: Token) -> Option<(String, &'a [u8])> {
-        let (mut signature, mut signature_len) = (core::ptr::null(), 0_u32);
-        let (signature_at, len_at) = (&raw mut signature, &raw mut signature_len);
+        let field = self.whole_field(token)?;
+        Some((field.name, field.signature))
+    }
+
+    /// The class that declares a field.
+    pub fn class_of_field(self, token: Token) -> Option<Token> {
+        Some(self.whole_field(token)?.parent)
+    }
+
+    fn whole_field<'a>(self, token: Token) -> Option<Member<'a>> {
+        let (mut parent, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);
+        let (parent_at, signature_at, len_at) = (&raw mut parent, &raw mut signature, &raw mut signature_len);
         let name = text(|buffer, room, len| {
-            let (mut class, mut flags, mut kind, mut value_len) = (0_u32, 0_u32, 0_u32, 0_u32);
+            let (mut flags, mut kind, mut value_len) = (0_u32, 0_u32, 0_u32);
             let mut value = core::ptr::null();
-            com!(self.0, 57, token => u32, &mut class => *mut u32, buffer => *mut u16, room => u32,
+            com!(self.0, 57, token => u32, parent_at => *mut u32, buffer => *mut u16, room => u32,
                 len => *mut u32, &mut flags => *mut u32, signature_at => *mut *const u8, len_at => *mut u32,
                 &mut kind => *mut u32, &mut value => *mut *const u8, &mut value_len => *mut u32)
         })?;
         // Behind a byte that says that it is a field.
-        Some((name, bytes(signature, signature_len).get(1..)?))
+        Some(Member { parent, name, signature: bytes(signature, signature_len).get(1..)? })
+    }
+
+    /// Whether a class of the module has a static constructor.
+    pub fn has_static_constructor(self, class: Token) -> bool {
+        self.declares_method(class, ".cctor")
+    }
+
+    fn declares_method(self, class: Token, name: &str) -> bool {
+        let mut found = 0_u32;
+        com!(self.0, 27, class => u32, wide(name).as_ptr() => *const u16,
+            core::ptr::null() => *const u8, 0 => u32, &mut found => *mut u32)
+            == OK
     }
 
     /// Where a class of another module is to be looked for, and its name.
@@ -82,11 +104,9 @@ impl Import {
 
     /// Whether the module defines a class with such a method.
     pub fn has_method(self, class: &str, method: &str) -> bool {
-        let (mut of, mut found) = (0_u32, 0_u32);
+        let mut of = 0_u32;
         com!(self.0, 9, wide(class).as_ptr() => *const u16, 0 => u32, &mut of => *mut u32) == OK
-            && com!(self.0, 27, of => u32, wide(method).as_ptr() => *const u16,
-                core::ptr::null() => *const u8, 0 => u32, &mut found => *mut u32)
-                == OK
+            && self.declares_method(of, method)
     }
 
     pub fn type_refs(self) -> Vec<Token> {

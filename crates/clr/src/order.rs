@@ -6,7 +6,8 @@
 //!
 //! **A common lock.** Both calls were made while their threads held the lock of one object
 //! (`Monitor`, `lock`), or had a semaphore that one may have at a time (`semaphores`), which an
-//! asynchronous method keeps across `await`. That excludes them in every schedule. Nothing else is
+//! asynchronous method keeps across `await`, or a `ReaderWriterLockSlim` in ways that exclude each
+//! other (`locks`). That excludes them in every schedule. Nothing else is
 //! taken from locks: that one thread had a lock before another is chance, and the next run may have
 //! it the other way.
 //!
@@ -24,6 +25,10 @@
 //! | `Task.WhenAll(tasks)` of an array | from the tasks to who waits for all of them |
 //! | `CountdownEvent` | from all who signal to who waits |
 //! | `ManualResetEvent`, `ManualResetEventSlim` | from the only one who sets it to who waits |
+//! | `AutoResetEvent` | from the only one who sets it to who waits: who has waited `n` times comes after `n` of its calls |
+//! | `TaskCompletionSource` | from the only one who sets it to who waits for its task |
+//! | `Barrier.SignalAndWait()` | from all who signal in a phase to all who waited in it |
+//! | a static constructor | from it to who uses a static field of its class (`class_constructors`) |
 //! | a part of an asynchronous method ends at an `await` or for good | from the part to the next one and to who awaits the method |
 //!
 //! A *piece* of work is a run of a task, a part of an asynchronous method, or the life of a thread.
@@ -41,9 +46,9 @@
 //!   of no task, only the first is known by the task or thread. The others know nothing.
 //! - An event that began as set, that several have set, or that was reset says nothing: who waited
 //!   need not have waited for all of them.
-//! - Waits with a limit, `WaitAny`, `WhenAny`, other events and semaphores, barriers, reader and
-//!   writer locks, `Monitor.TryEnter`, and tasks that a `TaskCompletionSource` or an
-//!   asynchronous lambda in `Task.Run` made are no edges.
+//!   Where a delegate was made of a method that sets one, nobody knows who sets any.
+//! - Waits with a limit, `WaitAny`, `WhenAny`, other semaphores, `ReaderWriterLock`, `TryEnter…`,
+//!   channels, and the task that `Task.Run` makes of an asynchronous lambda are no edges.
 //! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
 //!   the piece that it is in may have others.
 //! - Whoever waits in vain, because an exception came, gets nothing.
@@ -64,12 +69,17 @@
 //! looks at up to 32 spans, half of them in a table. A lock costs a hash and a call of native code, a hand-over the
 //! clock and a lock of its own.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use raddle_tsvd::{Past, Span};
 
+use crate::class_constructors::{self, ClassNumber};
 use crate::force_async;
 use crate::hand_overs::{
-    Awaits, EVENT, Event, Kept, Key, THREAD, begin_once, handed_over, keep, take_awaits, take_holds, task,
+    Awaits, EVENT, Event, Kept, Key, PHASE, THREAD, Turns, begin_once, change, handed_over, keep,
+    take_awaits, take_holds, task,
 };
+use crate::locks::{self, Mode};
 use crate::point::{now, with_order};
 use crate::semaphores::{self, Hold};
 use crate::session::session;
@@ -106,6 +116,16 @@ pub mod event {
     pub const RESETS: u32 = 16;
     /// An event was waited for.
     pub const WAITED: u32 = 17;
+    /// An event was made that is not set, and of which each wait takes what one call has set.
+    pub const MADE_TURNS: u32 = 18;
+    /// A lock of readers and writers was entered.
+    pub const READS: u32 = 19;
+    pub const READS_TO_UPGRADE: u32 = 20;
+    pub const WRITES: u32 = 21;
+    /// It is about to be left.
+    pub const READ: u32 = 22;
+    pub const READ_TO_UPGRADE: u32 = 23;
+    pub const WROTE: u32 = 24;
 }
 
 /// A piece of work that the thread is in.
@@ -124,6 +144,8 @@ struct Piece {
     outer_locks: usize,
     holds: Vec<Hold>,
     awaits: Option<Awaits>,
+    /// The class whose static constructor it is; zero: none.
+    class: ClassNumber,
 }
 
 /// Where the stack of a piece begins that is the main thread's whole life.
@@ -151,6 +173,7 @@ impl Piece {
             outer_locks: 0,
             holds: Vec::new(),
             awaits: None,
+            class: 0,
         }
     }
 }
@@ -193,14 +216,23 @@ impl Known {
     }
 
     pub fn is_ordered(&self, thread: u32, time: u64, mark: u64) -> bool {
-        let has = |lock| self.own_locks().contains(&lock) || self.holds().any(|hold| hold.semaphore == lock);
-        let common = |lock: u32| lock != 0 && has(lock);
-        if common(mark as u32) || common((mark >> 32) as u32) {
+        let excluded = |lock: u32| {
+            self.own_locks().iter().any(|own| locks::exclude(*own, lock))
+                || self.holds().any(|hold| locks::exclude(hold.semaphore, lock))
+        };
+        if mark != 0 && (excluded(mark as u32) || excluded((mark >> 32) as u32)) {
             return true;
         }
         let Some(piece) = self.pieces.last() else { return false };
         piece.past.has(thread, time)
             || piece.key != 0 && handed_over(piece.key).is_some_and(|past| past.has(thread, time))
+    }
+
+    /// Whether it comes to a site after something because of a static constructor. In a static
+    /// constructor the runtime may let it use a class that is not ready.
+    pub fn is_after_class(&self, site: u32, thread: u32, time: u64) -> bool {
+        let is_ready = self.pieces.iter().all(|piece| piece.class == 0);
+        is_ready && class_constructors::is_before(site, thread, time)
     }
 
     fn lock(&mut self, lock: u32) {
@@ -260,13 +292,29 @@ impl Known {
         self.begin(stack, if has_run { 0 } else { key }, now)
     }
 
+    /// A static constructor begins. Which thread runs it is chance.
+    fn begin_class(&mut self, stack: usize, class: ClassNumber, now: u64) -> u32 {
+        let depth = self.begin(stack, 0, now);
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.class = class;
+        }
+        depth
+    }
+
     /// What a piece that began as `depth` did so far goes to those who wait for it, and it is over.
     fn end(&mut self, depth: u32, now: u64) {
         let Some(at) = (depth as usize).checked_sub(1) else { return };
         self.forget_inner(at + 1, now);
-        if at + 1 == self.pieces.len() {
-            self.hand_on(now);
-            self.forget_inner(at, now);
+        let Some(piece) = self.pieces.get(at) else { return };
+        self.hand_on(now);
+        let (class, past) = (piece.class, self.past_until(piece, now));
+        self.forget_inner(at, now);
+        if class != 0 {
+            class_constructors::ended(class, past);
+            // Whoever has run it was about to use the class.
+            if let Some(outer) = self.pieces.last_mut() {
+                outer.past.join(&past);
+            }
         }
     }
 
@@ -340,13 +388,23 @@ impl Known {
         }
     }
 
+    /// What a piece knows, with what it did until then.
+    fn past_until(&self, piece: &Piece, until: u64) -> Past {
+        let mut past = piece.past;
+        past.add(self.span(piece, until));
+        past
+    }
+
+    fn span(&self, piece: &Piece, until: u64) -> Span {
+        Span { thread: self.number, since: piece.since, until }
+    }
+
     fn hand_over(&self, to: Key, until: u64) {
         let Some(piece) = self.pieces.last() else { return };
-        let mut past = piece.past;
+        let mut past = self.past_until(piece, until);
         if piece.key != 0 && piece.key != to {
             past.join(&handed_over(piece.key).unwrap_or_default());
         }
-        past.add(Span { thread: self.number, since: piece.since, until });
         keep(to, |kept| {
             if kept.event != Event::Void {
                 kept.past.join(&past);
@@ -355,18 +413,34 @@ impl Known {
     }
 
     /// It sets an event. The first time is the one that others may have waited for.
-    fn sets(&self, event: Key) {
+    fn sets(&self, event: Key, now: u64) {
         let mut is_first = false;
-        let set = self.pieces.last().map_or(Event::Void, |piece| Event::Set(self.number, piece.began));
+        let piece = self.pieces.last().filter(|_| !SETTERS_ARE_UNKNOWN.load(Relaxed));
+        let set = piece.map_or(Event::Void, |piece| Event::Set(self.number, piece.began));
         keep(event, |kept| {
             is_first = kept.event == Event::Made;
             kept.event = if is_first || kept.event == set { set } else { Event::Void };
             if kept.event == Event::Void {
-                kept.past = Past::default();
+                (kept.past, kept.turns) = (Past::default(), None);
+            }
+            if let (Some(turns), Some(piece)) = (&mut kept.turns, piece) {
+                turns.set(self.span(piece, now));
             }
         });
         if is_first {
-            self.hand_over(event, now());
+            self.hand_over(event, now);
+        }
+    }
+
+    /// It has waited for an event.
+    fn waited(&mut self, event: Key) {
+        self.take_over(event);
+        if let Some(piece) = self.pieces.last_mut() {
+            let waiter = (self.number, piece.began);
+            change(event, |kept| {
+                let set = kept.turns.as_mut().and_then(|turns| turns.take(waiter));
+                piece.past.add(set.unwrap_or_default());
+            });
         }
     }
 
@@ -384,19 +458,27 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     if reference == 0 {
         return;
     }
-    // Not zero, which is no lock.
-    let (lock, semaphore) = (hash | 1 << 31, hash | 1 << 30);
+    let (lock, semaphore) = (locks::monitor(hash), locks::semaphore(hash));
+    let held = |mode| locks::reader_writer(hash, mode);
+    let made = |turns| move |kept: &mut Kept| *kept = Kept { event: Event::Made, turns, ..Kept::default() };
     let (thread, event_key) = (THREAD | Key::from(hash), EVENT | Key::from(hash));
     _ = with_order(|known| match what {
         event::LOCKED => known.lock(lock),
         event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
-        event::MADE_EVENT => keep(event_key, |kept| *kept = Kept { event: Event::Made, ..Kept::default() }),
-        event::SETS => known.sets(event_key),
+        event::MADE_EVENT => keep(event_key, made(None)),
+        event::MADE_TURNS => keep(event_key, made(Some(Turns::default()))),
+        event::SETS => known.sets(event_key, now()),
         event::SIGNALS => known.hand_over(event_key, now()),
         event::RESETS => keep(event_key, |kept| *kept = Kept { event: Event::Void, ..Kept::default() }),
-        event::WAITED => known.take_over(event_key),
+        event::WAITED => known.waited(event_key),
+        event::READS => known.lock(held(Mode::Read)),
+        event::READS_TO_UPGRADE => known.lock(held(Mode::Upgradeable)),
+        event::WRITES => known.lock(held(Mode::Write)),
+        event::READ => known.unlock(held(Mode::Read)),
+        event::READ_TO_UPGRADE => known.unlock(held(Mode::Upgradeable)),
+        event::WROTE => known.unlock(held(Mode::Write)),
         event::MADE => semaphores::made(semaphore),
         event::WAITS => semaphores::waits(semaphore),
         event::GOT => known.got(semaphore),
@@ -404,10 +486,48 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
         _ => {}
     });
     match what {
-        event::LOCKED => force_async::count_locks(1),
-        event::UNLOCKS => force_async::count_locks(-1),
+        event::LOCKED | event::READS..=event::WRITES => force_async::count_locks(1),
+        event::UNLOCKS | event::READ..=event::WROTE => force_async::count_locks(-1),
         _ => {}
     }
+}
+
+/// Whether a delegate was made of a method that sets an event: who calls that is not seen.
+static SETTERS_ARE_UNKNOWN: AtomicBool = AtomicBool::new(false);
+
+pub fn forget_setters() {
+    SETTERS_ARE_UNKNOWN.store(true, Relaxed);
+}
+
+/// Called as managed code is: a participant of a barrier, of which this is the hash, is about to
+/// signal that it has come to the end of a phase.
+pub extern "C" fn signals_phase(hash: u32, phase: u32) {
+    _ = with_order(|known| known.hand_over(phase_key(hash, phase), now()));
+}
+
+/// Called as managed code is: all participants have come to the end of a phase.
+pub extern "C" fn phase_ended(hash: u32, phase: u32) {
+    _ = with_order(|known| known.take_over(phase_key(hash, phase)));
+}
+
+fn phase_key(hash: u32, phase: u32) -> Key {
+    PHASE | Key::from(phase) << 26 | Key::from(hash)
+}
+
+/// Called as managed code is: a task ends when a source, of which this is the hash, is set.
+pub extern "C" fn ends_with(hash: u32, id: u32) {
+    let source = EVENT | Key::from(hash);
+    keep(task(id), |kept| {
+        if !kept.after.contains(&source) {
+            kept.after.push(source);
+        }
+    });
+}
+
+/// Called as managed code is, where a static constructor begins. What [`ends`] is to be called with.
+pub extern "C" fn begins_class(class: ClassNumber) -> u32 {
+    let on_stack = 0_u8;
+    with_order(|known| known.begin_class(&raw const on_stack as usize, class, now())).unwrap_or(0)
 }
 
 /// Called as managed code is: a task, by its number.
@@ -435,7 +555,7 @@ pub extern "C" fn suspends(depth: u32) {
 pub extern "C" fn awaits(hash: u32, id: u32) {
     _ = with_order(|known| {
         if let Some(piece) = known.pieces.last_mut() {
-            piece.awaits = Some(Awaits { task: id, semaphore: hash | 1 << 30 });
+            piece.awaits = Some(Awaits { task: id, semaphore: locks::semaphore(hash) });
         }
     });
 }
@@ -485,159 +605,4 @@ pub extern "C" fn ends(depth: u32) {
 mod oracle;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn thread(number: u32) -> Known {
-        Known::of_pool(number)
-    }
-
-    #[test]
-    fn a_common_lock_excludes() {
-        let (mut one, mut two) = (thread(1), thread(2));
-        one.lock(7);
-        one.lock(8);
-        one.lock(9);
-        two.lock(9);
-        assert!(two.is_ordered(1, 5, one.mark()), "the innermost");
-        two.unlock(9);
-        assert!(!two.is_ordered(1, 5, one.mark()));
-        two.lock(7);
-        assert!(two.is_ordered(1, 5, one.mark()), "the outermost");
-        one.unlock(7);
-        assert!(!two.is_ordered(1, 5, one.mark()));
-        one.unlock(70);
-        assert_eq!(one.locks, [8, 9]);
-        assert!(!thread(3).is_ordered(1, 5, thread(2).mark()), "no lock is not a common lock");
-    }
-
-    #[test]
-    fn a_lock_that_was_taken_twice_is_released_twice() {
-        let mut one = thread(1);
-        one.lock(7);
-        one.lock(7);
-        one.unlock(7);
-        assert_eq!(one.mark(), 7 << 32 | 7);
-        one.unlock(7);
-        assert_eq!(one.mark(), 0);
-    }
-
-    #[test]
-    fn who_waits_for_a_task_comes_after_it_and_after_nothing_else() {
-        let (mut pool, mut waits) = (thread(11), thread(12));
-        let key = task(1001);
-        let first = pool.begin(1000, task(1000), 10);
-        pool.end(first, 20);
-        let second = pool.begin(1000, key, 30);
-        pool.end(second, 40);
-        waits.begin(2000, task(1002), 5);
-        assert!(!waits.is_ordered(11, 35, 0), "it has not waited");
-        waits.take_over(key);
-        assert!(waits.is_ordered(11, 35, 0));
-        assert!(!waits.is_ordered(11, 15, 0), "another task in the same thread");
-        assert!(!waits.is_ordered(11, 45, 0), "what comes later");
-    }
-
-    #[test]
-    fn a_task_comes_after_what_its_creator_did_before() {
-        let (mut parent, mut child) = (thread(21), thread(22));
-        parent.begin(1000, task(1010), 10);
-        child.begin(1000, task(1011), 30);
-        assert!(!child.is_ordered(21, 15, 0));
-        parent.hand_over(task(1011), 25);
-        assert!(child.is_ordered(21, 15, 0), "although it has begun already");
-        assert!(!child.is_ordered(21, 28, 0));
-        let mut grandchild = thread(23);
-        child.hand_over(task(1012), 40);
-        grandchild.begin(1000, task(1012), 41);
-        assert!(grandchild.is_ordered(21, 15, 0) && grandchild.is_ordered(22, 35, 0));
-    }
-
-    #[test]
-    fn a_continuation_comes_after_the_task_before_it() {
-        let (mut one, mut two) = (thread(31), thread(32));
-        continues(1020, 1021);
-        let depth = one.begin(1000, task(1020), 10);
-        one.end(depth, 20);
-        two.begin(1000, task(1021), 30);
-        assert!(two.is_ordered(31, 15, 0));
-        assert!(!two.is_ordered(31, 25, 0));
-    }
-
-    #[test]
-    fn between_pieces_a_thread_knows_nothing() {
-        let mut pool = thread(41);
-        pool.hand_over(task(1030), 10);
-        assert!(handed_over(task(1030)).is_none());
-        let outer = pool.begin(2000, task(1031), 10);
-        let inner = pool.begin(1000, task(1032), 20);
-        pool.end(inner, 30);
-        assert_eq!(pool.pieces.len(), 1);
-        pool.begin(1000, task(1033), 40);
-        pool.end(outer, 50);
-        assert!(pool.pieces.is_empty(), "an exception has ended the inner one");
-        pool.begin(1000, task(1034), 60);
-        pool.begin(1500, task(1035), 70);
-        assert_eq!(pool.pieces.len(), 1, "the first one is no longer on the stack");
-    }
-
-    #[test]
-    fn a_semaphore_goes_with_its_flow_from_thread_to_thread() {
-        let (mut one, mut two, mut other) = (thread(51), thread(52), thread(53));
-        let (flow, semaphore) = (task(1040), 1 << 30 | 51);
-        semaphores::made(semaphore);
-        for _ in 0..3 {
-            semaphores::waits(semaphore);
-        }
-        // It waits in its first part, in its caller's piece.
-        one.begin(1000, task(1041), 1);
-        one.pieces[0].awaits = Some(Awaits { task: 7, semaphore });
-        one.suspends(true, 2);
-        one.suspended(flow);
-        two.begin(1000, flow, 3);
-        two.done(8);
-        assert_eq!(two.mark(), 0, "another task");
-        assert!(one.mark() == 0 && two.is_ordered(51, 1, 0));
-        one.suspends(true, 2);
-        one.pieces[0].awaits = Some(Awaits { task: 7, semaphore });
-        one.suspended(flow);
-        two.done(7);
-        assert_eq!(two.mark(), u64::from(semaphore));
-        two.suspends(false, 4);
-        assert_eq!(two.mark(), 0, "it is no longer the flow's thread");
-        one.begin(900, flow, 5);
-        assert_eq!(one.mark(), u64::from(semaphore));
-        other.begin(1000, task(1042), 5);
-        assert!(!other.is_ordered(51, 6, one.mark()));
-        one.releases(semaphore, true);
-        assert_eq!(one.mark(), 0);
-        other.got(semaphore);
-        assert!(other.is_ordered(51, 6, u64::from(semaphore)));
-        other.suspends(true, 7);
-        assert_eq!(other.mark(), 0, "whose it is from now on is not known");
-    }
-
-    #[test]
-    fn an_event_says_something_if_one_thread_has_set_it() {
-        let mut waits = thread(62);
-        waits.begin(1000, task(1050), 1);
-        let mut is_ordered_after = |setters: &[u32], event: Event| {
-            let number = 1060 + setters.len() as u64 * 2 + u64::from(event == Event::Made);
-            let key = EVENT | number;
-            keep(key, |kept| kept.event = event);
-            for number in setters {
-                let mut sets = thread(*number);
-                sets.begin(1000, task(1051), 1);
-                sets.sets(key);
-            }
-            waits.pieces[0].past = Past::default();
-            waits.take_over(key);
-            waits.is_ordered(61, 2, 0)
-        };
-        assert!(is_ordered_after(&[61], Event::Made));
-        assert!(is_ordered_after(&[61, 61], Event::Made));
-        assert!(!is_ordered_after(&[61, 63, 61], Event::Made), "two have set it");
-        assert!(!is_ordered_after(&[], Event::Made));
-        assert!(!is_ordered_after(&[61], Event::Unknown), "it may have been set from the beginning");
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@
 //! call. What is told after a call is not told if the call ends with an exception.
 
 use crate::calls::{Call, Orders, Started, is_task_builder};
+use crate::class_constructors::ClassNumber;
 use crate::il::{self, Body, code};
 use crate::metadata::{Import, table};
 use crate::order::event;
@@ -22,6 +23,7 @@ mod local {
     pub const ON: usize = usize::MAX;
     pub const RESULT: usize = usize::MAX - 1;
     pub const DEPTH: usize = usize::MAX - 2;
+    pub const PHASE: usize = usize::MAX - 3;
 }
 
 fn call(token: Token) -> Vec<u8> {
@@ -72,6 +74,13 @@ impl Place<'_> {
         self.with_object(call, &[load, &il::store_local(local)].concat());
         local
     }
+
+    /// After the call, does something with what was kept and a copy of what the call gives.
+    fn after_with_result(&mut self, kept: u16, text: &[u8]) {
+        let result = self.locals.for_argument(local::RESULT, &[OBJECT]);
+        let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
+        self.after(&[&keep, &il::load_local(kept)[..], &il::load_local(result), text].concat());
+    }
 }
 
 /// A call that orders others. Whether anything was added.
@@ -87,7 +96,7 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
             place.after(&[il::load_local(local), call_with(probe.happened, event)].concat());
         }
         Orders::Made { event, code } => {
-            if !place.is_called_with(of.method.parameters.len(), code) {
+            if code.is_some_and(|code| !place.is_called_with(of.method.parameters.len(), code)) {
                 return false;
             }
             place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event)[..]].concat());
@@ -100,10 +109,12 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         Orders::SemaphoreAwaits => {
             place.with_object(of, &call_with(probe.happened, event::WAITS));
             let semaphore = place.keep_object(of, &[]);
-            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-            let loads = [il::load_local(semaphore), il::load_local(result)].concat();
-            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
-            place.after(&[keep, loads, call(probe.awaits)].concat());
+            place.after_with_result(semaphore, &call(probe.awaits));
+        }
+        Orders::PhaseEnds => return add_phase(probe, of, place),
+        Orders::TaskOfSource => {
+            let source = place.keep_object(of, &[]);
+            place.after_with_result(source, &call(probe.ends_with));
         }
         Orders::TaskStarts => {
             place.before(&call(probe.hands_over));
@@ -120,21 +131,36 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         }
         Orders::AllAwaited => {
             let tasks = place.keep_object(of, &[]);
-            let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-            let loads = [il::load_local(tasks), il::load_local(result)].concat();
-            let keep = [&[code::DUPLICATE], &il::store_local(result)[..]].concat();
-            place.after(&[keep, loads, call_with(probe.all_continue, 0)].concat());
+            place.after_with_result(tasks, &call_with(probe.all_continue, 0));
         }
-        Orders::PartEnds { goes_on } => {
-            let Some(flow) = place.flow else { return false };
-            if goes_on {
-                let depth = place.locals.for_argument(local::DEPTH, &[INT]);
-                place.before(&[il::load_local(depth), call(probe.suspends)].concat());
-                place.after(&[load_task(flow), told(event::SUSPENDED)].concat());
-            } else {
-                place.before(&call(probe.hands_over));
-            }
-        }
+        Orders::PartEnds { goes_on } => return add_part_end(probe, goes_on, place),
+    }
+    true
+}
+
+/// A participant of a barrier comes to the end of a phase. The number of the phase is asked for
+/// before: it cannot end without this participant.
+fn add_phase(probe: OrderProbe, of: &Call, place: &mut Place) -> bool {
+    let Some(current_phase) = place.current_phase else { return false };
+    let barrier = place.keep_object(of, &[]);
+    let phase = place.locals.for_argument(local::PHASE, &[INT]);
+    let loads = [il::load_local(barrier), il::load_local(phase)].concat();
+    let get = il::with_token(code::CALL_VIRTUAL as u8, current_phase);
+    let get = [&get[..], &[code::CONVERT_TO_INT], &il::store_local(phase)].concat();
+    place.with_object(of, &[&get, &loads[..], &call(probe.signals_phase)].concat());
+    place.after(&[loads, call(probe.phase_ended)].concat());
+    true
+}
+
+/// A part of an asynchronous method ends.
+fn add_part_end(probe: OrderProbe, goes_on: bool, place: &mut Place) -> bool {
+    let Some(flow) = place.flow else { return false };
+    if goes_on {
+        let depth = place.locals.for_argument(local::DEPTH, &[INT]);
+        place.before(&[il::load_local(depth), call(probe.suspends)].concat());
+        place.after(&[load_task(flow), call_with(probe.task_happened, event::SUSPENDED)].concat());
+    } else {
+        place.before(&call(probe.hands_over));
     }
     true
 }
@@ -148,10 +174,7 @@ pub fn add_started(probe: OrderProbe, started: Started, of: &Call, place: &mut P
     place.before(&call(probe.hands_over));
     place.after(&[&[code::DUPLICATE], &call_with(probe.task_happened, event::FORKED)[..]].concat());
     if let Some(before) = before {
-        let result = place.locals.for_argument(local::RESULT, &[OBJECT]);
-        place.after(&[&[code::DUPLICATE], &il::store_local(result)[..]].concat());
-        let tasks = [il::load_local(before), il::load_local(result)].concat();
-        place.after(&[tasks, call(probe.continues)].concat());
+        place.after_with_result(before, &call(probe.continues));
     }
     true
 }
@@ -162,13 +185,24 @@ fn load_task(builder: Token) -> Vec<u8> {
     [&[LOAD_0], &field[..], &[code::LOAD_REFERENCE]].concat()
 }
 
-/// The method begins a piece of work, or is one in which a compiler has put the parts of an
-/// asynchronous method.
-pub fn add_piece(probe: OrderProbe, flow: Option<Token>, body: &mut Body, locals: &mut Locals) {
+/// What makes a method a piece of work.
+#[derive(Clone, Copy)]
+pub enum PieceOf {
+    /// A task or a thread was made of it.
+    Work,
+    /// A compiler has put the parts of an asynchronous method into it; the field with the builder.
+    Flow(Token),
+    /// It is the static constructor of a class.
+    Class(ClassNumber),
+}
+
+/// Tells where a piece of work begins and ends.
+pub fn add_piece(probe: OrderProbe, of: PieceOf, body: &mut Body, locals: &mut Locals) {
     let depth = locals.for_argument(local::DEPTH, &[INT]);
-    let begin = match flow {
-        Some(builder) => [load_task(builder), call(probe.resumes)].concat(),
-        None => call(probe.begins),
+    let begin = match of {
+        PieceOf::Work => call(probe.begins),
+        PieceOf::Flow(builder) => [load_task(builder), call(probe.resumes)].concat(),
+        PieceOf::Class(number) => call_with(probe.begins_class, number),
     };
     body.instructions[0].before.extend([begin, il::store_local(depth)].concat());
     for at in 0..body.instructions.len() {

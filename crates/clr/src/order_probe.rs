@@ -8,6 +8,10 @@
 //! void HandsOver() { hands_over(); }
 //! void Suspends(int depth) { suspends(depth); }
 //! void Awaits(object semaphore, object task) { awaits(hash of semaphore, task.Id); }
+//! void EndsWith(object source, object task) { ends_with(hash of source, task.Id); }
+//! void SignalsPhase(object barrier, int phase) { signals_phase(hash of barrier, phase); }
+//! void PhaseEnded(object barrier, int phase) { phase_ended(hash of barrier, phase); }
+//! int BeginsClass(int number) { return begins_class(number); }
 //! void Continues(object before, object task) { if (before != null) continues(before.Id, task.Id); }
 //! int Begins() { return begins(Task.CurrentId.GetValueOrDefault(), hash of Thread.CurrentThread); }
 //! int Resumes(object task) { if (task == null) { Begin(); return 0; } return resumes(task.Id); }
@@ -35,6 +39,10 @@ pub struct OrderProbe {
     pub hands_over: Token,
     pub suspends: Token,
     pub awaits: Token,
+    pub ends_with: Token,
+    pub signals_phase: Token,
+    pub phase_ended: Token,
+    pub begins_class: Token,
     pub continues: Token,
     pub begins: Token,
     pub resumes: Token,
@@ -109,8 +117,14 @@ pub fn add(
         return None;
     }
     let references = References::add(emit, library, hash)?;
+    let probe = declare(emit, class)?;
+    define(module, emit, &references, (probe, begin)).then_some(probe)
+}
+
+/// The methods, without bodies.
+fn declare(emit: Emit, class: Token) -> Option<OrderProbe> {
     let add = |name: &str, signature: &[u8]| emit.static_method(class, name, signature);
-    let probe = OrderProbe {
+    Some(OrderProbe {
         happened: add("Happened", &[0, 2, VOID, OBJECT, INT])?,
         task_happened: add("TaskHappened", &[0, 2, VOID, OBJECT, INT])?,
         all_done: add("AllDone", &[0, 2, VOID, OBJECT, INT])?,
@@ -118,52 +132,82 @@ pub fn add(
         hands_over: add("HandsOver", &[0, 0, VOID])?,
         suspends: add("Suspends", &[0, 1, VOID, INT])?,
         awaits: add("Awaits", &[0, 2, VOID, OBJECT, OBJECT])?,
+        ends_with: add("EndsWith", &[0, 2, VOID, OBJECT, OBJECT])?,
+        signals_phase: add("SignalsPhase", &[0, 2, VOID, OBJECT, INT])?,
+        phase_ended: add("PhaseEnded", &[0, 2, VOID, OBJECT, INT])?,
+        begins_class: add("BeginsClass", &[0, 1, INT, INT])?,
         continues: add("Continues", &[0, 2, VOID, OBJECT, OBJECT])?,
         begins: add("Begins", &[0, 0, INT])?,
         resumes: add("Resumes", &[0, 1, INT, OBJECT])?,
         ends: add("Ends", &[0, 1, VOID, INT])?,
-    };
+    })
+}
+
+/// Gives the methods their bodies.
+fn define(module: ModuleId, emit: Emit, references: &References, of: (OrderProbe, Token)) -> bool {
+    let set = |(method, body): &(Token, Vec<u8>)| session().info.set_body(module, *method, body);
+    bodies(emit, references, of).is_some_and(|bodies| bodies.iter().all(set))
+}
+
+fn bodies(
+    emit: Emit,
+    references: &References,
+    (probe, begin): (OrderProbe, Token),
+) -> Option<Vec<(Token, Vec<u8>)>> {
     let native = |function: *const (), signature: &[u8]| {
         emit.signature(signature).map(|token| call_native(function, token))
     };
-    let happened = native(order::happened as *const (), &[0, 3, VOID, OBJECT, INT, INT])?;
-    let task_happened = native(order::task_happened as *const (), &[0, 2, VOID, INT, INT])?;
-    let hands_over = native(order::hands_over as *const (), &[0, 0, VOID])?;
-    let suspends = native(order::suspends as *const (), &[0, 1, VOID, INT])?;
-    let awaits = native(order::awaits as *const (), &[0, 2, VOID, INT, INT])?;
-    let continues = native(order::continues as *const (), &[0, 2, VOID, INT, INT])?;
-    let begins = native(order::begins as *const (), &[0, 2, INT, INT, INT])?;
-    let resumes = native(order::resumes as *const (), &[0, 1, INT, INT])?;
-    let ends = native(order::ends as *const (), &[0, 1, VOID, INT])?;
+    // `void (int, int)`, `int (int)`, `void (int)`, `void ()`.
+    let of_two = |function| native(function, &[0, 2, VOID, INT, INT]);
+    let begins_with = |function| native(function, &[0, 1, INT, INT]);
+    let of_one = |function| native(function, &[0, 1, VOID, INT]);
     let id = il::with_token(code::CALL_VIRTUAL as u8, references.id);
-    let ret = [code::RETURN];
-    let set = |method, text: &[&[u8]]| set_body(module, method, &il::plain_body(&text.concat()));
-    let done = set(probe.happened, &[&[LOAD_0, LOAD_0], &call(references.hash), &[LOAD_1], &happened, &ret])
-        && set(probe.task_happened, &[&UNLESS_NULL, &[LOAD_0], &id, &[LOAD_1], &task_happened, &ret])
-        && set(probe.all_done, &[&all_done(probe.task_happened)])
-        && set(probe.all_continue, &[&all_continue(probe.continues)])
-        && set(probe.hands_over, &[&hands_over, &ret])
-        && set(probe.suspends, &[&[LOAD_0], &suspends, &ret])
-        && set(probe.awaits, &[&[LOAD_0], &call(references.hash), &[LOAD_1], &id, &awaits, &ret])
-        && set(probe.continues, &[&UNLESS_NULL, &[LOAD_0], &id, &[LOAD_1], &id, &continues, &ret])
-        && set(probe.resumes, &[&first_part(begin), &[LOAD_0], &id, &resumes, &ret])
-        && set(probe.ends, &[&[LOAD_0], &ends, &ret]);
-    // stloc.0; ldloca.s 0
+    // The hash of the first argument, and the second one or the number of the task that it is.
+    let hash = [&[LOAD_0], &call(references.hash)[..]].concat();
+    let hash_and_int = [&hash[..], &[LOAD_1]].concat();
+    let hash_and_id = [&hash[..], &[LOAD_1], &id].concat();
+    let known_id = [&UNLESS_NULL[..], &[LOAD_0], &id, &[LOAD_1]].concat();
+    let happened = native(order::happened as *const (), &[0, 3, VOID, OBJECT, INT, INT])?;
+    let bodies = [
+        (probe.happened, [&[LOAD_0], &hash_and_int[..], &happened].concat()),
+        (probe.task_happened, [&known_id[..], &of_two(order::task_happened as *const ())?].concat()),
+        (probe.all_done, all_done(probe.task_happened)),
+        (probe.all_continue, all_continue(probe.continues)),
+        (probe.hands_over, native(order::hands_over as *const (), &[0, 0, VOID])?),
+        (probe.suspends, [&[LOAD_0], &of_one(order::suspends as *const ())?[..]].concat()),
+        (probe.awaits, [&hash_and_id[..], &of_two(order::awaits as *const ())?].concat()),
+        (probe.ends_with, [&hash_and_id[..], &of_two(order::ends_with as *const ())?].concat()),
+        (probe.signals_phase, [&hash_and_int[..], &of_two(order::signals_phase as *const ())?].concat()),
+        (probe.phase_ended, [&hash_and_int[..], &of_two(order::phase_ended as *const ())?].concat()),
+        (probe.begins_class, [&[LOAD_0], &begins_with(order::begins_class as *const ())?[..]].concat()),
+        (probe.continues, [&known_id[..], &id, &of_two(order::continues as *const ())?].concat()),
+        (probe.resumes, {
+            let resumes = begins_with(order::resumes as *const ())?;
+            [&first_part(begin)[..], &[LOAD_0], &id, &resumes].concat()
+        }),
+        (probe.ends, [&[LOAD_0], &of_one(order::ends as *const ())?[..]].concat()),
+    ];
+    let plain =
+        |(method, text): (Token, Vec<u8>)| (method, il::plain_body(&[&text[..], &[code::RETURN]].concat()));
+    let begins = (probe.begins, begins_body(emit, references)?);
+    Some(bodies.into_iter().map(plain).chain([begins]).collect())
+}
+
+/// The number of the current task, if there is one, and the hash of the thread.
+fn begins_body(emit: Emit, references: &References) -> Option<Vec<u8>> {
+    const STORE_LOCAL_0: u8 = 0x0A;
+    const LOAD_LOCAL_ADDRESS: u8 = 0x12;
+    let begins = call_native(order::begins as *const (), emit.signature(&[0, 2, INT, INT, INT])?);
     let text = [
         &call(references.current_id)[..],
-        &[0x0A, 0x12, 0],
+        &[STORE_LOCAL_0, LOAD_LOCAL_ADDRESS, 0],
         &call(references.value),
         &call(references.current_thread),
         &call(references.hash),
         &begins,
-        &ret,
+        &[code::RETURN],
     ];
-    let body = il::body_with_locals(&text.concat(), references.locals);
-    (done && set_body(module, probe.begins, &body)).then_some(probe)
-}
-
-fn set_body(module: ModuleId, method: Token, body: &[u8]) -> bool {
-    session().info.set_body(module, method, body)
+    Some(il::body_with_locals(&text.concat(), references.locals))
 }
 
 /// `if (task == null) return;`

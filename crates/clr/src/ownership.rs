@@ -29,13 +29,19 @@ enum Owner {
 fn by_name(path: &str) -> Owner {
     const PREFIXES: [&str; 5] = ["System.", "Microsoft.", "netstandard.", "mscorlib.", "WindowsBase."];
     let file = path.rsplit('/').next().unwrap_or(path);
-    if path.contains("/shared/Microsoft.") || is_in_sdk(path) {
+    if is_shared_framework(path) || is_in_sdk(path) {
         Owner::Framework
     } else if PREFIXES.iter().any(|prefix| file.starts_with(prefix)) {
         Owner::HasPdb
     } else {
         Owner::User
     }
+}
+
+/// Whether a file is of the framework that all programs on a machine share:
+/// `shared/Microsoft.NETCore.App/3.1.2/System.Linq.dll`.
+pub fn is_shared_framework(path: &str) -> bool {
+    path.contains("/shared/Microsoft.")
 }
 
 /// Whether a file is one of the tools of an SDK, which run in `dotnet test` and its like:

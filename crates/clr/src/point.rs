@@ -104,6 +104,7 @@ impl Host for Nobody {
 /// A thread at its point, in cooperative mode.
 struct Here<'a> {
     slot: Slot,
+    site: u32,
     caught: &'a mut Vec<Caught>,
     known: &'a Known,
 }
@@ -114,7 +115,7 @@ impl Host for Here<'_> {
     }
 
     fn is_ordered(&mut self, thread: u32, time: u64, mark: u64) -> bool {
-        self.known.is_ordered(thread, time, mark)
+        self.known.is_ordered(thread, time, mark) || self.known.is_after_class(self.site, thread, time)
     }
 
     fn is_one_object(&mut self, violation: &Violation) -> bool {
@@ -239,7 +240,7 @@ fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     if number >= MAX_SITES || core.passes(&point, false) {
         return false;
     }
-    let mut here = Here { slot, caught: &mut own.caught, known: &own.known };
+    let mut here = Here { slot, site: number, caught: &mut own.caught, known: &own.known };
     let delay = core.on_call(now(), &point, &mut here);
     if let Some(delay) = delay.filter(|delay| session().pay(delay)) {
         let (slot, site, thread) = (slot as usize, point.site, point.thread);

@@ -26,7 +26,7 @@ pub enum Record {
         write: bool,
         place: Place,
     },
-    /// Something that is not watched, and why.
+    /// Something that is not watched: where it is, and what it is one of (`calls by reflection`).
     Unseen {
         what: String,
         why: String,

@@ -18,12 +18,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
 
-use crate::calls::{Call, What};
+use crate::calls::{Call, Orders, What};
+use crate::class_constructors::{self, ClassNumber};
 use crate::com::IID_METADATA_IMPORT2;
 use crate::delegates::Thunks;
 use crate::il::{self, Body, Built, code};
 use crate::lists::{Object, Operation};
 use crate::metadata::{Emit, Import, table};
+use crate::order::{self, event};
+use crate::order_calls::PieceOf;
 use crate::probe::{self, Probe};
 use crate::profiling::{ModuleId, Token};
 use crate::session::session;
@@ -41,6 +44,8 @@ struct Module {
     thunks: Thunks,
     /// Methods that delegates are made of which begin a piece of work, as far as they were met.
     begins: HashSet<Token>,
+    /// Classes whose static fields were met: the number of each that has a static constructor.
+    static_classes: HashMap<Token, Option<ClassNumber>>,
     /// Methods that were looked at, and whether each has points.
     methods: HashMap<Token, bool>,
 }
@@ -65,17 +70,25 @@ pub fn load(module: ModuleId) {
     let Some(path) = session().info.module_path(module).filter(is_users) else { return };
     match prepare(module, &path) {
         Some(prepared) => drop(lock(&MODULES).insert(module, prepared)),
-        None if path.starts_with('/') => sites::note_unseen(&path, "its metadata cannot be added to"),
+        None if path.starts_with('/') => {
+            sites::note_unseen(&path, "modules whose metadata cannot be added to")
+        }
         None => sites::note_unseen(&path, "code that was made at run time"),
     }
 }
 
 /// The library that the runtime is made with is loaded before any other.
 fn note_library(module: ModuleId) {
-    let is_library = |path: String| path.ends_with("/System.Private.CoreLib.dll");
-    if !order_is_possible() && session().info.module_path(module).is_some_and(is_library) {
-        let import = session().info.metadata(module, false, &IID_METADATA_IMPORT2).map(Import);
-        ORDER_IS_POSSIBLE.store(import.is_some_and(order_probe::is_possible), Relaxed);
+    if order_is_possible() {
+        return;
+    }
+    let path = session().info.module_path(module).unwrap_or_default();
+    if path.ends_with("/System.Private.CoreLib.dll") {
+        let import = || session().info.metadata(module, false, &IID_METADATA_IMPORT2).map(Import);
+        // Nobody trims the framework that all programs share. To look it up takes 3 ms.
+        let is_possible =
+            ownership::is_shared_framework(&path) || import().is_some_and(order_probe::is_possible);
+        ORDER_IS_POSSIBLE.store(is_possible, Relaxed);
     }
 }
 
@@ -95,6 +108,7 @@ fn prepare(module: ModuleId, path: &str) -> Option<Module> {
         calls: HashMap::new(),
         thunks,
         begins: HashSet::new(),
+        static_classes: HashMap::new(),
         methods: HashMap::new(),
     })
 }
@@ -104,6 +118,7 @@ pub fn unload(module: ModuleId) {
     lock(&MODULES).remove(&module);
     lock(&PLACES).retain(|(of, _), _| *of != module);
     sites::forget(module);
+    class_constructors::forget(module);
 }
 
 /// Rewrites a method, once, before it is compiled. Whether it has points.
@@ -131,6 +146,10 @@ pub fn is_watched(module: ModuleId) -> bool {
     lock(&MODULES).contains_key(&module)
 }
 
+/// Why a method is left alone: an operand that is cut off, an unknown instruction, a branch into the
+/// middle of one. Code that is protected looks like this until it is decrypted.
+const UNDECODABLE: &str = "methods whose IL cannot be decoded (damaged, obfuscated or encrypted)";
+
 enum Outcome {
     Rewritten,
     Nothing,
@@ -144,6 +163,8 @@ pub struct Place<'a> {
     pub locals: &'a mut Locals,
     /// In the parts of an asynchronous method, the field that its task is in.
     pub flow: Option<Token>,
+    /// Of a call of `Barrier.SignalAndWait`: what tells the number of the phase.
+    pub current_phase: Option<Token>,
 }
 
 /// The local variables of a method, to which some are added.
@@ -189,11 +210,12 @@ impl Module {
             return Outcome::Nothing;
         }
         let Some(bytes) = session().info.body(module, method) else { return Outcome::Nothing };
-        let Some(mut body) = Body::parse(bytes) else { return Outcome::Failed("its code is not understood") };
+        let Some(mut body) = Body::parse(bytes) else { return Outcome::Failed(UNDECODABLE) };
         let Some(mut locals) = Locals::of(self.import, body.locals) else {
-            return Outcome::Failed("its local variables are not understood");
+            return Outcome::Failed(UNDECODABLE);
         };
-        let mut of = Rewriting { module, method, ordinals: HashMap::new(), flow: None };
+        let static_uses = self.static_uses(module, &body);
+        let mut of = Rewriting { module, method, ordinals: HashMap::new(), flow: None, static_uses };
         let mut changed = self.add_piece(&mut body, &mut locals, &mut of);
         for at in 0..body.instructions.len() {
             changed |= if body.instructions[at].loads_function() {
@@ -207,15 +229,15 @@ impl Module {
         }
         if !locals.added.is_empty() {
             let Some(token) = locals.token(self.emit) else {
-                return Outcome::Failed("it cannot get more local variables");
+                return Outcome::Failed("methods that cannot get more local variables");
             };
             body.locals = token;
         }
         let Some(Built { bytes, places }) = body.build() else {
-            return Outcome::Failed("a branch of it leads into an instruction");
+            return Outcome::Failed(UNDECODABLE);
         };
         if !session().info.set_body(module, method, &bytes) {
-            return Outcome::Failed("the runtime does not take its new code");
+            return Outcome::Failed("methods whose new code the runtime refuses");
         }
         lock(&PLACES).insert((module, method), places);
         Outcome::Rewritten
@@ -244,7 +266,11 @@ impl Module {
             }
             What::Orders(orders) => {
                 let Some(order) = probe.order else { return false };
-                return order_calls::add(order, orders, call, &mut of.place(body, at, locals));
+                let call = call.clone();
+                let current_phase =
+                    if orders == Orders::PhaseEnds { self.current_phase(token) } else { None };
+                let mut place = Place { current_phase, ..of.place(body, at, locals) };
+                return order_calls::add(order, orders, &call, &mut place);
             }
             What::Starts(started) => {
                 let (order, call) = (probe.order, call.clone());
@@ -263,6 +289,7 @@ impl Module {
         let constrained = constrained.map(|i| body.instructions[i].token());
         let Some(load) = self.load_object(&call, operation, constrained) else { return false };
         let number = of.site(body.instructions[at].offset, &call, operation);
+        of.note_ready_classes(body, at, number);
         // What is above the object.
         let above = match operation.object {
             Object::Argument(n) => usize::from(n) + 1,
@@ -293,6 +320,10 @@ impl Module {
 
     /// If the method is one that begins a piece of work, tells where that begins and ends.
     fn add_piece(&self, body: &mut Body, locals: &mut Locals, of: &mut Rewriting) -> bool {
+        if let (Some(class), Some(order)) = (self.constructed_class(of), self.probe.order) {
+            order_calls::add_piece(order, PieceOf::Class(class), body, locals);
+            return true;
+        }
         let goes_on = self.goes_on_later(of.method);
         if !goes_on && !self.begins.contains(&of.method) {
             return false;
@@ -300,13 +331,44 @@ impl Module {
         if goes_on && session().has_known_enumerators {
             of.flow = order_calls::builder(self.import, body);
         }
-        match self.probe.order {
-            Some(order) if !goes_on || of.flow.is_some() => {
-                order_calls::add_piece(order, of.flow, body, locals);
-            }
+        let piece = if goes_on { of.flow.map(PieceOf::Flow) } else { Some(PieceOf::Work) };
+        match (self.probe.order, piece) {
+            (Some(order), Some(piece)) => order_calls::add_piece(order, piece, body, locals),
             _ => body.instructions[0].before.extend(il::with_token(code::CALL as u8, self.probe.begin)),
         }
         true
+    }
+
+    /// The class that a method is the static constructor of. Those of a compiler's own classes, which
+    /// keep lambdas, do nothing of interest.
+    fn constructed_class(&self, of: &Rewriting) -> Option<ClassNumber> {
+        let member = self.import.method(of.method).filter(|member| member.name == ".cctor")?;
+        let class = self.import.type_def(member.parent)?;
+        let is_made = class.rsplit('/').next().is_some_and(|name| name.starts_with('<'));
+        (!is_made).then(|| class_constructors::number(of.module, member.parent))
+    }
+
+    /// Instructions that use static fields of this module's classes with static constructors. Fields
+    /// of generic classes have other tokens.
+    fn static_uses(&mut self, module: ModuleId, body: &Body) -> HashMap<usize, ClassNumber> {
+        let import = self.import;
+        let mut number = |class: Token| {
+            *self.static_classes.entry(class).or_insert_with(|| {
+                import.has_static_constructor(class).then(|| class_constructors::number(module, class))
+            })
+        };
+        let uses =
+            body.instructions.iter().enumerate().filter(|(_, instruction)| instruction.uses_static_field());
+        let own = uses.filter(|(_, instruction)| table::of(instruction.token()) == table::FIELD);
+        own.filter_map(|(at, use_of)| Some((at, number(import.class_of_field(use_of.token())?)?))).collect()
+    }
+
+    /// The method by which a barrier tells the number of its phase, for a call of another of its
+    /// methods.
+    fn current_phase(&self, token: Token) -> Option<Token> {
+        const LONG: u8 = 0x0A;
+        let barrier = self.import.member_ref(token)?.parent;
+        self.emit.member_ref(barrier, "get_CurrentPhaseNumber", &[0x20, 0, LONG])
     }
 
     /// The methods of this module of which delegates were made just before a call that takes them
@@ -344,6 +406,9 @@ impl Module {
     fn replace_function(&mut self, body: &mut Body, at: usize, of: &mut Rewriting) -> bool {
         let (token, offset) = (body.instructions[at].token(), body.instructions[at].offset);
         let Some(call) = self.look_at(token).cloned() else { return false };
+        if call.what == What::Orders(Orders::Before(event::SETS)) {
+            order::forget_setters();
+        }
         let What::Point(operation) = call.what else { return false };
         let makes_delegate = body.instructions.get(at + 1).is_some_and(|next| next.code == code::NEW_OBJECT);
         let to = (of.module, self.probe);
@@ -351,7 +416,7 @@ impl Module {
         let thunk = if makes_delegate { self.thunks.of(token, &call, to, new_site) } else { None };
         match thunk {
             Some(thunk) => body.instructions[at].load_other_function(thunk),
-            None => sites::note_unseen(&call.callee, "a delegate made of a listed method of a generic type"),
+            None => sites::note_unseen(&call.callee, "delegates made of a listed method of a generic type"),
         }
         thunk.is_some()
     }
@@ -365,11 +430,27 @@ struct Rewriting {
     ordinals: HashMap<String, u32>,
     /// In the parts of an asynchronous method, the field that its task is in.
     flow: Option<Token>,
+    /// Instructions that use static fields, and of which class.
+    static_uses: HashMap<usize, ClassNumber>,
 }
 
 impl Rewriting {
     fn place<'a>(&self, body: &'a mut Body, at: usize, locals: &'a mut Locals) -> Place<'a> {
-        Place { body, at, locals, flow: self.flow }
+        Place { body, at, locals, flow: self.flow, current_phase: None }
+    }
+
+    /// Tells which static constructors have ended when a site is reached.
+    fn note_ready_classes(&self, body: &Body, at: usize, site: u32) {
+        if self.static_uses.is_empty() {
+            return;
+        }
+        let mut ready: Vec<ClassNumber> =
+            body.ran_before(at).iter().filter_map(|i| self.static_uses.get(i).copied()).collect();
+        ready.sort_unstable();
+        ready.dedup();
+        if !ready.is_empty() {
+            class_constructors::note_site(site, ready);
+        }
     }
 
     fn site(&mut self, offset: u32, call: &Call, operation: Operation) -> u32 {

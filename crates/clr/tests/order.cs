@@ -22,7 +22,81 @@ class Generic<T> {
     public async ValueTask<int> Count() { await Task.Yield(); return list.Count; }
 }
 
+class Sources<T> where T : struct {
+    readonly TaskCompletionSource<T> source = new TaskCompletionSource<T>();
+    public Task<T> Task => source.Task;
+    public string Set(T value) {
+        string first = source.TrySetResult(value) + " " + source.TrySetResult(default);
+        try { source.SetResult(value); } catch (InvalidOperationException) { first += " set already"; }
+        return first;
+    }
+}
+
+// Two static constructors that use each other's classes.
+static class Left { public static readonly List<int> Of = new List<int>(); static Left() { Of.Add(Right.Of == null ? 1 : 2); } }
+static class Right { public static readonly List<int> Of = new List<int>(); static Right() { Of.Add(Left.Of == null ? 1 : 2); } }
+static class Starts { public static readonly int Sum; static Starts() { Sum = Task.Run(() => 20).Result + Left.Of.Count; } }
+static class Broken { public static readonly List<int> Of; static Broken() { Of = new List<int> { 1 }; Task.Run(() => { }).Wait(); throw new Exception("no class"); } }
+
 class Program {
+    static void Gates() {
+        var gate = new ReaderWriterLockSlim(LockRecursionPolicy.SupportsRecursion);
+        gate.EnterUpgradeableReadLock();
+        gate.EnterWriteLock();
+        gate.EnterReadLock();
+        Say(gate.TryEnterWriteLock(0) + " " + gate.RecursiveWriteCount);
+        gate.ExitWriteLock();
+        gate.ExitReadLock();
+        gate.ExitWriteLock();
+        gate.ExitUpgradeableReadLock();
+        try { gate.ExitReadLock(); } catch (SynchronizationLockException) { Say("not read"); }
+        var once = new ReaderWriterLockSlim();
+        once.EnterReadLock();
+        try { once.EnterReadLock(); } catch (LockRecursionException) { Say("no recursion"); }
+        Say(once.CurrentReadCount);
+    }
+
+    static void Phases() {
+        int ended = 0;
+        var barrier = new Barrier(1, b => { ended++; if (ended == 2) throw new Exception("of a phase"); });
+        barrier.SignalAndWait();
+        try { barrier.SignalAndWait(); } catch (BarrierPostPhaseException e) { Say(e.InnerException.Message); }
+        Say(barrier.SignalAndWait(10) + " " + barrier.CurrentPhaseNumber);
+        barrier.AddParticipant();
+        try { barrier.SignalAndWait(new CancellationToken(true)); } catch (OperationCanceledException) { Say("no phase"); }
+        Barrier none = null;
+        try { none.SignalAndWait(); } catch (NullReferenceException) { Say("no barrier"); }
+    }
+
+    static async Task Signals() {
+        var sources = new Sources<DateTime>();
+        Say(sources.Set(new DateTime(5)));
+        Say((await sources.Task).Ticks);
+        var source = new TaskCompletionSource<string>("state");
+        Action<string> set = source.SetResult;
+        set("by a delegate");
+        Say(await source.Task + source.Task.AsyncState);
+        var cancelled = new TaskCompletionSource<int>();
+        Say(cancelled.TrySetCanceled() + " " + cancelled.TrySetException(new Exception()));
+        try { await cancelled.Task; } catch (TaskCanceledException) { Say("cancelled"); }
+        var turn = new AutoResetEvent(false);
+        var thread = new Thread(() => { turn.WaitOne(); Say("in turn"); });
+        thread.Start();
+        bool set_turn = turn.Set();
+        thread.Join();
+        Say(set_turn);
+        Say(turn.WaitOne(0));
+        TaskCompletionSource<int> none = null;
+        try { none.SetResult(1); } catch (NullReferenceException) { Say("no source"); }
+    }
+
+    static void Classes() {
+        Say(Starts.Sum + " " + Left.Of.Count + Right.Of.Count);
+        for (int i = 0; i < 2; i++)
+            try { Broken.Of.Add(1); } catch (TypeInitializationException e) { Say(e.InnerException.Message); }
+        Say(Task.Run(() => Left.Of[0]).Result);
+    }
+
     static readonly List<string> said = new List<string>();
 
     static void Say(object what) { lock (said) said.Add(what.ToString()); }
@@ -105,6 +179,10 @@ class Program {
         Say(sum);
         var deep = Task.Run(() => Task.Run(() => Task.Run(() => Fails(Throws(3))).Result).Result);
         Say(await deep);
+        Gates();
+        Phases();
+        await Signals();
+        Classes();
         lock (said) foreach (string line in said) Console.WriteLine(line);
     }
 }

@@ -51,6 +51,25 @@ pub enum Instead {
     Freed(Point),
 }
 
+/// What a wrong value could lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ErrorSite {
+    /// A place in the code, by the caller's number.
+    Code(u32),
+    /// An invariant of the training runs that would be broken, by its place in the caller's list.
+    Invariant(u32),
+}
+
+impl ErrorSite {
+    /// The number of the invariant, if it is one.
+    pub fn invariant(self) -> Option<usize> {
+        match self {
+            ErrorSite::Code(_) => None,
+            ErrorSite::Invariant(i) => Some(i as usize),
+        }
+    }
+}
+
 /// A read that could get another value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
@@ -62,15 +81,15 @@ pub struct Suspect {
     pub instead: Instead,
     /// The value it would get.
     pub value: u64,
-    /// The error site that this matters to, by the caller's number.
-    pub site: Option<u32>,
+    /// The error site that this matters to. None: the read matters as such.
+    pub site: Option<ErrorSite>,
     /// The locks that the read, and what comes instead or else too late, were made under.
     pub locks: [Vec<u64>; 2],
 }
 
 impl Suspect {
     /// The same for suspects that a report would not tell apart.
-    pub fn key(&self) -> (u32, u8, u32, Option<u32>) {
+    pub fn key(&self) -> (u32, u8, u32, Option<ErrorSite>) {
         let (kind, other) = match self.instead {
             Instead::Initial => (0, 0),
             Instead::Write(w) => (1, w.site),
@@ -84,15 +103,15 @@ impl Suspect {
 pub trait Judge {
     /// The error sites that `value` at `read` could lead to, `None` among them for a read that
     /// matters as such.
-    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>>;
+    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<ErrorSite>>;
 
     /// The error sites that memory gone at `access` could lead to.
-    fn sites_if_freed(&self, _access: &Point) -> Vec<Option<u32>> {
+    fn sites_if_freed(&self, _access: &Point) -> Vec<Option<ErrorSite>> {
         vec![None]
     }
 
     /// Whether the site is a loop that `value` keeps going.
-    fn is_loop(&self, _site: u32) -> bool {
+    fn is_loop(&self, _site: ErrorSite) -> bool {
         false
     }
 }
@@ -101,7 +120,7 @@ pub trait Judge {
 pub struct Everything;
 
 impl Judge for Everything {
-    fn sites(&self, _: &Read, _: u64, _: &History) -> Vec<Option<u32>> {
+    fn sites(&self, _: &Read, _: u64, _: &History) -> Vec<Option<ErrorSite>> {
         vec![None]
     }
 }
@@ -270,7 +289,7 @@ fn never_ends(
     read: &Read,
     write: Option<&Write>,
     judge: &dyn Judge,
-    site: u32,
+    site: ErrorSite,
 ) -> bool {
     // What is there at the beginning goes away with the first write.
     let Some(write) = write else { return false };
@@ -426,11 +445,11 @@ mod tests {
     struct WhileOne;
 
     impl Judge for WhileOne {
-        fn sites(&self, read: &Read, value: u64, _: &History) -> Vec<Option<u32>> {
-            if read.point.site == 3 && value == 1 { vec![Some(0)] } else { Vec::new() }
+        fn sites(&self, read: &Read, value: u64, _: &History) -> Vec<Option<ErrorSite>> {
+            if read.point.site == 3 && value == 1 { vec![Some(ErrorSite::Code(0))] } else { Vec::new() }
         }
 
-        fn is_loop(&self, _: u32) -> bool {
+        fn is_loop(&self, _: ErrorSite) -> bool {
             true
         }
     }

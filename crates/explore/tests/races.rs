@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
-use raddle_explore::stale::{Model, Order, Place};
+use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
 
 /// What a thread of a random execution does.
 #[derive(Clone, Copy, Debug)]
@@ -12,9 +12,9 @@ enum Event {
     Free { address: u64 },
     Release { object: u64 },
     Acquire { object: u64 },
-    Store { order: Order },
-    Load { order: Order },
-    Rmw { order: Order },
+    Store { order: AtomicOrder },
+    Load { order: AtomicOrder },
+    Rmw { order: AtomicOrder },
 }
 
 const FLAG: u64 = 0x1000;
@@ -54,7 +54,7 @@ impl Detector {
     /// The event of number `id`, and the number of an earlier one that it races with.
     fn event(&mut self, thread: usize, event: Event, id: u64) -> Option<u64> {
         let count = self.model.clock(thread).unwrap().next(thread);
-        let flag = Place { address: FLAG, size: 8, value: self.flag };
+        let flag = AtomicObject { address: FLAG, size: 8, value: self.flag };
         let (deed, address, bytes) = match event {
             Event::Plain { address, bytes, write } => {
                 (if write { Deed::Write } else { Deed::Read }, address, bytes)
@@ -160,8 +160,13 @@ impl Definition {
     }
 }
 
-fn order() -> impl Strategy<Value = Order> {
-    prop_oneof![Just(Order::Relaxed), Just(Order::Acquire), Just(Order::Release), Just(Order::AcqRel)]
+fn order() -> impl Strategy<Value = AtomicOrder> {
+    prop_oneof![
+        Just(AtomicOrder::Relaxed),
+        Just(AtomicOrder::Acquire),
+        Just(AtomicOrder::Release),
+        Just(AtomicOrder::AcqRel)
+    ]
 }
 
 fn event() -> impl Strategy<Value = Event> {

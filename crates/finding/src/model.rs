@@ -117,7 +117,7 @@ pub struct Finding {
     pub detectors: Vec<String>,
     /// Of `hunt`: how the suspicion was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Settlement>,
     /// The test in which it was found, where a suite was run test by test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
@@ -337,7 +337,7 @@ pub enum Confidence {
 /// How a suspicion was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Settlement {
     /// It was seen to happen.
     Confirmed,
     /// It cannot happen.

@@ -176,6 +176,19 @@ mod tests {
     }
 
     #[test]
+    fn pages_say_how_many_functions_are_interposed() {
+        for page in ["README.md", "docs/how-it-works.md"] {
+            let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let (_, rest) =
+                text.split_once("interposes more than ").or(text.split_once("the more than ")).unwrap();
+            let said: usize = rest.split_whitespace().next().unwrap().parse().unwrap();
+            let there_are = INTERPOSED.len();
+            assert!((said..said + 150).contains(&there_are), "{page}: {said}; there are {there_are}");
+        }
+    }
+
+    #[test]
     fn an_interposed_function_stands_for_its_caller() {
         for top in [
             "memcpy",

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_wire::log::{Header, MAGIC, fatal};
-use raddle_wire::record::{Decoded, DecodedCaught, DecodedEnd, HeldLock, Place, decode_all};
+use raddle_wire::record::{AddressKind, Decoded, DecodedCaught, DecodedEnd, HeldLock, decode_all};
 
 use crate::places::Mapped;
 use crate::say::{count, say};
@@ -82,7 +82,7 @@ pub struct Lock {
 pub struct Race {
     pub now: DecodedEnd,
     pub before: DecodedEnd,
-    pub place: Place,
+    pub place: AddressKind,
     pub modules: usize,
     /// Not a race: `before` has freed the block, and something orders the two.
     pub after_free: bool,

@@ -105,10 +105,10 @@ pub struct Crew<'a> {
 impl<'a> Crew<'a> {
     pub fn new(recipe: Recipe, notes: &'a Notes, is_over: &'a (dyn Fn() -> bool + Sync)) -> Crew<'a> {
         Crew {
+            end_at: recipe.end_at,
             recipe,
             notes,
             is_over,
-            end_at: None,
             worker: None,
             waiting: VecDeque::new(),
             deaths: (0, None),
@@ -119,8 +119,14 @@ impl<'a> Crew<'a> {
     /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it makes
     /// steps.
     pub fn until(mut self, end_at: Instant) -> Crew<'a> {
-        self.end_at = Some(end_at);
+        self.end_at = Some(self.end_at.map_or(end_at, |earlier| earlier.min(end_at)));
         self
+    }
+
+    /// Whether nothing is started any more.
+    fn over(&self) -> impl Fn() -> bool + Sync + use<'a> {
+        let (is_over, end_at) = (self.is_over, self.end_at);
+        move || is_over() || end_at.is_some_and(|at| Instant::now() >= at)
     }
 
     /// As it has become: more donors, a process a schedule.
@@ -253,9 +259,13 @@ impl<'a> Crew<'a> {
     }
 
     fn start(&mut self) -> Result<Worker> {
+        if self.recipe.is_over() {
+            return Err(CrewError::Stopped(self.recipe.program.path.display().to_string()).into());
+        }
         let mut deaths = 0;
+        let is_over = self.over();
         loop {
-            match self.recipe.start(self.is_over)? {
+            match self.recipe.start(&is_over)? {
                 Ok(worker) => {
                     self.modules.clone_from(&worker.modules);
                     if let Some(library) = sees_little_of(&self.modules) {
@@ -320,7 +330,7 @@ impl<'a> Crew<'a> {
             }
             Trouble::Died(status) => return Err(CrewError::EndedEarly(name, in_words(status))),
             Trouble::Slow => return Err(CrewError::Stopped(name)),
-            Trouble::Silent if (self.is_over)() => return Err(CrewError::Stopped(name)),
+            Trouble::Silent if self.over()() => return Err(CrewError::Stopped(name)),
             Trouble::Silent => {
                 return Err(CrewError::NoThreadInTime(name, self.recipe.patience.as_secs()));
             }

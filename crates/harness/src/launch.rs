@@ -37,7 +37,8 @@ static QUIET: AtomicU64 = AtomicU64::new(0);
 /// The file that targets find as their standard input; without one they find it empty.
 static INPUT: OnceLock<PathBuf> = OnceLock::new();
 /// Where targets run, for a command that is part of a suite.
-static SURROUNDINGS: Mutex<Surroundings> = Mutex::new(Surroundings { folder: None, environment: Vec::new() });
+static SURROUNDINGS: Mutex<Surroundings> =
+    Mutex::new(Surroundings { folder: None, environment: Vec::new(), unset: Vec::new() });
 /// How often somebody has told raddle, and not the terminal, to end.
 static REQUESTS: AtomicI32 = AtomicI32::new(0);
 /// A target that has not ended by so many requests is killed, as other tools do.
@@ -48,6 +49,8 @@ const PATIENCE: i32 = 3;
 pub struct Surroundings {
     pub folder: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
+    /// Variables that raddle has and the target is not to have.
+    pub unset: Vec<String>,
 }
 
 /// Puts every target that is started from now on into these surroundings.
@@ -72,6 +75,9 @@ impl Surroundings {
     pub fn apply(&self, command: &mut Command) {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
+        }
+        for name in self.unset.iter().filter(|name| !Self::JOINED.contains(&name.as_str())) {
+            command.env_remove(name);
         }
         let own = self.environment.iter().filter(|(name, _)| !Self::JOINED.contains(&name.as_str()));
         command.envs(own.map(|(name, value)| (name, value)));

@@ -203,10 +203,11 @@ pub fn matters(name: &str) -> bool {
 
 /// Those of raddle's own, and those that the target was given beside them.
 pub fn environment() -> BTreeMap<String, String> {
+    let around = crate::launch::surroundings();
     let own = std::env::vars_os()
         .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-        .filter(|(k, _)| matters(k));
-    own.chain(crate::launch::surroundings().environment).collect()
+        .filter(|(k, _)| matters(k) && !around.unset.contains(k));
+    own.chain(around.environment.clone()).collect()
 }
 
 /// The folder in which targets run.

@@ -70,15 +70,15 @@ pub struct Failure {
 
 /// How an execution ended, for the strategies; and the kind, if it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ExecutionVerdict {
     pub outcome: Outcome,
     pub kind: Option<Kind>,
 }
 
-const PASSED: Verdict = Verdict { outcome: Outcome::Passed, kind: None };
-const CUT_OFF: Verdict = Verdict { outcome: Outcome::StepLimit, kind: None };
+const PASSED: ExecutionVerdict = ExecutionVerdict { outcome: Outcome::Passed, kind: None };
+const CUT_OFF: ExecutionVerdict = ExecutionVerdict { outcome: Outcome::StepLimit, kind: None };
 /// Neither passed nor failed, and for the strategies as good as cut off: see [`waits_for_outside`].
-const AWAITS_OUTSIDE: Verdict = CUT_OFF;
+const AWAITS_OUTSIDE: ExecutionVerdict = CUT_OFF;
 
 /// Was nothing left but to wait for a signal or a client from outside? A circle of threads that
 /// wait for each other's locks is a deadlock, whatever others wait for.
@@ -110,7 +110,7 @@ pub fn awaited(held: &[Held], end: &End) -> Vec<ThreadId> {
     held.iter().filter(|h| h.lock == lock).map(|h| h.thread).collect()
 }
 
-pub fn judge(e: &Execution<'_>, usual: &Usual) -> Verdict {
+pub fn judge(e: &Execution<'_>, usual: &Usual) -> ExecutionVerdict {
     let kind = match e.ending {
         // By a system call of its own, which is none of the ways that are seen.
         Ending::Died(Some(how)) if how.code().is_some_and(|c| c == 0 || c == usual.status) => return PASSED,
@@ -140,10 +140,10 @@ pub fn judge(e: &Execution<'_>, usual: &Usual) -> Verdict {
                 None => return CUT_OFF,
             },
             // To be given again; the crew does that.
-            _ => return Verdict { outcome: Outcome::Lost, kind: None },
+            _ => return ExecutionVerdict { outcome: Outcome::Lost, kind: None },
         },
     };
-    Verdict { outcome: Outcome::Failed { what: number(kind, e) }, kind: Some(kind) }
+    ExecutionVerdict { outcome: Outcome::Failed { what: number(kind, e) }, kind: Some(kind) }
 }
 
 fn panicked(e: &Execution<'_>, usual: &Usual) -> bool {
@@ -245,7 +245,7 @@ fn message(e: &Execution<'_>) -> String {
 }
 
 impl Failure {
-    pub fn of(e: &Execution<'_>, verdict: Verdict) -> Option<Failure> {
+    pub fn of(e: &Execution<'_>, verdict: ExecutionVerdict) -> Option<Failure> {
         let (kind, Outcome::Failed { what }) = (verdict.kind?, verdict.outcome) else { return None };
         let finished = e.ending == Ending::Finished;
         let last = e.steps.last().map_or(0, |s| s.thread.0);
@@ -392,7 +392,7 @@ mod tests {
             assert_eq!(kind(Usual::default(), |slot| slot.outcome = number), Some(expected));
         }
         let verdict = with_slot(|slot| slot.outcome = outcome::STEP_LIMIT, |e| judge(&e, &Usual::default()));
-        assert_eq!(verdict, Verdict { outcome: Outcome::StepLimit, kind: None });
+        assert_eq!(verdict, ExecutionVerdict { outcome: Outcome::StepLimit, kind: None });
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub struct Recipe {
     pub patience: Duration,
     /// What is to be known of each execution beside its steps.
     pub watch: Watch,
+    /// When whoever asked for the executions wants no more: the one that is under way is given up,
+    /// and none is begun. Never, if there is nobody who waits.
+    pub end_at: Option<Instant>,
 }
 
 /// Why a worker is no more, or of no use.
@@ -148,6 +151,11 @@ pub struct Worker {
 }
 
 impl Recipe {
+    /// Whether nobody wants an execution any more.
+    pub fn is_over(&self) -> bool {
+        self.end_at.is_some_and(|at| Instant::now() >= at)
+    }
+
     fn header(&self) -> Header {
         let mut header = Header::new(self.slots, self.max_steps, self.flags, self.donors, self.max_steps);
         header.points = self.points.len() as u32;

@@ -52,6 +52,15 @@ impl Projects {
         known.entry(path.to_path_buf()).or_insert_with(|| Arc::new(read(path))).clone()
     }
 
+    /// The projects of which something was not read, each with a sentence.
+    pub fn left_out(&self) -> Vec<(PathBuf, String)> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out: Vec<(PathBuf, String)> =
+            known.iter().filter_map(|(path, p)| Some((path.clone(), p.left_out.clone()?))).collect();
+        out.sort();
+        out
+    }
+
     /// Why no project beside the nearest one of a file compiles it, if that is so.
     pub fn not_compiled(&self, file: &Path, root: &Path) -> Option<String> {
         let nearest = project_of(file, root)?;
@@ -63,11 +72,18 @@ impl Projects {
     }
 }
 
-/// What a project file says.
+/// What a project file says. One that is too large or cannot be read says nothing, and why.
 pub fn read(path: &Path) -> Project {
-    let fits = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
-    let bytes = if fits { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
-    read_project(&String::from_utf8_lossy(&bytes))
+    let bytes = match std::fs::metadata(path) {
+        Ok(meta) if meta.len() > LARGEST => {
+            Err(format!("is larger than {} MB and was not read", LARGEST >> 20))
+        }
+        _ => std::fs::read(path).map_err(|e| format!("could not be read: {}", e.kind())),
+    };
+    match bytes {
+        Ok(bytes) => read_project(&String::from_utf8_lossy(&bytes)),
+        Err(why) => Project { left_out: Some(why), ..read_project("") },
+    }
 }
 
 /// The C# files of the project of a file, or those beside it; at most `most`.
@@ -143,6 +159,16 @@ mod tests {
         // Another project in the folder may compile it.
         std::fs::write(at("all.csproj"), "<Project Sdk=\"x\"></Project>").unwrap();
         assert_eq!(not_compiled(&at("old/a.cs")), None);
+    }
+
+    #[test]
+    fn a_project_that_is_too_large_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("app.csproj");
+        std::fs::File::create(&path).unwrap().set_len(LARGEST + 1).unwrap();
+        let projects = Projects::default();
+        assert_eq!(projects.not_compiled(&dir.path().join("a.cs"), dir.path()), None);
+        assert_eq!(projects.left_out(), [(path, "is larger than 4 MB and was not read".to_string())]);
     }
 
     #[test]

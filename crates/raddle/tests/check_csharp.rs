@@ -98,3 +98,53 @@ fn nothing_to_look_at_is_no_clean_bill() {
         assert!(text.contains("nothing was checked"), "{text}");
     }
 }
+
+#[test]
+fn what_the_bounds_cut_off_is_said() {
+    let bench = Bench::new();
+    let endless = "class Program {
+    static int sum;
+    static void Main() { for (int i = 0; i < 100000000; i++) sum += i; }
+}
+";
+    bench.file("long.cs", endless);
+    let (code, text) = status(&bench, "check --steps 20000 long.cs");
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("1 entry cut short by the step budget"), "{text}");
+    bench.file("short.cs", &endless.replace("100000000", "10"));
+    let (_, text) = status(&bench, "check --steps 20000 short.cs");
+    assert!(!text.contains("cut short"), "{text}");
+}
+
+#[test]
+fn members_beyond_those_that_are_called_are_counted() {
+    let bench = Bench::new();
+    let members: String = (0..43).map(|i| format!("public void M{i}() {{ n++; }}\n")).collect();
+    bench.file("wide.cs", &format!("public class Wide {{ int n;\n{members} }}"));
+    let (_, text) = status(&bench, "check wide.cs");
+    assert!(text.contains("3 members are not called"), "{text}");
+}
+
+#[test]
+fn a_project_that_is_not_read_is_named() {
+    let bench = Bench::new();
+    let removes = "<Project Sdk=\"x\"><Compile Remove=\"**\" /></Project>";
+    bench.file("p/p.csproj", &format!("{removes}{}", " ".repeat(5 << 20)));
+    bench.file("p/a.cs", &RACE.replace("LOCK", ""));
+    let (code, text) = status(&bench, "check p");
+    assert_eq!(code, Some(66), "{text}");
+    assert!(text.contains("is larger than 4 MB and was not read"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_removed_on_a_condition_is_checked() {
+    let bench = Bench::new();
+    let item = "<Compile Remove=\"a.cs\" />";
+    let project = |items: &str| format!("<Project Sdk=\"x\">{items}</Project>");
+    bench.file("p/a.cs", &RACE.replace("LOCK", ""));
+    bench.file("p/b.cs", "class B { static int n; }");
+    bench.file("p/p.csproj", &project(&format!("<ItemGroup Condition=\"'$(A)' == 'b'\">{item}</ItemGroup>")));
+    assert_eq!(status(&bench, "check p").0, Some(66));
+    bench.file("p/p.csproj", &project(item));
+    assert_ne!(status(&bench, "check p").0, Some(66));
+}

@@ -442,6 +442,21 @@ fn a_build_is_instrumented_and_a_mended_program_is_verified() {
     assert!(said.contains("was not reproduced") && !said.contains("fixed"), "{said}");
 }
 
+/// As CMake does: it writes down where the compiler is, and a later command calls it there.
+#[test]
+fn a_build_that_was_made_ready_by_another_command_is_instrumented() {
+    let bench = Bench::new();
+    bench.file("race.c", RACE);
+    bench.file("configure.sh", "command -v cc > found\n");
+    bench.file("make.sh", "$(cat found) -g -O1 -pthread race.c -o race\n");
+    bench.ok("build -- sh configure.sh");
+    let built = bench.raddle("build -- sh make.sh").output().unwrap();
+    assert!(built.status.success() && stderr(&built).contains("1 call of a compiler"), "{}", stderr(&built));
+    let mut alone = bench.command("sh");
+    let alone = alone.arg("make.sh").output().unwrap();
+    assert!(alone.status.success() && stderr(&alone).is_empty(), "{}", stderr(&alone));
+}
+
 /// Waits behind an `if`, so a wake-up without a signal lets it go on too early.
 const WAIT_WITHOUT_LOOP: &str = r#"
 #include <assert.h>
@@ -610,4 +625,56 @@ fn a_bad_request_is_one_sentence() {
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
         assert_eq!(stderr(&output).lines().count(), 1, "{line}: {}", stderr(&output));
     }
+}
+
+/// Only a child of the program has threads, which nobody schedules.
+#[test]
+fn a_race_in_a_child_process_is_confirmed_by_ordinary_runs() {
+    let bench = Bench::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/race/process/daemon_child_bad.c");
+    bench.ok(&format!("cc -g -O1 -pthread {} -o daemon", source.display()));
+    let (output, report) = hunt(&bench, "--seconds 60 -- ./daemon");
+    assert_eq!(output.status.code(), Some(66), "{}\n{report:#}", stderr(&output));
+    let found = &findings(&report)[0];
+    assert_eq!((&found["kind"], &found["location"]["name"]), (&"data-race".into(), &"shared".into()));
+    assert!(report["coverage"].to_string().contains("only a child process"), "{report:#}");
+}
+
+/// A thread that yields is held back: the schedules in which it is not are never made.
+#[test]
+fn a_search_that_leaves_schedules_out_refutes_nothing_and_says_why() {
+    let bench = Bench::new();
+    let source = r#"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+atomic_int is_done;
+static void *first(void *unused) {
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    is_done = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t x;
+    pthread_create(&x, 0, first, 0);
+    while (!is_done)
+        sched_yield();
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+    pthread_join(x, 0);
+    return 0;
+}
+"#;
+    built(&bench, "yields", source);
+    let (output, report) = hunt(&bench, "--seconds 60 --suspects -- ./yields");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = report["coverage"].to_string();
+    assert!(said.contains("not all that there are, so nothing is refuted"), "{report:#}");
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
 }

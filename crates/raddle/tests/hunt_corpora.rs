@@ -50,8 +50,19 @@ fn programs(root: &Path) -> Vec<PathBuf> {
 fn is_in_scope(path: &Path, text: &str) -> bool {
     let weak = path.components().any(|c| c.as_os_str() == "weak");
     let silent = |l: &str| l.contains("expect(hb") && l.trim_end().ends_with(": nothing");
-    let by_locksets = path.to_string_lossy().contains("_bad.") && text.lines().any(silent);
-    !weak && !by_locksets && !text.contains("//@ monitors:") && !text.contains("//@ options:")
+    let is_bad = path.to_string_lossy().contains("_bad.");
+    let by_locksets = is_bad && text.lines().any(silent);
+    // A cycle of locks that a flag of the program keeps from being one.
+    let expected: Vec<&str> = text.lines().filter(|l| l.contains("expect")).collect();
+    let in_one_order = is_bad
+        && text.contains("fixes the order of the run")
+        && !expected.is_empty()
+        && expected.iter().all(|l| l.contains("lock-order"));
+    !weak
+        && !by_locksets
+        && !in_one_order
+        && !text.contains("//@ monitors:")
+        && !text.contains("//@ options:")
 }
 
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -91,7 +102,8 @@ fn build(bench: &Bench, path: &Path, text: &str) -> Result<PathBuf, String> {
     if path.extension().is_some_and(|e| e != "rs") {
         command.arg("-I").arg(&include);
         if tsvd && path.extension().is_some_and(|e| e == "cc") {
-            command.args(["-std=c++17"]);
+            // Calls of containers that are inlined are not seen, and a hunt asks for this build.
+            command.args(["-std=c++17", "-fno-inline"]);
         }
     }
     command.arg(path).args(directive(text, "libs").unwrap_or("").split_whitespace()).arg("-o").arg(&out);

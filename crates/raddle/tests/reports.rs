@@ -344,3 +344,49 @@ fn names_of_files_with_spaces() {
     let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"];
     assert_eq!(place["uri"], "a%20b.c", "SARIF has URIs");
 }
+
+/// `std::thread` starts and joins threads in code that is not instrumented: reports name the lines of
+/// the program that called it.
+#[test]
+fn threads_of_cxx_are_started_and_joined_by_the_program() {
+    let bench = Bench::new();
+    let text = "#include <condition_variable>\n#include <mutex>\n#include <thread>\n#include <vector>\n\
+        int x;\nstd::mutex m;\nstd::condition_variable cv;\n\
+        static void wait() {\n  std::unique_lock<std::mutex> l(m);\n  cv.wait(l);\n}\n\
+        int main(int argc, char **) {\n  std::vector<std::thread> v;\n  for (int i = 0; i < 2; i++)\n\
+        \x20   v.emplace_back([=] {\n      x++;\n      if (argc > 1)\n        wait();\n    });\n\
+        \x20 for (auto &t : v)\n    t.join();\n}\n";
+    bench.file("threads.cc", text);
+    let lines: Vec<&str> = text.lines().collect();
+    let report = |words: &str| -> Value {
+        let mut raddle = bench.raddle(words);
+        let output = raddle.current_dir(bench.path("")).output().unwrap();
+        assert_eq!(output.status.code(), Some(66), "{words}: {}", common::stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    // The line of the innermost frame in the program.
+    let line = |stack: &Value| {
+        let frames = stack.as_array().unwrap().iter();
+        let own = frames.filter(|f| f["file"].as_str().is_some_and(|f| f.ends_with("threads.cc")));
+        let at = own.map(|f| f["line"].as_u64().unwrap() as usize).next();
+        at.map_or("", |at| lines[at - 1])
+    };
+    for compiler in ["g++", "clang++-19"] {
+        for level in ["-O0", "-O1", "-O2"] {
+            let build = format!("c++ --use {compiler} -g {level} -pthread threads.cc -o threads");
+            succeed(bench.raddle(&build).current_dir(bench.path("")));
+
+            let report_of_run = report("run --format json -- ./threads");
+            let threads = report_of_run["findings"][0]["threads"].as_array().unwrap();
+            let created: Vec<&str> = threads.iter().skip(1).map(|t| line(&t["stack"])).collect();
+            assert!(!created.is_empty(), "{report_of_run:#}");
+            let is_start = |at: &&str| at.contains("emplace_back") || at.contains("});");
+            assert!(created.iter().all(|at| is_start(&at)), "{compiler} {level}: {threads:#?}");
+
+            let explored = report("explore --format json -- ./threads wait");
+            let ends = explored["findings"][0]["accesses"].as_array().unwrap();
+            let main = ends.iter().find(|end| end["thread"].as_str().unwrap().contains("main")).unwrap();
+            assert!(line(&main["stack"]).contains("t.join()"), "{compiler} {level}: {main:#}");
+        }
+    }
+}

@@ -77,7 +77,7 @@ fn a_path_that_was_left_over_keeps_nothing_out() {
 }
 
 /// The program that a build leaves beside an assembly, with the runtime elsewhere and in the same
-/// folder; `dotnet exec`. The calls of the program are watched, those of what starts it are not.
+/// folder; one file with all of it; `dotnet exec`. The calls of the program are watched, those of what starts it are not.
 #[test]
 fn every_way_to_start_an_assembly() {
     let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
@@ -94,8 +94,11 @@ fn every_way_to_start_an_assembly() {
     assert!(expected > 0);
     let host = sdk.make_host(&assembly).display().to_string();
     let root = format!("DOTNET_ROOT={}", sdk.root().display());
-    let start = ["env".to_owned(), words[1].clone(), root, host];
+    let start = ["env".to_owned(), words[1].clone(), root.clone(), host];
     assert_eq!(sites(&start), expected);
+    let bundle = sdk.make_bundle(&assembly).display().to_string();
+    let extracted = format!("DOTNET_BUNDLE_EXTRACT_BASE_DIR={}", bench.path("extracted").display());
+    assert_eq!(sites(&["env".to_owned(), words[1].clone(), root, extracted, bundle]), expected);
     let exec = [&words[..3], &["exec".to_owned(), words[3].clone()]].concat();
     assert_eq!(sites(&exec), expected);
     // Not in the folder that the program is run in, where the host would take it for something else.

@@ -9,7 +9,7 @@ use core::ffi::{c_char, c_int};
 use crate::detect::held_locks::Mode;
 use crate::detect::objects::Creation;
 use crate::detect::sync::{self, Taking};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::detect::{depot, misuse, range, report};
 use crate::entry::entry;
 use crate::explore;
@@ -20,24 +20,24 @@ use raddle_wire::record::{Record, lock_kind, misuse as what};
 
 /// Counts up or down what is ignored from now on.
 pub fn ignore(reads: i32, writes: i32) {
-    let t = current();
+    let mut t = current();
     t.ignore_reads = t.ignore_reads.saturating_add_signed(reads);
     t.ignore_writes = t.ignore_writes.saturating_add_signed(writes);
     t.set_ignores();
 }
 
-fn lock(t: &mut Thread, address: usize, mode: Mode, tried: bool) {
+fn lock(mut t: Current, address: usize, mode: Mode, tried: bool) {
     let taking = Taking { mode, what: lock_kind::ANNOTATED, pc: t.caller };
     check_lock(t, address, taking);
     if !tried {
-        sync::locking(t, address, taking);
+        sync::locking(&mut t, address, taking);
     }
     sync::locked(t, address, taking);
 }
 
 /// A lock that annotations describe is taken while it cannot be free. In the child of a fork it
 /// can: the thread that held it is gone.
-fn check_lock(t: &mut Thread, address: usize, taking: Taking) {
+fn check_lock(mut t: Current, address: usize, taking: Taking) {
     if !sync::is_held_by_writer(address) || process::is_forked_child() {
         return;
     }
@@ -46,10 +46,10 @@ fn check_lock(t: &mut Thread, address: usize, taking: Taking) {
         Mode::Write if t.held.holds(address) || !t.held.knows_all() => return,
         Mode::Write => what::TAKEN_FROM_ANOTHER,
     };
-    misuse::of_lock(t, what, address, lock_kind::ANNOTATED, taking.pc);
+    misuse::of_lock(&mut t, what, address, lock_kind::ANNOTATED, taking.pc);
 }
 
-fn unlock(t: &mut Thread, address: usize, mode: Mode) {
+fn unlock(mut t: Current, address: usize, mode: Mode) {
     let held = t.held.iter().find(|l| l.key == address).map(|l| l.mode);
     let what = match held {
         Some(held) if held != mode => Some(what::READ_AS_WRITE),
@@ -60,7 +60,8 @@ fn unlock(t: &mut Thread, address: usize, mode: Mode) {
         _ => None,
     };
     if let Some(what) = what {
-        misuse::of_lock(t, what, address, lock_kind::ANNOTATED, t.caller);
+        let pc = t.caller;
+        misuse::of_lock(&mut t, what, address, lock_kind::ANNOTATED, pc);
     }
     sync::unlocking(t, address);
 }
@@ -77,14 +78,15 @@ fn create(address: usize, flags: u32) {
 
 /// A lock that the linker has initialised is not destroyed: it may be used until the process ends.
 /// Neither is one that is said not to be static now, and was not when it was made.
-fn destroy(t: &mut Thread, address: usize, flags: u32) {
+fn destroy(mut t: Current, address: usize, flags: u32) {
     let made = sync::creation(address);
     let was_static = flags & tsan_mutex::NOT_STATIC != 0 && made != Creation::NotStatic;
     if flags & tsan_mutex::LINKER_INIT != 0 || made == Creation::LinkerInitialised || was_static {
         return;
     }
     if sync::is_held_by_writer(address) && !process::is_forked_child() {
-        misuse::of_lock(t, what::DESTROYED_LOCKED, address, lock_kind::ANNOTATED, t.caller);
+        let pc = t.caller;
+        misuse::of_lock(&mut t, what::DESTROYED_LOCKED, address, lock_kind::ANNOTATED, pc);
     }
     sync::destroyed(address);
 }
@@ -104,7 +106,8 @@ macro_rules! annotation {
             #[allow(unused_variables)]
             extern "C" fn body($($a: $ty),*) {
                 if is_active() && current().known {
-                    let $t = current();
+                    #[allow(unused_mut, reason = "not every body lends it")]
+                    let mut $t = current();
                     $body
                 }
             }
@@ -202,7 +205,8 @@ annotation! {
     AnnotateUnpublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
     AnnotateNewMemory(file: File, line: c_int, address: usize, size: usize) |t| {
         crate::detect::objects::remove_range(address, size);
-        range::fresh(t, address, size, t.caller)
+        let pc = t.caller;
+        range::fresh(&mut t, address, size, pc)
     }
     AnnotateBenignRace(file: File, line: c_int, address: usize, description: Text) |t| { benign(t, address, 8) }
     AnnotateBenignRaceSized(file: File, line: c_int, address: usize, size: usize, description: Text) |t| {
@@ -295,7 +299,7 @@ extern "C" fn __tsan_create_fiber(_flags: u32) -> *mut Fiber {
 /// The stack the thread is on, as a fiber to come back to.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_get_current_fiber() -> *mut Fiber {
-    let t = current();
+    let mut t = current();
     if t.fiber.is_null() {
         let fiber = crate::sys::ARENA.take(size_of::<Fiber>()).cast::<Fiber>();
         // SAFETY: fresh memory of the right size.
@@ -307,7 +311,7 @@ extern "C" fn __tsan_get_current_fiber() -> *mut Fiber {
 
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_switch_to_fiber(to: *mut Fiber, _flags: u32) {
-    let t = current();
+    let mut t = current();
     if !t.known || to.is_null() {
         return;
     }
@@ -327,12 +331,12 @@ extern "C" fn __tsan_destroy_fiber(_fiber: *mut Fiber) {}
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_set_fiber_name(_fiber: *mut Fiber, _name: Text) {}
 
-fn benign(t: &mut Thread, address: usize, size: usize) {
+fn benign(mut t: Current, address: usize, size: usize) {
     let _inside = t.enter();
     annotations::benign(address, size);
 }
 
-fn expect(t: &mut Thread, address: usize, description: Text) {
+fn expect(mut t: Current, address: usize, description: Text) {
     let _inside = t.enter();
     annotations::expect(address, 1);
     let mut len = 0;
@@ -343,7 +347,7 @@ fn expect(t: &mut Thread, address: usize, description: Text) {
         }
         if len == 0 { &[] } else { core::slice::from_raw_parts(description.cast::<u8>(), len) }
     };
-    let stack = depot::logged(depot::current(t, t.caller));
+    let stack = depot::logged(depot::current(&t, t.caller));
     log::write(&Record::ExpectRace { address: address as u64, size: 1, stack, description: text });
 }
 

@@ -1,9 +1,9 @@
 //! Entry points: exported functions that need to know where they were called from.
 
-/// Exports `$name` as a jump to `$to`. It stores the caller's address in the thread. In an explored
-/// program it also stores the registers that a call preserves, by which `explore::circle`
-/// recognises a thread that has returned to an earlier state: seven stores that the detector does
-/// not pay for. All argument registers keep their values.
+/// Exports `$name` as a jump to `$to`. It stores the caller's address and stack pointer in the
+/// thread. In an explored program it also stores the other registers that a call preserves, by which
+/// `explore::circle` recognises a thread that has returned to an earlier state: six stores that the
+/// detector does not pay for. All argument registers keep their values.
 macro_rules! entry {
     ($name:expr, $to:path) => {
         #[unsafe(export_name = $name)]
@@ -13,9 +13,9 @@ macro_rules! entry {
                 "mov r10, qword ptr [rip + raddle_thread@GOTTPOFF]",
                 "mov r11, qword ptr [rsp]",
                 "mov qword ptr fs:[r10 + {caller}], r11",
+                "mov qword ptr fs:[r10 + {kept}], rsp",
                 "cmp byte ptr [rip + {mode}], {explore}",
                 "jne 2f",
-                "mov qword ptr fs:[r10 + {kept}], rsp",
                 "mov qword ptr fs:[r10 + {kept} + 8], rbx",
                 "mov qword ptr fs:[r10 + {kept} + 16], rbp",
                 "mov qword ptr fs:[r10 + {kept} + 24], r12",

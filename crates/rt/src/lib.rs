@@ -39,6 +39,7 @@ pub mod annotate;
 pub mod detect;
 mod entry;
 pub mod explore;
+pub mod handle;
 pub mod hub;
 pub mod interpose;
 mod layout;

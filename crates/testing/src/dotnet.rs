@@ -91,6 +91,33 @@ impl Sdk {
         to
     }
 
+    /// Makes one file of an assembly and what starts it, beside them, as a single-file program is.
+    pub fn make_bundle(&self, assembly: &Path) -> PathBuf {
+        const BUNDLER: &str = r#"
+            class Bundle {
+                static void Main(string[] words) {
+                    var files = new System.Collections.Generic.List<Microsoft.NET.HostModel.Bundle.FileSpec>();
+                    for (int i = 2; i < words.Length; i++)
+                        files.Add(new Microsoft.NET.HostModel.Bundle.FileSpec(words[i], System.IO.Path.GetFileName(words[i])));
+                    new Microsoft.NET.HostModel.Bundle.Bundler(words[0], words[1], true, false).GenerateBundle(files);
+                }
+            }"#;
+        let host = self.make_host(assembly);
+        let folder = assembly.with_extension("bundle");
+        std::fs::create_dir(&folder).unwrap();
+        let (source, bundler) = (folder.join("bundler.cs"), folder.join("bundler.dll"));
+        std::fs::write(&source, BUNDLER).unwrap();
+        let library = "Microsoft.NET.HostModel.dll";
+        std::fs::copy(self.only("sdk").join(library), folder.join(library)).unwrap();
+        self.compile(&[source], &bundler, &[&format!("-r:{}", folder.join(library).display())]);
+        let mut command = self.dotnet();
+        command.arg(bundler).arg(host.file_name().unwrap()).arg(folder.join("made")).arg(&host);
+        command.args(["dll", "pdb", "runtimeconfig.json"].map(|kind| assembly.with_extension(kind)));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        folder.join("made").join(host.file_name().unwrap())
+    }
+
     /// Puts the runtime into the folder of an assembly, so that its program needs none elsewhere.
     pub fn carry_runtime(&self, assembly: &Path) {
         let (framework, host) = (self.only("shared/Microsoft.NETCore.App"), self.only("host/fxr"));

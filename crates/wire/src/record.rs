@@ -88,7 +88,7 @@ pub struct AccessEnd<'a> {
 
 /// What an address is, as far as the runtime can tell. The driver identifies globals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum AddressKind {
     Unknown,
     Heap {
         start: u64,
@@ -161,14 +161,14 @@ pub enum Record<'a> {
     Race {
         now: AccessEnd<'a>,
         before: AccessEnd<'a>,
-        place: Place,
+        place: AddressKind,
     },
     /// The access `now` is to a block that `before` has freed. Something orders the two; otherwise
     /// it would be a race.
     UseAfterFree {
         now: AccessEnd<'a>,
         before: AccessEnd<'a>,
-        place: Place,
+        place: AddressKind,
     },
     /// `thread` acquired `acquired` while holding `held`. `segment` is the number of its creates
     /// and joins so far.
@@ -348,11 +348,11 @@ impl Record<'_> {
                 end(to, &now);
                 end(to, &before);
                 let (tag, w) = match place {
-                    Place::Unknown => (0, [0; 4]),
-                    Place::Heap { start, size, thread, stack } => (1, [start, size, thread, stack]),
-                    Place::Stack { thread } => (2, [thread, 0, 0, 0]),
-                    Place::Tls { thread } => (3, [thread, 0, 0, 0]),
-                    Place::Descriptor { number } => (4, [number, 0, 0, 0]),
+                    AddressKind::Unknown => (0, [0; 4]),
+                    AddressKind::Heap { start, size, thread, stack } => (1, [start, size, thread, stack]),
+                    AddressKind::Stack { thread } => (2, [thread, 0, 0, 0]),
+                    AddressKind::Tls { thread } => (3, [thread, 0, 0, 0]),
+                    AddressKind::Descriptor { number } => (4, [number, 0, 0, 0]),
                 };
                 to.word(tag);
                 to.words(&w);

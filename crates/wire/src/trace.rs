@@ -74,7 +74,7 @@ pub struct Header {
     /// The execution ended at that point.
     pub was_cut: AtomicU64,
     /// Not 0: the stream has all accesses, including those to a thread's own memory, and says what
-    /// turns out to be shared ([`Event::Shared`]).
+    /// turns out to be shared ([`RecordedEvent::Shared`]).
     pub has_all: AtomicU64,
 }
 
@@ -138,7 +138,7 @@ pub const ALLOCATED: u8 = u8::MAX;
 pub const LONGEST: usize = 48;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum RecordedEvent {
     /// The following events belong to this thread.
     Thread(u16),
     Step(Step),
@@ -296,24 +296,24 @@ impl Encoder {
     pub const NEW: Encoder = Encoder(Last { site: 0, address: 0 });
 
     /// Encodes the event. Returns the number of bytes used.
-    pub fn write(&mut self, event: &Event, to: &mut [u8; LONGEST]) -> usize {
+    pub fn write(&mut self, event: &RecordedEvent, to: &mut [u8; LONGEST]) -> usize {
         let mut out = Out { to, len: 0 };
         match event {
-            Event::Thread(t) => {
+            RecordedEvent::Thread(t) => {
                 out.byte(THREAD);
                 out.number(u64::from(*t));
             }
-            Event::Shared(address) => {
+            RecordedEvent::Shared(address) => {
                 out.byte(SHARED);
                 out.number(*address);
             }
-            Event::Step(s) => {
+            RecordedEvent::Step(s) => {
                 out.byte(STEP);
                 out.byte(s.kind);
                 self.place(&mut out, s.site, s.object);
                 out.number(s.other);
             }
-            Event::Access(a) => {
+            RecordedEvent::Access(a) => {
                 let kind = AccessKind::new(a.write, a.size as usize).with(a.atomic, a.updates);
                 return self.access(kind, (a.site, a.address), a.value, a.before, to);
             }
@@ -431,18 +431,18 @@ impl<'a> Decoder<'a> {
         Some((site, address))
     }
 
-    fn event(&mut self) -> Option<Event> {
+    fn event(&mut self) -> Option<RecordedEvent> {
         let bits = self.byte()?;
         Some(match bits & 3 {
-            THREAD if bits == THREAD => Event::Thread(u16::try_from(self.number()?).ok()?),
+            THREAD if bits == THREAD => RecordedEvent::Thread(u16::try_from(self.number()?).ok()?),
             STEP if bits == STEP => {
                 let kind = self.byte()?;
                 let (site, object) = self.place()?;
-                Event::Step(Step { kind, site, object, other: self.number()? })
+                RecordedEvent::Step(Step { kind, site, object, other: self.number()? })
             }
-            THREAD if bits == SHARED => Event::Shared(self.number()?),
+            THREAD if bits == SHARED => RecordedEvent::Shared(self.number()?),
             THREAD | STEP => return None,
-            _ => Event::Access(self.access(bits)?),
+            _ => RecordedEvent::Access(self.access(bits)?),
         })
     }
 
@@ -492,9 +492,9 @@ impl<'a> Decoder<'a> {
 }
 
 impl Iterator for Decoder<'_> {
-    type Item = Event;
+    type Item = RecordedEvent;
 
-    fn next(&mut self) -> Option<Event> {
+    fn next(&mut self) -> Option<RecordedEvent> {
         let begun = self.at;
         let event = self.event();
         if event.is_none() {
@@ -510,7 +510,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn encoded(events: &[Event]) -> Vec<u8> {
+    fn encoded(events: &[RecordedEvent]) -> Vec<u8> {
         let (mut encoder, mut bytes, mut buffer) = (Encoder::default(), Vec::new(), [0; LONGEST]);
         for event in events {
             let n = encoder.write(event, &mut buffer);
@@ -519,11 +519,11 @@ mod tests {
         bytes
     }
 
-    fn access() -> impl Strategy<Value = Event> {
+    fn access() -> impl Strategy<Value = RecordedEvent> {
         let flags = (any::<bool>(), any::<bool>(), any::<bool>(), 0u8..4);
         (any::<u32>(), any::<u64>(), any::<u64>(), any::<Option<u64>>(), flags).prop_map(
             |(site, address, value, before, (write, atomic, updates, size))| {
-                Event::Access(Access {
+                RecordedEvent::Access(Access {
                     site,
                     address,
                     size: 1 << size,
@@ -537,12 +537,17 @@ mod tests {
         )
     }
 
-    fn event() -> impl Strategy<Value = Event> {
+    fn event() -> impl Strategy<Value = RecordedEvent> {
         let step = (any::<u8>(), any::<u32>(), any::<u64>(), any::<u64>());
         prop_oneof![
-            any::<u16>().prop_map(Event::Thread),
-            any::<u64>().prop_map(Event::Shared),
-            step.prop_map(|(kind, site, object, other)| Event::Step(Step { kind, site, object, other })),
+            any::<u16>().prop_map(RecordedEvent::Thread),
+            any::<u64>().prop_map(RecordedEvent::Shared),
+            step.prop_map(|(kind, site, object, other)| RecordedEvent::Step(Step {
+                kind,
+                site,
+                object,
+                other
+            })),
             access(),
         ]
     }
@@ -560,7 +565,7 @@ mod tests {
         fn a_stream_cut_short_gives_its_beginning(events in proptest::collection::vec(event(), 1..20), cut in 0usize..400) {
             let bytes = encoded(&events);
             let mut decoder = Decoder::new(&bytes[..cut.min(bytes.len())]);
-            let read: Vec<Event> = decoder.by_ref().collect();
+            let read: Vec<RecordedEvent> = decoder.by_ref().collect();
             prop_assert_eq!(&read[..], &events[..read.len()]);
             prop_assert!(read.len() == events.len() || cut < bytes.len());
         }
@@ -574,7 +579,7 @@ mod tests {
     #[test]
     fn an_access_near_the_last_takes_few_bytes() {
         let at = |site, address, value| {
-            Event::Access(Access {
+            RecordedEvent::Access(Access {
                 site,
                 address,
                 size: 4,
@@ -620,11 +625,11 @@ mod tests {
         for value in [0, 1, 0x80, u64::MAX, 1 << 63] {
             let mut bytes = [0; LONGEST];
             let (len, at) = Encoder::default().write_later(&write(0, 3), &mut bytes);
-            let untouched: Vec<Event> = Decoder::new(&bytes[..len]).collect();
-            assert_eq!(untouched, [Event::Access(write(3, 3))], "until then what was there before");
+            let untouched: Vec<RecordedEvent> = Decoder::new(&bytes[..len]).collect();
+            assert_eq!(untouched, [RecordedEvent::Access(write(3, 3))], "until then what was there before");
             fill_in(bytes[at..].first_chunk_mut().unwrap(), value);
-            let read: Vec<Event> = Decoder::new(&bytes[..len]).collect();
-            assert_eq!(read, [Event::Access(write(value, 3))]);
+            let read: Vec<RecordedEvent> = Decoder::new(&bytes[..len]).collect();
+            assert_eq!(read, [RecordedEvent::Access(write(value, 3))]);
         }
     }
 

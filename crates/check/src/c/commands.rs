@@ -51,7 +51,7 @@ const DANGEROUS: &[&str] = &[
 ];
 
 /// The most entries that are read.
-const MOST: usize = 100_000;
+pub const MOST_COMMANDS: usize = 100_000;
 
 /// One file's entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl std::error::Error for CommandsError {}
 pub fn parse(json: &str) -> Result<Vec<Command>, CommandsError> {
     let value: Value = serde_json::from_str(json).map_err(|e| CommandsError::NotJson(e.to_string()))?;
     let Value::Array(entries) = value else { return Err(CommandsError::NotAList) };
-    Ok(entries.iter().take(MOST).filter_map(entry).collect())
+    Ok(entries.iter().take(MOST_COMMANDS).filter_map(entry).collect())
 }
 
 fn entry(value: &Value) -> Option<Command> {

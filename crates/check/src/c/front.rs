@@ -117,7 +117,8 @@ impl Front {
         let first_error = parser.first_error().filter(|p| p.file == 0).map(|p| p.line);
         let (items, scopes) = (parser.items, parser.scopes);
         let files: Vec<SourceFile> = std::mem::take(&mut out.files);
-        let unit = super::lower::lower(&items, scopes, &state.interner, files, builtin);
+        let (unit, cut_short) = super::lower::lower(&items, scopes, &state.interner, files, builtin);
+        out.cut_short.extend(cut_short);
         out.tokens = Vec::new();
         (out, unit, errors, first_error)
     }

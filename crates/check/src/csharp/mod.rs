@@ -51,7 +51,7 @@
 //! 3. The UI thread is a lock: who holds it is the UI thread (`models/ui.cs`). The paper has a thread with a queue;
 //!    here messages are not handled in the order in which they were posted.
 //! 4. There is no other synchronisation context: what follows an `await` elsewhere runs on any thread.
-//! 5. The ticks of a timer do not overlap.
+//! 5. The ticks of a timer do not overlap, except with one that disposes of the timer.
 
 mod declare;
 mod directives;
@@ -71,7 +71,6 @@ use crate::ir::Unit;
 pub use programs::Programs;
 pub use syntax::File;
 pub use text::is_utf16;
-pub use world::MOST_ANCESTORS;
 
 /// Whether a file is C# by its name.
 pub fn is_csharp(path: &str) -> bool {
@@ -86,18 +85,16 @@ pub fn parse(path: &str, bytes: &[u8], symbols: &[String]) -> Option<File> {
 /// A lowered program.
 pub struct LoweredProgram {
     pub unit: Arc<Unit>,
-    /// Functions that were too long or too deep to be lowered.
-    pub given_up: u32,
-    /// Classes that derive from more others than are looked at.
-    pub too_deep: u32,
+    /// A sentence for each reason for which something was left out.
+    pub left_out: Vec<String>,
 }
 
 /// Lowers files to one program, together with the models.
 pub fn lower_program(files: Vec<Arc<File>>) -> LoweredProgram {
     let all: Vec<Arc<File>> = models::files().iter().cloned().chain(files).collect();
     let world = declare::declare(&all);
-    let (unit, counts) = lower::lower(&world, &all);
-    LoweredProgram { unit: Arc::new(unit), given_up: counts.given_up, too_deep: counts.too_deep }
+    let (unit, left_out) = lower::lower(&world, &all);
+    LoweredProgram { unit: Arc::new(unit), left_out: left_out.sentences() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What may be taken from `.csproj`, `.sln` and `.slnx` files. They are data: nothing in them is
 //! run, and only names are read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What a project says about its sources.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Project {
     pub removes: FileList,
     /// Symbols for `#if`.
     pub symbols: Vec<String>,
+    /// What of it was not read, in a sentence.
+    pub left_out: Option<String>,
 }
 
 impl Project {
@@ -31,6 +33,8 @@ pub struct FileList {
     patterns: Vec<Pattern>,
     /// Something in it ends in `.cs`.
     names_source: bool,
+    /// Names and patterns beyond those that are kept.
+    left_out: usize,
 }
 
 impl FileList {
@@ -44,6 +48,8 @@ impl FileList {
                 self.patterns.push(Pattern::new(&path));
             } else if !is_pattern && self.names.len() < MOST {
                 self.names.insert(path.strip_prefix("./").unwrap_or(&path).to_string());
+            } else {
+                self.left_out += 1;
             }
         }
     }
@@ -119,6 +125,8 @@ fn matches_name(pattern: &String, name: &str) -> bool {
 /// held against all of these.
 const MOST: usize = 20_000;
 const MOST_PATTERNS: usize = 1_000;
+/// Elements within elements that are told apart.
+const DEEPEST: usize = 64;
 
 /// Reads a project.
 pub fn read_project(text: &str) -> Project {
@@ -126,19 +134,58 @@ pub fn read_project(text: &str) -> Project {
     let has_sdk = text.contains("Sdk=") || text.contains("<Sdk");
     let lists_all = text.contains("<EnableDefaultCompileItems>false");
     let mut out = Project { takes_folder: has_sdk && !lists_all, ..Project::default() };
-    for tag in tags(text).filter(|t| t.starts_with("Compile")).take(MOST) {
-        out.includes.add(attribute(tag, "Include").unwrap_or_default());
-        out.removes.add(attribute(tag, "Remove").unwrap_or_default());
+    let mut conditions = Conditions::default();
+    for tag in tags(text) {
+        conditions.enter(tag);
+        if name_of(tag) == "Compile" {
+            out.includes.add(attribute(tag, "Include").unwrap_or_default());
+            // What is removed from one build is part of another.
+            if !conditions.apply_to(tag) {
+                out.removes.add(attribute(tag, "Remove").unwrap_or_default());
+            }
+        }
     }
-    for part in text.split("<DefineConstants").skip(1).take(MOST) {
+    let mut symbols: BTreeSet<&str> = BTreeSet::new();
+    for part in text.split("<DefineConstants").skip(1) {
         let inner = part.split_once('>').and_then(|p| p.1.split_once('<')).map_or("", |p| p.0);
-        let symbols = inner.split([';', ',', ' ']).map(str::trim);
-        out.symbols.extend(symbols.filter(|s| is_symbol(s)).take(MOST).map(Into::into));
+        symbols.extend(inner.split([';', ',', ' ']).map(str::trim).filter(|s| is_symbol(s)));
     }
-    out.symbols.sort();
-    out.symbols.dedup();
-    out.symbols.truncate(MOST);
+    let left_out = out.includes.left_out + out.removes.left_out + symbols.len().saturating_sub(MOST);
+    out.symbols = symbols.into_iter().take(MOST).map(Into::into).collect();
+    out.left_out = (left_out > 0).then(|| {
+        format!("lists more than {MOST} names or {MOST_PATTERNS} patterns; {left_out} of them were not used")
+    });
     out
+}
+
+/// The elements around a tag, and whether a condition decides about them. Which conditions hold
+/// depends on the build, which nobody runs.
+#[derive(Default)]
+struct Conditions<'a> {
+    open: Vec<(&'a str, bool)>,
+}
+
+/// Elements around `Compile` that may have a condition; `Otherwise` is one.
+const GROUPS: &[&str] = &["ItemGroup", "When", "Otherwise", "Choose", "Target"];
+
+impl<'a> Conditions<'a> {
+    /// Takes note of a start or end tag.
+    fn enter(&mut self, tag: &'a str) {
+        if let Some(ended) = tag.strip_prefix('/') {
+            if let Some(at) = self.open.iter().rposition(|(name, _)| *name == ended.trim()) {
+                self.open.truncate(at);
+            }
+        } else if GROUPS.contains(&name_of(tag)) && !tag.ends_with('/') && self.open.len() < DEEPEST {
+            let name = name_of(tag);
+            let is_conditional =
+                matches!(name, "Otherwise" | "Target") || attribute(tag, "Condition").is_some();
+            self.open.push((name, is_conditional));
+        }
+    }
+
+    fn apply_to(&self, tag: &str) -> bool {
+        attribute(tag, "Condition").is_some() || self.open.iter().any(|(_, conditional)| *conditional)
+    }
 }
 
 /// The text without `<!-- … -->`. What an entity stands for is not looked up anywhere.
@@ -172,9 +219,15 @@ fn tags(text: &str) -> impl Iterator<Item = &str> {
     text.split('<').skip(1).map(|t| t.split('>').next().unwrap_or(t))
 }
 
+fn name_of(tag: &str) -> &str {
+    tag.split([' ', '\t', '\r', '\n', '/']).next().unwrap_or(tag)
+}
+
 fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
-    let at = tag.find(&format!("{name}=\""))? + name.len() + 2;
-    tag[at..].split('"').next()
+    ['"', '\''].into_iter().find_map(|quote| {
+        let at = tag.find(&format!("{name}={quote}"))? + name.len() + 2;
+        tag[at..].split(quote).next()
+    })
 }
 
 #[cfg(test)]
@@ -274,6 +327,23 @@ mod tests {
         let project = read_project(&format!("<Project><Compile Include=\"{many}\" /></Project>"));
         assert_eq!((project.includes.names.len(), project.includes.patterns.len()), (MOST, MOST_PATTERNS));
         assert!(project.compiles("7.cs") && project.compiles("7_more.cs") && !project.compiles("no.cs"));
+        let said = "lists more than 20000 names or 1000 patterns; 79000 of them were not used";
+        assert_eq!(project.left_out.as_deref(), Some(said));
+    }
+
+    #[test]
+    fn what_is_removed_on_a_condition_may_be_compiled() {
+        let project = read_project(
+            r#"<Project Sdk="x">
+            <Compile Remove="a.cs" Condition=" '$(TargetFramework)' == 'net45' " />
+            <ItemGroup Condition=" '$(TargetFramework)' == 'net45' "><Compile Remove="b.cs" /></ItemGroup>
+            <Choose><When Condition="'$(X)' != ''"><ItemGroup><Compile Remove="c.cs" /></ItemGroup></When>
+            <Otherwise><ItemGroup><Compile Remove="d.cs" /></ItemGroup></Otherwise></Choose>
+            <ItemGroup><Compile Remove="e.cs" /><Compile Remove='f.cs' /></ItemGroup></Project>"#,
+        );
+        let compiled: Vec<bool> =
+            ["a.cs", "b.cs", "c.cs", "d.cs", "e.cs", "f.cs"].iter().map(|f| project.compiles(f)).collect();
+        assert_eq!(compiled, [true, true, true, true, false, false]);
     }
 
     #[test]

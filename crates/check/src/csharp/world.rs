@@ -155,7 +155,7 @@ pub struct World<'a> {
 /// Classes and interfaces that one derives from, and methods of one name in a class, as far as they
 /// are looked at. Generated code with more would take hours.
 pub const MOST_ANCESTORS: usize = 64;
-const MOST_OVERLOADS: usize = 128;
+pub const MOST_OVERLOADS: usize = 128;
 
 impl<'a> World<'a> {
     /// A type by its simple name: nested in the one that asks, then of the nearest namespace, then
@@ -300,6 +300,18 @@ impl<'a> World<'a> {
     /// Whether a class derives from more classes and interfaces than are looked at.
     pub fn is_too_deep(&self, class: u32) -> bool {
         self.kept_ancestry(class).is_cut || self.base_line(class).1
+    }
+
+    /// Whether a class has more methods of one name than are looked at.
+    pub fn is_crowded(&self, class: u32) -> bool {
+        let methods = &self.types[class as usize].methods;
+        let mut named: HashMap<&str, usize> = HashMap::new();
+        methods.len() > MOST_OVERLOADS
+            && methods.iter().any(|m| {
+                let of_name = named.entry(&*self.methods[*m as usize].name).or_default();
+                *of_name += 1;
+                *of_name > MOST_OVERLOADS
+            })
     }
 
     fn kept_ancestry(&self, class: u32) -> &Ancestry {

@@ -40,6 +40,13 @@ impl Machine<'_> {
     /// caller passes is mostly right.
     fn wanted_side(&mut self, pc: u32) -> bool {
         let alone = self.threads.len() == 1;
+        // Of an object that earlier code has made nobody knows whether it is ever used without its
+        // lock.
+        if self.is_state_unknown()
+            && let Some(side) = self.locking.side(self.program, pc)
+        {
+            return side;
+        }
         // Until a thread runs there is nothing to see on any other way.
         if alone
             && let Some(side) = self.route.as_ref().and_then(|r| r.side(self.program, pc))
@@ -56,6 +63,14 @@ impl Machine<'_> {
             _ if sides[0] == sides[1] || self.rng.below(4) == 0 => self.rng.below(2) == 1,
             _ => sides[1] < sides[0],
         }
+    }
+
+    /// Whether code that was not run may have made what the entry finds. Of `main` and of the entries
+    /// that a front end has prepared all is known that there is to know.
+    fn is_state_unknown(&self) -> bool {
+        let is_prepared = !self.program.classes.all.is_empty();
+        let is_main = &*self.program.functions[self.start.function as usize].name == "main";
+        self.start.in_the_middle || !is_prepared && !is_main
     }
 
     /// The truth value of the condition at `pc` that leads to a doomed place, if just one does.

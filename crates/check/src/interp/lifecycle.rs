@@ -54,7 +54,9 @@ impl Machine<'_> {
             let block =
                 super::memory::Block { address: 0, size, freed: false, thread: 0, pc: u32::MAX, context: 1 };
             if let Some(address) = self.memory.allocate(u64::from(size), false, block) {
-                return u64::from(address);
+                let start = u64::from(address);
+                self.arguments.push((start, start + u64::from(size)));
+                return start;
             }
         }
         self.fresh_unknown()
@@ -453,8 +455,10 @@ impl Machine<'_> {
         self.timer_stop(timer);
         self.note_start(ti, pc);
         if let Some(new) = self.new_thread(ti, f, argument, pc) {
-            self.threads[new].timer = Some(timer);
-            self.threads[new].member = (argument, if periodic == 0 { 1 } else { u64::from(TICKS) });
+            let t = &mut self.threads[new];
+            t.timer = Some(timer);
+            t.tick_began.assign(&t.clock);
+            t.member = (argument, if periodic == 0 { 1 } else { u64::from(TICKS) });
         }
         Flow::Done(0)
     }
@@ -465,6 +469,23 @@ impl Machine<'_> {
         }
     }
 
+    /// Ends a timer for good. A tick that does so does not know whether the next one has begun: .NET
+    /// lets ticks overlap, and lets one come after `Dispose`. Other overlaps are not looked for.
+    pub(super) fn timer_end(&mut self, ti: usize, timer: u64) {
+        let t = &self.threads[ti];
+        if t.timer == Some(timer) && t.member.1 > 1 {
+            let (f, argument, parent) = (t.function, t.member.0, t.parent);
+            let (began, place) = (t.tick_began.clone(), (t.started_at, t.started_in));
+            if let Some(new) = self.new_thread(ti, f, argument, place.0) {
+                let t = &mut self.threads[new];
+                t.clock.assign(&began);
+                t.clock.tick(new);
+                (t.parent, t.started_in) = (parent, place.1);
+            }
+        }
+        self.timer_stop(timer);
+    }
+
     /// A tick is over; a periodic timer ticks again, on the same thread.
     fn tick_ended(&mut self, ti: usize, _timer: u64) {
         let (argument, left) = self.threads[ti].member;
@@ -472,8 +493,10 @@ impl Machine<'_> {
         if left <= 1 || self.end.is_some() {
             return;
         }
-        self.threads[ti].member.1 -= 1;
-        self.threads[ti].state = State::Runnable;
+        let t = &mut self.threads[ti];
+        t.member.1 -= 1;
+        t.state = State::Runnable;
+        t.tick_began.assign(&t.clock);
         self.push(ti, argument);
         self.call(ti, f, 1, u32::MAX - 1);
     }

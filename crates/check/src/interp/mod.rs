@@ -59,6 +59,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Program;
 use crate::ir::doom::Doom;
+use crate::locking::Locking;
 use crate::route::Route;
 use clock::Clock;
 use context::Contexts;
@@ -123,6 +124,21 @@ pub struct RunResult {
     pub result: u64,
     /// A handler was set up: another run may be interrupted where this one was not.
     pub interruptible: bool,
+}
+
+/// What is known of a program before it runs, for all machines that run it.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    pub doom: Arc<Doom>,
+    pub locking: Arc<Locking>,
+    /// The instructions of its own functions that start a thread.
+    pub sites: Arc<[u32]>,
+}
+
+impl Facts {
+    pub fn of(program: &Program, sites: Arc<[u32]>) -> Self {
+        Self { doom: Arc::new(Doom::of(program)), locking: Arc::new(Locking::of(program)), sites }
+    }
 }
 
 /// What carries over from run to run.
@@ -192,6 +208,10 @@ pub struct Machine<'p> {
     finalizable: Vec<u64>,
     /// Ranges on which the program says that races do no harm.
     benign: Vec<(u64, u64)>,
+    /// Where the objects lie that the entry was given, from and to.
+    arguments: Vec<(u64, u64)>,
+    /// How often a thread has read a volatile part of these, by thread and instruction.
+    polls: FxHashMap<(usize, u32), u32>,
     /// What was stored through unknown pointers a moment ago, by address.
     stored_elsewhere: FxHashMap<u64, step::StoredElsewhere>,
     /// The object that the last element lay in, see [`step`].
@@ -207,6 +227,8 @@ pub struct Machine<'p> {
     cancel: Option<&'p AtomicBool>,
     /// Code that leads to the program's end, see [`crate::ir::doom`].
     doom: Arc<Doom>,
+    /// Conditions that decide whether a lock is taken.
+    locking: Arc<Locking>,
     /// The instructions of the program's own code that start a thread through the library.
     sites: Arc<[u32]>,
     /// For each function that nobody defines what its name says.
@@ -221,14 +243,12 @@ pub struct Machine<'p> {
 
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program, bounds: Bounds, cancel: Option<&'p AtomicBool>) -> Self {
-        Self::of_subject(program, Arc::new(Doom::of(program)), Arc::default(), bounds, cancel)
+        Self::with_facts(program, Facts::of(program, Arc::default()), bounds, cancel)
     }
 
-    /// With what is known of the program before it runs, for several machines of one program.
-    pub fn of_subject(
+    pub fn with_facts(
         program: &'p Program,
-        doom: Arc<Doom>,
-        sites: Arc<[u32]>,
+        Facts { doom, locking, sites }: Facts,
         bounds: Bounds,
         cancel: Option<&'p AtomicBool>,
     ) -> Self {
@@ -265,6 +285,8 @@ impl<'p> Machine<'p> {
             route: None,
             uncalled: None,
             benign: Vec::new(),
+            arguments: Vec::new(),
+            polls: FxHashMap::default(),
             stored_elsewhere: FxHashMap::default(),
             last_object: (0, 0),
             interrupts: Vec::new(),
@@ -274,6 +296,7 @@ impl<'p> Machine<'p> {
             approximate: false,
             cancel,
             doom,
+            locking,
             sites,
             named: program
                 .functions
@@ -348,6 +371,8 @@ impl<'p> Machine<'p> {
         self.finalizable.clear();
         self.uncalled = None;
         self.benign.clear();
+        self.arguments.clear();
+        self.polls.clear();
         self.stored_elsewhere.clear();
         self.last_object = (0, 0);
         self.interrupts.clear();

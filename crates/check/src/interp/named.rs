@@ -7,11 +7,11 @@
 //! it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
 //! Names such as `die` and `plat_abort` end the program.
 
-use super::start_result::means_success;
+use super::start_result::result_of_success;
 use super::sync::Flow;
 use super::value::is_unknown;
 use super::{End, Machine};
-use crate::ir::{Instr, Scalar};
+use crate::ir::{Instr, Program, Scalar};
 
 /// What a name says that a function does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +108,30 @@ pub fn keeps_for_the_end(name: &str) -> bool {
     words(name).iter().any(|w| END.contains(&w.as_str()))
 }
 
+/// Whether a function that is handed a callback keeps it for later, when any thread may call it.
+fn keeps_for_later(name: &str) -> bool {
+    const LATER: &[&str] = &[
+        "init",
+        "set",
+        "register",
+        "add",
+        "new",
+        "create",
+        "assign",
+        "schedule",
+        "defer",
+        "deferred",
+        "post",
+        "queue",
+        "enqueue",
+        "submit",
+        "install",
+        "subscribe",
+        "connect",
+    ];
+    words(name).iter().any(|w| LATER.contains(&w.as_str()))
+}
+
 /// The words of a name, by underscores and capital letters.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
@@ -132,7 +156,9 @@ impl Machine<'_> {
     /// thread's turn.
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
-        let lock = if n == 0 { NAMELESS } else { self.threads[ti].stack[at] };
+        // `lock(mode, m)`: a number is no lock.
+        let is_place = |a: &&u64| is_unknown(**a) || **a >= u64::from(Program::GLOBALS_BASE);
+        let lock = self.threads[ti].stack[at..].iter().find(is_place).copied().unwrap_or(NAMELESS);
         if what == Named::Starts {
             return self.start_by_name(ti, n, pc);
         }
@@ -182,9 +208,10 @@ impl Machine<'_> {
     }
 
     /// A function that starts threads gets one of its own; what comes after it among the arguments
-    /// is its argument. `start(&id, work, data)` leaves the handle behind its first argument and
-    /// returns 0, as `pthread_create` does; any other shape returns the handle; unless the caller
-    /// takes that for a failed start, see [`super::start_result`].
+    /// is its argument. `start(&id, work, data)` and `start("name", &id, 0, work, data)` leave the
+    /// handle behind the address of a variable and return 0, as `pthread_create` does; any other
+    /// shape returns the handle; unless the caller takes that for a failed start, see
+    /// [`super::start_result`].
     fn start_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
         let found = self.function_argument(ti, n);
@@ -194,8 +221,8 @@ impl Machine<'_> {
             return true;
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
-        let first = self.threads[ti].stack[at];
-        let id = (place > 0).then(|| self.room_for_handle(ti, first)).flatten();
+        let before = &self.threads[ti].stack[at..at + place];
+        let id = before.iter().find_map(|argument| self.room_for_handle(ti, *argument));
         // What a join is called nobody knows.
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
@@ -205,8 +232,9 @@ impl Machine<'_> {
             self.memory.store(id, Scalar::U64, handle);
         }
         self.threads[ti].stack.truncate(at);
-        let is_nonzero = means_success(self.program, &self.doom, pc, handle).unwrap_or(id.is_none());
-        self.push(ti, if is_nonzero { handle } else { 0 });
+        let by_shape = if id.is_none() { handle } else { 0 };
+        let result = result_of_success(self.program, &self.doom, pc, handle).unwrap_or(by_shape);
+        self.push(ti, result);
         self.approximate = true;
         false
     }
@@ -216,10 +244,23 @@ impl Machine<'_> {
         let size = u64::from(Scalar::U64.size());
         let is_alone = self.object_around(address) == Some((address, address + size))
             || self.size_in_frame(ti, address) == Some(size);
-        if is_unknown(address) || !is_alone {
+        if is_unknown(address) || !is_alone || self.is_constant(address) {
             return None;
         }
         self.memory.index(address, size).ok()
+    }
+
+    /// Whether an address lies in a global that nobody writes: a text of seven letters has the size
+    /// of a handle.
+    fn is_constant(&self, address: u64) -> bool {
+        let holds = |(start, size): &(u32, u32)| {
+            let start = u64::from(*start);
+            start <= address && address < start + u64::from(*size)
+        };
+        let globals = &self.program.globals;
+        let is_global = globals.last().is_some_and(|g| address < u64::from(g.address) + u64::from(g.size));
+        let mut written = self.program.image_mutable.iter().chain(&self.program.image_unknown);
+        is_global && !written.any(holds)
     }
 
     /// The room that a variable of the function that runs has in its frame: up to the next one that
@@ -260,7 +301,10 @@ impl Machine<'_> {
         }
         let again = t.called_back.contains(&pc) || t.called_back.len() > MOST_CALLBACKS;
         let name = &self.program.functions[callee as usize].name;
-        let Some(f) = self.program.function_at(f).filter(|_| !again && !keeps_for_the_end(name)) else {
+        // Who calls it later may be none of the threads that hand it over.
+        let is_elsewhere = self.threads.len() > 1 && keeps_for_later(name);
+        let is_called = !again && !is_elsewhere && !keeps_for_the_end(name);
+        let Some(f) = self.program.function_at(f).filter(|_| is_called) else {
             return false;
         };
         self.threads[ti].called_back.push(pc);

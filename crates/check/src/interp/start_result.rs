@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::named::words;
 use super::value::{known_bin, known_conv, known_un};
 use crate::ir::doom::Doom;
-use crate::ir::{Instr, Program, Scalar};
+use crate::ir::{Bin, Instr, Program, Scalar};
 
 /// Instructions between the call and the condition, and those of a side that are looked at.
 const FARTHEST: usize = 32;
@@ -30,23 +30,47 @@ const AFTER_FAILURE: &[&str] = &[
 /// Words in names of functions that are called when a thread runs.
 const AFTER_SUCCESS: &[&str] = &["join", "detach", "setname", "wait"];
 
-/// Which of two results, `zero` or `other`, says that a call at `pc` has started a thread.
-pub fn means_success(program: &Program, doom: &Doom, pc: u32, other: u64) -> Option<bool> {
-    let sides = (side_after(program, pc, 0), side_after(program, pc, other));
-    let by_sides = match sides {
-        (Some(with_zero), Some(with_other)) if with_zero != with_other => {
-            let signs = |at, against| signs_of_failure(program, doom, at, against);
-            let (zero, other) = (signs(with_zero, with_other), signs(with_other, with_zero));
-            // What both sides come to says nothing, and neither does a side whose end is not seen.
-            let is_seen = !(zero.loops || other.loops);
-            let zero_alone = if other.joins { 0 } else { zero.count };
-            let other_alone = if zero.joins { 0 } else { other.count };
-            let is_clear = is_seen && (zero_alone - other_alone).abs() >= MARGIN;
-            is_clear.then_some(zero_alone > other_alone)
+/// The result by which a call at `pc` says that it has started the thread with this handle: 0, the
+/// handle, or a constant that the caller compares the result with.
+pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -> Option<u64> {
+    let compared = compared_with(program, pc).filter(|n| *n != 0);
+    let of_two = |a: u64, b: u64| match (side_after(program, pc, a), side_after(program, pc, b)) {
+        (Some(with_a), Some(with_b)) if with_a != with_b => {
+            let fails = is_failure(program, doom, with_a, with_b);
+            fails.map(|a_fails| if a_fails { b } else { a })
         }
         _ => None,
     };
-    by_sides.or_else(|| is_used_as_bool(program, pc).then_some(true))
+    of_two(0, handle)
+        .or_else(|| compared.and_then(|n| of_two(0, n)))
+        .or_else(|| is_used_as_bool(program, pc).then_some(handle))
+}
+
+/// Whether one side of a condition is that of a failed start, and not the other; `None` if neither
+/// is clear.
+fn is_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> Option<bool> {
+    let signs = |at, against| signs_of_failure(program, doom, at, against);
+    let (one, other) = (signs(side, against), signs(against, side));
+    // What both sides come to says nothing, and neither does a side whose end is not seen.
+    let is_seen = !(one.loops || other.loops);
+    let one_alone = if other.joins { 0 } else { one.count };
+    let other_alone = if one.joins { 0 } else { other.count };
+    let is_clear = is_seen && (one_alone - other_alone).abs() >= MARGIN;
+    is_clear.then_some(one_alone > other_alone)
+}
+
+/// The constant that the first condition after the call compares something with, as in
+/// `if (start(…) != TRUE)`.
+fn compared_with(program: &Program, pc: u32) -> Option<u64> {
+    let after = program.code.get(pc as usize + 1..)?;
+    let until =
+        after.iter().take(FARTHEST).position(|i| matches!(i, Instr::JumpIf(_) | Instr::JumpIfNot(_)))?;
+    let compares = |i: &Instr| matches!(i, Instr::Bin(Bin::Eq | Bin::Ne, _));
+    let at = after[..until].iter().rposition(compares)?;
+    match after[..at].iter().rev().find(|i| !matches!(i, Instr::Conv(..) | Instr::Nop))? {
+        Instr::Int(n) => Some(i64::from(*n) as u64),
+        _ => None,
+    }
 }
 
 /// What the caller does with the result first shows that it is of one byte.
@@ -181,7 +205,8 @@ fn signs_of_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> 
         let Some(instr) = program.code.get(at as usize) else { break };
         match instr {
             Instr::Call(f, _) => signs.count += sign_of_name(&program.functions[*f as usize].name),
-            Instr::Jump(to) if *to > at => {
+            // What further conditions guard is no part of the side: they are taken for false.
+            Instr::Jump(to) | Instr::JumpIfNot(to) if *to > at => {
                 at = *to;
                 continue;
             }

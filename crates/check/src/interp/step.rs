@@ -3,12 +3,16 @@
 use super::clock::Epoch;
 use super::history::{Cell, HANDLER, VOLATILE, WRITE};
 use super::memory::Bad;
+use super::thread::{State, Thread};
 use super::value::{self, is_unknown, mix, unknown};
 use super::{End, Machine};
 use crate::ir::{Access, Bin, Instr, Scalar, Un};
 
 /// Calls of unknown functions with pointers forget at most this much of what lies behind each.
 pub(super) const HAVOC: u64 = 4096;
+
+/// Reads of a volatile object at one place before something new is found there.
+const POLLS: u32 = 200;
 
 /// A value that a thread stored through an unknown pointer. The same thread finds it there until it
 /// synchronises, calls what nobody knows, or stores through another unknown pointer, which may be the
@@ -293,7 +297,23 @@ impl Machine<'_> {
         if self.watching && access != Access::Hidden {
             self.watch(ti, pc, at, ty.size(), if access == Access::Volatile { VOLATILE } else { 0 });
         }
+        if access == Access::Volatile && self.is_polled_in_vain(ti, pc, address) {
+            return self.fresh_unknown();
+        }
         self.memory.load(at, ty)
+    }
+
+    /// Whether a thread has long read a volatile object that the entry was given, and no other
+    /// thread can change it: `while (registers->control & BUSY) {}`. It is a device's, then.
+    #[cold]
+    fn is_polled_in_vain(&mut self, ti: usize, pc: u32, address: u64) -> bool {
+        if !self.arguments.iter().any(|(start, end)| *start <= address && address < *end) {
+            return false;
+        }
+        let polls = self.polls.entry((ti, pc)).or_insert(0);
+        *polls += 1;
+        let is_ready = |(i, t): (usize, &Thread)| i != ti && t.state == State::Runnable;
+        *polls > POLLS && !self.threads.iter().enumerate().any(is_ready)
     }
 
     /// Others may have changed what a thread stored through unknown pointers.

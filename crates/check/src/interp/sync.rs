@@ -194,6 +194,10 @@ impl Machine<'_> {
                 self.timer_stop(a);
                 Flow::Done(0)
             }
+            SyncOp::TimerEnd => {
+                self.timer_end(ti, a);
+                Flow::Done(0)
+            }
         }
     }
 

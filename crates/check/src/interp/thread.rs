@@ -110,6 +110,8 @@ pub struct Thread {
     pub jumps: Vec<super::jump::Target>,
     /// The timer whose ticks it runs, and its argument.
     pub timer: Option<u64>,
+    /// What it had done when its tick began.
+    pub tick_began: Clock,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
     pub vague: bool,
     /// Calls of functions that nobody defines in whose place a callback was called.
@@ -153,6 +155,7 @@ impl Thread {
             let_in: Clock::default(),
             jumps: Vec::new(),
             timer: None,
+            tick_began: Clock::default(),
             vague: false,
             called_back: Vec::new(),
             ignores: [0; 2],

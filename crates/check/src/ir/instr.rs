@@ -240,6 +240,8 @@ pub enum SyncOp {
     TimerStart,
     /// `timer -> 0`
     TimerStop,
+    /// `timer -> 0`: stops it for good. From within a tick of the timer, another tick may have begun.
+    TimerEnd,
     /// `object -> 0`: what this thread has done is before what follows a later `Learn` of the
     /// object.
     Publish,

@@ -1,9 +1,10 @@
 //! What a thread knows of order, compared with what holds in every schedule.
 //!
 //! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
-//! asynchronous methods, the calls of a task of `Parallel.For`, locks. The oracle is the graph of
-//! what the program says: what one piece of work does in its order, who made whom, who has waited
-//! for whom. Threads are not in it, since which thread does what is chance.
+//! asynchronous methods, the calls of a task of `Parallel.For`, locks, events, sources of tasks,
+//! barriers, static constructors. The oracle is the graph of what the program says: what one piece
+//! of work does in its order, who made whom, who has waited for whom or what, who uses a class after
+//! its static constructor. Threads are not in it, since which thread does what is chance.
 //!
 //! Two accesses that a thread takes for ordered must be connected in the graph, or both must be made
 //! under a lock that their own piece of work has taken.
@@ -11,8 +12,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{Known, THREAD, task};
-use crate::hand_overs::Key;
+use super::{EVENT, Event, Known, THREAD, Turns, ends_with, phase_key, task};
+use crate::class_constructors::{self, ClassNumber};
+use crate::hand_overs::{Kept, Key, keep};
 
 /// Numbers of tasks and hashes of threads that no other test has.
 static NUMBERS: AtomicU32 = AtomicU32::new(1 << 24);
@@ -41,6 +43,8 @@ enum Kind {
     Call(u32),
     /// What follows the first part of an asynchronous method.
     Flow,
+    /// The static constructor of the class with this index.
+    Constructor(usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +70,59 @@ struct Frame {
     /// Whether the piece has called it, as it may call any method.
     is_called: bool,
     locks: Vec<u32>,
-    awaited: Option<usize>,
+    awaited: Option<Awaited>,
+}
+
+#[derive(Clone, Copy)]
+enum Awaited {
+    Work(usize),
+    /// The event that is reset by each wait.
+    Event,
+    /// The task of the source.
+    Source,
+    /// The phase of the barrier with this number.
+    Phase(usize),
+}
+
+/// A class with a static constructor, and a site that needs it.
+struct Class {
+    number: ClassNumber,
+    site: u32,
+    constructor: Option<usize>,
+}
+
+/// An event that each wait resets, a source of a task, and a barrier of the main thread and another.
+struct Signals {
+    event_hash: u32,
+    /// The call that has set the event.
+    set: Option<usize>,
+    source_hash: u32,
+    source_task: u32,
+    completed: Option<usize>,
+    barrier_hash: u32,
+    participants: Vec<usize>,
+    /// Who has come to the end of each phase.
+    phases: Vec<Vec<usize>>,
+}
+
+impl Signals {
+    fn new() -> Signals {
+        let [event_hash, source_hash, source_task, barrier_hash] = [(); 4].map(|()| new_number());
+        let made = |turns| Kept { event: Event::Made, turns, ..Kept::default() };
+        keep(EVENT | Key::from(event_hash), |kept| *kept = made(Some(Turns::default())));
+        keep(EVENT | Key::from(source_hash), |kept| *kept = made(None));
+        ends_with(source_hash, source_task);
+        Signals {
+            event_hash,
+            set: None,
+            source_hash,
+            source_task,
+            completed: None,
+            barrier_hash,
+            participants: vec![0],
+            phases: vec![Vec::new()],
+        }
+    }
 }
 
 struct Thread {
@@ -103,10 +159,21 @@ struct Schedule {
     /// Who has a lock, and how often.
     owners: HashMap<u32, (usize, u32)>,
     locks: Vec<u32>,
+    classes: Vec<Class>,
+    signals: Signals,
     /// Which thread runs the calls of a task.
     bound: HashMap<u32, usize>,
     known: usize,
     ordered: usize,
+}
+
+impl Class {
+    fn new() -> Class {
+        let site = new_number();
+        let number = class_constructors::number(0, site);
+        class_constructors::note_site(site, vec![number]);
+        Class { number, site, constructor: None }
+    }
 }
 
 impl Schedule {
@@ -120,6 +187,8 @@ impl Schedule {
             accesses: Vec::new(),
             owners: HashMap::new(),
             locks: (0..3).map(|_| new_number()).collect(),
+            classes: (0..2).map(|_| Class::new()).collect(),
+            signals: Signals::new(),
             bound: HashMap::new(),
             known: 0,
             ordered: 0,
@@ -190,6 +259,7 @@ impl Schedule {
             Kind::Flow => known.begin(stack, task(number), now),
             Kind::Task | Kind::Call(_) => known.begin_work(stack, number, hash, now),
             Kind::Main | Kind::Thread | Kind::Item => known.begin_work(stack, 0, hash, now),
+            Kind::Constructor(class) => known.begin_class(stack, self.classes[class].number, now),
         };
         if let Kind::Call(number) = kind {
             self.bound.insert(number, thread);
@@ -209,13 +279,14 @@ impl Schedule {
             }
             // Inside of whatever has made its task complete.
             Kind::Flow => of.is_pool,
-            Kind::Main | Kind::Thread => false,
+            Kind::Main | Kind::Thread | Kind::Constructor(_) => false,
         };
         let waits = |work: &Work| work.state == State::Waiting && may(work);
         (0..self.works.len()).filter(|at| waits(&self.works[*at])).collect()
     }
 
-    fn access(&mut self, thread: usize) {
+    /// An access in a block that uses no class, or this one.
+    fn access(&mut self, thread: usize, class: Option<usize>) {
         let (time, event) = (self.now(), self.step(thread));
         let work = self.top(thread).work;
         let frames = self.threads[thread].frames.iter().rev().take_while(|frame| frame.work == work);
@@ -224,7 +295,9 @@ impl Schedule {
         for earlier in self.accesses.iter().filter(|access| access.thread != thread) {
             let excluded = earlier.locks.iter().any(|lock| locks.contains(lock));
             let ordered = excluded || self.before[event][earlier.event];
-            let is_known = known.is_ordered(earlier.thread as u32, earlier.time, earlier.mark);
+            let before = (earlier.thread as u32, earlier.time);
+            let is_after = |class: usize| known.is_after_class(self.classes[class].site, before.0, before.1);
+            let is_known = known.is_ordered(before.0, before.1, earlier.mark) || class.is_some_and(is_after);
             assert!(ordered || !is_known, "an edge too many, {} and {time}", earlier.time);
             self.known += usize::from(is_known);
             self.ordered += usize::from(ordered);
@@ -259,7 +332,89 @@ impl Schedule {
         let key = THREAD | Key::from(self.threads[new].hash);
         self.threads[thread].known.hand_over(key, now);
         let work = self.add_work(Kind::Thread, self.threads[new].hash, event);
+        if self.signals.participants.len() < 2 {
+            self.signals.participants.push(work);
+        }
         self.start(new, work);
+    }
+
+    /// Uses a class, which has its static constructor run or waits for it, and then a site of it.
+    fn use_class(&mut self, thread: usize) {
+        let class = self.random.below(self.classes.len());
+        let is_constructor = |frame: &Frame| matches!(self.works[frame.work].kind, Kind::Constructor(_));
+        let constructs = self.threads[thread].frames.iter().any(is_constructor);
+        let Some(work) = self.classes[class].constructor else {
+            // Nothing that the thread did before comes before it in every schedule.
+            let first = self.event(&[]);
+            let work = self.add_work(Kind::Constructor(class), 0, first);
+            self.classes[class].constructor = Some(work);
+            self.top(thread).awaited = Some(Awaited::Work(work));
+            return self.start(thread, work);
+        };
+        match self.works[work].state {
+            State::Done => {
+                let user = self.top(thread).work;
+                self.works[user].last = self.event(&[self.works[user].last, self.works[work].last]);
+                self.access(thread, Some(class));
+            }
+            // The runtime lets it go on, so that two static constructors do not wait for each other.
+            _ if constructs => self.access(thread, Some(class)),
+            _ => self.top(thread).awaited = Some(Awaited::Work(work)),
+        }
+    }
+
+    /// Sets the event or the source.
+    fn signal(&mut self, thread: usize) {
+        let (now, event) = (self.now(), self.step(thread));
+        let known = &self.threads[thread].known;
+        if self.random.below(2) == 0 {
+            known.sets(EVENT | Key::from(self.signals.event_hash), now);
+            self.signals.set.get_or_insert(event);
+        } else {
+            known.sets(EVENT | Key::from(self.signals.source_hash), now);
+            self.signals.completed.get_or_insert(event);
+        }
+    }
+
+    /// A participant of the barrier comes to the end of a phase.
+    fn end_phase(&mut self, thread: usize) {
+        let work = self.top(thread).work;
+        if !self.signals.participants.contains(&work) {
+            return;
+        }
+        let (now, event) = (self.now(), self.step(thread));
+        let phase = self.signals.phases.len() - 1;
+        let key = phase_key(self.signals.barrier_hash, phase as u32);
+        self.threads[thread].known.hand_over(key, now);
+        self.signals.phases[phase].push(event);
+        if self.signals.phases[phase].len() == 2 {
+            self.signals.phases.push(Vec::new());
+        }
+        self.top(thread).awaited = Some(Awaited::Phase(phase));
+    }
+
+    /// If what a thread waits for is there, tells so.
+    fn wake(&mut self, thread: usize, awaited: Awaited) {
+        let signals = &mut self.signals;
+        let sources = match awaited {
+            Awaited::Work(work) if self.works[work].state == State::Done => return self.waited(thread, work),
+            Awaited::Event => signals.set.take().map(|set| vec![set]),
+            Awaited::Source => signals.completed.map(|set| vec![set]),
+            Awaited::Phase(phase) if signals.phases.len() > phase + 1 => Some(signals.phases[phase].clone()),
+            Awaited::Work(_) | Awaited::Phase(_) => None,
+        };
+        let Some(mut sources) = sources else { return };
+        let known = &mut self.threads[thread].known;
+        match awaited {
+            Awaited::Event => known.waited(EVENT | Key::from(self.signals.event_hash)),
+            Awaited::Source => known.done(self.signals.source_task),
+            Awaited::Phase(phase) => known.take_over(phase_key(self.signals.barrier_hash, phase as u32)),
+            Awaited::Work(_) => {}
+        }
+        let work = self.top(thread).work;
+        sources.push(self.works[work].last);
+        self.works[work].last = self.event(&sources);
+        self.top(thread).awaited = None;
     }
 
     /// Calls an asynchronous method, whose first part ends at once.
@@ -273,6 +428,11 @@ impl Schedule {
 
     /// Only for what was made later, so that nobody waits for ever.
     fn wait(&mut self, thread: usize) {
+        if self.random.below(6) == 0 {
+            let awaited = if self.random.below(2) == 0 { Awaited::Event } else { Awaited::Source };
+            self.top(thread).awaited = Some(awaited);
+            return;
+        }
         let from = self.top(thread).work + 1;
         if from >= self.works.len() {
             return;
@@ -282,7 +442,7 @@ impl Schedule {
         if !matches!(kind, Kind::Task | Kind::Flow | Kind::Thread) {
             return;
         }
-        self.top(thread).awaited = Some(work);
+        self.top(thread).awaited = Some(Awaited::Work(work));
         if kind == Kind::Task && state == State::Waiting && self.random.below(2) == 0 {
             self.start(thread, work);
         }
@@ -296,6 +456,8 @@ impl Schedule {
         let known = &mut self.threads[thread].known;
         match kind {
             Kind::Thread => known.take_over(THREAD | Key::from(number)),
+            // It has told when it ended.
+            Kind::Constructor(_) => {}
             _ => known.done(number),
         }
         self.top(thread).awaited = None;
@@ -371,14 +533,14 @@ impl Schedule {
             return self.start(thread, work);
         }
         let Some(frame) = self.threads[thread].frames.last() else { return };
-        if let Some(work) = frame.awaited {
-            if self.works[work].state == State::Done {
-                self.waited(thread, work);
-            }
-            return;
+        if let Some(awaited) = frame.awaited {
+            return self.wake(thread, awaited);
         }
-        match self.random.below(20) {
-            0..=6 => self.access(thread),
+        match self.random.below(25) {
+            0..=6 => self.access(thread, None),
+            20 | 21 => self.use_class(thread),
+            22 => self.signal(thread),
+            23 | 24 => self.end_phase(thread),
             7 | 8 => self.make_task(thread),
             9 => self.give_to_pool(thread),
             10 if self.threads.len() < 7 => self.make_thread(thread),

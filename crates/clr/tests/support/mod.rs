@@ -13,13 +13,16 @@ use raddle_wire::tsvd::{Shared, flag};
 const MARK: &str = "// expect: thread-safety-violation";
 
 /// [`raddle_testing::dotnet::Sdk`], with the profiler.
-pub struct Sdk(raddle_testing::dotnet::Sdk);
+pub struct Sdk {
+    sdk: raddle_testing::dotnet::Sdk,
+    pub profiler: PathBuf,
+}
 
 impl Deref for Sdk {
     type Target = raddle_testing::dotnet::Sdk;
 
     fn deref(&self) -> &raddle_testing::dotnet::Sdk {
-        &self.0
+        &self.sdk
     }
 }
 
@@ -106,7 +109,7 @@ impl Run {
     }
 
     /// How long all threads were held.
-    #[allow(dead_code, reason = "a benchmark and the tests share this file")]
+    #[allow(dead_code, reason = "benchmarks and the tests share this file")]
     pub fn delay_nanos(&self) -> u64 {
         self.tables(|core| core.stats().delayed).iter().sum()
     }
@@ -138,7 +141,7 @@ impl Run {
 
 impl Sdk {
     pub fn find() -> Option<Sdk> {
-        raddle_testing::dotnet::Sdk::find().map(Sdk)
+        raddle_testing::dotnet::Sdk::find().map(|sdk| Sdk { sdk, profiler: profiler() })
     }
 
     /// One assembly of all programs, each in a namespace of its name: the compiler takes longer to
@@ -182,7 +185,7 @@ impl Sdk {
         std::fs::write(session.join(raddle_clr::session::PAIRS), pairs).unwrap();
         let mut command = self.dotnet();
         command.args(words).env("RADDLE_SESSION", session).env("CORECLR_ENABLE_PROFILING", "1");
-        command.env("CORECLR_PROFILER", raddle_clr::CLASS).env("CORECLR_PROFILER_PATH", profiler());
+        command.env("CORECLR_PROFILER", raddle_clr::CLASS).env("CORECLR_PROFILER_PATH", &self.profiler);
         let output = command.output().unwrap();
         let (mut records, mut states) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(session).unwrap() {
@@ -199,7 +202,7 @@ impl Sdk {
 }
 
 /// Cargo builds it beside the tests.
-pub fn profiler() -> PathBuf {
+fn profiler() -> PathBuf {
     let library = std::env::current_exe().unwrap().with_file_name("libraddle_clr.so");
     assert!(library.is_file(), "{} is not there", library.display());
     library
@@ -222,4 +225,15 @@ pub fn learned(run: &Run) -> Vec<KnownPair> {
         Some(KnownPair { sites, probability, gap, state })
     };
     run.tables(|core| core.pairs().filter_map(known).collect::<Vec<_>>()).concat()
+}
+
+/// Seconds that processes which were waited for have used.
+#[allow(dead_code, reason = "benchmarks and the tests share this file")]
+pub fn processor_time() -> f64 {
+    // SAFETY: numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: a place for the answer.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -1,6 +1,6 @@
 //! One atomic object: the last stores to it, newest last.
 
-use super::{HISTORY, Order, THREADS};
+use super::{AtomicOrder, HISTORY, THREADS};
 use crate::clock::Clock;
 
 #[derive(Clone, Copy)]
@@ -86,8 +86,8 @@ impl Location {
 
     /// From how many stores, newest first, may a thread with this clock read? The first that it has
     /// seen is the last that it may read.
-    pub fn readable(&self, clock: &Clock, fences: &Clock, order: Order) -> usize {
-        let sc = order == Order::SeqCst;
+    pub fn readable(&self, clock: &Clock, fences: &Clock, order: AtomicOrder) -> usize {
+        let sc = order == AtomicOrder::SeqCst;
         let seen = |s: &Store| {
             s.is_seen(clock)
                 || (s.sc_at != 0 && (sc || s.sc_at < clock.fenced))

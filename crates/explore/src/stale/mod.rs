@@ -66,7 +66,7 @@ const BLOCK: u64 = 1 << 62;
 
 /// The memory orders of C11, without consume (deviation 4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum AtomicOrder {
     /// Orders nothing.
     Relaxed,
     /// Synchronises with the release that is read.
@@ -79,32 +79,32 @@ pub enum Order {
     SeqCst,
 }
 
-impl Order {
+impl AtomicOrder {
     /// By the numbers of the compilers' `__ATOMIC_*`, which may have hints above.
-    pub fn from_number(n: i32) -> Order {
+    pub fn from_number(n: i32) -> AtomicOrder {
         match n & 7 {
-            0 => Order::Relaxed,
-            1 | 2 => Order::Acquire,
-            3 => Order::Release,
-            4 => Order::AcqRel,
-            _ => Order::SeqCst,
+            0 => AtomicOrder::Relaxed,
+            1 | 2 => AtomicOrder::Acquire,
+            3 => AtomicOrder::Release,
+            4 => AtomicOrder::AcqRel,
+            _ => AtomicOrder::SeqCst,
         }
     }
 
     /// Whether a load or a fence of this order acquires.
     pub fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+        matches!(self, AtomicOrder::Acquire | AtomicOrder::AcqRel | AtomicOrder::SeqCst)
     }
 
     /// Whether a store or a fence of this order releases.
     pub fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+        matches!(self, AtomicOrder::Release | AtomicOrder::AcqRel | AtomicOrder::SeqCst)
     }
 }
 
 /// An atomic object, and what memory holds there before the operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct AtomicObject {
     /// Where it starts.
     pub address: u64,
     /// Bytes, up to 16.
@@ -177,7 +177,7 @@ impl Model {
     }
 
     /// From how many stores may the load read? 1: from the newest only.
-    pub fn candidates(&mut self, thread: usize, place: Place, order: Order) -> usize {
+    pub fn candidates(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder) -> usize {
         if !self.knows(thread) {
             return 1;
         }
@@ -191,7 +191,7 @@ impl Model {
 
     /// The thread loads the store that is `back` before the newest, `back` being below
     /// [`Model::candidates`].
-    pub fn load(&mut self, thread: usize, place: Place, order: Order, back: usize) -> u128 {
+    pub fn load(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder, back: usize) -> u128 {
         if !self.knows(thread) {
             return place.value;
         }
@@ -203,7 +203,7 @@ impl Model {
     }
 
     /// The thread stores `value`.
-    pub fn store(&mut self, thread: usize, place: Place, order: Order, value: u128) {
+    pub fn store(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder, value: u128) {
         if !self.knows(thread) {
             return;
         }
@@ -213,7 +213,7 @@ impl Model {
     }
 
     /// The thread reads the newest store and puts `value` in its place.
-    pub fn rmw(&mut self, thread: usize, place: Place, order: Order, value: u128) {
+    pub fn rmw(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder, value: u128) {
         if !self.knows(thread) {
             return;
         }
@@ -225,7 +225,7 @@ impl Model {
     }
 
     /// An acquire, release or seq_cst fence of the thread. A relaxed one does nothing.
-    pub fn fence(&mut self, thread: usize, order: Order) {
+    pub fn fence(&mut self, thread: usize, order: AtomicOrder) {
         if !self.knows(thread) {
             return;
         }
@@ -234,7 +234,7 @@ impl Model {
         if order.acquires() {
             t.now.join(&t.read);
         }
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             self.time = time;
             t.now.join(&self.fences);
             t.now.fenced = time;
@@ -344,8 +344,8 @@ impl Model {
     }
 
     /// The location with its history up to what memory holds. None: there is no room.
-    fn locate(&mut self, place: Place) -> Option<usize> {
-        let Place { address, size, value } = place;
+    fn locate(&mut self, place: AtomicObject) -> Option<usize> {
+        let AtomicObject { address, size, value } = place;
         if let Some(bucket) = self.table.find(address) {
             let location = &mut self.locations[bucket];
             if location.size != size {
@@ -379,7 +379,7 @@ impl Model {
 
     /// The location of a place that is modelled; else the thread synchronises with all that access
     /// it.
-    fn modelled(&mut self, thread: usize, place: Place) -> Option<usize> {
+    fn modelled(&mut self, thread: usize, place: AtomicObject) -> Option<usize> {
         let bucket = self.locate(place).filter(|b| !self.locations[*b].mixed);
         if bucket.is_none() {
             let block = place.address >> 4 | BLOCK;
@@ -414,7 +414,7 @@ impl Model {
         }
     }
 
-    fn read(&mut self, thread: usize, bucket: usize, back: usize, order: Order) {
+    fn read(&mut self, thread: usize, bucket: usize, back: usize, order: AtomicOrder) {
         let t = &mut self.threads[thread];
         let count = t.now.tick(thread);
         let store = self.locations[bucket].store(back);
@@ -426,7 +426,7 @@ impl Model {
         } else {
             t.read.join(&store.sync);
         }
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             self.time += 1;
             if store.sc_at == 0 {
                 store.sc_at = self.time;
@@ -434,13 +434,13 @@ impl Model {
         }
     }
 
-    fn write(&mut self, thread: usize, bucket: usize, order: Order, value: u128, carried: Clock) {
+    fn write(&mut self, thread: usize, bucket: usize, order: AtomicOrder, value: u128, carried: Clock) {
         let t = &mut self.threads[thread];
         let count = t.now.tick(thread);
         let mut sync = if order.releases() { t.now } else { t.released };
         sync.join(&carried);
         let mut sc_at = 0;
-        if order == Order::SeqCst {
+        if order == AtomicOrder::SeqCst {
             self.time += 1;
             sc_at = self.time;
         }

@@ -6,7 +6,7 @@
 //! it if and only if the model does.
 
 use proptest::prelude::*;
-use raddle_explore::stale::Order::{self, *};
+use raddle_explore::stale::AtomicOrder::{self, *};
 
 use crate::machine::{Do, Machine, Made};
 
@@ -21,7 +21,7 @@ struct Event {
 }
 
 impl Event {
-    fn order(&self) -> Order {
+    fn order(&self) -> AtomicOrder {
         match self.what {
             Do::Store(_, _, o) | Do::Load(_, o) | Do::Add(_, _, o) | Do::Fence(o) => o,
             Do::Take(_) | Do::Give(_) => Relaxed,
@@ -137,7 +137,7 @@ impl Execution {
     }
 }
 
-fn order() -> impl Strategy<Value = Order> {
+fn order() -> impl Strategy<Value = AtomicOrder> {
     prop_oneof![3 => Just(Relaxed), 1 => Just(Acquire), 1 => Just(Release), 1 => Just(AcqRel), 2 => Just(SeqCst)]
 }
 

@@ -1,12 +1,12 @@
 //! Threads' lives, and what happens where the model's room ends.
 
-use raddle_explore::stale::{HISTORY, Order::*, PATIENCE, Place, THREADS};
+use raddle_explore::stale::{AtomicObject, AtomicOrder::*, HISTORY, PATIENCE, THREADS};
 
 use crate::machine::Do::*;
 use crate::machine::{Machine, Made};
 
-fn at(address: u64, size: u8, value: u128) -> Place {
-    Place { address, size, value }
+fn at(address: u64, size: u8, value: u128) -> AtomicObject {
+    AtomicObject { address, size, value }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use raddle_explore::stale::Order::{self, *};
+use raddle_explore::stale::AtomicOrder::{self, *};
 
 use crate::machine::Do::{self, *};
 use crate::machine::outcomes;
@@ -21,8 +21,12 @@ fn assert_all_but(program: &[&[Do]], bits: u32, forbidden: &[&[u8]]) {
     assert_eq!(outcomes(program, 0), all_but(bits, forbidden));
 }
 
-fn store_buffering(store: Order, load: Order, fences: [Option<Order>; 2]) -> BTreeSet<Vec<u8>> {
-    let side = |own, other, fence: Option<Order>| -> Vec<Do> {
+fn store_buffering(
+    store: AtomicOrder,
+    load: AtomicOrder,
+    fences: [Option<AtomicOrder>; 2],
+) -> BTreeSet<Vec<u8>> {
+    let side = |own, other, fence: Option<AtomicOrder>| -> Vec<Do> {
         [Some(Store(own, 1, store)), fence.map(Fence), Some(Load(other, load))]
             .into_iter()
             .flatten()
@@ -103,7 +107,7 @@ fn load_buffering_is_never_seen() {
     assert_all_but(&[&side(X, Y), &side(Y, X)], 2, &[&[1, 1]]);
 }
 
-fn independent_reads(store: Order, load: Order, fence: Option<Order>) -> BTreeSet<Vec<u8>> {
+fn independent_reads(store: AtomicOrder, load: AtomicOrder, fence: Option<AtomicOrder>) -> BTreeSet<Vec<u8>> {
     let reader = |a, b| -> Vec<Do> {
         [Some(Load(a, load)), fence.map(Fence), Some(Load(b, load))].into_iter().flatten().collect()
     };

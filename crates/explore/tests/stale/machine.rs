@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};
 
-use raddle_explore::stale::{Model, Order, Place};
+use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
 
 /// One instruction. Locations and locks are small numbers; loads and updates give their thread's
 /// next register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Do {
-    Store(usize, u8, Order),
-    Load(usize, Order),
+    Store(usize, u8, AtomicOrder),
+    Load(usize, AtomicOrder),
     /// Adds; gives the old value.
-    Add(usize, u8, Order),
-    Fence(Order),
+    Add(usize, u8, AtomicOrder),
+    Fence(AtomicOrder),
     /// A lock is taken, and given back.
     Take(u64),
     Give(u64),
@@ -43,8 +43,8 @@ impl Machine {
         Machine { model, memory: [0; 4], registers: vec![Vec::new(); threads] }
     }
 
-    pub fn place(&self, location: usize) -> Place {
-        Place { address: 0x1000 + 8 * location as u64, size: 4, value: self.memory[location].into() }
+    pub fn place(&self, location: usize) -> AtomicObject {
+        AtomicObject { address: 0x1000 + 8 * location as u64, size: 4, value: self.memory[location].into() }
     }
 
     pub fn candidates(&mut self, thread: usize, what: Do) -> usize {

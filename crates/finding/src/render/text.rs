@@ -260,7 +260,10 @@ impl Page<'_> {
         let important = place::place(stack);
         let mut at = 0;
         while at < shown.len() {
-            let folded = if self.options.all_frames { 0 } else { library_frames(shown, at) };
+            // The innermost frame is shown where something happened, and not where a thread was
+            // created or a lock taken: there it is the library that did so.
+            let is_shown = self.options.all_frames || source && at == 0;
+            let folded = if is_shown { 0 } else { library_frames(shown, at) };
             if folded >= FOLDED {
                 self.line(&[(Style::Dim, &format!("{STACK_INDENT}… {folded} frames of libraries"))]);
                 at += folded;
@@ -277,6 +280,10 @@ impl Page<'_> {
     fn frame(&mut self, at: usize, frame: &Frame) {
         let number = format!("{STACK_INDENT}#{at} ");
         let function = visible(story::function(frame));
+        let function = match self.options.all_frames {
+            true => function,
+            false => fitted(function, self.width().saturating_sub(number.len())),
+        };
         let Some(place) = story::place(frame, self.options).map(|place| visible(&place)) else {
             return self.line(&[(Style::Dim, &number), (Style::Plain, &function)]);
         };
@@ -381,13 +388,39 @@ impl Page<'_> {
     }
 }
 
-/// How many frames from `at` on are of libraries. The innermost frame is always shown, and so are
-/// the outermost ones of a stack without any of the reader's.
+/// How many frames from `at` on are of libraries. All are shown of a stack without any of the
+/// reader's.
 fn library_frames(stack: &[Frame], at: usize) -> usize {
-    if at == 0 || !stack.iter().any(place::is_user_code) {
+    if !stack.iter().any(place::is_user_code) {
         return 0;
     }
     stack[at..].iter().take_while(|frame| !place::is_user_code(frame)).count()
+}
+
+/// The name of a function, without the arguments of its templates if it has more columns than this.
+/// Names themselves are not cut: they are to be copied.
+fn fitted(name: String, columns: usize) -> String {
+    // `<` is not always a bracket: `operator<`, `operator->`; a name of Rust may begin with one.
+    let is_plain = !name.contains("operator") && !name.contains("->") && !name.starts_with('<');
+    if is_plain && name.chars().count() > columns { without_arguments(&name) } else { name }
+}
+
+fn without_arguments(name: &str) -> String {
+    let (mut short, mut depth) = (String::new(), 0_usize);
+    for c in name.chars() {
+        match c {
+            '<' => {
+                if depth == 0 {
+                    short.push_str("<…>");
+                }
+                depth += 1;
+            }
+            '>' => depth = depth.saturating_sub(1),
+            c if depth == 0 => short.push(c),
+            _ => {}
+        }
+    }
+    short
 }
 
 /// The text in ASCII: raddle's own signs by their likes, others by their number.
@@ -602,6 +635,19 @@ mod tests {
         assert!(text.contains(folded) && text.contains("#0 std::vector") && text.contains("#7 "), "{text}");
         let all = RenderOptions { all_frames: true, ..RenderOptions::default() };
         assert!(!super::finding(&race, &all).contains('…'));
+    }
+
+    #[test]
+    fn a_long_name_loses_the_arguments_of_its_templates() {
+        let name = "std::thread::thread<start(std::vector<std::thread>&)::{lambda()#1}, , void>(&&)";
+        assert_eq!(fitted(name.to_owned(), 100), name);
+        assert_eq!(fitted(name.to_owned(), 40), "std::thread::thread<…>(&&)");
+        for kept in [
+            "std::operator<< <std::char_traits<char> >(std::ostream&)",
+            "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop",
+        ] {
+            assert_eq!(fitted(kept.to_owned(), 20), kept);
+        }
     }
 
     #[test]

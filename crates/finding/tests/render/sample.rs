@@ -1,8 +1,8 @@
 //! A report with one of everything, as `raddle run` would make it.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, HeldLock, Kind, Location, Lock, Op, Report, Stat, Taken, Thread,
-    Timeline, TimelineStep, Triage, Verdict, identity,
+    Access, Confidence, Finding, Frame, HeldLock, Kind, Location, Lock, Op, Report, Settlement, Stat, Taken,
+    Thread, Timeline, TimelineStep, Triage, identity,
 };
 
 pub fn rich() -> Report {
@@ -25,7 +25,7 @@ pub fn explored() -> Report {
     report.coverage = vec!["2 suspicions: 1 confirmed, 1 refuted, 0 open".into()];
     report.findings = vec![lost_update()];
     let mut refuted = lock_order();
-    refuted.verdict = Some(Verdict::Refuted);
+    refuted.verdict = Some(Settlement::Refuted);
     refuted.notes = vec!["refuted: the gate `mu` is held by both".into()];
     report.suspects = vec![refuted];
     identity::assign(&mut report.findings);

@@ -23,10 +23,12 @@ pub fn of(mut stream: Decoder<'_>) -> Told {
     let mut thread = 0;
     for event in stream.by_ref() {
         match event {
-            trace::Event::Thread(t) => thread = t,
-            trace::Event::Shared(address) => shared.push(address),
-            trace::Event::Access(a) => events.push(TraceEvent { thread, site: a.site, what: access(&a) }),
-            trace::Event::Step(s) => {
+            trace::RecordedEvent::Thread(t) => thread = t,
+            trace::RecordedEvent::Shared(address) => shared.push(address),
+            trace::RecordedEvent::Access(a) => {
+                events.push(TraceEvent { thread, site: a.site, what: access(&a) })
+            }
+            trace::RecordedEvent::Step(s) => {
                 let whats = step(&s).into_iter().flatten();
                 events.extend(whats.map(|what| TraceEvent { thread, site: s.site, what }));
             }
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
     use raddle_wire::trace::{Access, Encoder, LONGEST, Step};
 
-    fn stream(events: &[trace::Event]) -> Vec<u8> {
+    fn stream(events: &[trace::RecordedEvent]) -> Vec<u8> {
         let (mut encoder, mut bytes, mut buffer) = (Encoder::default(), Vec::new(), [0; LONGEST]);
         for e in events {
             let n = encoder.write(e, &mut buffer);
@@ -90,14 +92,14 @@ mod tests {
         bytes
     }
 
-    fn step(kind: OpKind, object: u64, other: u64) -> trace::Event {
-        trace::Event::Step(Step { kind: kind as u8, site: 7, object, other })
+    fn step(kind: OpKind, object: u64, other: u64) -> trace::RecordedEvent {
+        trace::RecordedEvent::Step(Step { kind: kind as u8, site: 7, object, other })
     }
 
     #[test]
     fn a_wait_gives_its_mutex_up_and_takes_it_again() {
         let bytes = stream(&[
-            trace::Event::Thread(2),
+            trace::RecordedEvent::Thread(2),
             step(OpKind::CondWait, 80, 16),
             step(OpKind::CondWake, 80, 16),
             step(OpKind::TimeOut, 80, 16),
@@ -121,8 +123,11 @@ mod tests {
             value: 9,
             before: Some(8),
         };
-        let mut bytes =
-            stream(&[trace::Event::Thread(1), trace::Event::Shared(64), trace::Event::Access(write)]);
+        let mut bytes = stream(&[
+            trace::RecordedEvent::Thread(1),
+            trace::RecordedEvent::Shared(64),
+            trace::RecordedEvent::Access(write),
+        ]);
         bytes.push(0xff);
         let Told { events, shared, whole } = of(Decoder::new(&bytes));
         let cell = Cell { address: 64, size: 4, value: 9, atomic: true };

@@ -193,6 +193,37 @@ fn is_asked<'a>(text: &str, mut lines: impl Iterator<Item = &'a String>) -> bool
     text.ends_with(' ') && lines.any(|l| l.starts_with(text))
 }
 
+/// Whether two executions have printed the same pieces and `line` of the one is cut at another place
+/// by the other: the one has `returned result` and `hello`, and the other `returned hello` and
+/// `result`. A line that is printed in pieces is cut where another thread prints, and that is a
+/// matter of order. Pieces without a letter do not count: a number is a value.
+fn is_cut_otherwise(
+    line: &str,
+    mine: &[&String],
+    others: &[&String],
+    is_same: fn(&str, &str) -> bool,
+) -> bool {
+    let has_letter = |piece: &str| piece.chars().any(char::is_alphabetic);
+    let is_line = |piece: &str, of: &[&String]| has_letter(piece) && of.iter().any(|l| is_same(l, piece));
+    // Of a line that begins as this one, the other half is a line of the others.
+    let swaps = |first: &str, of: &[&String], halves: &[&String]| {
+        has_letter(first) && of.iter().filter_map(|l| l.strip_prefix(first)).any(|rest| is_line(rest, halves))
+    };
+    let is_whole = line.char_indices().skip(1).any(|(at, _)| {
+        let (first, second) = line.split_at(at);
+        is_line(second, others) && swaps(first, others, mine)
+    });
+    let is_half = || {
+        let mask = masked(line);
+        others.iter().filter(|l| masked(l).ends_with(&mask)).any(|l| {
+            let cuts = l.char_indices().skip(1).map(|(at, _)| l.split_at(at));
+            has_letter(line)
+                && cuts.into_iter().any(|(first, second)| is_same(second, line) && swaps(first, mine, others))
+        })
+    };
+    is_whole || is_half()
+}
+
 impl Usual {
     pub fn learn(&mut self, printed: &Printed) {
         self.runs += 1;
@@ -229,10 +260,14 @@ impl Usual {
         let usual = self.streams.get(&stream).unwrap_or(&none);
         let varies = |mask: &str| usual.seen.iter().any(|(l, n)| *n < self.runs && masked(l) == mask);
         let here: BTreeSet<&String> = lines.iter().collect();
+        let (all_here, known): (Vec<_>, Vec<_>) = (lines.iter().collect(), usual.seen.keys().collect());
         let missing =
             || usual.seen.iter().filter(|(l, n)| **n == self.runs && !here.contains(l)).map(|(l, _)| l);
         let new = here.iter().find(|l| {
-            !usual.seen.contains_key(**l) && !varies(&masked(l)) && !is_asked(l, usual.seen.keys())
+            !usual.seen.contains_key(**l)
+                && !varies(&masked(l))
+                && !is_asked(l, usual.seen.keys())
+                && !is_cut_otherwise(l, &all_here, &known, |a, b| a == b)
         });
         if let Some(text) = new {
             let mask = masked(text);
@@ -240,7 +275,8 @@ impl Usual {
             return Some(Line { stream, text: (*text).clone(), appears: true, usually });
         }
         let asks = |l: &String| here.iter().any(|asked| is_asked(asked, std::iter::once(l)));
-        let gone = missing().find(|l| !varies(&masked(l)) && !asks(l))?;
+        let is_cut = |l: &String| is_cut_otherwise(l, &known, &all_here, |a, b| masked(a) == masked(b));
+        let gone = missing().find(|l| !varies(&masked(l)) && !asks(l) && !is_cut(l))?;
         Some(Line { stream, text: gone.clone(), appears: false, usually: None })
     }
 }
@@ -270,6 +306,20 @@ mod tests {
         );
         assert_eq!(known.unusual(&out("overwrite? (y/n) "), &BOTH), None);
         assert!(known.unusual(&out("overwrite!"), &BOTH).is_some());
+    }
+
+    #[test]
+    fn lines_that_are_cut_at_other_places_are_usual() {
+        let known = usual(&["returned hello 0\nresult\n", "returned hello 0\nresult\n"]);
+        assert_eq!(known.unusual(&out("hello 0\nreturned result\n"), &BOTH), None);
+        let whole = usual(&["hello 0\nreturned result\n"]);
+        assert_eq!(whole.unusual(&out("returned hello 0\nresult\n"), &BOTH), None);
+        // Another result, a piece that is gone, and a number are no pieces in another order.
+        for wrong in ["hello 0\nreturned nothing\n", "returned result\n", "hello 0\nreturned \n"] {
+            assert!(known.unusual(&out(wrong), &BOTH).is_some(), "{wrong}");
+        }
+        let total = usual(&["total 2\n1\n"; 2]);
+        assert!(total.unusual(&out("total 1\n2\n"), &BOTH).is_some_and(|l| l.appears));
     }
 
     #[test]

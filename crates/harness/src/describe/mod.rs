@@ -11,6 +11,7 @@ mod rust_waits;
 pub mod steps;
 pub mod timeline;
 pub mod values;
+pub mod waits;
 
 use std::collections::HashSet;
 
@@ -36,6 +37,12 @@ const ORDERINGS: usize = 4;
 
 /// The failure as a finding, without its schedule.
 pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, modules: &[Mapped]) -> Finding {
+    let mut finding = without_waits(failure, passing, places, modules);
+    waits::note(&failure.trace, &mut finding);
+    finding
+}
+
+fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modules: &[Mapped]) -> Finding {
     let steps = &failure.trace.steps;
     let mut words = Words::new(places, modules, steps);
     words.stacks = &failure.facts.stacks;

@@ -99,7 +99,8 @@ impl<'a> Words<'a> {
             // The address of a function is no return address: one further on it is in the function
             // for certain.
             let pc = self.pc(op.site)?;
-            return self.places.frames(self.modules, pc + 1).pop();
+            // That of a library's thread has no name: it says nothing.
+            return self.places.frames(self.modules, pc + 1).pop().filter(|frame| frame.function.is_some());
         }
         let frames = self.frames(op.site);
         let place = raddle_finding::place::place(&frames)?;

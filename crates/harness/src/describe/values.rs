@@ -96,9 +96,11 @@ fn accesses(stream: Decoder<'_>) -> Seens {
     let mut thread = 0;
     for event in stream {
         match event {
-            trace::Event::Thread(number) => thread = number,
-            trace::Event::Access(access) => seen.entry((thread, access.site)).or_default().push(access),
-            trace::Event::Shared(_) | trace::Event::Step(_) => {}
+            trace::RecordedEvent::Thread(number) => thread = number,
+            trace::RecordedEvent::Access(access) => {
+                seen.entry((thread, access.site)).or_default().push(access)
+            }
+            trace::RecordedEvent::Shared(_) | trace::RecordedEvent::Step(_) => {}
         }
     }
     seen

@@ -110,6 +110,7 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
     let mut out = HashMap::new();
     let mut refused = BTreeSet::new();
     let mut missing = 0u32;
+    let is_cut = parsed.len() >= commands::MOST_COMMANDS;
     for mut command in parsed {
         let folder = beside.join(&command.directory);
         refused.extend(command.refused.iter().cloned());
@@ -122,6 +123,9 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
         out.entry(real).or_insert_with(|| Arc::new(command));
     }
     let name = database.display().to_string();
+    if is_cut {
+        left_out.note(&name, &format!("of its commands the first {} were used", commands::MOST_COMMANDS));
+    }
     if missing > 0 {
         left_out.note(
             &name,

@@ -2,7 +2,8 @@
 //!
 //! Beside the including file, in the folders that compile_commands.json names, and, since without
 //! it nobody says where headers are, in the folders above the file and their `include`, up to the
-//! folder that the user named. The system's own headers are not read: the checker has declarations
+//! folder that the user named. A header that is named with a folder and is not found is looked for
+//! without it. The system's own headers are not read: the checker has declarations
 //! of its own for what it knows of them.
 
 use std::collections::HashMap;
@@ -101,15 +102,25 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Includes for Search<'_> {
-    fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
-        let beside = Path::new(from).parent().filter(|_| !angled).map(Path::to_path_buf);
-        let quoted = self.quoted.iter().filter(|_| !angled).cloned();
-        beside.into_iter().chain(quoted).chain(self.angled.iter().cloned()).find_map(|folder| {
+impl Search<'_> {
+    fn find_in(&self, folders: &[PathBuf], name: &str) -> Option<(Arc<str>, Arc<[u8]>)> {
+        folders.iter().find_map(|folder| {
             let path = folder.join(name);
             let text = self.headers.read(&path)?;
             Some((path.to_string_lossy().as_ref().into(), text))
         })
+    }
+}
+
+impl Includes for Search<'_> {
+    fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
+        let beside = Path::new(from).parent().filter(|_| !angled).map(Path::to_path_buf);
+        let quoted = self.quoted.iter().filter(|_| !angled).cloned();
+        let folders: Vec<PathBuf> =
+            beside.into_iter().chain(quoted).chain(self.angled.iter().cloned()).collect();
+        // `"library/part.h"` may be installed there, and lie in the sources without the folder.
+        let bare = name.rsplit_once('/').map(|(_, file)| file).filter(|_| !angled);
+        [Some(name), bare].into_iter().flatten().find_map(|name| self.find_in(&folders, name))
     }
 }
 
@@ -155,6 +166,9 @@ mod tests {
         assert_eq!(find(None, "y.h", true).as_deref(), Some("include/y.h"));
         assert_eq!(find(Some(&command), "y.h", true).as_deref(), Some("deps/y.h"));
         assert_eq!(find(None, "z.h", true), None);
+        // As it would be installed.
+        assert_eq!(find(None, "library/x.h", false).as_deref(), Some("src/x.h"));
+        assert_eq!(find(None, "library/x.h", true), None);
     }
 
     #[test]

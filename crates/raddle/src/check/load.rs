@@ -75,6 +75,9 @@ pub fn load(
     let parts = raddle_harness::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());
     let mut done: Vec<(usize, Result<Done, String>)> = parts.into_iter().flatten().collect();
     done.sort_by_key(|d| d.0);
+    for (path, why) in worker.projects.left_out() {
+        left_out.note(&path.display().to_string(), &why);
+    }
     collect(&jobs, done, options, left_out)
 }
 

@@ -154,6 +154,10 @@ fn looked_at(stats: &Stats) -> String {
     );
     for (count, what) in [
         (counted(stats.entries_cut_short, "entry", "entries"), "cut short by the step budget"),
+        (
+            counted(stats.entries_out_of_room, "entry", "entries"),
+            "cut short by the bound on memory and threads",
+        ),
         (counted(stats.entries_not_run, "entry", "entries"), "not run, for the step budget was used up"),
         (counted(stats.unparsed, "place", "places"), "that could not be parsed"),
     ] {
@@ -177,6 +181,7 @@ fn told(args: &Args, outcome: &mut Outcome, left_out: &LeftOut, read: &load::Rea
         ("runs", stats.runs),
         ("entries", stats.entries),
         ("entries_cut_short", stats.entries_cut_short),
+        ("entries_out_of_room", stats.entries_out_of_room),
         ("entries_not_run", stats.entries_not_run),
         ("functions", stats.functions),
         ("functions_reached", stats.functions_reached),

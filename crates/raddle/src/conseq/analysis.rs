@@ -9,7 +9,7 @@ use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
 use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
-use raddle_conseq::suspects::{self, Everything, Instead, Judge, Refusal, Suspect};
+use raddle_conseq::suspects::{self, ErrorSite, Everything, Instead, Judge, Refusal, Suspect};
 
 use super::args::Args;
 use super::sites::Sites;
@@ -23,8 +23,6 @@ use raddle_harness::places::{Mapped, Places};
 const AT_LEAST: Duration = Duration::from_secs(2);
 /// Invariants that are guarded, the most certain ones.
 const GUARDS: usize = 40;
-/// Sites from this number on are invariants.
-pub const FIRST_INVARIANT: u32 = 1 << 24;
 
 pub struct Analysed {
     pub sites: Sites,
@@ -59,8 +57,8 @@ impl Analysed {
     /// The kind of a suspect's site; memory that is freed has no site of its own.
     pub fn kind(&self, s: &Suspect) -> Option<SiteKind> {
         match (s.site, s.instead) {
-            (Some(i), _) if i >= FIRST_INVARIANT => Some(SiteKind::Invariant),
-            (Some(i), _) => self.sites.site(i).map(|(site, _)| site.kind),
+            (Some(ErrorSite::Invariant(_)), _) => Some(SiteKind::Invariant),
+            (Some(site), _) => self.sites.site(site).map(|(site, _)| site.kind),
             (None, Instead::Freed(_)) => Some(SiteKind::Memory),
             (None, _) => None,
         }
@@ -74,7 +72,7 @@ struct Both<'a> {
 }
 
 impl Judge for Both<'_> {
-    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>> {
+    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<ErrorSite>> {
         let mut found = self.sites.sites(read, value, history);
         let x = variable(&read.point.cell).signed(value);
         let nothing = Memory::default();
@@ -83,17 +81,17 @@ impl Judge for Both<'_> {
             // try.
             let breaks = guard.invariant.shape.holds(x, &nothing) != Some(true);
             if guard.invariant.site == read.point.site && breaks {
-                found.push(Some(FIRST_INVARIANT + i as u32));
+                found.push(Some(ErrorSite::Invariant(i as u32)));
             }
         }
         found
     }
 
-    fn sites_if_freed(&self, access: &Point) -> Vec<Option<u32>> {
+    fn sites_if_freed(&self, access: &Point) -> Vec<Option<ErrorSite>> {
         self.sites.sites_if_freed(access)
     }
 
-    fn is_loop(&self, site: u32) -> bool {
+    fn is_loop(&self, site: ErrorSite) -> bool {
         self.sites.is_loop(site)
     }
 }
@@ -152,8 +150,8 @@ pub fn analyse(
             }
         }
     }
-    let about = all.iter().filter_map(|s| s.site?.checked_sub(FIRST_INVARIANT));
-    points.extend(about.flat_map(|i| guards[i as usize].accesses.iter().copied()));
+    let about = all.iter().filter_map(|s| s.site?.invariant());
+    points.extend(about.flat_map(|i| guards[i].accesses.iter().copied()));
     points.sort_unstable();
     points.dedup();
     let in_time = |i: usize| i == 0 || Instant::now() < deadline;

@@ -36,6 +36,9 @@ pub enum CampaignError {
 /// What is done with a program that cannot be scheduled.
 const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspected is tried with delays, without a schedule to replay";
 
+/// The part of the time after which nothing is executed any more to find out.
+const TOLD: f64 = 0.95;
+
 /// When each part has to be done. What is found is told within the time as well: shrinking it, and
 /// looking its lines up.
 #[derive(Clone, Copy)]
@@ -44,11 +47,13 @@ pub struct Budget {
     seconds: f64,
     /// What the program may take by itself, where that is known.
     longest: Option<Duration>,
+    /// What telling what was found may take beyond its usual share.
+    telling: Duration,
 }
 
 impl Budget {
     pub fn new(seconds: f64) -> Budget {
-        Budget { begun: Instant::now(), seconds, longest: None }
+        Budget { begun: Instant::now(), seconds, longest: None, telling: Duration::ZERO }
     }
 
     /// The same for a program that a command of so many seconds has started: one that takes much
@@ -56,6 +61,16 @@ impl Budget {
     pub fn within(self, command: Option<Duration>) -> Budget {
         const SHORTEST: Duration = Duration::from_secs(2);
         Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
+    }
+
+    /// The same with room for telling what was found, where that takes long: it reads what the static
+    /// half has read, lines and names, for several findings.
+    fn with_room_to_tell(self, static_half: f64) -> Budget {
+        const TIMES: f64 = 3.0;
+        const MOST: f64 = 0.1;
+        let usual = self.seconds * (1.0 - TOLD);
+        let beyond = (TIMES * static_half - usual).clamp(0.0, MOST * self.seconds);
+        Budget { telling: Duration::from_secs_f64(beyond), ..self }
     }
 
     fn at(&self, part: f64) -> Instant {
@@ -80,23 +95,30 @@ impl Budget {
 
     /// No further suspect is tested.
     fn tested(&self) -> Instant {
-        self.at(0.8)
+        self.at(0.8) - self.telling
     }
 
     /// No consequence is made smaller or made again.
     fn shrunk(&self) -> Instant {
-        self.at(0.93)
+        self.at(0.9) - self.telling
     }
 
-    /// Nothing is executed any more.
+    /// Nothing is executed any more to find out.
     fn told(&self) -> Instant {
-        self.at(0.97)
+        self.at(TOLD) - self.telling
+    }
+
+    /// Nothing is executed any more to tell what was found.
+    fn over(&self) -> Instant {
+        self.at(1.0)
     }
 }
 
 /// Where the time goes, in seconds.
 pub struct Phases {
     pub begun: Instant,
+    /// When the time is over.
+    pub over: Instant,
     last: Instant,
     pub traced: f64,
     pub static_half: f64,
@@ -105,8 +127,17 @@ pub struct Phases {
 }
 
 impl Phases {
-    fn new(begun: Instant) -> Phases {
-        Phases { begun, last: begun, traced: 0.0, static_half: 0.0, analysed: 0.0, tested: 0.0 }
+    fn new(budget: Budget) -> Phases {
+        let begun = budget.begun;
+        Phases {
+            begun,
+            over: budget.over(),
+            last: begun,
+            traced: 0.0,
+            static_half: 0.0,
+            analysed: 0.0,
+            tested: 0.0,
+        }
     }
 
     /// The seconds since the last time.
@@ -119,7 +150,7 @@ impl Phases {
 /// All that can be said of what `recipe` starts. One without threads is an error.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
-    let clock = Phases::new(budget.begun);
+    let clock = Phases::new(budget);
     let mut runs =
         match traced_runs::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
             Err(error) if unscheduled::is_refused(&error) => {
@@ -197,7 +228,7 @@ pub fn run_whole(
     budget: Budget,
     notes: &Notes,
 ) -> Result<Report> {
-    let clock = Phases::new(budget.begun);
+    let clock = Phases::new(budget);
     let runs = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?;
     finish(args, options, runs, budget, clock, notes)
 }
@@ -219,6 +250,7 @@ fn finish(
     let mut places = Places::new();
     let sites = Sites::of(&runs.modules, options);
     clock.static_half = clock.lap();
+    let budget = budget.with_room_to_tell(clock.static_half);
     let analysed = analysis::analyse(&runs, sites, args, &mut places, (budget.analysed(), notes));
     clock.analysed = clock.lap() + runs.reading;
     say_limits(&runs, &analysed.sites, notes);
@@ -329,7 +361,11 @@ mod tests {
         let end = budget.begun + Duration::from_secs(60);
         assert!(budget.traced() < budget.traced_by_itself() && budget.traced_by_itself() < budget.tested());
         assert!(budget.tested() < budget.shrunk());
-        assert!(budget.shrunk() < budget.told() && budget.told() < end);
+        assert!(budget.shrunk() < budget.told() && budget.told() < end && budget.over() == end);
+        let slow = budget.with_room_to_tell(4.0);
+        assert!(slow.tested() < budget.tested() && slow.told() < budget.told() && slow.over() == end);
+        assert_eq!(budget.with_room_to_tell(0.1).told(), budget.told());
+        assert!(budget.with_room_to_tell(1e9).tested() > budget.analysed());
         let short = budget.within(Some(Duration::from_secs(1)));
         assert!(short.traced_by_itself() < budget.traced_by_itself());
     }

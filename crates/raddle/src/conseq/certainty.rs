@@ -14,8 +14,10 @@
 //!
 //! The memory in question is that of suspects that came about in this execution. For a race they
 //! must go together with a consequence in at least a third of the executions in which they come
-//! about: a race that is there whether the line is printed or not has not printed it. A line that
-//! says that something failed needs no such share.
+//! about: a race that is there whether the line is printed or not has not printed it. Where a program
+//! prints many different lines that are not usual, such a share says nothing: its lines are made of
+//! pieces that threads mix, or tell who was first. A line that says that something failed needs no
+//! such share.
 //!
 //! Everything else that was made to happen is shown to who asks for suspects, and is no finding.
 //! Nor is what did not happen again.

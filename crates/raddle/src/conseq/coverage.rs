@@ -8,7 +8,7 @@ use raddle_finding::{Report, Stat};
 
 use super::campaign::Phases;
 use super::findings::Teller;
-use super::tester::{Reason, Verdict};
+use super::tester::{Reason, SuspectVerdict};
 
 /// Of what was not executed.
 pub fn add_empty_stats(report: &mut Report, begun: Instant) {
@@ -22,7 +22,7 @@ impl Teller<'_> {
     pub(super) fn add_stats(&self, report: &mut Report, clock: &Phases) {
         let verdicts = &self.tested.verdicts;
         let count =
-            |f: &dyn Fn(&Verdict) -> bool| Stat::from(verdicts.iter().filter(|v| f(v)).count() as u64);
+            |f: &dyn Fn(&SuspectVerdict) -> bool| Stat::from(verdicts.iter().filter(|v| f(v)).count() as u64);
         let (analysed, runs) = (self.analysed, &self.runs.runs);
         let mut add = |key: &str, value: Stat| drop(report.stats.insert(key.into(), value));
         add("seconds", Stat::Float(clock.begun.elapsed().as_secs_f64()));
@@ -37,15 +37,15 @@ impl Teller<'_> {
         add("pairs_ruled_out_by_order", Stat::from(analysed.ruled_out.by_order));
         add("pairs_ruled_out_by_locks", Stat::from(analysed.ruled_out.by_locks));
         add("suspects", Stat::from(analysed.suspects.len() as u64));
-        add("suspects_confirmed", count(&|v| matches!(v, Verdict::Confirmed(_))));
-        add("suspects_shown", count(&|v| matches!(v, Verdict::Shown(_))));
-        add("suspects_refuted", count(&|v| matches!(v, Verdict::Refuted(_))));
-        add("refuted_harmless", count(&|v| *v == Verdict::Refuted(Reason::Harmless)));
-        add("refuted_impossible", count(&|v| *v == Verdict::Refuted(Reason::Impossible)));
-        add("refuted_infeasible", count(&|v| *v == Verdict::Refuted(Reason::Infeasible)));
+        add("suspects_confirmed", count(&|v| matches!(v, SuspectVerdict::Confirmed(_))));
+        add("suspects_shown", count(&|v| matches!(v, SuspectVerdict::Shown(_))));
+        add("suspects_refuted", count(&|v| matches!(v, SuspectVerdict::Refuted(_))));
+        add("refuted_harmless", count(&|v| *v == SuspectVerdict::Refuted(Reason::Harmless)));
+        add("refuted_impossible", count(&|v| *v == SuspectVerdict::Refuted(Reason::Impossible)));
+        add("refuted_infeasible", count(&|v| *v == SuspectVerdict::Refuted(Reason::Infeasible)));
         // Those that nobody has tested are as open as those that testing has left so.
         let untested = analysed.suspects.len().saturating_sub(verdicts.len());
-        let open = verdicts.iter().filter(|v| **v == Verdict::Open).count() + untested;
+        let open = verdicts.iter().filter(|v| **v == SuspectVerdict::Open).count() + untested;
         add("suspects_open", Stat::from(open as u64));
         add("atomicity_violations", Stat::from(analysed.violations.len() as u64));
         add("executions", Stat::from(self.tested.executions));

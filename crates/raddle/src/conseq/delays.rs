@@ -33,7 +33,7 @@ use raddle_wire::delays::{self, Header};
 use super::certainty::is_certain;
 use super::ordinary_runs::{self, OUTSIDE, Ordinary, ended};
 use super::stacks::Stacks;
-use super::tester::{Again, Consequence, Expect, Tested, Verdict, is_about};
+use super::tester::{Again, Consequence, Expect, SuspectVerdict, Tested, is_about};
 use raddle_harness::check::Check;
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::Notes;
@@ -123,7 +123,7 @@ impl<'a> Delayed<'a> {
     }
 
     pub fn run(mut self) -> Result<Tested> {
-        let mut verdicts = vec![Verdict::Open; self.suspects.len()];
+        let mut verdicts = vec![SuspectVerdict::Open; self.suspects.len()];
         let mut consequences: Vec<Consequence> = Vec::new();
         if !self.suspects.is_empty() && self.is_sound()? {
             for (i, verdict) in verdicts.iter_mut().enumerate() {
@@ -140,7 +140,8 @@ impl<'a> Delayed<'a> {
                     // not certain.
                     let c = &mut consequences[at];
                     c.is_certain = is_certain(c, self.suspects, &|_| false, additions, usual);
-                    *verdict = if c.is_certain { Verdict::Confirmed(at) } else { Verdict::Shown(at) };
+                    *verdict =
+                        if c.is_certain { SuspectVerdict::Confirmed(at) } else { SuspectVerdict::Shown(at) };
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What was found, as a report.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::Result;
 use raddle_conseq::history::Point;
@@ -12,7 +13,7 @@ use super::analysis::Analysed;
 use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
-use super::tester::{Again, Consequence, Tested, Verdict};
+use super::tester::{Again, Consequence, SuspectVerdict, Tested};
 use super::traced_runs::Runs;
 use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
@@ -33,14 +34,14 @@ pub fn report(
     (places, stacks): (Places, Stacks),
     clock: &Phases,
 ) -> Result<Report> {
-    let mut teller = Teller { args, runs, analysed, tested, places, stacks };
+    let mut teller = Teller { args, runs, analysed, tested, places, stacks, over: clock.over };
     let mut report = Report::new("conseq", words(&runs.recipe));
     let mut known: Vec<u32> = Vec::new();
     for (i, c) in tested.consequences.iter().enumerate() {
         if c.is_certain {
             known.push(c.failure.what);
             report.findings.push(teller.shown(i, c)?);
-        } else if args.suspects && tested.verdicts.contains(&Verdict::Shown(i)) {
+        } else if args.suspects && tested.verdicts.contains(&SuspectVerdict::Shown(i)) {
             report.suspects.push(teller.shown(i, c)?);
         }
     }
@@ -77,6 +78,8 @@ pub(super) struct Teller<'a> {
     pub(super) tested: &'a Tested,
     places: Places,
     stacks: Stacks,
+    /// When the time is over.
+    over: Instant,
 }
 
 impl<'a> Teller<'a> {
@@ -121,12 +124,13 @@ impl<'a> Teller<'a> {
         let mut finding = describe::finding(&c.failure, passing, &mut self.places, &self.runs.modules);
         if let Some(timeline) = &mut finding.timeline {
             let (recipe, modules) = (&self.tested.recipe, &self.runs.modules);
-            let is_over = raddle_harness::interrupt::came;
+            let is_over = || raddle_harness::interrupt::came() || Instant::now() >= self.over;
             describe::values::add(timeline, &c.failure, recipe, modules, &Notes::default(), &is_over);
         }
         finding.kind = kind(c.failure.kind);
         finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
-        let answers = |v: &Verdict| [Verdict::Confirmed(i), Verdict::Shown(i)].contains(v);
+        let answers =
+            |v: &SuspectVerdict| [SuspectVerdict::Confirmed(i), SuspectVerdict::Shown(i)].contains(v);
         let by_verdict = self.tested.verdicts.iter().position(answers);
         if let Some(s) = by_verdict.or(c.suspects.first().copied()).map(|i| &self.analysed.suspects[i]) {
             let (what, because) = (self.what(&c.failure, &finding), self.because(s));

@@ -82,7 +82,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if has_input() {
         notes.say("what is on standard input is not passed on, and the program finds it empty: give it a file by name");
     }
-    let mut report = investigate(&args, program, &options, &notes)?;
+    let mut report = investigate(&args, program, &options, None, &notes)?;
     report.coverage.extend(coverage::sentences(&report.stats, args.suspects || args.no_test));
     let interrupted = raddle_harness::interrupt::came();
     report.stats.insert("interrupted".into(), Stat::Bool(interrupted));
@@ -93,20 +93,27 @@ pub fn run(args: Args) -> Result<ExitCode> {
     settler.settle(report, if interrupted || left_out { crate::exit::FAILURE } else { crate::exit::CLEAN })
 }
 
-/// The same with nothing printed: what could go wrong in a command, for `hunt`.
-pub fn report(args: &Args, notes: &Notes) -> Result<Report> {
-    investigate(args, target::find(&args.command)?, &options(args)?, notes)
+/// The same with nothing printed: what could go wrong in a command, for `hunt`. Whatever is left to
+/// be done, no execution goes on after `end_at`.
+pub fn report(args: &Args, end_at: Instant, notes: &Notes) -> Result<Report> {
+    investigate(args, target::find(&args.command)?, &options(args)?, Some(end_at), notes)
 }
 
 /// What could go wrong in a command, and what was made to happen.
-fn investigate(args: &Args, program: target::Program, options: &Options, notes: &Notes) -> Result<Report> {
+fn investigate(
+    args: &Args,
+    program: target::Program,
+    options: &Options,
+    end_at: Option<Instant>,
+    notes: &Notes,
+) -> Result<Report> {
     let runtime = Runtime::open()?;
     let folder = &args.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     raddle_harness::interrupt::watch();
     let instrumented = program.has_runtime;
-    let mut recipe = recipe(args, program, runtime);
+    let mut recipe = Recipe { end_at, ..recipe(args, program, runtime) };
     // One test of libtest's that was chosen is as one that was listed.
     if args.command.len() > 1 && is_one_of_libtest(&recipe, &args.command[1..]) {
         recipe.flags |= flag::LIBTEST;
@@ -171,5 +178,6 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         quiet: Vec::new(),
         lazy: false,
         watch: Watch::default(),
+        end_at: None,
     }
 }

@@ -55,7 +55,7 @@ pub fn run<F, R>(
     let status = loop {
         match child.try_wait().context("cannot wait for the program")? {
             Some(status) => break Some(status),
-            None if begun.elapsed() >= limit || is_over() => {
+            None if begun.elapsed() >= limit || is_over() || recipe.is_over() => {
                 end(&mut child);
                 break None;
             }

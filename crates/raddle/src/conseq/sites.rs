@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use raddle_binary::Module;
 use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
-use raddle_conseq::suspects::Judge;
+use raddle_conseq::suspects::{ErrorSite, Judge};
 use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
 
 use super::result_cache;
@@ -125,16 +125,21 @@ impl Sites {
         self.reads.len()
     }
 
-    /// A site by its number, and the file that it is in.
-    pub fn site(&self, number: u32) -> Option<(&Site, &Path)> {
+    /// A site of the code, and the part of the program that it is in.
+    fn find(&self, site: ErrorSite) -> Option<(&Part, &Site)> {
+        let ErrorSite::Code(number) = site else { return None };
         let part = self.parts.iter().rev().find(|p| p.first <= number)?;
-        Some((part.analysis.sites.get((number - part.first) as usize)?, &part.path))
+        Some((part, part.analysis.sites.get((number - part.first) as usize)?))
     }
 
-    /// The program counter of a site.
-    pub fn pc(&self, number: u32) -> Option<u64> {
-        let part = self.parts.iter().rev().find(|p| p.first <= number)?;
-        Some(part.bias.wrapping_add(part.analysis.sites.get((number - part.first) as usize)?.address))
+    /// A site of the code, and the file that it is in.
+    pub fn site(&self, site: ErrorSite) -> Option<(&Site, &Path)> {
+        self.find(site).map(|(part, site)| (site, part.path.as_path()))
+    }
+
+    /// The program counter of a site of the code.
+    pub fn pc(&self, site: ErrorSite) -> Option<u64> {
+        self.find(site).map(|(part, site)| part.bias.wrapping_add(site.address))
     }
 
     /// Is the read one that a loop waits with, and does nothing else?
@@ -214,7 +219,7 @@ fn is_of_the_system(path: &Path) -> bool {
 }
 
 impl Judge for Sites {
-    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<u32>> {
+    fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<ErrorSite>> {
         let of = self.reads.get(&read.point.site).map_or(&[][..], Vec::as_slice);
         let printed = self.prints.iter().filter(|(call, function, _)| {
             let read = u64::from(read.point.site);
@@ -222,24 +227,24 @@ impl Judge for Sites {
             let begin = (call - function).min(BEFORE_PRINT);
             call_low.saturating_sub(begin) < read && read < call_low
         });
-        let printed: Vec<Option<u32>> = printed.map(|(_, _, site)| Some(*site)).collect();
+        let printed: Vec<_> = printed.map(|(_, _, site)| Some(ErrorSite::Code(*site))).collect();
         let critical = of.iter().filter_map(|(p, r)| {
             let part = &self.parts[*p];
             let critical = &part.analysis.reads[*r];
             let matters = self.matters(part, critical, read, value, history);
-            matters.then_some(Some(part.first + critical.site))
+            matters.then_some(Some(ErrorSite::Code(part.first + critical.site)))
         });
-        let mut found: Vec<Option<u32>> = critical.chain(printed).collect();
+        let mut found: Vec<Option<ErrorSite>> = critical.chain(printed).collect();
         found.sort_unstable();
         found.dedup();
         found
     }
 
-    fn sites_if_freed(&self, _access: &Point) -> Vec<Option<u32>> {
+    fn sites_if_freed(&self, _access: &Point) -> Vec<Option<ErrorSite>> {
         if self.kinds.contains(&SiteKind::Memory) { vec![None] } else { Vec::new() }
     }
 
-    fn is_loop(&self, site: u32) -> bool {
+    fn is_loop(&self, site: ErrorSite) -> bool {
         // A wait is a call, and no value keeps it going.
         self.site(site).is_some_and(|(s, _)| s.kind == SiteKind::Loop && s.callee.is_none())
     }

@@ -8,13 +8,12 @@ use std::collections::BTreeMap;
 
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::AtomicityViolation;
-use raddle_conseq::suspects::{Instead, Suspect};
+use raddle_conseq::suspects::{ErrorSite, Instead, Suspect};
 use raddle_finding::{Confidence, Finding, Kind, Op};
 
-use super::analysis::FIRST_INVARIANT;
 use super::args::Means;
 use super::findings::Teller;
-use super::tester::Verdict;
+use super::tester::SuspectVerdict;
 
 /// Places that are named of one entry.
 const NAMED: usize = 6;
@@ -49,7 +48,7 @@ impl Teller<'_> {
     pub(super) fn open(&mut self) -> Vec<Finding> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, s) in self.analysed.suspects.iter().enumerate() {
-            let is_open = self.tested.verdicts.get(i).is_none_or(|v| *v == Verdict::Open);
+            let is_open = self.tested.verdicts.get(i).is_none_or(|v| *v == SuspectVerdict::Open);
             // With critical reads off a suspect is no more than a pair of accesses.
             if is_open && self.analysed.kind(s).is_some() && !self.is_about_addresses(s) {
                 by_cause.entry(cause(s)).or_default().push(i);
@@ -63,8 +62,8 @@ impl Teller<'_> {
     /// An invariant over where memory lies says nothing to a reader.
     fn is_about_addresses(&self, s: &Suspect) -> bool {
         const ADDRESSES: u64 = 1 << 32;
-        let invariant = s.site.and_then(|i| i.checked_sub(FIRST_INVARIANT));
-        let guard = invariant.and_then(|i| self.analysed.guards.get(i as usize));
+        let invariant = s.site.and_then(ErrorSite::invariant);
+        let guard = invariant.and_then(|i| self.analysed.guards.get(i));
         guard.is_some() && (s.value > ADDRESSES || s.read.cell.value > ADDRESSES)
     }
 
@@ -146,8 +145,8 @@ impl Teller<'_> {
             }
             SiteKind::Memory => (Kind::Crash, "a pointer can be wrong where it is used".into()),
             SiteKind::Invariant => {
-                let i = s.site.unwrap_or(FIRST_INVARIANT).saturating_sub(FIRST_INVARIANT) as usize;
-                let text = self.analysed.guards.get(i).map_or("", |g| g.text.as_str());
+                let guard = s.site.and_then(ErrorSite::invariant).and_then(|i| self.analysed.guards.get(i));
+                let text = guard.map_or("", |g| g.text.as_str());
                 (Kind::Invariant, format!("`{text}`, which held in all training runs, can fail to hold"))
             }
         }

@@ -28,6 +28,7 @@
 //! A consequence is what an execution came to: a failure, as `explore` judges it, or something
 //! printed that is not usual.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,6 +66,9 @@ const ENOUGH: u64 = 500;
 /// Lines that are not usual of which one is kept, at most: a program whose output varies has one in
 /// each execution.
 const PRINTED: usize = 8;
+/// Of a program with so many different lines that are not usual, other numbers apart, the output
+/// depends on the order of threads by itself.
+const MANY_LINES: usize = 4;
 /// So many in which the read got the value and nothing happened are enough.
 const HARMLESS: u32 = 6;
 /// Interleavings that the search may make.
@@ -113,7 +117,7 @@ pub enum Again {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SuspectVerdict {
     /// By this consequence, which is certainly wrong.
     Confirmed(usize),
     /// By this consequence, which need not be wrong.
@@ -139,7 +143,7 @@ pub enum Reason {
 /// What has been found out.
 pub struct Tested {
     pub consequences: Vec<Consequence>,
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<SuspectVerdict>,
     /// For each suspect, the executions that were aimed at it.
     pub tried: Vec<u32>,
     pub executions: u64,
@@ -183,6 +187,8 @@ pub struct Tester<'a> {
     completeness: Completeness,
     /// Accesses that race and are no scheduling points yet.
     racing: Vec<u64>,
+    /// Lines that were not usual, without their numbers.
+    unusual: BTreeSet<String>,
     /// Processes are killed again and again: there is no use in going on.
     gave_up: bool,
 }
@@ -244,6 +250,7 @@ impl<'a> Tester<'a> {
             modules: Vec::new(),
             completeness: Completeness::new(),
             racing: Vec::new(),
+            unusual: BTreeSet::new(),
             gave_up: false,
         }
     }
@@ -416,6 +423,11 @@ impl<'a> Tester<'a> {
             return;
         };
         suspects.iter().for_each(|i| self.harmful[*i] += 1);
+        if let Some(Check::Printed(line)) = &seen.check
+            && self.unusual.len() < MANY_LINES
+        {
+            self.unusual.insert(printed::masked(&line.text));
+        }
         let enough = seen.check.is_some() && self.has_enough_printed(&suspects);
         match self.consequences.iter_mut().find(|c| c.failure.what == failure.what) {
             Some(known) => {
@@ -555,30 +567,34 @@ impl<'a> Tester<'a> {
         Ok(shown)
     }
 
-    fn verdict(&self, i: usize, searched: Searched) -> Verdict {
+    fn verdict(&self, i: usize, searched: Searched) -> SuspectVerdict {
         if let Some(at) = self.shown_by(i) {
             return match self.consequences[at].is_certain {
-                true => Verdict::Confirmed(at),
-                false => Verdict::Shown(at),
+                true => SuspectVerdict::Confirmed(at),
+                false => SuspectVerdict::Shown(at),
             };
         }
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
         let is_long = self.executions >= ENOUGH || searched == Searched::AllItCan;
         let forced = u64::from(self.tried[i]) >= AIMED && is_long;
         match self.realized[i] {
-            0 if searched == Searched::Everything => Verdict::Refuted(Reason::Impossible),
-            0 if forced && !frees => Verdict::Refuted(Reason::Infeasible),
-            0 => Verdict::Open,
-            _ => Verdict::Refuted(Reason::Harmless),
+            0 if searched == Searched::Everything => SuspectVerdict::Refuted(Reason::Impossible),
+            0 if forced && !frees => SuspectVerdict::Refuted(Reason::Infeasible),
+            0 => SuspectVerdict::Open,
+            _ => SuspectVerdict::Refuted(Reason::Harmless),
         }
     }
 
     /// Says of each consequence whether it is certainly wrong, now that all has been executed.
     fn weigh(&mut self) {
+        // Then each suspect goes together with some line, and need not have caused it.
+        let varies = self.unusual.len() >= MANY_LINES;
         // A pair of places may be passed by several threads, one of which does no harm: a third of
         // the executions is enough.
         let is_cause = |i: usize| 2 * self.harmful[i] >= self.realized[i];
         for c in &mut self.consequences {
+            let is_told = !(varies && matches!(c.check, Some(Check::Printed(_))));
+            let is_cause = |i: usize| is_told && is_cause(i);
             c.is_certain =
                 is_certain(c, self.suspects, &is_cause, &self.expect.additions, &self.expect.usual);
         }

@@ -21,7 +21,7 @@ pub mod cases;
 mod coverage;
 mod first_runs;
 pub mod ongoing;
-pub mod outcome;
+mod outcome;
 mod progress;
 mod raced_variables;
 mod resume;
@@ -252,6 +252,7 @@ pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe
         lazy: false,
         patience: Duration::from_secs_f64(args.search.patience),
         watch: Watch::default(),
+        end_at: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_explore::{Op, OpKind, Progress, Step, Trace};
+use raddle_explore::{Op, Progress};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
 
@@ -296,18 +296,6 @@ impl Results<'_> {
     }
 }
 
-/// How the note begins on a failure that needs threads to stand still for very long.
-pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
-/// Longer than a busy machine lets a thread wait for a processor.
-const VERY_LONG: Duration = Duration::from_secs(5);
-
-/// The longest wait that times out while other threads could go on.
-fn stands_still(trace: &Trace) -> Option<Duration> {
-    let others = |s: &Step| s.eligible(&trace.wide).any(|t| t != s.thread && !s.is_reluctant(t, &trace.wide));
-    let waits = trace.steps.iter().filter(|s| s.op.kind() == OpKind::TimeOut && others(s));
-    waits.filter_map(|s| s.op.duration()).max().map(Duration::from_nanos)
-}
-
 fn notes(small: &Small, search: &Search, out_of_time: bool) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
     let mut notes = vec![format!(
@@ -319,9 +307,6 @@ fn notes(small: &Small, search: &Search, out_of_time: bool) -> Vec<String> {
     )];
     if small.failure.kind == Kind::NonDeterminism {
         notes.push(format!("the first schedule printed `{}`", search.printed));
-    }
-    if let Some(wait) = stands_still(&small.failure.trace).filter(|w| *w > VERY_LONG) {
-        notes.push(format!("{STANDS_STILL}{} s, until a wait times out", wait.as_secs()));
     }
     if !small.again && out_of_time {
         notes.push("there was no time to see it again".into());

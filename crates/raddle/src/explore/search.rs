@@ -27,7 +27,7 @@ use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::monitors;
 use raddle_harness::places::{Mapped, Places};
-use raddle_harness::verdict::{Failure, Usual, Verdict, ends_as_usual, judge, waits_for_outside};
+use raddle_harness::verdict::{ExecutionVerdict, Failure, Usual, ends_as_usual, judge, waits_for_outside};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// The default, or the one that was asked for.
@@ -287,7 +287,7 @@ impl Search {
             let (after, points) = (self.schedules, Some(self.marked_points().into()));
             let seen = || Failure::of(e, verdict).map(|f| Failure { after, points, ..f });
             self.spinning = self.spinning.take().or_else(seen);
-            verdict = Verdict { outcome: Outcome::Passed, kind: None };
+            verdict = ExecutionVerdict { outcome: Outcome::Passed, kind: None };
         }
         let view = e.view(verdict.outcome);
         self.measure(&view);

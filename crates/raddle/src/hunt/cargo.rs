@@ -52,7 +52,7 @@ fn listed(messages: &str) -> Vec<Prey> {
         let variable =
             |folder: &PathBuf| ("CARGO_MANIFEST_DIR".to_owned(), folder.to_string_lossy().into_owned());
         let environment = folder.iter().map(variable).collect();
-        let surroundings = Surroundings { folder, environment };
+        let surroundings = Surroundings { folder, environment, ..Surroundings::default() };
         Some(Prey { words: vec![message.executable?.into()], surroundings, ..Prey::default() })
     };
     tests.filter_map(prey).collect()

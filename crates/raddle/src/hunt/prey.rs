@@ -1,5 +1,7 @@
 //! One command, hunted: suspicions raised, settled one after the other, and then a search at large.
 
+mod ordinary;
+
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -17,10 +19,9 @@ use super::doubt::doubt;
 use super::journal::Journal;
 use super::since::Changes;
 use crate::explore::ongoing::Ongoing;
-use crate::explore::{self, Ending, Watched, watch_once};
-use crate::{check, conseq, tsvd};
+use crate::explore::{self, Ending};
+use crate::{check, conseq};
 use raddle_harness::crew::{Notes, signal_name};
-use raddle_harness::detection::Mode;
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::relocated::{self, Prepared};
@@ -32,12 +33,9 @@ use raddle_harness::worker::Recipe;
 /// is twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
-/// What was found is worth some time beyond the end.
-const GRACE: Duration = Duration::from_secs(2);
-/// Ordinary runs where nothing can be scheduled. What two of them show is confirmed.
-const RUNS: u32 = 3;
-/// Ordinary runs, at most, to see what one detector alone has seen.
-const MORE_RUNS: u32 = 8;
+/// What was found is worth some time beyond the end: a twentieth of the whole, within these bounds.
+/// The rest of the tenth by which a hunt may be late is for what ends it.
+const GRACE: (Duration, Duration) = (Duration::from_millis(600), Duration::from_secs(2));
 /// The longest that one ordinary run may take.
 const LONGEST_RUN: Duration = Duration::from_secs(20);
 
@@ -52,6 +50,10 @@ pub struct Prey {
     pub given: Vec<OsString>,
     /// Where its suite runs it.
     pub surroundings: Surroundings,
+    /// What its suite does for it, and a hunt does not.
+    pub notes: Vec<String>,
+    /// The status by which it tells its suite that it was skipped.
+    pub skipped: Option<i32>,
     /// It is hunted only if what came before it could not be hunted by itself.
     pub is_fallback: bool,
 }
@@ -76,7 +78,10 @@ pub struct Hunter<'a> {
     runtime: Runtime,
     /// Its code with probes, if it was built without.
     copy: Option<Prepared>,
+    /// When nothing new is begun.
     deadline: Instant,
+    /// When every execution is given up, whatever it is for.
+    end: Instant,
     journal: &'a mut Journal,
     out: Outcome,
     /// Ordinary runs so far, to tell one process from another.
@@ -91,6 +96,10 @@ pub struct Hunter<'a> {
     endings: Vec<Ending>,
     /// Threads of the process that had most in an ordinary run.
     threads: u64,
+    /// What the longest ordinary run took.
+    longest: Duration,
+    /// Why a search that is at its end has not made all schedules.
+    not_complete: Option<String>,
 }
 
 impl<'a> Hunter<'a> {
@@ -111,6 +120,7 @@ impl<'a> Hunter<'a> {
         };
         let program = target::find(&prey.words)?;
         let (runtime, deadline) = (Runtime::open()?, Instant::now() + limit);
+        let end = deadline + grace(limit);
         let mut hunter = Hunter {
             args,
             prey,
@@ -118,6 +128,7 @@ impl<'a> Hunter<'a> {
             runtime,
             copy: None,
             deadline,
+            end,
             journal,
             out,
             runs: 0,
@@ -126,6 +137,8 @@ impl<'a> Hunter<'a> {
             changes,
             endings: Vec::new(),
             threads: 0,
+            longest: Duration::ZERO,
+            not_complete: None,
         };
         hunter.out.ledger.recall(hunter.journal.recall(&hunter.key()));
         Ok(hunter)
@@ -139,6 +152,7 @@ impl<'a> Hunter<'a> {
 
     pub fn hunt(mut self) -> Result<Outcome> {
         launch::surround(self.prey.surroundings.clone());
+        self.out.coverage.extend(self.prey.notes.iter().cloned());
         let notes = Notes::quiet();
         let instrumented = self.look()?;
         self.check_sources();
@@ -174,30 +188,18 @@ impl<'a> Hunter<'a> {
         self.endings.iter().any(|e| *e != Ending::CutOff)
     }
 
-    /// When even what was found is not seen again any more.
-    fn end(&self) -> Instant {
-        self.deadline + GRACE
-    }
-
     fn is_over(&self) -> bool {
         raddle_harness::interrupt::came() || self.left().is_zero()
     }
 
+    /// How executions are started. None goes on when the hunt is over.
     fn recipe(&self, args: &explore::Args) -> Recipe {
-        explore::recipe(args, self.program.clone(), self.runtime.clone())
+        let recipe = explore::recipe(args, self.program.clone(), self.runtime.clone());
+        Recipe { end_at: Some(self.end), ..recipe }
     }
 
     fn seed(&self) -> u64 {
         self.args.seed + self.journal.hunts_before()
-    }
-
-    /// One ordinary run under the detector. A copy of machine code does not know atomic loads and
-    /// stores: there, locksets would suspect much that is right.
-    fn watch(&self, recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
-        match &self.copy {
-            Some(copy) => watch_once(recipe, Some(copy), Mode::Hb, limit),
-            None => watch_once(recipe, None, mode, limit),
-        }
     }
 
     fn say_not_instrumented(&mut self) {
@@ -207,30 +209,6 @@ impl<'a> Hunter<'a> {
             None => NOT_SEEN.into(),
         };
         self.out.coverage.push(format!("`{path}` is not instrumented: {what}; {BUILD_IT}"));
-    }
-
-    /// One ordinary run under locksets and lock orders. Says whether anything in it is
-    /// instrumented.
-    fn look(&mut self) -> Result<bool> {
-        // One that cannot be copied is run all the same: its locks are seen.
-        self.copy = relocated::prepare(&self.program, false, relocated::Probes::All).ok().flatten();
-        let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
-        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let (recipe, begun) = (self.recipe(&args), Instant::now());
-        let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
-        // A run that was cut off may not have come to say so.
-        let instrumented = watched.instrumented || self.program.has_runtime;
-        self.out.coverage.extend(watched.unseen.clone());
-        let has_seen = self.watched(watched);
-        self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
-        // What a run has seen for certain, such as a rule that was broken, needs no schedule:
-        // another run confirms it.
-        let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
-        if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
-            let again = self.watch(&recipe, Mode::Hybrid, limit)?;
-            self.watched(again);
-        }
-        Ok(instrumented)
     }
 
     /// Whether the one look has shown that there is nothing to interleave, and nothing else to settle.
@@ -244,32 +222,6 @@ impl<'a> Hunter<'a> {
         let ended = matches!(self.endings[..], [Ending::Status(_)]);
         let is_one = self.threads == 1 && self.processes == 1 && self.program.has_runtime;
         ended && is_one && self.out.ledger.targets().is_empty()
-    }
-
-    /// Takes in an ordinary run. Says whether it saw something for certain.
-    fn watched(&mut self, watched: Watched) -> bool {
-        self.runs += 1;
-        self.endings.push(watched.ending);
-        self.threads = self.threads.max(watched.threads);
-        self.processes = self.processes.max(number(&watched.report, "processes"));
-        let mut has_seen = false;
-        for finding in group::group(watched.report.findings) {
-            match finding.confidence {
-                Confidence::Suspected => self.out.ledger.suspect(Detector::Run, finding),
-                Confidence::Confirmed => match doubt(&finding) {
-                    None => {
-                        has_seen = true;
-                        self.witness(Detector::Run, finding);
-                    }
-                    Some(why) => {
-                        let id = raddle_finding::identity::id(&finding);
-                        self.out.ledger.suspect(Detector::Run, finding);
-                        self.out.ledger.tried(why, &|t| t.finding.id == id);
-                    }
-                },
-            }
-        }
-        has_seen
     }
 
     /// What the source lets suspect, where it was given.
@@ -334,54 +286,6 @@ impl<'a> Hunter<'a> {
         finding.kind != Kind::DataRace || self.out.ledger.targets().iter().any(others)
     }
 
-    /// Races that only the search saw, and what one ordinary run saw for certain: more ordinary runs
-    /// may take the same path.
-    fn corroborate(&mut self) {
-        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let recipe = self.recipe(&args);
-        let until = Instant::now() + plan::share(Part::Corroborate, self.left());
-        for n in 1..=MORE_RUNS {
-            let is_needed = !self.alone.is_empty() || self.out.ledger.has_single_witness();
-            let is_late = n >= RUNS && Instant::now() >= until;
-            if !is_needed || is_late || self.is_over() {
-                return;
-            }
-            let limit = self.left().min(LONGEST_RUN);
-            let Ok(watched) = self.watch(&recipe, Mode::Hybrid, limit) else { return };
-            self.watched(watched);
-            for (by, finding) in std::mem::take(&mut self.alone) {
-                match self.is_corroborated(&finding) {
-                    true => self.confirm(by, finding),
-                    false => self.alone.push((by, finding)),
-                }
-            }
-        }
-    }
-
-    /// Races that locksets suspect and no schedule has shown, such as the fifth and later ones of one
-    /// execution, or those of a program that computes for long: what two runs see by
-    /// happens-before is confirmed.
-    fn watch_open_races(&mut self) {
-        let is_open = |t: &&Target| {
-            t.goal() == Goal::Race && t.by.contains(&Detector::Run) && doubt(&t.finding).is_none()
-        };
-        if self.copy.is_some() || !self.out.ledger.queue().iter().any(is_open) {
-            return;
-        }
-        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let recipe = self.recipe(&args);
-        for n in 1..=RUNS {
-            let is_needed = n == 1 || self.out.ledger.has_single_witness();
-            let limit = self.left().min(LONGEST_RUN);
-            if !is_needed || self.is_over() {
-                return;
-            }
-            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { return };
-            self.watched(watched);
-        }
-        self.out.ledger.tried("ordinary runs under happens-before", &|t| t.goal() == Goal::Race);
-    }
-
     /// What has no place in the program is known by the test in which it happens.
     fn named(&self, mut finding: Finding) -> Finding {
         if let Some(name) = self.prey.name.as_ref().filter(|_| finding.accesses.is_empty()) {
@@ -403,6 +307,9 @@ impl<'a> Hunter<'a> {
         let has_failure = |c: &raddle_hunt::Confirmed| Goal::of(c.finding.kind) == Goal::Failure;
         match first {
             Ending::Status(0) | Ending::CutOff => {}
+            Ending::Status(status) if self.prey.skipped == Some(status) => {
+                self.out.coverage.push(format!("it skipped itself in every ordinary run, by status {status}"))
+            }
             Ending::Status(status) => self.out.coverage.push(format!(
                 "it ends with status {status} in every ordinary run, so that counts as its usual end"
             )),
@@ -419,7 +326,11 @@ impl<'a> Hunter<'a> {
             self.out.coverage.push(format!("it is ended by {name} in every ordinary run"));
             return;
         }
-        match explore::run_plain(&self.recipe(&args), LONGEST_RUN.min(self.left().max(GRACE))) {
+        match explore::run_plain(&self.recipe(&args), LONGEST_RUN.min(self.left().max(GRACE.1))) {
+            // What its suite would have done for it may be what it lacks.
+            Ok(Ending::Signal(_)) if !self.prey.notes.is_empty() => {
+                self.out.coverage.push(format!("it is ended by {name} in every ordinary run, without its fixtures"));
+            }
             Ok(Ending::Signal(plain)) if plain == signal && self.endings.len() > 1 => {
                 let message = format!("the program is ended by {name} in every run, without any interleaving");
                 let finding = self.named(Finding::new(Kind::Crash, Confidence::Confirmed, message));
@@ -451,6 +362,12 @@ impl<'a> Hunter<'a> {
         };
         self.corroborate();
         if self.out.alone {
+            // What was suspected, in a child of it or in its one order, is seen in ordinary runs or not at
+            // all.
+            self.watch_open_races();
+            if self.processes > 1 {
+                self.libraries();
+            }
             self.say_why_alone();
             return Ok(());
         }
@@ -472,6 +389,11 @@ impl<'a> Hunter<'a> {
             self.out.coverage.push(format!(
                 "{} were watched, and the threads of one of them were scheduled: no suspicion can be refuted",
                 count(self.processes, "process", "processes")
+            ));
+        }
+        if let Some(why) = self.not_complete.take() {
+            self.out.coverage.push(format!(
+                "every schedule that raddle makes of it was executed, but they are not all that there are, so nothing is refuted: {why}"
             ));
         }
         let what = format!(
@@ -511,7 +433,7 @@ impl<'a> Hunter<'a> {
             if left.is_zero() {
                 break;
             }
-            let (next, report) = search.turn((*turn).min(left), self.end())?;
+            let (next, report) = search.turn((*turn).min(left), self.end)?;
             search = next;
             *turn = (*turn * 2).min(LONGEST_TURN);
             self.searched(&report);
@@ -529,6 +451,10 @@ impl<'a> Hunter<'a> {
         let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
         // Of several processes the search controls one, and a suspicion may be about another.
         let is_whole = is_at_its_end && threads > 0 && self.processes <= 1;
+        self.not_complete = match report.stats.get("not_complete") {
+            Some(Stat::Text(why)) => Some(why.clone()),
+            _ => None,
+        };
         // The thread in which libtest runs a test is a thread, and has nobody to be interleaved
         // with.
         self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
@@ -546,9 +472,20 @@ impl<'a> Hunter<'a> {
             return;
         }
         let limit = plan::share(Part::Consequences, self.left());
+        // It needs two traced runs at least, which are slower than ordinary ones.
+        if 2 * self.longest > limit {
+            self.out.coverage.push(format!(
+                "consequences were not looked for: a run of it takes {:.1} s, and there were {:.1} s for all of its traced runs",
+                self.longest.as_secs_f64(),
+                limit.as_secs_f64()
+            ));
+            return;
+        }
         let args = detectors::conseq(self.args, &self.prey.words, limit);
+        // An execution that is under way at its end is worth some time, as those behind it are.
+        let end_at = self.end.min(Instant::now() + limit + limit / 4);
         // A detector that fails, even by a fault of its own, is no reason to lose the others.
-        let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, notes)))
+        let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, end_at, notes)))
             .unwrap_or_else(|_| Err(anyhow::anyhow!("raddle itself failed there; please report it")));
         match report {
             Ok(report) => {
@@ -603,7 +540,7 @@ impl<'a> Hunter<'a> {
         let begun = Instant::now();
         let search = Ongoing::begin(args, recipe, limit, notes).ok()?;
         let left = limit.saturating_sub(begun.elapsed()).max(FIRST_TURN);
-        let (_, report) = search.turn(left, self.end()).ok()?;
+        let (_, report) = search.turn(left, self.end).ok()?;
         let schedules = number(&report, "schedules");
         self.take(Detector::Explore, report.findings);
         Some(schedules)
@@ -617,48 +554,11 @@ impl<'a> Hunter<'a> {
         }
         Ok(())
     }
+}
 
-    /// Ordinary runs and runs with delays. What two of them show is confirmed; nothing is refuted.
-    fn delay(&mut self, why: &str) {
-        self.out.coverage.push(format!(
-            "`{}` was not scheduled ({why}): it was watched in ordinary runs and in runs with delays, so what two of them showed is confirmed \
-             without a schedule to replay, and no suspicion can be refuted",
-            self.program.path.display()
-        ));
-        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let share = plan::turn(plan::share(Part::Settle, self.left()), RUNS as usize).min(LONGEST_RUN);
-        for _ in 0..RUNS {
-            // One whole run says more than several that are cut off.
-            let limit = if self.ended() { share } else { share.max(self.left() / 2).min(LONGEST_RUN) };
-            if self.is_over() {
-                break;
-            }
-            let Ok(watched) = self.watch(&self.recipe(&args), Mode::Hb, limit) else { break };
-            self.watched(watched);
-            self.journal.progress(self.prey, &self.out.ledger, "ran it again");
-        }
-        self.libraries();
-        self.out.ledger.tried("ordinary runs and runs with delays", &|_| true);
-    }
-
-    /// Calls of libraries that allow one caller, with delays that bring two together. The second of
-    /// two runs begins with what the first has learnt; what two such pairs of runs catch is
-    /// confirmed.
-    fn libraries(&mut self) {
-        const PAIRS: u32 = 2;
-        let runs = 2 * PAIRS as usize;
-        let limit = plan::turn(plan::share(Part::Libraries, self.left()), runs).min(LONGEST_RUN);
-        for _ in 0..PAIRS {
-            if self.is_over() {
-                return;
-            }
-            let Ok(report) = tsvd::report_quietly(&detectors::tsvd(&self.prey.words), limit) else { return };
-            self.runs += 1;
-            for finding in group::group(report.findings) {
-                self.witness(Detector::Tsvd, finding);
-            }
-        }
-    }
+/// How long what was found may be shrunk and seen again after a hunt of so long.
+fn grace(limit: Duration) -> Duration {
+    (limit / 20).clamp(GRACE.0, GRACE.1)
 }
 
 /// A number of `stats`; 0 if it is not there.
@@ -697,4 +597,40 @@ fn is_driven_at(target: &Target) -> bool {
         Goal::Race | Goal::Deadlock | Goal::Lifetime | Goal::Failure | Goal::Progress
     );
     judged && !target.functions().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use raddle_harness::crew::{Crew, CrewError};
+
+    /// Every part of a hunt starts its executions by this recipe, `conseq` with the same moment.
+    #[test]
+    fn no_execution_goes_on_when_the_hunt_is_over() {
+        let line = ["raddle", "hunt", "--no-store", "--", "/bin/true"];
+        let crate::cli::Command::Hunt(args) = crate::cli::Cli::try_parse_from(line).unwrap().command else {
+            panic!("not hunt")
+        };
+        let mut journal = Journal::open(&args);
+        let prey = Prey { words: args.command.clone(), ..Prey::default() };
+        let limit = Duration::from_secs(12);
+        let mut hunter = Hunter::new(&args, &prey, limit, &mut journal, None).unwrap();
+        assert_eq!(hunter.end, hunter.deadline + grace(limit));
+        let explored = detectors::explore(&args, &prey.words, &[], 1);
+        assert_eq!(hunter.recipe(&explored).end_at, Some(hunter.end));
+        hunter.end = Instant::now();
+        let (notes, never) = (Notes::quiet(), || false);
+        let ready = Crew::new(hunter.recipe(&explored), &notes, &never).get_ready();
+        let why = ready.expect_err("it was begun").downcast::<CrewError>().unwrap();
+        assert!(matches!(why, CrewError::Stopped(_)), "{why}");
+    }
+
+    #[test]
+    fn a_hunt_is_late_by_less_than_a_tenth() {
+        for seconds in [10, 12, 60, 1800] {
+            let limit = Duration::from_secs(seconds);
+            assert!(grace(limit) < limit / 10, "{seconds}");
+        }
+    }
 }

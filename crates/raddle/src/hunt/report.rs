@@ -2,7 +2,7 @@
 //! full for who asks.
 
 use raddle_finding::subject::Command;
-use raddle_finding::{Confidence, Finding, Report, Stat, Verdict as Settled};
+use raddle_finding::{Confidence, Finding, Report, Settlement, Stat};
 use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain};
 
 use raddle_harness::say::count;
@@ -71,9 +71,9 @@ pub fn suspect(target: &Target) -> Finding {
     let by: Vec<String> = finding.detectors.iter().map(|d| format!("`{d}`")).collect();
     finding.notes = vec![format!("suspected by {}", by.join(" and "))];
     finding.verdict = Some(match &target.verdict {
-        Verdict::Refuted { .. } => Settled::Refuted,
-        Verdict::Open { .. } => Settled::Open,
-        Verdict::Confirmed { .. } => Settled::Confirmed,
+        Verdict::Refuted { .. } => Settlement::Refuted,
+        Verdict::Open { .. } => Settlement::Open,
+        Verdict::Confirmed { .. } => Settlement::Confirmed,
     });
     match &target.verdict {
         Verdict::Refuted { by } => finding.notes.push(format!("refuted: {by}")),

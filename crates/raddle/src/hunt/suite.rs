@@ -62,6 +62,8 @@ fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
         name: Some(name(case)),
         words: case.recipe(&recipe).words,
         surroundings: whole.surroundings.clone(),
+        notes: whole.notes.clone(),
+        skipped: whole.skipped,
         ..Prey::default()
     };
     Some(tests.iter().map(prey).collect())
@@ -103,7 +105,11 @@ fn alone(started: Started, here: &Path) -> Prey {
     if let Ok(below) = Path::new(&words[0]).strip_prefix(here) {
         shown[0] = below.into();
     }
-    let surroundings = Surroundings { folder: Some(started.folder), environment: started.environment };
+    let surroundings = Surroundings {
+        folder: Some(started.folder),
+        environment: started.environment,
+        ..Surroundings::default()
+    };
     Prey { name: Some(words_in_text(&shown)), words, surroundings, ..Prey::default() }
 }
 
@@ -170,15 +176,70 @@ impl Test {
         self.property("DISABLED").and_then(serde_json::Value::as_bool).unwrap_or(false)
     }
 
+    /// The words of a property that is a list.
+    fn list(&self, name: &str) -> impl Iterator<Item = &str> {
+        let values = self.property(name).and_then(serde_json::Value::as_array);
+        values.into_iter().flatten().filter_map(serde_json::Value::as_str)
+    }
+
     fn surroundings(&self) -> Surroundings {
         let folder = self.property("WORKING_DIRECTORY").and_then(serde_json::Value::as_str);
-        let pairs = self.property("ENVIRONMENT").and_then(serde_json::Value::as_array);
-        let pairs = pairs.into_iter().flatten().filter_map(|v| v.as_str()?.split_once('='));
-        Surroundings {
-            folder: folder.map(PathBuf::from),
-            environment: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        let pairs = self.list("ENVIRONMENT").filter_map(|v| v.split_once('='));
+        let mut environment: Vec<(String, String)> =
+            pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let mut unset = Vec::new();
+        for change in self.list("ENVIRONMENT_MODIFICATION") {
+            modify((&mut environment, &mut unset), change, &|name| std::env::var(name).ok());
         }
+        Surroundings { folder: folder.map(PathBuf::from), environment, unset }
     }
+
+    /// What CTest would do for it, and a hunt does not.
+    fn notes(&self) -> Vec<String> {
+        let of = |fixture: &str| format!("CTest sets up the fixture `{fixture}` for it, and a hunt does not");
+        self.list("FIXTURES_REQUIRED").map(of).collect()
+    }
+
+    fn skipped(&self) -> Option<i32> {
+        self.property("SKIP_RETURN_CODE")?.as_i64()?.try_into().ok()
+    }
+}
+
+/// Changes variables by one element of `ENVIRONMENT_MODIFICATION`, such as
+/// `PATH=path_list_prepend:/x`.
+fn modify(
+    (environment, unset): (&mut Vec<(String, String)>, &mut Vec<String>),
+    change: &str,
+    usual: &dyn Fn(&str) -> Option<String>,
+) {
+    let Some((name, operation)) = change.split_once('=') else { return };
+    let Some((operation, value)) = operation.split_once(':') else { return };
+    let own = environment.iter().rev().find(|(n, _)| n == name).map(|(_, value)| value.clone());
+    let is_unset = unset.iter().any(|n| n == name);
+    let before = own.or_else(|| usual(name).filter(|_| !is_unset)).unwrap_or_default();
+    let join = |first: &str, between: &str, second: &str| match first.is_empty() || second.is_empty() {
+        true => format!("{first}{second}"),
+        false => format!("{first}{between}{second}"),
+    };
+    let now = match operation {
+        "set" => value.to_owned(),
+        "string_append" => join(&before, "", value),
+        "string_prepend" => join(value, "", &before),
+        "path_list_append" => join(&before, ":", value),
+        "path_list_prepend" => join(value, ":", &before),
+        "cmake_list_append" => join(&before, ";", value),
+        "cmake_list_prepend" => join(value, ";", &before),
+        "reset" | "unset" => {
+            environment.retain(|(n, _)| n != name);
+            unset.retain(|n| n != name);
+            unset.extend((operation == "unset").then(|| name.to_owned()));
+            return;
+        }
+        _ => return,
+    };
+    unset.retain(|n| n != name);
+    environment.retain(|(n, _)| n != name);
+    environment.push((name.to_owned(), now));
 }
 
 /// Every test that CTest knows in a build folder.
@@ -200,12 +261,17 @@ fn listed(json: &[u8]) -> Result<Vec<Prey>> {
     let tests = listing.tests.into_iter().filter(|t| !t.command.is_empty() && !t.is_disabled());
     let prey = |t: Test| Prey {
         surroundings: t.surroundings(),
+        notes: t.notes(),
+        skipped: t.skipped(),
         name: Some(t.name),
         words: t.command.into_iter().map(OsString::from).collect(),
         ..Prey::default()
     };
     Ok(tests.map(prey).collect())
 }
+
+/// The status by which tests tell Meson that they were skipped.
+const MESON_SKIPPED: i32 = 77;
 
 /// A test in `meson introspect --tests`, as far as it is needed.
 #[derive(Deserialize)]
@@ -241,7 +307,9 @@ fn listed_by_meson(json: &[u8], build: &Path) -> Result<Vec<Prey>> {
         surroundings: Surroundings {
             folder: Some(t.workdir.unwrap_or_else(|| build.clone())),
             environment: t.env.into_iter().collect(),
+            ..Surroundings::default()
         },
+        skipped: Some(MESON_SKIPPED),
         ..Prey::default()
     };
     Ok(tests.into_iter().filter(|t| !t.cmd.is_empty()).map(prey).collect())
@@ -264,6 +332,38 @@ mod tests {
         let around = &preys[0].surroundings;
         assert_eq!((around.folder.as_deref(), around.environment.len()), (Some(Path::new("/w")), 1));
         assert!(listed(b"no json").is_err());
+    }
+
+    #[test]
+    fn what_ctest_changes_and_prepares_is_done_or_said() {
+        let json = br#"{"tests":[{"name":"a","command":["/b/a"],"properties":[
+            {"name":"ENVIRONMENT","value":["S=1","R=1"]},
+            {"name":"ENVIRONMENT_MODIFICATION","value":["S=string_append:2","P=path_list_prepend:/x","R=set:2","R=reset:",
+                "N=set:a:b","odd","S=odd:3"]},
+            {"name":"FIXTURES_REQUIRED","value":["db"]},{"name":"SKIP_RETURN_CODE","value":77},
+            {"name":"WILL_FAIL","value":true},{"name":"TIMEOUT","value":7.0}]}]}"#;
+        let prey = listed(json).unwrap().remove(0);
+        assert_eq!(prey.skipped, Some(77));
+        assert_eq!(prey.notes, ["CTest sets up the fixture `db` for it, and a hunt does not"]);
+        let of = |name: &str| {
+            prey.surroundings.environment.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+        };
+        assert_eq!((of("S"), of("R"), of("N")), (Some("12"), None, Some("a:b")));
+        assert!(of("P").is_some_and(|p| p.starts_with("/x")));
+        let (mut environment, mut unset) = (vec![], vec![]);
+        let usual = |name: &str| (name == "PATH").then(|| "/bin".to_owned());
+        for change in [
+            "PATH=path_list_append:/y",
+            "PATH=path_list_prepend:/x",
+            "Q=path_list_append:/y",
+            "U=set:1",
+            "U=unset:",
+        ] {
+            modify((&mut environment, &mut unset), change, &usual);
+        }
+        assert_eq!(unset, ["U"]);
+        let pair = |n: &str, v: &str| (n.to_owned(), v.to_owned());
+        assert_eq!(environment, [pair("PATH", "/x:/bin:/y"), pair("Q", "/y")]);
     }
 
     #[test]

@@ -102,6 +102,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
     launch::surround(Surroundings {
         folder: None,
         environment: libraries.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        ..Surroundings::default()
     });
     let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
     Ok(Recipe {
@@ -121,6 +122,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         lazy: false,
         patience: Duration::from_secs(u64::from(args.patience)),
         watch: head.expected.check.as_ref().map_or_else(Watch::default, Check::watch),
+        end_at: None,
     })
 }
 

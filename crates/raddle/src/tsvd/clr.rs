@@ -22,7 +22,7 @@ use super::harvest;
 use super::pair_store::Kept;
 use super::sites::{Numbered, Registry};
 use super::traps::Traps;
-use raddle_harness::say::{count, say};
+use raddle_harness::say::say;
 
 /// Variables by which a runtime is told of a profiler: those of .NET, and the names that later
 /// versions prefer.
@@ -118,8 +118,8 @@ pub struct Clr {
     pub covered: Vec<Covered>,
     pub stats: Stats,
     pub findings: Vec<Finding>,
-    /// What is not watched, by reason.
-    unseen: BTreeMap<String, usize>,
+    /// What is not watched, by reason: how often, and the first of them.
+    unseen: BTreeMap<String, (u64, String)>,
     modules: Vec<String>,
     /// Texts of the project's lists.
     lists: Vec<String>,
@@ -177,11 +177,8 @@ impl Clr {
     }
 
     pub fn warn(&self) {
-        for (why, times) in &self.unseen {
-            say!(
-                "{} of .NET programs not watched: {why}",
-                count(*times as u64, "call, method or module", "calls, methods or modules")
-            );
+        for (why, (times, first)) in &self.unseen {
+            say!("not watched in .NET programs: {why}: {}", example(*times, first));
         }
     }
 
@@ -228,7 +225,7 @@ impl Clr {
                     let number = self.number(&name, &callee, place);
                     sites.push(Site { callee, write, number });
                 }
-                Record::Unseen { why, .. } => *self.unseen.entry(why).or_default() += 1,
+                Record::Unseen { what, why } => self.unseen.entry(why).or_insert((0, what)).0 += 1,
                 Record::Violation(violation) => self.findings.extend(finding(&violation, &sites, run)),
             }
         }
@@ -280,6 +277,12 @@ impl Clr {
         });
         pairs.collect()
     }
+}
+
+/// `3, such as App.Main`. Names of obfuscated programs may have anything in them.
+fn example(times: u64, first: &str) -> String {
+    let first = first.escape_debug();
+    if times == 1 { format!("{first}") } else { format!("{times}, such as {first}") }
 }
 
 fn known_pair((sites, pair): ([String; 2], TrapPair)) -> KnownPair {
@@ -380,6 +383,12 @@ mod tests {
     fn sites_of_dotnet_are_told_by_their_files() {
         assert!(is_site("App.dll: App.Main~0001 calls System.Collections.Generic.List`1.Add #1"));
         assert!(!is_site("libx.so: f calls g #1") && !is_site("tests: f calls a.dll #1"));
+    }
+
+    #[test]
+    fn what_is_not_watched_has_an_example() {
+        assert_eq!(example(1, "App.Main"), "App.Main");
+        assert_eq!(example(3, "App.\u{1}\n"), "3, such as App.\\u{1}\\n");
     }
 
     #[test]

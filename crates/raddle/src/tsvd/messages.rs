@@ -88,6 +88,18 @@ fn inlined<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item
     })
 }
 
+/// The same for the report of a hunt, which says what was not covered.
+pub fn not_seen(catalogue: &Catalogue, files: &Files) -> Vec<String> {
+    inlined(catalogue, files).map(|uses| inlined_sentence(&uses)).collect()
+}
+
+pub fn inlined_sentence(uses: &str) -> String {
+    format!(
+        "{uses}, but a compiler has inlined all of their methods: two threads inside of one are not seen, and a build \
+         with -fno-inline shows them"
+    )
+}
+
 /// How much was watched, for a person: what "no findings" is said of.
 pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
     let those = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();

@@ -90,6 +90,15 @@ pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
     caught.map(|(report, _)| report)
 }
 
+/// What a hunt has to say of why nothing could be watched. Most programs call nothing that one
+/// caller has to have for itself, and that is nothing to say.
+pub fn not_seen(why: &anyhow::Error) -> Option<String> {
+    match why.downcast_ref() {
+        Some(messages::TsvdError::AllInlined(uses)) => Some(messages::inlined_sentence(uses)),
+        _ => None,
+    }
+}
+
 /// The report, and the status of the target.
 fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let begun = Instant::now();
@@ -115,7 +124,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     clr::warn_of_other_profiler();
     let library = runtime.tsvd_library(options.parameters.experiment.policy == Policy::TsvdHb);
     let mut all = Runs::new(&common, clr);
-    let mut verdict = verdict::Verdict::default();
+    let mut verdict = verdict::CommandVerdict::default();
     for run in 0..options.runs {
         let session =
             Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
@@ -162,7 +171,9 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     outputs.write(&common, &mut all)?;
 
     let target = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+    let not_seen = if quiet { messages::not_seen(&common.catalogue, &all.files) } else { Vec::new() };
     let mut report = all.report(target, options.runs, options.parameters.experiment.policy);
+    report.coverage.extend(not_seen);
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("target_status".into(), Stat::Int(i64::from(settled.status)));
     report.stats.insert("interrupted".into(), Stat::Bool(launch::interrupted_by().is_some()));

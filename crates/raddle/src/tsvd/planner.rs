@@ -2,6 +2,7 @@
 //! called such a function.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -173,7 +174,25 @@ fn is_clr(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     let is_carried = CARRIED.iter().any(|prefix| file.starts_with(prefix));
     let is_in_place = path.contains("/Microsoft.NETCore.App/") || path.contains("/host/fxr/");
-    is_carried || is_in_place || file == "dotnet" || starts_assembly(path)
+    let is_library = file.contains(".so");
+    is_carried || is_in_place || file == "dotnet" || starts_assembly(path) || !is_library && is_bundle(path)
+}
+
+/// Whether a program has its assemblies behind it in the same file, and does nothing but start them.
+fn is_bundle(path: &str) -> bool {
+    /// By which .NET finds where the assemblies begin: the number before it.
+    const SIGNATURE: [u8; 32] = [
+        0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13,
+        0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
+    ];
+    /// The program itself has some 90 thousand bytes.
+    const MOST: u64 = 1 << 18;
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+    let Some(at) = bytes.windows(SIGNATURE.len()).position(|window| window == SIGNATURE) else {
+        return false;
+    };
+    read.is_ok() && at >= 8 && bytes[at - 8..at] != [0; 8]
 }
 
 /// Whether a program does nothing but start the assembly of its name beside it.

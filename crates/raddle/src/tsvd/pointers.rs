@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
 use raddle_tsvd::MAX_SITES;
-use raddle_wire::tsvd::{FixedCaller, Hook, MOST_CALLERS, Place, Site};
+use raddle_wire::tsvd::{FixedCaller, Hook, MOST_CALLERS, PointerCall, Site};
 
 use super::api::{Catalogue, Paths};
 use super::planner::hook;
@@ -53,7 +53,7 @@ pub fn hooks(
     hooks
 }
 
-/// The places in a file that count, as [`Place`]s.
+/// The places in a file that count, as [`PointerCall`]s.
 pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
     let Some(module) = file.module() else { return Vec::new() };
     let (paths, libraries) = (Paths::default(), catalogue.libraries());
@@ -75,7 +75,7 @@ pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
         if let [Some(a), Some(b)] = libraries
             && !file.found.returns.contains(&address)
         {
-            words.extend(Place { address, libraries: [a, b] }.encode());
+            words.extend(PointerCall { address, libraries: [a, b] }.encode());
         }
     });
     words.sort_unstable();

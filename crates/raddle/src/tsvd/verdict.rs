@@ -10,7 +10,7 @@ use raddle_harness::say::{count, say};
 
 /// How the runs of a command ended.
 #[derive(Debug, Default)]
-pub struct Verdict {
+pub struct CommandVerdict {
     failed: Option<Failed>,
 }
 
@@ -29,7 +29,7 @@ pub struct Settled {
     pub delayed: Option<i32>,
 }
 
-impl Verdict {
+impl CommandVerdict {
     /// A run is over. A test that fails in one run has failed.
     pub fn add(&mut self, status: i32, delays: u64) {
         if status != 0 && self.failed.is_none() {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn settle(runs: &[(i32, u64)], own: i32) -> (Settled, bool) {
-        let mut verdict = Verdict::default();
+        let mut verdict = CommandVerdict::default();
         runs.iter().for_each(|(status, delays)| verdict.add(*status, *delays));
         let mut ran = false;
         let again = || {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn who_does_not_want_it_gets_the_first_verdict() {
-        let mut verdict = Verdict::default();
+        let mut verdict = CommandVerdict::default();
         verdict.add(3, 2);
         let none: Option<fn() -> Result<i32>> = None;
         assert_eq!(verdict.settle(none).unwrap(), Settled { status: 3, delayed: None });

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use raddle_finding::{Finding, Frame, Location, Report, SCHEMA, Triage, Verdict};
+use raddle_finding::{Finding, Frame, Location, Report, SCHEMA, Settlement, Triage};
 use raddle_store::{Record, Standing, Store, home};
 
 /// A report that is longer was not written by raddle.
@@ -83,7 +83,7 @@ fn of_store(all: bool) -> Result<Report> {
 fn of_record(record: Record) -> Finding {
     let standing = record.standing();
     let mut finding = in_test(record.finding, &record.target.join(" "));
-    finding.verdict = Some(Verdict::Confirmed);
+    finding.verdict = Some(Settlement::Confirmed);
     finding.occurrences = record.times;
     finding.triage = record.decided.map(|decided| Triage {
         decision: match standing {

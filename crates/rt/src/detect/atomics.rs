@@ -29,9 +29,9 @@ use crate::sys;
 
 /// C's memory_order by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Order(pub c_int);
+pub struct OrderNumber(pub c_int);
 
-impl Order {
+impl OrderNumber {
     /// The number may carry hints above the order itself.
     fn is(self, set: u32) -> bool {
         set >> (self.0 & 7) & 1 == 1
@@ -52,8 +52,8 @@ impl Order {
 
 /// The order that counts: none while the thread's synchronisation is ignored.
 #[inline(always)]
-fn counted(t: &Thread, order: Order) -> Order {
-    if t.ignore_sync == 0 { order } else { Order(0) }
+fn counted(t: &Thread, order: OrderNumber) -> OrderNumber {
+    if t.ignore_sync == 0 { order } else { OrderNumber(0) }
 }
 
 /// Reads by `op`.
@@ -62,7 +62,7 @@ pub fn load<R>(
     t: &mut Thread,
     address: usize,
     size: usize,
-    order: Order,
+    order: OrderNumber,
     pc: usize,
     op: impl Fn() -> R,
 ) -> R {
@@ -91,7 +91,7 @@ pub fn load<R>(
 
 /// What the thread learns of the object's clock.
 #[inline]
-fn see(t: &mut Thread, o: &mut Object, order: Order) {
+fn see(t: &mut Thread, o: &mut Object, order: OrderNumber) {
     if order.acquires() {
         t.learn(&mut o.clock);
     } else if fences::are_used() && !o.clock.is_empty() {
@@ -102,7 +102,7 @@ fn see(t: &mut Thread, o: &mut Object, order: Order) {
 
 /// Writes by `op`.
 #[inline]
-pub fn store(t: &mut Thread, address: usize, size: usize, order: Order, pc: usize, op: impl FnOnce()) {
+pub fn store(t: &mut Thread, address: usize, size: usize, order: OrderNumber, pc: usize, op: impl FnOnce()) {
     if !t.known {
         return op();
     }
@@ -160,7 +160,7 @@ pub fn update<R>(
     t: &mut Thread,
     address: usize,
     size: usize,
-    orders: (Order, Order),
+    orders: (OrderNumber, OrderNumber),
     pc: usize,
     op: impl FnOnce() -> (R, bool),
 ) -> R {
@@ -199,7 +199,7 @@ pub fn update<R>(
     value
 }
 
-fn continue_sequence(t: &mut Thread, o: &mut Object, order: Order) {
+fn continue_sequence(t: &mut Thread, o: &mut Object, order: OrderNumber) {
     if order.releases() {
         o.heads |= head(t);
         o.clock.join(t.stamp());
@@ -218,7 +218,7 @@ fn head(t: &Thread) -> u64 {
     1 << (t.id() % 64)
 }
 
-pub fn fence(t: &mut Thread, order: Order) {
+pub fn fence(t: &mut Thread, order: OrderNumber) {
     if !t.known {
         return;
     }
@@ -261,7 +261,7 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 /// whoever sees the new value, and frees the memory, comes after.
 #[inline]
 pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
-    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, address, size, pc)) || !is_watchable(address) {
+    if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {
         return;
     }
     let flags = t.state | ATOMIC | if WRITE { 0 } else { READ };

@@ -7,7 +7,7 @@
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::thread::{Thread, gate};
+use super::thread::{Current, Thread, gate};
 use super::trace::Shape;
 use super::{flush, hand_over, held_locks, report, settings};
 use crate::explore;
@@ -408,11 +408,11 @@ fn is_private(address: usize, mine: u32) -> bool {
 /// The slow half of a probe of `SIZE` bytes within one granule. Whatever it calls it calls last, so
 /// that it needs no frame: a sixth of its instructions would be pushes and pops.
 #[inline(always)]
-pub fn access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+pub fn access<const WRITE: bool, const SIZE: usize>(mut t: Current, address: usize, pc: usize) {
     if t.gate != gate::OPEN {
         return access_at_gate::<WRITE, SIZE>(t, address, pc);
     }
-    watched_access::<WRITE, SIZE>(t, address, pc);
+    watched_access::<WRITE, SIZE>(&mut t, address, pc);
 }
 
 /// The same where only the accesses themselves count: the gate is open, and
@@ -480,11 +480,11 @@ fn own_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usi
 
 #[cold]
 #[inline(never)]
-fn access_at_gate<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if is_ignored::<WRITE>(t, address, SIZE, pc) {
+fn access_at_gate<const WRITE: bool, const SIZE: usize>(mut t: Current, address: usize, pc: usize) {
+    if ends_at_gate::<WRITE>(t, address, SIZE, pc) {
         return trace::access(WRITE, address, SIZE, pc);
     }
-    watched_access::<WRITE, SIZE>(t, address, pc);
+    watched_access::<WRITE, SIZE>(&mut t, address, pc);
 }
 
 #[inline(always)]
@@ -508,19 +508,30 @@ fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, p
     t.trace.prepare(t.sp, &t.held);
     // The one place that a thread comes by now and then, whatever it does.
     flush::if_requested();
-    access::<WRITE, SIZE>(t, address, pc);
+    watched_access::<WRITE, SIZE>(t, address, pc);
 }
 
-/// The gate is not wide open: may this access pass?
+const fn ignore<const WRITE: bool>() -> u8 {
+    if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS }
+}
+
+/// The gate is not wide open. Makes the scheduling point of an explored program, and tells whether
+/// the detector has no business with this access.
 #[cold]
 #[inline(never)]
-pub fn is_ignored<const WRITE: bool>(t: &Thread, address: usize, len: usize, pc: usize) -> bool {
-    let ignore = if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS };
+pub fn ends_at_gate<const WRITE: bool>(t: Current, address: usize, len: usize, pc: usize) -> bool {
     if explore::is_on() {
-        explore::data(WRITE, address, len, t.gate & ignore == 0, pc);
+        explore::data(WRITE, address, len, t.gate & ignore::<WRITE>() == 0, pc);
         return true;
     }
+    is_ignored::<WRITE>(&t, pc)
+}
+
+/// The gate is not wide open, and the program is not explored: does the detector pass over the
+/// access?
+#[cold]
+pub fn is_ignored<const WRITE: bool>(t: &Thread, pc: usize) -> bool {
     t.gate & gate::OPEN == 0
-        || t.gate & ignore != 0
+        || t.gate & ignore::<WRITE>() != 0
         || (t.gate & gate::IGNORE_SOME != 0 && (trace::is_ordinary() || crate::hub::plan::is_ignored(pc)))
 }

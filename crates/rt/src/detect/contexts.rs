@@ -37,7 +37,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::clock::Clock;
 use super::held_locks::{Held, Mode};
-use super::thread::{Card, Thread, cards, gate};
+use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
 use super::{depot, heap, sids};
 use crate::layout::{SID_MAX, epoch, shadow_of, sid};
@@ -134,7 +134,7 @@ pub fn reset_lock() {
 
 /// Puts the running context aside. What follows has seen only what `learn` acquires. `floor`: the
 /// stack pointer. Null: the thread goes on as it is.
-pub fn begin(t: &mut Thread, floor: usize, learn: impl FnOnce(&mut Thread)) -> *mut Context {
+pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut Context {
     let is_watched = t.known && t.gate & gate::OPEN != 0 && t.sid() != 0 && t.ignore_sync == 0;
     if !is_watched || mode::mode() != mode::Mode::Detect || sids::in_use() >= MOST_SIDS {
         return core::ptr::null_mut();
@@ -142,10 +142,10 @@ pub fn begin(t: &mut Thread, floor: usize, learn: impl FnOnce(&mut Thread)) -> *
     let _inside = t.enter();
     let c = take();
     t.publish();
-    remember(t, floor);
+    remember(&mut t, floor);
     // SAFETY: fresh, and this thread's until it is given back.
     let context = unsafe { &mut *c };
-    let_go_in_trace(t);
+    let_go_in_trace(&mut t);
     context.state = t.state;
     context.first_epoch = t.first_epoch;
     context.generation = t.generation;
@@ -156,7 +156,7 @@ pub fn begin(t: &mut Thread, floor: usize, learn: impl FnOnce(&mut Thread)) -> *
     context.done = Clock::ZERO;
     context.done_generation = t.generation;
     context.held = core::mem::replace(&mut t.held, Held::EMPTY);
-    start_anew(t, context);
+    start_anew(&mut t, context);
     learn(t);
     t.begin_sid();
     c
@@ -175,14 +175,14 @@ pub fn next(t: &mut Thread, c: *mut Context, floor: usize) {
 
 /// A context whose parts begin where it stands: they are ordered behind all that it did, and not
 /// behind each other. It learns what they did when [`end`] says so.
-pub fn divide(t: &mut Thread, floor: usize) -> *mut Context {
+pub fn divide(mut t: Current, floor: usize) -> *mut Context {
     if t.known {
         // What it does later is not known to the parts.
         t.publish();
         t.advance();
     }
     let before = t.clock;
-    begin(t, floor, |t| t.acquire(&before))
+    begin(t, floor, |mut t| t.acquire(&before))
 }
 
 fn begin_as(t: &mut Thread, context: &Context) {
@@ -301,7 +301,7 @@ pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     }
     // SAFETY: null, or the card of a thread that has begun.
     let Some(own) = (unsafe { t.card.as_ref() }) else { return false };
-    let has = |card: &Card| card.stack.0 <= address && address < card.stack.1;
+    let has = |card: &Card| (card.stack.get().0..card.stack.get().1).contains(&address);
     if is_in_tls(address) {
         return knows(own, slot);
     }

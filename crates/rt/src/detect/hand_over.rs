@@ -101,13 +101,15 @@ pub fn waits(t: &mut Thread, mutex: usize, pc: usize) {
 
 /// The wait is over and the mutex held again; `woken`, not timed out.
 pub fn waited(t: &mut Thread, mutex: usize, woken: bool) {
-    if settings().hybrid && woken {
+    if settings().hybrid && woken && t.known {
         is_waiter(t, mutex);
     }
 }
 
 fn is_waiter(t: &mut Thread, mutex: usize) {
-    sync::acquire(t, mutex | HANDED);
+    if t.ignore_sync == 0 {
+        sync::acquire_known(t, mutex | HANDED);
+    }
     WAITERS[t.sid()].store(mutex, Relaxed);
 }
 
@@ -126,7 +128,9 @@ pub fn let_go(t: &mut Thread, mutex: usize) {
     if t.sid() != 0 && WAITERS[t.sid()].load(Relaxed) == mutex {
         WAITERS[t.sid()].store(0, Relaxed);
     }
-    sync::release(t, mutex | HANDED);
+    if t.ignore_sync == 0 {
+        sync::release_known(t, mutex | HANDED);
+    }
 }
 
 /// The thread touches, under a lock that both hold, what the access in `slot` wrote.

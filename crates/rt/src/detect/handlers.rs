@@ -11,7 +11,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::misuse::is_watched;
-use super::thread::Thread;
+use super::thread::{Current, Thread};
 use super::{depot, report};
 use crate::hub::{log, modules};
 use crate::mode::{Mode, mode};
@@ -138,7 +138,7 @@ pub fn left(t: &mut Thread, still: u32) {
 }
 
 /// A call that sends a signal, perhaps to the thread itself.
-pub fn while_sending(t: &mut Thread, to_itself: bool, signal: c_int, real: impl FnOnce() -> c_int) -> c_int {
+pub fn while_sending(t: Current, to_itself: bool, signal: c_int, real: impl FnOnce() -> c_int) -> c_int {
     if !to_itself {
         return real();
     }

@@ -10,12 +10,12 @@
 //! reported: there it is left out. So are calls from code that is not instrumented: how it counts
 //! the users of a lock is not seen.
 
-use super::thread::{Thread, cards};
+use super::thread::{Current, Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
 use crate::hub::{log, modules};
 use crate::interpose::exit_wait::ran_to_the_end;
 use crate::{explore, trace};
-use core::sync::atomic::Ordering::Acquire;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use raddle_wire::record::{Record, misuse};
 
 pub fn is_watched(t: &Thread) -> bool {
@@ -31,8 +31,8 @@ pub fn used(t: &mut Thread, key: usize, pc: usize) {
 }
 
 /// It is made, or about to be destroyed.
-pub fn made_or_destroyed(t: &mut Thread, key: usize, pc: usize) {
-    if is_watched(t) && !settings().hybrid && modules::is_instrumented(pc) {
+pub fn made_or_destroyed(mut t: Current, key: usize, pc: usize) {
+    if is_watched(&t) && !settings().hybrid && modules::is_instrumented(pc) {
         let _inside = t.enter();
         range::access::<true>(t, key, 1, pc);
     }
@@ -62,10 +62,10 @@ pub fn of_lock(t: &mut Thread, what: u64, key: usize, kind: u64, pc: usize) {
 /// still run are not known to be forgotten.
 pub fn leaked_threads() {
     for card in cards() {
-        let leaks = card.registered
+        let leaks = card.registered.load(Relaxed)
             && card.ended.load(Acquire) == 1
-            && !card.detached
-            && !card.joined
+            && !card.detached.load(Relaxed)
+            && !card.joined.load(Relaxed)
             && !ran_to_the_end(card.id);
         if leaks && report::is_new(report::mix(&[0x6c65, card.created_at as u64])) {
             let stack = depot::logged(card.created_at);

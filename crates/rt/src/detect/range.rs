@@ -2,9 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::check::{check, first_lane, is_ignored, is_own, store};
+use super::check::{check, ends_at_gate, first_lane, is_own, store};
 use super::settings;
-use super::thread::{Thread, gate};
+use super::thread::{Current, Thread, gate};
 use crate::explore;
 use crate::layout::*;
 use crate::sys;
@@ -17,18 +17,18 @@ const FREED_BYTES: usize = 1024;
 const FRESH: usize = 4096;
 
 /// Reads or writes `len` bytes.
-pub fn access<const WRITE: bool>(t: &mut Thread, address: usize, len: usize, pc: usize) {
+pub fn access<const WRITE: bool>(mut t: Current, address: usize, len: usize, pc: usize) {
     let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
     if WRITE && explore::is_on() {
         explore::memory::written(address, len);
     }
     if len == 0
-        || (t.gate != gate::OPEN && is_ignored::<WRITE>(t, address, len, pc))
+        || (t.gate != gate::OPEN && ends_at_gate::<WRITE>(t, address, len, pc))
         || !is_watchable(address)
     {
         return crate::trace::range(WRITE, address, len, pc);
     }
-    each_granule::<WRITE>(t, address, len, pc, Some(kind));
+    each_granule::<WRITE>(&mut t, address, len, pc, Some(kind));
 }
 
 /// `kind`: the event to put into the trace before the first granule that does not say so already.

@@ -1,7 +1,7 @@
 //! Who made the access in a shadow slot, where, and holding which locks: read back from the traces.
 
 use super::thread::{Card, card};
-use super::trace::{Event, LockEvent, Shape, granule_hash};
+use super::trace::{LockEvent, RingEvent, Shape, granule_hash};
 use super::{objects, sids};
 use crate::hub::modules;
 use crate::layout::{ATOMIC, READ, epoch, sid};
@@ -75,7 +75,7 @@ pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
 fn trace_of(card: &Card) -> super::trace::Trace {
     let live = card.live.load(core::sync::atomic::Ordering::Acquire);
     // SAFETY: a thread takes its pointer back under the lock on reports, which is held.
-    if live.is_null() { card.trace } else { unsafe { (*live).trace } }
+    if live.is_null() { card.trace.get() } else { unsafe { (*live).trace } }
 }
 
 pub fn kind_of(slot: u32) -> AccessKind {
@@ -88,18 +88,18 @@ pub fn kind_of(slot: u32) -> AccessKind {
 }
 
 impl Replay<'_> {
-    fn see(&mut self, event: Event) {
+    fn see(&mut self, event: RingEvent) {
         match event {
-            Event::Segment(state) => self.in_segment = state == self.slot & 0x3fff_ff00,
-            Event::Call { depth, pc } => {
+            RingEvent::Segment(state) => self.in_segment = state == self.slot & 0x3fff_ff00,
+            RingEvent::Call { depth, pc } => {
                 // SAFETY: CALLS is used under the lock on reports only.
                 unsafe { (*CALLS.get())[depth] = pc };
                 self.top = depth + 1;
             }
-            Event::Lock { what: LockEvent::Taken, read, stack, lock } => self.take(lock, read, stack),
-            Event::Lock { lock, .. } => self.let_go(lock),
-            Event::Part => self.held_n = 0,
-            Event::Access { shape, pc, depth, byte, hash } if self.in_segment && hash == self.hash => {
+            RingEvent::Lock { what: LockEvent::Taken, read, stack, lock } => self.take(lock, read, stack),
+            RingEvent::Lock { lock, .. } => self.let_go(lock),
+            RingEvent::Part => self.held_n = 0,
+            RingEvent::Access { shape, pc, depth, byte, hash } if self.in_segment && hash == self.hash => {
                 let fit = self.fit_of(shape, byte);
                 if fit > 0 && fit >= self.fit {
                     self.fit = fit;
@@ -109,7 +109,7 @@ impl Replay<'_> {
                     self.keep(pc, depth);
                 }
             }
-            Event::Range { kind, pc, depth, granule, granules } if self.in_segment => {
+            RingEvent::Range { kind, pc, depth, granule, granules } if self.in_segment => {
                 let at = self.address as u64 >> 3;
                 let writes = !matches!(kind, AccessKind::Read);
                 if at >= granule && at < granule + granules && writes == (self.slot & READ == 0) {

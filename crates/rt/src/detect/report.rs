@@ -8,12 +8,12 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*
 
 use super::held_locks::Lock;
 use super::replay::{self, DEEPEST, Earlier};
-use super::thread::{Thread, cards, gate};
+use super::thread::{Card, Thread, cards, gate};
 use super::{contexts, depot, heap};
 use crate::hub::{annotations, log};
 use crate::interpose::descriptor_use;
 use crate::sys::{self, Shared, Spin, SpinGuard};
-use raddle_wire::record::{AccessEnd, AccessKind, HeldLock, Place, Record};
+use raddle_wire::record::{AccessEnd, AccessKind, AddressKind, HeldLock, Record};
 
 static LOCK: Spin = Spin::new();
 static EARLIER: Shared<Earlier> = Shared::new(Earlier {
@@ -208,22 +208,21 @@ fn span(address: usize, slot: u32) -> AccessEnd<'static> {
     }
 }
 
-fn place_of(address: usize) -> Place {
+fn place_of(address: usize) -> AddressKind {
     if let Some(number) = descriptor_use::descriptor_at(address) {
-        return Place::Descriptor { number };
+        return AddressKind::Descriptor { number };
     }
-    if let Some(card) =
-        cards().find(|c| c.ended.load(Relaxed) == 0 && c.stack.0 <= address && address < c.stack.1)
-    {
-        return Place::Stack { thread: card.id as u64 };
+    let has = |c: &&Card| (c.stack.get().0..c.stack.get().1).contains(&address);
+    if let Some(card) = cards().find(|c| c.ended.load(Relaxed) == 0 && has(c)) {
+        return AddressKind::Stack { thread: card.id as u64 };
     }
-    let Some(block) = heap::find(address) else { return Place::Unknown };
+    let Some(block) = heap::find(address) else { return AddressKind::Unknown };
     // SAFETY: the block is allocated, or was a moment ago and its header is still there.
     let size = unsafe { sys::block_size(block.start as *mut _) };
     if address >= block.start + size {
-        return Place::Unknown;
+        return AddressKind::Unknown;
     }
-    Place::Heap {
+    AddressKind::Heap {
         start: block.start as u64,
         size: size as u64,
         thread: block.thread as u64,

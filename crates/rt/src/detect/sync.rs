@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering::*};
 
 use super::held_locks::{self, Lock, Mode};
 use super::objects::{self, Creation, Object};
-use super::thread::Thread;
+use super::thread::{Current, Thread};
 use super::trace::LockEvent;
 use super::{depot, flush, hand_over, settings};
 use crate::hub::log;
@@ -18,7 +18,7 @@ use raddle_wire::record::{HeldLock, Record, lock_kind};
 
 /// A thread of unknown origin becomes known by its first synchronisation.
 #[inline(always)]
-fn is_known(t: &Thread) -> bool {
+fn is_known(t: Current) -> bool {
     if !t.known {
         crate::interpose::thread::adopt(t);
     }
@@ -27,18 +27,22 @@ fn is_known(t: &Thread) -> bool {
 
 /// Does the thread's synchronisation count? Makes it known if so.
 #[inline(always)]
-fn orders(t: &Thread) -> bool {
+fn orders(t: Current) -> bool {
     is_known(t) && t.ignore_sync == 0
 }
 
 /// SIGNAL: what this thread has done so far is handed to whoever acquires `key`.
-pub fn release(t: &mut Thread, key: usize) {
+pub fn release(mut t: Current, key: usize) {
     if plain::is_on() {
-        return plain::step(t, OpKind::CondSignal, key, 0);
+        return plain::step(&mut t, OpKind::CondSignal, key, 0);
     }
-    if !orders(t) {
-        return;
+    if orders(t) {
+        release_known(&mut t, key);
     }
+}
+
+/// As [`release`], for a thread whose synchronisation counts.
+pub fn release_known(t: &mut Thread, key: usize) {
     let _inside = t.enter();
     flush::if_requested();
     objects::with(key, |o| o.clock.join(t.stamp()));
@@ -46,13 +50,14 @@ pub fn release(t: &mut Thread, key: usize) {
 }
 
 /// Hands what this thread has done so far to whoever acquires one of `keys`.
-pub fn release_into(t: &mut Thread, keys: &[usize]) {
+pub fn release_into(mut t: Current, keys: &[usize]) {
     if plain::is_on() {
-        return keys.iter().for_each(|key| plain::step(t, OpKind::CondSignal, *key, 0));
+        return keys.iter().for_each(|key| plain::step(&mut t, OpKind::CondSignal, *key, 0));
     }
     if !orders(t) || keys.is_empty() {
         return;
     }
+    let t = &mut *t;
     let _inside = t.enter();
     flush::if_requested();
     for key in keys {
@@ -62,13 +67,17 @@ pub fn release_into(t: &mut Thread, keys: &[usize]) {
 }
 
 /// WAIT: this thread has seen all that was released into `key`.
-pub fn acquire(t: &mut Thread, key: usize) {
+pub fn acquire(mut t: Current, key: usize) {
     if plain::is_on() {
-        return plain::step(t, OpKind::CondWake, key, 0);
+        return plain::step(&mut t, OpKind::CondWake, key, 0);
     }
-    if !orders(t) {
-        return;
+    if orders(t) {
+        acquire_known(&mut t, key);
     }
+}
+
+/// As [`acquire`], for a thread whose synchronisation counts.
+pub fn acquire_known(t: &mut Thread, key: usize) {
     let _inside = t.enter();
     // With the object held, as everywhere: see `atomics`.
     objects::with_existing(key, |o| t.learn(&mut o.clock));
@@ -105,14 +114,15 @@ pub fn number(key: usize, what: u64) -> u32 {
 }
 
 /// The lock at `key` was just taken.
-pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
+pub fn locked(mut t: Current, key: usize, taking: Taking) {
     if plain::is_on() {
         let kind = if taking.mode == Mode::Read { OpKind::ReadLock } else { OpKind::Lock };
-        return plain::step(t, kind, key, 0);
+        return plain::step(&mut t, kind, key, 0);
     }
     if !is_known(t) {
         return;
     }
+    let t = &mut *t;
     let _inside = t.enter();
     if t.held.again(key) {
         return;
@@ -145,13 +155,14 @@ pub fn locked(t: &mut Thread, key: usize, taking: Taking) {
 }
 
 /// The lock at `key` is about to be let go.
-pub fn unlocking(t: &mut Thread, key: usize) {
+pub fn unlocking(mut t: Current, key: usize) {
     if plain::is_on() {
-        return plain::step(t, OpKind::Unlock, key, 0);
+        return plain::step(&mut t, OpKind::Unlock, key, 0);
     }
     if !is_known(t) {
         return;
     }
+    let t = &mut *t;
     let _inside = t.enter();
     flush::if_requested();
     let Some(lock) = t.held.pop(key) else {
@@ -193,7 +204,7 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
 
 /// A condition variable lets go of the mutex altogether, however often it is held. Returns how
 /// often.
-pub fn unlocking_for_wait(t: &mut Thread, key: usize) -> u32 {
+pub fn unlocking_for_wait(t: Current, key: usize) -> u32 {
     let times = t.held.times(key);
     if settings().condvar_mutexes_order {
         order_by(key);
@@ -205,7 +216,7 @@ pub fn unlocking_for_wait(t: &mut Thread, key: usize) -> u32 {
 }
 
 /// The wait is over and the mutex held again.
-pub fn locked_after_wait(t: &mut Thread, key: usize, times: u32, pc: usize) {
+pub fn locked_after_wait(t: Current, key: usize, times: u32, pc: usize) {
     let taking = Taking { mode: Mode::Write, what: lock_kind::MUTEX, pc };
     for _ in 0..times.max(1) {
         locked(t, key, taking);
@@ -261,10 +272,11 @@ pub fn destroyed(key: usize) {
 }
 
 /// Arrives at a barrier. Returns the phase to give to [`barrier_passed`].
-pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
+pub fn barrier_arrived(mut t: Current, key: usize) -> u32 {
     if !is_known(t) {
         return 0;
     }
+    let t = &mut *t;
     let _inside = t.enter();
     if plain::is_on() {
         let count = objects::with(key, |o| o.make_more().barrier.count);
@@ -297,13 +309,14 @@ pub fn barrier_arrived(t: &mut Thread, key: usize) -> u32 {
 }
 
 /// The clock of this phase is still whole, since one of its threads is inside.
-pub fn barrier_passed(t: &mut Thread, key: usize, phase: u32) {
+pub fn barrier_passed(mut t: Current, key: usize, phase: u32) {
     if plain::is_on() {
-        return plain::step(t, OpKind::Barrier, key, 0);
+        return plain::step(&mut t, OpKind::Barrier, key, 0);
     }
     if !is_known(t) {
         return;
     }
+    let t = &mut *t;
     let _inside = t.enter();
     objects::with(key, |o: &mut Object| {
         let more = o.make_more();

@@ -3,7 +3,7 @@
 
 use core::cell::RefCell;
 
-use super::thread::{Thread, current};
+use super::thread::{Current, Thread, current};
 use crate::layout::{RESERVED, shadow_of};
 use crate::sys;
 
@@ -65,9 +65,15 @@ pub fn blank() -> Box<Thread> {
     Box::new(unsafe { core::mem::zeroed() })
 }
 
+/// For functions of the detector that take the running thread.
+pub fn handle(thread: &mut Thread) -> Current {
+    // SAFETY: tests use the handle for one call, while they have the thread to themselves.
+    unsafe { Current::new(thread) }
+}
+
 /// While `f` runs, the running thread is `thread`: the probes look into thread-local storage.
 pub fn run_as(thread: &mut Thread, f: impl FnOnce()) {
-    core::mem::swap(current(), thread);
+    core::mem::swap(&mut *current(), thread);
     f();
-    core::mem::swap(current(), thread);
+    core::mem::swap(&mut *current(), thread);
 }

@@ -1,6 +1,26 @@
 //! What a thread carries: hot state in thread-local storage, and a permanent card for reports.
+//!
+//! # References
+//!
+//! The program's code can come in at every call that leaves the runtime: a callback, a signal
+//! handler, the C library's function that calls an interposed one. It finds the same [`Thread`]. So
+//! no reference to it may be live across such a call, and there are two kinds of functions:
+//!
+//! 1. Probes and interposed functions hold a [`Current`], which they get from [`current`] and pass
+//!    on by value. It is a pointer; each access through it makes a reference of its own, which ends
+//!    with the expression. A function that calls the real one, runs a callback or makes a scheduling
+//!    point takes a `Current`.
+//! 2. The detector's functions take `&mut Thread`, lent for one call (`&mut t`). They call nothing
+//!    that is the program's and never ask for [`current`]. What they hold stays in registers, which
+//!    the probes' speed depends on.
+//!
+//! A signal interrupts the second kind as well. Its handler then sees `inside`, leaves the signal in
+//! `signals` and returns; [`Inside`] delivers it when the last such call is over.
+//!
+//! A [`Card`] is shared by all threads. It is a pointer or `&Card`, never `&mut Card`.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
+use core::cell::Cell;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use super::clock::Clock;
 use super::held_locks::Held;
@@ -8,6 +28,7 @@ use super::object_clock::{Kept, Snapshot, Stamp, Taught};
 use super::pairs::Pairs;
 use super::trace::{self, Trace};
 use super::{Settings, chain, settings, sids};
+use crate::handle::Handle;
 use crate::layout::*;
 use crate::sys;
 
@@ -85,30 +106,37 @@ pub struct Thread {
 }
 
 /// What outlives the thread: everything a report may want to say about it.
+///
+/// All threads share it. Who may write to a [`Cell`] is said there; others read it when that is
+/// over.
 #[repr(C)]
 pub struct Card {
     pub id: u32,
     pub parent: u32,
     pub created_at: u32,
-    pub name: [u8; 32],
     pub handle: AtomicU64,
-    pub next_by_handle: *mut Card,
-    pub registered: bool,
-    pub detached: bool,
-    pub joined: bool,
+    /// Changed under the lock of the handles.
+    pub next_by_handle: Cell<*mut Card>,
+    pub registered: AtomicBool,
+    pub detached: AtomicBool,
+    pub joined: AtomicBool,
     pub ended: AtomicU32,
-    pub stack: (usize, usize),
+    /// Set once, by the thread itself when it starts.
+    pub stack: Cell<(usize, usize)>,
     /// The thread itself while it runs; null before and after.
     pub live: AtomicPtr<Thread>,
-    pub trace: Trace,
+    /// Set by the thread when it ends; taken back under the pool's lock.
+    pub trace: Cell<Trace>,
     /// What all contexts of the thread have done and seen; null until it has run a second one.
     pub carrier: AtomicPtr<super::contexts::Carrier>,
     /// Its last clock, for whoever joins it, and the generation in which that was right.
-    pub last: Clock,
-    pub last_generation: u32,
-    pub start: Start,
+    /// Set by its creator before it starts, and by itself before `ended` says so.
+    pub last: Cell<Clock>,
+    pub last_generation: Cell<u32>,
+    /// Set by its creator before it starts.
+    pub start: Cell<Start>,
     /// The signals that it is to block; all of them until it is known.
-    pub mask: u64,
+    pub mask: Cell<u64>,
 }
 
 /// What a new thread is to do.
@@ -130,19 +158,21 @@ core::arch::global_asm!(
     n = const size_of::<Thread>(),
 );
 
-/// The running thread's state, by initial-exec TLS: no call, unlike `thread_local!` in a library.
+/// The running thread's own [`Thread`]; see the module's rules on references.
+pub type Current = Handle<Thread>;
+
+/// The running thread, by initial-exec TLS: no call, unlike `thread_local!` in a library.
 #[inline(always)]
-pub fn current() -> &'static mut Thread {
+pub fn current() -> Current {
     let p: *mut Thread;
-    // SAFETY: the block is this thread's own and lives as long as the thread. References do not
-    // outlive the function that made them across a call that makes another, but for plain field
-    // accesses. The addition changes flags.
+    // SAFETY: the block is this thread's own and lives as long as the thread. The addition changes
+    // flags.
     unsafe {
         core::arch::asm!(
             "mov {0}, qword ptr [rip + raddle_thread@GOTTPOFF]",
             "add {0}, qword ptr fs:[0]",
             out(reg) p, options(pure, nomem, nostack));
-        &mut *p
+        Handle::new(p)
     }
 }
 
@@ -171,15 +201,15 @@ pub fn new_card(parent: u32, created_at: u32) -> *mut Card {
     card
 }
 
-pub fn card(id: u32) -> Option<&'static mut Card> {
+pub fn card(id: u32) -> Option<&'static Card> {
     if id >= COUNT.load(Acquire) || id as usize >= CARDS {
         return None;
     }
     // SAFETY: entries below COUNT are null or a card, which is never freed.
-    unsafe { (*TABLE.load(Acquire).add(id as usize)).as_mut() }
+    unsafe { (*TABLE.load(Acquire).add(id as usize)).as_ref() }
 }
 
-pub fn cards() -> impl Iterator<Item = &'static mut Card> {
+pub fn cards() -> impl Iterator<Item = &'static Card> {
     (0..COUNT.load(Acquire)).filter_map(card)
 }
 
@@ -194,7 +224,7 @@ impl Drop for Inside {
         unsafe {
             (*self.0).inside -= 1;
             if (*self.0).inside == 0 && (*self.0).signals.any() {
-                (*self.0).signals.deliver();
+                crate::interpose::Pending::deliver();
             }
         }
     }
@@ -220,7 +250,7 @@ impl Thread {
     pub fn start(&mut self, card: *mut Card, stack: (usize, usize)) {
         self.card = card;
         // SAFETY: the card is this thread's.
-        unsafe { (*card).stack = stack };
+        unsafe { (*card).stack.set(stack) };
         self.trace.open(stack.1 - stack.0);
         self.sp = self.trace.stack;
         // In this order: a flush that comes in between is one that the clock has yet to be
@@ -228,8 +258,8 @@ impl Thread {
         self.generation = sids::GENERATION.load(Acquire);
         // SAFETY: as above.
         unsafe {
-            self.clock = (*card).last;
-            sids::correct(&mut self.clock, (*card).last_generation);
+            self.clock = (*card).last.get();
+            sids::correct(&mut self.clock, (*card).last_generation.get());
         }
         self.held = Held::EMPTY;
         self.known = true;
@@ -253,7 +283,7 @@ impl Thread {
         let _reports = super::report::pause();
         // SAFETY: the card is this thread's.
         unsafe {
-            (*self.card).trace = self.trace;
+            (*self.card).trace.set(self.trace);
             (*self.card).live.store(core::ptr::null_mut(), Release);
             (*self.card).ended.store(1, Release);
         }
@@ -265,8 +295,8 @@ impl Thread {
         let clock = *self.publish();
         // SAFETY: nobody reads `last` before `ended` or a join says so.
         unsafe {
-            (*self.card).last = clock;
-            (*self.card).last_generation = generation;
+            (*self.card).last.set(clock);
+            (*self.card).last_generation.set(generation);
         }
     }
 
@@ -450,8 +480,8 @@ impl Thread {
     /// Joins all that a thread that has ended had seen.
     pub fn acquire_last(&mut self, card: &Card) {
         self.catch_up();
-        let mut last = card.last;
-        sids::correct(&mut last, card.last_generation);
+        let mut last = card.last.get();
+        sids::correct(&mut last, card.last_generation.get());
         self.acquire(&last);
     }
 

@@ -65,7 +65,7 @@ pub struct Trace {
 
 /// An event, read back.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Event {
+pub enum RingEvent {
     Access {
         shape: Shape,
         pc: u32,
@@ -304,7 +304,7 @@ impl Trace {
 
     /// All events, oldest first. Racing with the thread that writes them, which at worst garbles
     /// one.
-    pub fn replay(&self, mut see: impl FnMut(Event)) {
+    pub fn replay(&self, mut see: impl FnMut(RingEvent)) {
         if self.pos.is_null() {
             return;
         }
@@ -326,7 +326,7 @@ impl Trace {
         }
     }
 
-    fn part(&self, words: &[u64], see: &mut impl FnMut(Event)) {
+    fn part(&self, words: &[u64], see: &mut impl FnMut(RingEvent)) {
         let mut i = 0;
         while i < words.len() {
             let w = words[i];
@@ -342,9 +342,9 @@ fn lock_word(what: LockEvent, mode: Mode, stack: u32) -> u64 {
     LOCK | (what as u64) << 59 | ((mode == Mode::Read) as u64) << 58 | stack as u64
 }
 
-fn decode(w: u64, next: u64) -> (Option<Event>, usize) {
+fn decode(w: u64, next: u64) -> (Option<RingEvent>, usize) {
     if w >> 63 == 0 {
-        let event = Event::Access {
+        let event = RingEvent::Access {
             shape: Shape { write: w >> 62 & 1 == 1, log2: (w >> 19) as u32 & 3 },
             pc: (w >> 30) as u32,
             depth: (w >> 24) as u32 & 63,
@@ -354,10 +354,10 @@ fn decode(w: u64, next: u64) -> (Option<Event>, usize) {
         return (Some(event), 1);
     }
     match w & 0b111 << 61 {
-        CALL => (Some(Event::Call { depth: (w >> 47) as usize & 0x3fff, pc: w & ((1 << 47) - 1) }), 1),
-        SEGMENT => (Some(Event::Segment(w as u32)), 1),
+        CALL => (Some(RingEvent::Call { depth: (w >> 47) as usize & 0x3fff, pc: w & ((1 << 47) - 1) }), 1),
+        SEGMENT => (Some(RingEvent::Segment(w as u32)), 1),
         RANGE => {
-            let range = AccessKind::from_number(w >> 58 & 7).map(|kind| Event::Range {
+            let range = AccessKind::from_number(w >> 58 & 7).map(|kind| RingEvent::Range {
                 kind,
                 pc: (w >> 26) as u32,
                 depth: (w >> 20) as u32 & 63,
@@ -371,9 +371,9 @@ fn decode(w: u64, next: u64) -> (Option<Event>, usize) {
                 0 => LockEvent::Taken,
                 1 => LockEvent::Released,
                 2 => return (None, 1),
-                _ => return (Some(Event::Part), 1),
+                _ => return (Some(RingEvent::Part), 1),
             };
-            (Some(Event::Lock { what, read: w >> 58 & 1 == 1, stack: w as u32, lock: next }), 2)
+            (Some(RingEvent::Lock { what, read: w >> 58 & 1 == 1, stack: w as u32, lock: next }), 2)
         }
     }
 }
@@ -442,9 +442,8 @@ pub fn retire(card: *mut super::thread::Card) {
         let at = pool.next % KEPT;
         let out = core::mem::replace(&mut pool.cards[at], card);
         pool.next += 1;
-        if let Some(out) = out.as_mut() {
-            let t = core::mem::replace(&mut out.trace, NONE);
-            (*SPARE.get()).put(t);
+        if let Some(out) = out.as_ref() {
+            (*SPARE.get()).put(out.trace.replace(NONE));
         }
     }
 }
@@ -500,7 +499,7 @@ mod tests {
 
     const WRITE4: Shape = Shape { write: true, log2: 2 };
 
-    fn collect(t: &Trace) -> Vec<Event> {
+    fn collect(t: &Trace) -> Vec<RingEvent> {
         let mut v = Vec::new();
         t.replay(|e| v.push(e));
         v
@@ -524,19 +523,19 @@ mod tests {
         assert_eq!(
             collect(&t),
             [
-                Event::Segment(0x1234_5600),
-                Event::Call { depth: 0, pc: 0x40_1000 },
-                Event::Call { depth: 1, pc: 0x40_2000 },
-                Event::Access { shape: WRITE4, pc: 0x4321, depth: 2, byte: 4, hash },
+                RingEvent::Segment(0x1234_5600),
+                RingEvent::Call { depth: 0, pc: 0x40_1000 },
+                RingEvent::Call { depth: 1, pc: 0x40_2000 },
+                RingEvent::Access { shape: WRITE4, pc: 0x4321, depth: 2, byte: 4, hash },
             ]
         );
         t.range(sp, &held, AccessKind::Free, 0x1003, 70, 0x99);
         let granules = (3 + 70u64).div_ceil(8);
         let freed =
-            Event::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
+            RingEvent::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
         assert_eq!(collect(&t).last(), Some(&freed));
         t.lock(sp, &held, LockEvent::Taken, Mode::Read, 0xabc0, 77);
-        let taken = Event::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
+        let taken = RingEvent::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
         assert_eq!(collect(&t).last(), Some(&taken));
     }
 
@@ -554,7 +553,7 @@ mod tests {
         }
         let events = collect(&t);
         let top = 3 * PART - 1;
-        assert_eq!(events[events.len() - 2], Event::Call { depth: top & 0x3fff, pc: top as u64 + 1 });
+        assert_eq!(events[events.len() - 2], RingEvent::Call { depth: top & 0x3fff, pc: top as u64 + 1 });
         assert!(events.len() > ENTER_AT_ONCE);
     }
 
@@ -576,11 +575,11 @@ mod tests {
             }
         }
         let events = collect(&t);
-        assert_eq!(events[0], Event::Segment(0x700));
-        assert_eq!(events[1..3], [Event::Part, Event::Call { depth: 0, pc: 0x40_1000 }]);
+        assert_eq!(events[0], RingEvent::Segment(0x700));
+        assert_eq!(events[1..3], [RingEvent::Part, RingEvent::Call { depth: 0, pc: 0x40_1000 }]);
         let pcs: Vec<u32> = events
             .iter()
-            .filter_map(|e| if let Event::Access { pc, .. } = e { Some(*pc) } else { None })
+            .filter_map(|e| if let RingEvent::Access { pc, .. } = e { Some(*pc) } else { None })
             .collect();
         assert_eq!(*pcs.last().unwrap() as usize, ring + 3 * PART - 1);
         assert!(pcs.windows(2).all(|w| w[0] + 1 == w[1]), "a gap or a stale event");

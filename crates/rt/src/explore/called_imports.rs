@@ -14,6 +14,7 @@
 //! Not counted are calls by the only thread: nothing can come between, and what comes before and
 //! behind is ordered by creation and join.
 
+use core::cell::Cell;
 use libc::{Elf64_Ehdr, Elf64_Phdr, Elf64_Rela, Elf64_Sym};
 use raddle_base::hash::fnv64;
 use raddle_wire::explore::{CALLED, flag, gap};
@@ -54,8 +55,8 @@ pub fn prepare() {
     if !has(flag::HIDDEN) || has(flag::PLAIN) {
         return;
     }
-    let imports = &mut state().imports;
-    imports.table = sys::pages(size_of::<Table>()).cast();
+    let mut s = state();
+    s.imports.table = sys::pages(size_of::<Table>()).cast();
     let (mut files, mut n) = ([0; FILES], 0);
     modules::each_beginning(|start, _| {
         if n < FILES {
@@ -63,34 +64,36 @@ pub fn prepare() {
         }
         n += 1;
     });
-    imports.full = n > FILES;
+    s.imports.full = n > FILES;
     for start in &files[..n.min(FILES)] {
         // SAFETY: a file that the loader has mapped and relocated.
         unsafe { redirect(*start) };
     }
-    let stubs = [imports.table as usize, MOST * STUB, (libc::PROT_READ | libc::PROT_EXEC) as usize, 0, 0, 0];
+    let stubs =
+        [s.imports.table as usize, MOST * STUB, (libc::PROT_READ | libc::PROT_EXEC) as usize, 0, 0, 0];
     sys::syscall(libc::SYS_mprotect, stubs);
 }
 
 /// A thread is created, and there was one before.
 pub fn begin() {
     for mark in marks() {
-        *mark &= ALWAYS;
+        mark.set(mark.get() & ALWAYS);
     }
 }
 
 /// There is but one thread again, or the execution ends: what was called is written down.
 pub fn settle() {
-    let imports = &state().imports;
-    if imports.table.is_null() {
+    let mut s = state();
+    let (table, full) = (s.imports.table, s.imports.full);
+    if table.is_null() {
         return;
     }
-    let slot = state().serve.slot();
+    let slot = s.serve.slot();
     for (i, mark) in marks().iter().enumerate() {
         // SAFETY: set by `prepare`; within the table.
-        let name = unsafe { (*imports.table).names[i] };
+        let name = unsafe { (*table).names[i] };
         let known = slot.called as usize;
-        if *mark == 0 || slot.called_names[..known].contains(&name) {
+        if mark.get() == 0 || slot.called_names[..known].contains(&name) {
             continue;
         }
         if known < CALLED {
@@ -100,18 +103,32 @@ pub fn settle() {
             slot.gaps |= gap::MANY_CALLED;
         }
     }
-    if imports.full {
+    if full {
         slot.gaps |= gap::MANY_CALLED;
     }
 }
 
-fn marks() -> &'static mut [u8] {
+/// The function that a stub leads to; anything else is itself.
+pub fn behind_stub(function: usize) -> usize {
+    if !super::is_on() {
+        return function;
+    }
+    let imports = &state().imports;
+    let into = function.wrapping_sub(imports.table as usize);
+    if imports.table.is_null() || into >= imports.count * STUB {
+        return function;
+    }
+    // SAFETY: set by `prepare`; within the table, which the stubs begin.
+    unsafe { (*imports.table).targets[into / STUB] }
+}
+
+fn marks() -> &'static [Cell<u8>] {
     let imports = &state().imports;
     if imports.table.is_null() {
-        return &mut [];
+        return &[];
     }
     // SAFETY: set by `prepare`; one thread runs at a time.
-    unsafe { &mut (&mut (*imports.table).marks)[..imports.count] }
+    unsafe { core::slice::from_raw_parts((&raw const (*imports.table).marks).cast(), imports.count) }
 }
 
 /// What the loader knows of a file.

@@ -35,15 +35,15 @@ pub fn is_due(thread: usize) -> bool {
 
 /// The running thread heeds requests from now on, or not. Whether it did before.
 pub fn set_heeds(heeds: bool) -> bool {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     !core::mem::replace(&mut t.never_cancelled, !heeds)
 }
 
 /// The running thread may be ended at any moment from now on, or not. Whether it might before.
 pub fn set_asynchronous(asynchronous: bool) -> bool {
-    let s = state();
-    core::mem::replace(&mut s.threads[s.current].asynchronous, asynchronous)
+    let mut s = state();
+    core::mem::replace(&mut s.current_thread_mut().asynchronous, asynchronous)
 }
 
 /// Behind a call that is no cancellation point.
@@ -52,7 +52,7 @@ pub fn set_asynchronous(asynchronous: bool) -> bool {
 /// As for [`before`].
 #[inline]
 pub unsafe extern "C-unwind" fn behind_any() {
-    if is_running() && state().threads[state().current].asynchronous {
+    if is_running() && state().current_thread().asynchronous {
         // SAFETY: the caller's.
         unsafe { before() }
     }
@@ -77,8 +77,8 @@ pub unsafe extern "C-unwind" fn after() {
     if !is_running() {
         return;
     }
-    let s = state();
-    if core::mem::take(&mut s.threads[s.current].cut_short) {
+    let mut s = state();
+    if core::mem::take(&mut s.current_thread_mut().cut_short) {
         // SAFETY: the caller's.
         unsafe { act() }
     }
@@ -88,8 +88,8 @@ pub unsafe extern "C-unwind" fn after() {
 unsafe extern "C-unwind" fn act() -> ! {
     static EXIT: Real = Real::new(c"pthread_exit", None);
     type Exit = unsafe extern "C-unwind" fn(usize) -> !;
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     t.never_cancelled = true;
     t.result = CANCELED;
     if s.current == 0 {

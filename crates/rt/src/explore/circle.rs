@@ -71,8 +71,8 @@ impl Circle {
         held: [0; WORDS],
     };
 
-    fn begin(&mut self, from: Op) {
-        *self = Circle { from, private: private_state(), ..Circle::NONE };
+    fn begin(&mut self, from: Op, private: u64) {
+        *self = Circle { from, private, ..Circle::NONE };
     }
 
     fn is_over(&self, op: &Op) -> bool {
@@ -92,10 +92,10 @@ impl Circle {
         self.count += 1;
     }
 
-    /// The step has come round: one more lap without a change, or none.
-    fn come_round(&mut self) {
-        let private = private_state();
-        let timed = self.looked && state().time.looks() < CLOCK_LOOKS;
+    /// The step has come round: one more lap without a change, or none. `private`: what
+    /// [`private_state`] says now; `clock_looks`: how often anybody has looked at a clock.
+    fn come_round(&mut self, private: u64, clock_looks: u32) {
+        let timed = self.looked && clock_looks < CLOCK_LOOKS;
         let overflown = self.count as usize > WORDS;
         if overflown {
             // Not all of them are listed.
@@ -144,12 +144,12 @@ pub fn writes(address: usize) {
 #[cold]
 #[inline(never)]
 fn write(address: usize) {
-    let s = state();
+    let mut s = state();
     // The own stack is compared as a whole, and what lies below belongs to calls that will have
     // returned.
     let low = current().kept[0].wrapping_sub(BELOW);
     if s.running && address.wrapping_sub(low) >= STACK + BELOW {
-        s.threads[s.current].circle.write(address);
+        s.current_thread_mut().circle.write(address);
     }
 }
 
@@ -159,8 +159,8 @@ pub fn writes_bytes(address: usize, len: usize) {
     if len <= 8 {
         writes(address);
     } else if WATCHED.load(Relaxed) {
-        let s = state();
-        s.threads[s.current].circle.count = WORDS as u32 + 1;
+        let mut s = state();
+        s.current_thread_mut().circle.count = WORDS as u32 + 1;
     }
 }
 
@@ -168,36 +168,36 @@ pub fn writes_bytes(address: usize, len: usize) {
 /// only gone round.
 #[inline]
 pub fn pass(op: Op) -> Op {
-    let s = state();
-    let c = &mut s.threads[s.current].circle;
+    let mut s = state();
     let waits = match effect(op.kind()) {
         Effect::Changes => {
-            c.steps = LONGEST;
+            s.current_thread_mut().circle.steps = LONGEST;
             false
         }
         Effect::Writes => {
-            c.write(op.object as usize);
-            goes_round(c, &op)
+            s.current_thread_mut().circle.write(op.object as usize);
+            goes_round(&op)
         }
-        Effect::Nothing => goes_round(c, &op),
+        Effect::Nothing => goes_round(&op),
     };
     if !waits {
         s.progressed = s.pilot.steps();
     }
-    WATCHED.store(c.steps < LONGEST, Relaxed);
+    WATCHED.store(s.current_thread().circle.steps < LONGEST, Relaxed);
     op.with_yields(op.yields() || waits)
 }
 
 /// The program is about to unmap memory.
 pub fn forget() {
-    let s = state();
-    s.threads[..s.count].iter_mut().for_each(|t| t.circle = Circle { steps: LONGEST, ..Circle::NONE });
+    let mut s = state();
+    let count = s.count;
+    s.threads[..count].iter_mut().for_each(|t| t.circle = Circle { steps: LONGEST, ..Circle::NONE });
 }
 
 /// The running thread looks at a clock.
 pub fn looks_at_clock() {
-    let s = state();
-    s.threads[s.current].circle.looked = true;
+    let mut s = state();
+    s.current_thread_mut().circle.looked = true;
 }
 
 /// The running thread goes on.
@@ -207,15 +207,19 @@ pub fn goes_on() {
     WATCHED.store(s.threads[s.current].circle.steps < LONGEST, Relaxed);
 }
 
-fn goes_round(c: &mut Circle, op: &Op) -> bool {
-    if c.is_over(op) {
-        c.come_round();
-    } else if c.steps >= LONGEST {
-        c.begin(*op);
+fn goes_round(op: &Op) -> bool {
+    let mut s = state();
+    let circle = &s.current_thread().circle;
+    if circle.is_over(op) {
+        let (private, clock_looks) = (private_state(), s.time.looks());
+        s.current_thread_mut().circle.come_round(private, clock_looks);
+    } else if circle.steps >= LONGEST {
+        let private = private_state();
+        s.current_thread_mut().circle.begin(*op, private);
     } else {
-        c.steps += 1;
+        s.current_thread_mut().circle.steps += 1;
     }
-    c.laps >= if has(flag::PLAIN) { MANY } else { 1 }
+    s.current_thread().circle.laps >= if has(flag::PLAIN) { MANY } else { 1 }
 }
 
 enum Effect {

@@ -11,7 +11,7 @@ use crate::sys;
 /// The execution ends with `what`; `thread` is who failed.
 #[cold]
 pub fn ends(what: u32, thread: usize) -> ! {
-    let s = state();
+    let mut s = state();
     s.serve.slot().thread = thread as u32;
     if has(flag::TRAP_AT_FAILURE) {
         // SAFETY: a debugger is asked for.
@@ -22,8 +22,8 @@ pub fn ends(what: u32, thread: usize) -> ! {
 
 #[cold]
 pub fn use_after_free(address: usize, pc: usize) -> ! {
-    let s = state();
-    s.threads[s.current].pc = pc;
+    let mut s = state();
+    s.current_thread_mut().pc = pc;
     s.serve.slot().address = address as u64;
     ends(outcome::USE_AFTER_FREE, s.current)
 }
@@ -38,14 +38,15 @@ pub fn use_of_left_stack(address: usize, whose: usize, pc: usize) -> ! {
 
 #[cold]
 pub fn double_free(address: usize, pc: usize) -> ! {
-    let s = state();
-    s.threads[s.current].pc = pc;
+    let mut s = state();
+    s.current_thread_mut().pc = pc;
     s.serve.slot().address = address as u64;
     ends(outcome::DOUBLE_FREE, s.current)
 }
 
 fn add(bytes: &[u8]) {
-    let slot = state().serve.slot();
+    let mut s = state();
+    let slot = s.serve.slot();
     let at = slot.message_len as usize;
     let n = bytes.len().min(slot.message.len() - at);
     slot.message[at..at + n].copy_from_slice(&bytes[..n]);
@@ -88,8 +89,8 @@ pub unsafe fn assertion(
         add(b"\n");
     }
     signals::handle_abort();
-    let s = state();
-    s.threads[s.current].pc = pc;
+    let mut s = state();
+    s.current_thread_mut().pc = pc;
     ends(outcome::ASSERTION, s.current)
 }
 
@@ -100,9 +101,9 @@ pub fn aborts(pc: usize) {
         return;
     }
     signals::handle_abort();
-    let s = state();
+    let mut s = state();
     let thrown = has_exception();
-    s.threads[s.current].pc = if thrown { thrown_at(pc) } else { pc };
+    s.current_thread_mut().pc = if thrown { thrown_at(pc) } else { pc };
     ends(if thrown { outcome::EXCEPTION } else { outcome::ABORT }, s.current)
 }
 
@@ -187,14 +188,14 @@ extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut 
     if unsafe { faults::divert(signal, info, context) } {
         return;
     }
-    let s = state();
+    let mut s = state();
     // SAFETY: as above.
     unsafe {
         s.serve.slot().address = (*info).si_addr() as u64;
         let pc = (*context).uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
         // The place of a crash is the instruction itself; everywhere else it is the one behind a
         // call.
-        s.threads[s.current].pc = pc + 1;
+        s.current_thread_mut().pc = pc + 1;
     }
     s.serve.slot().detail = signal as u64;
     ends(outcome::SIGNAL, s.current)

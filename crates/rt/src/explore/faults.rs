@@ -61,7 +61,7 @@ pub struct Fault {
 /// # Safety
 /// What the kernel hands to a handler, for the running thread.
 pub unsafe fn divert(signal: c_int, info: *const libc::siginfo_t, context: *mut libc::ucontext_t) -> bool {
-    let s = state();
+    let mut s = state();
     let me = s.current;
     if !signals::would_handle(me, signal) {
         return false;
@@ -144,5 +144,5 @@ unsafe extern "C-unwind" fn handle(frame: *mut Frame) {
     unsafe {
         signals::handle_fault((*frame).signal, &raw mut (*frame).info, (&raw mut (*frame).context).cast());
     }
-    state().threads[state().current].fault = None;
+    state().current_thread_mut().fault = None;
 }

@@ -9,7 +9,6 @@
 
 use raddle_wire::explore::outside;
 
-use super::state;
 use crate::sys;
 
 /// Descriptors that are looked at: those of standard input and output are not.
@@ -47,9 +46,8 @@ fn first_free() -> isize {
 }
 
 impl Files {
-    /// Before the first execution.
-    pub fn note(&mut self) {
-        let output = state().output;
+    /// Before the first execution. `output`: the descriptor that raddle has opened for itself.
+    pub fn note(&mut self, output: usize) {
         self.count = 0;
         for open in (FIRST..LAST).filter(|fd| *fd != output).map(look) {
             if open.flags >= 0 && self.count < MOST {

@@ -104,7 +104,7 @@ fn is_any_alive() -> bool {
 #[cold]
 pub fn wakes_who_share() -> bool {
     const MOST: u32 = 2000;
-    let s = state();
+    let mut s = state();
     let shares = |i: &usize| {
         let t = &state().threads[*i];
         let on_condition = !t.ended && t.meant.kind() == OpKind::CondWake && !t.told;

@@ -16,6 +16,7 @@ use raddle_wire::explore::gap;
 
 use super::point::{point, uninterrupted};
 use super::{Wait, fatal, hidden, is_on, known_places, leaks, op, races, state};
+use crate::handle::Handle;
 use crate::hub::modules;
 use crate::{sys, trace};
 
@@ -77,14 +78,14 @@ pub fn prepare() {
     HIGHEST.store(sys::pages(MAX_THREADS * size_of::<usize>()) as usize, Relaxed);
 }
 
-fn arena(thread: usize) -> &'static mut Arena {
+fn arena(thread: usize) -> Handle<Arena> {
     // SAFETY: reserved, zero at first, and only its thread's.
-    unsafe { &mut *((RANGE.start + (thread << LOG2_ARENA)) as *mut Arena) }
+    unsafe { Handle::new((RANGE.start + (thread << LOG2_ARENA)) as *mut Arena) }
 }
 
-fn highest(thread: usize) -> &'static mut usize {
+fn highest(thread: usize) -> Handle<usize> {
     // SAFETY: one word for each thread, and only its own.
-    unsafe { &mut *(HIGHEST.load(Relaxed) as *mut usize).add(thread) }
+    unsafe { Handle::new((HIGHEST.load(Relaxed) as *mut usize).add(thread)) }
 }
 
 pub fn is_ours(p: usize) -> bool {
@@ -141,9 +142,9 @@ pub fn put_back() {
 
 /// An entry of the list: where the block is, and its size. Nowhere, of one that was handed out
 /// again.
-fn freed_block(i: usize) -> &'static mut (usize, usize) {
+fn freed_block(i: usize) -> Handle<(usize, usize)> {
     // SAFETY: the list has room for `MOST_FREED`, and one thread runs at a time.
-    unsafe { &mut *(LIST.load(Relaxed) as *mut (usize, usize)).add(i) }
+    unsafe { Handle::new((LIST.load(Relaxed) as *mut (usize, usize)).add(i)) }
 }
 
 /// A block of the arena that was freed in this execution and has room for `n` bytes, the first that
@@ -151,7 +152,7 @@ fn freed_block(i: usize) -> &'static mut (usize, usize) {
 /// seen for some time.
 #[cold]
 fn freed_before(thread: usize, n: usize, align: usize) -> Option<usize> {
-    let a = arena(thread);
+    let mut a = arena(thread);
     let (from, to) = (KEPT.load(Relaxed), COUNT.load(Relaxed).min(MOST_FREED));
     let fits = |i: &usize| {
         let (p, size) = *freed_block(*i);
@@ -164,7 +165,7 @@ fn freed_before(thread: usize, n: usize, align: usize) -> Option<usize> {
     let close = others().take(FEW).find(|i| fits(i) && freed_block(*i).1 / 2 <= n);
     let i = close.or_else(|| others().find(fits))?;
     a.looked_through = i + 1;
-    let (p, size) = core::mem::take(freed_block(i));
+    let (p, size) = core::mem::take(&mut *freed_block(i));
     mark(p, size, false);
     // What was there was another object.
     hidden::unmapped(p, size);
@@ -175,7 +176,7 @@ fn freed_before(thread: usize, n: usize, align: usize) -> Option<usize> {
 
 pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     let thread = state().current;
-    let a = arena(thread);
+    let mut a = arena(thread);
     let base = &raw mut *a as usize;
     let start = base + a.used.max(size_of::<Arena>()) + HEAD;
     let p = start.next_multiple_of(align.max(16));
@@ -187,7 +188,7 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
         (p, size)
     } else {
         a.used = p + size - base;
-        let highest = highest(thread);
+        let mut highest = highest(thread);
         // What is left of an earlier execution goes, and what the block before may have run over
         // into.
         let stale = highest.saturating_sub(p).max(OVERRUN).min(size);

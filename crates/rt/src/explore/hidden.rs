@@ -10,6 +10,7 @@ use raddle_wire::explore::{HIDDEN, Hidden, flag, gap, outcome};
 
 use super::{called_imports, has, state};
 use crate::detect::thread::current;
+use crate::handle::Handle;
 use crate::sys;
 
 /// At the start of the process.
@@ -21,14 +22,14 @@ pub fn prepare() {
 }
 
 #[inline(always)]
-fn detector() -> Option<&'static mut HiddenRaces> {
+fn detector() -> Option<Handle<HiddenRaces>> {
     // SAFETY: null, or memory of the detector's own; one thread runs at a time.
-    unsafe { state().hidden.as_mut() }
+    unsafe { Handle::or_none(state().hidden) }
 }
 
 /// An execution begins.
 pub fn begin() {
-    if let Some(detector) = detector() {
+    if let Some(mut detector) = detector() {
         detector.reset();
     }
     state().reuse = Reuse { held: [0; 64], freed: false };
@@ -37,7 +38,7 @@ pub fn begin() {
 /// The execution has come to this [`outcome`].
 pub fn end(what: u32) {
     let Some(detector) = detector() else { return };
-    let s = state();
+    let mut s = state();
     let mut gaps = if detector.forgot() { gap::FORGOT } else { 0 };
     // Those who wait for each other, and those who go on for ever, have done all that they can.
     let whole = matches!(what, outcome::EXIT | outcome::DEADLOCK | outcome::STEP_LIMIT);
@@ -60,7 +61,7 @@ pub fn end(what: u32) {
 /// There is something for which no schedule stands.
 #[inline]
 pub fn note(gap: u32) {
-    let s = state();
+    let mut s = state();
     // Where all others have been joined, nothing can come between.
     if !s.hidden.is_null() && s.joined + 1 < s.count {
         s.serve.slot().gaps |= gap;
@@ -85,7 +86,7 @@ impl Reuse {
 /// An atomic is accessed that holds this.
 #[inline]
 pub fn holds(value: usize) {
-    let s = state();
+    let mut s = state();
     if !s.hidden.is_null() && super::heap::is_ours(value) {
         let (word, bit) = Reuse::bit(value);
         s.reuse.held[word] |= bit;
@@ -96,7 +97,7 @@ pub fn holds(value: usize) {
 /// The block is given back.
 #[inline]
 pub fn gives_back(p: usize) {
-    let s = state();
+    let mut s = state();
     let (word, bit) = Reuse::bit(p);
     s.reuse.freed |= s.reuse.held[word] & bit != 0;
 }
@@ -112,7 +113,7 @@ pub fn hands_out() {
 /// The thread makes this step, which has been recorded.
 #[inline]
 pub fn stepped(thread: usize, op: &Op) {
-    if let Some(detector) = detector() {
+    if let Some(mut detector) = detector() {
         if op.kind() == OpKind::Signal {
             note(gap::SIGNAL);
         }
@@ -154,13 +155,13 @@ pub fn freed(address: usize, len: usize, pc: usize) {
 
 /// Memory is unmapped, and what comes there next is other memory.
 pub fn unmapped(address: usize, len: usize) {
-    if let Some(detector) = detector() {
+    if let Some(mut detector) = detector() {
         detector.forget(address as u64, (address + len) as u64);
     }
 }
 
 #[inline]
-fn each(detector: &mut HiddenRaces, what: (Act, bool), address: usize, len: usize, pc: usize) {
+fn each(mut detector: Handle<HiddenRaces>, what: (Act, bool), address: usize, len: usize, pc: usize) {
     let (me, end) = (state().current, address + len);
     let mut at = address;
     while at < end {
@@ -175,7 +176,8 @@ fn each(detector: &mut HiddenRaces, what: (Act, bool), address: usize, len: usiz
 
 #[cold]
 fn found(access: [Touch; 2], pc: usize) {
-    let slot = state().serve.slot();
+    let mut s = state();
+    let slot = s.serve.slot();
     let known = slot.hiddens as usize;
     let same = |h: &Hidden| h.access.map(|a| a.pc) == access.map(|a| a.pc);
     if known < HIDDEN && !slot.hidden[..known].iter().any(same) {

@@ -35,7 +35,7 @@ pub struct Quiet {
 
 /// What an operation is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum AtomicKind {
     Ordinary,
     Quiet,
     /// Of a mutex: `Lock`, `TryLock`, `Unlock`.
@@ -43,19 +43,19 @@ pub enum Place {
 }
 
 /// In the cache, above an address.
-const KINDS: [Place; 5] = [
-    Place::Ordinary,
-    Place::Quiet,
-    Place::Mutex(OpKind::Lock),
-    Place::Mutex(OpKind::Unlock),
-    Place::Mutex(OpKind::TryLock),
+const KINDS: [AtomicKind; 5] = [
+    AtomicKind::Ordinary,
+    AtomicKind::Quiet,
+    AtomicKind::Mutex(OpKind::Lock),
+    AtomicKind::Mutex(OpKind::Unlock),
+    AtomicKind::Mutex(OpKind::TryLock),
 ];
 const SHIFT: u32 = 60;
 const ADDRESS: usize = (1 << SHIFT) - 1;
 
 /// At the start of the process.
 pub fn prepare() {
-    let s = state();
+    let mut s = state();
     // SAFETY: the mapped header, and the table behind it.
     unsafe {
         let header = &*s.header;
@@ -67,21 +67,21 @@ pub fn prepare() {
 
 /// What the atomic operation that returns to `pc` is.
 #[inline]
-pub fn place(pc: usize) -> Place {
-    let s = state();
+pub fn place(pc: usize) -> AtomicKind {
+    let mut s = state();
     if s.quiet.sites.1 == 0 {
-        return Place::Ordinary;
+        return AtomicKind::Ordinary;
     }
     let place = s.quiet.known(pc);
-    let t = &mut s.threads[s.current];
-    t.quiet = if place == Place::Quiet { t.quiet + 1 } else { 0 };
-    if t.quiet > MOST { Place::Ordinary } else { place }
+    let t = s.current_thread_mut();
+    t.quiet = if place == AtomicKind::Quiet { t.quiet + 1 } else { 0 };
+    if t.quiet > MOST { AtomicKind::Ordinary } else { place }
 }
 
 /// Has the running thread made so many in a row that it may be waiting?
 pub fn may_wait() -> bool {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     let waits = t.quiet > MOST;
     if waits {
         t.quiet = 0;
@@ -93,14 +93,14 @@ pub fn may_wait() -> bool {
 /// knows what the block is.
 #[inline]
 pub fn frees_quietly(pc: usize) -> bool {
-    let s = state();
+    let mut s = state();
     if s.quiet.sites.1 == 0 {
         return false;
     }
     let t = current();
     // SAFETY: the shadow stack, of which the newest entry is taken, if there is one.
     let caller = unsafe { if t.sp > t.trace.stack { *t.sp.sub(1) } else { 0 } };
-    s.quiet.known(pc) == Place::Quiet || s.quiet.known(caller) == Place::Quiet
+    s.quiet.known(pc) == AtomicKind::Quiet || s.quiet.known(caller) == AtomicKind::Quiet
 }
 
 /// Is this the C library's own code, or the loader's?
@@ -111,13 +111,13 @@ pub fn is_of_libc(pc: usize) -> bool {
 
 impl Quiet {
     #[inline]
-    fn known(&mut self, pc: usize) -> Place {
+    fn known(&mut self, pc: usize) -> AtomicKind {
         let known = self.cache[pc % CACHE];
         if known & ADDRESS == pc { KINDS[known >> SHIFT] } else { self.look_up(pc) }
     }
 
     #[cold]
-    fn look_up(&mut self, pc: usize) -> Place {
+    fn look_up(&mut self, pc: usize) -> AtomicKind {
         // SAFETY: the header's table.
         let sites = unsafe { core::slice::from_raw_parts(self.sites.0, self.sites.1) };
         let at = pc.wrapping_sub(self.bias) as u64;

@@ -12,6 +12,7 @@ use raddle_wire::explore::{LEAKS, Leak, flag};
 
 use super::{has, heap, snapshot, state, threads};
 use crate::detect::thread::current;
+use crate::handle::Handle;
 use crate::sys;
 
 const MOST: usize = 1 << 16;
@@ -32,9 +33,9 @@ pub struct Leaks {
     waiting: [u32; MOST],
 }
 
-fn leaks() -> Option<&'static mut Leaks> {
+fn leaks() -> Option<Handle<Leaks>> {
     // SAFETY: null, or memory of its own; one thread runs at a time.
-    unsafe { state().leaks.as_mut() }
+    unsafe { Handle::or_none(state().leaks) }
 }
 
 /// At the start of the process.
@@ -46,7 +47,7 @@ pub fn prepare() {
 
 /// An execution begins.
 pub fn begin() {
-    if let Some(leaks) = leaks() {
+    if let Some(mut leaks) = leaks() {
         leaks.count = 0;
     }
 }
@@ -54,21 +55,22 @@ pub fn begin() {
 /// A block of `size` bytes is handed out.
 #[inline]
 pub fn allocated(at: usize, size: usize) {
-    if let Some(leaks) = leaks()
+    if let Some(mut leaks) = leaks()
         && state().running
         && leaks.count < MOST
     {
         let t = current();
         let mut frames = [0; 1 + CALLERS];
         t.frames(t.caller, &mut frames);
-        leaks.blocks[leaks.count] = Block { at, size, reached: false, frames };
+        let count = leaks.count;
+        leaks.blocks[count] = Block { at, size, reached: false, frames };
         leaks.count += 1;
     }
 }
 
 /// The program ends: what is lost goes into the slot.
 pub fn look() {
-    if let Some(leaks) = leaks() {
+    if let Some(mut leaks) = leaks() {
         leaks.keep_live();
         if leaks.count > 0 && leaks.count < MOST {
             leaks.reach();
@@ -137,7 +139,8 @@ impl Leaks {
     }
 
     fn report(&mut self) {
-        let slot = state().serve.slot();
+        let mut s = state();
+        let slot = s.serve.slot();
         for block in self.live().iter().filter(|b| !b.reached) {
             let number = raddle_explore::races::number(block.frames[0], block.frames[1]);
             let known = slot.leaks as usize;

@@ -14,7 +14,7 @@
 use core::ffi::c_int;
 
 use raddle_explore::races::Deed;
-use raddle_explore::stale::{Model, Order, Place};
+use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::flag;
 
@@ -22,6 +22,7 @@ use super::point::point;
 use super::sync::choose_by;
 use super::{Wait, has, op, races, state};
 use crate::detect::thread::current;
+use crate::handle::Handle;
 use crate::interpose::channel;
 use crate::sys;
 
@@ -31,14 +32,14 @@ const ANNOTATIONS: u64 = 1 << 60;
 
 /// The model, if it is asked for and an execution is under way.
 #[inline(always)]
-pub(super) fn model() -> Option<&'static mut Model> {
+pub(super) fn model() -> Option<Handle<Model>> {
     let s = state();
     if s.memory.is_null() || !s.running {
         return None;
     }
     // SAFETY: memory of the model's own; one thread runs at a time, and no reference is kept across
     // a point.
-    Some(unsafe { &mut *s.memory })
+    unsafe { Handle::or_none(s.memory) }
 }
 
 /// At the start of the process.
@@ -63,11 +64,11 @@ pub fn load<T: Into<u128>>(address: usize, size: usize, order: c_int, now: T, pc
     if state().memory.is_null() {
         return None;
     }
-    load_of_several(place(address, size, now.into()), Order::from_number(order), pc)
+    load_of_several(place(address, size, now.into()), AtomicOrder::from_number(order), pc)
 }
 
 #[cold]
-fn load_of_several(place: Place, order: Order, pc: usize) -> Option<u128> {
+fn load_of_several(place: AtomicObject, order: AtomicOrder, pc: usize) -> Option<u128> {
     let me = state().current;
     let count = model()?.clock(me).map(|c| c.next(me));
     let n = if has(flag::C11) { model()?.candidates(me, place, order) } else { 1 };
@@ -81,10 +82,10 @@ fn load_of_several(place: Place, order: Order, pc: usize) -> Option<u128> {
 /// The thread is about to store `value`.
 #[inline]
 pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         let (before, me) = (place(address, size, word(address, size)), state().current);
         let count = model.clock(me).map(|c| c.next(me));
-        model.store(me, before, Order::from_number(order), value.into());
+        model.store(me, before, AtomicOrder::from_number(order), value.into());
         races::atomic(Deed::Store, &before, count, current().caller);
     }
 }
@@ -93,14 +94,14 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
 /// when it did not.
 #[inline]
 pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         let (before, me) = (place(address, size, old.into()), state().current);
         let count = model.clock(me).map(|c| c.next(me));
         let deed = if wrote { Deed::Store } else { Deed::Load };
         if wrote {
-            model.rmw(me, before, Order::from_number(orders.0), word(address, size));
+            model.rmw(me, before, AtomicOrder::from_number(orders.0), word(address, size));
         } else {
-            model.load(me, before, Order::from_number(orders.1), 0);
+            model.load(me, before, AtomicOrder::from_number(orders.1), 0);
         }
         races::atomic(deed, &before, count, current().caller);
     }
@@ -108,15 +109,15 @@ pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int
 
 /// A fence. One that is seq_cst takes its place among those of the others.
 pub fn fence(order: c_int, pc: usize) {
-    let mut order = Order::from_number(order);
-    if order == Order::SeqCst && has(flag::C11) {
+    let mut order = AtomicOrder::from_number(order);
+    if order == AtomicOrder::SeqCst && has(flag::C11) {
         point(op(OpKind::Fence, 0, pc), Wait::Nothing, pc);
-    } else if order == Order::SeqCst {
-        state().threads[state().current].fenced = true;
+    } else if order == AtomicOrder::SeqCst {
+        state().current_thread_mut().fenced = true;
         // Two of them do not synchronise by themselves.
-        order = Order::AcqRel;
+        order = AtomicOrder::AcqRel;
     }
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.fence(state().current, order);
     }
 }
@@ -125,8 +126,8 @@ pub fn fence(order: c_int, pc: usize) {
 /// no step, but whether loads could have passed stores depends on it.
 #[inline]
 pub fn has_fenced() -> bool {
-    let s = state();
-    core::mem::take(&mut s.threads[s.current].fenced)
+    let mut s = state();
+    core::mem::take(&mut s.current_thread_mut().fenced)
 }
 
 /// The running thread makes this step.
@@ -140,7 +141,7 @@ pub fn did(o: &Op) {
 #[cold]
 fn synchronises(o: &Op) {
     use OpKind::*;
-    let Some(model) = model() else { return };
+    let Some(mut model) = model() else { return };
     let s = state();
     let me = s.current;
     if s.threads[me].arrived != 0 {
@@ -178,7 +179,7 @@ fn synchronises(o: &Op) {
 
 /// The running thread has created `child`.
 pub fn created(child: usize) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.create(state().current, child);
     }
 }
@@ -186,9 +187,9 @@ pub fn created(child: usize) {
 /// The running thread comes past an initialiser, or is about to run it. One that threw happened
 /// before.
 pub fn initialises(at: usize) {
-    let s = state();
+    let mut s = state();
     let me = s.current;
-    let Some(model) = model() else { return };
+    let Some(mut model) = model() else { return };
     for i in (0..s.count).filter(|i| *i != me && s.threads[*i].initialisers.contains(&at)) {
         model.join(me, i);
     }
@@ -199,34 +200,34 @@ pub fn initialises(at: usize) {
 
 /// What the running thread does comes after whoever has [`released`] this.
 pub fn acquired(at: usize) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.acquire(state().current, at as u64);
     }
 }
 
 /// The running thread has come past an initialiser.
 pub fn initialised(at: usize) {
-    let s = state();
-    s.threads[s.current].initialisers.iter_mut().filter(|i| **i == at).for_each(|i| *i = 0);
+    let mut s = state();
+    s.current_thread_mut().initialisers.iter_mut().filter(|i| **i == at).for_each(|i| *i = 0);
     released(at);
 }
 
 /// The running thread has run an initialiser to its end, or ends and gives up a mutex, or a FILE.
 pub fn released(at: usize) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.release(state().current, at as u64);
     }
 }
 
 /// An annotation says that what the thread has done happened before whoever [`expects`] `key`.
 pub fn promises(key: usize) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.release(state().current, ANNOTATIONS | key as u64);
     }
 }
 
 pub fn expects(key: usize) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.acquire(state().current, ANNOTATIONS | key as u64);
     }
 }
@@ -234,13 +235,13 @@ pub fn expects(key: usize) {
 /// A plain write of so many bytes, at least.
 #[inline]
 pub fn written(address: usize, len: usize) {
-    if let Some(model) = model() {
+    if let Some(mut model) = model() {
         model.forget(address as u64, (address + len) as u64);
     }
 }
 
-fn place(address: usize, size: usize, value: u128) -> Place {
-    Place { address: address as u64, size: size as u8, value }
+fn place(address: usize, size: usize, value: u128) -> AtomicObject {
+    AtomicObject { address: address as u64, size: size as u8, value }
 }
 
 /// What memory has. No other thread runs.

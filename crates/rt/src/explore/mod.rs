@@ -49,6 +49,11 @@
 //! - All that is written here between two points of one execution lies in [`State`], in the heap, or in memory that the
 //!   snapshot puts back. `State` is never part of the snapshot.
 //! - Nothing here calls into the C library while an execution runs, but for functions that take no lock.
+//! - Nobody holds a reference to [`State`], or to a part of it, across a call that may ask for it
+//!   again. [`state`] gives a [`Handle`], which is a pointer: each access through it makes a
+//!   reference of its own. Where several parts are used together (`let s = &mut *s;`), nothing is
+//!   called meanwhile but methods of those parts, and these do not ask for the state. A method that
+//!   has to is a function that takes the handle.
 //!
 //! Deviations from the paper: (1) its scheduler has all threads of the process; a thread that
 //! raddle did not see created (inside a library, by `clone`) runs freely. (2) Objects are named by
@@ -56,7 +61,7 @@
 //! order in which they are met.
 
 mod awaits;
-mod called_imports;
+pub mod called_imports;
 pub mod cancel;
 mod circle;
 pub mod exec;
@@ -106,6 +111,7 @@ pub use serve::{
 pub use snapshot::{mapped, mapping, mapping_again, protecting, replacing, unmapping};
 pub use threads::Logical;
 
+use crate::handle::Handle;
 use crate::mode::{self, Mode};
 use crate::sys;
 
@@ -247,11 +253,23 @@ pub struct State {
     sent: u64,
 }
 
+impl State {
+    #[inline(always)]
+    fn current_thread(&self) -> &Logical {
+        &self.threads[self.current]
+    }
+
+    #[inline(always)]
+    pub fn current_thread_mut(&mut self) -> &mut Logical {
+        &mut self.threads[self.current]
+    }
+}
+
+/// The one [`State`], set before [`is_on`]; see the invariants on references.
 #[inline(always)]
-pub fn state() -> &'static mut State {
-    // SAFETY: set before `is_on`. One thread runs at a time, and a reference is not kept across a
-    // switch.
-    unsafe { &mut *STATE.load(Relaxed) }
+pub fn state() -> Handle<State> {
+    // SAFETY: never freed, and one thread runs at a time.
+    unsafe { Handle::new(STATE.load(Relaxed)) }
 }
 
 /// The process is to be explored, by the orders in `header`. Not inlined: its frame has a megabyte,

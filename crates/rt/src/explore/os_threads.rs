@@ -72,7 +72,7 @@ pub unsafe fn start(i: usize, attributes: *const c_void) -> Result<usize, c_int>
 }
 
 extern "C" fn live(i: usize) -> usize {
-    let t = current();
+    let mut t = current();
     t.trace.open(1 << 20);
     t.sp = t.trace.stack;
     t.always_look();

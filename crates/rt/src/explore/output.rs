@@ -54,7 +54,8 @@ pub fn note() {
     if fd == 0 {
         return;
     }
-    let slot = state().serve.slot();
+    let mut s = state();
+    let slot = s.serve.slot();
     let mut hash = Fnv64::new();
     let mut part = [0u8; 4096];
     let mut at = 0;

@@ -3,7 +3,7 @@
 use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{flag, gap, outcome, outside, point as of_table};
 
-use super::known_places::Place;
+use super::known_places::AtomicKind;
 use super::signals::Ran;
 use super::switch::switch;
 use super::threads::Role;
@@ -54,7 +54,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     }
     let op = circle::pass(op);
     loop {
-        let s = state();
+        let mut s = state();
         s.pending[me] = op;
         let t = &mut s.threads[me];
         t.meant = op;
@@ -100,7 +100,7 @@ const MOST_ALONE: u32 = 1000;
 /// all the same: it tells executions apart.
 fn goes_alone(op: &Op, wait: Wait) -> bool {
     use OpKind::*;
-    let s = state();
+    let mut s = state();
     let told = matches!(op.kind(), Create | Exit | Join | AtomicLoad | DataRead | Choose);
     s.alone += 1;
     let signals = s.arrived | s.threads[s.current].arrived;
@@ -109,13 +109,13 @@ fn goes_alone(op: &Op, wait: Wait) -> bool {
 
 /// The running thread takes (1) or gives (-1) a lock of the C library.
 pub fn uninterrupted(by: i32) {
-    let s = state();
-    s.threads[s.current].uninterrupted += by;
+    let mut s = state();
+    s.current_thread_mut().uninterrupted += by;
 }
 
 /// As [`point`], for a wait that may be given up when it is `due`, or broken off.
 pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> End {
-    let s = state();
+    let mut s = state();
     let me = s.current;
     if !s.running {
         return if wait.is_over(me) || due.is_none() { End::Over } else { End::GaveUp };
@@ -126,7 +126,7 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
     (s.threads[me].began, s.threads[me].yields_before) = (s.time.passed, s.yields);
     let op = circle::pass(op);
     loop {
-        let s = state();
+        let mut s = state();
         s.pending[me] = op;
         let t = &mut s.threads[me];
         (t.meant, t.altered) = (op, false);
@@ -160,7 +160,7 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
 
 /// The pilot chooses who is next; the running thread goes on when it is chosen.
 pub fn schedule() {
-    let s = state();
+    let mut s = state();
     let me = s.current;
     let next = decide();
     if next != me {
@@ -180,7 +180,7 @@ pub fn schedule() {
 /// As [`schedule`], for a thread that has ended.
 pub fn leave_for_good() -> ! {
     let next = decide();
-    let s = state();
+    let mut s = state();
     s.current = next;
     trace::turn(next);
     if os_threads::are_used() {
@@ -194,21 +194,25 @@ pub fn leave_for_good() -> ! {
 fn decide() -> usize {
     trace::settle();
     find_enabled();
-    let s = state();
+    let mut s = state();
     if s.enabled.is_empty() && !sees_outside() {
         fatal::ends(outcome::DEADLOCK, s.current);
     }
+    let s = &mut *s;
     let order = s.serve.prefix();
     let view = View { enabled: &s.enabled, reluctant: &s.reluctant, pending: &s.pending[..s.count] };
     let next = s.pilot.choose(order, &view);
     let mut trace = s.serve.trace();
     let full = s.pilot.record(&view, &mut trace).is_err();
     s.serve.recorded(&trace);
-    hidden::stepped(next.index(), &s.pending[next.index()]);
+    let mut s = state();
+    let step = s.pending[next.index()];
+    hidden::stepped(next.index(), &step);
     s.serve.note_stack(next.index(), s.threads[next.index()].pc);
     if full || s.pilot.steps() >= s.serve.max_steps {
         fatal::ends(outcome::STEP_LIMIT, next.index());
     }
+    let s = &mut *s;
     if s.ending > 0 {
         s.threads[..s.count].iter_mut().filter(|t| t.ends_process).for_each(|t| t.lets_pass += 1);
     }
@@ -232,7 +236,7 @@ fn decide() -> usize {
 
 /// Sorts the threads: able to go on, able to give up waiting, waiting.
 fn find_enabled() {
-    let s = state();
+    let mut s = state();
     s.enabled.clear();
     s.reluctant.clear();
     let (mut able, mut awake, mut timed) = (false, false, false);
@@ -244,26 +248,27 @@ fn find_enabled() {
             continue;
         }
         let id = ThreadId(i as u16);
+        let (altered, meant, sleeps_until, due) = (t.altered, t.meant, t.sleeps_until, t.due);
         if t.wait.is_over(i) {
             s.enabled.insert(id);
             able = true;
-            match t.sleeps_until {
+            match sleeps_until {
                 Some(until) => is_due(until),
                 None => awake = true,
             }
-            if t.altered {
+            if altered {
                 // It was told while it could have given up: what it does now is what it first meant
                 // to do.
-                s.pending[i] = t.meant;
+                s.pending[i] = meant;
                 s.threads[i].altered = false;
             }
         } else if signals::is_interrupted(i) {
             // It can run a handler, and then goes on waiting.
-            s.pending[i] = Op::new(OpKind::Signal, i as u64, t.meant.site);
+            s.pending[i] = Op::new(OpKind::Signal, i as u64, meant.site);
             s.threads[i].altered = true;
             s.enabled.insert(id);
             (able, awake) = (true, true);
-        } else if let Some(due) = t.due {
+        } else if let Some(due) = due {
             timed = true;
             is_due(due);
         }
@@ -309,9 +314,11 @@ const LAST_STEPS: u32 = 300;
 /// A program that ends while its threads run is most often meant to do their work first: to end it
 /// now is a choice that a thread is reluctant to make, for a while. Some threads never end.
 fn hold_back_exit() {
-    let s = state();
-    let ends = |i: &usize| s.threads[*i].ends_process && !s.threads[*i].ended;
-    for i in (0..s.count).filter(ends) {
+    let mut s = state();
+    for i in 0..s.count {
+        if !s.threads[i].ends_process || s.threads[i].ended {
+            continue;
+        }
         let others = (0..s.count).any(|o| o != i && s.enabled.contains(ThreadId(o as u16)));
         if others && s.threads[i].lets_pass < LAST_STEPS {
             s.reluctant.insert(ThreadId(i as u16));
@@ -320,7 +327,7 @@ fn hold_back_exit() {
 }
 
 fn give_up(i: usize, kind: OpKind, reluctant: bool) {
-    let s = state();
+    let mut s = state();
     let meant = s.threads[i].meant;
     let o = Op::new(kind, meant.object, meant.site).with_other(meant.other);
     let t = &s.threads[i];
@@ -373,9 +380,9 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
         return;
     }
     match known_places::place(pc) {
-        Place::Ordinary => {}
-        Place::Mutex(kind) => return mutex(kind, address, pc),
-        Place::Quiet => {
+        AtomicKind::Ordinary => {}
+        AtomicKind::Mutex(kind) => return mutex(kind, address, pc),
+        AtomicKind::Quiet => {
             if super::heap::is_freed(address) {
                 fatal::use_after_free(address, pc);
             }
@@ -492,8 +499,8 @@ pub fn fills(address: usize, pc: usize) {
     if s.serve.is_point(pc) || has(flag::ALL_DATA) {
         let o = op(OpKind::DataWrite, address & !7, pc).with_bytes(address as u64, 1).with_global(true);
         memory(o, Wait::Nothing, address, pc);
-        let s = state();
-        s.threads[s.current].fills_at = pc;
+        let mut s = state();
+        s.current_thread_mut().fills_at = pc;
     } else if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
     }
@@ -579,7 +586,7 @@ fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
         Spin::No => point(o.with_fence(c11::has_fenced()), wait, pc),
         Spin::Again => hidden::note(gap::REPEATED),
         Spin::Long => {
-            let s = state();
+            let mut s = state();
             if has(flag::SPINS) && s.threads[s.current].idles && !has_pause(pc) {
                 let by = s.current as u32;
                 let slot = s.serve.slot();
@@ -624,29 +631,30 @@ const LAP: u32 = 2;
 /// no call. While nobody else runs it reads what it read before, so there is nothing to choose; a
 /// loop that gives up after some time, as locks have it, comes to its end.
 fn spins(o: &Op) -> Spin {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let me = s.current;
     let same = |a: &Op| (a.kind(), a.address(), a.site) == (o.kind(), o.address(), o.site);
     let reads = matches!(o.kind(), OpKind::AtomicLoad | OpKind::DataRead);
-    let last = s.pending[s.current];
-    let repeats = reads && (same(&last) || same(&t.recent));
+    let last = s.pending[me];
+    let repeats = reads && (same(&last) || same(&s.threads[me].recent));
     if repeats && !same(&last) {
         // The other of two: the next but one is this again.
-        t.recent = last;
-        s.pending[s.current] = *o;
+        s.threads[me].recent = last;
+        s.pending[me] = *o;
     } else if !repeats {
-        t.recent = last;
-        t.looks = 0;
+        s.threads[me].recent = last;
+        s.threads[me].looks = 0;
         return Spin::No;
     }
-    t.looks += 1;
-    if t.looks == PATIENCE - LAP {
-        t.look_state = circle::private_state();
+    s.threads[me].looks += 1;
+    let looks = s.threads[me].looks;
+    if looks == PATIENCE - LAP {
+        s.threads[me].look_state = circle::private_state();
     }
-    if t.looks >= PATIENCE {
-        t.looks = 0;
+    if looks >= PATIENCE {
+        let idles = circle::private_state() == s.threads[me].look_state;
         // One that counts is at work, or gives up when it has counted enough.
-        t.idles = circle::private_state() == t.look_state;
+        (s.threads[me].looks, s.threads[me].idles) = (0, idles);
         return Spin::Long;
     }
     Spin::Again

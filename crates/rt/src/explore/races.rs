@@ -6,7 +6,7 @@
 //! snapshot has, and begin anew with each execution.
 
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
-use raddle_explore::stale::Place;
+use raddle_explore::stale::AtomicObject;
 use raddle_wire::explore::{RACES, Race, flag};
 
 use super::{has, memory, state};
@@ -57,13 +57,13 @@ pub fn unmapped(address: usize, len: usize) {
 
 fn range(deed: Deed, address: usize, len: usize, pc: usize) {
     let me = state().current;
-    let Some(count) = memory::model().and_then(|m| m.clock(me)).map(|c| c.next(me)) else { return };
+    let Some(count) = memory::model().and_then(|mut m| m.clock(me).map(|c| c.next(me))) else { return };
     each(Access::new(me, count, state().pilot.steps(), deed), address, len.min(LONG), pc);
 }
 
 /// An atomic access, which was event `count` of its thread, after it has made what order it makes.
 #[inline]
-pub fn atomic(deed: Deed, place: &Place, count: Option<u32>, pc: usize) {
+pub fn atomic(deed: Deed, place: &AtomicObject, count: Option<u32>, pc: usize) {
     if let Some(count) = count
         && !state().races.is_null()
     {
@@ -75,7 +75,8 @@ pub fn atomic(deed: Deed, place: &Place, count: Option<u32>, pc: usize) {
 /// The access to each granule.
 fn each(access: Access, address: usize, len: usize, pc: usize) {
     let me = state().current;
-    let Some(now) = memory::model().and_then(|m| m.clock(me)) else { return };
+    let Some(mut model) = memory::model() else { return };
+    let Some(now) = model.clock(me) else { return };
     // SAFETY: memory of the detector's own; one thread runs at a time.
     let races = unsafe { &mut *state().races };
     let end = address + len;
@@ -96,7 +97,7 @@ fn each(access: Access, address: usize, len: usize, pc: usize) {
 
 #[cold]
 fn report(granule: u64, access: [Access; 2], pc: usize) {
-    let s = state();
+    let mut s = state();
     let number = number(access[0].frames[0], access[1].frames[0]);
     let slot = s.serve.slot();
     let known = slot.races as usize;
@@ -106,7 +107,7 @@ fn report(granule: u64, access: [Access; 2], pc: usize) {
     }
     // SAFETY: the mapped header.
     if has(flag::TRAP_AT_FAILURE) && unsafe { (*s.header).wanted } == number {
-        s.threads[s.current].pc = pc;
+        s.current_thread_mut().pc = pc;
         // SAFETY: a debugger is asked for.
         unsafe { core::arch::asm!("int3") };
     }

@@ -163,7 +163,7 @@ unsafe extern "C" {
 pub fn prepare() {
     // SAFETY: a function without arguments may be called with one.
     unsafe { __cxa_atexit(last_at_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
-    let t = crate::detect::thread::current();
+    let mut t = crate::detect::thread::current();
     t.trace.open(8 << 20);
     t.sp = t.trace.stack;
     t.always_look();
@@ -183,7 +183,7 @@ extern "C" fn last_at_exit() {
 
 /// The program ends by `exit` or a return from main. Others may still come first.
 pub fn exits(code: i32, pc: usize) {
-    let s = state();
+    let mut s = state();
     s.serve.exit_status = code;
     if s.running {
         let me = s.current;
@@ -221,7 +221,7 @@ fn wake_driver() {
 
 /// The first thread of the program is about to be created, or one has been before.
 pub fn begin(_pc: usize) {
-    let s = state();
+    let mut s = state();
     if s.serve.begun {
         return;
     }
@@ -271,7 +271,7 @@ fn exists(pid: u64) -> bool {
 }
 
 fn enter_loop() {
-    let s = state();
+    let mut s = state();
     s.serve.time = s.time;
     s.serve.mask = s.threads[0].mask;
     s.serve.arrived = s.arrived;
@@ -283,7 +283,7 @@ fn enter_loop() {
 /// All that must be there before the first scheduling point.
 fn prepare_threads() {
     prime_unwinding();
-    let s = state();
+    let mut s = state();
     threads::make_donors(if os_threads::are_used() { 0 } else { header().donors as usize });
     fatal::catch_signals();
     // SAFETY: the table lies behind the header.
@@ -305,7 +305,7 @@ fn prime_unwinding() {
 /// Is this libtest's thread for its test? It asks for it first of all, and without one it runs the
 /// test itself.
 pub fn declines_thread() -> bool {
-    let s = state();
+    let mut s = state();
     let declines = super::is_on() && has(flag::LIBTEST) && s.serve.in_main && !s.serve.begun;
     declines && !core::mem::replace(&mut s.serve.has_declined, true)
 }
@@ -322,15 +322,18 @@ pub fn before_main() {
 }
 
 extern "C" fn serve(_: usize) -> ! {
-    let s = state();
+    let mut s = state();
     s.serve.program = s.threads[0].context;
     heap::keep();
     found_functions::prepare();
     if !has(flag::FORK) {
-        s.snapshot.take(s.serve.program.stack());
+        // A debugger has one process to look at.
+        let (stack, may_watch) = (s.serve.program.stack(), !has(flag::TRAP_AT_FAILURE));
+        s.snapshot.take(stack, may_watch);
         header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
     }
-    state().serve.files.note();
+    let output = s.output;
+    s.serve.files.note(output);
     say(status::READY, 0);
     loop {
         next_order();
@@ -364,7 +367,8 @@ extern "C" fn serve(_: usize) -> ! {
         }
         // Where the freed blocks are listed is put back too.
         heap::put_back();
-        state().snapshot.put_back(state().count);
+        let count = s.count;
+        s.snapshot.put_back(count);
         let lost = state().serve.files.put_back(true);
         is_done();
         give_up_for(lost);
@@ -429,7 +433,7 @@ fn next_order() {
 }
 
 fn is_done() {
-    let s = state();
+    let mut s = state();
     s.serve.order = s.serve.order.wrapping_add(1);
     header().done.store(s.serve.order, Release);
     // The driver is woken when half of what it can post is through, so that neither waits for the
@@ -442,7 +446,7 @@ fn is_done() {
 
 /// Makes one execution, from the program's context to [`finish`].
 fn execute() {
-    let s = state();
+    let mut s = state();
     // SAFETY: the slot of the next order, as the header tells.
     let Parts { slot, prefix, steps, wide, stacks } =
         unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) };
@@ -465,23 +469,26 @@ fn execute() {
     slot.detail = 0;
     slot.address = 0;
     slot.message_len = 0;
-    let serve = &mut s.serve;
+    let spurious = u32::from(has(flag::SPURIOUS));
+    let max_steps = header().max_steps;
+    let part = &mut *s;
+    let serve = &mut part.serve;
     serve.prefix = (prefix.as_ptr(), (slot.prefix as usize).min(prefix.len()));
     serve.steps = (steps.as_mut_ptr(), steps.len());
     serve.wide = (wide.as_mut_ptr(), wide.len());
     serve.stacks = (stacks.as_mut_ptr(), stacks.len());
     serve.slot = slot;
     (serve.len, serve.wide_len) = (0, 0);
-    serve.max_steps = header().max_steps;
+    serve.max_steps = max_steps;
     serve.main_has_left = false;
     let tail = Tail::from_words(&slot.tail).unwrap_or(Tail::NonPreemptive { next: Next::Lowest });
-    s.pilot.begin(&Course {
+    part.pilot.begin(&Course {
         tail,
         weights: &slot.weight[..(slot.weights as usize).min(slot.weight.len())],
         constraints: &slot.constraint[..(slot.constraints as usize).min(MAX_CONSTRAINTS)],
     });
-    let first = s.threads[0];
-    s.threads[0] = Logical {
+    let first = part.threads[0];
+    part.threads[0] = Logical {
         context: serve.program,
         handle: first.handle,
         kernel_id: first.kernel_id,
@@ -492,7 +499,7 @@ fn execute() {
     (s.count, s.joined, s.alone) = (1, 0, 0);
     (s.shared_wakes, s.left_stacks) = (0, (0, 0));
     s.current = 0;
-    s.spurious = if has(flag::SPURIOUS) { 1 } else { 0 };
+    s.spurious = spurious;
     s.fruitless = 0;
     s.yields = 0;
     s.progressed = 0;
@@ -514,7 +521,7 @@ fn execute() {
 
 /// The program has come to its first thread in a process of its own.
 fn start_execution() {
-    let s = state();
+    let mut s = state();
     s.threads[0].kernel_id = sys::thread_id();
     heap::keep();
     s.running = true;
@@ -523,7 +530,7 @@ fn start_execution() {
 /// The execution is over: what happened goes into the slot.
 pub fn finish(what: u32) -> ! {
     crate::trace::end();
-    let s = state();
+    let mut s = state();
     s.running = false;
     let count = s.count;
     let diverged = s.pilot.divergence().map_or(0, |d| d + 1);
@@ -550,7 +557,7 @@ pub fn finish(what: u32) -> ! {
 /// Where each thread is.
 #[cold]
 fn note_ends(count: usize) {
-    let s = state();
+    let mut s = state();
     for i in 0..count.min(ENDS) {
         let mut frames = [0u64; FRAMES];
         let ended = s.threads[i].ended || s.threads[i].is_idle();
@@ -568,7 +575,7 @@ fn note_ends(count: usize) {
 
 /// The process ends with `code`.
 pub fn finish_exit(code: i32) -> ! {
-    let s = state();
+    let mut s = state();
     s.serve.slot().detail = code as u32 as u64;
     s.serve.slot().thread = s.current as u32;
     leaks::look();
@@ -577,7 +584,7 @@ pub fn finish_exit(code: i32) -> ! {
 
 /// This worker cannot go on; another may.
 pub fn give_up_worker(why: u32, detail: u64) -> ! {
-    let s = state();
+    let mut s = state();
     if s.running {
         s.serve.slot().outcome = outcome::RETRY;
     }
@@ -640,7 +647,7 @@ pub fn panics() {
         return;
     }
     let mut frames = [0; FRAMES];
-    let s = state();
+    let mut s = state();
     let me = s.current;
     threads::frames(me, 0, &mut frames);
     let slot = s.serve.slot();

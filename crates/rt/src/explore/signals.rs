@@ -17,7 +17,8 @@ use raddle_explore::OpKind;
 use raddle_wire::explore::outcome;
 
 use super::point::{Breaks, End, point, wait as wait_for};
-use super::{Wait, cancel, fatal, op, state, threads, time};
+use super::{Logical, Wait, cancel, fatal, op, state, threads, time};
+use crate::handle::Handle;
 use crate::sys;
 
 const SIGNALS: usize = 65;
@@ -27,9 +28,9 @@ pub type Action = libc::sigaction;
 /// What the program wants done. Part of the snapshot.
 static ACTIONS: sys::Shared<[Option<Action>; SIGNALS]> = sys::Shared::new([None; SIGNALS]);
 
-fn action(signal: c_int) -> &'static mut Option<Action> {
+fn action(signal: c_int) -> Handle<Option<Action>> {
     // SAFETY: one thread runs at a time; the number was checked.
-    unsafe { &mut (*ACTIONS.get())[signal as usize] }
+    unsafe { Handle::new(&raw mut (*ACTIONS.get())[signal as usize]) }
 }
 
 /// What comes along with a signal: why it was sent, and a value.
@@ -43,9 +44,9 @@ pub struct Parcel {
 static PARCELS: sys::Shared<[Parcel; SIGNALS]> =
     sys::Shared::new([Parcel { code: libc::SI_USER, value: 0 }; SIGNALS]);
 
-fn parcel(signal: c_int) -> &'static mut Parcel {
+fn parcel(signal: c_int) -> Handle<Parcel> {
     // SAFETY: one thread runs at a time; the number was checked.
-    unsafe { &mut (*PARCELS.get())[signal as usize] }
+    unsafe { Handle::new(&raw mut (*PARCELS.get())[signal as usize]) }
 }
 
 /// Real-time signals that have not been taken, in the order in which they were sent. Part of the
@@ -72,29 +73,30 @@ impl Queued {
     const NONE: Queued = Queued { signal: 0, to: None, parcel: PLAIN };
 }
 
-fn queue() -> &'static mut Queue {
+fn queue() -> Handle<Queue> {
     // SAFETY: one thread runs at a time.
-    unsafe { &mut *QUEUED.get() }
+    unsafe { Handle::new(QUEUED.get()) }
 }
 
 /// The running thread takes a signal that has arrived at it, or at the process. One of the same
 /// number may be left.
 fn take(signal: c_int) {
-    let s = state();
+    let mut s = state();
     let at_thread = s.threads[s.current].arrived & bit(signal) != 0;
     let to = at_thread.then_some(s.current);
-    let q = queue();
+    let mut q = queue();
     let is_it = |e: &Queued| e.signal == signal && e.to == to;
     if let Some(i) = q.of[..q.len].iter().position(is_it) {
         *parcel(signal) = q.of[i].parcel;
-        q.of.copy_within(i + 1..q.len, i);
+        let len = q.len;
+        q.of.copy_within(i + 1..len, i);
         q.len -= 1;
     }
     if q.of[..q.len].iter().any(is_it) {
         return;
     }
     if at_thread {
-        s.threads[s.current].arrived &= !bit(signal);
+        s.current_thread_mut().arrived &= !bit(signal);
     } else {
         s.arrived &= !bit(signal);
     }
@@ -173,8 +175,8 @@ pub unsafe fn install(
 
 /// The running thread's mask. Returns the one before.
 pub fn change_mask(how: c_int, set: Option<u64>) -> Option<u64> {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     let before = t.mask;
     if let Some(set) = set {
         t.mask = match how {
@@ -217,12 +219,13 @@ pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
 pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
     *self::parcel(signal) = parcel;
     state().sent |= bit(signal);
-    let q = queue();
+    let mut q = queue();
     if signal >= FIRST_QUEUED && q.len < QUEUE {
-        q.of[q.len] = Queued { signal, to, parcel };
+        let len = q.len;
+        q.of[len] = Queued { signal, to, parcel };
         q.len += 1;
     }
-    let s = state();
+    let mut s = state();
     match to {
         Some(to) => s.threads[to].arrived |= bit(signal),
         None => s.arrived |= bit(signal),
@@ -339,15 +342,15 @@ fn interrupted_here() -> libc::ucontext_t {
 /// # Safety
 /// It is a handler, and this is what it is to be told.
 unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let s = state();
+    let mut s = state();
     let before = s.threads[s.current].mask;
     // SAFETY: the first word of a set has all signals there are.
     let during = unsafe { *(&raw const action.sa_mask).cast::<u64>() };
     let itself = if action.sa_flags & libc::SA_NODEFER != 0 { 0 } else { bit(signal) };
-    s.threads[s.current].mask = before | during | itself;
-    s.threads[s.current].handling += 1;
+    s.current_thread_mut().mask = before | during | itself;
+    s.current_thread_mut().handling += 1;
     if action.sa_flags & libc::SA_RESETHAND != 0
-        && let Some(action) = self::action(signal)
+        && let Some(action) = &mut *self::action(signal)
     {
         action.sa_sigaction = libc::SIG_DFL;
     }
@@ -362,8 +365,8 @@ unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t
             core::mem::transmute::<usize, Handler>(action.sa_sigaction)(signal, info, context);
         }
     }
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     t.mask = before;
     t.handling -= 1;
     t.handled = true;
@@ -415,8 +418,8 @@ pub unsafe fn handle_fault(signal: c_int, info: *mut libc::siginfo_t, context: *
 /// `abort`: the handler runs even where the signal is blocked, and if it returns the process ends
 /// all the same.
 pub fn handle_abort() {
-    let s = state();
-    s.threads[s.current].mask &= !bit(libc::SIGABRT);
+    let mut s = state();
+    s.current_thread_mut().mask &= !bit(libc::SIGABRT);
     if is_handled(libc::SIGABRT) {
         handle(libc::SIGABRT);
     }
@@ -424,15 +427,15 @@ pub fn handle_abort() {
 
 /// The running thread jumps to where it was in so many handlers, with this mask if it was kept.
 pub fn jumped(handling: u32, mask: Option<u64>) {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     if handling < t.handling {
         // It has recovered.
         t.fault = None;
         t.handled = true;
         s.serve.slot().message_len = 0;
     }
-    let t = &mut s.threads[s.current];
+    let t = s.current_thread_mut();
     t.handling = handling;
     if let Some(mask) = mask {
         change_mask(libc::SIG_SETMASK, Some(mask));
@@ -441,8 +444,8 @@ pub fn jumped(handling: u32, mask: Option<u64>) {
 
 /// Handlers that the running thread is in, and what it blocks.
 pub fn standing() -> (u32, u64) {
-    let t = &state().threads[state().current];
-    (t.handling, t.mask)
+    let Logical { handling, mask, .. } = *state().current_thread();
+    (handling, mask)
 }
 
 /// This process is not explored any more: its faults are its own affair again.
@@ -464,11 +467,11 @@ fn is_harmless(signal: c_int) -> bool {
 
 fn by_default(signal: c_int) -> Ran {
     if !is_harmless(signal) && state().running {
-        let s = state();
+        let mut s = state();
         s.serve.slot().detail = signal as u64;
         // A handler that reports a fault and then ends the process by it: the fault is what is
         // told.
-        let t = &mut s.threads[s.current];
+        let t = s.current_thread_mut();
         if let Some(fault) = t.fault.filter(|f| f.signal == signal) {
             t.pc = fault.pc + 1;
             crate::detect::thread::current().sp = fault.shadow;
@@ -505,7 +508,7 @@ pub fn pause(mask: Option<u64>, pc: usize) {
     let before = s.threads[me].mask;
     // What comes until now is handled before, and does not count.
     point(op(OpKind::Signal, me, pc), Wait::Nothing, pc);
-    let s = state();
+    let mut s = state();
     s.threads[me].handled = false;
     s.threads[me].mask = mask.unwrap_or(before);
     wait_for(op(OpKind::Signal, me, pc), Wait::Handler, None, Breaks::Cancel, pc);

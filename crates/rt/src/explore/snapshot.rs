@@ -14,11 +14,11 @@
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::{has, heap, state, threads, written};
+use super::{heap, state, threads, written};
 use crate::hub::modules;
 use crate::layout::RESERVED;
 use crate::sys;
-use raddle_wire::explore::{flag, gap, outside};
+use raddle_wire::explore::{gap, outside};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
@@ -144,8 +144,8 @@ impl Snapshot {
         self.bytes
     }
 
-    /// `stack`: where the first thread's is in use from.
-    pub fn take(&mut self, stack: usize) {
+    /// `stack`: where the first thread's is in use from. `may_watch`: writes may be watched for.
+    pub fn take(&mut self, stack: usize, may_watch: bool) {
         self.regions = sys::pages(MOST * size_of::<Region>()).cast();
         self.stacks = sys::pages(raddle_explore::MAX_THREADS * size_of::<Region>()).cast();
         self.gaps = sys::pages(MOST * size_of::<(usize, usize)>()).cast();
@@ -184,8 +184,7 @@ impl Snapshot {
             self.add(low, high);
         }
         self.written = sys::pages(MOST * size_of::<Region>()).cast();
-        // A debugger has one process to look at.
-        if !has(flag::TRAP_AT_FAILURE) && !self.is_soon_copied() {
+        if may_watch && !self.is_soon_copied() {
             self.watch();
         }
         self.faults = faults();

@@ -144,13 +144,13 @@ pub fn rwlock(l: usize, write: bool, until: Until, pc: usize) -> c_int {
         if call(real, l) == 0 {
             return 0;
         }
-        let s = state();
-        s.threads[s.current].queues_at = l;
+        let mut s = state();
+        s.current_thread_mut().queues_at = l;
     }
     let gave_up = wait_for(op(kind, l, pc), wait, until, pc);
     if queues {
-        let s = state();
-        s.threads[s.current].queues_at = 0;
+        let mut s = state();
+        s.current_thread_mut().queues_at = 0;
     }
     if gave_up { libc::ETIMEDOUT } else { call(real, l) }
 }
@@ -181,16 +181,16 @@ static WAITED: AtomicU64 = AtomicU64::new(0);
 
 /// The running thread waits to be told about `object`.
 pub(super) fn begin_to_wait(may_wake: bool) {
-    let s = state();
-    let t = &mut s.threads[s.current];
+    let mut s = state();
+    let t = s.current_thread_mut();
     t.told = false;
     t.may_wake = may_wake;
     t.since = WAITED.fetch_add(1, Relaxed);
 }
 
 fn end_of_wait() {
-    let s = state();
-    s.threads[s.current].may_wake = false;
+    let mut s = state();
+    s.current_thread_mut().may_wake = false;
 }
 
 /// The threads that wait to be told about `object`, longest first.
@@ -236,11 +236,12 @@ fn choose(n: usize, object: usize, pc: usize) -> usize {
 
 /// A choice of one of `n`.
 pub(super) fn choose_by(n: usize, o: Op) -> usize {
-    let s = state();
+    let mut s = state();
     if !s.running || n < 2 {
         return 0;
     }
-    let value = s.pilot.choose_value(s.serve.prefix(), n as u16);
+    let order = s.serve.prefix();
+    let value = s.pilot.choose_value(order, n as u16);
     let mut trace = s.serve.trace();
     // A full trace is noticed at the next step.
     let _ = s.pilot.record_value(o, n as u16, value, &mut trace);
@@ -257,12 +258,12 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     }
     let both = |kind| op(kind, c, pc).with_other(m as u64);
     point(both(OpKind::CondWait), Wait::Nothing, pc);
-    let owned = peek::mutex_owner(m) == state().threads[state().current].kernel_id;
+    let owned = peek::mutex_owner(m) == state().current_thread_mut().kernel_id;
     call(&MUTEX_UNLOCK, m);
     begin_to_wait(has(flag::SPURIOUS));
     let end = wait_until(both(OpKind::CondWake), Wait::ToldAndMutex(c, m), until, Breaks::Cancel, pc);
     let gave_up = end == End::GaveUp;
-    let for_nothing = state().threads[state().current].spurious;
+    let for_nothing = state().current_thread_mut().spurious;
     end_of_wait();
     // A thread that is cancelled runs its clean-up handlers with the mutex.
     if end != End::Over || for_nothing {
@@ -509,7 +510,7 @@ pub fn is_ready(fd: c_int, events: i16) -> bool {
 /// Is the key one of the last two that the running thread has made? Then nobody else knows it yet:
 /// Rust's std makes a second one if the number of the first is 0, and gives the first back.
 pub fn is_own_key(key: u32) -> bool {
-    state().threads[state().current].last_keys.contains(&Some(key))
+    state().current_thread().last_keys.contains(&Some(key))
 }
 
 /// Destructors of thread-specific values, which the C library would run at the end of a thread.
@@ -519,7 +520,8 @@ static DESTRUCTORS: sys::Shared<[usize; KEYS]> = sys::Shared::new([0; KEYS]);
 static MOST_KEYS: AtomicUsize = AtomicUsize::new(0);
 
 pub fn key_created(key: u32, destructor: usize) {
-    let last = &mut state().threads[state().current].last_keys;
+    let mut s = state();
+    let last = &mut s.current_thread_mut().last_keys;
     *last = [Some(key), last[0]];
     if (key as usize) < KEYS {
         // SAFETY: one thread runs at a time.

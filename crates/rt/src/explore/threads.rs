@@ -17,6 +17,7 @@ use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
 use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync};
 use crate::detect::thread::current;
+use crate::handle::Handle;
 use crate::interpose::Real;
 use crate::interpose::stack_size::with_room;
 use crate::sys;
@@ -223,9 +224,9 @@ static DONORS: sys::Shared<[Donor; MAX_THREADS]> = sys::Shared::new(
 );
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-fn donor(i: usize) -> &'static mut Donor {
+fn donor(i: usize) -> Handle<Donor> {
     // SAFETY: a donor writes its own entry before it is ready, and nobody after.
-    unsafe { &mut (*DONORS.get())[i] }
+    unsafe { Handle::new(&raw mut (*DONORS.get())[i]) }
 }
 
 static CREATE: Real = Real::new(c"pthread_create", None);
@@ -316,11 +317,11 @@ pub fn whole_stacks() -> impl Iterator<Item = (usize, usize)> {
 }
 
 extern "C" fn donate(i: usize) -> usize {
-    let t = current();
+    let mut t = current();
     t.trace.open(1 << 20);
     t.sp = t.trace.stack;
     t.always_look();
-    let d = donor(i);
+    let mut d = donor(i);
     d.kernel_id = sys::thread_id();
     d.robust = asked_robust_list(d.kernel_id);
     let stack = crate::interpose::thread::own_stack();
@@ -341,14 +342,13 @@ extern "C" fn wait_for_ever(_: usize) -> ! {
 
 /// The life of a logical thread, on the carrier.
 pub fn live() -> ! {
-    let me = &state().threads[state().current];
-    let (function, argument, gives_int) = (me.function, me.argument, me.gives_int);
+    let Logical { function, argument, gives_int, .. } = *state().current_thread();
     let mut bottom = Bottom { words: [0; 32], unwound: 0 };
-    state().threads[state().current].stack_top = &raw const bottom as usize;
+    state().current_thread_mut().stack_top = &raw const bottom as usize;
     // SAFETY: the program's start function.
     let mut result = unsafe { call_with_bottom(function, argument, &mut bottom) };
     if bottom.unwound == 1 {
-        result = state().threads[state().current].result;
+        result = state().current_thread().result;
     } else if gives_int {
         result = result as c_int as usize;
     }
@@ -407,7 +407,7 @@ pub fn end(result: usize) -> ! {
     let s = state();
     let me = s.current;
     point(op(OpKind::Exit, me, 0), Wait::Nothing, 0);
-    let s = state();
+    let mut s = state();
     s.threads[me].ended = true;
     s.threads[me].result = result;
     leaves_stack(me);
@@ -424,7 +424,7 @@ fn leaves_stack(i: usize) {
     if i == 0 || os_threads::are_used() {
         return;
     }
-    let s = state();
+    let mut s = state();
     let (low, high) = donors_stack(i);
     s.left_stacks = match s.left_stacks {
         (0, 0) => (low, high),
@@ -489,7 +489,7 @@ pub unsafe fn create(
         Ok(body) => body,
         Err(error) => return error,
     };
-    let s = state();
+    let mut s = state();
     let name = s.threads[s.current].name;
     s.threads[i] = Logical {
         context,
@@ -547,7 +547,7 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
         Ok(body) => body,
         Err(_) => sys::die(b"raddle: no thread for a timer\n"),
     };
-    let s = state();
+    let mut s = state();
     s.threads[i] = Logical {
         context,
         function,
@@ -573,7 +573,7 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
 
 /// The top of the stack for a new thread, where the donor's will not do: the program gives one, or
 /// asks for more than the donor has. An error is what `pthread_create` returns.
-unsafe fn stack_for(d: &mut Donor, attributes: *const c_void) -> Result<Option<usize>, c_int> {
+unsafe fn stack_for(mut d: Handle<Donor>, attributes: *const c_void) -> Result<Option<usize>, c_int> {
     // SAFETY: the program's attributes.
     let own = unsafe { own_stack_of(attributes) };
     if own.is_some() || attributes.is_null() {
@@ -686,15 +686,16 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
             }
         }
     }
-    let s = state();
+    let mut s = state();
     s.joined += 1;
     if s.joined + 1 == s.count {
         called_imports::settle();
     }
+    let me = s.current;
     let t = &mut s.threads[i];
     t.joined = true;
     // One who may give up need not have waited.
-    t.joiner = matches!(patience, Patience::Endless).then_some(s.current);
+    t.joiner = matches!(patience, Patience::Endless).then_some(me);
     Some(Ok(t.result))
 }
 

@@ -85,7 +85,7 @@ pub fn prepare() {
 
 /// What the clock shows.
 pub fn now(clock: libc::c_int) -> u64 {
-    let s = state();
+    let mut s = state();
     let takes = LOOK << (s.time.looks / LOOKS).min(DOUBLED);
     (s.time.passed, s.time.looked) = (s.time.passed + takes, s.time.looked + takes);
     s.time.looks = s.time.looks.saturating_add(1);
@@ -95,8 +95,8 @@ pub fn now(clock: libc::c_int) -> u64 {
 
 /// The same, for a deadline that is to be made of it: no look of the program's.
 pub fn shows(clock: libc::c_int) -> u64 {
-    let s = state();
-    s.threads[s.current].looked_at = s.time.looked;
+    let mut s = state();
+    s.current_thread_mut().looked_at = s.time.looked;
     at_start(clock) + s.time.passed
 }
 
@@ -124,7 +124,7 @@ pub fn at_start(clock: libc::c_int) -> u64 {
 
 /// At least so much has passed.
 pub fn pass_until(passed: u64) {
-    let s = state();
+    let mut s = state();
     s.time.passed = s.time.passed.max(passed);
 }
 
@@ -137,11 +137,11 @@ pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
         state().threads[me].handled = false;
         state().threads[me].sleeps_until = Some(until);
         point(o, Wait::Nothing, pc);
-        let t = &mut state().threads[me];
-        t.sleeps_until = None;
-        t.cut_short = cancel::is_due(me);
-        if t.handled || t.cut_short {
-            return Err(until.saturating_sub(state().time.passed));
+        let cut_short = cancel::is_due(me);
+        let mut s = state();
+        (s.threads[me].sleeps_until, s.threads[me].cut_short) = (None, cut_short);
+        if s.threads[me].handled || cut_short {
+            return Err(until.saturating_sub(s.time.passed));
         }
     }
     // Others may have slept at the same time.

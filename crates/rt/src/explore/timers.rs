@@ -29,6 +29,7 @@ use super::point::{Breaks, point, wait};
 use super::signals::{self, Parcel};
 use super::threads::{self, Role};
 use super::{Wait, begin, is_running, memory, op, retry_with_fork, state, time};
+use crate::handle::Handle;
 use crate::sys;
 
 const MOST: usize = 64;
@@ -93,9 +94,9 @@ pub struct Setting {
 /// Part of the snapshot.
 static TIMERS: sys::Shared<[Timer; MOST]> = sys::Shared::new([Timer::UNUSED; MOST]);
 
-fn timer(n: usize) -> &'static mut Timer {
+fn timer(n: usize) -> Handle<Timer> {
     // SAFETY: one thread runs at a time; the number is of the table.
-    unsafe { &mut (*TIMERS.get())[n] }
+    unsafe { Handle::new(&raw mut (*TIMERS.get())[n]) }
 }
 
 /// By this the scheduler knows it, and the program.
@@ -120,7 +121,7 @@ pub unsafe fn create(clock: c_int, event: *const c_void, pc: usize) -> Option<us
     begin(pc);
     let n = free()?;
     // SAFETY: the caller's.
-    let notify = match unsafe { event.cast::<Event>().as_ref() } {
+    let notify = match unsafe { event.cast::<SigEvent>().as_ref() } {
         None => Notify::Signal { number: libc::SIGALRM, value: object(n), to: None },
         Some(e) => match e.notify {
             libc::SIGEV_THREAD => Notify::Thread { function: e.function, value: e.value },
@@ -138,7 +139,7 @@ pub unsafe fn create(clock: c_int, event: *const c_void, pc: usize) -> Option<us
 
 /// glibc's `sigevent`.
 #[repr(C)]
-struct Event {
+struct SigEvent {
     value: usize,
     signal: c_int,
     notify: c_int,
@@ -152,7 +153,7 @@ fn free() -> Option<usize> {
 
 /// The thread that stood for the one before stays.
 fn claim(n: usize, clock: c_int, notify: Notify) {
-    let t = timer(n);
+    let mut t = timer(n);
     *t = Timer { used: true, clock, notify, thread: t.thread, set: t.set + 1, ..Timer::UNUSED };
 }
 
@@ -178,7 +179,7 @@ pub fn closed(fd: c_int, pc: usize) {
 
 pub fn delete(n: usize, pc: usize) {
     point(op(OpKind::Timer, object(n), pc), Wait::Nothing, pc);
-    let t = timer(n);
+    let mut t = timer(n);
     (t.used, t.due) = (false, None);
     t.set += 1;
 }
@@ -187,7 +188,7 @@ pub fn delete(n: usize, pc: usize) {
 pub fn set(n: usize, new: Setting, absolute: bool, pc: usize) -> Setting {
     point(op(OpKind::Timer, object(n), pc), Wait::Nothing, pc);
     let before = left(n);
-    let t = timer(n);
+    let mut t = timer(n);
     let passed = state().time.passed;
     t.set += 1;
     t.overrun = 0;
@@ -297,13 +298,13 @@ extern "C-unwind" fn live(n: usize) -> usize {
 }
 
 fn expire(n: usize, pc: usize) {
-    let s = state();
-    s.threads[s.current].gives_up = false;
+    let mut s = state();
+    s.current_thread_mut().gives_up = false;
     // What it does now, not what it waits for, is what keeps a process alive.
-    s.threads[s.current].wait = Wait::Nothing;
+    s.current_thread_mut().wait = Wait::Nothing;
     s.fruitless += 1;
     memory::acquired(object(n));
-    let t = timer(n);
+    let mut t = timer(n);
     let Some(due) = t.due else { return };
     time::pass_until(due);
     let late = (state().time.passed - due).checked_div(t.interval).unwrap_or(0);
@@ -315,7 +316,7 @@ fn expire(n: usize, pc: usize) {
         Notify::Signal { number, value, to } => {
             let taker = to.or_else(|| signals::taker(number));
             point(op(OpKind::Signal, taker.unwrap_or(0), pc), Wait::Nothing, pc);
-            let t = timer(n);
+            let mut t = timer(n);
             if t.set != set {
                 return;
             }

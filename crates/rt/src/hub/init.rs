@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_ulong, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::{CONFIG, defaults, fences, log, modules, plan, session};
-use crate::detect::thread::{Thread, current, gate, new_card};
+use crate::detect::thread::{Current, Thread, current, gate, new_card};
 use crate::detect::{self, Settings};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
@@ -206,11 +206,11 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
         session::trace_file().into_iter().for_each(trace::plain::turn_on);
     }
     interpose::thread::prepare();
-    let t = current();
+    let mut t = current();
     let card = new_card(0, 0);
     t.inside += 1;
     t.start(card, main_stack(environment));
-    gate_of(t);
+    gate_of(&mut t);
     log::write(&Record::Thread { thread: 0, parent: u64::MAX, stack: 0 });
     log::count_thread();
     mode::set(if trace::is_ordinary() { mode::Mode::Record } else { mode::Mode::Detect });
@@ -299,7 +299,7 @@ unsafe fn strings(list: *const *const c_char) -> &'static [u8] {
 }
 
 /// Opens a new log in the child of a fork. The log begins by identifying the process.
-pub fn new_log(t: &mut Thread) {
+pub fn new_log(t: Current) {
     if !log::open_in_child(session::dir()) {
         return;
     }

@@ -285,7 +285,13 @@ pub fn is_judged(pc: usize) -> bool {
     t.modules[..t.n].iter().any(|m| (m.instrumented || m.trusted) && contains(m, pc))
 }
 
-/// Like the function above, but without the C++ library, which counts references with its own
+/// Whether `pc` is in the C++ library, and that is not instrumented.
+pub fn is_of_cxx_library(pc: usize) -> bool {
+    let t = table();
+    t.modules[..t.n].iter().any(|m| m.trusted && !m.instrumented && contains(m, pc))
+}
+
+/// Like [`is_judged`], but without the C++ library, which counts references with its own
 /// atomics before it frees.
 #[inline]
 pub fn is_instrumented(pc: usize) -> bool {

@@ -13,7 +13,7 @@
 use core::ffi::{c_char, c_int};
 
 use super::descriptor_use;
-use crate::detect::thread::{Thread, gate};
+use crate::detect::thread::{Current, gate};
 use crate::detect::{misuse, range, sync};
 use crate::explore;
 use crate::hub::modules;
@@ -44,13 +44,13 @@ unsafe fn name(path: Text) -> usize {
 }
 
 /// One call of an interposed function.
-pub struct Call<'a> {
-    t: &'a mut Thread,
+pub struct Call {
+    t: Current,
     pc: usize,
     judged: bool,
 }
 
-impl<'a> Call<'a> {
+impl Call {
     /// The call changes what lies outside of memory, such as a folder: an explored execution can
     /// not undo that.
     pub fn changes_outside(&self) {
@@ -114,7 +114,7 @@ impl<'a> Call<'a> {
     /// The call uses an object of the C library's that another call frees: see [`misuse`].
     fn uses_object(&mut self, object: *mut core::ffi::c_void) {
         if !object.is_null() && mode() == Mode::Detect {
-            misuse::used(self.t, object as usize, self.pc);
+            misuse::used(&mut self.t, object as usize, self.pc);
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Call<'a> {
     }
 
     #[inline]
-    pub fn new(t: &'a mut Thread, pc: usize) -> Call<'a> {
+    pub fn new(t: Current, pc: usize) -> Call {
         Call { t, pc, judged: modules::is_judged(pc) }
     }
 

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::detect::{depot, flush, handlers, heap, objects, quarantine, range, settings};
 use crate::explore;
 use crate::hub::{annotations, is_active, modules};
@@ -13,19 +13,19 @@ use crate::trace;
 type Pointer = *mut c_void;
 
 /// A block was handed out.
-pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
+pub fn allocated(mut t: Current, p: Pointer, pc: usize) -> Pointer {
     if p.is_null() || !is_active() || trace::is_ordinary() {
         return p;
     }
     let _inside = t.enter();
     flush::if_requested();
-    let stack = if t.known && settings().history > 0 { depot::current(t, pc) } else { 0 };
+    let stack = if t.known && settings().history > 0 { depot::current(&t, pc) } else { 0 };
     heap::allocated(p as usize, t.id(), stack);
     // All of the block, not only what was asked for: that is what `free` will look at.
     // SAFETY: just allocated.
     let n = unsafe { sys::block_size(p) };
     if modules::is_judged(pc) {
-        range::fresh(t, p as usize, n.max(1), pc);
+        range::fresh(&mut t, p as usize, n.max(1), pc);
     } else {
         // A library's own: how it hands the block on to another thread may be invisible.
         range::clear(p as usize, n.max(1));
@@ -34,7 +34,7 @@ pub fn allocated(t: &mut Thread, p: Pointer, pc: usize) -> Pointer {
 }
 
 /// A block is about to be given back.
-pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
+pub fn freeing(mut t: Current, p: Pointer, pc: usize) {
     if p.is_null() || !is_active() {
         return;
     }
@@ -42,14 +42,14 @@ pub fn freeing(t: &mut Thread, p: Pointer, pc: usize) {
     let n = unsafe { sys::block_size(p) };
     if trace::is_ordinary() {
         trace::delays::freeing(p as usize, n, pc);
-        return trace::plain::free(t, p as usize, n, pc);
+        return trace::plain::free(&mut t, p as usize, n, pc);
     }
     let _inside = t.enter();
     objects::remove_range(p as usize, n);
     annotations::forget(p as usize, n);
     if modules::is_instrumented(pc) {
         t.freeing = true;
-        range::freed(t, p as usize, n, pc);
+        range::freed(&mut t, p as usize, n, pc);
         t.freeing = false;
     } else {
         range::clear(p as usize, n);
@@ -67,7 +67,7 @@ unsafe fn release(p: Pointer, pc: usize) {
     if p.is_null() || !is_active() {
         return give_back(p as usize);
     }
-    let (t, at) = (current(), p as usize);
+    let (mut t, at) = (current(), p as usize);
     // What is known of a block that was allocated long ago is in no cache; it is wanted further
     // down.
     heap::prefetch(at);
@@ -83,8 +83,8 @@ unsafe fn release(p: Pointer, pc: usize) {
     let n = unsafe { sys::block_size(p) };
     if mode() == Mode::Detect && n <= quarantine::LARGEST && modules::is_instrumented(pc) {
         // Before it is kept: another thread may give it back at any moment behind that.
-        range::mark_freed(t, at, n);
-        if quarantine::keep(t, at, n, give_back) {
+        range::mark_freed(&t, at, n);
+        if quarantine::keep(&mut t, at, n, give_back) {
             return;
         }
     }
@@ -93,11 +93,11 @@ unsafe fn release(p: Pointer, pc: usize) {
 }
 
 /// A block that was freed before is freed once more.
-fn freed_again(t: &mut Thread, at: usize, pc: usize) {
+fn freed_again(mut t: Current, at: usize, pc: usize) {
     if modules::is_instrumented(pc) {
         let _inside = t.enter();
         t.freeing = true;
-        range::freed(t, at, 1, pc);
+        range::freed(&mut t, at, 1, pc);
         t.freeing = false;
     }
 }
@@ -107,7 +107,7 @@ pub unsafe fn free(p: Pointer, pc: usize) {
         return explore::heap::free(p, pc);
     }
     if !p.is_null() {
-        handlers::allocates(current(), pc);
+        handlers::allocates(&mut current(), pc);
     }
     // SAFETY: the program's block.
     unsafe { release(p, pc) }
@@ -117,7 +117,7 @@ pub unsafe fn malloc(n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return explore::heap::allocate(n, 16, pc);
     }
-    handlers::allocates(current(), pc);
+    handlers::allocates(&mut current(), pc);
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_malloc(n) }, pc)
 }
@@ -126,7 +126,7 @@ pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return explore::heap::allocate(n, align, pc);
     }
-    handlers::allocates(current(), pc);
+    handlers::allocates(&mut current(), pc);
     // SAFETY: a plain call.
     allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
 }
@@ -154,8 +154,8 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
             explore::heap::reallocate(p, n, pc)
         };
     }
-    let t = current();
-    handlers::allocates(t, pc);
+    let mut t = current();
+    handlers::allocates(&mut t, pc);
     if explore::heap::is_ours(p as usize) {
         // A child of an explored process, with a block of its parent's.
         // SAFETY: both blocks are that long.
@@ -214,12 +214,12 @@ export! {
         free(p, current().caller)
     }
     calloc(n: usize, m: usize) -> Pointer {
-        let t = current();
+        let mut t = current();
         let pc = t.caller;
         if explore::is_on() {
             return n.checked_mul(m).map_or(core::ptr::null_mut(), |size| explore::heap::allocate(size, 16, pc));
         }
-        handlers::allocates(t, pc);
+        handlers::allocates(&mut t, pc);
         allocated(t, __libc_calloc(n, m), pc)
     }
     realloc(p: Pointer, n: usize) -> Pointer {

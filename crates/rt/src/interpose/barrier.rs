@@ -19,7 +19,7 @@ interpose! {
         sync_explore::step(OpKind::Reset, b as usize, pc, || sync_explore::barrier_init(b as usize, count))
     }
     fn pthread_barrier_wait(b: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, b as usize, pc);
+        misuse::used(&mut t, b as usize, pc);
         let phase = sync::barrier_arrived(t, b as usize);
         let r = real(b);
         sync::barrier_passed(t, b as usize, phase);

@@ -19,7 +19,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 
 use super::descriptor_use;
 use crate::detect::sync;
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::explore;
 use crate::sys;
 use crate::trace::plain;
@@ -113,16 +113,16 @@ pub(super) fn is_output(fd: c_int) -> bool {
 }
 
 /// Something has been put into a queue of the kernel's, or taken out.
-pub fn put(t: &mut Thread, channel: u32) {
+pub fn put(t: Current, channel: u32) {
     sync::release(t, key(channel));
 }
 
-pub fn taken(t: &mut Thread, channel: u32) {
+pub fn taken(t: Current, channel: u32) {
     sync::acquire(t, key(channel));
 }
 
 /// A signal is sent, which a descriptor may tell of.
-pub fn signal_sent(t: &mut Thread) {
+pub fn signal_sent(t: Current) {
     put(t, SIGNALS);
     put(t, READINESS);
 }
@@ -170,7 +170,7 @@ fn orders(channel: u32) -> bool {
     channel != 0 && (!is_file(channel) && channel != SOCKETS || talks_to_itself)
 }
 
-pub fn sending(t: &mut Thread, fd: c_int) {
+pub fn sending(t: Current, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
         sync::release(t, key(channel));
@@ -188,7 +188,7 @@ pub fn sending(t: &mut Thread, fd: c_int) {
 /// The process watches files.
 pub(super) static INOTIFY: AtomicBool = AtomicBool::new(false);
 
-pub fn received(t: &mut Thread, fd: c_int) {
+pub fn received(t: Current, fd: c_int) {
     let mut channel = channel(fd);
     // What is read may have been moved by several threads in a row.
     for _ in 0..4 {
@@ -228,7 +228,7 @@ fn source_of(channel: u32) -> u32 {
     if (source >> 32) as u32 == channel { source as u32 } else { 0 }
 }
 
-pub fn ready(t: &mut Thread, result: c_int) -> c_int {
+pub fn ready(t: Current, result: c_int) -> c_int {
     if result > 0 {
         sync::acquire(t, key(READINESS));
     }

@@ -11,7 +11,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::{interpose, mutex};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::detect::{hand_over, misuse, settings, sync};
 use raddle_explore::OpKind;
 
@@ -46,16 +46,16 @@ extern "C" fn cancelled(waiting: *mut c_void) {
 
 /// Waits by `real`, with the mutex let go of and taken again.
 pub unsafe fn wait(
-    t: &mut Thread,
+    mut t: Current,
     c: *mut c_void,
     m: *mut c_void,
     pc: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
-    misuse::used(t, c as usize, pc);
-    misuse::used(t, m as usize, pc);
+    misuse::used(&mut t, c as usize, pc);
+    misuse::used(&mut t, m as usize, pc);
     mutex::check_unlock(t, m, pc);
-    hand_over::waits(t, m as usize, pc);
+    hand_over::waits(&mut t, m as usize, pc);
     let times = sync::unlocking_for_wait(t, m as usize);
     let mut waiting = Waiting { mutex: m as usize, times, pc };
     let mut cleanup = Cleanup { words: [0; 4] };
@@ -67,22 +67,22 @@ pub unsafe fn wait(
         r
     };
     // The handler and this are the two ways out of the wait.
-    let t = current();
+    let mut t = current();
     sync::locked_after_wait(t, m as usize, times, pc);
     if settings().hybrid && r == 0 {
         sync::acquire(t, c as usize);
     }
-    hand_over::waited(t, m as usize, r == 0);
+    hand_over::waited(&mut t, m as usize, r == 0);
     r
 }
 
-pub fn signalling(t: &mut Thread, c: *mut c_void) {
+pub fn signalling(mut t: Current, c: *mut c_void) {
     let pc = t.caller;
-    misuse::used(t, c as usize, pc);
+    misuse::used(&mut t, c as usize, pc);
     if settings().hybrid {
         if settings().condvar_mutexes_order {
             // Held while the condition is made true: these go with the variable.
-            sync::order_by_held(t);
+            sync::order_by_held(&t);
         }
         sync::release(t, c as usize);
     }

@@ -4,7 +4,7 @@ use core::arch::naked_asm;
 use core::ffi::c_int;
 
 use super::{Real, interpose};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::detect::{handlers, trace};
 use crate::sys::{Shared, Spin};
 
@@ -63,9 +63,9 @@ unsafe extern "C" fn makecontext() {
 }
 
 /// The thread goes on in `context`, on its shadow stack.
-fn enter(t: &mut Thread, context: usize) {
+fn enter(mut t: Current, context: usize) {
     // Which handlers run there is not known.
-    handlers::left(t, 0);
+    handlers::left(&mut t, 0);
     with(context, |c| {
         if c.stack.is_null() {
             // Never made or left through us: it lies on the current stack.
@@ -83,7 +83,7 @@ interpose! {
         enter(t, to);
         let r = real(from, to);
         // Back, by another swap or because the context ended: perhaps in another thread.
-        let t = current();
+        let mut t = current();
         t.trace.switch_stack(stack, sp);
         t.sp = sp;
         r

@@ -6,17 +6,17 @@ use core::sync::atomic::Ordering::*;
 use super::access::Call;
 use super::channel::*;
 use super::{descriptor_use, interpose};
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::explore;
 use crate::sys;
 use raddle_wire::explore::outside;
 
 /// A lock that belongs to an open file, not to the process, is let go of, or taken.
-fn unlocking(t: &mut Thread, fd: c_int) {
+fn unlocking(t: Current, fd: c_int) {
     sending(t, fd);
 }
 
-fn locked(t: &mut Thread, fd: c_int, result: c_int) -> c_int {
+fn locked(t: Current, fd: c_int, result: c_int) -> c_int {
     if result == 0 {
         received(t, fd);
     }
@@ -33,7 +33,7 @@ unsafe fn unlocks(command: c_int, argument: usize) -> bool {
 
 /// `fcntl`: commands that duplicate, and locks of open files.
 unsafe fn fcntl_with(
-    t: &mut Thread,
+    t: Current,
     fd: c_int,
     command: c_int,
     argument: usize,
@@ -103,7 +103,7 @@ fn duplicated(from: c_int, to: c_int) -> c_int {
 
 /// `dup2` has put another descriptor under this number. Whoever used the old one is not judged:
 /// some programs do that to keep a number from being used again. Whoever closes the new one is.
-fn replaced(t: &mut Thread, to: c_int, pc: usize) -> c_int {
+fn replaced(t: Current, to: c_int, pc: usize) -> c_int {
     if to >= 0 {
         descriptor_use::used(t, to, pc);
     }

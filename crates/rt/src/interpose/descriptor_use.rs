@@ -18,7 +18,7 @@ use core::sync::atomic::AtomicU64;
 
 use super::channel::goes_through_others;
 use super::process::has_had_children;
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::detect::{misuse, range, settings};
 use crate::hub::modules;
 use crate::sys;
@@ -45,12 +45,12 @@ pub fn descriptor_at(address: usize) -> Option<u64> {
     (at < MOST).then_some(at as u64)
 }
 
-fn is_watched(t: &Thread) -> bool {
-    misuse::is_watched(t) && !settings().hybrid
+fn is_watched(t: Current) -> bool {
+    misuse::is_watched(&t) && !settings().hybrid
 }
 
 /// The call at `pc` is about to use the descriptor.
-pub fn used(t: &mut Thread, fd: c_int, pc: usize) {
+pub fn used(mut t: Current, fd: c_int, pc: usize) {
     if let Some((uses, _)) = words(fd)
         && is_watched(t)
         && modules::is_instrumented(pc)
@@ -61,7 +61,7 @@ pub fn used(t: &mut Thread, fd: c_int, pc: usize) {
 }
 
 /// The call has returned this. A descriptor that is not there was closed before.
-pub fn was_used(t: &mut Thread, fd: c_int, result: isize, pc: usize) {
+pub fn was_used(mut t: Current, fd: c_int, result: isize, pc: usize) {
     if result >= 0 {
         return;
     }
@@ -78,7 +78,7 @@ pub fn was_used(t: &mut Thread, fd: c_int, result: isize, pc: usize) {
 }
 
 /// The descriptor is about to be closed.
-pub fn closing(t: &mut Thread, fd: c_int, pc: usize) {
+pub fn closing(mut t: Current, fd: c_int, pc: usize) {
     let Some((uses, closed)) = words(fd) else { return };
     if !is_watched(t) {
         return;

@@ -82,12 +82,19 @@ pub fn ran_to_the_end(id: u32) -> bool {
 
 fn are_there_others() -> bool {
     let own = current().id();
-    cards().any(|c| c.registered && c.id != own && !c.joined && c.ended.load(Acquire) == 0)
+    cards().any(|c| {
+        c.registered.load(Relaxed) && c.id != own && !c.joined.load(Relaxed) && c.ended.load(Acquire) == 0
+    })
 }
 
 /// A thread was made that has done nothing yet.
 fn is_one_to_start() -> bool {
-    cards().any(|c| c.registered && !c.joined && c.ended.load(Acquire) == 0 && c.live.load(Acquire).is_null())
+    cards().any(|c| {
+        c.registered.load(Relaxed)
+            && !c.joined.load(Relaxed)
+            && c.ended.load(Acquire) == 0
+            && c.live.load(Acquire).is_null()
+    })
 }
 
 /// Does the kernel say of another thread of this process that it runs, or could?

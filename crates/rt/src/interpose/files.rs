@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::access::{Call, Text, accesses};
 use super::interpose;
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::explore;
 use raddle_wire::explore::outside;
 
@@ -51,6 +51,7 @@ accesses! {
     fn getcwd(to: Room, n: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn __getcwd_chk(to: Room, n: usize, room: usize) -> Room, |c| { c.looks_outside(); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
 
+    fn get_current_dir_name() -> Room, |c| { c.looks_outside() }
     fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
@@ -113,14 +114,14 @@ accesses! {
     }
 }
 
-unsafe fn opens(t: &mut Thread, pc: usize, path: Text) {
+unsafe fn opens(t: Current, pc: usize, path: Text) {
     // SAFETY: the caller's string.
     unsafe { Call::new(t, pc).text(path) };
 }
 
 /// Opens a file by `real`, which may make it.
 unsafe fn opens_named(
-    t: &mut Thread,
+    t: Current,
     pc: usize,
     path: Text,
     flags: c_int,

@@ -6,7 +6,7 @@ use core::ffi::c_int;
 
 use super::{Real, interpose};
 use crate::detect::handlers;
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::explore;
 
 const REMEMBERED: usize = 16;
@@ -44,16 +44,16 @@ impl Jumps {
     }
 }
 
-fn land(t: &mut Thread, buffer: usize) {
+fn land(mut t: Current, buffer: usize) {
     let mut still = 0;
     if let Some(jump) = t.jumps.get(buffer) {
         (t.sp, still) = (jump.sp, jump.handlers);
     }
-    handlers::left(t, still);
+    handlers::left(&mut t, still);
 }
 
 /// The same for an explored thread.
-fn land_explored(t: &mut Thread, buffer: usize) {
+fn land_explored(mut t: Current, buffer: usize) {
     if !explore::is_running() {
         return;
     }
@@ -74,14 +74,15 @@ macro_rules! set {
         const _: () = {
             static REAL: Real = Real::new($real, None);
             extern "C" fn note(buffer: usize, asks: c_int) -> usize {
-                let t = current();
+                let mut t = current();
                 let keeps: fn(c_int) -> bool = $keeps;
                 let (handlers, mask) = match explore::is_running() {
                     true => explore::signals::standing(),
-                    false => (handlers::running(t), 0),
+                    false => (handlers::running(&t), 0),
                 };
                 let mask = (keeps(asks) && explore::is_running()).then_some(mask);
-                t.jumps.set(Jump { buffer, sp: t.sp, handlers, mask });
+                let sp = t.sp;
+                t.jumps.set(Jump { buffer, sp, handlers, mask });
                 REAL.get()
             }
             #[unsafe(export_name = concat!("__interpose_", $name))]

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use super::access::{Call, accesses, looks};
 use super::{Real, interpose};
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::detect::{objects, range};
 use crate::explore;
 use crate::hub::modules;
@@ -100,11 +100,11 @@ looks! {
 /// The same for a mapping that the program asks for. A small one counts as written by the thread
 /// that made it, as a heap block does: whoever is handed its address without order may find nothing
 /// there.
-fn mapped_for(t: &mut Thread, p: Pointer, n: usize, pc: usize) {
+fn mapped_for(mut t: Current, p: Pointer, n: usize, pc: usize) {
     mapped(p, n);
     if p as isize != -1 && modules::is_instrumented(pc) {
         let _inside = t.enter();
-        range::fresh(t, p as usize, n, pc);
+        range::fresh(&mut t, p as usize, n, pc);
     }
 }
 

@@ -11,7 +11,7 @@ use super::access::Call;
 use super::channel::{BY_ID, moves, put, received, sending, taken};
 use super::interpose;
 use super::transfer::{gathers, receives, sends};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::explore;
 
 /// Ids of different kinds may share a channel: an order too many.
@@ -21,7 +21,7 @@ fn channel(id: c_int) -> u32 {
 
 /// Counts up, before the call: whoever waits goes on. Counts down, or waits for zero, behind it.
 unsafe fn operating(
-    t: &mut Thread,
+    t: Current,
     id: c_int,
     ops: *const libc::sembuf,
     n: usize,
@@ -44,7 +44,7 @@ unsafe fn operating(
 }
 
 /// What was taken out of one descriptor went into another.
-fn moving(t: &mut Thread, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> isize {
+fn moving(t: Current, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> isize {
     // What the first reader of `from` would learn, the reader of `to` is to learn.
     moves(from, to);
     received(t, from);

@@ -8,6 +8,7 @@ mod alloc;
 mod at_thread_exit;
 mod barrier;
 mod c11;
+mod caller;
 mod cancel;
 pub mod channel;
 mod condvar;
@@ -21,9 +22,12 @@ mod files;
 mod format;
 mod fortified;
 mod jump;
+mod loader;
 pub mod memory;
+mod memory_streams;
 mod messages;
 mod mutex;
+mod obstack;
 mod once;
 pub mod openmp;
 mod patterns;
@@ -44,15 +48,17 @@ pub mod thread;
 mod timers;
 mod transfer;
 mod wide;
+mod xdr;
 
 pub use jump::Jumps;
 pub use once::Pending as Once;
-pub use openmp::Place as OpenMp;
+pub use openmp::OpenMp;
 pub use signal::Pending;
 
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
+use crate::detect::thread::current;
 use crate::sys;
 
 /// A function of the C library, found when it is first wanted.
@@ -80,6 +86,8 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> usize {
+        // The look-up may call functions that are interposed.
+        let slot = current().kept[0];
         // SAFETY: plain look-ups by name, in what comes behind the runtime. No `dlopen` for a
         // handle of the C library: it allocates, and an allocator of the program's own may lock a
         // mutex and come back here.
@@ -100,6 +108,7 @@ impl Real {
         }
         self.at.store(at, Relaxed);
         crate::explore::found(&self.at);
+        current().kept[0] = slot;
         at
     }
 }
@@ -183,8 +192,8 @@ macro_rules! function {
                     },
                     VERSION,
                 );
-                #[allow(unused_variables, reason = "not every body wants all three")]
-                let $t = $crate::detect::thread::current();
+                #[allow(unused_variables, unused_mut, reason = "not every body wants all three")]
+                let mut $t = $crate::detect::thread::current();
                 // First of all: looking for the real function may call others that are interposed.
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 let $pc = $t.caller;

@@ -7,7 +7,7 @@ use super::interpose;
 use crate::detect::held_locks::Mode;
 use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::sys;
 use crate::tsvd::sync as tsvd_sync;
@@ -19,7 +19,7 @@ pub fn is_held(result: c_int) -> bool {
     result == 0 || result == libc::EOWNERDEAD
 }
 
-pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
+pub fn taken(t: Current, m: *mut c_void, result: c_int, pc: usize) {
     if is_held(result) && !t.openmp.within_lock {
         if is_shared(m) {
             super::process::world_acquire(t);
@@ -30,25 +30,25 @@ pub fn taken(t: &mut Thread, m: *mut c_void, result: c_int, pc: usize) {
 
 /// Before the mutex is taken, or tried to.
 #[inline]
-pub fn using(t: &mut Thread, m: *mut c_void, pc: usize) {
+pub fn using(mut t: Current, m: *mut c_void, pc: usize) {
     if !t.openmp.within_lock {
         // The mutex and its shadow come from another processor as a rule: both at once.
         // SAFETY: a hint.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(m.cast()) };
-        misuse::used(t, m as usize, pc);
+        misuse::used(&mut t, m as usize, pc);
         if field(m, field::KIND) == field::DESTROYED {
-            misuse::of_lock(t, what::USED_DESTROYED, m as usize, lock_kind::MUTEX, pc);
+            misuse::of_lock(&mut t, what::USED_DESTROYED, m as usize, lock_kind::MUTEX, pc);
         }
     }
 }
 
 /// Before a wait for the mutex or spinlock.
-pub fn taking(t: &mut Thread, m: *mut c_void, what: u64, pc: usize) {
+pub fn taking(mut t: Current, m: *mut c_void, what: u64, pc: usize) {
     if !t.openmp.within_lock {
         if t.held.holds(m as usize) && waits_for_itself(m, what) {
-            misuse::of_lock(t, what::DOUBLE_LOCK, m as usize, what, pc);
+            misuse::of_lock(&mut t, what::DOUBLE_LOCK, m as usize, what, pc);
         }
-        sync::locking(t, m as usize, Taking { mode: Mode::Write, what, pc });
+        sync::locking(&mut t, m as usize, Taking { mode: Mode::Write, what, pc });
     }
 }
 
@@ -76,7 +76,7 @@ fn waits_for_itself(m: *const c_void, what: u64) -> bool {
 
 /// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before raddle
 /// looked. Not of a robust one, one that checks errors, or one that other processes use.
-pub fn check_unlock(t: &mut Thread, m: *mut c_void, pc: usize) {
+pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
     const ROBUST: u32 = 16;
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
     let tells = kind as c_int & 3 == libc::PTHREAD_MUTEX_ERRORCHECK;
@@ -84,16 +84,16 @@ pub fn check_unlock(t: &mut Thread, m: *mut c_void, pc: usize) {
         return;
     }
     if field(m, field::LOCK) == 0 && owner == 0 {
-        misuse::of_lock(t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::MUTEX, pc);
+        misuse::of_lock(&mut t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::MUTEX, pc);
     } else if owner != 0 && owner != sys::thread_id() {
-        misuse::of_lock(t, what::UNLOCK_OF_ANOTHERS, m as usize, lock_kind::MUTEX, pc);
+        misuse::of_lock(&mut t, what::UNLOCK_OF_ANOTHERS, m as usize, lock_kind::MUTEX, pc);
     }
 }
 
 /// Before a mutex is destroyed.
-pub fn destroying(t: &mut Thread, m: *mut c_void, pc: usize) {
+pub fn destroying(mut t: Current, m: *mut c_void, pc: usize) {
     if field(m, field::LOCK) != 0 && !is_shared(m) {
-        misuse::of_lock(t, what::DESTROYED_LOCKED, m as usize, lock_kind::MUTEX, pc);
+        misuse::of_lock(&mut t, what::DESTROYED_LOCKED, m as usize, lock_kind::MUTEX, pc);
     }
     misuse::made_or_destroyed(t, m as usize, pc);
 }
@@ -104,7 +104,7 @@ fn is_shared(m: *mut c_void) -> bool {
     field(m, field::KIND) & SHARED != 0
 }
 
-pub fn letting_go(t: &mut Thread, m: *mut c_void) {
+pub fn letting_go(t: Current, m: *mut c_void) {
     if t.openmp.within_lock {
         return;
     }
@@ -181,7 +181,7 @@ interpose! {
 
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, m, lock_kind::SPINLOCK, pc);
-        misuse::used(t, m as usize, pc);
+        misuse::used(&mut t, m as usize, pc);
         let r = real(m);
         if r == 0 {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
@@ -191,7 +191,7 @@ interpose! {
         sync_explore::spin_lock(m as usize, pc)
     }
     fn pthread_spin_trylock(m: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, m as usize, pc);
+        misuse::used(&mut t, m as usize, pc);
         let r = real(m);
         if r == 0 {
             sync::locked(t, m as usize, Taking { mode: Mode::Write, what: lock_kind::SPINLOCK, pc });
@@ -201,10 +201,10 @@ interpose! {
         sync_explore::step(OpKind::TryLock, m as usize, pc, || real(m))
     }
     fn pthread_spin_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, m as usize, pc);
+        misuse::used(&mut t, m as usize, pc);
         // glibc's value of one that is free is 1.
         if t.known && !t.held.holds(m as usize) && *m.cast::<c_int>() == 1 {
-            misuse::of_lock(t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::SPINLOCK, pc);
+            misuse::of_lock(&mut t, what::UNLOCK_UNLOCKED, m as usize, lock_kind::SPINLOCK, pc);
         }
         sync::unlocking(t, m as usize);
         real(m)

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
 use super::exit_wait::{let_threads_run, unloading};
 use super::interpose;
-use crate::detect::thread::{Thread, cards, current};
+use crate::detect::thread::{Current, cards, current};
 use crate::detect::{
     contexts, depot, flush, handlers, held_locks, object_clock, objects, quarantine, report, sids, sync,
     trace,
@@ -18,11 +18,11 @@ use crate::{sys, tsvd};
 /// any.
 const WORLD: usize = 0x4900_0000_0000;
 
-pub fn world_release(t: &mut Thread) {
+pub fn world_release(t: Current) {
     sync::release(t, WORLD);
 }
 
-pub fn world_acquire(t: &mut Thread) {
+pub fn world_acquire(t: Current) {
     sync::acquire(t, WORLD);
 }
 
@@ -42,7 +42,7 @@ pub fn has_had_children() -> bool {
 
 /// In the child: one thread is left, whatever locks the others held are free, and the log is its
 /// own.
-fn in_child(t: &mut Thread) {
+fn in_child(mut t: Current) {
     IS_CHILD.store(true, Relaxed);
     objects::reset_locks();
     depot::reset_after_fork();
@@ -64,13 +64,14 @@ fn in_child(t: &mut Thread) {
         if !core::ptr::eq(card, t.card) {
             card.ended.store(1, Relaxed);
             // Nobody here could.
-            card.joined = true;
+            card.joined.store(true, Relaxed);
             card.live.store(core::ptr::null_mut(), Relaxed);
         }
     }
     // This memory is a copy: what the others did to it, locked or not, they did before, and cannot
     // do again.
-    t.acquire(&sids::outlived_by(t.sid()));
+    let sid = t.sid();
+    t.acquire(&sids::outlived_by(sid));
     init::new_log(t);
 }
 
@@ -106,7 +107,7 @@ fn is_making() {
     MAKER.store(sys::thread_id(), SeqCst);
 }
 
-fn makes_known_child(t: &mut Thread, make: impl FnOnce() -> c_int) -> c_int {
+fn makes_known_child(mut t: Current, make: impl FnOnce() -> c_int) -> c_int {
     is_making();
     let child = {
         let _inside = t.enter();
@@ -122,7 +123,7 @@ fn makes_known_child(t: &mut Thread, make: impl FnOnce() -> c_int) -> c_int {
 }
 
 /// The process has made this child, or none.
-fn made(t: &mut Thread, child: c_int) {
+fn made(t: Current, child: c_int) {
     if child > 0 {
         sync::release(t, key_of_child(child));
     }
@@ -132,7 +133,7 @@ fn made(t: &mut Thread, child: c_int) {
 /// After a wait for children. The one that ended may be so new that who made it is still about to
 /// say so. A handler of a signal may have interrupted just that, and then it is this thread, or the
 /// patience comes to an end.
-fn reaped(t: &mut Thread, child: c_int) -> c_int {
+fn reaped(t: Current, child: c_int) -> c_int {
     const PATIENCE: u32 = 100;
     if child > 0 {
         for _ in 0..PATIENCE {
@@ -301,7 +302,7 @@ interpose! {
         let_threads_run();
         sync::acquire(t, AT_EXIT);
         // From within a handler: what destructors free is not one finding for each of them.
-        handlers::left(t, 0);
+        handlers::left(&mut t, 0);
         finish_reports();
         real(status)
     } record as detect, tsvd real, explore {

@@ -6,14 +6,14 @@ use super::interpose;
 use crate::detect::held_locks::Mode;
 use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::explore::sync::{self as sync_explore, Until};
 use crate::sys;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 use raddle_wire::record::{lock_kind, misuse as what};
 
-fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_int {
+fn taken(t: Current, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_int {
     if result == 0 {
         sync::locked(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
     }
@@ -21,7 +21,7 @@ fn taken(t: &mut Thread, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -
 }
 
 /// Before an unlock: what the lock itself says counts.
-unsafe fn check_unlock(t: &mut Thread, l: *mut c_void, pc: usize) {
+unsafe fn check_unlock(mut t: Current, l: *mut c_void, pc: usize) {
     const CURRENT_WRITER: usize = 24;
     const WRITE_LOCKED: u32 = 2;
     const READERS: u32 = 3;
@@ -32,69 +32,69 @@ unsafe fn check_unlock(t: &mut Thread, l: *mut c_void, pc: usize) {
         return;
     }
     if readers >> READERS == 0 && readers & WRITE_LOCKED == 0 && writer == 0 {
-        misuse::of_lock(t, what::UNLOCK_UNLOCKED, l as usize, lock_kind::RWLOCK, pc);
+        misuse::of_lock(&mut t, what::UNLOCK_UNLOCKED, l as usize, lock_kind::RWLOCK, pc);
     } else if writer != 0 && writer != sys::thread_id() {
-        misuse::of_lock(t, what::UNLOCK_OF_ANOTHERS, l as usize, lock_kind::RWLOCK, pc);
+        misuse::of_lock(&mut t, what::UNLOCK_OF_ANOTHERS, l as usize, lock_kind::RWLOCK, pc);
     }
 }
 
-fn taking(t: &mut Thread, l: *mut c_void, mode: Mode, pc: usize) {
-    sync::locking(t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
+fn taking(mut t: Current, l: *mut c_void, mode: Mode, pc: usize) {
+    sync::locking(&mut t, l as usize, Taking { mode, what: lock_kind::RWLOCK, pc });
 }
 
 interpose! {
     fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taking(t, l, Mode::Read, pc);
         taken(t, l, real(l), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, false, Until::NEVER, pc)
     }
     fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taken(t, l, real(l), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::try_read(l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taken(t, l, real(l, until), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taken(t, l, real(l, clock, until), Mode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taking(t, l, Mode::Write, pc);
         taken(t, l, real(l), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, true, Until::NEVER, pc)
     }
     fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taken(t, l, real(l), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taken(t, l, real(l, until), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         taken(t, l, real(l, clock, until), Mode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_unlock(l: *mut c_void) -> c_int, |t, pc, real| {
-        misuse::used(t, l as usize, pc);
+        misuse::used(&mut t, l as usize, pc);
         check_unlock(t, l, pc);
         sync::unlocking(t, l as usize);
         real(l)

@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_int, c_long, c_void};
 use super::access::Call;
 use super::{Real, channel, interpose};
 use crate::detect::sync as detect_sync;
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
 use crate::sys;
 
@@ -21,7 +21,7 @@ pub fn spec(nanoseconds: u64) -> libc::timespec {
     libc::timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
 }
 
-fn reads_time(t: &mut Thread, pc: usize, time: *const libc::timespec) {
+fn reads_time(t: Current, pc: usize, time: *const libc::timespec) {
     Call::new(t, pc).reads_one(time);
 }
 
@@ -115,18 +115,18 @@ interpose! {
     fn gettid() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { threads::number() }
 
     fn pthread_exit(result: usize), |t, pc, real| {
-        crate::detect::handlers::left(t, 0);
+        crate::detect::handlers::left(&mut t, 0);
         real(result)
     } record as detect, tsvd real, explore {
         // It unwinds, and comes out at the bottom of the thread: see `explore::threads`.
-        explore::state().threads[explore::state().current].result = result;
+        explore::state().current_thread_mut().result = result;
         if explore::is_running() && explore::state().current == 0 {
             threads::end(result)
         }
         real(result)
     }
     fn thrd_exit(result: c_int), |t, pc, real| { real(result) } record as detect, tsvd real, explore {
-        explore::state().threads[explore::state().current].result = result as usize;
+        explore::state().current_thread_mut().result = result as usize;
         if explore::is_running() && explore::state().current == 0 {
             threads::end(result as usize)
         }
@@ -163,7 +163,8 @@ interpose! {
 
     /// Each thread has its own in the kernel, where there is but the carrier.
     fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } record as detect, tsvd real, explore {
-        let stack = &mut explore::state().threads[explore::state().current].handler_stack;
+        let mut s = explore::state();
+        let stack = &mut s.current_thread_mut().handler_stack;
         if !old.is_null() {
             let flags = if stack.len == 0 { libc::SS_DISABLE } else { 0 };
             *old = libc::stack_t { ss_sp: stack.low as *mut c_void, ss_flags: flags, ss_size: stack.len };

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use super::interpose;
 use super::process::{world_acquire, world_release};
-use crate::detect::thread::Thread;
+use crate::detect::thread::Current;
 use crate::detect::{misuse, sync};
 use crate::explore;
 use crate::explore::sync::{self as sync_explore, Until};
@@ -13,14 +13,14 @@ use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 use raddle_wire::explore::outside;
 
-fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
+fn waited(mut t: Current, s: *mut c_void, result: c_int) -> c_int {
     if result == 0 {
         if plain::is_on() {
-            plain::step(t, OpKind::SemWait, s as usize, 0);
+            plain::step(&mut t, OpKind::SemWait, s as usize, 0);
         } else {
             sync::acquire(t, s as usize);
             let pc = t.caller;
-            misuse::used(t, s as usize, pc);
+            misuse::used(&mut t, s as usize, pc);
         }
         if is_shared(s) {
             world_acquire(t);
@@ -30,12 +30,12 @@ fn waited(t: &mut Thread, s: *mut c_void, result: c_int) -> c_int {
 }
 
 /// A count is told from a message where runs are traced: a semaphore may be used as a lock.
-fn posting(t: &mut Thread, s: *mut c_void) {
+fn posting(mut t: Current, s: *mut c_void) {
     if plain::is_on() {
-        plain::step(t, OpKind::SemPost, s as usize, 0);
+        plain::step(&mut t, OpKind::SemPost, s as usize, 0);
     } else {
         let pc = t.caller;
-        misuse::used(t, s as usize, pc);
+        misuse::used(&mut t, s as usize, pc);
         sync::release(t, s as usize);
     }
 }

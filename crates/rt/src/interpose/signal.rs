@@ -10,12 +10,13 @@ use core::ffi::{c_int, c_void};
 
 use super::access::Call;
 use super::interpose;
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::detect::{handlers, sync};
 use crate::explore::{
     self, Breaks,
     signals::{PLAIN, Parcel},
 };
+use crate::handle::Handle;
 use crate::hub::plan;
 use crate::sys::{self, Shared};
 
@@ -42,15 +43,16 @@ impl Pending {
         }
     }
 
-    /// Sends them to this thread again, as they were.
+    /// Sends those of the running thread to it again, as they were. The handler of the first runs
+    /// before the second is sent, and others may have to wait meanwhile: so this goes by a copy.
     #[cold]
     #[inline(never)]
-    pub fn deliver(&mut self) {
-        let n = core::mem::take(&mut self.n) as usize;
-        for i in 0..n {
-            let info = self.of[i];
+    pub fn deliver() {
+        let mut t = current();
+        let (n, of) = (core::mem::take(&mut t.signals.n) as usize, t.signals.of);
+        for info in &of[..n] {
             let (pid, tid) = (sys::pid() as usize, sys::thread_id() as usize);
-            let at = &raw const info as usize;
+            let at = &raw const *info as usize;
             sys::syscall(libc::SYS_rt_tgsigqueueinfo, [pid, tid, info.si_signo as usize, at, 0, 0]);
         }
     }
@@ -66,10 +68,11 @@ struct Action {
 static ACTIONS: Shared<[Action; SIGNALS]> =
     Shared::new([Action { handler: libc::SIG_DFL, flags: 0 }; SIGNALS]);
 
-fn action(signal: c_int) -> Option<&'static mut Action> {
+fn action(signal: c_int) -> Option<Handle<Action>> {
     // SAFETY: a word-sized handler may be read while it is changed; the program that races here
     // races natively too.
-    unsafe { (*ACTIONS.get()).get_mut(signal as usize) }
+    let signal = usize::try_from(signal).ok().filter(|s| *s < SIGNALS)?;
+    unsafe { Some(Handle::new(&raw mut (*ACTIONS.get())[signal])) }
 }
 
 fn key(signal: c_int) -> usize {
@@ -83,18 +86,18 @@ fn is_fault(signal: c_int, info: &libc::siginfo_t) -> bool {
 }
 
 unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let t = current();
+    let mut t = current();
     // SAFETY: the kernel hands over a valid siginfo.
     let fault = unsafe { is_fault(signal, &*info) };
     if t.inside > 0 && !fault {
         // SAFETY: as above.
         return t.signals.push(unsafe { &*info });
     }
-    let Some(action) = action(signal).copied().filter(|a| a.handler > 1) else { return };
+    let Some(action) = action(signal).map(|a| *a).filter(|a| a.handler > 1) else { return };
     if t.inside == 0 {
         sync::acquire(t, key(signal));
     }
-    let running = handlers::begin(t, signal, action.handler);
+    let running = handlers::begin(&mut t, signal, action.handler);
     // SAFETY: the program's handler, of the kind its flags say.
     unsafe {
         if action.flags & libc::SA_SIGINFO != 0 {
@@ -107,11 +110,11 @@ unsafe extern "C-unwind" fn on_signal(signal: c_int, info: *mut libc::siginfo_t,
         }
     }
     if let Some(running) = running {
-        handlers::end(current(), running);
+        handlers::end(&mut current(), running);
     }
 }
 
-fn sending(t: &mut Thread, signal: c_int) {
+fn sending(t: Current, signal: c_int) {
     if signal > 0 {
         sync::release(t, key(signal));
         super::channel::signal_sent(t);
@@ -128,7 +131,7 @@ type SigAction = libc::sigaction;
 
 /// Installs our handler in place of the program's, and tells the program what it had.
 unsafe fn install(
-    t: &mut Thread,
+    t: Current,
     signal: c_int,
     new: *const SigAction,
     old: *mut SigAction,
@@ -146,7 +149,7 @@ unsafe fn install(
                 ours.sa_sigaction = on_signal as *const () as usize;
                 ours.sa_flags |= libc::SA_SIGINFO;
             }
-            if let Some(a) = action(signal) {
+            if let Some(mut a) = action(signal) {
                 *a = Action { handler: new.sa_sigaction, flags: new.sa_flags };
             }
             given = &ours;
@@ -158,7 +161,7 @@ unsafe fn install(
                 old.sa_sigaction = before.handler;
                 old.sa_flags = before.flags;
             }
-        } else if let (true, Some(a), Some(before)) = (r != 0, action(signal), before) {
+        } else if let (true, Some(mut a), Some(before)) = (r != 0, action(signal), before) {
             *a = before;
         }
         r
@@ -181,7 +184,7 @@ unsafe fn keep_rust_from_watching_stacks(signal: c_int, new: *const SigAction, o
     }
 }
 
-unsafe fn signal_like(t: &mut Thread, signal: c_int, handler: usize, flags: c_int) -> usize {
+unsafe fn signal_like(t: Current, signal: c_int, handler: usize, flags: c_int) -> usize {
     unsafe extern "C-unwind" {
         /// glibc's, under a name that is not interposed.
         fn __sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int;

@@ -7,6 +7,7 @@ use core::ffi::{c_char, c_int, c_void};
 use super::access::{Call, Text, accesses};
 use super::channel::{forget, received, sending};
 use super::interpose;
+use super::memory_streams::flushed;
 use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::is_active;
@@ -146,8 +147,8 @@ accesses! {
     fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
     fn puts(s: Text) -> c_int, |c| { c.text(s); }
     fn perror(s: Text), |c| { c.text(s); }
-    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) }
-    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
+    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) } then |r| { if r == 0 { flushed(&mut c, file, false) } }
+    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) } then |_r| { flushed(&mut c, file, true) }
     fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
     fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
     fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
@@ -214,7 +215,7 @@ unsafe fn opens_by(mode: Text, pc: usize) {
 
 /// Opens a stream by `real`, which makes the file if it may write.
 unsafe fn opens_named(
-    t: &mut crate::detect::thread::Thread,
+    t: crate::detect::thread::Current,
     pc: usize,
     path: Text,
     mode: Text,
@@ -234,7 +235,7 @@ unsafe fn opens_named(
     }
 }
 
-unsafe fn opens(t: &mut crate::detect::thread::Thread, pc: usize, path: Text, mode: Text) {
+unsafe fn opens(t: crate::detect::thread::Current, pc: usize, path: Text, mode: Text) {
     let mut c = Call::new(t, pc);
     // SAFETY: the caller's strings.
     unsafe {

@@ -173,6 +173,15 @@ mod process {
 
     accesses! {
         fn initgroups(user: Text, group: c_uint) -> c_int, |c| { c.text(user); c.changes_process() }
+        fn capget(head: *mut [u32; 2], to: *mut [u32; 3]) -> c_int, |c| { c.reads_one(head); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn capset(head: *mut [u32; 2], from: *const [u32; 3]) -> c_int, |c| { c.reads_one(head); c.reads_one(from); c.changes_process() }
+        fn dn_expand(message: *const u8, end: *const u8, from: *const u8, to: Room, n: c_int) -> c_int, |c| { c.fills(to) } then |got| {
+            c.has_read(from, got.max(0) as usize);
+            if got >= 0 { c.wrote_text(to) }
+        }
+        fn dn_comp(name: Text, to: *mut u8, n: c_int, known: *mut *mut u8, last: *mut *mut u8) -> c_int, |c| { c.text(name); c.fills(to) } then |got| {
+            c.wrote(to, got.max(0) as usize)
+        }
         fn backtrace(to: *mut usize, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn backtrace_symbols(from: *const usize, n: c_int) -> *mut Room, |c| { c.reads(from, n.max(0) as usize * 8) }
         fn setlocale(category: c_int, name: Text) -> Room, |c| { c.text(name); c.keeps_state() }
@@ -250,6 +259,7 @@ mod threads {
         fn pthread_mutexattr_getpshared(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
         fn pthread_mutexattr_getprotocol(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
         fn pthread_mutexattr_getrobust(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
+        fn pthread_mutexattr_getprioceiling(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
         fn pthread_condattr_getclock(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
         fn pthread_condattr_getpshared(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
         fn pthread_barrierattr_getpshared(from: *const c_int, to: *mut c_int) -> c_int, |c| { c.reads_one(from); c.writes_one(to) }
@@ -331,6 +341,10 @@ mod network {
             c.text(name);
             c.fills(to)
         } then |r| { told(&mut c, to, result, r) }
+        fn gethostent_r(to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
+            c.keeps_state();
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
         fn gethostbyname2_r(name: Text, family: c_int, to: *mut libc::hostent, room: Room, n: usize, result: *mut *mut libc::hostent, error: *mut c_int) -> c_int, |c| {
             c.text(name);
             c.fills(to)
@@ -359,6 +373,10 @@ mod network {
         }
         fn getprotobyname_r(name: Text, to: *mut libc::protoent, room: Room, n: usize, result: *mut *mut libc::protoent) -> c_int, |c| {
             c.text(name);
+            c.fills(to)
+        } then |r| { told(&mut c, to, result, r) }
+        fn getprotoent_r(to: *mut libc::protoent, room: Room, n: usize, result: *mut *mut libc::protoent) -> c_int, |c| {
+            c.keeps_state();
             c.fills(to)
         } then |r| { told(&mut c, to, result, r) }
         fn getprotobynumber_r(number: c_int, to: *mut libc::protoent, room: Room, n: usize, result: *mut *mut libc::protoent) -> c_int, |c| {

@@ -8,9 +8,10 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::access::Call;
+use super::caller::in_program;
 use super::interpose;
 use super::stack_size::{make_room_by_default, with_room};
-use crate::detect::thread::{Card, Start, Thread, current, new_card};
+use crate::detect::thread::{Card, Current, Start, current, new_card};
 use crate::detect::{depot, misuse, objects, range, sids, sync};
 use crate::explore::{self, sync::Until, threads::Patience};
 use crate::hub::{is_active, log, modules};
@@ -76,17 +77,17 @@ unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     end(current());
 }
 
-fn end(t: &mut Thread) {
+fn end(mut t: Current) {
     if !t.known {
         return;
     }
     let _inside = t.enter();
     // SAFETY: a known thread has a card.
-    let card = unsafe { &mut *t.card };
-    if card.detached {
+    let card = unsafe { &*t.card };
+    if card.detached.load(Relaxed) {
         forget_handle(card);
     }
-    let stack = card.stack;
+    let stack = card.stack.get();
     // A robust mutex goes to the next owner with all that this thread did.
     while let Some(key) = t.held.first() {
         sync::unlocking(t, key);
@@ -113,16 +114,19 @@ pub fn own_stack() -> (usize, usize) {
 
 /// A new thread begins with what its creator had seen.
 fn begin(card: *mut Card) {
-    let t = current();
+    start(current(), card);
+}
+
+fn start(mut t: Current, card: *mut Card) {
     let stack = own_stack();
     t.inside += 1;
     // SAFETY: the card was made for this thread; nobody else writes to it now.
-    unsafe { register_handle(&mut *card, pthread_self()) };
+    unsafe { register_handle(&*card, pthread_self()) };
     // The memory of the stack may have been another thread's.
     range::clear(stack.0, stack.1 - stack.0);
     objects::remove_range(stack.0, stack.1 - stack.0);
     t.start(card, stack);
-    crate::hub::init::gate_of(t);
+    crate::hub::init::gate_of(&mut t);
     log::count_thread();
     // SAFETY: the key is ours.
     unsafe { pthread_setspecific(KEY.load(Relaxed), core::ptr::dangling()) };
@@ -133,7 +137,7 @@ fn begin(card: *mut Card) {
 /// libc itself, say. It is taken to have seen all that was released so far, so that nothing is
 /// reported for lack of knowledge.
 #[cold]
-pub fn adopt(t: &Thread) {
+pub fn adopt(mut t: Current) {
     // A thread that has ended is known by its card, and stays ended.
     if !t.card.is_null() || !is_active() {
         return;
@@ -141,28 +145,28 @@ pub fn adopt(t: &Thread) {
     let card = new_card(0, 0);
     // SAFETY: fresh, and this thread's.
     unsafe {
-        (*card).last_generation = sids::GENERATION.load(Acquire);
-        (*card).last = sids::published();
-        (*card).detached = true;
+        (*card).last_generation.set(sids::GENERATION.load(Acquire));
+        (*card).last.set(sids::published());
+        (*card).detached.store(true, Relaxed);
         log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
     }
     // Nothing that `begin` calls may come back here.
-    current().card = card;
-    begin(card);
+    t.card = card;
+    start(t, card);
 }
 
 /// The card for a thread that `t` is about to create.
-fn announce(t: &mut Thread, start: Start, detached: bool, pc: usize) -> *mut Card {
+fn announce(mut t: Current, start: Start, detached: bool, pc: usize) -> *mut Card {
     let _inside = t.enter();
-    let stack = depot::current(t, pc);
+    let stack = depot::current(&t, pc);
     let card = new_card(t.id(), stack);
     // SAFETY: fresh, and nobody else knows it yet.
     unsafe {
-        (*card).start = start;
-        (*card).detached = detached;
+        (*card).start.set(start);
+        (*card).detached.store(detached, Relaxed);
         let generation = t.generation;
-        (*card).last = *t.publish();
-        (*card).last_generation = generation;
+        (*card).last.set(*t.publish());
+        (*card).last_generation.set(generation);
         log::write(&Record::Thread {
             thread: (*card).id as u64,
             parent: t.id() as u64,
@@ -173,7 +177,7 @@ fn announce(t: &mut Thread, start: Start, detached: bool, pc: usize) -> *mut Car
     t.fork_join += 1;
     plain::first_thread();
     // SAFETY: as above.
-    plain::step(t, OpKind::Create, unsafe { (*card).id } as usize, 0);
+    plain::step(&mut t, OpKind::Create, unsafe { (*card).id } as usize, 0);
     card
 }
 
@@ -182,8 +186,8 @@ unsafe extern "C-unwind" fn run(card: *mut c_void) -> *mut c_void {
     begin(card);
     // SAFETY: the program's own start routine and argument.
     unsafe {
-        sys::set_blocked_signals((*card).mask);
-        let Start { function, argument } = (*card).start;
+        sys::set_blocked_signals((*card).mask.get());
+        let Start { function, argument } = (*card).start.get();
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(function)(argument)
     }
 }
@@ -194,8 +198,8 @@ unsafe extern "C-unwind" fn run_c11(card: *mut c_void) -> c_int {
     begin(card);
     // SAFETY: as above.
     unsafe {
-        sys::set_blocked_signals((*card).mask);
-        let Start { function, argument } = (*card).start;
+        sys::set_blocked_signals((*card).mask.get());
+        let Start { function, argument } = (*card).start.get();
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> c_int>(function)(argument)
     }
 }
@@ -211,32 +215,31 @@ fn bucket(handle: usize) -> *mut *mut Card {
 }
 
 /// The creator and the thread itself both come here; the first one counts.
-fn register_handle(card: &mut Card, handle: usize) {
+fn register_handle(card: &Card, handle: usize) {
     let _guard = HANDLES_LOCK.lock();
-    if card.registered {
+    if card.registered.swap(true, Relaxed) {
         return;
     }
-    card.registered = true;
     card.handle.store(handle as u64, Relaxed);
     // SAFETY: chains are changed under HANDLES_LOCK.
     unsafe {
-        card.next_by_handle = *bucket(handle);
-        *bucket(handle) = card;
+        card.next_by_handle.set(*bucket(handle));
+        *bucket(handle) = (&raw const *card).cast_mut();
     }
 }
 
 /// The thread of this handle, while the handle is valid. As soon as a real join has returned, glibc
 /// may give the handle to the next thread, so it is looked up before: of several cards with one
 /// handle, the youngest is the first of its chain.
-fn by_handle(handle: usize) -> Option<&'static mut Card> {
+fn by_handle(handle: usize) -> Option<&'static Card> {
     let _guard = HANDLES_LOCK.lock();
     // SAFETY: as above; cards are never freed.
     unsafe {
         let mut card = *bucket(handle);
         while !card.is_null() && (*card).handle.load(Relaxed) != handle as u64 {
-            card = (*card).next_by_handle;
+            card = (*card).next_by_handle.get();
         }
-        card.as_mut()
+        card.as_ref()
     }
 }
 
@@ -248,25 +251,25 @@ fn forget_handle(card: &Card) {
         let mut link = bucket(card.handle.load(Relaxed) as usize);
         while !(*link).is_null() {
             if core::ptr::eq(*link, card) {
-                *link = card.next_by_handle;
+                *link = card.next_by_handle.get();
                 return;
             }
-            link = &raw mut (**link).next_by_handle;
+            link = (**link).next_by_handle.as_ptr();
         }
     }
 }
 
 /// A join, of which `real` does the waiting.
-fn join(t: &mut Thread, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
+fn join(mut t: Current, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     let card = by_handle(handle);
     let result = real();
     if let (0, Some(card)) = (result, card) {
         forget_handle(card);
-        card.joined = true;
+        card.joined.store(true, Relaxed);
         let _inside = t.enter();
         t.acquire_last(card);
         t.fork_join += 1;
-        plain::step(t, OpKind::Join, card.id as usize, 0);
+        plain::step(&mut t, OpKind::Join, card.id as usize, 0);
         log::write(&Record::ThreadJoin { joiner: t.id() as u64, thread: card.id as u64 });
     }
     result
@@ -274,7 +277,7 @@ fn join(t: &mut Thread, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
 
 fn detached(handle: usize) {
     if let Some(card) = by_handle(handle) {
-        card.detached = true;
+        card.detached.store(true, Relaxed);
         if card.ended.load(Acquire) == 1 {
             forget_handle(card);
         }
@@ -294,7 +297,7 @@ pub unsafe fn starts_detached(attributes: *const c_void) -> bool {
 fn with_signals_blocked(card: *mut Card, create: impl FnOnce() -> c_int) -> c_int {
     let mask = sys::block_signals();
     // SAFETY: nobody else knows the card yet.
-    unsafe { (*card).mask = mask };
+    unsafe { (*card).mask.set(mask) };
     let r = create();
     sys::set_blocked_signals(mask);
     r
@@ -311,6 +314,7 @@ fn never_started(card: *mut Card) {
 
 interpose! {
     fn pthread_create(handle: *mut usize, attributes: *const c_void, function: usize, argument: usize) -> c_int, |t, pc, real| {
+        let pc = in_program(&t, pc);
         adopt(t);
         finish_reports_at_exit();
         let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
@@ -318,7 +322,7 @@ interpose! {
             with_room(attributes, |attributes| real(handle, attributes, run as *const () as usize, card as usize))
         });
         if r == 0 {
-            register_handle(&mut *card, *handle);
+            register_handle(&*card, *handle);
         } else {
             never_started(card);
         }
@@ -327,14 +331,14 @@ interpose! {
         let create = |run, with| with_room(attributes, |attributes| real(handle, attributes, run, with));
         tsvd_sync::create(create, handle, (function, argument), pc)
     } explore {
-        explore::threads::create(handle, attributes, function, argument, false, pc)
+        explore::threads::create(handle, attributes, function, argument, false, in_program(&t, pc))
     }
     fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
         make_room_by_default();
         let card = announce(t, Start { function, argument }, false, pc);
         let r = with_signals_blocked(card, || real(handle, run_c11 as *const () as usize, card as usize));
         if r == 0 {
-            register_handle(&mut *card, *handle);
+            register_handle(&*card, *handle);
         } else {
             never_started(card);
         }
@@ -348,7 +352,7 @@ interpose! {
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
-        match explore::threads::join(handle, Patience::Endless, pc) {
+        match explore::threads::join(handle, Patience::Endless, in_program(&t, pc)) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;
@@ -428,7 +432,7 @@ interpose! {
         explore::threads::detach(handle).unwrap_or_else(|| real(handle))
     }
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int, |t, pc, real| {
-        let card = if handle == pthread_self() { t.card.as_mut() } else { by_handle(handle) };
+        let card = if handle == pthread_self() { t.card.as_ref() } else { by_handle(handle) };
         if let Some(card) = card {
             set_name(card, name);
         }
@@ -478,16 +482,17 @@ interpose! {
 }
 
 /// The name a report gives the thread.
-pub unsafe fn set_name(card: &mut Card, name: *const c_char) {
+pub unsafe fn set_name(card: &Card, name: *const c_char) {
+    let mut kept = [0; 31];
     let mut len = 0;
     // SAFETY: a string that ends in zero, of which 31 bytes are kept.
     unsafe {
-        while len < 31 && !name.is_null() && *name.add(len) != 0 {
-            card.name[len] = *name.add(len) as u8;
+        while len < kept.len() && !name.is_null() && *name.add(len) != 0 {
+            kept[len] = *name.add(len) as u8;
             len += 1;
         }
     }
-    log::write(&Record::ThreadName { thread: card.id as u64, name: &card.name[..len] });
+    log::write(&Record::ThreadName { thread: card.id as u64, name: &kept[..len] });
 }
 
 /// In the child of a fork only the forking thread is left.

@@ -8,7 +8,7 @@
 
 use crate::detect::check::{access, plain_access};
 use crate::detect::objects::{self, Creation, Object};
-use crate::detect::thread::{Thread, current, gate};
+use crate::detect::thread::{Current, current, gate};
 use crate::detect::{flush, is_plain, range};
 use crate::layout::shadow_of;
 use raddle_wire::relocated::string;
@@ -40,15 +40,15 @@ fn role(address: usize) -> Role {
 
 /// An access of a plain variable within one granule.
 #[inline(always)]
-fn plain<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+fn plain<const WRITE: bool, const SIZE: usize>(mut t: Current, address: usize, pc: usize) {
     if t.gate == gate::OPEN && is_plain() {
-        plain_access::<WRITE, SIZE>(t, address, pc, shadow_of(address));
+        plain_access::<WRITE, SIZE>(&mut t, address, pc, shadow_of(address));
     } else {
         access::<WRITE, SIZE>(t, address, pc);
     }
 }
 
-fn release(t: &mut Thread, address: usize) {
+fn release(mut t: Current, address: usize) {
     if !t.known || t.ignore_sync != 0 {
         return;
     }
@@ -60,7 +60,7 @@ fn release(t: &mut Thread, address: usize) {
 
 /// [`release`] to a variable that is known to synchronise, as most are that an atomic instruction
 /// touches, with one look for it. False: nothing was done.
-fn releases_known(t: &mut Thread, address: usize) -> bool {
+fn releases_known(mut t: Current, address: usize) -> bool {
     if !t.known || t.ignore_sync != 0 {
         return false;
     }
@@ -80,7 +80,7 @@ fn releases_known(t: &mut Thread, address: usize) -> bool {
     is_known
 }
 
-fn acquire(t: &mut Thread, address: usize) {
+fn acquire(mut t: Current, address: usize) {
     if !t.known || t.ignore_sync != 0 {
         return;
     }

@@ -86,7 +86,7 @@ unsafe extern "C" fn set_ip(context: *mut c_void, to: usize) {
 fn leave_calls(landing: *mut c_void) {
     static BACKTRACE: AtomicUsize = AtomicUsize::new(0);
     type Visit = unsafe extern "C" fn(*mut c_void, *mut Left) -> c_int;
-    let t = current();
+    let mut t = current();
     if t.sp.is_null() {
         return;
     }

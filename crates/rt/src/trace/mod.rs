@@ -18,7 +18,7 @@
 //!
 //! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by the driver, on another core; to schedule a step
 //! is ten times that. So a program that synchronises often is recorded whole the first time, with
-//! what is a thread's own and what turns out to be shared ([`Event::Shared`]), of which the driver
+//! what is a thread's own and what turns out to be shared ([`RecordedEvent::Shared`]), of which the driver
 //! keeps the shared; there is no second execution ([`progress`]).
 //!
 //! Where a thread accesses much memory between two steps, most of it is its own, and passes by in
@@ -49,11 +49,12 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::outcome;
-use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Event, Header, LONGEST, NEVER, Step, mode};
+use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Header, LONGEST, NEVER, RecordedEvent, Step, mode};
 
 use crate::detect::check;
 use crate::detect::thread::current;
 use crate::explore;
+use crate::handle::Handle;
 use crate::hub::session;
 use crate::layout::is_watchable;
 use crate::sys;
@@ -122,14 +123,14 @@ static TRACE: AtomicPtr<Trace> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The trace, if there is one and an execution is under way.
 #[inline(always)]
-fn trace() -> Option<&'static mut Trace> {
+fn trace() -> Option<Handle<Trace>> {
     let at = TRACE.load(Relaxed);
     if at.is_null() || !explore::is_running() {
         return None;
     }
     // SAFETY: set once, to memory of its own; one thread runs at a time, and no reference is kept
     // across a switch.
-    Some(unsafe { &mut *at })
+    Some(unsafe { Handle::new(at) })
 }
 
 /// Are accesses of an ordinary run delayed or traced? Then no detector looks at them.
@@ -241,7 +242,7 @@ impl Trace {
         match self.progress.records {
             Records::All => {
                 if let Some(to) = self.room() {
-                    self.used += self.encoder.write(&Event::Shared(address as u64 & !7), to);
+                    self.used += self.encoder.write(&RecordedEvent::Shared(address as u64 & !7), to);
                 }
             }
             // What was recorded lacks it.
@@ -281,7 +282,7 @@ impl Trace {
 
     fn write_step(&mut self, step: &Step) {
         if let Some(to) = self.room() {
-            self.used += self.encoder.write(&Event::Step(*step), to);
+            self.used += self.encoder.write(&RecordedEvent::Step(*step), to);
         }
         self.publish();
     }
@@ -293,7 +294,7 @@ impl Trace {
         if self.thread != current {
             self.thread = current;
             let to = self.place()?;
-            self.used += self.encoder.write(&Event::Thread(current as u16), to);
+            self.used += self.encoder.write(&RecordedEvent::Thread(current as u16), to);
         }
         self.place()
     }
@@ -465,7 +466,7 @@ fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner
 /// [`access`], after what is done for a plain access in any explored program.
 #[inline(never)]
 fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     if t.has_company {
         return check::access::<WRITE, SIZE>(current(), address, pc);
     }
@@ -481,7 +482,7 @@ fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: us
 /// The running thread is about to access `size` (1, 2, 4 or 8) bytes.
 #[inline]
 pub fn access(write: bool, address: usize, size: usize, pc: usize) {
-    let Some(t) = trace() else { return unscheduled(write, address, size, pc) };
+    let Some(mut t) = trace() else { return unscheduled(write, address, size, pc) };
     t.settle();
     if address >= LOWEST && is_watchable(address) {
         t.one(write, address, size, pc);
@@ -496,7 +497,7 @@ fn unscheduled(write: bool, address: usize, len: usize, pc: usize) {
 
 /// The running thread is about to access many bytes.
 pub fn range(write: bool, address: usize, len: usize, pc: usize) {
-    let Some(t) = trace() else { return unscheduled(write, address, len, pc) };
+    let Some(mut t) = trace() else { return unscheduled(write, address, len, pc) };
     t.settle();
     if address < LOWEST || !is_watchable(address) {
         return;
@@ -513,7 +514,7 @@ pub fn range(write: bool, address: usize, len: usize, pc: usize) {
 /// The running thread has made an atomic operation. `old`: what it read, if it is a
 /// read-modify-write.
 pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     t.settle();
     if size > 8 || !t.wants(address, write, pc) {
         return;
@@ -524,7 +525,7 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
 
 /// The running thread has stored, over `before`, which it did not read.
 pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
-    if let Some(t) = trace() {
+    if let Some(mut t) = trace() {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
@@ -537,14 +538,14 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
 /// The running thread is about to leave the processor to another, or to end.
 #[inline]
 pub fn settle() {
-    if let Some(t) = trace() {
+    if let Some(mut t) = trace() {
         t.settle();
     }
 }
 
 /// The execution is over.
 pub fn end() {
-    if let Some(t) = trace() {
+    if let Some(mut t) = trace() {
         t.settle();
         t.is_plain = false;
         t.publish();
@@ -554,7 +555,7 @@ pub fn end() {
 /// The running thread makes this step; `waited`: it had to be told that it may go on.
 #[inline]
 pub fn step(op: &Op, waited: bool) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     t.progress.step(op);
     let learns = t.mode == mode::LEARN;
     if (learns || t.mode == mode::SHARED) && op.kind() == OpKind::Free {
@@ -581,7 +582,7 @@ pub fn step(op: &Op, waited: bool) {
 
 /// The running thread has got a block from the allocator. That is no step.
 pub fn allocated(from: usize, size: usize, pc: usize) {
-    let Some(t) = trace() else { return };
+    let Some(mut t) = trace() else { return };
     if t.mode == mode::TABLE || t.progress.records == Records::Nothing {
         return;
     }

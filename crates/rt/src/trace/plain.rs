@@ -19,7 +19,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 
 use raddle_explore::OpKind;
-use raddle_wire::trace::{Access, Encoder, Event, Header, LONGEST, Step, VALUE, fill_in};
+use raddle_wire::trace::{Access, Encoder, Header, LONGEST, RecordedEvent, Step, VALUE, fill_in};
 
 use super::{LOWEST, pieces, value};
 use crate::detect::thread::{Thread, current};
@@ -131,7 +131,7 @@ impl Stream {
         true
     }
 
-    fn put(&mut self, header: &'static Header, event: &Event) {
+    fn put(&mut self, header: &'static Header, event: &RecordedEvent) {
         // SAFETY: there is room for the longest event, and the lock is held.
         self.used += self.encoder.write(event, unsafe { &mut *Stream::bytes(header, self.used) });
     }
@@ -175,7 +175,7 @@ impl Stream {
     fn turn_to(&mut self, header: &'static Header, thread: u32) {
         if self.thread != thread {
             self.thread = thread;
-            self.put(header, &Event::Thread(thread as u16));
+            self.put(header, &RecordedEvent::Thread(thread as u16));
         }
     }
 
@@ -202,7 +202,7 @@ impl Stream {
             }
             self.used += len;
         } else {
-            self.put(header, &Event::Access(*access));
+            self.put(header, &RecordedEvent::Access(*access));
         }
         self.end(header);
     }
@@ -210,7 +210,7 @@ impl Stream {
     fn step(&mut self, header: &'static Header, thread: u32, step: Step) {
         if self.begin(header, thread) {
             self.turn_to(header, thread);
-            self.put(header, &Event::Step(step));
+            self.put(header, &RecordedEvent::Step(step));
             self.end(header);
         }
     }
@@ -229,7 +229,7 @@ fn with<R>(t: &mut Thread, then: impl FnOnce(&mut Stream, &'static Header, u32) 
 /// Is the memory one that others may share? A thread's own stack is taken to be its own.
 fn is_traced(t: &Thread, address: usize) -> bool {
     // SAFETY: a known thread has a card.
-    let (low, high) = if t.card.is_null() { (0, 0) } else { unsafe { (*t.card).stack } };
+    let (low, high) = if t.card.is_null() { (0, 0) } else { unsafe { (*t.card).stack.get() } };
     address >= LOWEST && is_watchable(address) && !(low..high).contains(&address)
 }
 
@@ -237,11 +237,11 @@ fn is_traced(t: &Thread, address: usize) -> bool {
 #[cold]
 #[inline(never)]
 pub fn access(write: bool, address: usize, len: usize, pc: usize) {
-    let t = current();
-    if !records() || t.inside != 0 || !t.known || !is_traced(t, address) {
+    let mut t = current();
+    if !records() || t.inside != 0 || !t.known || !is_traced(&t, address) {
         return;
     }
-    with(t, |s, header, thread| {
+    with(&mut t, |s, header, thread| {
         header.accesses.fetch_add(1, Relaxed);
         if !s.begin(header, thread) {
             return;
@@ -265,8 +265,8 @@ pub fn atomic<T: Copy + Into<u128>>(
     pc: usize,
     op: impl FnOnce() -> (T, bool),
 ) -> T {
-    let t = current();
-    if !records() || t.inside != 0 || size > 8 || !is_traced(t, address) {
+    let mut t = current();
+    if !records() || t.inside != 0 || size > 8 || !is_traced(&t, address) {
         return op().0;
     }
     let made = |s: &mut Stream, header: &'static Header, thread| {
@@ -285,7 +285,7 @@ pub fn atomic<T: Copy + Into<u128>>(
         }
         old
     };
-    match with(t, made) {
+    match with(&mut t, made) {
         Some(old) => old,
         // There is a header wherever something is recorded.
         None => sys::die(b"raddle: the trace is gone\n"),
@@ -354,7 +354,7 @@ mod tests {
         }
     }
 
-    fn events(header: &'static Header) -> Vec<Event> {
+    fn events(header: &'static Header) -> Vec<RecordedEvent> {
         let used = header.used.load(Relaxed) as usize;
         // SAFETY: within the file.
         let bytes = unsafe {
@@ -371,7 +371,8 @@ mod tests {
     }
 
     fn values(header: &'static Header) -> Vec<(bool, u64)> {
-        let access = |e: Event| if let Event::Access(a) = e { Some((a.write, a.value)) } else { None };
+        let access =
+            |e: RecordedEvent| if let RecordedEvent::Access(a) = e { Some((a.write, a.value)) } else { None };
         events(header).into_iter().filter_map(access).collect()
     }
 
@@ -388,7 +389,7 @@ mod tests {
         s.begin(header, 0);
         assert_eq!(values(header), [(true, 2), (false, 2)], "not what a third has stored since");
         assert_eq!(cell, 3);
-        assert_eq!(events(header)[0], Event::Thread(0));
+        assert_eq!(events(header)[0], RecordedEvent::Thread(0));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 use crate::detect::check::{access, plain_access};
-use crate::detect::thread::{Thread, current, gate};
+use crate::detect::thread::{Current, Thread, current, gate};
 use crate::detect::{is_plain, range};
 use crate::explore;
 use crate::layout::READ;
@@ -53,7 +53,7 @@ fn is_explored<const WRITE: bool>(address: usize) -> bool {
 }
 
 #[inline(never)]
-fn slow<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
+fn slow<const WRITE: bool, const SIZE: usize>(t: Current, address: usize, pc: usize) {
     // Of an explored program no gate is open: a detected one pays for none of its questions.
     if t.gate == gate::OPEN || !is_explored::<WRITE>(address) {
         access::<WRITE, SIZE>(t, address, pc)
@@ -64,9 +64,9 @@ fn slow<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc
 macro_rules! slow {
     ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
         extern "C" fn $name(address: usize, pc: usize, slots: *mut u8) {
-            let t = current();
+            let mut t = current();
             if t.gate == gate::OPEN && is_plain() {
-                return plain_access::<$write, $size>(t, address, pc, slots);
+                return plain_access::<$write, $size>(&mut t, address, pc, slots);
             }
             slow::<$write, $size>(t, address, pc);
         }

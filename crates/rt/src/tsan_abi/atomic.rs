@@ -8,10 +8,10 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use crate::detect::atomics::{self, Order};
+use crate::detect::atomics::{self, OrderNumber};
 use crate::detect::held_locks::Mode;
 use crate::detect::sync::{self, Taking};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::entry::entry;
 use crate::explore;
 use crate::hub::plan;
@@ -28,7 +28,7 @@ fn update<T: Copy + Into<u128>>(
     orders: (c_int, c_int),
     op: impl FnOnce() -> (T, bool),
 ) -> T {
-    let t = current();
+    let mut t = current();
     let pc = t.caller;
     if explore::is_on() {
         explore::atomic(OpKind::AtomicRmw, address, size, false, pc);
@@ -41,10 +41,10 @@ fn update<T: Copy + Into<u128>>(
     if trace::plain::is_on() {
         return trace::plain::atomic(address, size, true, pc, op);
     }
-    let orders = (Order(orders.0), Order(orders.1));
-    match plan::lock_site(t, pc) {
+    let orders = (OrderNumber(orders.0), OrderNumber(orders.1));
+    match plan::lock_site(&t, pc) {
         Some(site) if t.known && counts(site, orders.0) => at_lock_site(t, site, address, op),
-        _ => atomics::update(t, address, size, orders, pc, op),
+        _ => atomics::update(&mut t, address, size, orders, pc, op),
     }
 }
 
@@ -58,7 +58,11 @@ fn update_or_unlock<T: Copy + Into<u128>>(
     op: impl FnOnce() -> (T, bool),
 ) -> T {
     let t = current();
-    if t.known && Order(order).releases() && !t.held.is_empty() && plan::has_sites() && t.held.holds(address)
+    if t.known
+        && OrderNumber(order).releases()
+        && !t.held.is_empty()
+        && plan::has_sites()
+        && t.held.holds(address)
     {
         let release = Site { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
         return at_lock_site(t, release, address, op);
@@ -68,7 +72,7 @@ fn update_or_unlock<T: Copy + Into<u128>>(
 
 /// A lock is taken with acquire and let go with release; weaker operations at the same place
 /// announce a waiter.
-fn counts(site: Site, order: Order) -> bool {
+fn counts(site: Site, order: OrderNumber) -> bool {
     match site.class {
         SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => order.acquires(),
         _ => order.releases(),
@@ -78,7 +82,7 @@ fn counts(site: Site, order: Order) -> bool {
 /// An operation inside the implementation of a lock whose word is at `address`.
 #[cold]
 fn at_lock_site<T: Copy + Into<u128>>(
-    t: &mut Thread,
+    mut t: Current,
     site: Site,
     address: usize,
     op: impl FnOnce() -> (T, bool),
@@ -110,7 +114,7 @@ fn at_lock_site<T: Copy + Into<u128>>(
                 SiteEffect::IfReturnedZero => old.into() == 0,
             };
             if taken {
-                sync::locking(t, address, taking(mode, what));
+                sync::locking(&mut t, address, taking(mode, what));
                 sync::locked(t, address, taking(mode, what));
             }
             old
@@ -129,36 +133,37 @@ macro_rules! atomics {
                 unsafe { &*(a as *const $atomic) }
             }
             extern "C" fn load(a: usize, order: c_int) -> $t {
-                let t = current();
+                let mut t = current();
+                let pc = t.caller;
                 if explore::is_on() {
-                    let pc = t.caller;
                     explore::atomic(OpKind::AtomicLoad, a, SIZE, false, pc);
                     let now = at(a).load(SeqCst);
                     trace::atomic(false, a, SIZE, None, pc);
                     return explore::memory::load(a, SIZE, order, now, pc).map_or(now, |v| v as $t);
                 }
-                trace::delays::access(a, t.caller);
+                trace::delays::access(a, pc);
                 if trace::plain::is_on() {
-                    return trace::plain::atomic(a, SIZE, true, t.caller, || (at(a).load(SeqCst), false));
+                    return trace::plain::atomic(a, SIZE, true, pc, || (at(a).load(SeqCst), false));
                 }
-                atomics::load(t, a, SIZE, Order(order), t.caller, || at(a).load(SeqCst))
+                atomics::load(&mut t, a, SIZE, OrderNumber(order), pc, || at(a).load(SeqCst))
             }
             extern "C" fn store(a: usize, v: $t, order: c_int) {
-                let t = current();
+                let mut t = current();
+                let pc = t.caller;
                 if explore::is_on() {
-                    explore::atomic(OpKind::AtomicStore, a, SIZE, Order(order).is_seq_cst(), t.caller);
+                    explore::atomic(OpKind::AtomicStore, a, SIZE, OrderNumber(order).is_seq_cst(), pc);
                     explore::memory::store(a, SIZE, order, v);
                     let before = at(a).swap(v, SeqCst);
-                    return trace::atomic_store(a, SIZE, before as u64, t.caller);
+                    return trace::atomic_store(a, SIZE, before as u64, pc);
                 }
-                trace::delays::access(a, t.caller);
+                trace::delays::access(a, pc);
                 if trace::plain::is_on() {
-                    trace::plain::atomic(a, SIZE, false, t.caller, || (at(a).swap(v, SeqCst), true));
+                    trace::plain::atomic(a, SIZE, false, pc, || (at(a).swap(v, SeqCst), true));
                     return;
                 }
                 // A lock may be let go of by a plain release store (parking_lot, hand-written
                 // ones).
-                atomics::store(t, a, SIZE, Order(order), t.caller, || at(a).store(v, SeqCst))
+                atomics::store(&mut t, a, SIZE, OrderNumber(order), pc, || at(a).store(v, SeqCst))
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {
                 let op = || (at(a).swap(v, SeqCst), true);

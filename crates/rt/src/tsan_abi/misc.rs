@@ -5,7 +5,7 @@ use core::arch::naked_asm;
 use core::mem::offset_of;
 
 use super::access::with_pc;
-use crate::detect::atomics::{Order, fence};
+use crate::detect::atomics::{OrderNumber, fence};
 use crate::detect::range;
 use crate::detect::thread::{Thread, current};
 use crate::explore;
@@ -105,7 +105,7 @@ extern "C" fn thread_fence(order: i32, pc: usize) {
     if explore::is_on() {
         return explore::memory::fence(order, pc);
     }
-    fence(current(), Order(order));
+    fence(&mut current(), OrderNumber(order));
 }
 
 #[unsafe(no_mangle)]

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, AtomicUsize, Ordering:
 use super::plans::Given;
 use crate::hub::session;
 use crate::sys::Shared;
-use raddle_wire::tsvd::{Caller, FIXED_CALLERS, FixedCaller, Hook, MOST_CALLERS, Place, Plan};
+use raddle_wire::tsvd::{Caller, FIXED_CALLERS, FixedCaller, Hook, MOST_CALLERS, Plan, PointerCall};
 
 /// Code of a file that has places.
 #[derive(Clone)]
@@ -75,8 +75,9 @@ pub fn site(caller: Caller) -> Option<u32> {
 }
 
 fn counts(places: &[u64], address: u64, library: u16) -> bool {
-    let at = places.partition_point(|word| Place::decode(*word).address < address);
-    let place = places.get(at).map(|word| Place::decode(*word)).filter(|place| place.address == address);
+    let at = places.partition_point(|word| PointerCall::decode(*word).address < address);
+    let place =
+        places.get(at).map(|word| PointerCall::decode(*word)).filter(|place| place.address == address);
     place.is_some_and(|place| library == 0 || !place.libraries.contains(&library))
 }
 
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_a_library_does_with_itself_does_not_count() {
-        let place = |address, libraries| Place { address, libraries }.encode().unwrap();
+        let place = |address, libraries| PointerCall { address, libraries }.encode().unwrap();
         let places = [place(0x10, [0, 0]), place(0x20, [3, 0]), place(0x30, [0, 4])];
         assert!(counts(&places, 0x10, 3) && !counts(&places, 0x11, 3) && !counts(&places, 0x40, 3));
         assert!(!counts(&places, 0x20, 3) && counts(&places, 0x20, 4));

@@ -37,7 +37,7 @@ pub extern "C" fn arrive(frame: &mut Frame) {
     }
     own.inside = true;
     super::loading::look_if_pending();
-    go_on(frame, entry, Place { site: entry.id, started: None });
+    go_on(frame, entry, CallPlace { site: entry.id, started: None });
     current().tsvd.inside = false;
 }
 
@@ -53,7 +53,7 @@ fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
     }
     own.inside = true;
     if let Some(site) = callers::site(entry.id, call.1) {
-        go_on(frame, entry, Place { site, started: None });
+        go_on(frame, entry, CallPlace { site, started: None });
     }
     current().tsvd.inside = false;
 }
@@ -70,21 +70,21 @@ fn begin(frame: &mut Frame, entry: &'static Entry) {
     }
     own.inside = true;
     if let Some(site) = callers::site(entry.id, started.get()) {
-        go_on(frame, entry, Place { site, started: Some(started) });
+        go_on(frame, entry, CallPlace { site, started: Some(started) });
     }
     current().tsvd.inside = false;
 }
 
 /// Where a call is made.
 #[derive(Clone, Copy)]
-struct Place {
+struct CallPlace {
     site: u32,
     /// Not by code of the program: a thread begins with it that was created there.
     started: Option<NonZero<u64>>,
 }
 
 #[inline(always)]
-fn go_on(frame: &mut Frame, entry: &'static Entry, place: Place) {
+fn go_on(frame: &mut Frame, entry: &'static Entry, place: CallPlace) {
     let own = &mut current().tsvd;
     if entry.flags & site_flag::ASYNC != 0 {
         if entry.flags & site_flag::LOOKUP == site_flag::LOOKUP {
@@ -193,7 +193,7 @@ impl Host for Waiting {
 struct Here<'a> {
     frame: &'a Frame,
     entry: &'static Entry,
-    place: Place,
+    place: CallPlace,
     object: u64,
 }
 

@@ -3,7 +3,7 @@
 //! probes, which know no other place.
 
 use raddle_race::{AtomicOp, LockMode, MemoryOrder};
-use raddle_rt::detect::atomics::{self, Order};
+use raddle_rt::detect::atomics::{self, OrderNumber};
 use raddle_rt::detect::held_locks::Mode;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
@@ -58,8 +58,8 @@ fn lock_key(lock: u64) -> usize {
     LOCK + 64 * lock as usize
 }
 
-fn number(order: MemoryOrder) -> Order {
-    Order(match order {
+fn number(order: MemoryOrder) -> OrderNumber {
+    OrderNumber(match order {
         MemoryOrder::Relaxed => 0,
         MemoryOrder::Consume => 1,
         MemoryOrder::Acquire => 2,
@@ -90,8 +90,8 @@ impl Logical {
         let card = new_card(self.t.id(), 0);
         // SAFETY: nobody else knows the card yet.
         unsafe {
-            (*card).last = *self.t.publish();
-            (*card).last_generation = self.t.generation;
+            (*card).last.set(*self.t.publish());
+            (*card).last_generation.set(self.t.generation);
         }
         self.t.advance();
         Self::start(card)
@@ -133,8 +133,8 @@ impl Logical {
         match (probe, write) {
             // SAFETY: shadow is mapped, and the memory itself is not touched.
             (Some(probe), _) => testing::run_as(&mut self.t, || unsafe { probe(address) }),
-            (None, false) => range::access::<false>(&mut self.t, address, size as usize, PC),
-            (None, true) => range::access::<true>(&mut self.t, address, size as usize, PC),
+            (None, false) => range::access::<false>(testing::handle(&mut self.t), address, size as usize, PC),
+            (None, true) => range::access::<true>(testing::handle(&mut self.t), address, size as usize, PC),
         }
     }
 
@@ -164,32 +164,32 @@ impl Logical {
     pub fn lock(&mut self, lock: u64, mode: LockMode) {
         let mode = if mode == LockMode::Write { Mode::Write } else { Mode::Read };
         let taking = Taking { mode, what: lock_kind::RWLOCK, pc: PC };
-        sync::locked(&mut self.t, lock_key(lock), taking);
+        sync::locked(testing::handle(&mut self.t), lock_key(lock), taking);
     }
 
     pub fn unlock(&mut self, lock: u64) {
-        sync::unlocking(&mut self.t, lock_key(lock));
+        sync::unlocking(testing::handle(&mut self.t), lock_key(lock));
     }
 
     pub fn condvar_wait(&mut self, lock: u64) {
-        let times = sync::unlocking_for_wait(&mut self.t, lock_key(lock));
-        sync::locked_after_wait(&mut self.t, lock_key(lock), times, PC);
+        let times = sync::unlocking_for_wait(testing::handle(&mut self.t), lock_key(lock));
+        sync::locked_after_wait(testing::handle(&mut self.t), lock_key(lock), times, PC);
     }
 
     pub fn signal(&mut self, object: u64) {
-        sync::release(&mut self.t, OBJECT + 64 * object as usize);
+        sync::release(testing::handle(&mut self.t), OBJECT + 64 * object as usize);
     }
 
     pub fn wait(&mut self, object: u64) {
-        sync::acquire(&mut self.t, OBJECT + 64 * object as usize);
+        sync::acquire(testing::handle(&mut self.t), OBJECT + 64 * object as usize);
     }
 
     pub fn arrive(&mut self) -> u32 {
-        sync::barrier_arrived(&mut self.t, BARRIER)
+        sync::barrier_arrived(testing::handle(&mut self.t), BARRIER)
     }
 
     pub fn pass(&mut self, phase: u32) {
-        sync::barrier_passed(&mut self.t, BARRIER, phase);
+        sync::barrier_passed(testing::handle(&mut self.t), BARRIER, phase);
     }
 
     pub fn fresh(&mut self, at: u64, size: u64) {
@@ -203,7 +203,7 @@ impl Logical {
     pub fn wear_out(&mut self) {
         let sid = self.sid();
         while self.sid() == sid {
-            sync::release(&mut self.t, NOBODY);
+            sync::release(testing::handle(&mut self.t), NOBODY);
         }
     }
 }

@@ -105,8 +105,8 @@ fn by<const SIZE: usize>(t: &mut Thread, a: Access, plain: bool) {
     match (a.write, plain) {
         (true, true) => plain_access::<true, SIZE>(t, address, PC, slots),
         (false, true) => plain_access::<false, SIZE>(t, address, PC, slots),
-        (true, false) => access::<true, SIZE>(t, address, PC),
-        (false, false) => access::<false, SIZE>(t, address, PC),
+        (true, false) => access::<true, SIZE>(testing::handle(t), address, PC),
+        (false, false) => access::<false, SIZE>(testing::handle(t), address, PC),
     }
 }
 
@@ -179,15 +179,15 @@ fn a_range_is_its_granules() {
             let is_recorded = slots.iter().any(|o| *o | whole & READ == whole);
             match write {
                 _ if is_recorded => {}
-                true => access::<true, 8>(&mut t, at(i), PC),
-                false => access::<false, 8>(&mut t, at(i), PC),
+                true => access::<true, 8>(testing::handle(&mut t), at(i), PC),
+                false => access::<false, 8>(testing::handle(&mut t), at(i), PC),
             }
         }
         let singly = all();
         put();
         match write {
-            true => range::access::<true>(&mut t, AT, 8 * granules, PC),
-            false => range::access::<false>(&mut t, AT, 8 * granules, PC),
+            true => range::access::<true>(testing::handle(&mut t), AT, 8 * granules, PC),
+            false => range::access::<false>(testing::handle(&mut t), AT, 8 * granules, PC),
         }
         assert_eq!(all(), singly, "{before:08x?}, write: {write}");
     }

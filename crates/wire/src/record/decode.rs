@@ -1,6 +1,6 @@
 //! The driver's side: decodes the records in the bytes of a log.
 
-use super::{AccessKind, HeldLock, Place, REGISTERS, kind};
+use super::{AccessKind, AddressKind, HeldLock, REGISTERS, kind};
 
 /// A [`super::Record`] that owns what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub enum Decoded {
     ThreadEnd { thread: u64 },
     ThreadJoin { joiner: u64, thread: u64 },
     Lock { lock: u64, address: u64, what: u64 },
-    Race { now: DecodedEnd, before: DecodedEnd, place: Place },
-    UseAfterFree { now: DecodedEnd, before: DecodedEnd, place: Place },
+    Race { now: DecodedEnd, before: DecodedEnd, place: AddressKind },
+    UseAfterFree { now: DecodedEnd, before: DecodedEnd, place: AddressKind },
     LockEdge { thread: u64, segment: u64, acquired: HeldLock, held: Vec<HeldLock> },
     ExpectRace { address: u64, size: u64, stack: u64, description: Vec<u8> },
     Defaults { options: Vec<u8>, suppressions: Vec<u8> },
@@ -159,15 +159,15 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
     })
 }
 
-fn place(w: &mut Words) -> Option<Place> {
+fn place(w: &mut Words) -> Option<AddressKind> {
     let tag = w.word()?;
     let [start, size, thread, stack] = [w.word()?, w.word()?, w.word()?, w.word()?];
     Some(match tag {
-        0 => Place::Unknown,
-        1 => Place::Heap { start, size, thread, stack },
-        2 => Place::Stack { thread: start },
-        3 => Place::Tls { thread: start },
-        4 => Place::Descriptor { number: start },
+        0 => AddressKind::Unknown,
+        1 => AddressKind::Heap { start, size, thread, stack },
+        2 => AddressKind::Stack { thread: start },
+        3 => AddressKind::Tls { thread: start },
+        4 => AddressKind::Descriptor { number: start },
         _ => return None,
     })
 }
@@ -193,7 +193,7 @@ mod tests {
     fn a_race_comes_back_whole() {
         let locks = [HeldLock { lock: 1, read: 1, stack: 9 }, HeldLock { lock: 2, read: 0, stack: 10 }];
         let end = |kind, locks| AccessEnd { thread: 3, kind, address: 0x1000, size: 4, stack: 7, locks };
-        let place = Place::Heap { start: 0xff8, size: 32, thread: 1, stack: 5 };
+        let place = AddressKind::Heap { start: 0xff8, size: 32, thread: 1, stack: 5 };
         let bytes = log(&[
             Record::Process { executable: b"/bin/a" },
             Record::Race { now: end(AccessKind::Write, &locks), before: end(AccessKind::Free, &[]), place },

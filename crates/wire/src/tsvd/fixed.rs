@@ -8,7 +8,7 @@
 //!   Each name ends in a zero byte.
 //! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`Library`]s. The n-th of them, from
 //!   one, has `plan.<n>` and `names.<n>`.
-//! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`Place`]s in a
+//! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`PointerCall`]s in a
 //!   file that count, and [`FIXED_CALLERS`] gathers the calls that were seen.
 
 use raddle_base::hash::Fnv64;
@@ -82,7 +82,7 @@ impl Library {
 
 /// The return address of a call in a file that may be a call through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PointerCall {
     /// In the file; 40 bits.
     pub address: u64,
     /// The libraries of the API lists, numbered from one, that contain the calling function and the
@@ -90,16 +90,16 @@ pub struct Place {
     pub libraries: [u16; 2],
 }
 
-impl Place {
+impl PointerCall {
     /// Returns None if a number does not fit. The words sort like the addresses of their places.
     pub fn encode(self) -> Option<u64> {
         let [a, b] = self.libraries.map(u64::from);
         (self.address < 1 << 40 && a < 1 << 12 && b < 1 << 12).then_some(self.address << 24 | a << 12 | b)
     }
 
-    pub fn decode(word: u64) -> Place {
+    pub fn decode(word: u64) -> PointerCall {
         let library = |shift: u32| (word >> shift) as u16 & 0xfff;
-        Place { address: word >> 24, libraries: [library(12), library(0)] }
+        PointerCall { address: word >> 24, libraries: [library(12), library(0)] }
     }
 }
 
@@ -110,7 +110,7 @@ pub struct FixedCaller {
     pub hook: u32,
     /// The file that contains the call: 0 is the program, others are libraries. 10 bits.
     pub file: u32,
-    /// [`Place::address`].
+    /// [`PointerCall::address`].
     pub place: u64,
 }
 
@@ -135,11 +135,14 @@ mod tests {
 
     #[test]
     fn places_and_callers_come_back() {
-        let place = Place { address: 0x12_3456_789a, libraries: [0xfff, 3] };
-        assert_eq!(Place::decode(place.encode().unwrap()), place);
-        assert!(Place { address: 1, ..place }.encode() < Place { address: 2, libraries: [0, 0] }.encode());
-        assert_eq!(Place { address: 1 << 40, ..place }.encode(), None);
-        assert_eq!(Place { libraries: [0, 1 << 12], ..place }.encode(), None);
+        let place = PointerCall { address: 0x12_3456_789a, libraries: [0xfff, 3] };
+        assert_eq!(PointerCall::decode(place.encode().unwrap()), place);
+        assert!(
+            PointerCall { address: 1, ..place }.encode()
+                < PointerCall { address: 2, libraries: [0, 0] }.encode()
+        );
+        assert_eq!(PointerCall { address: 1 << 40, ..place }.encode(), None);
+        assert_eq!(PointerCall { libraries: [0, 1 << 12], ..place }.encode(), None);
         let caller = FixedCaller { hook: FixedCaller::MOST_HOOKS - 1, file: 1023, place: 0xff_ffff_ffff };
         assert_eq!(FixedCaller::decode(caller.encode().unwrap()), Some(caller));
         let first = FixedCaller { hook: 0, file: 0, place: 0 };

@@ -3,7 +3,8 @@
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::types::{CType, Types};
-use crate::ir::{Access, Bin, Instr, Pos, Scalar};
+use crate::interp::named::{Named, named};
+use crate::ir::{Access, Bin, Instr, Intrinsic, Pos, Scalar, SymbolRef};
 
 impl Lower<'_> {
     pub(super) fn call(&mut self, f: &Expr, args: &[Expr], pos: Pos) -> CType {
@@ -83,7 +84,37 @@ impl Lower<'_> {
         }
         self.value(f);
         self.at(pos);
+        if let Some(symbol) = self.lock_behind_pointer(f) {
+            self.call_by_pointer_or_name(count, symbol);
+        } else {
+            self.emit(Instr::CallPtr(count));
+        }
+    }
+
+    /// `callbacks.lock(m)`: what the pointer leads to may be unknown, but its name says that it locks
+    /// or unlocks. Gives a function of such a name, which nobody defines.
+    fn lock_behind_pointer(&mut self, f: &Expr) -> Option<u32> {
+        let ExprKind::Member(_, name, _) = &f.kind else { return None };
+        let name = self.name(*name);
+        match named(&name)? {
+            Named::Lock | Named::ReadLock | Named::Unlock => {}
+            _ => return None,
+        }
+        Some(self.symbol(SymbolRef::Function(format!("{name}_behind_a_pointer").into())))
+    }
+
+    /// Calls the function whose address is on the stack, or the other one if it is unknown.
+    fn call_by_pointer_or_name(&mut self, count: u8, symbol: u32) {
+        let (known, end) = (self.f().b.label(), self.f().b.label());
+        self.emit(Instr::Dup);
+        self.emit(Instr::Intrinsic(Intrinsic::IsKnown));
+        self.f().b.jump_if(known);
+        self.emit(Instr::Drop);
+        self.emit(Instr::Call(symbol, count));
+        self.f().b.jump(end);
+        self.f().b.place(known);
         self.emit(Instr::CallPtr(count));
+        self.f().b.place(end);
     }
 
     fn argument(&mut self, arg: &Expr, param: Option<CType>) {

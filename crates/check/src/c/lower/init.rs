@@ -17,9 +17,12 @@ pub(super) struct Leaf<'e> {
 const MOST_LEAVES: usize = 200_000;
 
 impl Lower<'_> {
-    pub(super) fn leaves<'e>(&self, ty: CType, init: &'e Init) -> Vec<Leaf<'e>> {
+    pub(super) fn leaves<'e>(&mut self, ty: CType, init: &'e Init) -> Vec<Leaf<'e>> {
         let mut out = Vec::new();
         self.init_at(ty, init, 0, &mut out);
+        if out.len() > MOST_LEAVES && self.cut_short.is_empty() {
+            self.cut_short.push(format!("an initialiser has more than {MOST_LEAVES} values"));
+        }
         out
     }
 

@@ -102,16 +102,19 @@ pub(super) struct Lower<'a> {
     linkage_of_all: Option<Linkage>,
     /// Functions that run before the entry.
     constructors: Vec<Sym>,
+    /// Limits that were reached, in a sentence each.
+    cut_short: Vec<String>,
 }
 
-/// Lowers a parsed file. `weak` makes everything give way to other definitions: the models.
+/// Lowers a parsed file, and says which limits were reached. `weak` makes everything give way to
+/// other definitions: the models.
 pub fn lower(
     items: &[Item],
     scopes: Scopes,
     interner: &Interner,
     files: Vec<SourceFile>,
     weak: bool,
-) -> Unit {
+) -> (Unit, Vec<String>) {
     let mut lower = Lower {
         interner,
         scopes,
@@ -126,6 +129,7 @@ pub fn lower(
         static_count: 0,
         linkage_of_all: weak.then_some(Linkage::Weak),
         constructors: Vec::new(),
+        cut_short: Vec::new(),
     };
     lower.predeclare(items);
     for item in items {
@@ -139,7 +143,7 @@ pub fn lower(
         }
     }
     lower.unit.functions.append(&mut lower.outlined);
-    lower.unit
+    (lower.unit, lower.cut_short)
 }
 
 impl Lower<'_> {

@@ -7,6 +7,24 @@ use super::{Conditional, Macro, Preprocessor, Stream};
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::ir::SourceFile;
 
+/// What a build's configuration finds on every system of today. Without it, a program would be
+/// checked in the variant that it keeps for compilers without atomics or threads.
+const FOUND_EVERYWHERE: &[&str] = &[
+    "HAVE_ATOMIC",
+    "HAVE_ATOMICS",
+    "HAVE_ATOMIC_BUILTINS",
+    "HAVE_C11_ATOMIC",
+    "HAVE_C11_ATOMICS",
+    "HAVE_GCC_ATOMICS",
+    "HAVE_GCC_ATOMIC_BUILTINS",
+    "HAVE_STDATOMIC",
+    "HAVE_STDATOMIC_H",
+    "HAVE_SYNC_BUILTINS",
+    "HAVE_PTHREAD",
+    "HAVE_PTHREADS",
+    "HAVE_PTHREAD_H",
+];
+
 impl Preprocessor<'_> {
     /// Handles the directive after a `#`; gives the first token of an OpenMP pragma.
     pub(super) fn directive(&mut self, hash: Token) -> Option<Token> {
@@ -109,6 +127,9 @@ impl Preprocessor<'_> {
         }
         let from = self.files.get(usize::from(hash.pos.file)).map(|f| f.path.clone()).unwrap_or_default();
         let Some((path, text)) = self.includes.find(&from, &name, angled) else {
+            if name.rsplit('/').next().is_some_and(|file| file.contains("config")) {
+                self.configure();
+            }
             self.out.missing.push(name.as_str().into());
             return;
         };
@@ -117,6 +138,16 @@ impl Preprocessor<'_> {
         }
         let file = self.file_number(path);
         self.enter_file(&text, file);
+    }
+
+    /// Defines what a configuration header that was not found would have defined.
+    fn configure(&mut self) {
+        let one = self.make(Kind::Number, "1", crate::ir::Pos::default());
+        for name in FOUND_EVERYWHERE {
+            let name = self.state.interner.intern(name);
+            let found = || Rc::new(Macro { params: None, variadic: false, body: [one].into() });
+            self.state.macros.entry(name).or_insert_with(found);
+        }
     }
 
     fn file_number(&mut self, path: Arc<str>) -> u16 {

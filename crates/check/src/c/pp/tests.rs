@@ -108,3 +108,13 @@ fn half_directives_do_no_harm() {
     }
     run("#define F(x) x\nF(1, (2");
 }
+
+#[test]
+fn a_configuration_that_is_not_there_has_what_every_system_has() {
+    let text = "#include \"config.h\"\n#if HAVE_STDATOMIC_H && defined(HAVE_PTHREAD)\nyes\n#endif";
+    assert_eq!(run(text), "yes");
+    assert_eq!(run("#include \"other.h\"\n#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif"), "no");
+    let empty = Map(&[("config.h", "")]);
+    let text = "#include \"config.h\"\n#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif";
+    assert_eq!(run_with(text, &empty, Limits::default()).0, "no");
+}

@@ -66,6 +66,11 @@ impl<'a> Lowerer<'_, 'a> {
                 Some(want) => self.expression_as(e, want),
                 None => self.expression(e),
             };
+            if let Ty::Func(params, _) = &ty
+                && expected.get(i).is_some_and(|want| self.is_for_handlers(want))
+            {
+                self.wrap_handler(params, e);
+            }
             out.types.push(ty);
         }
         out
@@ -590,6 +595,7 @@ fn sync_op(name: &str) -> Option<SyncOp> {
         "KeySet" => SyncOp::KeySet,
         "TimerStart" => SyncOp::TimerStart,
         "TimerStop" => SyncOp::TimerStop,
+        "TimerEnd" => SyncOp::TimerEnd,
         "Publish" => SyncOp::Publish,
         "Learn" => SyncOp::Learn,
         _ => return None,

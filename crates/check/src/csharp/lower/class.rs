@@ -84,7 +84,8 @@ impl<'a> Lowerer<'_, 'a> {
         for c in 0..self.world.types.len() as u32 {
             self.layout(c, &mut parts);
             self.static_fields(c);
-            self.too_deep += u32::from(self.world.is_too_deep(c));
+            self.left_out.deep_classes += u32::from(self.world.is_too_deep(c));
+            self.left_out.crowded_classes += u32::from(self.world.is_crowded(c));
         }
     }
 

@@ -134,7 +134,7 @@ impl<'a> Lowerer<'_, 'a> {
         let Some(c) = self.contexts.pop() else { return };
         let pos = s.pos();
         if c.overflow {
-            self.given_up += 1;
+            self.left_out.functions += 1;
             self.functions[number as usize] = Some(super::absent(c.name.into(), pos));
             return;
         }
@@ -143,7 +143,7 @@ impl<'a> Lowerer<'_, 'a> {
         f.locals = f.locals.max(params);
         f.end_line = s.end_line();
         if crate::ir::cfg::verify(&f).is_err() {
-            self.given_up += 1;
+            self.left_out.functions += 1;
         }
         self.functions[number as usize] = Some(f);
     }

@@ -34,11 +34,10 @@ const STARTS: &[&str] = &[
 ];
 
 /// Public members of a library that are called one after the other on one object.
-const MOST_MEMBERS: usize = 40;
+pub const MOST_MEMBERS: usize = 40;
 
 impl<'a> Lowerer<'_, 'a> {
     pub fn entries(&mut self) {
-        self.find_singletons();
         let methods: Vec<u32> = (0..self.world.methods.len() as u32)
             .filter(|m| !self.world.class(self.world.methods[*m as usize].class).builtin)
             .collect();
@@ -137,13 +136,21 @@ impl<'a> Lowerer<'_, 'a> {
         self.class_init(class);
         let is_called = |m: &Method<'_>| m.is_static && m.body.is_some() && !m.name.starts_with("operator");
         let all = decl.methods.iter().copied().filter(|m| is_called(&self.world.methods[*m as usize]));
-        for m in all.take(MOST_MEMBERS).collect::<Vec<_>>() {
+        let all: Vec<u32> = all.collect();
+        for m in self.first_of(all, MOST_MEMBERS) {
             self.call_and_catch(m, None);
         }
         self.close_entry(EntryKind::Middle, node);
         if let Some(e) = self.entry_points.last_mut() {
             e.about = function;
         }
+    }
+
+    /// The first members of a class, which an entry calls; the others are counted.
+    pub fn first_of(&mut self, mut members: Vec<u32>, most: usize) -> Vec<u32> {
+        self.left_out.members += members.len().saturating_sub(most) as u32;
+        members.truncate(most);
+        members
     }
 
     pub fn open_entry(&mut self, s: Syntax<'a>, name: String) {
@@ -342,7 +349,6 @@ impl<'a> Lowerer<'_, 'a> {
                 let main = m.is_static && &*m.name == "Main";
                 m.is_public && m.body.is_some() && !m.name.starts_with("operator") && !main && !is_test(m)
             })
-            .take(MOST_MEMBERS)
             .collect();
         let any_test = decl.methods.iter().any(|m| is_test(&self.world.methods[*m as usize]));
         let creates = !decl.is_static && !decl.is_abstract && decl.kind == TypeKind::Class;
@@ -352,10 +358,10 @@ impl<'a> Lowerer<'_, 'a> {
         let node = decl.nodes[0];
         self.open_entry(node, format!("public members of {}", decl.name));
         let subject = creates.then(|| self.new_subject(class, Failed::Ends));
-        for m in members {
-            if self.world.methods[m as usize].is_static || subject.is_some() {
-                self.call_and_catch(m, subject);
-            }
+        let is_callable = |m: &u32| self.world.methods[*m as usize].is_static || subject.is_some();
+        let members = members.into_iter().filter(is_callable).collect();
+        for m in self.first_of(members, MOST_MEMBERS) {
+            self.call_and_catch(m, subject);
         }
         self.close_entry(EntryKind::Exported, node);
     }

@@ -12,7 +12,7 @@ use crate::ir::{Instr, SyncOp};
 const CONTROLLERS: &[&str] = &["Controller", "ControllerBase", "ApiController", "AsyncController"];
 const SERVICES: &[&str] = &["IHostedService", "BackgroundService"];
 /// Actions of one controller that are requested.
-const MOST_ACTIONS: usize = 12;
+pub const MOST_ACTIONS: usize = 12;
 
 /// Whether a class derives from one of some names, in the program or outside of it.
 fn derives_from(world: &World<'_>, class: u32, names: &[&str]) -> bool {
@@ -49,6 +49,7 @@ fn singletons(world: &World<'_>) -> Vec<u32> {
             }
         }
     }
+    files.extend(world.top_level.iter().flat_map(|t| t.1.first()).map(|s| (s.file, s.text)));
     files.sort_unstable_by_key(|f| f.0);
     files.dedup_by_key(|f| f.0);
     for (_, text) in files {
@@ -85,8 +86,8 @@ impl<'a> Lowerer<'_, 'a> {
             is_plain && !is_accessor && !m.attributes.contains(&"NonAction")
         };
         let all = decl.methods.iter().copied();
-        let actions: Vec<u32> =
-            all.filter(|m| is_action(&self.world.methods[*m as usize])).take(MOST_ACTIONS).collect();
+        let actions = all.filter(|m| is_action(&self.world.methods[*m as usize])).collect();
+        let actions = self.first_of(actions, MOST_ACTIONS);
         if actions.is_empty() {
             return;
         }

@@ -10,10 +10,12 @@ mod creation;
 mod entry;
 mod expression;
 mod host_entry;
+mod left_out;
 mod method_choice;
 mod operator;
 mod pattern;
 mod query;
+mod request;
 mod scope;
 mod statement;
 mod subject;
@@ -32,6 +34,7 @@ use crate::ir::objects::Class;
 use crate::ir::{
     Access, EntryPoint, Global, Instr, Linkage, Pos, Scalar, Shape, SourceFile, SymbolRef, Unit, UnitFunction,
 };
+pub use left_out::LeftOut;
 use scope::Context;
 use tables::Tables;
 
@@ -41,22 +44,14 @@ const DEEPEST: u32 = 200;
 const GLOBAL: u32 = 0x8000_0000;
 
 /// Lowers a whole program.
-pub fn lower(world: &World<'_>, files: &[Arc<File>]) -> (Unit, Counts) {
+pub fn lower(world: &World<'_>, files: &[Arc<File>]) -> (Unit, LeftOut) {
     let mut lowerer = Lowerer::new(world);
     lowerer.classes();
+    lowerer.find_singletons();
     lowerer.bodies();
     lowerer.entries();
-    let counts = Counts { given_up: lowerer.given_up, too_deep: lowerer.too_deep };
-    (lowerer.finish(files), counts)
-}
-
-/// What was not understood.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Counts {
-    /// Functions that were too long or too deep.
-    pub given_up: u32,
-    /// Classes that derive from more than are looked at.
-    pub too_deep: u32,
+    let left_out = lowerer.left_out;
+    (lowerer.finish(files), left_out)
 }
 
 pub(super) struct Lowerer<'w, 'a> {
@@ -83,8 +78,7 @@ pub(super) struct Lowerer<'w, 'a> {
     /// Functions that make an argument of a class for an entry.
     makers: HashMap<u32, Option<u32>>,
     depth: u32,
-    given_up: u32,
-    too_deep: u32,
+    left_out: LeftOut,
     /// Whether the program has windows, so that there is a UI thread.
     has_ui: bool,
     /// Classes of which a host makes one object for all, and the globals that hold these.
@@ -110,8 +104,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             implementations: None,
             makers: HashMap::new(),
             depth: 0,
-            given_up: 0,
-            too_deep: 0,
+            left_out: LeftOut::default(),
             has_ui: ui::has_windows(world),
             singletons: HashMap::new(),
         }

@@ -138,7 +138,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     /// A function that gives an object of a class of the program: one that its constructor made, or
     /// an unknown one.
-    fn maker(&mut self, ty: &Ty) -> Option<u32> {
+    pub fn maker(&mut self, ty: &Ty) -> Option<u32> {
         let class = ty.class().filter(|c| !self.world.class(*c).builtin)?;
         let class = self.implementation(class)?;
         if let Some(f) = self.makers.get(&class) {

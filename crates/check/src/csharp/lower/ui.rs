@@ -12,7 +12,7 @@ use crate::entries::EntryKind;
 use crate::ir::{Instr, Intrinsic};
 
 /// Events of one window that are raised.
-const MOST_EVENTS: usize = 24;
+pub const MOST_EVENTS: usize = 24;
 
 /// Whether a class is a window or a part of one.
 pub fn is_window(world: &World<'_>, class: u32) -> bool {
@@ -95,8 +95,8 @@ impl<'a> Lowerer<'_, 'a> {
             is_member && (m.is_public || handles_events(m)) && !m.name.starts_with("operator")
         };
         let all = decl.methods.iter().copied();
-        let members: Vec<u32> =
-            all.filter(|m| is_called(&self.world.methods[*m as usize])).take(MOST_EVENTS).collect();
+        let members = all.filter(|m| is_called(&self.world.methods[*m as usize])).collect();
+        let members = self.first_of(members, MOST_EVENTS);
         let node = decl.nodes[0];
         self.open_entry(node, format!("events of {}", decl.name));
         self.call_ui("Enter");

@@ -15,3 +15,64 @@ public abstract class BackgroundService : IHostedService, IDisposable {
     }
     public virtual void Dispose() { __stopping.Cancel(); }
 }
+// Minimal APIs: once an application runs, two clients request all that it maps, at the same time.
+// A `__Handler` is a delegate that makes its arguments itself.
+public class __Handler { }
+public class __Route {
+    public object handler; public __Route next;
+}
+public class __Routes {
+    __Route first;
+    public object Add(object handler) {
+        __Route route = new __Route();
+        route.handler = handler;
+        route.next = first;
+        first = route;
+        return __raddle.Something();
+    }
+    public void Serve() {
+        for (int i = 0; i < 2; i++) ThreadPool.QueueUserWorkItem(() => Request());
+        __raddle.Sleep();
+        __raddle.Sleep();
+    }
+    void Request() {
+        for (__Route route = first; route != null; route = route.next) __Callback.Call(route.handler);
+    }
+}
+public abstract class IEndpointRouteBuilder {
+    public __Routes __routes = new __Routes();
+    public object MapGet(object pattern, __Handler handler) { return __routes.Add(handler); }
+    public object MapPost(object pattern, __Handler handler) { return __routes.Add(handler); }
+    public object MapPut(object pattern, __Handler handler) { return __routes.Add(handler); }
+    public object MapDelete(object pattern, __Handler handler) { return __routes.Add(handler); }
+    public object MapPatch(object pattern, __Handler handler) { return __routes.Add(handler); }
+    public object Map(object pattern, __Handler handler) { return __routes.Add(handler); }
+    public object MapMethods(object pattern, object methods, __Handler handler) { return __routes.Add(handler); }
+    public object MapFallback(__Handler handler) { return __routes.Add(handler); }
+    public RouteGroupBuilder MapGroup(object prefix) { return new RouteGroupBuilder(__routes); }
+}
+public class RouteGroupBuilder : IEndpointRouteBuilder {
+    public RouteGroupBuilder(__Routes routes) { __routes = routes; }
+}
+public class WebApplication : IEndpointRouteBuilder {
+    public static WebApplicationBuilder CreateBuilder() { return new WebApplicationBuilder(); }
+    public static WebApplicationBuilder CreateBuilder(object args) { return new WebApplicationBuilder(); }
+    public static WebApplicationBuilder CreateSlimBuilder(object args) { return new WebApplicationBuilder(); }
+    public static WebApplication Create() { return new WebApplication(); }
+    public static WebApplication Create(object args) { return new WebApplication(); }
+    public void Run() { __routes.Serve(); }
+    public void Run(object url) { __routes.Serve(); }
+    public void Start() { __routes.Serve(); }
+    public Task RunAsync() { __routes.Serve(); return Task.CompletedTask; }
+    public Task RunAsync(object url) { __routes.Serve(); return Task.CompletedTask; }
+    public Task StartAsync() { __routes.Serve(); return Task.CompletedTask; }
+}
+public class WebApplicationBuilder {
+    public object Services => __raddle.Something();
+    public object Configuration => __raddle.Something();
+    public object Environment => __raddle.Something();
+    public object Logging => __raddle.Something();
+    public object Host => __raddle.Something();
+    public object WebHost => __raddle.Something();
+    public WebApplication Build() { return new WebApplication(); }
+}

@@ -14,7 +14,7 @@ namespace System.Threading {
             __raddle.TimerStart(this, __raddle.Function(tick), tick, __raddle.IsKnown(p) && p > 0 ? 1 : 0);
             return true;
         }
-        public void Dispose() { __raddle.TimerStop(this); }
+        public void Dispose() { __raddle.TimerEnd(this); }
         public void Dispose(object h) { __raddle.TimerStop(this); }
         public Task DisposeAsync() { __raddle.TimerStop(this); return Task.CompletedTask; }
     }
@@ -44,7 +44,7 @@ namespace System.Timers {
             __raddle.TimerStart(this, __raddle.Function(tick), tick, AutoReset ? 1 : 0);
         }
         public void Stop() { enabled = false; __raddle.TimerStop(this); }
-        public void Close() { Stop(); }
-        public void Dispose() { Stop(); }
+        public void Close() { enabled = false; __raddle.TimerEnd(this); }
+        public void Dispose() { Close(); }
     }
 }

@@ -1,7 +1,7 @@
 //! One finding: what it is, the picture, the stacks, the graph of its locks, how to repeat it, and
 //! what else is known.
 
-use crate::model::{Confidence, Finding, Frame, Verdict};
+use crate::model::{Confidence, Finding, Frame, Settlement};
 
 use super::super::story::{self, End};
 use super::super::{RenderOptions, commands, picture};
@@ -21,9 +21,9 @@ pub(super) struct Articles<'a> {
 /// How a finding stands, for its badge and for the filter.
 pub(super) fn verdict(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.confidence) {
-        (Some(Verdict::Confirmed), _) | (None, Confidence::Confirmed) => "confirmed",
-        (Some(Verdict::Refuted), _) => "refuted",
-        (Some(Verdict::Open), _) => "open",
+        (Some(Settlement::Confirmed), _) | (None, Confidence::Confirmed) => "confirmed",
+        (Some(Settlement::Refuted), _) => "refuted",
+        (Some(Settlement::Open), _) => "open",
         (None, Confidence::Suspected) => "suspected",
     }
 }

@@ -1,7 +1,7 @@
 //! What an address is.
 
 use raddle_finding::Location;
-use raddle_wire::record::Place;
+use raddle_wire::record::AddressKind;
 
 use super::{Cast, Explain};
 use crate::collect::Race;
@@ -10,7 +10,7 @@ impl Explain<'_> {
     pub fn location(&mut self, race: &Race, cast: &mut Cast) -> Option<Location> {
         let address = race.now.address.max(race.before.address);
         match race.place {
-            Place::Heap { start, size, thread, stack } => {
+            AddressKind::Heap { start, size, thread, stack } => {
                 cast.thread(thread);
                 let offset = address.saturating_sub(start);
                 Some(Location::Heap {
@@ -20,16 +20,16 @@ impl Explain<'_> {
                     stack: self.stack(stack),
                 })
             }
-            Place::Stack { thread } => {
+            AddressKind::Stack { thread } => {
                 cast.thread(thread);
                 Some(Location::Stack { thread: self.thread_label(thread) })
             }
-            Place::Tls { thread } => {
+            AddressKind::Tls { thread } => {
                 cast.thread(thread);
                 Some(Location::Tls { thread: self.thread_label(thread) })
             }
-            Place::Descriptor { number } => Some(Location::Descriptor { number }),
-            Place::Unknown => self.global(address, race.modules).map(|g| Location::Global {
+            AddressKind::Descriptor { number } => Some(Location::Descriptor { number }),
+            AddressKind::Unknown => self.global(address, race.modules).map(|g| Location::Global {
                 name: g.name,
                 offset: g.offset,
                 size: g.size,

@@ -35,7 +35,6 @@ use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::{cannot, status};
 
 use super::op;
-use crate::detect::thread::current;
 
 /// Where the running thread is: part of [`Thread`](crate::detect::thread::Thread).
 #[repr(C)]
@@ -78,10 +77,6 @@ impl Own {
 /// for it in every execution.
 fn handing(kind: OpKind, at: usize, pc: usize) -> Op {
     op(kind, at, pc).with_other(at as u64)
-}
-
-fn own() -> &'static mut Own {
-    &mut current().explored_openmp
 }
 
 /// What is not done here.

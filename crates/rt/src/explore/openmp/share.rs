@@ -9,8 +9,9 @@ use core::ffi::c_void;
 
 use raddle_explore::OpKind;
 
+use super::handing;
 use super::team::Team;
-use super::{handing, own};
+use crate::detect::thread::current;
 use crate::explore::sync::{begin_to_wait, tell};
 use crate::explore::{Wait, memory, op, point};
 
@@ -126,11 +127,11 @@ impl Bounds {
 
 /// The thread comes to the next share of its region, and begins it if it is the first. True: it is.
 fn come_to(team: &'static Team, plan: Plan, pc: usize) -> bool {
-    let o = own();
-    o.shares += 1;
-    let index = o.shares;
+    let mut t = current();
+    t.explored_openmp.shares += 1;
+    let index = t.explored_openmp.shares;
     let share = &team.shares[index as usize % SHARES];
-    (o.share, o.chunk) = (share, u64::MAX);
+    (t.explored_openmp.share, t.explored_openmp.chunk) = (share, u64::MAX);
     point(op(OpKind::AtomicRmw, share.at(), pc), Wait::Nothing, pc);
     if share.is(index) {
         return false;
@@ -144,15 +145,18 @@ fn come_to(team: &'static Team, plan: Plan, pc: usize) -> bool {
 
 /// The thread comes to a loop: its first iterations.
 pub fn start(bounds: &Bounds, pc: usize) -> Option<(u64, u64)> {
-    let Some(team) = own().team() else { super::refuse() };
+    let Some(team) = current().explored_openmp.team() else { super::refuse() };
     come_to(team, bounds.plan(team.n.get()), pc);
     next(pc)
 }
 
 /// The next iterations for the thread: from and to.
 pub fn next(pc: usize) -> Option<(u64, u64)> {
-    let (Some(team), Some(share)) = (own().team(), own().share()) else { super::refuse() };
-    let (plan, had) = (share.plan.get(), own().chunk);
+    let (Some(team), Some(share)) = (current().explored_openmp.team(), current().explored_openmp.share())
+    else {
+        super::refuse()
+    };
+    let (plan, had) = (share.plan.get(), current().explored_openmp.chunk);
     if plan.ordered && had != u64::MAX {
         wait_for_turn(share, pc);
         point(handing(OpKind::FutexWake, share.turn_at(), pc), Wait::Nothing, pc);
@@ -160,7 +164,7 @@ pub fn next(pc: usize) -> Option<(u64, u64)> {
         tell(share.turn_at(), usize::MAX, pc);
     }
     let chunk = match (plan.fixed, had) {
-        (true, u64::MAX) => u64::from(own().number),
+        (true, u64::MAX) => u64::from(current().explored_openmp.number),
         (true, had) => had + u64::from(team.n.get()),
         (false, _) => {
             point(op(OpKind::AtomicRmw, share.at(), pc), Wait::Nothing, pc);
@@ -169,7 +173,7 @@ pub fn next(pc: usize) -> Option<(u64, u64)> {
             next
         }
     };
-    own().chunk = chunk;
+    current().explored_openmp.chunk = chunk;
     let first = chunk.saturating_mul(plan.chunk);
     if first >= plan.total {
         return None;
@@ -181,15 +185,15 @@ pub fn next(pc: usize) -> Option<(u64, u64)> {
 
 /// The thread is done with the loop, or the sections.
 pub fn ends() {
-    if let Some(share) = own().share() {
+    if let Some(share) = current().explored_openmp.share() {
         share.leave();
-        own().share = core::ptr::null();
+        current().explored_openmp.share = core::ptr::null();
     }
 }
 
 /// True: the thread is the one.
 pub fn single(pc: usize) -> bool {
-    let Some(team) = own().team() else { return true };
+    let Some(team) = current().explored_openmp.team() else { return true };
     let first = come_to(team, NOTHING, pc);
     ends();
     first
@@ -197,11 +201,11 @@ pub fn single(pc: usize) -> bool {
 
 /// Null: the thread is the one, and has to set it for all. Otherwise what was set.
 pub fn copy_start(pc: usize) -> *mut c_void {
-    let Some(team) = own().team() else { return core::ptr::null_mut() };
+    let Some(team) = current().explored_openmp.team() else { return core::ptr::null_mut() };
     if come_to(team, NOTHING, pc) {
         return core::ptr::null_mut();
     }
-    let Some(share) = own().share() else { super::refuse() };
+    let Some(share) = current().explored_openmp.share() else { super::refuse() };
     let at = share.copied.as_ptr() as usize;
     point(handing(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
     while share.copied.get().is_null() {
@@ -213,7 +217,7 @@ pub fn copy_start(pc: usize) -> *mut c_void {
 }
 
 pub fn copy_end(data: *mut c_void, pc: usize) {
-    let Some(share) = own().share() else { return };
+    let Some(share) = current().explored_openmp.share() else { return };
     let at = share.copied.as_ptr() as usize;
     point(handing(OpKind::FutexWake, at, pc), Wait::Nothing, pc);
     share.copied.set(data);
@@ -224,7 +228,7 @@ pub fn copy_end(data: *mut c_void, pc: usize) {
 fn wait_for_turn(share: &Share, pc: usize) {
     let at = share.turn_at();
     point(handing(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
-    while share.turn.get() != own().chunk {
+    while share.turn.get() != current().explored_openmp.chunk {
         begin_to_wait(false);
         point(handing(OpKind::FutexWait, at, pc), Wait::Told(at), pc);
     }
@@ -232,13 +236,13 @@ fn wait_for_turn(share: &Share, pc: usize) {
 
 /// The part of an iteration that comes after that of the iteration before.
 pub fn ordered_start(pc: usize) {
-    if let Some(share) = own().share().filter(|s| s.plan.get().ordered) {
+    if let Some(share) = current().explored_openmp.share().filter(|s| s.plan.get().ordered) {
         wait_for_turn(share, pc);
     }
 }
 
 pub fn ordered_end() {
-    if let Some(share) = own().share() {
+    if let Some(share) = current().explored_openmp.share() {
         memory::released(share.turn_at());
     }
 }

@@ -6,8 +6,8 @@
 use core::cell::Cell;
 use core::ffi::c_void;
 
-use super::own;
 use super::team::Team;
+use crate::detect::thread::current;
 use crate::explore::{heap, memory};
 use crate::interpose::openmp::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 use crate::sys::Shared;
@@ -192,16 +192,16 @@ fn run(task: &'static Task) {
     task.state.set(State::Running);
     memory::acquired(task.at());
     task.addresses().for_each(|a| Depends::begins_after(a, memory::acquired));
-    let before = core::mem::replace(&mut own().task, task);
+    let before = core::mem::replace(&mut current().explored_openmp.task, task);
     // SAFETY: the compiler's function, and its data.
     unsafe { core::mem::transmute::<usize, Function>(task.function.get())(task.data.get()) };
-    own().task = before;
+    current().explored_openmp.task = before;
     task.addresses().for_each(|a| Depends::ends_before(a, memory::released));
 }
 
 /// The task has run: those who wait for it are told with the next change of the team.
 fn finished(task: &'static Task, pc: usize) {
-    if let Some(team) = own().team() {
+    if let Some(team) = current().explored_openmp.team() {
         team.looks_at_tasks(pc);
     }
     if let Some(group) = task.group() {
@@ -253,7 +253,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
     if spec.flags & flag::DETACHED != 0 {
         super::refuse();
     }
-    let Some(team) = own().team() else {
+    let Some(team) = current().explored_openmp.team() else {
         // Outside of regions nobody else could run it.
         // SAFETY: the caller's.
         unsafe {
@@ -263,7 +263,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
         }
         return;
     };
-    let parent = own().task();
+    let parent = current().explored_openmp.task();
     let is_final = spec.flags & flag::FINAL != 0 || parent.is_some_and(|p| p.is_final.get());
     let many = team.unfinished.get() >= FOR_EACH * team.n.get();
     let put_off = spec.may_wait && !is_final && !many && team.n.get() > 1;
@@ -302,7 +302,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
 
 /// Waits, and runs such tasks, until it is so.
 fn until(is_so: impl Fn() -> bool, which: Which, pc: usize) {
-    let Some(team) = own().team() else { return };
+    let Some(team) = current().explored_openmp.team() else { return };
     team.looks_at_tasks(pc);
     while !is_so() {
         if !run_one(team, which, pc) && !is_so() {
@@ -312,7 +312,7 @@ fn until(is_so: impl Fn() -> bool, which: Which, pc: usize) {
 }
 
 pub fn wait_for_children(pc: usize) {
-    let Some(task) = own().task() else { return };
+    let Some(task) = current().explored_openmp.task() else { return };
     until(|| task.children.get() == 0, Which::ChildrenOf(task), pc);
     memory::acquired(task.children_at());
 }
@@ -339,7 +339,7 @@ pub fn wait_for_depends(depends: Depends, pc: usize) {
 }
 
 pub fn group_start() {
-    let Some(task) = own().task() else { return };
+    let Some(task) = current().explored_openmp.task() else { return };
     // SAFETY: one thread runs at a time, and all is in cells.
     let groups = unsafe { &*ALL_GROUPS.get() };
     let Some(group) = groups.iter().find(|g| !g.used.get()) else { super::refuse() };
@@ -350,7 +350,9 @@ pub fn group_start() {
 }
 
 pub fn group_end(pc: usize) {
-    let Some((task, group)) = own().task().and_then(|t| Some((t, t.group()?))) else { return };
+    let Some((task, group)) = current().explored_openmp.task().and_then(|t| Some((t, t.group()?))) else {
+        return;
+    };
     until(|| group.unfinished.get() == 0, Which::Of(group), pc);
     memory::acquired(&raw const *group as usize);
     task.group.set(group.around.get());
@@ -363,7 +365,7 @@ pub unsafe fn task_loop(spec: Spec, of: &TaskLoop, pc: usize) {
     if grouped {
         group_start();
     }
-    let threads = own().team().map_or(1, |t| t.n.get());
+    let threads = current().explored_openmp.team().map_or(1, |t| t.n.get());
     let mut spec = Spec { may_wait: spec.flags & flag::IF != 0, ..spec };
     of.chunks(spec.flags, threads, |from, until| {
         spec.bounds = Some((from, until));

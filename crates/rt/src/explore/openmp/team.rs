@@ -12,7 +12,8 @@ use raddle_explore::{MAX_THREADS, OpKind};
 
 use super::share::{Bounds, SHARES, Share};
 use super::tasks::{self, Task};
-use super::{Own, handing, own};
+use super::{Own, handing};
+use crate::detect::thread::current;
 use crate::explore::sync::{begin_to_wait, tell};
 use crate::explore::{Wait, memory, op, point, state, threads};
 use crate::interpose::openmp::Function;
@@ -139,14 +140,14 @@ impl Team {
 
 /// How many threads a region has for which `asked` is written, or 0.
 fn threads_for(asked: u32) -> u32 {
-    if own().level > 0 {
+    if current().explored_openmp.level > 0 {
         return 1;
     }
     if asked != 0 { asked } else { max_threads() }
 }
 
 pub fn max_threads() -> u32 {
-    match own().wanted {
+    match current().explored_openmp.wanted {
         0 => from_environment().unwrap_or(DEFAULT),
         n => n,
     }
@@ -165,19 +166,19 @@ fn from_environment() -> Option<u32> {
 }
 
 pub fn set_threads(n: u32) {
-    own().wanted = n;
+    current().explored_openmp.wanted = n;
 }
 
 pub fn thread_number() -> u32 {
-    own().number
+    current().explored_openmp.number
 }
 
 pub fn size() -> u32 {
-    own().team().map_or(1, |t| t.n.get())
+    current().explored_openmp.team().map_or(1, |t| t.n.get())
 }
 
 pub fn level() -> u32 {
-    own().level
+    current().explored_openmp.level
 }
 
 /// `function(data)` in each thread of a team. `first`: the region is one loop, or sections, and
@@ -188,7 +189,7 @@ pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&
         crate::explore::begin(pc);
     }
     let team = Team::take();
-    let before = *own();
+    let before = current().explored_openmp;
     team.function.set(function as usize);
     team.data.set(data as usize);
     team.n.set(n);
@@ -205,7 +206,7 @@ pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&
         w.of.set(core::ptr::null());
     }
     team.used.set(false);
-    *own() = before;
+    current().explored_openmp = before;
 }
 
 /// The part of one thread, with the barrier at the end.
@@ -213,10 +214,10 @@ fn run(team: &'static Team, number: u32, pc: usize) {
     let task = Task::begin(team);
     // What the compiler made of a loop that is a region asks for chunks at once.
     let first = team.is_share.get();
-    *own() = Own {
+    current().explored_openmp = Own {
         team,
         number,
-        wanted: own().wanted,
+        wanted: current().explored_openmp.wanted,
         level: team.level.get(),
         shares: u32::from(first),
         share: if first { &team.shares[1] } else { core::ptr::null() },
@@ -229,7 +230,8 @@ fn run(team: &'static Team, number: u32, pc: usize) {
     }
     barrier(pc);
     task.done();
-    let o = own();
+    let mut t = current();
+    let o = &mut t.explored_openmp;
     (o.team, o.task, o.level) = (core::ptr::null(), core::ptr::null(), 0);
 }
 
@@ -250,7 +252,7 @@ fn start_worker(team: &'static Team, number: u32, pc: usize) {
         unsafe { threads::create(&mut handle, core::ptr::null(), work as *const () as usize, at, false, pc) };
     let Some(thread) = threads::by_handle(handle).filter(|_| failed == 0) else { super::refuse() };
     worker.thread.set(thread);
-    let s = state();
+    let mut s = state();
     s.threads[thread].detached = true;
     // It begins with what the program wrote.
     s.pending[thread] = op(OpKind::Start, thread, team.function.get());
@@ -275,7 +277,7 @@ extern "C-unwind" fn work(at: usize) -> usize {
 
 /// Where all threads of the team wait for each other and for the tasks, and run these meanwhile.
 pub fn barrier(pc: usize) {
-    let Some(team) = own().team().filter(|t| t.n.get() > 1) else { return };
+    let Some(team) = current().explored_openmp.team().filter(|t| t.n.get() > 1) else { return };
     let key = team.key();
     point(op(OpKind::Barrier, key, pc), Wait::Nothing, pc);
     if team.unfinished.get() != 0 {

@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_void};
 
 use crate::detect::held_locks::Mode;
 use crate::detect::sync::{self, Taking};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 use crate::explore::openmp as explored;
 use crate::interpose::interpose;
 use raddle_wire::record::lock_kind;
@@ -17,20 +17,20 @@ fn taking(pc: usize) -> Taking {
     Taking { mode: Mode::Write, what: lock_kind::OPENMP, pc }
 }
 
-fn within<R>(t: &mut Thread, real: impl FnOnce() -> R) -> R {
+fn within<R>(mut t: Current, real: impl FnOnce() -> R) -> R {
     t.openmp.within_lock = true;
     let r = real();
     current().openmp.within_lock = false;
     r
 }
 
-fn wait_for(t: &mut Thread, key: usize, pc: usize, real: impl FnOnce()) {
-    sync::locking(t, key, taking(pc));
+fn wait_for(mut t: Current, key: usize, pc: usize, real: impl FnOnce()) {
+    sync::locking(&mut t, key, taking(pc));
     within(t, real);
     sync::locked(current(), key, taking(pc));
 }
 
-fn tried(t: &mut Thread, key: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+fn tried(t: Current, key: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     let result = within(t, real);
     if result != 0 {
         sync::locked(current(), key, taking(pc));
@@ -38,7 +38,7 @@ fn tried(t: &mut Thread, key: usize, pc: usize, real: impl FnOnce() -> c_int) ->
     result
 }
 
-fn let_go(t: &mut Thread, key: usize, real: impl FnOnce()) {
+fn let_go(t: Current, key: usize, real: impl FnOnce()) {
     sync::unlocking(t, key);
     within(t, real);
 }

@@ -33,7 +33,7 @@ mod tls;
 pub use abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 
 use crate::detect::contexts::{self, Context};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, current};
 
 pub use tasks::reset_locks;
 
@@ -41,7 +41,7 @@ pub use tasks::reset_locks;
 /// were seen to begin.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct OpenMp {
     team: *mut team::Team,
     task: *mut tasks::Task,
     /// Which clock of the team's barrier is next.
@@ -59,8 +59,8 @@ pub struct Place {
     sections: *mut Context,
 }
 
-impl Place {
-    const NONE: Place = Place {
+impl OpenMp {
+    const NONE: OpenMp = OpenMp {
         team: core::ptr::null_mut(),
         task: core::ptr::null_mut(),
         odd: false,
@@ -97,8 +97,8 @@ fn stack_pointer() -> usize {
 }
 
 /// The thread goes on to a section, with `is_one`, or behind the last one that it gets.
-fn at_section(t: &mut Thread, is_one: bool) {
-    let Place { base, sections, .. } = t.openmp;
+fn at_section(mut t: Current, is_one: bool) {
+    let OpenMp { base, sections, .. } = t.openmp;
     if !is_one {
         return behind_sections(t);
     }
@@ -107,22 +107,22 @@ fn at_section(t: &mut Thread, is_one: bool) {
             t.openmp.sections = contexts::divide(t, stack_pointer());
         }
     } else {
-        contexts::next(t, sections, base);
+        contexts::next(&mut t, sections, base);
     }
 }
 
 /// The thread runs no section any more.
-fn behind_sections(t: &mut Thread) {
-    let Place { base, sections, .. } = t.openmp;
+fn behind_sections(mut t: Current) {
+    let OpenMp { base, sections, .. } = t.openmp;
     if !sections.is_null() {
         // The frames of sections are those of the region: all below its beginning is the thread's.
-        contexts::end(t, sections, base, true);
+        contexts::end(&mut t, sections, base, true);
         t.openmp.sections = core::ptr::null_mut();
     }
 }
 
 /// Takes the thread to another place for as long as `f` runs.
-fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
+fn at<R>(place: OpenMp, f: impl FnOnce() -> R) -> R {
     let before = core::mem::replace(&mut current().openmp, place);
     let r = f();
     current().openmp = before;
@@ -132,7 +132,7 @@ fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
 /// Runs `f` as if it had been called from `pc`, for the stacks of reports: the library in between
 /// has no frames there.
 fn called_from<R>(pc: usize, f: impl FnOnce() -> R) -> R {
-    let t = current();
+    let mut t = current();
     let (known, sp) = (t.known, t.sp);
     if known {
         // SAFETY: as compiled functions do on entry; the shadow stack has room.

@@ -21,9 +21,9 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 use super::abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 use super::team::Team;
-use super::{Place, at, key, stack_pointer};
+use super::{OpenMp, at, key, stack_pointer};
 use crate::detect::sync::{acquire, release, release_into};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
 use crate::explore::openmp as explored;
 use crate::interpose::interpose;
@@ -176,7 +176,7 @@ unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
             *w.from.cast::<*mut c_void>() = w.event;
             // The event uses the task until it is fulfilled, which may be after the code has ended.
             Task::used(w.task);
-            Event::wait_for(w.event, to.cast());
+            DetachEvent::wait_for(w.event, to.cast());
         }
         core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), w.len());
         let data = to.byte_add(w.ahead);
@@ -196,7 +196,7 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
         let task = w.task;
         let data = (&raw const *w).cast_mut().cast::<c_void>().byte_add(w.ahead);
         let floor = floor(stack_pointer(), data as usize + w.size);
-        let learn = |t: &mut Thread| {
+        let learn = |t: Current| {
             acquire(t, key!(task, Task, own));
             w.begins_after(|key| acquire(t, key));
         };
@@ -209,7 +209,7 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
 fn run_apart(
     task: *mut Task,
     floor: usize,
-    learn: impl Fn(&mut Thread),
+    learn: impl Fn(Current),
     run: impl FnOnce(),
     ended: impl FnOnce(),
 ) {
@@ -221,12 +221,12 @@ fn run_apart(
         learn(t);
     }
     let asked = t.openmp.asked && !is_apart;
-    let place = Place { team, task, base: floor, asked, ..Place::NONE };
+    let place = OpenMp { team, task, base: floor, asked, ..OpenMp::NONE };
     at(place, || {
         run();
         ended();
         if !put_aside.is_null() {
-            contexts::end(current(), put_aside, floor, false);
+            contexts::end(&mut current(), put_aside, floor, false);
         }
     });
 }
@@ -236,7 +236,7 @@ fn run_apart(
 fn floor(stack_pointer: usize, data_end: usize) -> usize {
     // SAFETY: a known thread has a card.
     match unsafe { current().card.as_ref() } {
-        Some(card) if stack_pointer < data_end && data_end <= card.stack.1 => data_end,
+        Some(card) if stack_pointer < data_end && data_end <= card.stack.get().1 => data_end,
         _ => stack_pointer,
     }
 }
@@ -293,28 +293,28 @@ impl Wrapped {
 }
 
 /// Events of detached tasks that are not fulfilled.
-struct Event {
+struct DetachEvent {
     event: *mut c_void,
     of: *const Wrapped,
-    next: *mut Event,
+    next: *mut DetachEvent,
 }
 
 static EVENTS_LOCK: Spin = Spin::new();
-static EVENTS: Shared<*mut Event> = Shared::new(core::ptr::null_mut());
-static UNUSED_EVENTS: Shared<*mut Event> = Shared::new(core::ptr::null_mut());
+static EVENTS: Shared<*mut DetachEvent> = Shared::new(core::ptr::null_mut());
+static UNUSED_EVENTS: Shared<*mut DetachEvent> = Shared::new(core::ptr::null_mut());
 
-impl Event {
+impl DetachEvent {
     fn wait_for(event: *mut c_void, of: *const Wrapped) {
         let _guard = EVENTS_LOCK.lock();
         // SAFETY: both lists are used under their lock.
         unsafe {
             let mut fresh = *UNUSED_EVENTS.get();
             if fresh.is_null() {
-                fresh = sys::ARENA.take(size_of::<Event>()).cast();
+                fresh = sys::ARENA.take(size_of::<DetachEvent>()).cast();
             } else {
                 *UNUSED_EVENTS.get() = (*fresh).next;
             }
-            fresh.write(Event { event, of, next: *EVENTS.get() });
+            fresh.write(DetachEvent { event, of, next: *EVENTS.get() });
             *EVENTS.get() = fresh;
         }
     }
@@ -382,7 +382,7 @@ impl Loop {
 }
 
 /// After all tasks that loops were dealt out to so far.
-pub fn loops_done(t: &mut Thread) {
+pub fn loops_done(t: Current) {
     for l in TABLE.iter().take_while(|l| l.function.load(Relaxed) != 0) {
         acquire(t, key!(&raw const *l, Loop, done));
     }
@@ -403,7 +403,7 @@ unsafe extern "C-unwind" fn copy_loop<const I: usize>(to: *mut c_void, from: *mu
 unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
     let l = &TABLE[I];
     let t = current();
-    let (team, group, at_once) = (t.openmp.team, group(t), t.openmp.deals_at_once);
+    let (team, group, at_once) = (t.openmp.team, group(&t), t.openmp.deals_at_once);
     let task = Task::begin(team, group);
     // SAFETY: a new one.
     unsafe { (*task).is_apart = !at_once && t.openmp.is_in_company() };
@@ -459,7 +459,7 @@ fn dealt(
     let t = current();
     // SAFETY: null, or the thread's own task.
     let in_final = unsafe { t.openmp.task.as_ref() }.is_some_and(|task| task.is_final);
-    let place = Place { deals_at_once: in_final || flags & flag::IF == 0, ..t.openmp };
+    let place = OpenMp { deals_at_once: in_final || flags & flag::IF == 0, ..t.openmp };
     at(place, || real(run, Some(copy)));
     if flags & flag::NO_GROUP == 0 {
         acquire(current(), key!(&raw const TABLE[i], Loop, done));
@@ -508,7 +508,7 @@ interpose! {
         let Depends { n, addresses } = depends_of(flags, depends);
         let align = align.max(align_of::<Wrapped>() as c_long);
         let ahead = (size_of::<Wrapped>() + n * size_of::<usize>()).next_multiple_of(align as usize);
-        let task = Task::create(t, deferred, flags);
+        let task = Task::create(&t, deferred, flags);
         let wrapped = Wrapped {
             event: core::ptr::null_mut(),
             is_detached: flags & flag::DETACHED != 0 && !data.is_null(),
@@ -544,8 +544,9 @@ interpose! {
     fn GOMP_taskwait(), |t, pc, real| {
         real();
         let t = current();
-        if !t.openmp.task.is_null() {
-            acquire(t, key!(t.openmp.task, Task, done));
+        let task = t.openmp.task;
+        if !task.is_null() {
+            acquire(t, key!(task, Task, done));
         }
         loops_done(t)
     } record as detect, tsvd real, explore { explored::wait_for_children(pc) }
@@ -556,7 +557,7 @@ interpose! {
         begins_after(addresses[..n].iter().copied(), t.openmp.task, |key| acquire(t, key));
     } record as detect, tsvd real, explore { explored::wait_for_depends(Depends::read(depends), pc) }
     fn omp_fulfill_event(event: *mut c_void), |t, pc, real| {
-        if let Some(wrapped) = Event::fulfilled(event) {
+        if let Some(wrapped) = DetachEvent::fulfilled(event) {
             wrapped.ended();
             Task::done(wrapped.task);
         }

@@ -11,9 +11,9 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::abi::Function;
 use super::tasks::{self, Task};
 use super::tls;
-use super::{Place, at, behind_sections, called_from, key, stack_pointer};
+use super::{OpenMp, at, behind_sections, called_from, key, stack_pointer};
 use crate::detect::sync::{acquire, release};
-use crate::detect::thread::{Thread, current};
+use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
 use crate::explore::openmp::{self as explored, Bounds};
 use crate::interpose::{Real, interpose};
@@ -63,9 +63,9 @@ unsafe extern "C-unwind" fn thread_of(team: *mut c_void) {
     // SAFETY: the team outlives its threads, and its function is the program's own.
     unsafe {
         (*team).has_company.store(team_size() > 1, Relaxed);
-        let is_creator = core::ptr::eq((*team).creator, current());
+        let is_creator = core::ptr::eq((*team).creator, current().as_ptr());
         let asked = is_creator && current().openmp.asked;
-        at(Place { team, task: own, asked, base: stack_pointer(), ..Place::NONE }, || {
+        at(OpenMp { team, task: own, asked, base: stack_pointer(), ..OpenMp::NONE }, || {
             let run = || ((*team).function)((*team).data);
             if is_creator {
                 run()
@@ -82,7 +82,7 @@ unsafe extern "C-unwind" fn thread_of(team: *mut c_void) {
 /// Calls `real` with a team in place of the program's function and its data.
 fn region<R>(
     pc: usize,
-    t: &mut Thread,
+    t: Current,
     function: Function,
     data: *mut c_void,
     real: impl FnOnce(Function, *mut c_void) -> R,
@@ -92,7 +92,7 @@ fn region<R>(
 
 fn reducing_region<R>(
     pc: usize,
-    t: &mut Thread,
+    t: Current,
     function: Function,
     data: *mut c_void,
     reductions: *mut c_void,
@@ -106,7 +106,7 @@ fn reducing_region<R>(
         function,
         data,
         pc,
-        creator: t,
+        creator: t.as_ptr(),
         has_company: AtomicBool::new(false),
         begun: 0,
         ended: 0,
@@ -127,15 +127,15 @@ fn reducing_region<R>(
 }
 
 /// Where all threads of the team wait for each other, and for the tasks.
-fn barrier<R>(t: &mut Thread, real: impl FnOnce() -> R) -> R {
-    let Place { team, odd, .. } = t.openmp;
+fn barrier<R>(t: Current, real: impl FnOnce() -> R) -> R {
+    let OpenMp { team, odd, .. } = t.openmp;
     if team.is_null() {
         return real();
     }
     let here = key!(team, Team, barrier) + size_of::<u64>() * odd as usize;
     release(t, here);
     let r = real();
-    let t = current();
+    let mut t = current();
     acquire(t, here);
     acquire(t, key!(team, Team, tasks));
     t.openmp.odd = !odd;
@@ -155,7 +155,7 @@ fn copied(t: &Thread) -> Option<usize> {
     of_team(t, |team| key!(team, Team, copied))
 }
 
-fn before(t: &mut Thread, what: Option<usize>) {
+fn before(t: Current, what: Option<usize>) {
     if let Some(key) = what {
         release(t, key);
     }
@@ -248,32 +248,32 @@ interpose! {
     fn GOMP_single_copy_start() -> *mut c_void, |t, pc, real| {
         let r = real();
         if !r.is_null() {
-            after(copied(current()));
+            after(copied(&current()));
         }
         r
     } record as detect, tsvd real, explore { explored::copy_start(pc) }
     fn GOMP_single_copy_end(data: *mut c_void), |t, pc, real| {
-        let key = copied(t);
+        let key = copied(&t);
         before(t, key);
         real(data)
     } record as detect, tsvd real, explore { explored::copy_end(data, pc) }
 
     fn GOMP_ordered_start(), |t, pc, real| {
         real();
-        after(ordered(current()))
+        after(ordered(&current()))
     } record as detect, tsvd real, explore { explored::ordered_start(pc) }
     fn GOMP_ordered_end(), |t, pc, real| {
-        let key = ordered(t);
+        let key = ordered(&t);
         before(t, key);
         real()
     } record as detect, tsvd real, explore { explored::ordered_end() }
     fn GOMP_doacross_post(counts: *mut c_long), |t, pc, real| {
-        let key = ordered(t);
+        let key = ordered(&t);
         before(t, key);
         real(counts)
     } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_doacross_ull_post(counts: *mut c_long), |t, pc, real| {
-        let key = ordered(t);
+        let key = ordered(&t);
         before(t, key);
         real(counts)
     } record as detect, tsvd real, explore { explored::refuse() }
@@ -281,10 +281,10 @@ interpose! {
     // are passed on, and not read.
     fn GOMP_doacross_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
-        after(ordered(current()))
+        after(ordered(&current()))
     } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_doacross_ull_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
-        after(ordered(current()))
+        after(ordered(&current()))
     } record as detect, tsvd real, explore { explored::refuse() }
 }

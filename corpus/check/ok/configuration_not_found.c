@@ -1,0 +1,26 @@
+// Without the header that a build writes, the variant with atomics is the one that is checked.
+#include "config.h"
+#include <pthread.h>
+#ifdef HAVE_STDATOMIC_H
+#include <stdatomic.h>
+#define COUNTER atomic_uint
+#define ADD(counter) atomic_fetch_add(&(counter), 1)
+#else
+#define COUNTER unsigned
+#define ADD(counter) (counter)++
+#endif
+
+static COUNTER count;
+
+static void *work(void *data) {
+    ADD(count);
+    return data;
+}
+
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    ADD(count);
+    pthread_join(t, 0);
+    return 0;
+}

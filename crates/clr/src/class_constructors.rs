@@ -1,0 +1,92 @@
+//! Static constructors (see `order`): what one did comes before every use of a static field of its
+//! class, since the runtime lets nobody use the class before.
+//!
+//! Which thread runs a static constructor is chance. So it is a piece of work of its own, that knows
+//! nothing of what the thread did before, and what it did is kept when it has ended. A call is after
+//! it if its method has used a static field of the class for certain when it comes to the call: in
+//! the same block, or in the one that the method begins with. That is known when the method is
+//! rewritten, so nothing is told when a field is used.
+//!
+//! Where two static constructors use each other's classes in two threads, the runtime lets one of
+//! them use a class that is not ready. So this says nothing to a thread in a static constructor.
+//! Generic classes have a static constructor for each instance: they are left out.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
+
+use raddle_tsvd::Past;
+
+use crate::profiling::{ModuleId, Token};
+use crate::rewrite::lock;
+
+/// Of a class with a static constructor. No number is given away twice.
+pub type ClassNumber = u32;
+
+#[derive(Default)]
+struct Classes {
+    last: ClassNumber,
+    numbers: HashMap<(ModuleId, Token), ClassNumber>,
+    /// The classes that are ready when a site is reached.
+    of_sites: HashMap<u32, Vec<ClassNumber>>,
+    /// What was done by static constructors that have ended, and before them.
+    pasts: HashMap<ClassNumber, Past>,
+}
+
+static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Mutex::default);
+
+/// The number of a class.
+pub fn number(module: ModuleId, class: Token) -> ClassNumber {
+    let mut classes = lock(&CLASSES);
+    if let Some(number) = classes.numbers.get(&(module, class)) {
+        return *number;
+    }
+    classes.last += 1;
+    let number = classes.last;
+    classes.numbers.insert((module, class), number);
+    number
+}
+
+/// A site is reached only when these classes are ready.
+pub fn note_site(site: u32, ready: Vec<ClassNumber>) {
+    lock(&CLASSES).of_sites.insert(site, ready);
+}
+
+/// A static constructor has ended.
+pub fn ended(class: ClassNumber, past: Past) {
+    lock(&CLASSES).pasts.insert(class, past);
+}
+
+/// Whether what a thread did at that time comes before a site because of a static constructor.
+pub fn is_before(site: u32, thread: u32, time: u64) -> bool {
+    let classes = lock(&CLASSES);
+    let ready = classes.of_sites.get(&site).map_or(&[][..], Vec::as_slice);
+    ready.iter().any(|class| classes.pasts.get(class).is_some_and(|past| past.has(thread, time)))
+}
+
+/// A module is unloaded: another one may come to have its number.
+pub fn forget(module: ModuleId) {
+    lock(&CLASSES).numbers.retain(|(of, _), _| *of != module);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_tsvd::Span;
+
+    #[test]
+    fn a_site_is_after_the_classes_that_it_needs_and_no_other() {
+        const MODULE: ModuleId = 0x1000;
+        let (one, other) = (number(MODULE, 1), number(MODULE, 2));
+        assert_eq!(number(MODULE, 1), one);
+        note_site(900, vec![one]);
+        let mut past = Past::default();
+        past.add(Span { thread: 7, since: 10, until: 20 });
+        assert!(!is_before(900, 7, 15), "it has not ended");
+        ended(other, past);
+        assert!(!is_before(900, 7, 15) && !is_before(901, 7, 15));
+        ended(one, past);
+        assert!(is_before(900, 7, 15) && !is_before(900, 7, 25) && !is_before(900, 8, 15));
+        forget(MODULE);
+        assert_ne!(number(MODULE, 1), one, "another class at the same place");
+    }
+}

@@ -1,0 +1,72 @@
+//! Numbers of locks (see `order`): the hash of the object, what kind of lock it is, and for a lock
+//! of readers and writers how it is held.
+
+const MONITOR: u32 = 1 << 31;
+const SEMAPHORE: u32 = 1 << 30;
+const READER_WRITER: u32 = 1 << 29;
+/// Hashes have 26 bits.
+const MODE_SHIFT: u32 = 27;
+const MODES: u32 = 3 << MODE_SHIFT;
+
+/// How a lock of readers and writers is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Read = 0,
+    /// By one at a time, beside readers.
+    Upgradeable = 1,
+    Write = 2,
+}
+
+/// Not zero, which is no lock.
+pub fn monitor(hash: u32) -> u32 {
+    hash | MONITOR
+}
+
+pub fn semaphore(hash: u32) -> u32 {
+    hash | SEMAPHORE
+}
+
+pub fn reader_writer(hash: u32, mode: Mode) -> u32 {
+    hash | READER_WRITER | (mode as u32) << MODE_SHIFT
+}
+
+/// Whether two threads can never hold these at once.
+pub fn exclude(one: u32, other: u32) -> bool {
+    if one & READER_WRITER == 0 {
+        return one != 0 && one == other;
+    }
+    let [mode, other_mode] = [one, other].map(|lock| (lock & MODES) >> MODE_SHIFT);
+    let writes = mode.max(other_mode) == Mode::Write as u32;
+    one & !MODES == other & !MODES && (writes || mode == other_mode && mode == Mode::Upgradeable as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_do_not_exclude_each_other() {
+        use Mode::{Read, Upgradeable, Write};
+        for (one, other, expected) in [
+            (Read, Read, false),
+            (Read, Upgradeable, false),
+            (Upgradeable, Upgradeable, true),
+            (Read, Write, true),
+            (Upgradeable, Write, true),
+            (Write, Write, true),
+        ] {
+            let both = [exclude(reader_writer(5, one), reader_writer(5, other))];
+            let turned = [exclude(reader_writer(5, other), reader_writer(5, one))];
+            assert_eq!((both, turned), ([expected], [expected]), "{one:?} {other:?}");
+            assert!(!exclude(reader_writer(5, one), reader_writer(6, other)));
+        }
+    }
+
+    #[test]
+    fn kinds_are_apart() {
+        assert!(exclude(monitor(5), monitor(5)) && exclude(semaphore(5), semaphore(5)));
+        assert!(!exclude(monitor(5), semaphore(5)) && !exclude(0, 0));
+        let write = reader_writer(5, Mode::Write);
+        assert!(!exclude(monitor(5), write) && !exclude(write, monitor(5)) && !exclude(write, 0));
+    }
+}

@@ -1,0 +1,95 @@
+//! How long threads that could go on have to stand still, so that waits of others time out.
+//!
+//! A scheduler may let any wait time out while another thread is about to end it. That is a real
+//! execution if the wait is short, and none that anybody will ever see if it takes seconds, once or
+//! again and again. A wait that nobody could have ended has to time out, and counts for nothing.
+//!
+//! 1. A thread that sleeps could go on: how long it sleeps is not known, and fair scheduling holds
+//!    it back, so that it is not among the eligible ones.
+
+use std::time::Duration;
+
+use raddle_explore::{OpKind, Step, Trace};
+use raddle_finding::Finding;
+
+/// How the note begins on a failure that needs threads to stand still for very long.
+pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
+/// Longer than a busy machine lets a thread wait for a processor.
+const VERY_LONG: Duration = Duration::from_secs(5);
+
+/// All time-outs of the trace while others could go on, one after the other.
+fn stands_still(trace: &Trace) -> Duration {
+    let is_able =
+        |s: &Step| s.eligible(&trace.wide).any(|t| t != s.thread && !s.is_reluctant(t, &trace.wide));
+    // Of each thread, whether its last step was a sleep.
+    let mut sleeps: Vec<bool> = Vec::new();
+    let mut all = Duration::ZERO;
+    for step in &trace.steps {
+        let own = step.thread.index();
+        let somebody_sleeps = || sleeps.iter().enumerate().any(|(t, sleeps)| *sleeps && t != own);
+        if step.op.kind() == OpKind::TimeOut && (is_able(step) || somebody_sleeps()) {
+            all = all.saturating_add(Duration::from_nanos(step.op.duration().unwrap_or(0)));
+        }
+        if sleeps.len() <= own {
+            sleeps.resize(own + 1, false);
+        }
+        sleeps[own] = matches!(step.op.kind(), OpKind::Yield | OpKind::Sleep);
+    }
+    all
+}
+
+/// Says so, if it is very long.
+pub fn note(trace: &Trace, finding: &mut Finding) {
+    let all = stands_still(trace);
+    if all > VERY_LONG {
+        finding.notes.push(format!("{STANDS_STILL}{} s in all, until waits time out", all.as_secs()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_explore::{Op, Outcome, StepFlags, ThreadId, ThreadSet, TraceBuf};
+
+    /// A step of a thread, the threads that were eligible, and the seconds of a time-out.
+    fn trace(steps: &[(u16, OpKind, &[u16], u64)]) -> Trace {
+        let (mut made, mut wide) = (vec![Step::default(); steps.len()], vec![0; 64]);
+        let mut buf = TraceBuf::new(&mut made, &mut wide);
+        for (thread, kind, eligible, seconds) in steps {
+            let mut set = ThreadSet::new();
+            for t in *eligible {
+                set.insert(ThreadId(*t));
+            }
+            let op = Op::new(*kind, 0x1000, 0).with_duration(seconds * 1_000_000_000);
+            buf.push_thread(ThreadId(*thread), op, StepFlags::default(), &set, &ThreadSet::new()).unwrap();
+        }
+        Trace { steps: made, wide, outcome: Outcome::Passed, divergence: None }
+    }
+
+    fn seconds(steps: &[(u16, OpKind, &[u16], u64)]) -> u64 {
+        stands_still(&trace(steps)).as_secs()
+    }
+
+    #[test]
+    fn time_outs_add_up_where_somebody_could_go_on() {
+        use OpKind::{Lock, Sleep, TimeOut, Yield};
+        assert_eq!(seconds(&[(1, TimeOut, &[0, 1], 2), (1, TimeOut, &[0, 1], 3)]), 5);
+        assert_eq!(seconds(&[(0, Lock, &[0, 1], 0), (1, TimeOut, &[1], 10)]), 0, "nobody could");
+        // Who sleeps or yields is held back, and could go on.
+        assert_eq!(seconds(&[(0, Sleep, &[0], 0), (1, TimeOut, &[1], 1), (1, TimeOut, &[1], 1)]), 2);
+        assert_eq!(seconds(&[(0, Yield, &[0], 0), (0, Lock, &[0], 0), (1, TimeOut, &[1], 7)]), 0);
+        assert_eq!(seconds(&[(1, Sleep, &[1], 0), (1, TimeOut, &[1], 7)]), 0, "its own sleep");
+    }
+
+    #[test]
+    fn only_what_is_very_long_is_noted() {
+        let notes = |seconds: u64| {
+            let kind = raddle_finding::Kind::Crash;
+            let mut finding = Finding::new(kind, raddle_finding::Confidence::Confirmed, "it aborts");
+            note(&trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]), &mut finding);
+            finding.notes
+        };
+        assert_eq!(notes(10), [format!("{STANDS_STILL}10 s in all, until waits time out")]);
+        assert!(notes(5).is_empty());
+    }
+}

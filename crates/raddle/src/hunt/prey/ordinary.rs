@@ -1,0 +1,190 @@
+//! The parts of a hunt in which nobody schedules: ordinary runs under the race detector, and runs with
+//! delays.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_finding::{Confidence, group};
+use raddle_hunt::plan::{self, Part};
+use raddle_hunt::{Detector, Goal, Target};
+
+use super::{Hunter, LONGEST_RUN, number};
+use crate::explore::{Ending, Watched, watch_once};
+use crate::hunt::detectors;
+use crate::hunt::doubt::doubt;
+use crate::tsvd;
+use raddle_harness::detection::Mode;
+use raddle_harness::relocated;
+use raddle_harness::worker::Recipe;
+
+/// Ordinary runs where nothing can be scheduled. What two of them show is confirmed.
+const RUNS: u32 = 3;
+/// Ordinary runs, at most, to see what one detector alone has seen.
+const MORE_RUNS: u32 = 8;
+
+impl Hunter<'_> {
+    /// One ordinary run under the detector. A copy of machine code does not know atomic loads and
+    /// stores: there, locksets would suspect much that is right.
+    fn watch(&mut self, recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
+        let begun = Instant::now();
+        let watched = match &self.copy {
+            Some(copy) => watch_once(recipe, Some(copy), Mode::Hb, limit),
+            None => watch_once(recipe, None, mode, limit),
+        };
+        self.longest = self.longest.max(begun.elapsed());
+        watched
+    }
+
+    /// One ordinary run under locksets and lock orders. Says whether anything in it is
+    /// instrumented.
+    pub(super) fn look(&mut self) -> Result<bool> {
+        // One that cannot be copied is run all the same: its locks are seen.
+        self.copy = relocated::prepare(&self.program, false, relocated::Probes::All).ok().flatten();
+        let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let (recipe, begun) = (self.recipe(&args), Instant::now());
+        let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
+        // A run that was cut off may not have come to say so.
+        let instrumented = watched.instrumented || self.program.has_runtime;
+        self.out.coverage.extend(watched.unseen.clone());
+        let has_seen = self.watched(watched);
+        self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
+        // What a run has seen for certain, such as a rule that was broken, needs no schedule:
+        // another run confirms it.
+        let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
+        if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
+            let again = self.watch(&recipe, Mode::Hybrid, limit)?;
+            self.watched(again);
+        }
+        Ok(instrumented)
+    }
+
+    /// Takes in an ordinary run. Says whether it saw something for certain.
+    pub(super) fn watched(&mut self, watched: Watched) -> bool {
+        self.runs += 1;
+        self.endings.push(watched.ending);
+        self.threads = self.threads.max(watched.threads);
+        self.processes = self.processes.max(number(&watched.report, "processes"));
+        let mut has_seen = false;
+        for finding in group::group(watched.report.findings) {
+            match finding.confidence {
+                Confidence::Suspected => self.out.ledger.suspect(Detector::Run, finding),
+                Confidence::Confirmed => match doubt(&finding) {
+                    None => {
+                        has_seen = true;
+                        self.witness(Detector::Run, finding);
+                    }
+                    Some(why) => {
+                        let id = raddle_finding::identity::id(&finding);
+                        self.out.ledger.suspect(Detector::Run, finding);
+                        self.out.ledger.tried(why, &|t| t.finding.id == id);
+                    }
+                },
+            }
+        }
+        has_seen
+    }
+
+    /// Races that only the search saw, and what one ordinary run saw for certain: more ordinary runs
+    /// may take the same path.
+    pub(super) fn corroborate(&mut self) {
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let recipe = self.recipe(&args);
+        let until = Instant::now() + plan::share(Part::Corroborate, self.left());
+        for n in 1..=MORE_RUNS {
+            let is_needed = !self.alone.is_empty() || self.out.ledger.has_single_witness();
+            let is_late = n >= RUNS && Instant::now() >= until;
+            if !is_needed || is_late || self.is_over() {
+                return;
+            }
+            let limit = self.left().min(LONGEST_RUN);
+            let Ok(watched) = self.watch(&recipe, Mode::Hybrid, limit) else { return };
+            self.watched(watched);
+            for (by, finding) in std::mem::take(&mut self.alone) {
+                match self.is_corroborated(&finding) {
+                    true => self.confirm(by, finding),
+                    false => self.alone.push((by, finding)),
+                }
+            }
+        }
+    }
+
+    /// Races that locksets suspect and no schedule has shown, such as the fifth and later ones of one
+    /// execution, or those of a program that computes for long: what two runs see by
+    /// happens-before is confirmed.
+    pub(super) fn watch_open_races(&mut self) {
+        let is_open = |t: &&Target| {
+            t.goal() == Goal::Race && t.by.contains(&Detector::Run) && doubt(&t.finding).is_none()
+        };
+        if self.copy.is_some() || !self.out.ledger.queue().iter().any(is_open) {
+            return;
+        }
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let recipe = self.recipe(&args);
+        for n in 1..=RUNS {
+            let is_needed = n == 1 || self.out.ledger.has_single_witness();
+            let limit = self.left().min(LONGEST_RUN);
+            if !is_needed || self.is_over() {
+                return;
+            }
+            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { return };
+            self.watched(watched);
+        }
+        self.out.ledger.tried("ordinary runs under happens-before", &|t| t.goal() == Goal::Race);
+    }
+
+    /// Ordinary runs and runs with delays. What two of them show is confirmed; nothing is refuted.
+    pub(super) fn delay(&mut self, why: &str) {
+        self.out.coverage.push(format!(
+            "`{}` was not scheduled ({why}): it was watched in ordinary runs and in runs with delays, so what two of them showed is confirmed \
+             without a schedule to replay, and no suspicion can be refuted",
+            self.program.path.display()
+        ));
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let share = plan::turn(plan::share(Part::Settle, self.left()), RUNS as usize).min(LONGEST_RUN);
+        for _ in 0..RUNS {
+            // One whole run says more than several that are cut off.
+            let limit = if self.ended() { share } else { share.max(self.left() / 2).min(LONGEST_RUN) };
+            if self.is_over() {
+                break;
+            }
+            let recipe = self.recipe(&args);
+            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { break };
+            self.watched(watched);
+            self.journal.progress(self.prey, &self.out.ledger, "ran it again");
+        }
+        self.libraries();
+        self.out.ledger.tried("ordinary runs and runs with delays", &|_| true);
+    }
+
+    /// Calls of libraries that allow one caller, with delays that bring two together. The second of
+    /// two runs begins with what the first has learnt; what two such pairs of runs catch is
+    /// confirmed.
+    pub(super) fn libraries(&mut self) {
+        const PAIRS: u32 = 2;
+        let runs = 2 * PAIRS as usize;
+        let share = plan::turn(plan::share(Part::Libraries, self.left()), runs);
+        for pair in 0..PAIRS {
+            if self.is_over() {
+                return;
+            }
+            // A run that is cut off brings nobody together, and catches nothing.
+            let most = plan::turn(self.left(), runs - 2 * pair as usize);
+            let limit = share.max(2 * self.longest).min(most).min(LONGEST_RUN);
+            let report = match tsvd::report_quietly(&detectors::tsvd(&self.prey.words), limit) {
+                Ok(report) => report,
+                Err(why) => return self.out.coverage.extend(tsvd::not_seen(&why)),
+            };
+            self.runs += 1;
+            let known = &mut self.out.coverage;
+            report.coverage.into_iter().for_each(|s| {
+                if !known.contains(&s) {
+                    known.push(s)
+                }
+            });
+            for finding in group::group(report.findings) {
+                self.witness(Detector::Tsvd, finding);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The place of a call that the C++ library makes for the program. `std::thread` starts and joins
+//! threads in code of the library, which is not instrumented: its address says nothing to the
+//! reader of a report, and the shadow call stack does not know where the program called it.
+
+use crate::detect::thread::Thread;
+use crate::explore::called_imports;
+use crate::hub::modules;
+
+/// How many words the frame of one of the library's functions has at most.
+const FRAME: usize = 32;
+
+/// How many bytes behind its beginning one of the library's functions calls the C library at most.
+const FUNCTION: usize = 512;
+
+/// Where the program called the function of the C++ library that has called the interposed function
+/// which runs now and returns to `pc`. `pc` itself if it is not in the C++ library, or if that is
+/// not certain. To be asked before anything else that is interposed is called.
+pub fn in_program(t: &Thread, pc: usize) -> usize {
+    if !modules::is_of_cxx_library(pc) {
+        return pc;
+    }
+    let slot = t.kept[0] as *const usize;
+    // SAFETY: the return address of the running call and the frames above it. Above the first frame
+    // of a thread lies what the C library keeps of it, which is larger.
+    let above = |words: usize| unsafe { *slot.add(words) };
+    if above(0) != pc {
+        return pc;
+    }
+    // Words that earlier calls left in the frame are told apart by the function that was called.
+    let is_inside = |function: usize| function <= pc && pc - function < FUNCTION;
+    let is_caller = |word: &usize| {
+        modules::is_instrumented(*word)
+            && called(*word).is_some_and(|function| is_inside(called_imports::behind_stub(function)))
+    };
+    (1..=FRAME).map(above).find(is_caller).unwrap_or(pc)
+}
+
+/// The function that the call before `pc` calls through the procedure linkage table, or through the
+/// global offset table without it.
+fn called(pc: usize) -> Option<usize> {
+    const JUMP: &[u8] = &[0xff, 0x25];
+    // SAFETY: `pc` is in the code of a loaded module, behind a call or at least in its text, which
+    // does not begin with it; a table's entry has the 16 bytes.
+    unsafe {
+        let before = core::slice::from_raw_parts((pc - 6) as *const u8, 6);
+        if before[..2] == [0xff, 0x15] {
+            return Some(*(pc.wrapping_add_signed(offset(&before[2..])) as *const usize));
+        }
+        if before[1] != 0xe8 {
+            return None;
+        }
+        let at = pc.wrapping_add_signed(offset(&before[2..]));
+        if !modules::is_instrumented(at) {
+            return None;
+        }
+        let mut entry = core::slice::from_raw_parts(at as *const u8, 16);
+        // endbr64; mold: mov r11d, NUMBER; bnd
+        entry = entry.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(entry);
+        if entry.starts_with(&[0x41, 0xbb]) {
+            entry = &entry[6..];
+        }
+        entry = entry.strip_prefix(&[0xf2]).unwrap_or(entry);
+        let jump = entry.strip_prefix(JUMP)?;
+        let behind = jump.as_ptr() as usize + 4;
+        Some(*(behind.wrapping_add_signed(offset(jump.get(..4)?)) as *const usize))
+    }
+}
+
+fn offset(bytes: &[u8]) -> isize {
+    i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as isize
+}

@@ -1,0 +1,114 @@
+//! Sun's external data representation, of libtirpc. A call turns a value into bytes of a stream, or
+//! back: which of the two, the stream says.
+
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+use super::access::{Call, accesses};
+
+/// What every stream begins with.
+#[repr(C)]
+pub struct Stream {
+    what: c_int,
+    operations: *const c_void,
+}
+
+const ENCODE: c_int = 0;
+const DECODE: c_int = 1;
+
+/// Before a value is encoded or decoded. What the stream does with its own memory is not followed.
+unsafe fn before<T>(c: &mut Call, stream: *const Stream, value: *const T) {
+    c.changes_outside();
+    // SAFETY: the caller's stream.
+    c.reads_one(unsafe { &raw const (*stream).what });
+    // SAFETY: as above.
+    match unsafe { (*stream).what } {
+        ENCODE => c.reads_one(value),
+        DECODE => c.fills(value),
+        _ => {}
+    }
+}
+
+unsafe fn after<T>(c: &mut Call, stream: *const Stream, value: *const T, result: c_int) {
+    // SAFETY: the caller's stream.
+    c.wrote_if(result != 0 && unsafe { (*stream).what } == DECODE, value);
+}
+
+/// Before bytes are encoded that the caller has somewhere else.
+unsafe fn encodes_bytes(c: &mut Call, stream: *const Stream, at: *const *mut c_char, n: usize) {
+    // SAFETY: the caller's stream, and where its bytes are.
+    unsafe {
+        if (*stream).what == ENCODE {
+            c.reads(*at, n);
+        }
+    }
+}
+
+/// Bytes were decoded, to where the caller wanted them or to a block of their own.
+unsafe fn decoded_bytes(
+    c: &mut Call,
+    stream: *const Stream,
+    at: *const *mut c_char,
+    n: usize,
+    result: c_int,
+) {
+    // SAFETY: the caller's stream, and where the bytes are now.
+    unsafe {
+        if result != 0 && (*stream).what == DECODE {
+            c.wrote(*at, n);
+        }
+    }
+}
+
+/// The fields of a stream that all that make one set.
+unsafe fn makes(c: &mut Call, stream: *mut Stream) {
+    c.changes_outside();
+    // SAFETY: the caller's stream.
+    unsafe {
+        c.writes_one(&raw const (*stream).what);
+        c.writes_one(&raw const (*stream).operations);
+    }
+}
+
+macro_rules! values {
+    ($($name:ident: $ty:ty),* $(,)?) => {
+        accesses! {$(
+            fn $name(stream: *mut Stream, value: *mut $ty) -> c_int, |c| { before(&mut c, stream, value) } then |r| {
+                after(&mut c, stream, value, r)
+            }
+        )*}
+    };
+}
+
+values! {
+    xdr_bool: i32, xdr_enum: i32, xdr_float: f32, xdr_double: f64,
+    xdr_char: i8, xdr_u_char: u8, xdr_short: i16, xdr_u_short: u16,
+    xdr_int: i32, xdr_u_int: u32, xdr_long: i64, xdr_u_long: u64,
+    xdr_hyper: i64, xdr_u_hyper: u64, xdr_longlong_t: i64, xdr_u_longlong_t: u64,
+    xdr_quad_t: i64, xdr_u_quad_t: u64,
+    xdr_int8_t: i8, xdr_uint8_t: u8, xdr_int16_t: i16, xdr_uint16_t: u16,
+    xdr_int32_t: i32, xdr_uint32_t: u32, xdr_int64_t: i64, xdr_uint64_t: u64,
+}
+
+accesses! {
+    fn xdr_bytes(stream: *mut Stream, at: *mut *mut c_char, n: *mut c_uint, most: c_uint) -> c_int, |c| {
+        before(&mut c, stream, at);
+        before(&mut c, stream, n);
+        encodes_bytes(&mut c, stream, at, *n as usize)
+    } then |r| {
+        after(&mut c, stream, n, r);
+        decoded_bytes(&mut c, stream, at, *n as usize, r)
+    }
+    fn xdr_string(stream: *mut Stream, at: *mut *mut c_char, most: c_uint) -> c_int, |c| {
+        before(&mut c, stream, at);
+        if (*stream).what == ENCODE { c.text(*at); }
+    } then |r| {
+        if r != 0 && (*stream).what == DECODE { c.wrote_text(*at) }
+    }
+    fn xdr_opaque(stream: *mut Stream, at: *mut c_char, n: c_uint) -> c_int, |c| {
+        c.changes_outside();
+        encodes_bytes(&mut c, stream, &raw const at, n as usize)
+    } then |r| { decoded_bytes(&mut c, stream, &raw const at, n as usize, r) }
+    fn xdrmem_create(stream: *mut Stream, room: *mut c_char, n: c_uint, what: c_int), |c| { makes(&mut c, stream) }
+    fn xdrstdio_create(stream: *mut Stream, file: *mut c_void, what: c_int), |c| { makes(&mut c, stream) }
+    fn xdrrec_create(stream: *mut Stream, send: c_uint, receive: c_uint, handle: *mut c_char, read: usize, write: usize), |c| { c.changes_outside(); c.writes_one(&raw const (*stream).operations) }
+}
