@@ -34,24 +34,26 @@ pub enum Probes {
 /// The copy of a program's code, to be put into a session.
 pub struct Prepared {
     pub counts: Counts,
+    /// In the cache, from which another raddle may remove it at any time.
+    kept: Option<PathBuf>,
     content: Content,
 }
 
 enum Content {
     Made(Vec<u8>),
-    /// In the cache.
-    Kept(PathBuf),
+    Kept(Mmap),
 }
 
 impl Prepared {
     /// Puts the file at `place`.
     pub fn place(&self, place: &Path) -> std::io::Result<()> {
+        // The cache may be on another disk.
+        if self.kept.as_ref().is_some_and(|path| std::fs::hard_link(path, place).is_ok()) {
+            return Ok(());
+        }
         match &self.content {
             Content::Made(file) => std::fs::write(place, file),
-            // The cache may be on another disk.
-            Content::Kept(path) => {
-                std::fs::hard_link(path, place).or_else(|_| std::fs::copy(path, place).map(drop))
-            }
+            Content::Kept(file) => std::fs::write(place, file),
         }
     }
 }
@@ -91,20 +93,19 @@ pub fn copy(path: &Path, probes: Probes) -> Result<Prepared> {
     let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
     let kept = folder.as_deref().map(|f| kept_as(f, path, identity, probes));
     if let Some(path) = &kept
-        && let Some(counts) =
-            Copy::read(path).filter(|c| c.header.executable == identity).map(|c| c.header.counts)
+        && let Some(copy) = Copy::read(path).filter(|c| c.header.executable == identity)
     {
-        return Ok(Prepared { counts, content: Content::Kept(path.clone()) });
+        return Ok(Prepared { counts: copy.header.counts, kept, content: Content::Kept(copy.file) });
     }
     let made = raddle_relocate::relocate(&content, identity, options)?;
     let kept = kept.zip(folder).filter(|(path, folder)| {
         let _ = std::fs::create_dir_all(folder);
         let is_kept = cache::write_atomically(path, &made.file).is_ok();
         results::trim(folder, MOST_KEPT, MOST_BYTES);
-        is_kept && path.exists()
+        is_kept
     });
-    let content = kept.map_or_else(|| Content::Made(made.file), |(path, _)| Content::Kept(path));
-    Ok(Prepared { counts: made.counts, content })
+    let kept = kept.map(|(path, _)| path);
+    Ok(Prepared { counts: made.counts, kept, content: Content::Made(made.file) })
 }
 
 fn kept_as(folder: &Path, program: &Path, identity: Identity, probes: Probes) -> PathBuf {
@@ -220,4 +221,21 @@ pub fn share(relocated: &Prepared) -> [(&'static str, u64); 4] {
         ("accesses", counts.accesses),
         ("accesses_watched", counts.accesses_probed),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_left_the_cache_is_placed_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kept, place) = (folder.path().join("kept"), folder.path().join("place"));
+        std::fs::write(&kept, b"copy").unwrap();
+        let content = Content::Kept(map(&kept).unwrap());
+        let prepared = Prepared { counts: Counts::default(), kept: Some(kept.clone()), content };
+        std::fs::remove_file(kept).unwrap();
+        prepared.place(&place).unwrap();
+        assert_eq!(std::fs::read(place).unwrap(), b"copy");
+    }
 }

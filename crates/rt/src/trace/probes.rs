@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(probe(address), 77, "nobody's");
         // SAFETY: reserved.
         unsafe { *owner_of(address) = 5 };
-        let returned = OWNERS.start as usize;
+        let returned = OWNERS.start;
         assert_eq!((probe(address), probe(address + 7)), (returned, returned), "its own");
         assert_eq!(probe(address + 8), 77);
     }
