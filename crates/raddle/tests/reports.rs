@@ -381,7 +381,7 @@ fn threads_of_cxx_are_started_and_joined_by_the_program() {
             let created: Vec<&str> = threads.iter().skip(1).map(|t| line(&t["stack"])).collect();
             assert!(!created.is_empty(), "{report_of_run:#}");
             let is_start = |at: &&str| at.contains("emplace_back") || at.contains("});");
-            assert!(created.iter().all(|at| is_start(at)), "{compiler} {level}: {threads:#?}");
+            assert!(created.iter().all(is_start), "{compiler} {level}: {threads:#?}");
 
             let explored = report("explore --format json -- ./threads wait");
             let ends = explored["findings"][0]["accesses"].as_array().unwrap();
