@@ -36,8 +36,6 @@ const LONGEST_TURN: Duration = Duration::from_secs(15);
 /// What was found is worth some time beyond the end: a twentieth of the whole, within these bounds.
 /// The rest of the tenth by which a hunt may be late is for what ends it.
 const GRACE: (Duration, Duration) = (Duration::from_millis(600), Duration::from_secs(2));
-/// Fewer schedules than these are few.
-const SCHEDULES: u32 = 8;
 /// The longest that one ordinary run may take.
 const LONGEST_RUN: Duration = Duration::from_secs(20);
 
@@ -98,8 +96,6 @@ pub struct Hunter<'a> {
     endings: Vec<Ending>,
     /// Threads of the process that had most in an ordinary run.
     threads: u64,
-    /// Calls of libraries were tried.
-    has_tried_libraries: bool,
     /// What the longest ordinary run took.
     longest: Duration,
     /// Why a search that is at its end has not made all schedules.
@@ -141,7 +137,6 @@ impl<'a> Hunter<'a> {
             changes,
             endings: Vec::new(),
             threads: 0,
-            has_tried_libraries: false,
             longest: Duration::ZERO,
             not_complete: None,
         };
@@ -169,13 +164,7 @@ impl<'a> Hunter<'a> {
                 self.out.alone = true;
                 self.say_why_alone();
             }
-            false => {
-                if self.is_slow() {
-                    self.watch_open_races();
-                    self.libraries();
-                }
-                self.schedule(instrumented, &notes)?;
-            }
+            false => self.schedule(instrumented, &notes)?,
         }
         self.say_usual_end();
         self.out.hung = self.out.schedules == 0 && !self.ended();
@@ -197,12 +186,6 @@ impl<'a> Hunter<'a> {
     /// Whether an ordinary run came to its end by itself.
     fn ended(&self) -> bool {
         self.endings.iter().any(|e| *e != Ending::CutOff)
-    }
-
-    /// Whether a run takes so long that there is time for a few schedules only. Then ordinary runs
-    /// come first, as each of them says more than one schedule.
-    fn is_slow(&self) -> bool {
-        SCHEDULES * self.longest > self.left()
     }
 
     fn is_over(&self) -> bool {

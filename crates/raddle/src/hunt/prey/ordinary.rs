@@ -162,9 +162,6 @@ impl Hunter<'_> {
     /// confirmed.
     pub(super) fn libraries(&mut self) {
         const PAIRS: u32 = 2;
-        if std::mem::replace(&mut self.has_tried_libraries, true) {
-            return;
-        }
         let runs = 2 * PAIRS as usize;
         let share = plan::turn(plan::share(Part::Libraries, self.left()), runs);
         for pair in 0..PAIRS {
