@@ -1,6 +1,6 @@
 //! Doubts that keep a finding open although an execution showed it twice.
 
-use raddle_finding::{Access, Finding, Kind};
+use raddle_finding::{Access, Finding, Kind, Row};
 use raddle_harness::describe::waits::STANDS_STILL;
 
 /// Why an execution that shows a finding, twice, does not prove it. Nothing: it does.
@@ -34,17 +34,36 @@ fn is_inside_std_sync(finding: &Finding) -> bool {
 /// What is said of a failure that [`needs_long_wait`].
 const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
 
-/// Whether it takes waits of more than five seconds in all that time out while others could go on. A
-/// thread may stand still for a while, but nothing shows that it does for so long, once or again and
-/// again.
+/// Whether it takes waits of more than five seconds in all that time out. A thread may stand still
+/// for a while, but nothing shows that it does for so long, once or again and again. All time-outs
+/// count: a thread that waits for another process does not look as if it could go on, and may.
 fn needs_long_wait(finding: &Finding) -> bool {
-    finding.notes.iter().any(|n| n.starts_with(STANDS_STILL))
+    const LONG: f64 = 5.0;
+    let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
+    let waited: f64 = rows.iter().map(timed_out).sum();
+    finding.notes.iter().any(|n| n.starts_with(STANDS_STILL)) || waited > LONG
+}
+
+/// The seconds after which waits time out in a row of the interleaving, such as
+/// `gives up waiting for word 1 after 10 s: time-out`.
+fn timed_out(row: &Row) -> f64 {
+    let after = row.text.strip_suffix(": time-out").and_then(|t| t.rsplit_once(" after "));
+    let Some((number, unit)) = after.and_then(|(_, time)| time.split_once(' ')) else { return 0.0 };
+    let seconds = match unit {
+        "ns" => 1e-9,
+        "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        // Minutes, hours, days.
+        _ => 60.0,
+    };
+    row.times.max(1) as f64 * seconds * number.parse::<f64>().unwrap_or(0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_finding::{Confidence, Frame, Op};
+    use raddle_finding::{Confidence, Frame, Interleaving, Op};
 
     fn race(files: [&[&str]; 2]) -> Finding {
         let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, "a race");
@@ -76,9 +95,20 @@ mod tests {
 
     #[test]
     fn a_wait_that_times_out_after_long_is_doubted() {
-        let mut finding = Finding::new(Kind::Crash, Confidence::Confirmed, "it aborts");
-        assert_eq!(doubt(&finding), None);
-        finding.notes.push(format!("{STANDS_STILL}10 s in all, until waits time out"));
-        assert_eq!(doubt(&finding), Some(TOO_LONG));
+        let repeated = |text: &str, times: u64| {
+            let mut finding = Finding::new(Kind::Crash, Confidence::Confirmed, "it aborts");
+            let rows = vec![Row { text: text.into(), times, ..Row::default() }];
+            finding.interleaving = Some(Interleaving { rows, ..Interleaving::default() });
+            doubt(&finding)
+        };
+        let with = |text: &str| repeated(text, 1);
+        assert_eq!(with("gives up waiting for word 1 after 10 s: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting after 2 days: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting for word 1 after 1 s: time-out"), None);
+        assert_eq!(with("gives up waiting for word 1 after 50 ms: time-out"), None);
+        assert_eq!(repeated("gives up waiting after 1 s: time-out", 10), Some(TOO_LONG));
+        assert_eq!(repeated("gives up waiting after 1.5 s: time-out", 3), None);
+        assert_eq!(repeated("gives up waiting after 50 ms: time-out", 10), None);
+        assert_eq!(with("locks L1"), None);
     }
 }

@@ -96,7 +96,7 @@ pub struct Hunter<'a> {
     endings: Vec<Ending>,
     /// Threads of the process that had most in an ordinary run.
     threads: u64,
-    /// What the longest ordinary run took.
+    /// What the longest ordinary run took that was not cut off.
     longest: Duration,
     /// Why a search that is at its end has not made all schedules.
     not_complete: Option<String>,
@@ -472,15 +472,6 @@ impl<'a> Hunter<'a> {
             return;
         }
         let limit = plan::share(Part::Consequences, self.left());
-        // It needs two traced runs at least, which are slower than ordinary ones.
-        if 2 * self.longest > limit {
-            self.out.coverage.push(format!(
-                "consequences were not looked for: a run of it takes {:.1} s, and there were {:.1} s for all of its traced runs",
-                self.longest.as_secs_f64(),
-                limit.as_secs_f64()
-            ));
-            return;
-        }
         let args = detectors::conseq(self.args, &self.prey.words, limit);
         // An execution that is under way at its end is worth some time, as those behind it are.
         let end_at = self.end.min(Instant::now() + limit + limit / 4);

@@ -188,7 +188,16 @@ impl Test {
         let mut environment: Vec<(String, String)> =
             pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let mut unset = Vec::new();
-        for change in self.list("ENVIRONMENT_MODIFICATION") {
+        // `reset` takes back all changes before it, to what `ENVIRONMENT` says.
+        let changes: Vec<&str> = self.list("ENVIRONMENT_MODIFICATION").collect();
+        let is_reset = |name: &str, change: &&str| {
+            change.strip_prefix(name).is_some_and(|rest| rest.starts_with("=reset:"))
+        };
+        for (i, change) in changes.iter().enumerate() {
+            let name = change.split_once('=').map_or("", |(name, _)| name);
+            if changes[i..].iter().any(|later| is_reset(name, later)) {
+                continue;
+            }
             modify((&mut environment, &mut unset), change, &|name| std::env::var(name).ok());
         }
         Surroundings { folder: folder.map(PathBuf::from), environment, unset }
@@ -229,10 +238,9 @@ fn modify(
         "path_list_prepend" => join(value, ":", &before),
         "cmake_list_append" => join(&before, ";", value),
         "cmake_list_prepend" => join(value, ";", &before),
-        "reset" | "unset" => {
+        "unset" => {
             environment.retain(|(n, _)| n != name);
-            unset.retain(|n| n != name);
-            unset.extend((operation == "unset").then(|| name.to_owned()));
+            unset.push(name.to_owned());
             return;
         }
         _ => return,
@@ -348,7 +356,7 @@ mod tests {
         let of = |name: &str| {
             prey.surroundings.environment.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
         };
-        assert_eq!((of("S"), of("R"), of("N")), (Some("12"), None, Some("a:b")));
+        assert_eq!((of("S"), of("R"), of("N")), (Some("12"), Some("1"), Some("a:b")));
         assert!(of("P").is_some_and(|p| p.starts_with("/x")));
         let (mut environment, mut unset) = (vec![], vec![]);
         let usual = |name: &str| (name == "PATH").then(|| "/bin".to_owned());

@@ -129,8 +129,6 @@ const PART: &[&str] = &[
     "control/library_locks_bad.c",
     "control/library_locks_ok.c",
     "control/loader_callback_bad.c",
-    "control/loader_callbacks_bad.c",
-    "control/loader_callbacks_ok.c",
     "control/signal_stack_bad.c",
     "control/signal_stack_ok.c",
     "control/stack_left_bad.c",

@@ -5,9 +5,12 @@
 use crate::detect::thread::Thread;
 use crate::explore::called_imports;
 use crate::hub::modules;
+use crate::sys;
 
-/// How many words the frame of one of the library's functions has at most.
-const FRAME: usize = 32;
+/// How many words the frame of one of the library's functions has at most, with its return address.
+const FRAME: usize = 8;
+
+const PAGE: usize = 4096;
 
 /// How many bytes behind its beginning one of the library's functions calls the C library at most.
 const FUNCTION: usize = 512;
@@ -20,8 +23,10 @@ pub fn in_program(t: &Thread, pc: usize) -> usize {
         return pc;
     }
     let slot = t.kept[0] as *const usize;
-    // SAFETY: the return address of the running call and the frames above it. Above the first frame
-    // of a thread lies what the C library keeps of it, which is larger.
+    // A program may have made the stack itself, and nothing may be readable above it.
+    let in_page = (PAGE - t.kept[0] % PAGE) / size_of::<usize>();
+    let words = if in_page < FRAME && !is_readable(slot.wrapping_add(in_page)) { in_page } else { FRAME };
+    // SAFETY: the return address of the running call, and what is above it and can be read.
     let above = |words: usize| unsafe { *slot.add(words) };
     if above(0) != pc {
         return pc;
@@ -32,7 +37,17 @@ pub fn in_program(t: &Thread, pc: usize) -> usize {
         modules::is_instrumented(*word)
             && called(*word).is_some_and(|function| is_inside(called_imports::behind_stub(function)))
     };
-    (1..=FRAME).map(above).find(is_caller).unwrap_or(pc)
+    (1..words).map(above).find(is_caller).unwrap_or(pc)
+}
+
+/// Whether there is a word to be read. The kernel is asked, since a look would be a fault.
+fn is_readable(word: *const usize) -> bool {
+    let mut value = 0_usize;
+    let to = libc::iovec { iov_base: (&raw mut value).cast(), iov_len: size_of::<usize>() };
+    let from = libc::iovec { iov_base: word as *mut _, iov_len: size_of::<usize>() };
+    let process = sys::syscall(libc::SYS_getpid, [0; 6]) as usize;
+    let args = [process, &raw const to as usize, 1, &raw const from as usize, 1, 0];
+    sys::syscall(libc::SYS_process_vm_readv, args) as usize == size_of::<usize>()
 }
 
 /// The function that the call before `pc` calls through the procedure linkage table, or through the

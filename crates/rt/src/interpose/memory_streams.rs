@@ -2,7 +2,8 @@
 //!
 //! `open_memstream` is told where to leave the address and the size of what was written. It leaves
 //! them there when the stream is flushed or closed, and so another thread may read them only after
-//! that. Of `fmemopen` only what it does at once is known: when a stream puts what it holds into the
+//! that. Only closing counts here: two threads may flush one stream, which has a lock of its own, and
+//! what that lock orders is not known. Of `fmemopen` only what it does at once is known: when a stream puts what it holds into the
 //! caller's memory is its own affair.
 
 use core::ffi::c_void;
@@ -37,7 +38,10 @@ fn opened(file: File, address: *const *mut c_void, size: *const usize, width: us
     /// Taken, and not to be read yet.
     const TAKEN: usize = 1;
     let free = |p: &&Place| p.stream.compare_exchange(0, TAKEN, Relaxed, Relaxed).is_ok();
-    if let Some(place) = PLACES.iter().find(free).filter(|_| !file.is_null()) {
+    if file.is_null() {
+        return;
+    }
+    if let Some(place) = PLACES.iter().find(free) {
         place.address.store(address as usize, Relaxed);
         place.size.store(size as usize, Relaxed);
         place.width.store(width, Relaxed);
@@ -45,20 +49,18 @@ fn opened(file: File, address: *const *mut c_void, size: *const usize, width: us
     }
 }
 
-/// The stream was flushed, or is closed now: what was written is where its opener wanted it.
-pub unsafe fn flushed(c: &mut Call, file: File, closed: bool) {
+/// The stream is closed now: what was written is where its opener wanted it.
+pub unsafe fn closed(c: &mut Call, file: File) {
     let known = |p: &&Place| p.stream.load(Acquire) == file as usize;
     let Some(place) = PLACES.iter().find(known).filter(|_| !file.is_null()) else { return };
     let address = place.address.load(Relaxed) as *const *mut c_void;
     let (size, width) = (place.size.load(Relaxed) as *const usize, place.width.load(Relaxed));
     c.wrote_one(address);
     c.wrote_one(size);
-    // Only the zero behind the text is written by every flush.
+    // Only the zero behind the text is written for certain.
     // SAFETY: the C library has just written both.
     unsafe { c.wrote((*address).byte_add(*size * width), width) };
-    if closed {
-        place.stream.store(0, Relaxed);
-    }
+    place.stream.store(0, Relaxed);
 }
 
 accesses! {

@@ -22,7 +22,6 @@ mod files;
 mod format;
 mod fortified;
 mod jump;
-mod loader;
 pub mod memory;
 mod memory_streams;
 mod messages;

@@ -7,7 +7,7 @@ use core::ffi::{c_char, c_int, c_void};
 use super::access::{Call, Text, accesses};
 use super::channel::{forget, received, sending};
 use super::interpose;
-use super::memory_streams::flushed;
+use super::memory_streams::closed;
 use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::is_active;
@@ -147,8 +147,8 @@ accesses! {
     fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
     fn puts(s: Text) -> c_int, |c| { c.text(s); }
     fn perror(s: Text), |c| { c.text(s); }
-    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) } then |r| { if r == 0 { flushed(&mut c, file, false) } }
-    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) } then |_r| { flushed(&mut c, file, true) }
+    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) }
+    fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) } then |_r| { closed(&mut c, file) }
     fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
     fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
     fn freopen64(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }

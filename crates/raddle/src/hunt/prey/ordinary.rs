@@ -31,7 +31,10 @@ impl Hunter<'_> {
             Some(copy) => watch_once(recipe, Some(copy), Mode::Hb, limit),
             None => watch_once(recipe, None, mode, limit),
         };
-        self.longest = self.longest.max(begun.elapsed());
+        let took = begun.elapsed();
+        if took < limit {
+            self.longest = self.longest.max(took);
+        }
         watched
     }
 
@@ -164,12 +167,13 @@ impl Hunter<'_> {
         const PAIRS: u32 = 2;
         let runs = 2 * PAIRS as usize;
         let share = plan::turn(plan::share(Part::Libraries, self.left()), runs);
-        for pair in 0..PAIRS {
+        for _ in 0..PAIRS {
             if self.is_over() {
                 return;
             }
-            // A run that is cut off brings nobody together, and catches nothing.
-            let most = plan::turn(self.left(), runs - 2 * pair as usize);
+            // A run that is cut off brings nobody together, and catches nothing. But others want
+            // half of the time.
+            let most = plan::turn(self.left(), 2 * runs);
             let limit = share.max(2 * self.longest).min(most).min(LONGEST_RUN);
             let report = match tsvd::report_quietly(&detectors::tsvd(&self.prey.words), limit) {
                 Ok(report) => report,
