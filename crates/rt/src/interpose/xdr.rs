@@ -70,7 +70,7 @@ unsafe fn makes(c: &mut Call, stream: *mut Stream) {
 }
 
 macro_rules! values {
-    ($($name:ident: $ty:ty),* $(,)?) => {
+    ($($name:ident(value: $ty:ty) -> c_int,)*) => {
         accesses! {$(
             fn $name(stream: *mut Stream, value: *mut $ty) -> c_int, |c| { before(&mut c, stream, value) } then |r| {
                 after(&mut c, stream, value, r)
@@ -80,13 +80,32 @@ macro_rules! values {
 }
 
 values! {
-    xdr_bool: i32, xdr_enum: i32, xdr_float: f32, xdr_double: f64,
-    xdr_char: i8, xdr_u_char: u8, xdr_short: i16, xdr_u_short: u16,
-    xdr_int: i32, xdr_u_int: u32, xdr_long: i64, xdr_u_long: u64,
-    xdr_hyper: i64, xdr_u_hyper: u64, xdr_longlong_t: i64, xdr_u_longlong_t: u64,
-    xdr_quad_t: i64, xdr_u_quad_t: u64,
-    xdr_int8_t: i8, xdr_uint8_t: u8, xdr_int16_t: i16, xdr_uint16_t: u16,
-    xdr_int32_t: i32, xdr_uint32_t: u32, xdr_int64_t: i64, xdr_uint64_t: u64,
+    xdr_bool(value: i32) -> c_int,
+    xdr_enum(value: i32) -> c_int,
+    xdr_float(value: f32) -> c_int,
+    xdr_double(value: f64) -> c_int,
+    xdr_char(value: i8) -> c_int,
+    xdr_u_char(value: u8) -> c_int,
+    xdr_short(value: i16) -> c_int,
+    xdr_u_short(value: u16) -> c_int,
+    xdr_int(value: i32) -> c_int,
+    xdr_u_int(value: u32) -> c_int,
+    xdr_long(value: i64) -> c_int,
+    xdr_u_long(value: u64) -> c_int,
+    xdr_hyper(value: i64) -> c_int,
+    xdr_u_hyper(value: u64) -> c_int,
+    xdr_longlong_t(value: i64) -> c_int,
+    xdr_u_longlong_t(value: u64) -> c_int,
+    xdr_quad_t(value: i64) -> c_int,
+    xdr_u_quad_t(value: u64) -> c_int,
+    xdr_int8_t(value: i8) -> c_int,
+    xdr_uint8_t(value: u8) -> c_int,
+    xdr_int16_t(value: i16) -> c_int,
+    xdr_uint16_t(value: u16) -> c_int,
+    xdr_int32_t(value: i32) -> c_int,
+    xdr_uint32_t(value: u32) -> c_int,
+    xdr_int64_t(value: i64) -> c_int,
+    xdr_uint64_t(value: u64) -> c_int,
 }
 
 accesses! {
