@@ -122,9 +122,12 @@ impl Orders {
         })
     }
 
-    /// What it does to an event that counts signals or to a barrier.
+    /// What it does to an event or a barrier.
     fn of_event(class: &str, method: &str, of: &Method) -> Option<Orders> {
         Some(match (class, method) {
+            ("ManualResetEventSlim" | "EventWaitHandle", "Set") => Orders::Before(event::SETS_BY_CHANCE),
+            ("ManualResetEventSlim", "Wait") if of.result == [VOID] => Orders::After(event::WAITED_BY_CHANCE),
+            ("WaitHandle", "WaitOne") if of.parameters.is_empty() => Orders::After(event::WAITED_BY_CHANCE),
             ("CountdownEvent", "Reset") => Orders::Before(event::RESETS),
             ("CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
             // With a limit it says whether all have signalled.

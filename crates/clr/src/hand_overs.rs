@@ -15,6 +15,8 @@ pub type Key = u64;
 pub const TASK: Key = 1 << 62;
 pub const THREAD: Key = 1 << 63;
 pub const EVENT: Key = 1 << 61;
+/// An event that anybody may set.
+pub const CHANCE: Key = 1 << 59;
 /// A phase of a barrier.
 pub const PHASE: Key = 1 << 60;
 

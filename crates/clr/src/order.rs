@@ -44,12 +44,14 @@
 //!   are of no task, only the first is known by the task or thread. The others know nothing.
 //! - `ManualResetEvent`, `ManualResetEventSlim` and `AutoResetEvent` say nothing. That one thread
 //!   alone has set an event so far is chance: another one may set it later, and the next time
-//!   before. The same goes for `TaskCompletionSource.TrySet…`, of which one may follow another. Who
-//!   calls `SetResult` and its like and is not the first gets an exception, so there is one such
-//!   call in a right program. Where several have set a source it says nothing. Where a delegate was
-//!   made of a method that sets one, or `TrySet…` is called anywhere, no source does from then on.
-//!   A `CountdownEvent` throws too if it is signalled more often than it counts. A program that
-//!   catches these exceptions and goes on may have an order that is only chance.
+//!   before. A wait for one explains why a thread did nothing for a while, from which no order is
+//!   inferred then ([`raddle_tsvd::Host::has_waited`]). `TaskCompletionSource.TrySet…` says nothing
+//!   either, of which one may follow another. Who calls `SetResult` and its like and is not the
+//!   first gets an exception, so there is one such call in a right program. Where several have set
+//!   a source it says nothing. Where a delegate was made of a method that sets one, or `TrySet…` is
+//!   called anywhere, no source does from then on. A `CountdownEvent` throws too if it is signalled
+//!   more often than it counts. A program that catches these exceptions and goes on may have an
+//!   order that is only chance.
 //! - Waits with a limit, `WaitAny`, `WhenAny`, other semaphores, `ReaderWriterLock`, `TryEnter…`,
 //!   channels, and the task that `Task.Run` makes of an asynchronous lambda are no edges.
 //! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
@@ -79,8 +81,8 @@ use raddle_tsvd::{Past, Span};
 use crate::class_constructors::{self, ClassNumber};
 use crate::force_async;
 use crate::hand_overs::{
-    Awaits, EVENT, Event, Kept, Key, PHASE, THREAD, begin_once, handed_over, keep, take_awaits, take_holds,
-    task,
+    Awaits, CHANCE, EVENT, Event, Kept, Key, PHASE, THREAD, begin_once, handed_over, keep, take_awaits,
+    take_holds, task,
 };
 use crate::locks::{self, Mode};
 use crate::point::{now, with_order};
@@ -130,6 +132,10 @@ pub mod event {
     pub const READ: u32 = 22;
     pub const READ_TO_UPGRADE: u32 = 23;
     pub const WROTE: u32 = 24;
+    /// An event is about to be set that others may set as well.
+    pub const SETS_BY_CHANCE: u32 = 25;
+    /// It was waited for.
+    pub const WAITED_BY_CHANCE: u32 = 26;
 }
 
 /// A piece of work that the thread is in.
@@ -144,6 +150,8 @@ struct Piece {
     /// When it last was about to hand something over.
     handing: u64,
     past: Past,
+    /// What it has waited for in this run and need not wait for in another one.
+    by_chance: Past,
     /// Locks that the thread held when it began, which are not its own.
     outer_locks: usize,
     holds: Vec<Hold>,
@@ -174,6 +182,7 @@ impl Piece {
             key,
             handing: 0,
             past: Past::default(),
+            by_chance: Past::default(),
             outer_locks: 0,
             holds: Vec::new(),
             awaits: None,
@@ -231,6 +240,11 @@ impl Known {
         let Some(piece) = self.pieces.last() else { return false };
         piece.past.has(thread, time)
             || piece.key != 0 && handed_over(piece.key).is_some_and(|past| past.has(thread, time))
+    }
+
+    /// Whether it has waited for that in this run, for an event that others may set as well.
+    pub fn has_waited_by_chance(&self, thread: u32, time: u64) -> bool {
+        self.pieces.last().is_some_and(|piece| piece.by_chance.has(thread, time))
     }
 
     /// Whether it comes to a site after something because of a static constructor. In a static
@@ -434,6 +448,14 @@ impl Known {
         }
     }
 
+    fn waited_by_chance(&mut self, event: Key) {
+        if let Some(piece) = self.pieces.last_mut()
+            && let Some(past) = handed_over(event)
+        {
+            piece.by_chance.join(&past);
+        }
+    }
+
     fn take_over(&mut self, from: Key) {
         if let Some(piece) = self.pieces.last_mut()
             && let Some(past) = handed_over(from)
@@ -461,6 +483,8 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
         event::SIGNALS => known.hand_over(event_key, now()),
         event::RESETS | event::TRIES_TO_SET => make_void(event_key),
         event::WAITED => known.take_over(event_key),
+        event::SETS_BY_CHANCE => known.hand_over(CHANCE | Key::from(hash), now()),
+        event::WAITED_BY_CHANCE => known.waited_by_chance(CHANCE | Key::from(hash)),
         event::READS => known.lock(held(Mode::Read)),
         event::READS_TO_UPGRADE => known.lock(held(Mode::Upgradeable)),
         event::WRITES => known.lock(held(Mode::Write)),

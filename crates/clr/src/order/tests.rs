@@ -172,6 +172,22 @@ fn a_class_is_ready_for_all_but_static_constructors() {
 }
 
 #[test]
+fn an_event_that_others_may_set_explains_a_gap_and_orders_nothing() {
+    let (mut sets, mut waits) = (thread(81), thread(82));
+    sets.begin(1000, task(1080), 10);
+    waits.begin(1000, task(1081), 10);
+    sets.hand_over(CHANCE | 1080, 20);
+    assert!(!waits.has_waited_by_chance(81, 15));
+    waits.waited_by_chance(CHANCE | 1080);
+    assert!(waits.has_waited_by_chance(81, 15) && !waits.has_waited_by_chance(81, 25));
+    assert!(!waits.is_ordered(81, 15, 0));
+    waits.hand_over(task(1082), 30);
+    let mut next = thread(83);
+    next.begin(1000, task(1082), 40);
+    assert!(next.is_ordered(82, 15, 0) && !next.is_ordered(81, 15, 0));
+}
+
+#[test]
 fn who_has_ended_a_phase_may_be_in_the_next_one() {
     let (mut one, mut two) = (thread(91), thread(92));
     one.begin(1000, task(1090), 10);
