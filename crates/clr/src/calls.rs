@@ -43,8 +43,8 @@ pub enum Orders {
     Before(u32),
     /// Told after it.
     After(u32),
-    /// A semaphore, an event or a source of a task is made, which means this event if it is made
-    /// with nothing else than what this code loads; none: it always does.
+    /// A semaphore or a source of a task is made, which means this event if it is made with nothing
+    /// else than what this code loads; none: it always does.
     Made { event: u32, code: Option<u16> },
     /// A semaphore is waited for, without a limit.
     SemaphoreWaits,
@@ -124,24 +124,14 @@ impl Orders {
 
     /// What it does to an event or a barrier.
     fn of_event(class: &str, method: &str, of: &Method) -> Option<Orders> {
-        let parameters = of.parameters.len();
         Some(match (class, method) {
-            ("ManualResetEventSlim" | "ManualResetEvent", ".ctor") if parameters <= 1 => {
-                Orders::Made { event: event::MADE_EVENT, code: Some(code::LOAD_ZERO) }
-            }
-            ("AutoResetEvent", ".ctor") => {
-                Orders::Made { event: event::MADE_TURNS, code: Some(code::LOAD_ZERO) }
-            }
-            ("ManualResetEventSlim" | "EventWaitHandle", "Set") => Orders::Before(event::SETS),
-            ("ManualResetEventSlim" | "EventWaitHandle" | "CountdownEvent", "Reset") => {
-                Orders::Before(event::RESETS)
-            }
+            ("ManualResetEventSlim" | "EventWaitHandle", "Set") => Orders::Before(event::SETS_BY_CHANCE),
+            ("ManualResetEventSlim", "Wait") if of.result == [VOID] => Orders::After(event::WAITED_BY_CHANCE),
+            ("WaitHandle", "WaitOne") if of.parameters.is_empty() => Orders::After(event::WAITED_BY_CHANCE),
+            ("CountdownEvent", "Reset") => Orders::Before(event::RESETS),
             ("CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
-            // With a limit they say whether it was set.
-            ("ManualResetEventSlim" | "CountdownEvent", "Wait") if of.result == [VOID] => {
-                Orders::After(event::WAITED)
-            }
-            ("WaitHandle", "WaitOne") if parameters == 0 => Orders::After(event::WAITED),
+            // With a limit it says whether all have signalled.
+            ("CountdownEvent", "Wait") if of.result == [VOID] => Orders::After(event::WAITED),
             // With a limit it says whether the others have come.
             ("Barrier", "SignalAndWait") if of.result == [VOID] => Orders::PhaseEnds,
             _ => return None,
@@ -156,13 +146,13 @@ impl Orders {
             ("Task", "Wait" | "get_Result") if of.has_this && parameters == 0 => Orders::TaskEnded,
             ("Task", "WaitAll") if parameters == 1 => Orders::AllEnded,
             ("Task", "WhenAll") if of.parameters.iter().all(|p| p[..1] == [VECTOR]) => Orders::AllAwaited,
-            ("TaskCompletionSource", ".ctor") => Orders::Made { event: event::MADE_EVENT, code: None },
+            ("TaskCompletionSource", ".ctor") => Orders::Made { event: event::MADE_SOURCE, code: None },
             ("TaskCompletionSource", "get_Task") => Orders::TaskOfSource,
-            ("TaskCompletionSource", "SetResult" | "SetException" | "SetCanceled") => {
+            ("TaskCompletionSource", "SetResult" | "SetException" | "SetCanceled" | "SetFromTask") => {
                 Orders::Before(event::SETS)
             }
-            ("TaskCompletionSource", "TrySetResult" | "TrySetException" | "TrySetCanceled") => {
-                Orders::Before(event::SETS)
+            ("TaskCompletionSource", _) if method.starts_with("TrySet") => {
+                Orders::Before(event::TRIES_TO_SET)
             }
             _ => return None,
         })

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use raddle_tsvd::{Past, Span};
+use raddle_tsvd::Past;
 
 use crate::rewrite::lock as lock_table;
 use crate::semaphores::Hold;
@@ -15,6 +15,8 @@ pub type Key = u64;
 pub const TASK: Key = 1 << 62;
 pub const THREAD: Key = 1 << 63;
 pub const EVENT: Key = 1 << 61;
+/// An event that anybody may set.
+pub const CHANCE: Key = 1 << 59;
 /// A phase of a barrier.
 pub const PHASE: Key = 1 << 60;
 
@@ -29,7 +31,7 @@ pub struct Awaits {
     pub semaphore: u32,
 }
 
-/// What is known of an event that somebody sets.
+/// What is known of a source of a task that somebody sets, or of an event.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub enum Event {
     /// Where it was made was not seen.
@@ -43,38 +45,6 @@ pub enum Event {
     Void,
 }
 
-/// Of an event of which each wait takes what one call has set: who has waited `n` times comes after
-/// the first `n` calls, of which each could let only one wait go on.
-#[derive(Default)]
-pub struct Turns {
-    /// What the thread that sets it had done before each call.
-    calls: Vec<Span>,
-    /// Thread and beginning of each piece that waits, and how often it has waited.
-    waits: Vec<((u32, u64), usize)>,
-}
-
-impl Turns {
-    pub fn set(&mut self, done: Span) {
-        const MOST: usize = 1 << 12;
-        if self.calls.len() < MOST {
-            self.calls.push(done);
-        }
-    }
-
-    /// What a piece comes after that has waited once more.
-    pub fn take(&mut self, waiter: (u32, u64)) -> Option<Span> {
-        const MOST: usize = 16;
-        let at = self.waits.iter().position(|(other, _)| *other == waiter).unwrap_or(self.waits.len());
-        if at == self.waits.len() && at < MOST {
-            self.waits.push((waiter, 0));
-        }
-        let times = &mut self.waits.get_mut(at)?.1;
-        *times += 1;
-        let taken = *times - 1;
-        self.calls.get(taken).copied()
-    }
-}
-
 /// What was handed over to a task, a thread or an event, and by it.
 #[derive(Default)]
 pub struct Kept {
@@ -82,12 +52,17 @@ pub struct Kept {
     /// Tasks that it began after.
     pub after: Vec<Key>,
     pub event: Event,
-    pub turns: Option<Turns>,
     /// Whether the task has run, or runs.
     pub has_begun: bool,
     /// What the next part of an asynchronous method has, and waits for.
     pub holds: Vec<Hold>,
     pub awaits: Option<Awaits>,
+}
+
+impl Kept {
+    pub fn of(event: Event) -> Kept {
+        Kept { event, ..Kept::default() }
+    }
 }
 
 const PARTS: usize = 16;
@@ -105,13 +80,6 @@ pub fn keep(key: Key, change: impl FnOnce(&mut Kept)) {
         part.clear();
     }
     change(part.entry(key).or_default());
-}
-
-/// The same, if anything was handed over already.
-pub fn change(key: Key, change: impl FnOnce(&mut Kept)) {
-    if let Some(kept) = lock_table(part(key)).as_mut().and_then(|part| part.get_mut(&key)) {
-        change(kept);
-    }
 }
 
 /// A task begins. Whether it had begun before.

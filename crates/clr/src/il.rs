@@ -23,7 +23,6 @@ const END: u16 = u16::MAX;
 
 /// The codes that are looked for or written.
 pub mod code {
-    pub const LOAD_ZERO: u16 = 0x16;
     pub const LOAD_ONE: u16 = 0x17;
     pub const DUPLICATE: u8 = 0x25;
     pub const POP: u8 = 0x26;

@@ -24,9 +24,7 @@
 //! | `ContinueWith` | from the creator and from the task before to the continuation |
 //! | `Task.WhenAll(tasks)` of an array | from the tasks to who waits for all of them |
 //! | `CountdownEvent` | from all who signal to who waits |
-//! | `ManualResetEvent`, `ManualResetEventSlim` | from the only one who sets it to who waits |
-//! | `AutoResetEvent` | from the only one who sets it to who waits: who has waited `n` times comes after `n` of its calls |
-//! | `TaskCompletionSource` | from the only one who sets it to who waits for its task |
+//! | `TaskCompletionSource.SetResult`, `SetException`, `SetCanceled`, `SetFromTask` | from the only one who sets it to who waits for its task |
 //! | `Barrier.SignalAndWait()` | from all who signal in a phase to all who waited in it |
 //! | a static constructor | from it to who uses a static field of its class (`class_constructors`) |
 //! | a part of an asynchronous method ends at an `await` or for good | from the part to the next one and to who awaits the method |
@@ -44,9 +42,16 @@
 //!   elsewhere; and who waits for the outer piece does not wait for the inner one.
 //! - Of the pieces that one task has, as a task of `Parallel.For`, and of those of a thread that
 //!   are of no task, only the first is known by the task or thread. The others know nothing.
-//! - An event that began as set, that several have set, or that was reset says nothing: who waited
-//!   need not have waited for all of them.
-//!   Where a delegate was made of a method that sets one, nobody knows who sets any.
+//! - `ManualResetEvent`, `ManualResetEventSlim` and `AutoResetEvent` say nothing. That one thread
+//!   alone has set an event so far is chance: another one may set it later, and the next time
+//!   before. A wait for one explains why a thread did nothing for a while, from which no order is
+//!   inferred then ([`raddle_tsvd::Host::has_waited`]). `TaskCompletionSource.TrySet…` says nothing
+//!   either, of which one may follow another. Who calls `SetResult` and its like and is not the
+//!   first gets an exception, so there is one such call in a right program. Where several have set
+//!   a source it says nothing. Where a delegate was made of a method that sets one, or `TrySet…` is
+//!   called anywhere, no source does from then on. A `CountdownEvent` throws too if it is signalled
+//!   more often than it counts. A program that catches these exceptions and goes on may have an
+//!   order that is only chance.
 //! - Waits with a limit, `WaitAny`, `WhenAny`, other semaphores, `ReaderWriterLock`, `TryEnter…`,
 //!   channels, and the task that `Task.Run` makes of an asynchronous lambda are no edges.
 //! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
@@ -76,8 +81,8 @@ use raddle_tsvd::{Past, Span};
 use crate::class_constructors::{self, ClassNumber};
 use crate::force_async;
 use crate::hand_overs::{
-    Awaits, EVENT, Event, Kept, Key, PHASE, THREAD, Turns, begin_once, change, handed_over, keep,
-    take_awaits, take_holds, task,
+    Awaits, CHANCE, EVENT, Event, Kept, Key, PHASE, THREAD, begin_once, handed_over, keep, take_awaits,
+    take_holds, task,
 };
 use crate::locks::{self, Mode};
 use crate::point::{now, with_order};
@@ -107,18 +112,18 @@ pub mod event {
     pub const GOT: u32 = 10;
     pub const RELEASES: u32 = 11;
     pub const RELEASES_SEVERAL: u32 = 12;
-    /// An event was made that is not set.
-    pub const MADE_EVENT: u32 = 13;
-    /// An event is about to be set.
+    /// A source of a task was made.
+    pub const MADE_SOURCE: u32 = 13;
+    /// A source is about to be set, which is an error if it is set already.
     pub const SETS: u32 = 14;
     /// One of the signals that are counted is about to be given.
     pub const SIGNALS: u32 = 15;
-    /// An event is about to be reset.
+    /// What counts them is about to be reset.
     pub const RESETS: u32 = 16;
-    /// An event was waited for.
+    /// It was waited for.
     pub const WAITED: u32 = 17;
-    /// An event was made that is not set, and of which each wait takes what one call has set.
-    pub const MADE_TURNS: u32 = 18;
+    /// A source is about to be set, unless it is set already.
+    pub const TRIES_TO_SET: u32 = 18;
     /// A lock of readers and writers was entered.
     pub const READS: u32 = 19;
     pub const READS_TO_UPGRADE: u32 = 20;
@@ -127,6 +132,10 @@ pub mod event {
     pub const READ: u32 = 22;
     pub const READ_TO_UPGRADE: u32 = 23;
     pub const WROTE: u32 = 24;
+    /// An event is about to be set that others may set as well.
+    pub const SETS_BY_CHANCE: u32 = 25;
+    /// It was waited for.
+    pub const WAITED_BY_CHANCE: u32 = 26;
 }
 
 /// A piece of work that the thread is in.
@@ -141,6 +150,8 @@ struct Piece {
     /// When it last was about to hand something over.
     handing: u64,
     past: Past,
+    /// What it has waited for in this run and need not wait for in another one.
+    by_chance: Past,
     /// Locks that the thread held when it began, which are not its own.
     outer_locks: usize,
     holds: Vec<Hold>,
@@ -171,6 +182,7 @@ impl Piece {
             key,
             handing: 0,
             past: Past::default(),
+            by_chance: Past::default(),
             outer_locks: 0,
             holds: Vec::new(),
             awaits: None,
@@ -228,6 +240,11 @@ impl Known {
         let Some(piece) = self.pieces.last() else { return false };
         piece.past.has(thread, time)
             || piece.key != 0 && handed_over(piece.key).is_some_and(|past| past.has(thread, time))
+    }
+
+    /// Whether it has waited for that in this run, for an event that others may set as well.
+    pub fn has_waited_by_chance(&self, thread: u32, time: u64) -> bool {
+        self.pieces.last().is_some_and(|piece| piece.by_chance.has(thread, time))
     }
 
     /// Whether it comes to a site after something because of a static constructor. In a static
@@ -414,7 +431,7 @@ impl Known {
         });
     }
 
-    /// It sets an event. The first time is the one that others may have waited for.
+    /// It sets a source of a task.
     fn sets(&self, event: Key, now: u64) {
         let mut is_first = false;
         let piece = self.pieces.last().filter(|_| !SETTERS_ARE_UNKNOWN.load(Relaxed));
@@ -423,10 +440,7 @@ impl Known {
             is_first = kept.event == Event::Made;
             kept.event = if is_first || kept.event == set { set } else { Event::Void };
             if kept.event == Event::Void {
-                (kept.past, kept.turns) = (Past::default(), None);
-            }
-            if let (Some(turns), Some(piece)) = (&mut kept.turns, piece) {
-                turns.set(self.span(piece, now));
+                kept.past = Past::default();
             }
         });
         if is_first {
@@ -434,15 +448,11 @@ impl Known {
         }
     }
 
-    /// It has waited for an event.
-    fn waited(&mut self, event: Key) {
-        self.take_over(event);
-        if let Some(piece) = self.pieces.last_mut() {
-            let waiter = (self.number, piece.began);
-            change(event, |kept| {
-                let set = kept.turns.as_mut().and_then(|turns| turns.take(waiter));
-                piece.past.add(set.unwrap_or_default());
-            });
+    fn waited_by_chance(&mut self, event: Key) {
+        if let Some(piece) = self.pieces.last_mut()
+            && let Some(past) = handed_over(event)
+        {
+            piece.by_chance.join(&past);
         }
     }
 
@@ -462,19 +472,19 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     }
     let (lock, semaphore) = (locks::monitor(hash), locks::semaphore(hash));
     let held = |mode| locks::reader_writer(hash, mode);
-    let made = |turns| move |kept: &mut Kept| *kept = Kept { event: Event::Made, turns, ..Kept::default() };
     let (thread, event_key) = (THREAD | Key::from(hash), EVENT | Key::from(hash));
     _ = with_order(|known| match what {
         event::LOCKED => known.lock(lock),
         event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
-        event::MADE_EVENT => keep(event_key, made(None)),
-        event::MADE_TURNS => keep(event_key, made(Some(Turns::default()))),
+        event::MADE_SOURCE => keep(event_key, |kept| *kept = Kept::of(Event::Made)),
         event::SETS => known.sets(event_key, now()),
         event::SIGNALS => known.hand_over(event_key, now()),
-        event::RESETS => keep(event_key, |kept| *kept = Kept { event: Event::Void, ..Kept::default() }),
-        event::WAITED => known.waited(event_key),
+        event::RESETS | event::TRIES_TO_SET => make_void(event_key),
+        event::WAITED => known.take_over(event_key),
+        event::SETS_BY_CHANCE => known.hand_over(CHANCE | Key::from(hash), now()),
+        event::WAITED_BY_CHANCE => known.waited_by_chance(CHANCE | Key::from(hash)),
         event::READS => known.lock(held(Mode::Read)),
         event::READS_TO_UPGRADE => known.lock(held(Mode::Upgradeable)),
         event::WRITES => known.lock(held(Mode::Write)),
@@ -494,7 +504,13 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     }
 }
 
-/// Whether a delegate was made of a method that sets an event: who calls that is not seen.
+/// Whoever waits for it need not come after those who have set it or signalled.
+fn make_void(event: Key) {
+    keep(event, |kept| *kept = Kept::of(Event::Void));
+}
+
+/// Whether there may be others who set a source: a delegate was made of a method that does, whose
+/// calls are not seen, or a method that was compiled tries to.
 static SETTERS_ARE_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
 pub fn forget_setters() {

@@ -118,6 +118,10 @@ impl Host for Here<'_> {
         self.known.is_ordered(thread, time, mark) || self.known.is_after_class(self.site, thread, time)
     }
 
+    fn has_waited(&mut self, thread: u32, time: u64) -> bool {
+        self.is_ordered(thread, time, 0) || self.known.has_waited_by_chance(thread, time)
+    }
+
     fn is_one_object(&mut self, violation: &Violation) -> bool {
         let held = violation.cookie as *const Held;
         // SAFETY: the held thread cannot go on, and so not drop it, before this returns; the slot

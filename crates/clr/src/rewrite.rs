@@ -266,6 +266,9 @@ impl Module {
             }
             What::Orders(orders) => {
                 let Some(order) = probe.order else { return false };
+                if orders == Orders::Before(event::TRIES_TO_SET) {
+                    order::forget_setters();
+                }
                 let call = call.clone();
                 let current_phase =
                     if orders == Orders::PhaseEnds { self.current_phase(token) } else { None };
@@ -406,7 +409,7 @@ impl Module {
     fn replace_function(&mut self, body: &mut Body, at: usize, of: &mut Rewriting) -> bool {
         let (token, offset) = (body.instructions[at].token(), body.instructions[at].offset);
         let Some(call) = self.look_at(token).cloned() else { return false };
-        if call.what == What::Orders(Orders::Before(event::SETS)) {
+        if matches!(call.what, What::Orders(Orders::Before(event::SETS | event::TRIES_TO_SET))) {
             order::forget_setters();
         }
         let What::Point(operation) = call.what else { return false };

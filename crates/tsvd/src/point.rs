@@ -70,6 +70,12 @@ pub trait Host {
         false
     }
 
+    /// Whether the caller knows that this thread has waited in this run for what `thread` did at
+    /// `time`, also by chance. Such a wait explains a gap, from which nothing is inferred then.
+    fn has_waited(&mut self, thread: u32, time: u64) -> bool {
+        self.is_ordered(thread, time, 0)
+    }
+
     /// A violation. The trapped thread cannot go on before this returns, so what its cookie refers
     /// to can be read; the traps of other threads may wait as well, so it should be brief. It must
     /// not call back.

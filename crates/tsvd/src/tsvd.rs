@@ -404,7 +404,7 @@ impl Tsvd {
     fn infer_order(&self, now: u64, point: &Point, thread: &Thread, host: &mut impl Host) {
         let who = (point.thread, self.threads.lane(point.thread).points.load(Relaxed));
         let knows = self.params.has(technique::KNOWN_ORDER);
-        let is_known = |thread, time| knows && host.is_ordered(thread, time, 0);
+        let is_known = |thread, time| knows && host.has_waited(thread, time);
         let before = inference::ordered_after(&self.delays, &self.params, thread, who, now, is_known);
         if let Some(before) = before.filter(|_| self.params.has(technique::HB_INFERENCE)) {
             self.pairs.settle(&self.sites, (before, point.site), PairState::Ordered, host);

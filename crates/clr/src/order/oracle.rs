@@ -1,8 +1,7 @@
 //! What a thread knows of order, compared with what holds in every schedule.
 //!
 //! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
-//! asynchronous methods, the calls of a task of `Parallel.For`, locks, events, sources of tasks,
-//! barriers, static constructors. The oracle is the graph of what the program says: what one piece
+//! asynchronous methods, the calls of a task of `Parallel.For`, locks, sources of tasks, barriers, static constructors. The oracle is the graph of what the program says: what one piece
 //! of work does in its order, who made whom, who has waited for whom or what, who uses a class
 //! after its static constructor. Threads are not in it, since which thread does what is chance.
 //!
@@ -12,7 +11,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{EVENT, Event, Known, THREAD, Turns, ends_with, phase_key, task};
+use super::{EVENT, Event, Known, THREAD, ends_with, make_void, phase_key, task};
 use crate::class_constructors::{self, ClassNumber};
 use crate::hand_overs::{Kept, Key, keep};
 
@@ -76,8 +75,6 @@ struct Frame {
 #[derive(Clone, Copy)]
 enum Awaited {
     Work(usize),
-    /// The event that is reset by each wait.
-    Event,
     /// The task of the source.
     Source,
     /// The phase of the barrier with this number.
@@ -91,14 +88,13 @@ struct Class {
     constructor: Option<usize>,
 }
 
-/// An event that each wait resets, a source of a task, and a barrier of the main thread and
-/// another.
+/// A source of a task, and a barrier of the main thread and another.
 struct Signals {
-    event_hash: u32,
-    /// The call that has set the event.
-    set: Option<usize>,
     source_hash: u32,
     source_task: u32,
+    /// Whether all who set the source do so unless it is set: any of them may be the first, also
+    /// who comes after the end of the wait. Otherwise the first is the only one.
+    is_tried: bool,
     completed: Option<usize>,
     barrier_hash: u32,
     participants: Vec<usize>,
@@ -107,17 +103,14 @@ struct Signals {
 }
 
 impl Signals {
-    fn new() -> Signals {
-        let [event_hash, source_hash, source_task, barrier_hash] = [(); 4].map(|()| new_number());
-        let made = |turns| Kept { event: Event::Made, turns, ..Kept::default() };
-        keep(EVENT | Key::from(event_hash), |kept| *kept = made(Some(Turns::default())));
-        keep(EVENT | Key::from(source_hash), |kept| *kept = made(None));
+    fn new(is_tried: bool) -> Signals {
+        let [source_hash, source_task, barrier_hash] = [(); 3].map(|()| new_number());
+        keep(EVENT | Key::from(source_hash), |kept| *kept = Kept::of(Event::Made));
         ends_with(source_hash, source_task);
         Signals {
-            event_hash,
-            set: None,
             source_hash,
             source_task,
+            is_tried,
             completed: None,
             barrier_hash,
             participants: vec![0],
@@ -189,7 +182,7 @@ impl Schedule {
             owners: HashMap::new(),
             locks: (0..3).map(|_| new_number()).collect(),
             classes: (0..2).map(|_| Class::new()).collect(),
-            signals: Signals::new(),
+            signals: Signals::new(seed.is_multiple_of(2)),
             bound: HashMap::new(),
             known: 0,
             ordered: 0,
@@ -365,17 +358,16 @@ impl Schedule {
         }
     }
 
-    /// Sets the event or the source.
+    /// Sets the source.
     fn signal(&mut self, thread: usize) {
         let (now, event) = (self.now(), self.step(thread));
-        let known = &self.threads[thread].known;
-        if self.random.below(2) == 0 {
-            known.sets(EVENT | Key::from(self.signals.event_hash), now);
-            self.signals.set.get_or_insert(event);
+        let source = EVENT | Key::from(self.signals.source_hash);
+        if self.signals.is_tried {
+            make_void(source);
         } else {
-            known.sets(EVENT | Key::from(self.signals.source_hash), now);
-            self.signals.completed.get_or_insert(event);
+            self.threads[thread].known.sets(source, now);
         }
+        self.signals.completed.get_or_insert(event);
     }
 
     /// A participant of the barrier comes to the end of a phase.
@@ -397,18 +389,16 @@ impl Schedule {
 
     /// If what a thread waits for is there, tells so.
     fn wake(&mut self, thread: usize, awaited: Awaited) {
-        let signals = &mut self.signals;
+        let signals = &self.signals;
         let sources = match awaited {
             Awaited::Work(work) if self.works[work].state == State::Done => return self.waited(thread, work),
-            Awaited::Event => signals.set.take().map(|set| vec![set]),
-            Awaited::Source => signals.completed.map(|set| vec![set]),
+            Awaited::Source => signals.completed.map(|set| if signals.is_tried { vec![] } else { vec![set] }),
             Awaited::Phase(phase) if signals.phases.len() > phase + 1 => Some(signals.phases[phase].clone()),
             Awaited::Work(_) | Awaited::Phase(_) => None,
         };
         let Some(mut sources) = sources else { return };
         let known = &mut self.threads[thread].known;
         match awaited {
-            Awaited::Event => known.waited(EVENT | Key::from(self.signals.event_hash)),
             Awaited::Source => known.done(self.signals.source_task),
             Awaited::Phase(phase) => known.take_over(phase_key(self.signals.barrier_hash, phase as u32)),
             Awaited::Work(_) => {}
@@ -431,8 +421,7 @@ impl Schedule {
     /// Only for what was made later, so that nobody waits for ever.
     fn wait(&mut self, thread: usize) {
         if self.random.below(6) == 0 {
-            let awaited = if self.random.below(2) == 0 { Awaited::Event } else { Awaited::Source };
-            self.top(thread).awaited = Some(awaited);
+            self.top(thread).awaited = Some(Awaited::Source);
             return;
         }
         let from = self.top(thread).work + 1;

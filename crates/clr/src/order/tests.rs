@@ -130,7 +130,7 @@ fn a_semaphore_goes_with_its_flow_from_thread_to_thread() {
 }
 
 #[test]
-fn an_event_says_something_if_one_thread_has_set_it() {
+fn a_source_says_something_if_one_thread_has_set_it() {
     let mut waits = thread(62);
     waits.begin(1000, task(1050), 1);
     let mut is_ordered_after = |setters: &[u32], event: Event| {
@@ -150,7 +150,8 @@ fn an_event_says_something_if_one_thread_has_set_it() {
     assert!(is_ordered_after(&[61, 61], Event::Made));
     assert!(!is_ordered_after(&[61, 63, 61], Event::Made), "two have set it");
     assert!(!is_ordered_after(&[], Event::Made));
-    assert!(!is_ordered_after(&[61], Event::Unknown), "it may have been set from the beginning");
+    assert!(!is_ordered_after(&[61], Event::Unknown), "where it was made was not seen");
+    assert!(!is_ordered_after(&[61], Event::Void), "somebody has tried to set it");
 }
 
 #[test]
@@ -171,18 +172,19 @@ fn a_class_is_ready_for_all_but_static_constructors() {
 }
 
 #[test]
-fn who_has_waited_twice_comes_after_the_second_call() {
+fn an_event_that_others_may_set_explains_a_gap_and_orders_nothing() {
     let (mut sets, mut waits) = (thread(81), thread(82));
-    let key = EVENT | 1080;
-    keep(key, |kept| *kept = Kept { event: Event::Made, turns: Some(Turns::default()), ..Kept::default() });
     sets.begin(1000, task(1080), 10);
     waits.begin(1000, task(1081), 10);
-    sets.sets(key, 20);
-    sets.sets(key, 30);
-    waits.waited(key);
-    assert!(waits.is_ordered(81, 15, 0) && !waits.is_ordered(81, 25, 0));
-    waits.waited(key);
-    assert!(waits.is_ordered(81, 25, 0) && !waits.is_ordered(81, 35, 0));
+    sets.hand_over(CHANCE | 1080, 20);
+    assert!(!waits.has_waited_by_chance(81, 15));
+    waits.waited_by_chance(CHANCE | 1080);
+    assert!(waits.has_waited_by_chance(81, 15) && !waits.has_waited_by_chance(81, 25));
+    assert!(!waits.is_ordered(81, 15, 0));
+    waits.hand_over(task(1082), 30);
+    let mut next = thread(83);
+    next.begin(1000, task(1082), 40);
+    assert!(next.is_ordered(82, 15, 0) && !next.is_ordered(81, 15, 0));
 }
 
 #[test]

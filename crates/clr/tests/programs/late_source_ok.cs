@@ -1,0 +1,32 @@
+// expect: nothing
+// An answer completes a task, or a time limit does. Who has waited uses the list when both have ended.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static void Round() {
+        var list = new List<int>(1000);
+        var source = new TaskCompletionSource<int>();
+        var answer = new Thread(() => {
+            list.Add(1);
+            source.TrySetResult(1);
+        });
+        var timeout = new Thread(() => {
+            Thread.Sleep(20);
+            source.TrySetResult(2);
+        });
+        timeout.Start();
+        answer.Start();
+        source.Task.Wait();
+        answer.Join();
+        timeout.Join();
+        list.Add(2);
+    }
+
+    static void Main() {
+        for (int i = 0; i < 20; i++) Round();
+        Console.WriteLine("done");
+    }
+}

@@ -1,0 +1,32 @@
+// An answer sets an event, or a time limit does that waits for another event at once.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
+
+class Program {
+    static void Round() {
+        var list = new List<int>(1000);
+        var ready = new AutoResetEvent(false);
+        var open = new ManualResetEvent(true);
+        var answer = new Thread(() => {
+            list.Add(1); // expect: thread-safety-violation
+            ready.Set();
+        });
+        var timeout = new Thread(() => {
+            Thread.Sleep(20);
+            WaitHandle.SignalAndWait(ready, open);
+        });
+        timeout.Start();
+        answer.Start();
+        ready.WaitOne();
+        list.Add(2); // expect: thread-safety-violation
+        answer.Join();
+        timeout.Join();
+    }
+
+    static void Main() {
+        for (int i = 0; i < 40; i++) Round();
+        Console.WriteLine("done");
+    }
+}
