@@ -4,7 +4,7 @@
 //! never go. The interpreter asks this to prefer the way with it.
 
 use crate::interp::named::{Named, named};
-use crate::ir::{Instr, Program, SyncOp};
+use crate::ir::{Bin, Function, Instr, Program, SyncOp};
 
 /// Instructions of a function that does little more than to lock or unlock, and of what a condition
 /// guards.
@@ -57,8 +57,8 @@ impl Locking {
     }
 
     /// The truth value of the condition at `pc` that leads to a lock which the other one goes
-    /// without.
-    pub fn side(&self, program: &Program, pc: u32) -> Option<bool> {
+    /// without, if the condition is about the state of an object or about an argument of the entry.
+    pub fn side(&self, program: &Program, pc: u32, entry: &Function) -> Option<bool> {
         let (to, side) = match program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, false),
             Instr::JumpIfNot(to) => (*to, true),
@@ -68,9 +68,47 @@ impl Locking {
             return None;
         }
         let guarded = program.code.get(pc as usize + 1..to as usize)?;
+        // An `else` has a way of its own, and a loop would never end.
+        let is_alone = !matches!(guarded.last()?, Instr::Jump(_))
+            && guarded.iter().all(|i| i.jump_target().is_none_or(|t| t > pc));
         // Both sides go on together: `if (is_shared && lock(m) != 0) return;`.
         let stays = guarded.last().is_some_and(|i| !matches!(i, Instr::Return))
             || guarded.iter().any(|i| i.jump_target().is_some_and(|t| t >= to));
-        (stays && self.any_locks(guarded) && !self.any_unlocks(guarded)).then_some(side)
+        let locks = is_alone && stays && self.any_locks(guarded) && !self.any_unlocks(guarded);
+        (locks && is_about_state(program, pc, entry)).then_some(side)
     }
+}
+
+/// Whether the condition at `pc` is one on a part of an object or a global, or on an argument of
+/// the entry: `pool->is_shared`, `!is_locked`. What a function returned or a variable holds may be
+/// decided anew each time.
+fn is_about_state(program: &Program, pc: u32, entry: &Function) -> bool {
+    let mut before = program.code[..pc as usize].iter().rev().filter(|i| !matches!(i, Instr::Nop)).peekable();
+    let mut loaded = false;
+    // Back from the condition to the start of what it reads.
+    for _ in 0..LONGEST {
+        match before.next() {
+            Some(Instr::Un(..) | Instr::Conv(..)) if !loaded => {}
+            // Compared with a constant.
+            Some(Instr::Bin(Bin::Eq | Bin::Ne | Bin::And, _)) if !loaded => {
+                while before.next_if(|i| matches!(i, Instr::Conv(..))).is_some() {}
+                if before.next_if(|i| matches!(i, Instr::Int(_) | Instr::Const(_))).is_none() {
+                    return false;
+                }
+            }
+            Some(Instr::Load(..) | Instr::LoadBits(..)) => loaded = true,
+            Some(Instr::Field(_)) if loaded => {}
+            Some(Instr::GlobalAddr(_)) => return loaded,
+            Some(Instr::Get(n)) => return loaded || is_argument(program, pc, entry, *n),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether a variable is an argument of the entry, in its own code, and never set.
+fn is_argument(program: &Program, pc: u32, entry: &Function, n: u16) -> bool {
+    let code = &program.code[entry.entry as usize..entry.end as usize];
+    let is_set = code.iter().any(|i| matches!(i, Instr::Set(m) | Instr::Tee(m) if *m == n));
+    (entry.entry..entry.end).contains(&pc) && u32::from(n) < entry.params && !is_set
 }

@@ -139,7 +139,8 @@ impl<'a> Plan<'a> {
             let f = &program.functions[*i];
             knowledge.entered[*i] && !f.builtin && !f.outlined
         };
-        let run = |e: &Entry| explored.iter().any(|x| x.entry == *e);
+        let were_run: FxHashSet<Entry> = explored.iter().map(|x| x.entry).collect();
+        let run = |e: &Entry| were_run.contains(e);
         let waived = |e: &Entry| {
             e.kind == EntryKind::Middle && entries::all_started(program, e.about, sites, &knowledge.started)
         };
@@ -279,20 +280,24 @@ fn lenses(
     };
     // A function that a surer entry has run is accounted for by that entry's best.
     let from_above = explored.iter().max_by_key(|e| (e.threads, e.interleavings));
+    let mut by_entry: FxHashMap<Entry, &Explored> = FxHashMap::default();
+    for e in explored {
+        by_entry.entry(e.entry).or_insert(e);
+    }
+    let not_middle: FxHashSet<u32> =
+        entries.iter().filter(|e| e.kind != EntryKind::Middle).map(|e| e.start.function).collect();
     // A function that is an entry anyway is named once, unless it was started in the middle
     // besides.
     let is_named = |entry: &&Entry| {
         entry.kind != EntryKind::Middle
-            || explored.iter().any(|e| e.entry == **entry)
-            || !entries
-                .iter()
-                .any(|e| e.kind != EntryKind::Middle && e.start.function == entry.start.function)
+            || by_entry.contains_key(*entry)
+            || !not_middle.contains(&entry.start.function)
     };
     entries
         .iter()
         .filter(is_named)
         .map(|entry| {
-            let own = explored.iter().find(|e| e.entry == *entry);
+            let own = by_entry.get(entry).copied();
             let above = from_above.filter(|_| entered[entry.about as usize]);
             describe(entry, own.or(above))
         })

@@ -276,7 +276,7 @@ proptest! {
         words in prop::collection::vec("(-[A-Za-z]{1,9}|@|-D|-I|-include|-std=|=|\\n|[a-z./@-]{0,8})", 0..12)) {
         let _ = commands::parse(&text);
         let json = serde_json::json!([{ "directory": "/d", "file": "a.c", "arguments": words }]).to_string();
-        for c in commands::parse(&json).expect("it is JSON") {
+        for c in commands::parse(&json).expect("it is JSON").all {
             let arguments = c.arguments();
             let mut expect_value = false;
             for a in arguments {

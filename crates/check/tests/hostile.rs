@@ -377,3 +377,20 @@ static int unclosed(int x) { if (x > 1) { x = ";
     assert_eq!(out.findings.len(), 1, "{:?}", out.findings);
     assert!(out.stats.unparsed > 0);
 }
+
+#[test]
+fn locks_that_are_never_released_are_bounded() {
+    let text = "#include <pthread.h>
+        extern int next_job(void);
+        extern void job_lock(int);
+        static void *work(void *data) { for (;;) job_lock(next_job()); return data; }
+        int main(void) {
+            pthread_t t;
+            pthread_create(&t, 0, work, 0);
+            pthread_join(t, 0);
+            return 0;
+        }";
+    let out = check(text);
+    assert!(out.findings.is_empty(), "{:?}", out.findings);
+    assert_eq!(out.stats.entries_out_of_room, 1);
+}

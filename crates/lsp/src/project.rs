@@ -226,7 +226,7 @@ impl List {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let folder = path.parent().unwrap_or(Path::new("/"));
         let mut out = BTreeMap::new();
-        for command in parse(&text).unwrap_or_default() {
+        for command in parse(&text).unwrap_or_default().all {
             let base = folder.join(&command.directory);
             let file = real(&base.join(&command.file));
             if !is_c(&file) {

@@ -110,11 +110,20 @@ impl fmt::Display for CommandsError {
 
 impl std::error::Error for CommandsError {}
 
+/// What was read of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Commands {
+    pub all: Vec<Command>,
+    /// There are more, which were not read.
+    pub is_cut: bool,
+}
+
 /// Reads the file's text. Entries that make no sense are left out.
-pub fn parse(json: &str) -> Result<Vec<Command>, CommandsError> {
+pub fn parse(json: &str) -> Result<Commands, CommandsError> {
     let value: Value = serde_json::from_str(json).map_err(|e| CommandsError::NotJson(e.to_string()))?;
     let Value::Array(entries) = value else { return Err(CommandsError::NotAList) };
-    Ok(entries.iter().take(MOST_COMMANDS).filter_map(entry).collect())
+    let all = entries.iter().take(MOST_COMMANDS).filter_map(entry).collect();
+    Ok(Commands { all, is_cut: entries.len() > MOST_COMMANDS })
 }
 
 fn entry(value: &Value) -> Option<Command> {
@@ -263,7 +272,7 @@ mod tests {
 
     fn one(command: &str) -> Command {
         let json = serde_json::json!([{ "directory": "/d", "file": "a.c", "command": command }]).to_string();
-        parse(&json).expect("valid").remove(0)
+        parse(&json).expect("valid").all.remove(0)
     }
 
     #[test]
@@ -300,7 +309,7 @@ mod tests {
     fn arguments_as_a_list_and_entries_that_make_no_sense() {
         let json =
             r#"[{"file":"a.c","arguments":["cc","-DX=1","a.c"]}, 3, {"command":"cc"}, {"file":"b.c"}]"#;
-        let all = parse(json).expect("valid");
+        let all = parse(json).expect("valid").all;
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].macros.len(), 1);
         assert_eq!(parse("{}"), Err(CommandsError::NotAList));
@@ -323,5 +332,12 @@ mod tests {
     fn words_are_split_as_a_shell_would() {
         assert_eq!(split(r#"a "b c"  d\ e 'f"g' "h\"i" """#), ["a", "b c", "d e", "f\"g", "h\"i", ""]);
         assert_eq!(split("\"open"), ["open"]);
+    }
+
+    #[test]
+    fn a_list_that_is_too_long_says_so() {
+        let list = |n: usize| format!("[{}]", vec!["0"; n].join(","));
+        assert!(!parse(&list(MOST_COMMANDS)).expect("valid").is_cut);
+        assert!(parse(&list(MOST_COMMANDS + 1)).expect("valid").is_cut);
     }
 }

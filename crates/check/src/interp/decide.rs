@@ -42,8 +42,9 @@ impl Machine<'_> {
         let alone = self.threads.len() == 1;
         // Of an object that earlier code has made nobody knows whether it is ever used without its
         // lock.
+        let entry = &self.program.functions[self.start.function as usize];
         if self.is_state_unknown()
-            && let Some(side) = self.locking.side(self.program, pc)
+            && let Some(side) = self.locking.side(self.program, pc, entry)
         {
             return side;
         }

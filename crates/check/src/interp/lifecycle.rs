@@ -458,6 +458,8 @@ impl Machine<'_> {
             let t = &mut self.threads[new];
             t.timer = Some(timer);
             t.tick_began.assign(&t.clock);
+            // What the tick does comes after that.
+            t.clock.tick(new);
             t.member = (argument, if periodic == 0 { 1 } else { u64::from(TICKS) });
         }
         Flow::Done(0)
@@ -474,7 +476,7 @@ impl Machine<'_> {
     pub(super) fn timer_end(&mut self, ti: usize, timer: u64) {
         let t = &self.threads[ti];
         if t.timer == Some(timer) && t.member.1 > 1 {
-            let (f, argument, parent) = (t.function, t.member.0, t.parent);
+            let (f, argument, parent) = (t.tick, t.member.0, t.parent);
             let (began, place) = (t.tick_began.clone(), (t.started_at, t.started_in));
             if let Some(new) = self.new_thread(ti, f, argument, place.0) {
                 let t = &mut self.threads[new];
@@ -489,7 +491,7 @@ impl Machine<'_> {
     /// A tick is over; a periodic timer ticks again, on the same thread.
     fn tick_ended(&mut self, ti: usize, _timer: u64) {
         let (argument, left) = self.threads[ti].member;
-        let f = self.threads[ti].function;
+        let f = self.threads[ti].tick;
         if left <= 1 || self.end.is_some() {
             return;
         }
@@ -497,6 +499,7 @@ impl Machine<'_> {
         t.member.1 -= 1;
         t.state = State::Runnable;
         t.tick_began.assign(&t.clock);
+        t.clock.tick(ti);
         self.push(ti, argument);
         self.call(ti, f, 1, u32::MAX - 1);
     }

@@ -10,6 +10,9 @@ use super::{End, Machine};
 
 /// What a failed attempt returns.
 const BUSY: u64 = 1;
+/// The most locks that a thread holds at once: each set of them is kept.
+const MOST_HELD: usize = 128;
+
 /// What taking a lock returns whose owner ended while it held it.
 const ABANDONED: u64 = 2;
 
@@ -128,6 +131,9 @@ impl Machine<'_> {
             o.depth = 1;
         }
         self.threads[ti].held.push(Held { lock, shared, pc, context });
+        if self.threads[ti].held.len() > MOST_HELD {
+            self.end = Some(End::Memory);
+        }
         self.relock(ti);
         self.note(ti, lock);
     }

@@ -89,7 +89,7 @@ impl Default for Bounds {
 }
 
 /// How an entry is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Start {
     pub function: u32,
     /// Globals hold what earlier code may have left in them: unknown values.

@@ -26,6 +26,9 @@ pub enum Named {
     Asks,
 }
 
+/// How the name of a function ends that stands for an unknown one behind a pointer of that name.
+pub const BEHIND_A_POINTER: &str = "_behind_a_pointer";
+
 /// What stands for a lock that has no argument.
 const NAMELESS: u64 = 8;
 
@@ -129,7 +132,16 @@ fn keeps_for_later(name: &str) -> bool {
         "subscribe",
         "connect",
     ];
-    words(name).iter().any(|w| LATER.contains(&w.as_str()))
+    /// Words of functions that call it for each of many things, before they return.
+    const AT_ONCE: &[&str] = &[
+        "foreach", "each", "for", "walk", "iterate", "iter", "visit", "traverse", "map", "find", "search",
+        "sort", "scan", "parse", "read", "apply", "filter", "drain", "process", "do", "call", "run",
+    ];
+    let words = words(name);
+    let has = |w: Option<&String>| w.is_some_and(|w| LATER.contains(&w.as_str()));
+    // In the middle it is rather a noun.
+    let says_later = has(words.first()) || has(words.last());
+    says_later && !words.iter().any(|w| AT_ONCE.contains(&w.as_str()))
 }
 
 /// The words of a name, by underscores and capital letters.
@@ -156,9 +168,18 @@ impl Machine<'_> {
     /// thread's turn.
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
-        // `lock(mode, m)`: a number is no lock.
+        // `lock(mode, m)`: a number is a lock only if nothing else is.
         let is_place = |a: &&u64| is_unknown(**a) || **a >= u64::from(Program::GLOBALS_BASE);
-        let lock = self.threads[ti].stack[at..].iter().find(is_place).copied().unwrap_or(NAMELESS);
+        let arguments = &self.threads[ti].stack[at..];
+        let place = arguments.iter().find(is_place);
+        let lock = place.or(arguments.first()).copied().unwrap_or(NAMELESS);
+        if place.is_none()
+            && let Some(f) = self.called_behind_pointer(pc)
+        {
+            // Which lock it is hangs on the pointer.
+            self.call_unknown(ti, n, u64::from(f));
+            return true;
+        }
         if what == Named::Starts {
             return self.start_by_name(ti, n, pc);
         }
@@ -191,6 +212,12 @@ impl Machine<'_> {
                 !self.switch_at_sync()
             }
         }
+    }
+
+    /// The function that stands for one behind an unknown pointer, if the call at `pc` is of such.
+    fn called_behind_pointer(&self, pc: u32) -> Option<u32> {
+        let Instr::Call(f, _) = self.program.code.get(pc as usize)? else { return None };
+        self.program.functions[*f as usize].name.ends_with(BEHIND_A_POINTER).then_some(*f)
     }
 }
 

@@ -24,8 +24,8 @@ const MARGIN: i32 = 2;
 /// Words in names of functions that are called when something has failed. Not those that close or
 /// destroy: who has started a thread no longer needs its attributes.
 const AFTER_FAILURE: &[&str] = &[
-    "err", "errx", "error", "fail", "failed", "failure", "perror", "strerror", "warn", "warning", "free",
-    "abort", "exit", "die", "fatal", "panic",
+    "err", "errx", "error", "fail", "failed", "failure", "perror", "strerror", "warn", "warning", "abort",
+    "exit", "die", "fatal", "panic",
 ];
 /// Words in names of functions that are called when a thread runs.
 const AFTER_SUCCESS: &[&str] = &["join", "detach", "setname", "wait"];
@@ -36,7 +36,7 @@ pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -
     let compared = compared_with(program, pc).filter(|n| *n != 0);
     let of_two = |a: u64, b: u64| match (side_after(program, pc, a), side_after(program, pc, b)) {
         (Some(with_a), Some(with_b)) if with_a != with_b => {
-            let fails = is_failure(program, doom, with_a, with_b);
+            let fails = is_failure(program, doom, pc, with_a, with_b);
             fails.map(|a_fails| if a_fails { b } else { a })
         }
         _ => None,
@@ -48,8 +48,9 @@ pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -
 
 /// Whether one side of a condition is that of a failed start, and not the other; `None` if neither
 /// is clear.
-fn is_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> Option<bool> {
-    let signs = |at, against| signs_of_failure(program, doom, at, against);
+fn is_failure(program: &Program, doom: &Doom, pc: u32, side: u32, against: u32) -> Option<bool> {
+    let given = given_to_thread(program, pc);
+    let signs = |at, against| signs_of_failure(program, doom, given, at, against);
     let (one, other) = (signs(side, against), signs(against, side));
     // What both sides come to says nothing, and neither does a side whose end is not seen.
     let is_seen = !(one.loops || other.loops);
@@ -190,8 +191,26 @@ struct Signs {
     loops: bool,
 }
 
+/// The code of the arguments of the call at `pc` that stand after the thread's function.
+fn given_to_thread(program: &Program, pc: u32) -> &[Instr] {
+    let from = (pc as usize).saturating_sub(FARTHEST);
+    let before = &program.code[from..pc as usize];
+    let function = before.iter().rposition(|i| matches!(i, Instr::FuncAddr(_)));
+    function.map_or(&[], |i| &before[i + 1..])
+}
+
+/// Whether the code ends with a variable that the thread was given, too. Anything else may be freed
+/// after a start that has not failed.
+fn is_given(given: &[Instr], code: &[Instr]) -> bool {
+    let is_part = |i: &&Instr| matches!(i, Instr::Conv(..) | Instr::Nop | Instr::Load(..) | Instr::Field(_));
+    let variable = code.iter().rev().find(|i| !is_part(i));
+    variable.is_some_and(|v| {
+        matches!(v, Instr::Get(_) | Instr::GlobalAddr(_) | Instr::FrameAddr(_)) && given.contains(v)
+    })
+}
+
 /// The signs of one side of the condition; `against` begins the other.
-fn signs_of_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> Signs {
+fn signs_of_failure(program: &Program, doom: &Doom, given: &[Instr], side: u32, against: u32) -> Signs {
     if doom.ends.get(side as usize) == Some(&true) {
         return Signs { count: 8, ..Signs::default() };
     }
@@ -204,7 +223,12 @@ fn signs_of_failure(program: &Program, doom: &Doom, side: u32, against: u32) -> 
         }
         let Some(instr) = program.code.get(at as usize) else { break };
         match instr {
-            Instr::Call(f, _) => signs.count += sign_of_name(&program.functions[*f as usize].name),
+            Instr::Call(f, _) => {
+                let name = &program.functions[*f as usize].name;
+                let frees = is_given(given, &program.code[side as usize..at as usize])
+                    && words(name).iter().any(|w| w == "free");
+                signs.count += sign_of_name(name) + 2 * i32::from(frees);
+            }
             // What further conditions guard is no part of the side: they are taken for false.
             Instr::Jump(to) | Instr::JumpIfNot(to) if *to > at => {
                 at = *to;

@@ -110,6 +110,8 @@ pub struct Thread {
     pub jumps: Vec<super::jump::Target>,
     /// The timer whose ticks it runs, and its argument.
     pub timer: Option<u64>,
+    /// What each tick calls; reports may name another function, which that one calls.
+    pub tick: u32,
     /// What it had done when its tick began.
     pub tick_began: Clock,
     /// An unlock was ignored because its object was unknown: what it holds is not certain.
@@ -155,6 +157,7 @@ impl Thread {
             let_in: Clock::default(),
             jumps: Vec::new(),
             timer: None,
+            tick: function,
             tick_began: Clock::default(),
             vague: false,
             called_back: Vec::new(),

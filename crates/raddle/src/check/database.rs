@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use raddle_check::c::commands::{self, Command};
+use raddle_check::c::commands::{self, Command, Commands};
 
 use super::includes::read_bounded;
 use super::left_out::LeftOut;
@@ -105,13 +105,12 @@ fn read(path: &Path, left_out: &mut LeftOut) -> Option<Entries> {
     }
 }
 
-fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Entries {
+fn entries(database: &Path, parsed: Commands, left_out: &mut LeftOut) -> Entries {
     let beside = database.parent().map(Path::to_path_buf).unwrap_or_default();
     let mut out = HashMap::new();
     let mut refused = BTreeSet::new();
     let mut missing = 0u32;
-    let is_cut = parsed.len() >= commands::MOST_COMMANDS;
-    for mut command in parsed {
+    for mut command in parsed.all {
         let folder = beside.join(&command.directory);
         refused.extend(command.refused.iter().cloned());
         let Ok(real) = std::fs::canonicalize(folder.join(&command.file)) else {
@@ -123,7 +122,7 @@ fn entries(database: &Path, parsed: Vec<Command>, left_out: &mut LeftOut) -> Ent
         out.entry(real).or_insert_with(|| Arc::new(command));
     }
     let name = database.display().to_string();
-    if is_cut {
+    if parsed.is_cut {
         left_out.note(&name, &format!("of its commands the first {} were used", commands::MOST_COMMANDS));
     }
     if missing > 0 {

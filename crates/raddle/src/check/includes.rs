@@ -103,9 +103,18 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    fn find_in(&self, folders: &[PathBuf], name: &str) -> Option<(Arc<str>, Arc<[u8]>)> {
+    /// A file of that name, but not `except`.
+    fn find_in(
+        &self,
+        folders: &[PathBuf],
+        name: &str,
+        except: Option<&str>,
+    ) -> Option<(Arc<str>, Arc<[u8]>)> {
         folders.iter().find_map(|folder| {
             let path = folder.join(name);
+            if except.is_some_and(|other| path == Path::new(other)) {
+                return None;
+            }
             let text = self.headers.read(&path)?;
             Some((path.to_string_lossy().as_ref().into(), text))
         })
@@ -120,7 +129,7 @@ impl Includes for Search<'_> {
             beside.into_iter().chain(quoted).chain(self.angled.iter().cloned()).collect();
         // `"library/part.h"` may be installed there, and lie in the sources without the folder.
         let bare = name.rsplit_once('/').map(|(_, file)| file).filter(|_| !angled);
-        [Some(name), bare].into_iter().flatten().find_map(|name| self.find_in(&folders, name))
+        self.find_in(&folders, name, None).or_else(|| self.find_in(&folders, bare?, Some(from)))
     }
 }
 
@@ -169,6 +178,10 @@ mod tests {
         // As it would be installed.
         assert_eq!(find(None, "library/x.h", false).as_deref(), Some("src/x.h"));
         assert_eq!(find(None, "library/x.h", true), None);
+        // The header that asks for another of its name is not that one.
+        let asks = at("src/x.h");
+        let other = Search::new(&headers, &file, None).find(&asks.to_string_lossy(), "library/x.h", false);
+        assert_eq!(other.map(|f| PathBuf::from(&*f.0)), Some(at("include/x.h")));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::types::{CType, Types};
-use crate::interp::named::{Named, named};
+use crate::interp::named::{BEHIND_A_POINTER, Named, named};
 use crate::ir::{Access, Bin, Instr, Intrinsic, Pos, Scalar, SymbolRef};
 
 impl Lower<'_> {
@@ -100,7 +100,7 @@ impl Lower<'_> {
             Named::Lock | Named::ReadLock | Named::Unlock => {}
             _ => return None,
         }
-        Some(self.symbol(SymbolRef::Function(format!("{name}_behind_a_pointer").into())))
+        Some(self.symbol(SymbolRef::Function(format!("{name}{BEHIND_A_POINTER}").into())))
     }
 
     /// Calls the function whose address is on the stack, or the other one if it is unknown.

@@ -25,6 +25,13 @@ const FOUND_EVERYWHERE: &[&str] = &[
     "HAVE_PTHREAD_H",
 ];
 
+/// `config.h`, `my_config.h`, `my-config.h`.
+fn names_configuration(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    stem == "config" || stem.ends_with("_config") || stem.ends_with("-config")
+}
+
 impl Preprocessor<'_> {
     /// Handles the directive after a `#`; gives the first token of an OpenMP pragma.
     pub(super) fn directive(&mut self, hash: Token) -> Option<Token> {
@@ -126,18 +133,29 @@ impl Preprocessor<'_> {
             return;
         }
         let from = self.files.get(usize::from(hash.pos.file)).map(|f| f.path.clone()).unwrap_or_default();
-        let Some((path, text)) = self.includes.find(&from, &name, angled) else {
-            if name.rsplit('/').next().is_some_and(|file| file.contains("config")) {
+        let found = self.includes.find(&from, &name, angled).filter(|(path, _)| {
+            // What was found under another name is not a file that is being read.
+            path.ends_with(&name) || !self.is_open(path)
+        });
+        let is_configuration = !angled && names_configuration(&name);
+        let Some((path, text)) = found else {
+            if is_configuration && !self.is_configured {
                 self.configure();
             }
             self.out.missing.push(name.as_str().into());
             return;
         };
+        self.is_configured |= is_configuration;
         if self.once.contains(&path) {
             return;
         }
         let file = self.file_number(path);
         self.enter_file(&text, file);
+    }
+
+    fn is_open(&self, path: &str) -> bool {
+        let files = self.streams.iter().filter_map(|s| self.files.get(usize::from(s.file?)));
+        files.into_iter().any(|f| &*f.path == path)
     }
 
     /// Defines what a configuration header that was not found would have defined.

@@ -112,6 +112,8 @@ pub struct Preprocessor<'a> {
     conditionals: Vec<Conditional>,
     /// Files that said `#pragma once`.
     once: Vec<Arc<str>>,
+    /// A header named after a configuration was found.
+    is_configured: bool,
     bytes: usize,
     expanded: usize,
     /// Calls of macros in arguments of macros in arguments …
@@ -157,6 +159,7 @@ impl<'a> Preprocessor<'a> {
             streams: Vec::new(),
             conditionals: Vec::new(),
             once: Vec::new(),
+            is_configured: false,
             bytes: 0,
             expanded: 0,
             argument_depth: 0,

@@ -118,3 +118,33 @@ fn a_configuration_that_is_not_there_has_what_every_system_has() {
     let text = "#include \"config.h\"\n#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif";
     assert_eq!(run_with(text, &empty, Limits::default()).0, "no");
 }
+
+#[test]
+fn a_configuration_that_was_read_or_is_not_the_programs_own_adds_nothing() {
+    let have = "#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif";
+    let read = Map(&[("config.h", "")]);
+    let run_read = |text: &str| run_with(text, &read, Limits::default()).0;
+    assert_eq!(run_read(&format!("#include \"config.h\"\n#include \"my_config.h\"\n{have}")), "no");
+    for other in ["<config.h>", "<libconfig.h>", "\"libconfig.h\"", "\"configure_all.h\""] {
+        assert_eq!(run(&format!("#include {other}\n{have}")), "no", "{other}");
+    }
+    for own in ["config.h", "my_config.h", "lib/my-config.h"] {
+        assert_eq!(run(&format!("#include \"{own}\"\n{have}")), "yes", "{own}");
+    }
+}
+
+/// Finds a header without the folder that it is named with.
+struct WithoutFolder;
+impl Includes for WithoutFolder {
+    fn find(&self, _: &str, name: &str, _: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
+        let text: &[u8] = b"#include \"vendor/util.h\"\nyes";
+        name.ends_with("util.h").then(|| ("src/util.h".into(), text.into()))
+    }
+}
+
+#[test]
+fn a_header_found_without_its_folder_is_not_the_one_that_asks_for_it() {
+    let (text, out) = run_with("#include \"util.h\"", &WithoutFolder, Limits::default());
+    assert_eq!(text, "yes");
+    assert_eq!(out.missing, ["vendor/util.h".into()]);
+}

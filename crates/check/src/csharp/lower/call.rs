@@ -63,14 +63,15 @@ impl<'a> Lowerer<'_, 'a> {
                 continue;
             }
             let ty = match expected.get(i) {
+                Some(want) if self.is_for_handlers(want) => {
+                    if let Ty::Func(params, _) = self.expression(e) {
+                        self.wrap_handler(&params, e);
+                    }
+                    want.clone()
+                }
                 Some(want) => self.expression_as(e, want),
                 None => self.expression(e),
             };
-            if let Ty::Func(params, _) = &ty
-                && expected.get(i).is_some_and(|want| self.is_for_handlers(want))
-            {
-                self.wrap_handler(params, e);
-            }
             out.types.push(ty);
         }
         out

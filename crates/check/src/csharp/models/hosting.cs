@@ -30,10 +30,17 @@ public class __Routes {
         first = route;
         return __raddle.Something();
     }
-    public void Serve() {
+    public void Start() {
         for (int i = 0; i < 2; i++) ThreadPool.QueueUserWorkItem(() => Request());
         __raddle.Sleep();
         __raddle.Sleep();
+    }
+    // The application ends when all requests have.
+    public void Run() {
+        Task one = Task.Run(() => Request());
+        Task other = Task.Run(() => Request());
+        __raddle.Until(one);
+        __raddle.Until(other);
     }
     void Request() {
         for (__Route route = first; route != null; route = route.next) __Callback.Call(route.handler);
@@ -60,12 +67,12 @@ public class WebApplication : IEndpointRouteBuilder {
     public static WebApplicationBuilder CreateSlimBuilder(object args) { return new WebApplicationBuilder(); }
     public static WebApplication Create() { return new WebApplication(); }
     public static WebApplication Create(object args) { return new WebApplication(); }
-    public void Run() { __routes.Serve(); }
-    public void Run(object url) { __routes.Serve(); }
-    public void Start() { __routes.Serve(); }
-    public Task RunAsync() { __routes.Serve(); return Task.CompletedTask; }
-    public Task RunAsync(object url) { __routes.Serve(); return Task.CompletedTask; }
-    public Task StartAsync() { __routes.Serve(); return Task.CompletedTask; }
+    public void Run() { __routes.Run(); }
+    public void Run(object url) { __routes.Run(); }
+    public void Start() { __routes.Start(); }
+    public Task RunAsync() { return Task.Run(() => __routes.Run()); }
+    public Task RunAsync(object url) { return RunAsync(); }
+    public Task StartAsync() { __routes.Start(); return Task.CompletedTask; }
 }
 public class WebApplicationBuilder {
     public object Services => __raddle.Something();
