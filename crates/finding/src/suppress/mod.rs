@@ -197,7 +197,11 @@ pub fn suggestion(finding: &Finding) -> Option<String> {
         _ => None,
     };
     let function = || {
-        let frame = finding.accesses.iter().find_map(|access| place(&access.stack))?;
+        // A thread of a deadlock that holds no lock only waits for the others, mostly `main` in a
+        // join: its function would silence every deadlock that the program has.
+        let holds_none = |access: &&Access| kind == RuleKind::Deadlock && access.locks.is_empty();
+        let (outside, within): (Vec<&Access>, Vec<&Access>) = finding.accesses.iter().partition(holds_none);
+        let frame = within.into_iter().chain(outside).find_map(|access| place(&access.stack))?;
         exactly(frame.function.as_deref()?)
     };
     Some(format!("{kind}:{}", variable.or_else(function)?))
@@ -540,5 +544,18 @@ mod tests {
         for other in ["served_later", "unserved", "waiting"] {
             assert!(!silences(&line, &on(other)), "{other}");
         }
+    }
+
+    #[test]
+    fn the_suggestion_for_a_deadlock_names_a_thread_of_the_cycle() {
+        let mut deadlock = of(Kind::Deadlock);
+        let mut joins = deadlock.accesses[0].clone();
+        joins.locks.clear();
+        joins.stack = vec![frame("main", "src/b.c", 40, 30)];
+        deadlock.accesses[0].locks = vec!["L1".into()];
+        deadlock.accesses.insert(0, joins);
+        let line = suggestion(&deadlock).unwrap();
+        assert_eq!(line, "deadlock:^bump$");
+        assert!(silences(&line, &deadlock));
     }
 }
