@@ -16,7 +16,7 @@ pub mod waits;
 use std::collections::HashSet;
 
 use raddle_explore::explain::{self, Explanation};
-use raddle_explore::{Op, OpKind, Step, StepFlags, ThreadId, Trace};
+use raddle_explore::{Op, OpKind, Step, StepFlags, ThreadId, Trace, dependent};
 use raddle_finding::{
     Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, Thread, Timeline,
 };
@@ -284,12 +284,35 @@ impl Teller<'_> {
         if self.failure.kind == Kind::Deadlock {
             self.ends().for_each(|end| involved.extend(keys(&end.pending)));
         }
+        if involved.is_empty() {
+            let switches = (1..self.steps.len()).filter(|i| self.preempts(*i));
+            involved.extend(switches.flat_map(|i| self.interrupted_at(i)));
+        }
         involved
+    }
+
+    /// Whether the thread of step `i` runs because another one was preempted.
+    fn preempts(&self, i: usize) -> bool {
+        self.steps.get(i).is_some_and(|s| s.flags.has(StepFlags::PREEMPTION))
+    }
+
+    /// What the thread that step `i` preempts touched just before and touches next, if the others
+    /// conflict with it in between. This is all there is to go by where no passing execution was
+    /// comparable.
+    fn interrupted_at(&self, i: usize) -> Vec<u64> {
+        let before = &self.steps[i - 1];
+        let next = self.steps[i..].iter().position(|s| s.thread == before.thread);
+        let between = &self.steps[i..next.map_or(self.steps.len(), |n| i + n)];
+        let own = [Some(before), next.map(|n| &self.steps[i + n])].into_iter().flatten();
+        let conflicts = |op: &Op, key: &u64| {
+            *key != 0 && between.iter().any(|s| s.op.keys().contains(key) && dependent(op, &s.op))
+        };
+        own.flat_map(|s| s.op.keys().into_iter().filter(move |key| conflicts(&s.op, key))).collect()
     }
 
     fn table(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let involved = self.involved();
-        let preempts = |i: usize| self.steps.get(i).is_some_and(|s| s.flags.has(StepFlags::PREEMPTION));
+        let preempts = |i: usize| self.preempts(i);
         let matters = |i: &usize| {
             let op = &self.steps[*i].op;
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
@@ -558,6 +581,23 @@ mod tests {
             told(&failure(Kind::Assertion, vec![noise, read, write], vec![end(1, Exit, 1)]), &[passing]);
         assert_eq!(table(&finding), ["T1: loads word 1", "T2: stores word 1", "T1: fails"]);
         assert_eq!(finding.notes, ["this order matters: T1 loads word 1, before T2 stores word 1"]);
+    }
+
+    #[test]
+    fn without_a_passing_execution_the_table_shows_what_the_preempted_thread_was_at() {
+        use OpKind::*;
+        let mut interrupts = step(2, DataRead, 8);
+        interrupts.flags = StepFlags::PREEMPTION;
+        let steps = vec![
+            step(2, AtomicStore, 64),
+            step(1, DataRead, 8),
+            interrupts,
+            step(2, DataWrite, 8),
+            step(1, DataWrite, 8),
+        ];
+        let finding = told(&failure(Kind::ExitStatus, steps, vec![]), &[]);
+        let rows = ["T1: reads word 1", "T2: reads word 1", "T2: writes word 1", "T1: writes word 1"];
+        assert_eq!(table(&finding)[..4], rows);
     }
 
     #[test]
