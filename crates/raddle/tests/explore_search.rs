@@ -182,7 +182,7 @@ fn what_is_not_covered_is_told() {
         "for (volatile int i = 0; i < 2; i++) seen[i] = atomic_load(&x);",
         "atomic_store(&x, 1);",
     );
-    is_not_complete("", &read_twice, "the same again and again");
+    is_not_complete("", &read_twice, "polls a variable");
     let copies = two_threads(
         "char a[64], b[64], c[64];",
         "memcpy(a, b, sizeof a); __asm__ volatile(\"\" ::: \"memory\");",
@@ -190,11 +190,11 @@ fn what_is_not_covered_is_told() {
     );
     is_not_complete("", &copies, "many bytes");
     let counts = two_threads("atomic_int x;", "atomic_fetch_add(&x, 1);", "atomic_fetch_add(&x, 1);");
-    is_not_complete("--strategy aim", &counts, "where something is promised");
+    is_not_complete("--strategy aim", &counts, "only near its targets");
     is_not_complete("--only fun:one", &counts, "--only");
     is_not_complete("--strategy preemption --bound 0", &counts, "beyond bound 0");
     let fails = two_threads("atomic_int x;", "x = 1; __builtin_trap();", "x = 2;");
-    is_not_complete("--keep-going", &fails, "failed while other threads");
+    is_not_complete("--keep-going", &fails, "before its other threads were done");
 }
 
 /// Calls are counted on the way, and functions have the addresses that they have without raddle,

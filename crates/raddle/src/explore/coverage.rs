@@ -33,10 +33,10 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
     let max_steps = recipe.max_steps;
     let said = [
         (gaps & gap::CUT_OFF != 0, format!("executions were cut off after {max_steps} steps (--max-steps)")),
-        (gaps & gap::DIED != 0, "a process died or was ended, and what it did last is not known".into()),
+        (gaps & gap::DIED != 0, "a process died or was killed, so what it did last is unknown".into()),
         (
             gaps & gap::UNORDERED != 0,
-            "accesses race that are no scheduling points, and cannot be made some".into(),
+            "some accesses that race could not be made scheduling points".into(),
         ),
         (
             gaps & gap::FORGOT != 0,
@@ -44,52 +44,52 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         ),
         (
             gaps & gap::EARLY != 0,
-            "an execution failed while other threads were under way, and what they would have done is not known"
+            "an execution failed before its other threads were done, so what they would have done next is unknown"
                 .into(),
         ),
-        (gaps & gap::WIDE != 0, "an access of many bytes that races was one step".into()),
+        (gaps & gap::WIDE != 0, "an access to many bytes that races was executed as one step".into()),
         (
             gaps & gap::REPEATED != 0,
-            "a thread that read the same again and again was not interrupted each time".into(),
+            "a thread that polls a variable was not preempted at every read".into(),
         ),
         (
             gaps & gap::FAIR != 0,
-            "a thread that yields or sleeps was held back until others had run: only fair schedules were made".into(),
+            "only fair schedules were made: a thread that yields or sleeps waited until others had run".into(),
         ),
         (
             gaps & gap::PRINTS != 0 || recipe.flags & flag::OUTPUT != 0,
-            "calls that print are no scheduling points, and not every order of them was tried".into(),
+            "calls that print are not scheduling points, so not every order of them was tried".into(),
         ),
         (
             gaps & gap::OUTSIDE != 0,
-            "files, folders, descriptors, signal handlers or limits were changed, and not all that threads can see of that is known".into(),
+            "the program changed files, folders, descriptors, signal handlers or limits, and raddle does not model all that other threads can see of that".into(),
         ),
         (
             gaps & gap::REUSE != 0,
-            "atomics held addresses of memory that was freed, and new memory at the same address was not tried".into(),
+            "atomics held addresses of freed memory, and reuse of such an address by a new block was not tried".into(),
         ),
-        (gaps & gap::PROCESS != 0, "the program makes other processes, in which nothing was explored".into()),
+        (gaps & gap::PROCESS != 0, "the program starts other processes, which were not explored".into()),
         (
             gaps & gap::MAPPED_FILE != 0,
-            "a file or shared memory is mapped, which may be accessed by another address or by calls".into(),
+            "the program maps a file or shared memory, which can also be accessed at another address or by system calls".into(),
         ),
         (
             gaps & gap::SYSTEM_CALL != 0,
-            "system calls were made by `syscall`, and what they do was not followed".into(),
+            "the program makes system calls through `syscall`, whose effects raddle does not model".into(),
         ),
         (
             gaps & gap::CLOCK != 0,
-            "threads looked at clocks for longer than a wait with a time-out, which did not time out meanwhile".into(),
+            "threads read clocks for longer than another thread's time-out, which did not expire meanwhile".into(),
         ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
             search.strategy.name() == "aim",
-            "the strategy looks where something is promised, and nowhere else".into(),
+            "this strategy searches only near its targets".into(),
         ),
         (progress.bounded, format!("schedules beyond bound {} were not made", progress.bound.unwrap_or(0))),
         (
             recipe.flags & flag::C11 != 0,
-            "of what C11 allows, load buffering and older values beyond a few were not tried".into(),
+            "load buffering, and all but a few of the older values that C11 lets a load read, were not tried".into(),
         ),
         (
             progress.lost > 0 || gaps & gap::DIVERGED != 0,
@@ -99,14 +99,14 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         (search.broke_off.is_some(), "the search broke off".into()),
         (
             gaps & gap::UNREPEATED != 0,
-            "a failure was seen and did not come back when the same choices were made again".into(),
+            "a failure was seen once and did not repeat under the same schedule".into(),
         ),
-        (gaps & gap::AWAITS != 0, "executions waited for something outside, and did not end".into()),
+        (gaps & gap::AWAITS != 0, "executions waited for something outside the program and did not end".into()),
         (gaps & gap::SLOW != 0, "a thread computed for too long between two scheduling points".into()),
-        (gaps & gap::OTHER_PROGRAM != 0, "the program becomes another by `exec`, which was not explored".into()),
+        (gaps & gap::OTHER_PROGRAM != 0, "the program calls `exec`, and the new program was not explored".into()),
         (
             recipe.flags & flag::PLAIN != 0,
-            "the program is not instrumented, and its accesses to memory were not seen".into(),
+            "the program's memory accesses were not seen, because it is not instrumented".into(),
         ),
     ];
     let mut said: Vec<String> = said.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect();
@@ -119,11 +119,11 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         const NAMED: usize = 3;
         let more = if unseen.len() > NAMED { " and others" } else { "" };
         let named = unseen[..unseen.len().min(NAMED)].join("`, `");
-        said.push(format!("`{named}`{more}: what is done with memory there was not seen, in libraries that are not instrumented"));
+        said.push(format!("the memory accesses of `{named}`{more} were not seen, because their libraries are not instrumented"));
     }
     if let Some(library) = search.modules.iter().find(|m| !is_known(m)) {
         let name = library.path.file_name().unwrap_or_default().to_string_lossy();
-        said.push(format!("{name} is not instrumented, and its accesses to memory were not seen"));
+        said.push(format!("the memory accesses of {name} were not seen, because it is not instrumented"));
     }
     said
 }

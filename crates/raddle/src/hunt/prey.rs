@@ -393,7 +393,7 @@ impl<'a> Hunter<'a> {
         }
         if let Some(why) = self.not_complete.take() {
             self.out.coverage.push(format!(
-                "every schedule that raddle makes of it was executed, but they are not all that there are, so nothing is refuted: {why}"
+                "the search ran out of schedules without being complete, so it refutes nothing: {why}"
             ));
         }
         let what = format!(

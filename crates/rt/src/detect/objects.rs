@@ -103,10 +103,10 @@ pub fn with<R>(key: usize, f: impl FnOnce(&mut Object) -> R) -> R {
     // SAFETY: the chain is only walked and changed under the bucket's lock.
     unsafe {
         let object = match find(*bucket.head.get(), key) {
-            Some(o) => o,
-            None => add(bucket, key),
+            found if found.is_null() => add(bucket, key),
+            found => found,
         };
-        f(object)
+        f(&mut *object)
     }
 }
 
@@ -119,25 +119,23 @@ pub fn with_existing<R>(key: usize, f: impl FnOnce(&mut Object) -> R) -> Option<
     let bucket = bucket(key);
     let _guard = bucket.lock.lock();
     // SAFETY: as in `with`.
-    unsafe { find(*bucket.head.get(), key).map(f) }
+    unsafe { find(*bucket.head.get(), key).as_mut().map(f) }
 }
 
-unsafe fn find(mut o: *mut Object, key: usize) -> Option<&'static mut Object> {
+/// The object at `key` of the chain that begins with `o`. Null: there is none.
+unsafe fn find(mut o: *mut Object, key: usize) -> *mut Object {
     // SAFETY: objects of a chain are valid while its lock is held.
     unsafe {
-        while !o.is_null() {
-            if (*o).key == key {
-                return Some(&mut *o);
-            }
+        while !o.is_null() && (*o).key != key {
             o = (*o).next;
         }
     }
-    None
+    o
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn add(bucket: &Bucket, key: usize) -> &'static mut Object {
+unsafe fn add(bucket: &Bucket, key: usize) -> *mut Object {
     let object = take();
     // SAFETY: fresh from the free list or the arena, and the bucket's lock is held.
     unsafe {
@@ -145,8 +143,8 @@ unsafe fn add(bucket: &Bucket, key: usize) -> &'static mut Object {
         (*object).next = *bucket.head.get();
         *bucket.head.get() = object;
         mark(key, true);
-        &mut *object
     }
+    object
 }
 
 fn take() -> *mut Object {
@@ -299,19 +297,23 @@ pub fn forget_clocks() {
 }
 
 impl Object {
-    /// What was made by [`make_more`](Self::make_more) is not freed, so it is no borrow of the
-    /// object.
-    pub fn more(&self) -> Option<&'static mut More> {
-        // SAFETY: null or memory of the arena, used while the object's bucket is held.
+    /// What [`make_more`](Self::make_more) has made.
+    pub fn more(&mut self) -> Option<&mut More> {
+        // SAFETY: null or memory of the arena that belongs to this object alone.
         unsafe { self.more.as_mut() }
     }
 
-    pub fn make_more(&mut self) -> &'static mut More {
+    pub fn make_more(&mut self) -> &mut More {
+        self.clock_and_more().1
+    }
+
+    /// The clock and what [`make_more`](Self::make_more) makes, side by side.
+    pub fn clock_and_more(&mut self) -> (&mut Kept, &mut More) {
         if self.more.is_null() {
             self.more = sys::ARENA.take(size_of::<More>()).cast();
         }
         // SAFETY: as in `more`; zero is valid.
-        unsafe { &mut *self.more }
+        (&mut self.clock, unsafe { &mut *self.more })
     }
 
     fn forget_clocks(&mut self) {

@@ -284,7 +284,7 @@ pub fn barrier_arrived(mut t: Current, key: usize) -> u32 {
     }
     flush::if_requested();
     let phase = objects::with(key, |o| {
-        let more = o.make_more();
+        let (clock, more) = o.clock_and_more();
         let phase = more.barrier.phase;
         more.barrier.inside[phase as usize & 1] += 1;
         // Where more threads use a barrier than it is for, one of two phases ago may still have to
@@ -295,7 +295,7 @@ pub fn barrier_arrived(mut t: Current, key: usize) -> u32 {
             more.barrier.arrived = 0;
             more.barrier.phase += 1;
         }
-        let into = if phase & 1 == 0 { &mut o.clock } else { &mut more.second };
+        let into = if phase & 1 == 0 { clock } else { &mut more.second };
         if is_first {
             into.assign(t.stamp());
         } else {
@@ -318,8 +318,8 @@ pub fn barrier_passed(mut t: Current, key: usize, phase: u32) {
     let t = &mut *t;
     let _inside = t.enter();
     objects::with(key, |o: &mut Object| {
-        let more = o.make_more();
-        t.learn(if phase & 1 == 0 { &mut o.clock } else { &mut more.second });
+        let (clock, more) = o.clock_and_more();
+        t.learn(if phase & 1 == 0 { clock } else { &mut more.second });
         let inside = &mut more.barrier.inside[phase as usize & 1];
         *inside = inside.saturating_sub(1);
     });
