@@ -255,7 +255,7 @@ fn start_worker(team: &'static Team, number: u32, pc: usize) {
     worker.thread.set(thread);
     let mut s = state();
     s.threads[thread].detached = true;
-    // It begins with what the program wrote.
+    // Its first step is at the program's function.
     s.pending[thread] = op(OpKind::Start, thread, team.function.get());
 }
 
@@ -269,14 +269,14 @@ extern "C-unwind" fn work(at: usize) -> usize {
             begin_to_wait(false);
             point(handing(OpKind::FutexWait, at, 0), Wait::Callback, 0);
         }
-        // SAFETY: teams are never given back.
+        // SAFETY: teams are never freed.
         let team = unsafe { &*worker.job.replace(core::ptr::null()) };
-        // The place of a step is a return address.
+        // The location of a step is a return address.
         run(team, worker.number.get(), team.function.get() + 1);
     }
 }
 
-/// Where all threads of the team wait for each other and for the tasks, and run these meanwhile.
+/// All threads of the team wait for each other and for the tasks, and run these meanwhile.
 pub fn barrier(pc: usize) {
     let Some(team) = current().explored_openmp.team().filter(|t| t.n.get() > 1) else { return };
     let key = team.key();
