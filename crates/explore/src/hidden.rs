@@ -245,7 +245,7 @@ impl HiddenRaces {
         let set = &mut self.sets[set_of(granule)];
         let cell = match set.find(granule, self.execution) {
             Some(at) => &mut set.cells[at],
-            // If it is accessed later, the memory is found to be freed.
+            // A later access is detected because the memory is freed.
             None if act == Act::Free => return None,
             None => match set.take(granule, self.execution) {
                 Some(at) => &mut set.cells[at],

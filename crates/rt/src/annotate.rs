@@ -77,7 +77,7 @@ fn create(address: usize, flags: u32) {
 }
 
 /// A lock that the linker initialised is not destroyed: it may be used until the process ends.
-/// Neither is a lock that is declared not static now, but was not when it was made.
+/// Neither is a lock that is declared not static now, but was not declared so when it was made.
 fn destroy(mut t: Current, address: usize, flags: u32) {
     let made = sync::creation(address);
     let was_static = flags & tsan_mutex::NOT_STATIC != 0 && made != Creation::NotStatic;

@@ -72,7 +72,7 @@ mod tests {
         table.remove(buckets[3]);
         assert_eq!((table.find(32), table.find(40)), (None, Some(buckets[4])));
         assert_eq!((table.key(buckets[3]), table.key(buckets[4])), (None, Some(40)));
-        // The freed bucket serves keys that come by it.
+        // The freed bucket is reused for keys that reach it.
         assert_eq!(table.insert(32), Some(buckets[3]));
         table.clear();
         assert!(table.is_empty() && table.find(8).is_none());

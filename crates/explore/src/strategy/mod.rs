@@ -269,7 +269,7 @@ mod tests {
         let words =
             "1,204,331 schedules; bound 2: 1,204 made, 331 known to be left, 61% done, about 1,900 in all";
         assert_eq!(progress.to_string(), words);
-        // An estimate that cannot be is not told.
+        // An impossible estimate is not shown.
         let low = Progress { estimate: Some(1_300.0), ..progress.clone() };
         let words =
             "1,204,331 schedules; bound 2: 1,204 made, 331 known to be left, 78% done, about 1,535 in all";

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Another test may have let sids start over.
+    /// Another test may have made sids start over.
     fn now() -> u32 {
         super::super::sids::GENERATION.load(Acquire)
     }
@@ -136,8 +136,8 @@ mod tests {
         ]
     }
 
-    /// Three threads that release into objects and acquire from them, each kept clock beside a
-    /// plain one with all lanes.
+    /// Three threads that release into objects and acquire from them. Each kept clock is compared
+    /// with a plain one that has all lanes.
     fn hold_against_plain_clocks(ops: Vec<(usize, Op)>) {
         let _alone = alone();
         HIGHEST.fetch_max(200, Relaxed);

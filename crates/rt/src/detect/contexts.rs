@@ -146,7 +146,7 @@ pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut 
     let c = take();
     t.publish();
     remember(&mut t, floor);
-    // SAFETY: fresh, and this thread's until it is given back.
+    // SAFETY: fresh, and this thread's until it is returned.
     let context = unsafe { &mut *c };
     let_go_in_trace(&mut t);
     context.state = t.state;

@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn a_waiting_place_is_in_the_function_that_waits() {
-        // In C both calls are in it; a guard object of C++ takes the mutex two frames further in.
+        // In C both calls are in the same function; a guard object of C++ takes the mutex two
+        // frames further in.
         assert_eq!(place_of(&[10, 7, 1], &[12, 7, 1]), Some(10));
         assert_eq!(place_of(&[90, 80, 10, 7, 1], &[95, 12, 7, 1]), Some(10));
         assert_eq!(place_of(&[7, 1], &[12, 7, 1]), None);

@@ -332,7 +332,7 @@ mod tests {
         c
     }
 
-    /// A release by the thread that has `sid`: as
+    /// A release by the thread that has `sid`, as
     /// [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
     fn release(clock: &Clock, sid: usize, by: impl FnOnce(Stamp)) {
         let pairs = Pairs::of(clock, sid, 0);
@@ -359,7 +359,7 @@ mod tests {
         assert!(k.is_empty());
     }
 
-    /// Snapshots come back when the last object lets go.
+    /// Snapshots are recycled when the last object drops them.
     #[test]
     fn a_snapshot_is_used_again() {
         let _alone = chain::alone();
@@ -384,7 +384,7 @@ mod tests {
         for (assign, sid, by, other) in ops {
             let (sid, other) = (sid % n + 1, other % n + 1);
             if assign {
-                // It has acquired what the other has released so far: all of it, as any thread
+                // It has acquired everything that the other has released so far, as any thread
                 // does.
                 let learned = threads[other];
                 threads[sid].join(&learned.0);

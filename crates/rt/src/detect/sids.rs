@@ -252,7 +252,7 @@ pub fn reset_lock() {
 mod tests {
     use super::*;
 
-    /// One test, because the pool is the process's.
+    /// One test, because the pool is global to the process.
     #[test]
     fn sids_are_taken_left_and_recycled() {
         let _alone = chain::alone();
@@ -264,7 +264,7 @@ mod tests {
         // Not seen by the next thread: an unused sid is better.
         let (c, _) = take(&clock, GENERATION.load(Acquire), 9, 0).unwrap();
         assert_ne!(a, c);
-        // Seen: the sid goes on behind the last epoch.
+        // Seen: the sid continues after the last epoch.
         clock.set(a, first + 9);
         assert_eq!(take(&clock, GENERATION.load(Acquire), 10, 0), Some((a, first + 10)));
         assert_eq!((user(a, first), user(a, first + 9), user(a, first + 10)), (Some(7), Some(7), Some(10)));
@@ -282,8 +282,8 @@ mod tests {
         assert_eq!(take(&clock, GENERATION.load(Acquire), 12, 0), Some((a, 1)));
         entered(a, 1);
         assert!(has_started_over(a) && has_reached(a, 1) && !has_reached(a, 2));
-        // Left, and taken up again while a flush is under way, by one that goes on and one that has
-        // left it already.
+        // Left, and taken again during a flush, by one thread that continues and one that has left
+        // it already.
         let (d, first) = take(&clock, GENERATION.load(Acquire), 20, 0).unwrap();
         leave(d, first);
         clock.set(d, first);
@@ -294,7 +294,7 @@ mod tests {
         leave(d, first + 1);
         recycle(&retired);
         assert_eq!(user(d, first + 1), Some(21), "its accesses may be in the shadow");
-        // Of the life before: not seen, whatever the clock says.
+        // An epoch from before the sid started over: not seen, whatever the clock says.
         let since = GENERATION.load(Acquire);
         leave(a, 9);
         recycle(&self::retired());
@@ -306,8 +306,8 @@ mod tests {
         assert_ne!(take(&before, since, 24, 0).map(|got| got.0), Some(again));
         assert_eq!(take(&before, GENERATION.load(Acquire), 24, 0).map(|got| got.0), Some(again));
         let (a, _) = take(&Clock::ZERO, GENERATION.load(Acquire), 25, 0).unwrap();
-        // A fork by the thread with `b`: the others' epochs are over, those left behind as well,
-        // and its own is not.
+        // A fork by the thread with `b`: all other epochs are over, including those of sids left
+        // before, but its own is not.
         leave(c, 5);
         let done = outlived_by(b);
         assert_eq!((done.get(a), done.get(b), done.get(c)), (EPOCH_MAX, 0, 5));

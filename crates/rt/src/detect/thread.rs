@@ -280,7 +280,7 @@ impl Thread {
             sids::leave(self.sid(), self.max_epoch());
         }
         self.known = false;
-        // A report that replays this thread must be through with it.
+        // Wait for a report that replays this thread.
         let _reports = super::report::pause();
         // SAFETY: the card is this thread's.
         unsafe {

@@ -11,7 +11,7 @@
 //! | 100, depth 14, pc 47 | a call, by its return address |
 //! | 101, state 32 | a new segment |
 //! | 110, kind 3, pc 32, depth 6; then granule 44, granules 20 | a range was accessed, allocated or freed |
-//! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or let go, or was held when the part began |
+//! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or released, or was held when the part began |
 //!
 //! Deviations from the paper, which keeps one context per segment (4.3): (1) contexts are kept for
 //! accesses, not segments. So history 1 is as precise as the paper's 2 for the first access of a

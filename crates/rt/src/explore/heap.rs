@@ -36,7 +36,7 @@ const GONE: usize = 0x656e_6f67;
 /// Additional flag: the C library has allocated the block, for itself or for the program.
 const OF_LIBC: usize = 1 << 32;
 const HEAD: usize = size_of::<Head>();
-/// How far a wrong program may write past its end.
+/// How far a wrong program may write past the end of a block.
 const OVERRUN: usize = 4096;
 
 impl Head {

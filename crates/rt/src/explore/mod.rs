@@ -7,7 +7,7 @@
 //! thread can go on is a deadlock, and the choices form a schedule that can be repeated.
 //!
 //! ```text
-//! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
+//! threads   logical threads, and the donors that lend them a stack and a thread pointer
 //! switch    from one to another, in user space
 //! os_threads  … or by the system, for debuggers
 //! serve     orders in, traces out; the start and end of an execution
@@ -31,7 +31,7 @@
 //! known_places known sites: operations that are no scheduling points, Rust's locks
 //! races     the data races of the current execution
 //! called_imports which functions of other files are called
-//! hidden    accesses that no scheduling points order, and what else keeps a search from being complete
+//! hidden    accesses that no scheduling points order, and other reasons why a search is incomplete
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! faults    … that the program has handlers for
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn zeros_are_a_pilot_and_a_set() {
-        // SAFETY: what is to be shown: the types have no values that zeros are not.
+        // SAFETY: this is what the test shows: all zero is valid for these types.
         let (pilot, set) =
             unsafe { (Box::<Pilot>::new_zeroed().assume_init(), core::mem::zeroed::<ThreadSet>()) };
         assert_eq!(format!("{pilot:?}"), format!("{:?}", Pilot::new()));

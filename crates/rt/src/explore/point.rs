@@ -543,7 +543,7 @@ pub fn fills_stream(pc: usize) {
     }
 }
 
-/// True for a seekable stream. So is one in memory, which needs nothing restored.
+/// True if the stream is seekable, or in memory, which needs nothing restored.
 fn is_seekable(file: usize) -> bool {
     unsafe extern "C" {
         fn fileno_unlocked(file: *mut core::ffi::c_void) -> i32;

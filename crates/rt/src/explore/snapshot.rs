@@ -193,8 +193,9 @@ impl Snapshot {
         self.faults = faults();
     }
 
-    /// Learning what a program shares takes few executions. Copying some pages for each costs less
-    /// than finding out which of them need it, which is a fault for each written page.
+    /// True if copying everything is cheaper than watching. Learning what a program shares takes
+    /// few executions. Copying some pages for each costs less than finding out which of them need
+    /// it, which is a fault for each written page.
     fn is_soon_copied(&self) -> bool {
         const SMALL: usize = 16 << 20;
         crate::trace::learns() && self.bytes <= SMALL

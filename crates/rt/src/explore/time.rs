@@ -10,9 +10,9 @@
 //!    end of a sleep. What is due within [`SLOWEST`] of that may happen too.
 //! 3. If a thread yields [`PATIENCE`] times while another waits, it may be waiting for that one's
 //!    time-out, which then may happen. A thread that polls advances the clock little or not at all.
-//! 4. Reading a clock takes no real time, and a program may do so thousands of times. So the time
-//!    that has passed because other threads read clocks does not bring a thread's time-out nearer.
-//!    It counts from when the thread itself last read a clock, to compute its deadline.
+//! 4. Reading a clock takes no real time, and a program may do so thousands of times. So clock
+//!    reads of other threads, since a thread last read a clock itself to compute its deadline, do
+//!    not bring its time-out nearer.
 //!
 //! Deviation: a sleep may end at any moment, however long it is. A program that works until its
 //! main thread has slept for a minute would otherwise have to work for a minute.

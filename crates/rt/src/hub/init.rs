@@ -280,7 +280,7 @@ fn log_command() {
     log::write(&Record::Command { words, environment, folder });
 }
 
-/// The strings of a null-terminated list, which lie one behind the other.
+/// The strings of a null-terminated list, which are adjacent.
 ///
 /// # Safety
 /// The kernel made the list, and nobody has written to its strings.

@@ -140,7 +140,7 @@ unsafe fn opens_named(
     }
 }
 
-/// An explored program opens a file. A file that it only reads belongs to it alone.
+/// An explored program opens a file. A file opened only for reading concerns only this process.
 fn opens_by(flags: c_int, pc: usize) {
     match flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) {
         libc::O_RDONLY => {

@@ -200,7 +200,7 @@ interpose! {
     }
 }
 
-/// An explored program opens a stream. A file that it only reads belongs to it alone.
+/// An explored program opens a stream. A file opened only for reading concerns only this process.
 unsafe fn opens_by(mode: Text, pc: usize) {
     // SAFETY: the caller's string.
     let reads = unsafe { *mode as u8 == b'r' && !core::ffi::CStr::from_ptr(mode).to_bytes().contains(&b'+') };

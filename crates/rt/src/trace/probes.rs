@@ -131,14 +131,14 @@ mod tests {
     #[test]
     fn the_detectors_probes_have_room() {
         for (from, _) in pairs() {
-            // SAFETY: code, with more behind it.
+            // SAFETY: code, with more after it.
             assert!(is_long_enough(unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) }));
         }
         let short = [0x90, 0xc3, 0x48, 0x8b, 0x34, 0x24, 0x4a, 0x8d, 0x14, 0x42, 0xe9, 0, 0, 0, 0];
         assert!(!is_long_enough(&short));
     }
 
-    /// The code as it is put in place, called as the program calls it.
+    /// The installed code, called as the program calls it.
     #[test]
     fn what_is_anothers_goes_on_elsewhere() {
         testing::reserve_shadow();
@@ -146,7 +146,7 @@ mod tests {
         let (me, elsewhere) = (page + 1024, page + 512);
         let code = hot(page, elsewhere, me).unwrap();
         let address = 0x7a00_0004_0000usize;
-        // SAFETY: fresh memory, which gets code that touches rax and rcx alone: the probe, and `mov
+        // SAFETY: fresh memory, which gets code that touches only rax and rcx: the probe, and `mov
         // eax, 77; ret`.
         let probe = unsafe {
             core::ptr::copy_nonoverlapping(code.as_ptr(), page as *mut u8, LEN);

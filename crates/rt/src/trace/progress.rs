@@ -53,7 +53,7 @@ impl Progress {
     }
 
     /// The number of bytes that a recording of all accesses may have by now. A failed attempt costs
-    /// no more than half a millisecond, and for each step as much as three more.
+    /// no more than half a millisecond, and per step as much as three more steps.
     pub fn most(&self) -> usize {
         const AT_FIRST: usize = 1 << 18;
         const BY_STEP: usize = 256;

@@ -5,9 +5,10 @@
 //! **Most memory belongs to one thread, and costs next to nothing.** The probes of a traced run
 //! ([`super::probes`]) take eight instructions if the granule belongs to the running thread. There
 //! is nothing to learn, nothing to record, and nothing to settle, since a pending write is one to
-//! shared memory, which the thread does not change in between. The probes look at a quarter of the
-//! program's memory. The detector's shadow, where this was kept at first, is twice as large as the
-//! memory it stands for, and bringing it into the cache was two fifths of what a hash table paid.
+//! shared memory, which the thread does not change in between. What the probes look at is a quarter
+//! of the size of the program's memory. The detector's shadow, where this was kept at first, is
+//! twice as large as the memory it stands for, and bringing it into the cache was two fifths of
+//! what a hash table paid.
 //!
 //! A freed block belongs to nobody again, or counts as shared and freed, so that no probe skips it
 //! and use after free is still detected.
@@ -173,7 +174,7 @@ mod tests {
     use crate::detect::testing;
     use std::sync::{Mutex, PoisonError};
 
-    /// Whose turn it is they cannot all say at once.
+    /// The tests take turns, since the running thread is global.
     static TURN: Mutex<()> = Mutex::new(());
 
     #[test]

@@ -161,8 +161,7 @@ macro_rules! atomics {
                     trace::plain::atomic(a, SIZE, false, pc, || (at(a).swap(v, SeqCst), true));
                     return;
                 }
-                // A lock may be let go of by a plain release store (parking_lot, hand-written
-                // ones).
+                // A plain release store may release a lock (parking_lot, hand-written ones).
                 atomics::store(&mut t, a, SIZE, OrderNumber(order), pc, || at(a).store(v, SeqCst))
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {

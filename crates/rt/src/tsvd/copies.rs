@@ -51,8 +51,8 @@ pub fn add(plan: Plan, given: &Given) {
     }
 }
 
-/// A hook with its address in this process. Its `bytes` field holds the library, since a function's
-/// entry has more bytes elsewhere.
+/// A hook with its address in this process. Its `site.bytes` holds the library: a function's entry
+/// has more bytes than fit there.
 pub fn placed(given: &Given, hook: Hook) -> Hook {
     if let Some(library) = LIBRARIES.get(hook.site.id as usize) {
         library.store(hook.site.bytes as u16, Relaxed);

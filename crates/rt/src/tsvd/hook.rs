@@ -140,7 +140,7 @@ mod tests {
         assert!(!is_as_read(&hook(at, &[0x90, 0x90, 0x90, 0x90, 0x91], [0; 3])));
     }
 
-    /// A function of two instructions in memory of its own, and what its hook's code leads to.
+    /// A function of two instructions in separate memory, and the target of its hook's code.
     #[test]
     fn a_function_runs_as_before_behind_its_jump() {
         let page = Area::near(write_jump as *const () as usize, 64).unwrap();

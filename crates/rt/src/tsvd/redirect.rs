@@ -276,7 +276,7 @@ pub fn is_alone() -> bool {
 pub mod tests {
     use super::*;
 
-    /// An entry of no site, with these flags.
+    /// An entry without a site, with these flags.
     pub fn entry(flags: u8) -> Entry {
         entry_to(&Site { flags, ..site(0, 0, 5) }, 0)
     }
@@ -286,7 +286,7 @@ pub mod tests {
         Site { address, bytes, len, flags: 0, object, class: 1, id: 7, field: None, via: 0, safe_if: 0 }
     }
 
-    /// `call .+5+0x10`, and something behind it.
+    /// `call .+5+0x10`, and something after it.
     static CODE: [u8; 8] = [0xe8, 0x10, 0, 0, 0, 0x90, 0x90, 0x90];
 
     #[test]

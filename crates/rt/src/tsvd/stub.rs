@@ -14,7 +14,7 @@ use super::pass::{self, WAYS};
 use super::redirect::Entry;
 use crate::sys;
 
-/// The registers of a call, as [`way`] leaves them on the stack.
+/// The registers of a call, as `raddle_tsvd_way` leaves them on the stack.
 #[repr(C)]
 pub struct Frame {
     pub vectors: [u128; 16],

@@ -293,6 +293,6 @@ pub fn barrier(pc: usize) {
             team.wait_for_change(pc);
         }
     }
-    // A step that had to wait is a departure; what it waits for here is so always.
+    // A step with a wait is a departure; this wait is always over.
     point(op(OpKind::Barrier, key, pc), Wait::Initialiser(key, 0), pc);
 }
