@@ -386,7 +386,7 @@ impl Machine {
             }
         }
         for known in told.iter() {
-            // A period that this call learns of must end here, or its future would count as learned.
+            // A period that this call learns of must end here, or it would learn its future too.
             if self.sync.thread(known.thread).clock.epoch(known.thread) == known {
                 self.sync.advance(known.thread);
             }

@@ -7,7 +7,7 @@
 //! ```text
 //! tsan_abi/    probes that the compilers call: accesses, atomics, function entry and exit
 //! interpose/   C and C++ library functions that synchronise, allocate, copy, block or end threads
-//! annotate/    dynamic annotations (section 5 of the paper), helgrind's, and TSan's public interface
+//! annotate/    annotations: dynamic (section 5 of the paper), helgrind's, TSan's public interface
 //! detect/      the detector
 //! explore/     the scheduler: one thread at a time, by the driver's orders
 //! tsvd/        calls of thread-unsafe functions, redirected and delayed

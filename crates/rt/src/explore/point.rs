@@ -489,7 +489,7 @@ fn word_of(address: usize, width: usize) -> usize {
 }
 
 /// Before a function of the C library writes an unknown number of bytes at `address`. If this is a
-/// point, it is dependent on everything.
+/// point, it depends on everything.
 pub fn fills(address: usize, pc: usize) {
     let s = state();
     if !s.running {
