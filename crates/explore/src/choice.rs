@@ -1,4 +1,4 @@
-//! Choices, and what is to decide when there are none left to follow.
+//! Choices, and what decides when there are none left to follow.
 
 use crate::thread::ThreadId;
 
@@ -18,7 +18,7 @@ impl Choice {
         Choice(t.0)
     }
 
-    /// Values from 2^15 on cannot be chosen; no choice has so many.
+    /// Values from 2^15 on cannot be chosen; no choice has that many.
     pub const fn value(v: u16) -> Choice {
         Choice(v | VALUE)
     }
@@ -44,7 +44,7 @@ impl Choice {
     }
 }
 
-/// Who is next when a thread cannot go on, for the tails that do not preempt.
+/// The next thread when the current one cannot go on, for the tails that do not preempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(u8)]
@@ -53,7 +53,7 @@ pub enum Next {
     Lowest = 0,
     /// The highest id: the newest thread.
     Highest = 1,
-    /// The next id, going round. Delays are counted against this one (Emmi, Qadeer, Rakamarić, POPL
+    /// The next id, round-robin. Delays are counted against this one (Emmi, Qadeer, Rakamarić, POPL
     /// 2011).
     Round = 2,
 }
@@ -64,12 +64,12 @@ pub enum Next {
 pub enum Tail {
     /// The current thread while it can go on (section 4.1).
     NonPreemptive {
-        /// Who is next when it cannot.
+        /// The next thread when it cannot.
         next: Next,
     },
-    /// Any thread, each as likely.
+    /// Any thread, with equal probability.
     Random {
-        /// All randomness comes from it, here and in the other tails.
+        /// The source of all randomness, here and in the other tails.
         seed: u64,
     },
     /// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and
@@ -77,13 +77,13 @@ pub enum Tail {
     Pct {
         /// See [`Tail::Random`].
         seed: u64,
-        /// The number of ordering constraints that a bug is supposed to have.
+        /// The number of ordering constraints that a bug is assumed to have.
         depth: u32,
-        /// The number of steps that the execution is expected to have.
+        /// The expected number of steps of the execution.
         length: u32,
     },
-    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018); with an even seed all threads are born
-    /// first.
+    /// Partial-order sampling (Yuan, Yang, Gu, CAV 2018). With an even seed, all threads are
+    /// created first.
     Pos {
         /// See [`Tail::Random`].
         seed: u64,
@@ -111,17 +111,18 @@ pub enum Tail {
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Weight {
-    /// How many operations of those that the walk counts.
+    /// The number of operations that the walk counts.
     pub count: u32,
     /// The thread that creates it; its own id if none does.
     pub parent: ThreadId,
-    /// Zero; it fills the padding.
+    /// Always zero; fills the padding.
     pub reserved: u16,
 }
 
-/// A read at `read` is to get (`wanted` = 1), or not to get (0), its value from a write at `write`.
-/// Write 0 is the initial value of `object`; with another write, object 0 is any. `bytes` are those
-/// of the object that count, a bit each; 0 is all of them: two variables may share an object.
+/// A read at `read` should get (`wanted` = 1), or should not get (0), its value from a write at
+/// `write`. Write 0 is the initial value of `object`; with another write, object 0 means any.
+/// `bytes` are those of the object that count, one bit each; 0 means all of them. They exist
+/// because two variables may share an object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -138,7 +139,7 @@ pub struct Constraint {
     pub bytes: u32,
 }
 
-/// The most constraints an order can have.
+/// The maximum number of constraints in an order.
 pub const MAX_CONSTRAINTS: usize = 16;
 
 /// A [`Tail`] as words that cross the process boundary.
@@ -153,8 +154,8 @@ pub struct TailWords {
     object: u64,
 }
 
-/// An order as it crosses the process boundary: this, then so many [`Choice`]s, [`Weight`]s and
-/// [`Constraint`]s. Plain data without padding; any bits are a header.
+/// The header of an order that crosses the process boundary, followed by the [`Choice`]s,
+/// [`Weight`]s and [`Constraint`]s. Plain data without padding; any bits are a valid header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct OrderHeader {
@@ -168,7 +169,7 @@ pub struct OrderHeader {
     pub weights: u32,
     /// How many constraints follow the weights.
     pub constraints: u32,
-    /// The execution is cut off after so many steps.
+    /// The execution is cut off after this many steps.
     pub max_steps: u32,
 }
 
@@ -188,7 +189,7 @@ impl Tail {
         }
     }
 
-    /// Nothing for words of a kind that this version does not know.
+    /// None for a kind that this version does not know.
     pub fn from_words(words: &TailWords) -> Option<Tail> {
         let TailWords { kind, a, b, seed, object, .. } = *words;
         Some(match kind {

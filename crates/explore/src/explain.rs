@@ -1,17 +1,15 @@
-//! The few orderings that matter: what a failing execution did in another order than one that
-//! passed.
+//! The few orderings that matter: what a failing execution did in another order than a passing one.
 //!
-//! Of two dependent steps of different threads the one comes before the other. Where the failing
-//! execution has it one way and the passing one the other, that may be the reason. Most such
-//! orderings follow from others: if `a` comes before `b`, so does all that precedes `a` in its
-//! thread, and `b` before all that follows it. Only those that follow from no other are given.
-//! Beside them stand the reads that got their value from elsewhere, which is how an ordering takes
-//! effect.
+//! Two dependent steps of different threads are ordered. If the failing execution orders them one
+//! way and the passing one the other way, that may be the reason. Most such orderings follow from
+//! others: if `a` comes before `b`, so does everything that precedes `a` in its thread, and `a`
+//! comes before everything that follows `b`. Only those that follow from no other are returned. In
+//! addition, there are the reads that got their value from another write, which is how an ordering
+//! takes effect.
 //!
-//! A step of the one execution is the same as one of the other if it is the same thread's, as many
-//! steps into it, and the same operation. A failure cuts the execution short: what each thread
-//! would have done next, had it come to that, is taken from the passing execution, and counts as
-//! after the end.
+//! A step of one execution is the same as one of the other if it has the same thread, the same
+//! position in that thread, and the same operation. A failure cuts the execution short. What each
+//! thread would have done next is taken from the passing execution, and counts as after the end.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -23,9 +21,9 @@ use crate::trace::TraceView;
 /// A step of the failing execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct At {
-    /// Its number in the execution; the number of all steps, if the failure came before it.
+    /// Its number in the execution; if the failure came before it, the number of all steps.
     pub step: usize,
-    /// Who makes the step.
+    /// The thread that makes the step.
     pub thread: ThreadId,
     /// Its number among the steps of its thread.
     pub nth: u32,
@@ -42,8 +40,8 @@ pub struct Ordering {
     pub then: At,
 }
 
-/// A read that got its value from another write than in the passing execution; nothing is the
-/// initial value. The writes are steps of their own executions.
+/// A read that got its value from another write than in the passing execution; None is the initial
+/// value. The writes are steps of their own executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OtherValue {
     /// The read, in the failing execution.
@@ -57,7 +55,7 @@ pub struct OtherValue {
 /// Why a failing execution may have failed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Explanation {
-    /// Those that follow from no other, in the order of the failing execution.
+    /// The orderings that follow from no other, in the order of the failing execution.
     pub orderings: Vec<Ordering>,
     /// The reads that got another value, in the order of the failing execution.
     pub reads: Vec<OtherValue>,
@@ -80,8 +78,8 @@ pub fn explain(failing: TraceView<'_>, passing: TraceView<'_>) -> Explanation {
     Explanation { orderings: strongest(&orderings), reads }
 }
 
-/// Which of some passing executions has the fewest orderings reversed against the failing one: the
-/// best to compare with.
+/// The passing execution with the fewest orderings reversed against the failing one: the best to
+/// compare with.
 pub fn nearest<'a>(
     failing: TraceView<'_>,
     passing: impl IntoIterator<Item = TraceView<'a>>,
@@ -90,11 +88,11 @@ pub fn nearest<'a>(
         let e = explain(failing, trace);
         (e.orderings.len() + e.reads.len(), i)
     };
-    // The same execution up to independent steps would explain nothing.
+    // An execution that is equal up to independent steps would explain nothing.
     passing.into_iter().enumerate().map(distance).filter(|(n, _)| *n > 0).min().map(|(_, i)| i)
 }
 
-/// Those that follow from no other.
+/// The orderings that follow from no other.
 fn strongest(orderings: &[Ordering]) -> Vec<Ordering> {
     let implies = |a: &Ordering, b: &Ordering| {
         a != b
@@ -135,7 +133,7 @@ impl Indexed {
         Some(&self.steps[*i]).filter(|found| found.op == at.op)
     }
 
-    /// What each thread would have done next.
+    /// The step that each thread would have made next.
     fn cut_off(&self, passing: &Indexed) -> Vec<At> {
         let end = self.steps.len();
         let is_next = |at: &&At| {
@@ -145,7 +143,7 @@ impl Indexed {
         passing.steps.iter().filter(is_next).map(|at| At { step: end, ..*at }).collect()
     }
 
-    /// Of each other thread, the last step before this that it depends on.
+    /// For each other thread, its last step before this that it depends on.
     fn dependencies(&self, then: &At) -> Vec<At> {
         let mut found: Vec<At> = Vec::new();
         for key in then.op.keys().into_iter().filter(|k| *k != 0) {

@@ -1,32 +1,32 @@
 //! Fair scheduling: *Fair stateless model checking* (Musuvathi, Qadeer, PLDI 2008), section 4.3 of
 //! the CHESS paper.
 //!
-//! A thread that yields says that it cannot progress. The scheduler keeps a priority relation `P`:
-//! while `(t, u)` is in it and `u` is enabled, `t` may not run. For each thread `u` it watches the
-//! *window* since `u` last yielded:
+//! A thread that yields says that it cannot make progress. The scheduler keeps a priority relation
+//! `P`: while `(t, u)` is in it and `u` is enabled, `t` may not run. For each thread `u` it watches
+//! the *window* since `u` last yielded:
 //!
-//! - `E(u)`: the threads enabled all through the window;
+//! - `E(u)`: the threads enabled throughout the window;
 //! - `D(u)`: the threads that a step of `u` has disabled in it;
 //! - `S(u)`: the threads that made a step in it.
 //!
 //! When `t` makes a step, all pairs `(_, t)` leave `P`. When that step yields, `t` falls below
-//! `(E(t) ∪ D(t)) \ S(t)`: those that it kept waiting although they wanted to run. Then a new
-//! window begins. `P` is acyclic, so some enabled thread may always run; and a thread that yields
-//! in a loop is held back until those that it starves have had their turn: a spin loop ends if
-//! others can end it.
+//! `(E(t) ∪ D(t)) \ S(t)`: the threads that it kept waiting although they wanted to run. Then a new
+//! window begins. `P` is acyclic, so some enabled thread may always run. A thread that yields in a
+//! loop is held back until the threads that it starves have run: a spin loop ends if others can end
+//! it.
 //!
-//! If a thread yields only when it cannot progress, no safety violation is missed (section 4.3). A
-//! thread's first yield only opens its window, so a spin loop goes round once more before it gives
-//! way.
+//! If a thread yields only when it cannot make progress, no safety violation is missed (section
+//! 4.3). A thread's first yield only opens its window, so a spin loop goes round once more before
+//! it gives way.
 //!
 //! Deviation: a window exists only from a thread's first yield on. The paper begins with `S(u)` =
-//! all threads, by which the first yield adds nothing to `P`: the same, at no cost for programs
-//! that never yield.
+//! all threads, so that the first yield adds nothing to `P`. The effect is the same, at no cost for
+//! programs that never yield.
 
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
 
 /// The state of the fair scheduler. Rows are valid only for members of `windows` and `lowered`, so
-/// that a new execution begins by clearing two sets.
+/// that starting a new execution only clears two sets.
 #[derive(Debug)]
 pub struct Fair {
     windows: ThreadSet,
@@ -108,7 +108,7 @@ impl Fair {
         self.windows.insert(t);
     }
 
-    /// Takes out of `threads`, the enabled ones, those that may not run. True if there were any.
+    /// Removes from the enabled `threads` those that may not run. True if there were any.
     #[inline]
     pub fn filter(&self, threads: &mut ThreadSet) -> bool {
         !self.lowered.is_empty() && self.hold_back(threads)

@@ -1,31 +1,29 @@
 //! Happens-before fingerprints (section 4.4.2): the state that an execution has reached, as a
 //! number.
 //!
-//! Two executions whose dependent steps come in the same order differ only in the order of
-//! independent steps and reach the same state. So a state can be told by its partially ordered
-//! history. The fingerprint hashes that history as a *set*: each step's hash is made of its
-//! thread's previous step, its operation, and the last write of each of its objects; the state's
-//! fingerprint is the sum of the hashes of its steps. It is kept up to date with one addition a
-//! step, and does not depend on the order of independent steps. It does tell every order of
-//! dependent ones: writes by their chain, and a read and a write by which write the read came
-//! after.
+//! Two executions with the same order of dependent steps differ only in the order of independent
+//! steps and reach the same state. So a partially ordered history identifies a state. The
+//! fingerprint hashes that history as a *set*. Each step's hash combines its thread's previous
+//! step, its operation, and the last write of each of its objects. The state's fingerprint is the
+//! sum of the hashes of its steps. Updating it takes one addition per step, and it does not depend
+//! on the order of independent steps. It does distinguish every order of dependent ones: writes by
+//! their chain, and a read and a write by which write the read came after.
 //!
-//! A `Global` operation depends on every step before, and every step after depends on it: it takes
-//! in the sum, and its own hash goes into all later ones. So does a `Free`, which would otherwise
-//! have to look up every object in its range: conservative, less is pruned.
+//! A `Global` operation depends on every step before, and every step after depends on it: its hash
+//! includes the sum, and goes into all later ones. So does a `Free`, which would otherwise have to
+//! look up every object in its range. This is conservative: less is pruned.
 //!
-//! What this cannot see it cannot tell apart: if threads race on memory at accesses that are no
-//! scheduling points, executions with the same fingerprint may be in different states, and pruning
-//! may lose one. That is the paper's condition too; it is why accesses found racy become points
-//! (section 3.5).
+//! If threads race on memory at accesses that are no scheduling points, executions with the same
+//! fingerprint may be in different states, and pruning may lose one. That is the paper's condition
+//! too; it is why accesses found racy become points (section 3.5).
 //!
 //! Fingerprints have 64 bits. Of a hundred million states, two collide with probability 3 in
-//! 10,000, and what is lost is then the subtree of one state.
+//! 10,000, and then the subtree of one state is lost.
 
 use crate::op::{Class, OpKind};
 use crate::step::Step;
 
-/// Keeps the fingerprint of one execution at a time; its tables are used again for the next.
+/// Computes the fingerprint of one execution at a time; its tables are reused for the next.
 #[derive(Debug, Default)]
 pub struct Fingerprinter {
     state: u64,
@@ -54,7 +52,7 @@ impl Fingerprinter {
         self.state
     }
 
-    /// The execution makes this step. Gives the new fingerprint.
+    /// The execution makes this step. Returns the new fingerprint.
     #[inline]
     pub fn step(&mut self, step: &Step) -> u64 {
         let (hash, class) = self.hash(step);
@@ -116,7 +114,7 @@ pub(crate) fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ (product >> 64) as u64 ^ a.rotate_left(29)
 }
 
-/// What has been done to an object.
+/// The last write to an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Object {
     key: u64,
@@ -124,7 +122,7 @@ struct Object {
     age: u64,
 }
 
-/// Objects by key, open addressing. `clear` only begins a new age, since it is called for every
+/// Objects by key, with open addressing. `clear` only begins a new age, since it runs for every
 /// execution.
 #[derive(Debug, Default)]
 struct Objects {

@@ -3,38 +3,37 @@
 //!
 //! # Why
 //! A search is complete if every execution of the program, at the granularity of single accesses,
-//! is equivalent to one that the search has made. It switches threads at scheduling points only,
-//! and an access that is none runs along with the step before it. Section 3.5 of the CHESS paper
-//! has the argument for why that is enough: if in every execution that the search made, all
-//! conflicting accesses that are not points are ordered by points, then no other order of them
-//! exists. (Take the shortest execution with a hidden race. Without its last access it has none, so
-//! it is equivalent to the beginning of an execution that the search made, and in that one the race
-//! shows.)
+//! is equivalent to one that the search has made. The search switches threads only at scheduling
+//! points, and any other access runs together with the step before it. Section 3.5 of the CHESS
+//! paper argues why that is enough: if, in every execution that the search made, points order all
+//! conflicting accesses that are not points, then no other order of them exists. (Take the shortest
+//! execution with a hidden race. Without its last access it has none, so it is equivalent to the
+//! beginning of an execution that the search made, and in that one the race shows.)
 //!
-//! So this detector runs along in every execution of a search that may claim to be complete. A
-//! hidden race that it sees makes its two places points, and the search begins anew.
+//! So this detector runs in every execution of a search that may claim to be complete. When it sees
+//! a hidden race, the race's two sites become points, and the search begins anew.
 //!
 //! # The order
-//! It is the one that the search itself goes by, and no more: program order, and the order of
-//! [dependent](crate::op::dependent) steps. What synchronises in another way (an atomic operation
-//! that is no step, an annotation) orders nothing here: the search does not try the opposite order,
-//! so it must not be relied on. [`crate::races`] is about another question, the data races of the
-//! language, and has another order.
+//! It is exactly the order that the search itself uses: program order, and the order of
+//! [dependent](crate::op::dependent) steps. Other synchronisation (an atomic operation that is no
+//! step, an annotation) orders nothing here: the search does not try the opposite order, so it must
+//! not be relied on. [`crate::races`] answers another question, the data races of the language, and
+//! uses another order.
 //!
-//! Each thread counts its steps. What it accesses between step `k` and the next is seen by others
-//! only through step `k + 1`; the access that a step itself makes is seen through step `k`. A
-//! vector clock says which steps of others come before.
+//! Each thread counts its steps. Others see what it accesses between step `k` and the next only
+//! through step `k + 1`; they see the access that a step itself makes through step `k`. A vector
+//! clock says which steps of others come before.
 //!
 //! # Forgetting
-//! Storage is fixed. Where something had to be forgotten, [`HiddenRaces::forgot`] says so, and
-//! nothing may be claimed. An access is given up without loss when a later one stands for it:
-//! ordered after it, to as many bytes at least, conflicting with as much. Whoever is not ordered
-//! with the earlier one is not ordered with the later one either.
+//! Storage is fixed. If something had to be forgotten, [`HiddenRaces::forgot`] says so, and nothing
+//! may be claimed. An access can be dropped without loss if a later one represents it: ordered
+//! after it, to at least as many bytes, conflicting with as much. Whatever is not ordered with the
+//! earlier one is not ordered with the later one either.
 
 use crate::clock::{Clock, THREADS};
 use crate::op::{Class, Op, OpKind};
 
-/// Accesses of a granule that are kept: reads of so many threads, at least.
+/// The accesses kept for a granule: reads of at least this many threads.
 const KEPT: usize = 16;
 const SETS: usize = 1 << 12;
 const WAYS: usize = 8;
@@ -44,12 +43,12 @@ const OBJECTS: usize = 1 << 12;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Touch {
-    /// Where: the program counter.
+    /// The program counter.
     pub pc: u64,
     /// Others know of it if they know of this step of its thread.
     since: u32,
     thread: u16,
-    /// A bit for each byte of the granule.
+    /// One bit for each byte of the granule.
     bytes: u8,
     flags: u8,
 }
@@ -70,12 +69,12 @@ pub enum Act {
     AtomicRead,
     /// An atomic operation that may change something.
     AtomicWrite,
-    /// The block that has the bytes is given back.
+    /// The block that contains the bytes is freed.
     Free,
 }
 
 impl Touch {
-    /// Whether the access was a step of its own.
+    /// Whether the access was a separate step.
     pub fn is_step(&self) -> bool {
         self.flags & STEP != 0
     }
@@ -87,8 +86,8 @@ impl Touch {
 
     fn conflicts(&self, other: &Touch) -> bool {
         let both = self.flags & other.flags;
-        // Atomic operations that are no steps are the standard library's own, which commute. A free
-        // and any other step are dependent, wherever in the block that is.
+        // Atomic operations that are no steps belong to the standard library, and commute. A free
+        // and any other step are dependent, anywhere in the block.
         let excused = both & ATOMIC != 0 || both & STEP != 0 && (self.flags | other.flags) & FREES != 0;
         self.thread != other.thread
             && self.bytes & other.bytes != 0
@@ -96,7 +95,7 @@ impl Touch {
             && !excused
     }
 
-    /// Whoever conflicts with `other` conflicts with this too.
+    /// True if everything that conflicts with `other` conflicts with this too.
     fn stands_for(&self, other: &Touch) -> bool {
         other.bytes & !self.bytes == 0
             && (self.flags & WRITES != 0 || other.flags & WRITES == 0)
@@ -105,19 +104,19 @@ impl Touch {
     }
 }
 
-/// What is known of the accesses to one granule.
+/// The accesses to one granule.
 #[derive(Clone, Copy)]
 struct Cell {
     used: usize,
     kept: [Touch; KEPT],
 }
 
-/// Cells that share a place. What they are of lies in front, together: a search for one touches
-/// little memory.
+/// Cells that share a hash. Their granules are stored together at the front, so that a search
+/// touches little memory.
 #[derive(Clone, Copy)]
 struct Set {
     granules: [u64; WAYS],
-    /// The executions in which they are in use.
+    /// The executions in which the cells are in use.
     executions: [u32; WAYS],
     cells: [Cell; WAYS],
 }
@@ -130,12 +129,12 @@ struct Object {
     read: Clock,
 }
 
-/// One execution's accesses and steps. Zeros are one that [`HiddenRaces::reset`] has not been
-/// called for yet.
+/// The accesses and steps of one execution. All zero is the state before the first
+/// [`HiddenRaces::reset`].
 pub struct HiddenRaces {
     execution: u32,
     forgot: bool,
-    /// Threads that have made a step.
+    /// The number of threads that have made a step.
     count: usize,
     clocks: [Clock; THREADS],
     /// All steps so far, and those before the last step that depends on everything.
@@ -147,10 +146,10 @@ pub struct HiddenRaces {
 }
 
 impl HiddenRaces {
-    /// A new execution begins. Costs as much as there were threads.
+    /// A new execution begins. The cost is proportional to the number of threads.
     pub fn reset(&mut self) {
         if self.execution == u32::MAX {
-            // Tags of the first executions must not be met again.
+            // Tags of the first executions must not recur.
             self.sets.iter_mut().for_each(|s| s.executions = [0; WAYS]);
             self.objects.iter_mut().for_each(|o| o.execution = 0);
             self.execution = 0;
@@ -161,7 +160,7 @@ impl HiddenRaces {
         (self.all, self.global) = (Clock::EMPTY, Clock::EMPTY);
     }
 
-    /// There was not enough room: races of this execution may have been missed.
+    /// True if there was not enough room: races of this execution may have been missed.
     pub fn forgot(&self) -> bool {
         self.forgot
     }
@@ -227,8 +226,8 @@ impl HiddenRaces {
         None
     }
 
-    /// The thread accesses bytes of a granule, by a step of their own or along with the last one.
-    /// Gives an earlier access that nothing orders before this one, and this one.
+    /// The thread accesses bytes of a granule, in a separate step or together with the last one.
+    /// Returns an earlier access that nothing orders before this one, and this one.
     #[inline]
     pub fn access(
         &mut self,
@@ -246,7 +245,7 @@ impl HiddenRaces {
         let set = &mut self.sets[set_of(granule)];
         let cell = match set.find(granule, self.execution) {
             Some(at) => &mut set.cells[at],
-            // Who accesses it later is found out by its being freed.
+            // A later access is detected because the memory is freed.
             None if act == Act::Free => return None,
             None => match set.take(granule, self.execution) {
                 Some(at) => &mut set.cells[at],
@@ -266,10 +265,10 @@ impl HiddenRaces {
         race.map(|old| [old, new])
     }
 
-    /// How many granules it has room for.
+    /// The number of granules that it has room for.
     pub const ROOM: usize = SETS * WAYS;
 
-    /// The granule in one of so many places, if it was accessed in this execution.
+    /// The granule at one of [`ROOM`](Self::ROOM) positions, if it was accessed in this execution.
     pub fn granule(&self, place: usize) -> Option<u64> {
         let (set, way) = (&self.sets[place / WAYS], place % WAYS);
         (set.executions[way] == self.execution).then_some(set.granules[way])
@@ -311,8 +310,7 @@ impl HiddenRaces {
     }
 }
 
-/// Neighbours lie beside each other; the same places of different stacks and arenas do not lie in
-/// one set.
+/// Neighbours are adjacent, but the same offsets of different stacks and arenas are not in one set.
 fn set_of(granule: u64) -> usize {
     ((granule >> 3) as usize).wrapping_add((granule >> 18).wrapping_mul(0x9e37_79b9) as usize >> 4) % SETS
 }
@@ -331,7 +329,7 @@ impl Set {
 }
 
 impl Cell {
-    /// Keeps an access, in place of those that it stands for. False: there was no room.
+    /// Keeps an access, in place of those that it represents. False if there was no room.
     fn keep(&mut self, new: Touch, now: &Clock) -> bool {
         let before = |old: &Touch| old.thread == new.thread || now.covers(old.thread as usize, old.since);
         let mut n = 0;
@@ -357,7 +355,7 @@ mod tests {
     use super::*;
 
     fn detector() -> Box<HiddenRaces> {
-        // On the stack it would be too large in a debug build; there is no unsafe code here.
+        // It would be too large for the stack in a debug build; there is no unsafe code here.
         let empty = Object { key: 0, execution: 0, written: Clock::EMPTY, read: Clock::EMPTY };
         let set = Set {
             granules: [0; WAYS],

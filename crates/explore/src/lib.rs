@@ -1,18 +1,18 @@
-//! Which interleaving next: the search of `raddle explore` after CHESS (*Finding and reproducing
-//! Heisenbugs in concurrent programs*, OSDI 2008).
+//! Which interleaving to try next: the search of `raddle explore` after CHESS (*Finding and
+//! reproducing Heisenbugs in concurrent programs*, OSDI 2008).
 //!
 //! The target executes *orders*, the driver searches. An order is a prefix of choices and a
-//! [`Tail`]; the [`Pilot`] in the target follows the prefix, lets the tail decide the rest, and
+//! [`Tail`]. The [`Pilot`] in the target follows the prefix, lets the tail decide the rest, and
 //! records every [`Step`]. A strategy in the driver reads the trace and makes further orders. Many
-//! orders are under way at once, so strategies hand out several before they see a result, and take
-//! results in any order.
+//! orders run at once, so strategies hand out several before they see a result, and accept results
+//! in any order.
 //!
-//! Two layers: the pilot and the types it shares with the driver need neither std nor an allocator;
-//! what searches is behind the feature `std`. All of it is pure: no file, no thread, no clock, no
-//! randomness but from seeds.
+//! There are two layers. The pilot and the types that it shares with the driver need neither std
+//! nor an allocator; the search is behind the feature `std`. All of it is pure: no file, no thread,
+//! no clock, and randomness only from seeds.
 //!
 //! # Example
-//! Two threads that each make one write; what stands for the target is the middle part.
+//! Two threads make one write each. The inner loop stands for the target.
 //! ```
 //! use raddle_explore::strategy::{DepthFirst, Strategy};
 //! use raddle_explore::{Op, OpKind, Outcome, Pilot, Step, ThreadId, ThreadSet, TraceBuf, TraceView, View};

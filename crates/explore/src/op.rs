@@ -1,6 +1,7 @@
 //! What a thread is about to do, and when the order of two such operations matters.
 
-/// What an operation is. The numbers cross the process boundary: they are added to, never changed.
+/// The kind of an operation. The numbers cross the process boundary: new ones are added, old ones
+/// never change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(u8)]
@@ -11,7 +12,7 @@ pub enum OpKind {
     Exit = 1,
     /// `object` is the id of the new thread.
     Create = 2,
-    /// `object` is the id of the thread waited for; enabled when that has exited.
+    /// `object` is the id of the thread waited for; enabled when it has exited.
     Join = 3,
     /// Takes the mutex or spinlock `object`; enabled when nobody holds it.
     Lock = 4,
@@ -19,13 +20,13 @@ pub enum OpKind {
     TryLock = 5,
     /// Takes the lock `object`, with a deadline that may pass instead as a [`OpKind::TimeOut`].
     TimedLock = 6,
-    /// Gives back the lock `object`, however it was taken.
+    /// Releases the lock `object`, however it was taken.
     Unlock = 7,
     /// Takes the lock `object` for reading.
     ReadLock = 8,
     /// Takes the lock `object` for writing.
     WriteLock = 9,
-    /// Gives up the mutex (`other`) and begins to wait on the condition variable (`object`).
+    /// Releases the mutex (`other`) and begins to wait on the condition variable (`object`).
     CondWait = 10,
     /// Takes the mutex (`other`) again after a signal on the condition variable (`object`).
     CondWake = 11,
@@ -33,11 +34,11 @@ pub enum OpKind {
     CondSignal = 12,
     /// Wakes all waiters of the condition variable `object`.
     CondBroadcast = 13,
-    /// Counts the semaphore `object` down; enabled when it is above zero.
+    /// Decrements the semaphore `object`; enabled when it is above zero.
     SemWait = 14,
-    /// Counts the semaphore `object` up.
+    /// Increments the semaphore `object`.
     SemPost = 15,
-    /// Comes to the barrier `object`, or goes on from it.
+    /// Arrives at the barrier `object`, or continues after it.
     Barrier = 16,
     /// Runs the initialiser of `object`, or waits until it has run.
     Once = 17,
@@ -51,33 +52,33 @@ pub enum OpKind {
     AtomicStore = 21,
     /// Reads and writes the granule `object` in one atomic operation.
     AtomicRmw = 22,
-    /// A fence that is a step of its own; depends on everything.
+    /// A fence that is a separate step; depends on everything.
     Fence = 23,
     /// A plain read of the granule `object`.
     DataRead = 24,
     /// A plain write of the granule `object`.
     DataWrite = 25,
-    /// The thread says that it cannot progress.
+    /// The thread says that it cannot make progress.
     Yield = 26,
     /// A pause; a yield unless `--sleep-is-not-yield` is given.
     Sleep = 27,
-    /// A timed wait that gives up; `object` and `other` are those of what it would have done
+    /// A timed wait that times out; `object` and `other` are those of what it would have done
     /// (`CondWake`, `TimedLock` …).
     TimeOut = 28,
-    /// A wait that returns for no reason; `object` and `other` are those of the `CondWake`.
+    /// A spurious wake-up; `object` and `other` are those of the `CondWake`.
     Spurious = 29,
-    /// `object` is the channel: two operations on one channel are kept in order.
+    /// `object` is the channel: two operations on one channel stay in order.
     Io = 30,
     /// `object` is the thread it is sent to.
     Signal = 31,
-    /// The block from `object` to `other` (exclusive) is given back.
+    /// The block from `object` to `other` (exclusive) is freed.
     Free = 32,
     /// A choice of a value, not of a thread: which waiter of `object`; or, with `other`, which of
     /// the last stores to `object` a load reads.
     Choose = 33,
     /// Anything else; depends on everything.
     Other = 34,
-    /// A timer is set, stopped or asked; its expiry is a `TimeOut` on the same `object`.
+    /// A timer is set, stopped or queried; its expiry is a `TimeOut` on the same `object`.
     Timer = 35,
     /// A lock, a condition variable, a semaphore or a barrier is initialised or destroyed.
     Reset = 36,
@@ -127,7 +128,7 @@ const KINDS: [OpKind; 37] = {
 };
 
 impl OpKind {
-    /// A number that is not known, from another version, is `Other`.
+    /// An unknown number, from another version, is `Other`.
     pub fn from_number(n: u8) -> OpKind {
         KINDS.get(n as usize).copied().unwrap_or(OpKind::Other)
     }
@@ -142,20 +143,20 @@ impl OpKind {
 pub struct Op {
     kind: u8,
     flags: u8,
-    /// Which bytes of the granule `object` are accessed, a bit each; 0 is not known. Of a
+    /// Which bytes of the granule `object` are accessed, one bit each; 0 is unknown. For a
     /// `TimeOut`: the digits of its duration.
     bytes: u8,
-    /// Of a `TimeOut`: the zeros of its duration in nanoseconds, plus 1; 0 is not known.
+    /// For a `TimeOut`: the number of zeros of its duration in nanoseconds, plus 1; 0 is unknown.
     zeros: u8,
-    /// Where in the program: a number that is the same in every schedule. 0 is unknown.
+    /// The location in the program: a number that is the same in every schedule. 0 is unknown.
     pub site: u32,
     /// What is operated on; see each [`OpKind`].
     pub object: u64,
-    /// The second object, where the kind has one.
+    /// The second object, if the kind has one.
     pub other: u64,
 }
 
-/// [`Op::flags`]: the thread says that it cannot progress (section 4.3).
+/// [`Op::flags`]: the thread says that it cannot make progress (section 4.3).
 const YIELDS: u8 = 1;
 /// [`Op::flags`]: a seq_cst fence lies between the thread's last step and this.
 const FENCED: u8 = 2;
@@ -167,13 +168,13 @@ const GLOBAL: u8 = 8;
 /// How an operation relates to others, besides program order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
-    /// Related to nothing: only its own thread can tell.
+    /// Dependent on nothing: only its own thread can tell.
     Local,
     /// Reads its objects.
     Reads,
     /// Changes its objects.
     Writes,
-    /// Related to everything.
+    /// Dependent on everything.
     Global,
 }
 
@@ -184,76 +185,76 @@ impl Op {
         Op { kind: kind as u8, flags, bytes: 0, zeros: 0, site, object, other: 0 }
     }
 
-    /// The same with a second object.
+    /// The operation with a second object.
     pub const fn with_other(self, other: u64) -> Op {
         Op { other, ..self }
     }
 
-    /// Whether fair scheduling takes this operation for a yield: by default `Yield` and `Sleep` are
-    /// (`--sleep-is-not-yield` and detected spin loops change it).
+    /// Sets whether fair scheduling treats this operation as a yield. By default `Yield` and
+    /// `Sleep` are yields (`--sleep-is-not-yield` and detected spin loops change that).
     pub const fn with_yields(self, yields: bool) -> Op {
         let flags = if yields { self.flags | YIELDS } else { self.flags & !YIELDS };
         Op { flags, ..self }
     }
 
-    /// Whether its place among all steps matters: it ends the process, or accesses more than its
-    /// objects name.
+    /// Sets whether its place among all steps matters: it ends the process, or accesses more than
+    /// its objects name.
     pub const fn with_global(self, global: bool) -> Op {
         Op { flags: if global { self.flags | GLOBAL } else { self.flags }, ..self }
     }
 
-    /// Whether a seq_cst fence comes right before this: see `relaxed`.
+    /// Sets whether a seq_cst fence comes right before this: see `relaxed`.
     pub const fn with_fence(self, fenced: bool) -> Op {
         Op { flags: if fenced { self.flags | FENCED } else { self.flags }, ..self }
     }
 
-    /// Whether this store is seq_cst: see `relaxed`.
+    /// Sets whether this store is seq_cst: see `relaxed`.
     pub const fn with_drain(self, drains: bool) -> Op {
         Op { flags: if drains { self.flags | DRAINS } else { self.flags }, ..self }
     }
 
-    /// The same with the bytes that are accessed: `size` of them, from `address` on.
+    /// The operation with the bytes that it accesses: `size` of them, from `address` on.
     pub const fn with_bytes(self, address: u64, size: usize) -> Op {
         let low = if size >= 8 { 0xff } else { (1u8 << size) - 1 };
         Op { bytes: low << (address & 7), ..self }
     }
 
-    /// Which bytes of its granule are accessed, a bit each; 0 is not known.
+    /// Which bytes of its granule are accessed, one bit each; 0 is unknown.
     pub fn bytes(&self) -> u8 {
         self.bytes
     }
 
-    /// The same with how long was waited before giving up, to two digits.
+    /// The operation with the time waited before the time-out, to two digits.
     pub fn with_duration(self, nanoseconds: u64) -> Op {
         let (mut digits, mut zeros) = (nanoseconds, 0);
         while digits > 99 {
-            // Rounded: what a deadline of 5 ms leaves after a look at the clock is 5 ms.
+            // Rounded up: what a deadline of 5 ms leaves after reading the clock is 5 ms.
             digits = if digits > 999 { digits / 10 } else { digits.div_ceil(10).min(100) };
             zeros += 1;
         }
         Op { bytes: digits as u8, zeros: zeros + 1, ..self }
     }
 
-    /// How many nanoseconds were waited before giving up, if that is known.
+    /// The nanoseconds waited before the time-out, if known.
     pub fn duration(&self) -> Option<u64> {
         let zeros = u32::from(self.zeros.checked_sub(1)?);
         Some(u64::from(self.bytes) * 10u64.checked_pow(zeros)?)
     }
 
-    /// The first byte that is accessed, if it is known: two variables may share a granule.
+    /// The first byte that is accessed, if known: two variables may share a granule.
     #[inline]
     pub fn first_byte(&self) -> Option<u64> {
         (self.bytes != 0).then(|| self.object + u64::from(self.bytes.trailing_zeros()))
     }
 
-    /// Whether any of these bytes of its granule, a bit each, are accessed, as far as can be told.
+    /// Whether any of these bytes of its granule, one bit each, are accessed, as far as is known.
     #[inline]
     pub fn touches(&self, bytes: u8) -> bool {
         self.bytes == 0 || bytes == 0 || self.bytes & bytes != 0
     }
 
-    /// Whether this is an access to any of these bytes of the granule, a bit each, or gives it
-    /// back, as far as can be told.
+    /// Whether this accesses any of these bytes of the granule, one bit each, or frees it, as far
+    /// as is known.
     #[inline]
     pub fn covers(&self, granule: u64, bytes: u8) -> bool {
         match self.kind() {
@@ -264,7 +265,7 @@ impl Op {
         }
     }
 
-    /// Whether this is one plain access to several granules, as that of `memset`.
+    /// Whether this is one plain access to several granules, like that of `memset`.
     #[inline]
     fn is_wide(&self) -> bool {
         self.other != 0 && matches!(self.kind(), OpKind::DataRead | OpKind::DataWrite)
@@ -288,14 +289,13 @@ impl Op {
         self.flags & DRAINS != 0
     }
 
-    /// A kind that is not known, from another version, is `Other`: related to everything, so never
-    /// wrong.
+    /// An unknown kind, from another version, is `Other`: dependent on everything, so never wrong.
     #[inline]
     pub fn kind(&self) -> OpKind {
         OpKind::from_number(self.kind)
     }
 
-    /// Whether fair scheduling takes it for a yield.
+    /// Whether fair scheduling treats it as a yield.
     #[inline]
     pub fn yields(&self) -> bool {
         self.flags & YIELDS != 0
@@ -311,8 +311,8 @@ impl Op {
             Yield | Sleep => Class::Local,
             AtomicLoad | DataRead | ReadLock => Class::Reads,
             Fence | Other => Class::Global,
-            // Of a join, or of a wait for a signal or several descriptors: what it was about is not
-            // known from its object.
+            // The object of a time-out of a join, or of a wait for a signal or several descriptors,
+            // does not say what it was about.
             TimeOut if self.object < FIRST_ADDRESS => Class::Global,
             _ => Class::Writes,
         }
@@ -325,8 +325,7 @@ impl Op {
         matches!(self.kind(), AtomicLoad | AtomicStore | AtomicRmw | DataRead | DataWrite | Free)
     }
 
-    /// Whether its object is memory that could be given back: an access, or something to
-    /// synchronise by.
+    /// Whether its object is memory that could be freed: an access, or a synchronisation object.
     #[inline]
     fn lies_in_memory(&self) -> bool {
         use OpKind::*;
@@ -366,7 +365,7 @@ impl Op {
         matches!(self.kind(), AtomicLoad | AtomicRmw | DataRead)
     }
 
-    /// The objects as keys of one space: thread ids do not meet addresses. 0 is none.
+    /// The objects as keys of one space: thread ids do not collide with addresses. 0 is none.
     #[inline]
     pub fn keys(&self) -> [u64; 2] {
         use OpKind::*;
@@ -379,24 +378,24 @@ impl Op {
     }
 }
 
-/// The objects of timers: [`TIMER_STEP`] apart, where no memory is. The first three are those of
-/// `setitimer`.
+/// The objects of timers: [`TIMER_STEP`] apart, where there is no memory. The first three are those
+/// of `setitimer`.
 pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
-/// From one timer to the next in [`TIMERS`].
+/// The distance from one timer to the next in [`TIMERS`].
 pub const TIMER_STEP: u64 = 16;
 
-/// Numbers of threads are below.
+/// Thread numbers are below this.
 const FIRST_ADDRESS: u64 = 1 << 16;
 
 const THREAD_SPACE: u64 = 1 << 63;
 const IO_SPACE: u64 = 1 << 62;
 
 /// Whether the order of two operations of different threads can matter: they touch a common object
-/// and do not both read it. It errs to the safe side: fences, and what is not known, depend on
+/// and do not both read it. This is conservative: fences, and unknown operations, depend on
 /// everything.
 ///
-/// `ReadLock` counts as a read: two readers commute. What ends a read lock is an `Unlock`, which
-/// does not commute with a `WriteLock` that it lets in, nor (conservatively) with another reader.
+/// `ReadLock` counts as a read: two readers commute. An `Unlock` ends a read lock. It does not
+/// commute with a `WriteLock` that it lets in, nor (conservatively) with another reader.
 #[inline]
 pub fn dependent(a: &Op, b: &Op) -> bool {
     match (a.class(), b.class()) {
@@ -429,10 +428,9 @@ fn overlap(a: &Op, b: &Op) -> bool {
     a0 < b1 && b0 < a1
 }
 
-/// As [`dependent`], for sleep sets under fair scheduling. What the fair scheduler lets run depends
-/// on which steps lie between two yields of a thread, so a yield keeps its place among all steps:
-/// with that, equivalent executions have the same priorities, and to leave one of them out loses
-/// nothing.
+/// [`dependent`] for sleep sets under fair scheduling. What the fair scheduler lets run depends on
+/// which steps lie between two yields of a thread, so a yield keeps its place among all steps. Then
+/// equivalent executions have the same priorities, and leaving one of them out loses nothing.
 #[inline]
 pub fn dependent_when_fair(a: &Op, b: &Op) -> bool {
     a.yields() || b.yields() || dependent(a, b)

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::choice::{Choice, Constraint, Next, OrderHeader, Tail, Weight};
 use crate::pilot::Course;
 
-/// One execution to make. The runtime gets everything but `id`, which is the strategy's own.
+/// One execution to make. The runtime gets everything but `id`, which belongs to the strategy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Order {
     /// Tells the strategy which of its orders this was.
     pub id: u64,
-    /// The choices to follow. Where one is not possible, the execution diverges and the tail takes
+    /// The choices to follow. If one is not possible, the execution diverges and the tail takes
     /// over.
     pub prefix: Vec<Choice>,
     /// What decides after the prefix.
@@ -32,13 +32,13 @@ impl Order {
         Order { id, prefix, tail, weights: Vec::new(), constraints: Vec::new() }
     }
 
-    /// An execution again, choice for choice.
+    /// Repeats an execution, choice for choice.
     pub fn replay(choices: impl IntoIterator<Item = Choice>) -> Order {
         Order::after(0, choices.into_iter().collect(), Tail::NonPreemptive { next: Next::Lowest })
     }
 
-    /// What goes before the prefix, the weights and the constraints when the order is sent to the
-    /// target.
+    /// The header that precedes the prefix, the weights and the constraints when the order is sent
+    /// to the target.
     pub fn header(&self, max_steps: u32) -> OrderHeader {
         OrderHeader {
             id: self.id,

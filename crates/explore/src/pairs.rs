@@ -1,15 +1,14 @@
-//! Which operation came after which, by place in the program: the feedback of the guided
-//! strategies.
+//! Which operation came after which, by site in the program: the feedback of the guided strategies.
 //!
-//! A *pair* says that an operation at one place met an object last touched at another. For a read
-//! of memory the other is the write it reads from (RFF's feedback); for a write it is the last
-//! access; for a lock, a condition variable and the like the last operation. A pair also says
-//! whether the other was another thread's. Pairs are the same whichever threads and objects take
-//! part, so that a hundred threads that run the same code have no more pairs than two: that is what
+//! A *pair* says that an operation at one site met an object last touched at another site. For a
+//! read of memory, the other is the write it reads from (RFF's feedback); for a write, the last
+//! access; for a lock, a condition variable and the like, the last operation. A pair also says
+//! whether another thread made the other operation. Pairs are the same whichever threads and
+//! objects take part, so a hundred threads that run the same code have no more pairs than two. That
 //! makes them a measure of what is new.
 //!
-//! Two reads of a thread, one after the other, make a pair of their own: an inconsistent view (the
-//! one value new, the other old) consists of pairs that have each been seen before.
+//! Two consecutive reads of a thread make a pair too: an inconsistent view (one value new, the
+//! other old) consists of pairs that have each been seen before.
 
 use rustc_hash::FxHashMap;
 
@@ -20,21 +19,21 @@ use crate::thread::ThreadId;
 /// A pair, as a number.
 pub type Pair = u64;
 
-/// Where in the program an operation is. Without instrumentation nothing is known but what it does
-/// to what.
+/// The site of an operation in the program. Without instrumentation, only its kind and its object
+/// are known.
 #[inline]
 pub fn place(op: &Op) -> u64 {
     if op.site != 0 { u64::from(op.site) } else { fold(op.object, op.kind() as u64) | 1 << 40 }
 }
 
-/// What was done last to an object.
+/// The last operations on an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     write: Option<(ThreadId, u64)>,
     access: Option<(ThreadId, u64)>,
 }
 
-/// What was done last to each object of an execution, and what each thread read last.
+/// The last operations on each object of an execution, and what each thread read last.
 #[derive(Clone, Debug, Default)]
 pub struct Lasts {
     objects: FxHashMap<u64, Last>,
@@ -48,7 +47,7 @@ impl Lasts {
         self.reads.clear();
     }
 
-    /// `thread` executes `op`. Gives the pairs that this makes.
+    /// `thread` executes `op`. Returns the pairs that this makes.
     pub fn step(&mut self, thread: ThreadId, op: &Op) -> [Option<Pair>; 2] {
         let Some(key) = shared_key(op) else { return [None; 2] };
         let last = self.objects.entry(key).or_default();
@@ -58,7 +57,8 @@ impl Lasts {
         [Some(pair), second.map(|first| view(first, pair))]
     }
 
-    /// The same on a copy that holds only what differs: `self` is the state that was branched from.
+    /// [`step`](Self::step) on a copy that holds only the differences: `self` is the state that was
+    /// branched from.
     pub fn step_aside(&self, aside: &mut Lasts, thread: ThreadId, op: &Op) -> [Option<Pair>; 2] {
         let Some(key) = shared_key(op) else { return [None; 2] };
         let last = aside.objects.get(&key).or_else(|| self.objects.get(&key)).copied().unwrap_or_default();
@@ -72,7 +72,7 @@ impl Lasts {
     }
 }
 
-// What a pair is of is in its lowest bits.
+// The kind of a pair is in its lowest bits.
 const KINDS: u64 = 7;
 const DEADLOCK: u64 = 0;
 const READ: u64 = 1;
@@ -86,7 +86,7 @@ fn is_read(pair: Pair) -> bool {
     pair & KINDS == READ
 }
 
-/// Two reads of a thread, one after the other.
+/// Two consecutive reads of a thread.
 fn view(first: Pair, second: Pair) -> Pair {
     fold(first, second) & !KINDS | VIEW
 }
@@ -96,12 +96,12 @@ pub fn overlap(held_at: u64, taken_at: u64) -> Pair {
     fold(held_at, taken_at) & !KINDS | OVERLAP
 }
 
-/// A value chosen at a place.
+/// A value chosen at a site.
 pub fn choice(at: u64, value: u16) -> Pair {
     fold(at, u64::from(value)) & !KINDS | CHOICE
 }
 
-/// Two threads, each about to wait for a lock of the other's.
+/// Two threads, each about to wait for a lock that the other holds.
 pub fn deadlock(at: u64, other: u64) -> Pair {
     fold(at, other) & !KINDS | DEADLOCK
 }
@@ -132,7 +132,7 @@ fn advanced(last: Last, thread: ThreadId, op: &Op) -> Last {
     Last { write, access: here }
 }
 
-/// How much it is worth to see a pair for the first time.
+/// The value of seeing a pair for the first time.
 pub fn worth(pair: Pair) -> u32 {
     match pair & KINDS {
         DEADLOCK => 32,

@@ -1,16 +1,16 @@
 //! Which accesses need no scheduling point (section 4.4.1).
 //!
-//! If the accesses to a variable are always ordered by other synchronisation, it makes no
-//! difference where among them a thread is preempted, and to interleave there is a waste (Bruening,
-//! Chapin, 2000). So traces of the first executions, made with a point at every access, are looked
-//! at for pairs of conflicting accesses that locks, condition variables, thread creation and the
-//! like leave unordered; the places of such accesses need a point.
+//! If other synchronisation always orders the accesses to a variable, it makes no difference where
+//! among them a thread is preempted, and interleaving there is a waste (Bruening, Chapin, 2000). So
+//! the traces of the first executions, made with a point at every access, are searched for pairs of
+//! conflicting accesses that locks, condition variables, thread creation and the like leave
+//! unordered. The sites of such accesses need a point.
 //!
 //! Deviation: atomic accesses order nothing here, not even accesses to other variables, so that one
-//! clock a thread is enough for all variables. Fewer orders are known, and more points kept.
+//! clock per thread is enough for all variables. Fewer orders are known, and more points are kept.
 //!
-//! "Always" is what the traces have shown. A place that no trace shows as unordered may be so in
-//! one that was not made: [`crate::hidden`] sees it there.
+//! "Always" means in the traces seen. A site that no trace shows as unordered may be so in one that
+//! was not made: [`crate::hidden`] sees it there.
 
 use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +20,7 @@ use crate::op::{Class, Op, OpKind};
 use crate::thread::ThreadId;
 use crate::trace::TraceView;
 
-/// Places of accesses, by what the traces so far say of them.
+/// Sites of accesses, classified by the traces so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Points {
     seen: FxHashSet<u32>,
@@ -28,12 +28,12 @@ pub struct Points {
 }
 
 impl Points {
-    /// No trace has been seen: no place is known.
+    /// No trace has been seen: no site is known.
     pub fn new() -> Points {
         Points::default()
     }
 
-    /// Takes in a trace that was made with a point at every access.
+    /// Evaluates a trace that was made with a point at every access.
     pub fn observe(&mut self, trace: TraceView<'_>) {
         let mut clocks = Clocks::default();
         let mut variables: FxHashMap<u64, Variable> = FxHashMap::default();
@@ -52,22 +52,22 @@ impl Points {
         }
     }
 
-    /// Places that need a point, sorted.
+    /// Sites that need a point, sorted.
     pub fn needed(&self) -> Vec<u32> {
         sorted(self.unordered.iter().copied())
     }
 
-    /// Places that do not, as far as is known, sorted.
+    /// Sites that need none, as far as is known, sorted.
     pub fn not_needed(&self) -> Vec<u32> {
         sorted(self.seen.difference(&self.unordered).copied())
     }
 }
 
-/// Who accesses a granule: the thread, whether plainly, whether to write, and which bytes.
+/// How a granule is accessed: the thread, whether plainly, whether to write, and which bytes.
 type Manner = (ThreadId, bool, bool, u8);
 
-/// The granules on which an execution has a data race: two accesses, not both atomic, that conflict
-/// and that nothing orders. Here atomic operations order too, whatever their memory order is: that
+/// The granules on which an execution has a data race: two conflicting accesses, not both atomic,
+/// that nothing orders. Here atomic operations order too, whatever their memory order is: that
 /// hides races, and never invents one.
 pub fn racy(trace: TraceView<'_>) -> FxHashSet<u64> {
     let mut clocks = Clocks { atomics_order: true, ..Clocks::default() };
@@ -101,7 +101,7 @@ fn sorted(sites: impl Iterator<Item = u32>) -> Vec<u32> {
     sites
 }
 
-/// The last accesses of each thread, with their places.
+/// The last accesses of each thread, with their sites.
 #[derive(Default)]
 struct Variable {
     reads: FxHashMap<ClockThread, (Epoch, u32)>,
@@ -125,7 +125,7 @@ impl Variable {
     }
 }
 
-/// Happens-before by everything but plain accesses to memory.
+/// Happens-before by everything but plain memory accesses.
 #[derive(Default)]
 struct Clocks {
     threads: FxHashMap<ThreadId, VectorClock>,

@@ -1,25 +1,24 @@
-//! The default search: several strategies that take turns, so that nobody need choose.
+//! The default search: several strategies that take turns, so that nobody needs to choose.
 //!
 //! # The first schedules
-//! Most bugs that can be found at all are found early, by one strategy or another; the turns are
-//! arranged so that each has shown its best after a few. Partial-order sampling is first: it finds
-//! in one execution what many orders show. The second, unless it is [known
-//! already](Portfolio::begin_from), is the plain execution, without a preemption, from which
-//! [`Aim`] predicts what single switches would bring; as long as it promises something new it has
-//! every second turn. RFF has most of the others; SURW, PCT and the bounded searches come in
-//! between.
+//! Most bugs that can be found at all are found early, by one strategy or another. The turns are
+//! arranged so that each strategy has shown its best after a few. Partial-order sampling is first:
+//! it finds in one execution what many orders show. The second, unless it is [known
+//! already](Portfolio::begin_from), is the plain execution without a preemption, from which [`Aim`]
+//! predicts the effect of single switches. As long as that promises something new, it has every
+//! second turn. RFF has most of the others; SURW, PCT and the bounded searches come in between.
 //!
 //! # Later
-//! Preemption bounding always gets a quarter of the turns: it alone ends, and when it has,
-//! everything has been explored and so is the portfolio. The other turns go by yield: what share of
-//! its recent executions no strategy had made before, up to the order of independent steps. A
-//! strategy that only repeats gets one turn in `LEAST`.
+//! Preemption bounding always gets a quarter of the turns: it is the only one that ends, and then
+//! everything has been explored and the portfolio ends too. The other turns go by yield: the share
+//! of a strategy's recent executions that no strategy had made before, up to the order of
+//! independent steps. A strategy that only repeats gets one turn in `LEAST`.
 //!
-//! Every execution that is new is shown to all strategies.
+//! All strategies see every new execution.
 //!
 //! # For the driver
 //! What the guided members ask for depends on what they have seen. Orders handed out before the
-//! first results are samples, so to find the first failure in the fewest executions, keep one or
+//! first results are samples. So to find the first failure in the fewest executions, keep one or
 //! two in flight for the first few dozen, and batches after that.
 
 use rustc_hash::FxHashSet;
@@ -33,9 +32,9 @@ use crate::strategy::{
 };
 use crate::trace::{Outcome, TraceView};
 
-/// A strategy that yields nothing gets one turn in so many.
+/// A strategy that yields nothing gets one turn in this many.
 const LEAST: f32 = 40.0;
-/// How many executions are remembered, to tell what is new.
+/// The number of executions that are remembered, to recognise new ones.
 const REMEMBERED: usize = 1 << 21;
 // The members in their order, as [`OPENING`] and the rest refer to them; plain random is the last.
 const PREEMPTION: usize = 0;
@@ -46,7 +45,7 @@ const RFF: usize = 4;
 const PCT: usize = 5;
 const DELAY: usize = 6;
 
-/// Whose turn it is at first. A member with nothing to do now is passed over.
+/// The members that get the first turns. A member with nothing to do now is skipped.
 const OPENING: [usize; 24] = [
     POS, AIM, AIM, RFF, AIM, AIM, RFF, AIM, POS, AIM, RFF, AIM, SURW, AIM, RFF, AIM, PCT, AIM, POS, AIM, RFF,
     SURW, PREEMPTION, DELAY,
@@ -57,7 +56,7 @@ struct Member {
     strategy: AnyStrategy,
     /// The share of recent executions that were new.
     yields: f32,
-    /// Turns are given to the member with the most credit.
+    /// The member with the most credit gets the turn.
     credit: f32,
     schedules: u64,
     new: u64,
@@ -70,7 +69,7 @@ pub struct Portfolio {
     turns: u64,
     seen: FxHashSet<u64>,
     schedules: u64,
-    /// The only schedule there is has been made.
+    /// There is only one schedule, and it has been made.
     only_one: bool,
     #[serde(skip)]
     prints: Prints,
@@ -92,20 +91,20 @@ pub struct Share {
     pub name: &'static str,
     /// Executions of its orders.
     pub schedules: u64,
-    /// Of these, executions that no member had made before.
+    /// The number of executions that no member had made before.
     pub new: u64,
-    /// The member's own view of how far it is.
+    /// The member's own progress.
     pub progress: Progress,
 }
 
-/// An order's id says whose it is in the lowest bits.
+/// The lowest bits of an order's id say whose it is.
 const MEMBER_BITS: u32 = 4;
 
 impl Portfolio {
-    /// All randomness comes from `seed`; `limits` are those of the searches that can end.
+    /// `seed` is the source of all randomness; `limits` apply to the searches that can end.
     pub fn new(seed: u64, limits: Limits) -> Portfolio {
-        // Delay bounding is a helper here: bounds past 3 and large tables are preemption
-        // bounding's.
+        // Delay bounding is only a helper here: preemption bounding covers bounds past 3 and large
+        // tables.
         let helper = Limits {
             bound: limits.bound.min(3),
             states: limits.states / 4,
@@ -133,7 +132,7 @@ impl Portfolio {
         }
     }
 
-    /// The plain execution, without a preemption, is known before the first schedule.
+    /// The plain execution, without a preemption, is already known.
     pub fn begin_from(&mut self, plain: TraceView<'_>) {
         if let AnyStrategy::Aim(aim) = &mut self.members[AIM].strategy {
             aim.begin_from(plain);
@@ -151,7 +150,7 @@ impl Portfolio {
         self.members.iter().map(share).collect()
     }
 
-    /// Who made this order.
+    /// The member that made this order.
     pub fn maker(&self, order: &Order) -> &'static str {
         self.members.get(order.id as usize & ((1 << MEMBER_BITS) - 1)).map_or("", |m| m.strategy.name())
     }
@@ -187,7 +186,7 @@ impl Portfolio {
                 self.members[who].credit -= all;
                 return Some(order);
             }
-            // What it cannot spend it does not save.
+            // It does not save what it cannot spend.
             self.members[who].credit = self.members[who].credit.min(0.0);
         }
         None
@@ -265,7 +264,7 @@ impl Strategy for Portfolio {
     }
 }
 
-/// Whether another schedule than this was possible.
+/// Whether another schedule was possible.
 fn has_choice(trace: &TraceView<'_>) -> bool {
     trace.steps.iter().any(|s| s.is_value() || s.eligible(trace.wide).nth(1).is_some())
 }

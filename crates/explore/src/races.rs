@@ -1,29 +1,29 @@
-//! Data races in the execution under way: plain accesses that happens-before does not order.
+//! Data races in the current execution: plain accesses that happens-before does not order.
 //!
-//! The pure happens-before detector of section 4 of *ThreadSanitizer: data race detection in
-//! practice* (2009), in fixed storage, so that it can run along in every explored execution
-//! (section 3.5 of the CHESS paper has it in some). Who comes after whom is known by the clocks of
-//! [`crate::stale::Model`]; here is what has accessed which memory. Each granule of 8 bytes has a
-//! cell with the last accesses to it; one that conflicts with a new access and that the new one's
-//! clock does not cover is a race. One thread runs at a time, so what is seen is seen for certain,
-//! and seen again in every replay.
+//! This is the pure happens-before detector of section 4 of *ThreadSanitizer: data race detection
+//! in practice* (2009), in fixed storage, so that it can run in every explored execution (section
+//! 3.5 of the CHESS paper runs one in some). The clocks of [`crate::stale::Model`] say who comes
+//! after whom; this module knows who has accessed which memory. Each granule of 8 bytes has a cell
+//! with the last accesses to it. An access that conflicts with a new one and that the new one's
+//! clock does not cover is a race. One thread runs at a time, so what is seen is certain, and is
+//! seen again in every replay.
 //!
-//! Guarantee: what is reported is a race of this execution. Some are not seen:
-//! 1. A cell keeps [`KEPT`] accesses. One is given up without loss when a later one stands for it:
-//!    the same or a later access that is ordered after it, to as many bytes at least, that
-//!    conflicts with as much. Where none is, one is forgotten.
-//! 2. There is room for some thousand granules, in sets of a few by address. Where there is none, a
+//! Guarantee: what is reported is a race of this execution. Some races are missed:
+//! 1. A cell keeps [`KEPT`] accesses. One can be dropped without loss if a later one represents it:
+//!    the same or a later access that is ordered after it, to at least as many bytes, that
+//!    conflicts with as much. If there is none, one is forgotten.
+//! 2. There is room for some thousand granules, in sets of a few by address. If there is no room, a
 //!    granule is forgotten.
-//! 3. Of the accesses of one thread between two of its synchronisation operations the first stands
-//!    for all that are alike.
+//! 3. Among similar accesses of one thread between two of its synchronisation operations, the first
+//!    represents all.
 //!
-//! Forgetting never invents: a race is two accesses that are both at hand.
+//! Forgetting never invents a race: both accesses of a race are stored.
 
 use crate::clock::Clock;
 
-/// Accesses of a granule that are kept.
+/// The number of accesses kept for a granule.
 pub const KEPT: usize = 4;
-/// Callers that are kept with an access.
+/// The number of callers kept with an access.
 pub const CALLERS: usize = 7;
 
 const SETS: usize = 1 << 11;
@@ -33,17 +33,17 @@ const WAYS: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Access {
-    /// The event of its thread.
+    /// The event number within its thread.
     count: u32,
     /// The logical thread.
     pub thread: u16,
-    /// A bit for each byte of the granule.
+    /// One bit for each byte of the granule.
     pub bytes: u8,
     flags: u8,
-    /// How many steps had been made in the execution.
+    /// The number of steps made in the execution by then.
     pub step: u32,
     reserved: u32,
-    /// Program counters, innermost first; 0: there is no further caller.
+    /// Program counters, innermost first; 0: no further caller.
     pub frames: [u64; 1 + CALLERS],
 }
 
@@ -58,7 +58,7 @@ pub enum Deed {
     Read,
     /// A plain write.
     Write,
-    /// The block that has the bytes is given back.
+    /// The block that contains the bytes is freed.
     Free,
     /// Atomic, and changes nothing.
     Load,
@@ -67,8 +67,8 @@ pub enum Deed {
 }
 
 impl Access {
-    /// By event `count` of the thread: [`Clock::next`], taken before whatever order the access
-    /// itself makes.
+    /// An access at event `count` of the thread: [`Clock::next`], taken before the access itself
+    /// orders anything.
     pub fn new(thread: usize, count: u32, step: u32, deed: Deed) -> Access {
         let flags = match deed {
             Deed::Read => 0,
@@ -81,12 +81,12 @@ impl Access {
         Access { count, thread: thread as u16, bytes, flags, step, reserved: 0, frames }
     }
 
-    /// The same, of these bytes of a granule.
+    /// The access, restricted to these bytes of a granule.
     pub fn of(self, bytes: u8) -> Access {
         Access { bytes, ..self }
     }
 
-    /// Whether it gives the block back.
+    /// Whether it frees the block.
     pub fn frees(&self) -> bool {
         self.flags & FREES != 0
     }
@@ -108,7 +108,7 @@ impl Access {
             && self.flags & other.flags & ATOMIC == 0
     }
 
-    /// Whoever conflicts with `other` conflicts with this too.
+    /// True if everything that conflicts with `other` conflicts with this too.
     fn stands_for(&self, other: &Access) -> bool {
         other.bytes & !self.bytes == 0
             && (self.writes() || !other.writes())
@@ -125,17 +125,17 @@ struct Cell {
     kept: [Access; KEPT],
 }
 
-/// One execution's accesses. Zeros are an empty one.
+/// The accesses of one execution. All zero is empty.
 pub struct Races {
     execution: u32,
     cells: [[Cell; WAYS]; SETS],
 }
 
 impl Races {
-    /// Forgets everything, in no time.
+    /// Forgets everything, in constant time.
     pub fn reset(&mut self) {
         if self.execution == u32::MAX {
-            // So late that it does not matter what it costs; a cell must not be taken for one of
+            // This happens so late that its cost does not matter; a cell must not look like one of
             // the first executions.
             self.cells.iter_mut().flatten().for_each(|c| c.execution = 0);
             self.execution = 0;
@@ -143,8 +143,8 @@ impl Races {
         self.execution += 1;
     }
 
-    /// Notes an access by a thread to which `now` happened before, and gives an earlier one with
-    /// which it races. `frames` is asked for the program counters only where they are kept.
+    /// Records an access by a thread to which `now` happened before, and returns an earlier one
+    /// with which it races. `frames` is called for the program counters only if they are kept.
     #[inline]
     pub fn access(
         &mut self,
@@ -155,7 +155,7 @@ impl Races {
     ) -> Option<Access> {
         let cell = self.cell(granule);
         let kept = &mut cell.kept[..cell.used as usize];
-        // Whoever came between has met the one that is there.
+        // Anything in between was compared with the one that is stored.
         if kept.iter().any(|old| (old.thread, old.count) == (new.thread, new.count) && old.stands_for(&new)) {
             return None;
         }
@@ -178,7 +178,7 @@ impl Races {
         let known = set.iter().position(|c| c.granule == granule && c.execution == execution);
         let at = known.unwrap_or_else(|| {
             let free = set.iter().position(|c| c.execution != execution);
-            // Any one will do, so long as it is the same in every replay.
+            // Any one will do, as long as it is the same in every replay.
             let at = free.unwrap_or((granule >> 3) as usize % WAYS);
             (set[at].granule, set[at].execution, set[at].used) = (granule, execution, 0);
             at
@@ -192,7 +192,7 @@ fn set_of(granule: u64) -> usize {
 }
 
 impl Cell {
-    /// Keeps an access, in place of those that it stands for.
+    /// Keeps an access, in place of those that it represents.
     fn keep(&mut self, new: Access, now: &Clock) {
         let before = |old: &Access| old.thread == new.thread || now.covers(old.thread as usize, old.count);
         let mut n = 0;
@@ -211,7 +211,7 @@ impl Cell {
         self.used = n as u32 + 1;
     }
 
-    /// Which one to give up: an atomic one, else one that is ordered before, else a read, else the
+    /// The access to drop: an atomic one, else one that is ordered before, else a read, else the
     /// oldest.
     fn least(&self, before: &dyn Fn(&Access) -> bool) -> usize {
         let find = |wanted: &dyn Fn(&Access) -> bool| self.kept.iter().position(wanted);
@@ -219,7 +219,7 @@ impl Cell {
     }
 }
 
-/// The same for the same race, in every execution: where its two accesses are.
+/// A number for the race by the sites of its two accesses, the same in every execution.
 pub fn number(one: u64, other: u64) -> u32 {
     let (low, high) = (one.min(other), one.max(other));
     let mixed = (low.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ high).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,26 +1,26 @@
 //! Could this execution have behaved in a way that is not sequentially consistent? (Section 4.5.)
 //!
 //! *Effective program verification for relaxed memory models* (Burckhardt, Musuvathi, CAV 2008): a
-//! sequentially consistent execution tells whether store buffers could have made a difference. Take
-//! a load that comes after an own store to another address, with no fence between. Its processor
-//! may do the load while the store still sits in the buffer. If some write `w` to the load's
-//! address comes before the load only because of that program order, the load could have missed
-//! `w`, and no interleaving explains what it then reads: `w` comes before the store, the store
-//! before the load, the load before `w`.
+//! sequentially consistent execution shows whether store buffers could have made a difference. Take
+//! a load that comes after a store of its own thread to another address, with no fence in between.
+//! Its processor may execute the load while the store is still in the buffer. Suppose some write
+//! `w` to the load's address comes before the load only because of that program order. Then the
+//! load could have missed `w`, and no interleaving explains what it then reads: `w` comes before
+//! the store, the store before the load, the load before `w`.
 //!
 //! So two orders are kept as clocks: happens-before (program order, and conflicting accesses in the
 //! order they came), and *relaxed* happens-before, which leaves out program order from a store to a
 //! later load. A write that the first puts before a load and the second does not is a finding.
 //! Read-modify-writes, seq_cst stores, fences and every synchronisation operation empty the buffer.
-//! A load that finds its own last store in the buffer reads it there: that says nothing about when
-//! the store reaches memory, and orders nothing.
+//! A load that finds its own thread's last store in the buffer reads it there: that says nothing
+//! about when the store reaches memory, and orders nothing.
 //!
-//! The paper's theorem is that a program none of whose sequentially consistent executions has a
-//! finding behaves under TSO as it does under sequential consistency. The criterion is stated here
-//! in our own words; on random small programs it is held against brute force with store buffers, in
-//! both directions (`tests/relaxed.rs`). Weaker models (`--memory c11`) allow more than this
-//! monitor looks for. Memory is told apart by the first byte of an access; one variable that is
-//! accessed in several sizes may escape.
+//! The paper's theorem is that a program behaves under TSO as under sequential consistency if none
+//! of its sequentially consistent executions has a finding. The criterion is stated here in our own
+//! words; `tests/relaxed.rs` compares it on random small programs with brute force with store
+//! buffers, in both directions. Weaker models (`--memory c11`) allow more than this monitor looks
+//! for. Memory is identified by the first byte of an access; one variable that is accessed in
+//! several sizes may escape.
 
 use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
 use rustc_hash::FxHashMap;
@@ -33,8 +33,9 @@ use crate::trace::TraceView;
 /// A load that could have missed a write, had a store buffer let a load pass a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Overtaking {
-    /// The step of the store, the load's own thread's, that it may overtake. Nothing if it is in
-    /// another thread that a load overtakes a store, and this is where the effect would be seen.
+    /// The step of the store, by the load's own thread, that the load may overtake. None if the
+    /// load that overtakes a store is in another thread, and this is where the effect would be
+    /// seen.
     pub store: Option<usize>,
     /// The step of the load.
     pub load: usize,
@@ -66,7 +67,7 @@ struct Buffered {
     full: VectorClock,
 }
 
-/// Both orders at a point of an object's history.
+/// Both orders at one moment of an object's history.
 #[derive(Clone, Default)]
 struct Moment {
     full: VectorClock,
@@ -86,8 +87,8 @@ struct Monitor {
     objects: FxHashMap<u64, Object>,
 }
 
-/// Loads and the rest of a thread are counted apart: a load does not come after the stores before
-/// it, so one count would say too much.
+/// Loads and the rest of a thread are counted separately: a load does not come after the stores
+/// before it, so one count would say too much.
 fn component(t: ThreadId, load: bool) -> ClockThread {
     ClockThread(2 * u32::from(t.0) + u32::from(!load))
 }
@@ -139,7 +140,7 @@ impl Thread {
         self.visible.join(&self.issued);
     }
 
-    /// Whether the store of this step is this thread's and may be in the buffer.
+    /// Whether the store of this step belongs to this thread and may be in the buffer.
     fn is_buffered(&self, step: usize) -> bool {
         self.buffer.iter().any(|s| s.step == step)
     }

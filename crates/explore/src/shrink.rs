@@ -1,16 +1,16 @@
-//! The same failure with as few preemptions and switches as can be found.
+//! The same failure with as few preemptions and switches as possible.
 //!
 //! After *A trace simplification technique for effective debugging of concurrent programs*
-//! (Jalbert, Sen, FSE 2010): a schedule is a sequence of *segments*, each the steps of one thread
-//! in a row. To bring two segments of a thread together takes a switch away; to cut the schedule
-//! off and let the rest run without preemption takes away all that follow. A change is kept if the
-//! target still fails in the same way and the execution that it made is simpler. The execution
-//! counts, not the order: an order that cannot be followed is given up on the way, and what comes
-//! of it may be simpler still.
+//! (Jalbert, Sen, FSE 2010): a schedule is a sequence of *segments*, each a run of steps of one
+//! thread. Joining two segments of a thread removes a switch; cutting the schedule off and letting
+//! the rest run without preemption removes all that follow. A change is kept if the target still
+//! fails in the same way and the execution that it made is simpler. The execution counts, not the
+//! order: an order that cannot be followed is abandoned on the way, and the result may be simpler
+//! still.
 //!
-//! Then, with what is left of the budget, preemption bounding looks for the failure below the
-//! number of preemptions reached. If it finds one, that has the fewest; if it ends, the one at hand
-//! has.
+//! Then, with the rest of the budget, preemption bounding looks for the failure below the number of
+//! preemptions reached. If it finds one, that one has the fewest; if it ends without, the current
+//! one has.
 
 use crate::choice::{Choice, Next, Tail};
 use crate::order::Order;
@@ -18,14 +18,14 @@ use crate::strategy::{Limits, PreemptionBounding, Strategy};
 use crate::thread::ThreadId;
 use crate::trace::{Outcome, Trace, choice_of};
 
-/// What became of a failing execution.
+/// The result of shrinking a failing execution.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shrunk {
     /// The simplest execution found that fails in the same way.
     pub trace: Trace,
     /// Executions made.
     pub executions: u64,
-    /// No execution with fewer preemptions fails like this: all have been looked at.
+    /// No execution with fewer preemptions fails like this: all have been tried.
     pub fewest_preemptions: bool,
 }
 
@@ -46,7 +46,7 @@ struct Shrinker<'a> {
     execute: &'a mut dyn FnMut(&Order) -> Trace,
 }
 
-/// What is simpler is smaller.
+/// Simpler traces are smaller.
 fn size(trace: &Trace) -> (usize, usize, usize) {
     (trace.view().preemptions(), trace.view().switches(), trace.steps.len())
 }
@@ -76,12 +76,12 @@ impl Shrinker<'_> {
         let mut cuts = vec![0];
         cuts.extend((1..steps.len()).filter(|i| steps[*i].thread != steps[i - 1].thread));
         for cut in cuts {
-            // To make an order of many steps takes time as well.
+            // Making an order of many steps takes time as well.
             if self.is_spent() {
                 return false;
             }
             for next in [Next::Lowest, Next::Highest, Next::Round] {
-                // Up to the switch, and up to and with it.
+                // Up to the switch, and including it.
                 for keep in [cut, cut + 1] {
                     let prefix = self.best.steps.iter().take(keep).map(choice_of).collect();
                     if self.attempt(&Order::after(0, prefix, Tail::NonPreemptive { next })) {
@@ -93,7 +93,7 @@ impl Shrinker<'_> {
         false
     }
 
-    /// Brings two segments of a thread together, the last first.
+    /// Joins two segments of a thread, the last first.
     fn join_segments(&mut self) -> bool {
         let segments = segments(&self.best);
         for i in (0..segments.len()).rev() {
@@ -116,8 +116,7 @@ impl Shrinker<'_> {
         false
     }
 
-    /// Looks for the failure with fewer preemptions. True if it is known that there is none with
-    /// fewer than now.
+    /// Looks for the failure with fewer preemptions. True if there is none with fewer than now.
     fn look_below(&mut self) -> bool {
         let Some(bound) = self.best.view().preemptions().checked_sub(1) else { return true };
         let limits = Limits { bound: bound as u32, ..Limits::default() };

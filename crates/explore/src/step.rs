@@ -1,5 +1,5 @@
 //! One step of an execution, as the runtime records it and the strategies read it, without
-//! conversion in between.
+//! conversion.
 
 use crate::op::Op;
 use crate::thread::{Members, ThreadId, ThreadSet};
@@ -8,44 +8,45 @@ use crate::thread::{Members, ThreadId, ThreadSet};
 /// threads that fair scheduling lets run. At a choice of values ([`Step::n_values`] > 0) the thread
 /// is the one that makes it.
 ///
-/// Plain data: 40 bytes, no padding, and any bits are a step (wrong ones are a wrong step, nothing
-/// worse), so that shared memory can be read in place.
+/// Plain data: 40 bytes, no padding, and any bits are a valid step, though perhaps a wrong one. So
+/// shared memory can be read in place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Step {
     /// What the thread did; at a choice of values, what the choice is about.
     pub op: Op,
-    /// Who made the step.
+    /// The thread that made the step.
     pub thread: ThreadId,
-    /// How many values there were to choose from; 0 at a choice of threads.
+    /// The number of values to choose from; 0 at a choice of threads.
     pub n_values: u16,
     /// The value chosen, below `n_values`.
     pub value: u16,
     /// How the choice came about.
     pub flags: StepFlags,
-    /// Threads 0 to 63, or, with [`StepFlags::WIDE`], an index into the wide words and how many a
-    /// set takes.
+    /// Threads 0 to 63, or, with [`StepFlags::WIDE`], an index into the wide words and the number
+    /// of words of a set.
     set: u64,
 }
 
-/// What else the pilot knows of a step.
+/// Further facts that the pilot knows about a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct StepFlags(pub u16);
 
 impl StepFlags {
-    /// The sets are in the wide words: first the eligible threads, then the reluctant among them.
+    /// The sets are in the wide words: first the eligible threads, then the reluctant ones among
+    /// them.
     pub const WIDE: StepFlags = StepFlags(1);
-    /// The choice was the prefix's, not the tail's.
+    /// The prefix made the choice, not the tail.
     pub const FROM_PREFIX: StepFlags = StepFlags(2);
-    /// The thread of the step before could have gone on: it is eligible, did not yield, and is not
-    /// reluctant. To choose another is a preemption.
+    /// The thread of the previous step could have gone on: it is eligible, did not yield, and is
+    /// not reluctant. Choosing another is a preemption.
     pub const CAN_CONTINUE: StepFlags = StepFlags(4);
     /// It could have gone on, and another was chosen.
     pub const PREEMPTION: StepFlags = StepFlags(8);
-    /// Fair scheduling holds back somebody who is enabled.
+    /// Fair scheduling holds back an enabled thread.
     pub const HELD_BACK: StepFlags = StepFlags(16);
 
     /// Whether any of the bits of `flag` is set.
@@ -54,7 +55,7 @@ impl StepFlags {
         self.0 & flag.0 != 0
     }
 
-    /// Adds the bits of `flag` if `on`; never takes any away.
+    /// Adds the bits of `flag` if `on`; never removes any.
     #[inline]
     pub const fn with(self, flag: StepFlags, on: bool) -> StepFlags {
         if on { StepFlags(self.0 | flag.0) } else { self }
@@ -62,12 +63,12 @@ impl StepFlags {
 }
 
 impl Step {
-    /// A step of which nothing more is known.
+    /// A step without further information.
     pub fn bare(thread: ThreadId, op: Op) -> Step {
         Step { op, thread, ..Step::default() }
     }
 
-    /// The eligible threads, as words of a set. `wide` is the trace's.
+    /// The eligible threads, as words of a set. `wide` belongs to the trace.
     #[inline]
     pub fn eligible_words<'a>(&'a self, wide: &'a [u64]) -> &'a [u64] {
         if !self.flags.has(StepFlags::WIDE) {
@@ -77,7 +78,7 @@ impl Step {
         wide.get(at..at + n).unwrap_or(&[])
     }
 
-    /// The eligible threads that are reluctant: about to time out, or to wake for no reason.
+    /// The eligible threads that are reluctant: about to time out, or to wake up spuriously.
     #[inline]
     pub fn reluctant_words<'a>(&self, wide: &'a [u64]) -> &'a [u64] {
         if !self.flags.has(StepFlags::WIDE) {
@@ -92,13 +93,13 @@ impl Step {
         ((self.set >> 8) as usize, (self.set & 0xff) as usize)
     }
 
-    /// The threads that could have been chosen. `wide` is the trace's.
+    /// The threads that could have been chosen. `wide` belongs to the trace.
     #[inline]
     pub fn eligible<'a>(&'a self, wide: &'a [u64]) -> Members<'a> {
         Members::of(self.eligible_words(wide))
     }
 
-    /// Whether the thread was eligible and reluctant. `wide` is the trace's.
+    /// Whether the thread was eligible and reluctant. `wide` belongs to the trace.
     #[inline]
     pub fn is_reluctant(&self, t: ThreadId, wide: &[u64]) -> bool {
         self.reluctant_words(wide).get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
@@ -111,7 +112,7 @@ impl Step {
     }
 }
 
-/// A trace as it is being written, into memory of the caller's.
+/// A trace that is being written, into memory of the caller.
 #[derive(Debug)]
 pub struct TraceBuf<'a> {
     steps: &'a mut [Step],
@@ -125,8 +126,8 @@ pub struct TraceBuf<'a> {
 pub struct TraceFull;
 
 impl<'a> TraceBuf<'a> {
-    /// Goes on at `len` steps and `wide_len` wide words, as an earlier `TraceBuf` on the same
-    /// memory left them; 0 and 0 begin a trace.
+    /// Continues at `len` steps and `wide_len` wide words, where an earlier `TraceBuf` on the same
+    /// memory stopped; 0 and 0 begin a trace.
     pub fn resume(steps: &'a mut [Step], wide: &'a mut [u64], len: usize, wide_len: usize) -> TraceBuf<'a> {
         TraceBuf { steps, wide, len, wide_len }
     }

@@ -1,27 +1,26 @@
 //! Logical threads and sets of them.
 
-/// How many logical threads one execution may have.
+/// The maximum number of logical threads in one execution.
 pub const MAX_THREADS: usize = 1024;
 
 const WORDS: usize = MAX_THREADS / 64;
 
-/// A logical thread. The runtime numbers them, the first is 0; the same schedule gives the same
-/// numbers.
+/// A logical thread. The runtime numbers them from 0; the same schedule gives the same numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct ThreadId(pub u16);
 
 impl ThreadId {
-    /// For tables with one entry a thread.
+    /// The index for tables with one entry per thread.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A set of threads. Only as many words are looked at as the highest member ever inserted needs, so
-/// that sets of few threads cost a word or two: every word from `used` on is zero.
+/// A set of threads. Only as many words are read as the highest member ever inserted needs, so that
+/// sets of few threads cost a word or two: every word from `used` on is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ThreadSet {
@@ -50,14 +49,14 @@ impl ThreadSet {
         ThreadSet { words: [0; WORDS], used: 0 }
     }
 
-    /// The words that may be other than zero.
+    /// The words that may be nonzero.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words[..self.used as usize]
     }
 
-    /// A set from words as [`ThreadSet::words`] gives them; words past [`MAX_THREADS`] are left
-    /// out.
+    /// A set from words as [`ThreadSet::words`] returns them; words past [`MAX_THREADS`] are
+    /// ignored.
     pub fn from_words(words: &[u64]) -> ThreadSet {
         let mut set = ThreadSet::new();
         let n = words.len().min(WORDS);
@@ -82,7 +81,7 @@ impl ThreadSet {
         }
     }
 
-    /// Has no effect if the thread is no member.
+    /// Has no effect if the thread is not a member.
     #[inline]
     pub fn remove(&mut self, t: ThreadId) {
         if let Some(w) = self.words.get_mut(t.index() / 64) {
@@ -90,11 +89,11 @@ impl ThreadSet {
         }
     }
 
-    /// Leaves no member.
+    /// Removes all members.
     #[inline]
     pub fn clear(&mut self) {
         if self.used <= 1 {
-            // Few programs have more than 64 threads, and this is done at every step.
+            // Few programs have more than 64 threads, and this happens at every step.
             self.words[0] = 0;
             self.used = 0;
             return;
@@ -139,14 +138,14 @@ impl ThreadSet {
         self.used = self.used.max(other.used);
     }
 
-    /// Leaves the members that are also in `other`.
+    /// Keeps the members that are also in `other`.
     pub fn intersect_with(&mut self, other: &ThreadSet) {
         for (a, b) in self.words[..self.used as usize].iter_mut().zip(&other.words) {
             *a &= b;
         }
     }
 
-    /// Takes away the members of `other`.
+    /// Removes the members of `other`.
     pub fn subtract(&mut self, other: &ThreadSet) {
         for (a, b) in self.words[..self.used as usize].iter_mut().zip(&other.words) {
             *a &= !b;
@@ -159,19 +158,19 @@ impl ThreadSet {
         self.words().iter().zip(other.words()).any(|(a, b)| a & b != 0)
     }
 
-    /// The least member.
+    /// The smallest member.
     #[inline]
     pub fn first(&self) -> Option<ThreadId> {
         self.iter().next()
     }
 
-    /// The greatest member.
+    /// The largest member.
     pub fn last(&self) -> Option<ThreadId> {
         let (i, w) = self.words().iter().enumerate().rev().find(|(_, w)| **w != 0)?;
         Some(ThreadId((i * 64) as u16 + 63 - w.leading_zeros() as u16))
     }
 
-    /// The first member after `t`, going round.
+    /// The first member after `t`, wrapping around.
     #[inline]
     pub fn next_after(&self, t: ThreadId) -> Option<ThreadId> {
         let start = t.index() + 1;

@@ -15,11 +15,11 @@ pub enum Outcome {
         /// The monitor's number for the kind of failure.
         what: u32,
     },
-    /// Nobody is enabled, and not everybody has ended.
+    /// No thread is enabled, and not all have ended.
     Deadlock,
     /// The execution goes on, fairly, without progress.
     Livelock,
-    /// Cut off after the most steps an execution may take.
+    /// Cut off after the maximum number of steps of an execution.
     StepLimit,
     /// The target vanished and left no trace to rely on.
     Lost,
@@ -45,7 +45,7 @@ pub struct TraceView<'a> {
     pub divergence: Option<u32>,
 }
 
-/// A trace, kept.
+/// An owned trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Trace {
     /// In the order of the execution.
@@ -76,12 +76,12 @@ impl<'a> TraceView<'a> {
         }
     }
 
-    /// The choices that lead to this execution, and with any tail to this execution again.
+    /// The choices that lead to this execution. As a prefix, with any tail, they lead to it again.
     pub fn choices(&self) -> impl Iterator<Item = Choice> + 'a {
         self.steps.iter().map(choice_of)
     }
 
-    /// Switches away from a thread that could have gone on.
+    /// The number of switches away from a thread that could have gone on.
     pub fn preemptions(&self) -> usize {
         self.steps.iter().filter(|s| s.flags.has(StepFlags::PREEMPTION)).count()
     }
@@ -91,12 +91,12 @@ impl<'a> TraceView<'a> {
         self.steps.windows(2).filter(|w| w[0].thread != w[1].thread).count()
     }
 
-    /// How many threads have made a step.
+    /// The number of threads that have made a step.
     pub fn threads(&self) -> usize {
         self.steps.iter().map(|s| s.thread.index() + 1).max().unwrap_or(0)
     }
 
-    /// The first step at which another execution did otherwise, if it did.
+    /// The first step at which another execution differs, if it does.
     pub fn first_difference(&self, other: &TraceView<'_>) -> Option<usize> {
         let same =
             |(a, b): &(&Step, &Step)| a.op == b.op && choice_of(a) == choice_of(b) && a.thread == b.thread;
@@ -106,7 +106,7 @@ impl<'a> TraceView<'a> {
     }
 }
 
-/// The choice that a step was.
+/// The choice that a step represents.
 #[inline]
 pub fn choice_of(step: &Step) -> Choice {
     if step.is_value() { Choice::value(step.value) } else { Choice::thread(step.thread) }

@@ -6,8 +6,8 @@ use crate::thread::ThreadId;
 const NONE: u32 = u32::MAX;
 
 /// A cursor through a trace that knows the next step of every thread. Until a thread makes that
-/// step, it is what the thread has pending: so a trace tells what the threads not chosen would have
-/// done.
+/// step, it is the thread's pending operation. So a trace tells what the threads not chosen would
+/// have done.
 #[derive(Clone, Debug, Default)]
 pub struct Upcoming {
     next: Vec<u32>,
@@ -15,7 +15,7 @@ pub struct Upcoming {
 }
 
 impl Upcoming {
-    /// At the beginning of the trace.
+    /// Moves to the beginning of the trace.
     pub fn begin(&mut self, steps: &[Step]) {
         self.next.clear();
         self.following.clear();
@@ -30,7 +30,7 @@ impl Upcoming {
         }
     }
 
-    /// Past step `i`, which must be the next of the trace.
+    /// Moves past step `i`, which must be the next of the trace.
     #[inline]
     pub fn pass(&mut self, i: usize, step: &Step) {
         self.next[step.thread.index()] = self.following[i];
@@ -48,9 +48,9 @@ impl Upcoming {
         self.following.get(i).filter(|i| **i != NONE).map(|i| *i as usize)
     }
 
-    /// The thread's pending step, if it makes one. What a waiting thread does next can change
-    /// without its doing (a signal makes a wake-up of a time-out), but not what it does it to: the
-    /// kind may be wrong, the objects are right.
+    /// The thread's pending step, if it makes one. A waiting thread's next step can change without
+    /// its doing (a signal turns a time-out into a wake-up), but not its objects: the kind may be
+    /// wrong, the objects are right.
     #[inline]
     pub fn pending<'a>(&self, t: ThreadId, steps: &'a [Step]) -> Option<&'a Step> {
         Some(&steps[self.next(t)?])

@@ -1,10 +1,10 @@
-//! The states that a bounded search has been through, each with the least cost it was reached at.
+//! The states that a bounded search has visited, each with the least cost at which it was reached.
 
 use serde::{Deserialize, Serialize};
 
-/// States with their costs. One word a state: the lowest bits of the fingerprint make room for the
-/// cost, which leaves 59 bits to tell states apart. When the table has its full size and is three
-/// quarters full, new states are no longer remembered: less is pruned, nothing is lost.
+/// States with their costs. One word per state: the cost replaces the lowest bits of the
+/// fingerprint, which leaves 59 bits to distinguish states. When the table has its full size and is
+/// three quarters full, new states are no longer remembered: less is pruned, nothing is lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Visited {
     slots: Vec<u64>,
@@ -22,7 +22,7 @@ impl Visited {
         Visited { slots: vec![0; max_slots.min(1024)], used: 0, max_slots }
     }
 
-    /// States remembered.
+    /// The number of states remembered.
     pub fn len(&self) -> usize {
         self.used
     }
@@ -45,7 +45,7 @@ impl Visited {
         slot != 0 && slot & COST <= encode(cost)
     }
 
-    /// The state is reached at this cost. False if it has been before, at this cost or less.
+    /// The state is reached at this cost. False if it was reached before, at this cost or less.
     #[inline]
     pub fn enter(&mut self, state: u64, cost: u32) -> bool {
         let mut at = self.find(state);
@@ -91,8 +91,8 @@ impl Visited {
     }
 }
 
-/// The cost as the lowest bits of a slot: never 0, which is an empty slot's; costs from 30 on are
-/// one.
+/// The cost as the lowest bits of a slot: never 0, which marks an empty slot. Costs from 30 on are
+/// the same.
 fn encode(cost: u32) -> u64 {
     u64::from(cost).min(COST - 1) + 1
 }

@@ -45,8 +45,8 @@ impl LockMode {
     }
 }
 
-/// What a SIGNAL and a WAIT meet at. Objects of the program and the lives of threads have names of
-/// their own, so that no address of the program can collide with a thread.
+/// The ID at which a SIGNAL and a WAIT meet. Objects of the program and lives of threads have
+/// separate names, so that no address of the program can collide with a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SyncId {
     /// An object of the program, by its address: a condition variable, a semaphore, an annotation.
@@ -233,7 +233,7 @@ pub enum EventKind {
     Wait(SyncId),
     /// The bytes are fresh: what happened there before concerned another object.
     Alloc(ByteRange),
-    /// The bytes are given back.
+    /// The bytes are freed.
     Free(ByteRange),
     /// An access to an atomic object, with what it synchronises.
     Atomic {

@@ -119,7 +119,7 @@ pub enum History {
 /// What the initialization state is kept of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granule {
-    /// Each byte has a state of its own.
+    /// Each byte has its own state.
     Byte,
     /// Each aligned group of eight bytes has one state.
     EightBytes,
@@ -386,8 +386,7 @@ impl Machine {
             }
         }
         for known in told.iter() {
-            // A stretch that this call hears of must end here, or its future would count as heard
-            // of.
+            // A period that this call learns of must end here, or it would learn its future too.
             if self.sync.thread(known.thread).clock.epoch(known.thread) == known {
                 self.sync.advance(known.thread);
             }

@@ -74,7 +74,7 @@ impl Memory {
         self.bytes.range(range.bytes()).map(|(_, state)| state)
     }
 
-    /// Nobody may rely any more on what was said at the publication of these bytes.
+    /// Cancels the publication of these bytes: later accesses learn nothing from it.
     pub fn unpublish(&mut self, range: ByteRange) {
         for (_, state) in self.bytes.range_mut(range.bytes()) {
             state.published.clear();

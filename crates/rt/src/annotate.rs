@@ -2,7 +2,7 @@
 //! `dynamic_annotations.h`, and TSan's public interface. `raddle/annotations.h` maps helgrind's
 //! names onto these.
 //!
-//! In a program that no driver watches they do nothing.
+//! They do nothing in a program that no driver watches.
 
 use core::ffi::{c_char, c_int};
 
@@ -18,7 +18,7 @@ use crate::interpose::process;
 use crate::interpose::thread::set_name;
 use raddle_wire::record::{LockKind, MisuseKind, Record};
 
-/// Counts up or down what is ignored from now on.
+/// Changes the counts of what is ignored from now on.
 pub fn ignore(reads: i32, writes: i32) {
     let mut t = current();
     t.ignore_reads = t.ignore_reads.saturating_add_signed(reads);
@@ -35,8 +35,8 @@ fn lock(mut t: Current, address: usize, mode: Mode, tried: bool) {
     sync::locked(t, address, taking);
 }
 
-/// A lock that annotations describe is taken while it cannot be free. In the child of a fork it
-/// can: the thread that held it is gone.
+/// Reports an annotated lock that is taken while it cannot be free. In the child of a fork it can
+/// be: the thread that held it is gone.
 fn check_lock(mut t: Current, address: usize, taking: Taking) {
     if !sync::is_held_by_writer(address) || process::is_forked_child() {
         return;
@@ -66,7 +66,7 @@ fn unlock(mut t: Current, address: usize, mode: Mode) {
     sync::unlocking(t, address);
 }
 
-/// A lock is made. `flags`: of [`tsan_mutex`].
+/// A lock is made. For `flags` see [`tsan_mutex`].
 fn create(address: usize, flags: u32) {
     sync::destroyed(address);
     if flags & tsan_mutex::LINKER_INIT != 0 {
@@ -76,8 +76,8 @@ fn create(address: usize, flags: u32) {
     }
 }
 
-/// A lock that the linker has initialised is not destroyed: it may be used until the process ends.
-/// Neither is one that is said not to be static now, and was not when it was made.
+/// A lock that the linker initialised is not destroyed: it may be used until the process ends.
+/// Neither is a lock that is declared not static now, but was not declared so when it was made.
 fn destroy(mut t: Current, address: usize, flags: u32) {
     let made = sync::creation(address);
     let was_static = flags & tsan_mutex::NOT_STATIC != 0 && made != Creation::NotStatic;
@@ -91,12 +91,12 @@ fn destroy(mut t: Current, address: usize, flags: u32) {
     sync::destroyed(address);
 }
 
-/// Annotations of order have keys of their own: an atomic at the same address has its own rules.
+/// Order annotations have their own keys: an atomic at the same address follows its own rules.
 fn order_key(address: usize) -> usize {
     address | 1 << 55
 }
 
-/// Exports functions that do nothing unless a driver watches; `t` is the thread, whose caller is
+/// Exports functions that do nothing unless a driver watches. `t` is the thread, whose caller is
 /// known.
 macro_rules! annotation {
     ($($(#[$meta:meta])* $name:ident($($a:ident: $ty:ty),* $(,)?) |$t:ident| $body:block)*) => {$(
@@ -115,8 +115,7 @@ macro_rules! annotation {
     )*};
 }
 
-/// What comes before and what after, by annotation: for the detector, or for the explored
-/// execution.
+/// Happens-before annotations, for the detector or for the explored execution.
 fn promises(address: usize) {
     if explore::is_on() {
         explore::memory::promises(address);
@@ -133,8 +132,8 @@ fn expects(address: usize) {
     }
 }
 
-/// A signal of a condition variable is a promise, and goes to the variable of that address as well:
-/// what waits for it may be a function of the C library.
+/// A signal of a condition variable is a promise, and also goes to the variable at that address:
+/// its waiter may be a function of the C library.
 fn signals(cv: usize) {
     promises(cv);
     if !explore::is_on() && is_active() && current().known {
@@ -149,7 +148,7 @@ fn waits(cv: usize) {
     }
 }
 
-/// Exports annotations of order, whose last argument is an address: what is done with it.
+/// Exports order annotations, whose last argument is an address, with what they do.
 macro_rules! order {
     ($($name:ident($($a:ident: $ty:ty),* => $address:ident) $body:expr;)*) => {$(
         const _: () = {
@@ -198,10 +197,10 @@ annotation! {
     AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| {
         unlock(t, address, if is_write != 0 { Mode::Write } else { Mode::Read })
     }
-    /// The bytes are about to be published safely: an arc from here to every later access. To the
-    /// detector they are as good as never touched.
+    /// The bytes are about to be published safely: an edge from here to every later access. The
+    /// detector treats them as never touched.
     AnnotatePublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
-    /// The bytes belong to this thread again: an arc from all earlier accesses to here.
+    /// The bytes belong to this thread again: an edge from all earlier accesses to here.
     AnnotateUnpublishMemoryRange(file: File, line: c_int, address: usize, size: usize) |t| { range::clear(address, size) }
     AnnotateNewMemory(file: File, line: c_int, address: usize, size: usize) |t| {
         crate::detect::objects::remove_range(address, size);
@@ -221,13 +220,13 @@ annotation! {
     AnnotateFlushExpectedRaces(file: File, line: c_int) |t| {}
     AnnotateIgnoreReadsBegin(file: File, line: c_int) |t| { ignore(1, 0) }
     AnnotateIgnoreReadsEnd(file: File, line: c_int) |t| { ignore(-1, 0) }
-    /// Reads as well, as ThreadSanitizer has it: what stands between these is a library's (Archer's
-    /// reductions), which reads what it is about to write.
+    /// Ignores reads as well, like ThreadSanitizer: the code in between belongs to a library
+    /// (Archer's reductions), which reads what it is about to write.
     AnnotateIgnoreWritesBegin(file: File, line: c_int) |t| { ignore(1, 1) }
     AnnotateIgnoreWritesEnd(file: File, line: c_int) |t| { ignore(-1, -1) }
     AnnotateIgnoreSyncBegin(file: File, line: c_int) |t| { t.ignore_sync = t.ignore_sync.saturating_add(1) }
     AnnotateIgnoreSyncEnd(file: File, line: c_int) |t| { t.ignore_sync = t.ignore_sync.saturating_sub(1) }
-    /// Races that are met while it is off are not reported.
+    /// Races that occur while it is off are not reported.
     AnnotateEnableRaceDetection(file: File, line: c_int, enable: c_int) |t| { report::enable(enable != 0) }
     /// A queue of producers and consumers: each element taken out comes after all that were put in.
     AnnotatePCQCreate(file: File, line: c_int, queue: usize) |t| { sync::destroyed(order_key(queue)) }
@@ -262,7 +261,7 @@ annotation! {
     __tsan_mutex_post_divert(m: usize, flags: u32) |t| {}
 }
 
-/// Unlocking returns how often a recursive mutex was held, which is always once here.
+/// Returns how often a recursive mutex was held, which is always once here.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_mutex_pre_unlock(m: usize, _flags: u32) -> c_int {
     if is_active() {
@@ -280,7 +279,7 @@ mod tsan_mutex {
     pub const TRY_LOCK_FAILED: u32 = 1 << 5;
 }
 
-/// A fiber of TSan's interface: a shadow call stack that the thread goes on with. Fibers of one
+/// A fiber of TSan's interface: a shadow call stack on which the thread continues. Fibers of one
 /// thread are ordered as the thread runs them.
 struct Fiber {
     stack: *mut usize,
@@ -296,7 +295,7 @@ extern "C" fn __tsan_create_fiber(_flags: u32) -> *mut Fiber {
     fiber
 }
 
-/// The stack the thread is on, as a fiber to come back to.
+/// The thread's current stack, as a fiber to return to.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_get_current_fiber() -> *mut Fiber {
     let mut t = current();
@@ -351,19 +350,19 @@ fn expect(mut t: Current, address: usize, description: Text) {
     log::write(&Record::ExpectRace { address: address as u64, size: 1, stack, description: text });
 }
 
-/// A program may ask whether a detector runs, to spend less.
+/// A program may ask whether a detector runs, to do less work.
 #[unsafe(no_mangle)]
 extern "C" fn RunningOnValgrind() -> c_int {
     is_active() as c_int
 }
 
-/// How much slower the program is than without, as far as its timeouts are concerned.
+/// How much slower the program is than without raddle, for its timeouts.
 #[unsafe(no_mangle)]
 extern "C" fn ValgrindSlowdown() -> f64 {
     if is_active() { 10.0 } else { 1.0 }
 }
 
-/// What some programs ask a race detector about itself.
+/// Some programs query a race detector about itself.
 #[unsafe(no_mangle)]
 extern "C" fn ThreadSanitizerQuery(_query: Text) -> Text {
     c"0".as_ptr()

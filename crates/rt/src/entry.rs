@@ -1,7 +1,7 @@
 //! Entry points: exported functions that need to know where they were called from.
 
 /// Exports `$name` as a jump to `$to`. It stores the caller's address and stack pointer in the
-/// thread. In an explored program it also stores the other registers that a call preserves, by which
+/// thread. In an explored program it also stores the other callee-saved registers, by which
 /// `explore::circle` recognises a thread that has returned to an earlier state: six stores that the
 /// detector does not pay for. All argument registers keep their values.
 macro_rules! entry {

@@ -1,14 +1,14 @@
-//! A pointer to something that there is one of, used like a reference.
+//! A pointer to something that exists once, used like a reference.
 //!
-//! The runtime is entered again and again on one stack: an interposed function calls the C library,
-//! which calls an interposed function; a scheduling point runs a signal handler. Each finds the
-//! same thread-local block and the same state. A function that returned `&'static mut` to them
-//! would hand out references that alias, and the compiler may rely on it that none do.
+//! The runtime is re-entered on one stack: an interposed function calls the C library, which calls
+//! an interposed function; a scheduling point runs a signal handler. Each finds the same
+//! thread-local block and the same state. A function that returned `&'static mut` to them would
+//! hand out aliasing references, and the compiler may assume that there are none.
 //!
-//! A [`Handle`] is a pointer. Each access through it makes a reference of its own, which ends with
-//! the expression, the block or the call that it is made for. Whoever makes such a reference last
-//! longer sees to it that nobody asks for another meanwhile. It costs nothing: no count, no flag.
-//! It stays in its thread, because a pointer cannot be sent.
+//! A [`Handle`] is a pointer. Each access through it makes its own reference, which ends with the
+//! expression, the block or the call that it is made for. Code that keeps such a reference longer
+//! must make sure that nobody asks for another meanwhile. This costs nothing: no count, no flag. A
+//! handle stays in its thread, because a pointer cannot be sent.
 
 /// See the module.
 pub struct Handle<T>(*mut T);
@@ -24,7 +24,7 @@ impl<T> Copy for Handle<T> {}
 
 impl<T> Handle<T> {
     /// # Safety
-    /// What it points to lives as long as anybody uses the handle, and other threads leave it alone
+    /// The target lives as long as anybody uses the handle, and other threads do not touch it
     /// meanwhile.
     #[inline(always)]
     pub unsafe fn new(at: *mut T) -> Handle<T> {

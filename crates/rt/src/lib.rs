@@ -6,13 +6,13 @@
 //!
 //! ```text
 //! tsan_abi/    probes that the compilers call: accesses, atomics, function entry and exit
-//! interpose/   functions of the C and C++ libraries that synchronise, allocate, copy, block or end threads
-//! annotate/    dynamic annotations (section 5 of the paper), and those of helgrind and of TSan's public interface
+//! interpose/   C and C++ library functions that synchronise, allocate, copy, block or end threads
+//! annotate/    annotations: dynamic (section 5 of the paper), helgrind's, TSan's public interface
 //! detect/      the detector
 //! explore/     the scheduler: one thread at a time, by the driver's orders
 //! tsvd/        calls of thread-unsafe functions, redirected and delayed
 //! trace/       what each access of an explored execution read or wrote, for `conseq`
-//! relocated/   copied code of a program without probes of its own: what it calls, how it is put in place
+//! relocated/   copied code of a program without probes: what it calls, how it is installed
 //! hub/         session, config, plan, log, modules
 //! mode         which of these the process is for
 //! ```

@@ -111,8 +111,8 @@ unsafe extern "C" fn __runtime_memset() {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_memmove(to: *mut u8, from: *const u8, n: usize) -> *mut u8 {
-    // SAFETY: the caller's, as for memmove. The accesses are volatile, so that the compiler does
-    // not turn the loop into a memmove.
+    // SAFETY: by the caller's contract, as for memmove. The accesses are volatile, so that the
+    // compiler does not turn the loop into a memmove.
     unsafe {
         if (to as usize).wrapping_sub(from as usize) >= n {
             (0..n).for_each(|i| to.add(i).write_volatile(from.add(i).read_volatile()));
@@ -125,7 +125,7 @@ unsafe extern "C" fn __runtime_memmove(to: *mut u8, from: *const u8, n: usize) -
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
-    // SAFETY: the caller's, as for memcmp.
+    // SAFETY: by the caller's contract, as for memcmp.
     unsafe {
         for i in 0..n {
             let (x, y) = (a.add(i).read_volatile(), b.add(i).read_volatile());
@@ -139,14 +139,14 @@ unsafe extern "C" fn __runtime_memcmp(a: *const u8, b: *const u8, n: usize) -> i
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_bcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe { __runtime_memcmp(a, b, n) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __runtime_strlen(s: *const u8) -> usize {
     let mut n = 0;
-    // SAFETY: the caller's, as for strlen.
+    // SAFETY: by the caller's contract, as for strlen.
     while unsafe { s.add(n).read_volatile() } != 0 {
         n += 1;
     }

@@ -53,7 +53,7 @@ pub fn pages(len: usize) -> *mut u8 {
 
 /// Like [`pages`], or `None` if the system has no such room.
 pub fn try_pages(len: usize) -> Option<*mut u8> {
-    // What cannot be had anyway must not move the place of what comes next.
+    // A request that cannot succeed must not move the place of the next one.
     const MOST: usize = 1 << 44;
     if len > MOST {
         return None;
@@ -196,7 +196,7 @@ pub fn sleep_ms(ms: i64) {
     sleep_us(ms * 1000);
 }
 
-/// Of a clock that only goes on.
+/// The time of a monotonic clock.
 pub fn milliseconds() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let clock = libc::CLOCK_MONOTONIC as usize;
@@ -238,12 +238,12 @@ unsafe extern "C" {
     pub static environ: *const *const c_char;
 }
 
-/// How much of a block of the C library's allocator can be used: its `malloc_usable_size`, which
-/// has no internal name. By the public one a program that is linked with another allocator
-/// (jemalloc) gets that allocator's.
+/// The usable size of a block of the C library's allocator: its `malloc_usable_size`, which has no
+/// internal name. In a program that is linked with another allocator (jemalloc), the public name
+/// leads to that allocator's function.
 ///
 /// # Safety
-/// The block is one of that allocator, and not freed; or null.
+/// The block belongs to that allocator and is not freed; or it is null.
 pub unsafe fn block_size(p: *mut c_void) -> usize {
     const IN_USE_BELOW: usize = 1;
     const MAPPED: usize = 2;
@@ -251,8 +251,8 @@ pub unsafe fn block_size(p: *mut c_void) -> usize {
     if p.is_null() {
         return 0;
     }
-    // SAFETY: before each block is its size, with three flags. A block of the heap also has the
-    // first word of the next, one that was mapped for itself has two words before it.
+    // SAFETY: the size of each block, with three flags, precedes it. A block of the heap also has
+    // the first word of the next; a block with its own mapping has two words before it.
     let size = unsafe { p.cast::<usize>().sub(1).read() };
     let header = if size & MAPPED != 0 { 16 } else { 8 };
     (size & !(IN_USE_BELOW | MAPPED | OF_OTHER_ARENA)).saturating_sub(header)

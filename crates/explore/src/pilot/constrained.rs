@@ -1,16 +1,16 @@
 //! A scheduler after that of RFF: *Greybox fuzzing for concurrency testing* (Wolff, Shi, Duck,
 //! Mathur, Roychoudhury, ASPLOS 2024).
 //!
-//! A constraint says that a read at one place is to get, or not to get, its value from a write at
-//! another. The scheduler holds threads back so that it comes about:
+//! A constraint says that a read at one site should get, or should not get, its value from a write
+//! at another. The scheduler holds threads back to bring that about:
 //!
 //! - wanted: the read waits until the write is the last one to its object; then other writes to
-//!   that object wait until the read has been done;
-//! - wanted from the initial value: writes to the object wait until the read has been done;
+//!   that object wait until the read has happened;
+//! - wanted from the initial value: writes to the object wait until the read has happened;
 //! - not wanted: the read waits while the write is the last one to its object.
 //!
-//! When everybody is held back, nobody is: a constraint may be impossible, and the run must come to
-//! its end. Among those not held back, partial-order sampling decides.
+//! If all threads are held back, none is: a constraint may be impossible, and the run must come to
+//! its end. Partial-order sampling decides among the threads that are not held back.
 
 use super::View;
 use crate::choice::{Constraint, MAX_CONSTRAINTS};
@@ -19,11 +19,11 @@ use crate::thread::ThreadSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// The write has not been made, or has been overwritten.
+    /// The write has not happened, or has been overwritten.
     Waiting,
     /// It is the last write to this object.
     Current(u64),
-    /// The read has been done as wanted.
+    /// The read has happened as wanted.
     Done,
 }
 
@@ -81,9 +81,9 @@ impl Constrained {
     }
 }
 
-/// The release of a block counts as a write to it: whoever reads afterwards reads what is gone. So
-/// do the accesses that a constraint names as reads, which before a release may be writes, or a
-/// lock's.
+/// Freeing a block counts as a write to it: whoever reads afterwards reads freed memory. The
+/// accesses that a constraint names as reads count as reads, although before a free they may be
+/// writes, or operations on a lock.
 fn writes(op: &Op) -> bool {
     op.is_memory_write() || op.kind() == OpKind::Free
 }
@@ -107,7 +107,7 @@ fn held_back(op: &Op, c: &Constraint, state: State) -> bool {
     }
     match state {
         State::Done => false,
-        // The initial value is gone for good: nothing to wait for.
+        // The initial value is gone for good: there is nothing to wait for.
         State::Waiting => reads && c.write != 0,
         State::Current(_) => writes(op) && !reads && op.site != c.write && touches(op, c, state),
     }

@@ -1,18 +1,18 @@
-//! The pilot: it sits in the target and says, at each scheduling point, which thread is next.
+//! The pilot: it runs in the target and decides, at each scheduling point, which thread is next.
 //!
 //! An order is a *prefix* of choices to follow and a [`Tail`] that decides afterwards (the replay
 //! and record phases of section 4.1). The pilot follows the prefix, keeps the schedule fair
 //! throughout (`fair`), and tells the runtime what to write into the trace. It allocates nothing
-//! and knows nothing of the program beyond what the [`View`] shows, so the same order on the same
-//! program gives the same run, in either back end.
+//! and knows only what the [`View`] shows of the program. So the same order on the same program
+//! gives the same run, in either back end.
 //!
-//! A prefix that cannot be followed (the thread is not eligible, or a choice of a value comes
-//! where one of a thread was recorded) is given up at that step, and the tail takes over, so that
-//! the run comes to its end (section 4.2); [`Pilot::divergence`] tells where.
+//! A prefix that cannot be followed (the thread is not eligible, or a choice of a value comes where
+//! one of a thread was recorded) is abandoned at that step. The tail takes over, so that the run
+//! comes to its end (section 4.2); [`Pilot::divergence`] says where.
 //!
 //! *Reluctant* threads are those whose next step is a time-out or a spurious wake-up. They may run
-//! at any time, but in a real program rarely do: a deterministic tail lets them run only when
-//! nobody else can, a random one considers them once in [`RELUCTANCE`] steps.
+//! at any time, but in a real program rarely do. A deterministic tail lets them run only when no
+//! other thread can; a random one considers them once in [`RELUCTANCE`] steps.
 
 mod constrained;
 mod pct;
@@ -26,7 +26,7 @@ use crate::step::{StepFlags, TraceBuf, TraceFull};
 use crate::thread::{ThreadId, ThreadSet};
 use raddle_base::rng::Rng;
 
-/// A random tail considers reluctant threads once in so many steps.
+/// A random tail considers reluctant threads once in this many steps.
 pub const RELUCTANCE: u32 = 8;
 
 /// What the pilot sees at a scheduling point.
@@ -34,9 +34,9 @@ pub const RELUCTANCE: u32 = 8;
 pub struct View<'a> {
     /// The threads whose pending operation would not block. At least one.
     pub enabled: &'a ThreadSet,
-    /// Those whose pending operation is a `TimeOut` or `Spurious`.
+    /// The threads whose pending operation is a `TimeOut` or `Spurious`.
     pub reluctant: &'a ThreadSet,
-    /// What each thread does next, by thread; for enabled threads it must be there.
+    /// The pending operation of each thread; required for enabled threads.
     pub pending: &'a [Op],
 }
 
@@ -47,7 +47,7 @@ impl View<'_> {
     }
 }
 
-/// The order to follow, apart from its prefix, which is shown to the pilot at each choice.
+/// The order to follow without its prefix, which the pilot gets at each choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
     /// What decides after the prefix.
@@ -66,8 +66,8 @@ impl Course<'_> {
     }
 }
 
-/// See the module's description. About 700 KB, of which few pages are ever touched; all zero at
-/// first, so that a static one costs nothing in the file.
+/// See the module's description. About 700 KB, of which few pages are ever touched; initially all
+/// zero, so that a static one costs nothing in the file.
 #[derive(Debug)]
 pub struct Pilot {
     step: u32,
@@ -107,7 +107,7 @@ impl Default for Pilot {
 }
 
 impl Pilot {
-    /// Before the first execution; [`Pilot::begin`] starts one.
+    /// The state before the first execution; [`Pilot::begin`] starts one.
     pub const fn new() -> Pilot {
         Pilot {
             step: 0,
@@ -168,7 +168,7 @@ impl Pilot {
         mode
     }
 
-    /// The thread to make the next step. `prefix` is the order's, the same at each call.
+    /// The thread that makes the next step. `prefix` is the order's, the same at each call.
     #[inline]
     pub fn choose(&mut self, prefix: &[Choice], view: &View<'_>) -> ThreadId {
         if let Some(last) = self.last {
@@ -201,7 +201,7 @@ impl Pilot {
 
     /// The value to take, below `n`, at a choice of values by the running thread. 0 is what would
     /// ordinarily happen, and what deterministic tails take. A choice among fewer than two is no
-    /// choice: it is not to be asked for, nor recorded.
+    /// choice: it must not be asked for, nor recorded.
     pub fn choose_value(&mut self, prefix: &[Choice], n: u16) -> u16 {
         let (value, from_prefix) = match self.prefix_says(prefix, Choice::as_value, |_, v| v < n) {
             Some(value) => (value, true),
@@ -215,14 +215,14 @@ impl Pilot {
         value
     }
 
-    /// Writes down the choice that [`Pilot::choose`] has just made.
+    /// Records the choice that [`Pilot::choose`] has just made.
     #[inline]
     pub fn record(&self, view: &View<'_>, trace: &mut TraceBuf<'_>) -> Result<(), TraceFull> {
         let thread = self.last.unwrap_or_default();
         trace.push_thread(thread, self.last_op, self.flags, &self.eligible, view.reluctant)
     }
 
-    /// Writes down the choice that [`Pilot::choose_value`] has just made.
+    /// Records the choice that [`Pilot::choose_value`] has just made.
     pub fn record_value(
         &self,
         op: Op,
@@ -243,12 +243,12 @@ impl Pilot {
         self.step
     }
 
-    /// The threads that the last choice was among.
+    /// The threads among which the last choice was made.
     pub fn eligible(&self) -> &ThreadSet {
         &self.eligible
     }
 
-    /// What else there is to know of the last choice.
+    /// The flags of the last choice.
     pub fn flags(&self) -> StepFlags {
         self.flags
     }
@@ -275,7 +275,7 @@ impl Pilot {
         choice
     }
 
-    /// Tails with a memory keep it up to date through the prefix too.
+    /// Tails with memory update it during the prefix too.
     #[inline]
     fn before_choice(&mut self, view: &View<'_>) {
         match self.mode {
@@ -327,7 +327,7 @@ impl Pilot {
         chosen.unwrap_or_default()
     }
 
-    /// A thread that has just yielded lets others go first, though fairness would let it run.
+    /// A thread that has just yielded lets others go first, even if fairness would let it run.
     fn after_yield(&self, pick: impl Fn(&ThreadSet) -> Option<ThreadId>) -> Option<ThreadId> {
         let mut others = self.candidates;
         if let Some(last) = self.last.filter(|_| self.last_op.yields()) {

@@ -5,9 +5,8 @@
 //! among `length`, the running thread's priority falls below all others. A bug of depth `d` among
 //! `n` threads and `k` steps is found with probability at least `1 / (n * k^(d-1))`.
 //!
-//! Deviation: a thread's priority is a hash of the seed and its id rather than a place in a
-//! permutation, so that nothing need be known of how many threads there will be; ties have
-//! probability 2^-50.
+//! Deviation: a thread's priority is a hash of the seed and its id rather than a position in a
+//! permutation, so that the number of threads need not be known. Ties have probability 2^-50.
 
 use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
 use raddle_base::rng::{Rng, mix};
@@ -46,8 +45,8 @@ impl Pct {
         self.next_rank = MAX_POINTS as u8 + 1;
     }
 
-    /// Step number `step` is `thread`'s. If it is a point of change, the thread runs this step and
-    /// then falls.
+    /// Step number `step` belongs to `thread`. If it is a point of change, the thread runs this
+    /// step and then falls.
     #[inline]
     pub(super) fn stepped(&mut self, step: u32, thread: ThreadId) {
         if self.points[..self.n_points].contains(&step) && thread.index() < MAX_THREADS {

@@ -1,12 +1,13 @@
 //! POS: *Partial order aware concurrency sampling* (Yuan, Yang, Gu, CAV 2018).
 //!
-//! Each pending operation has a random priority, and the highest is executed. When it has been, the
-//! operations that race with it (that depend on it, of other threads) draw new priorities: so for
-//! each pair of racing operations both orders stay likely, however the rest of the schedule went.
+//! Each pending operation has a random priority, and the highest is executed. After that, the
+//! operations that race with it (those of other threads that depend on it) draw new priorities. So
+//! for each pair of racing operations both orders stay likely, however the rest of the schedule
+//! went.
 //!
-//! Deviation: with an even seed, threads are created and started before anything else is done, so
-//! that all of them are there to race; else, the more threads there are, the likelier it is that
-//! the first has ended before the last is born. An odd seed is the paper's algorithm.
+//! Deviation: with an even seed, threads are created and started before anything else, so that all
+//! of them are there to race. Otherwise, the more threads there are, the more likely it is that the
+//! first has ended before the last is created. An odd seed gives the paper's algorithm.
 
 use super::View;
 use crate::op::{Op, OpKind, dependent};
@@ -49,7 +50,7 @@ impl Pos {
             }
         }
         self.known.union_with(enabled);
-        // A thread that its own step has blocked draws when it is seen again.
+        // A thread that its own step has blocked draws again when it is next enabled.
         if let Some((t, _)) = done.filter(|(t, _)| !enabled.contains(*t)) {
             self.known.remove(t);
         }

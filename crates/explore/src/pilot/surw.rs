@@ -3,14 +3,14 @@
 //!
 //! A random walk that picks threads evenly favours interleavings in which short threads come early.
 //! If the number of operations left in each thread is known, and threads are picked in proportion
-//! to it, every interleaving is equally likely. Doing this for the *interesting* operations alone
-//! keeps the rest from diluting it: the thread that makes the next interesting operation is
-//! *intended* beforehand, by weight; the others may run, but wait before interesting operations of
-//! their own.
+//! to it, every interleaving is equally likely. Doing this only for the *interesting* operations
+//! keeps the rest from diluting it. The thread that makes the next interesting operation is
+//! *intended* beforehand, by weight; the others may run, but wait before their own interesting
+//! operations.
 //!
-//! A thread that does not exist yet lends its weight to the one that will create it. If all that
-//! can run wait for an intended thread that cannot, the intention is drawn anew among those that
-//! can.
+//! A thread that does not exist yet lends its weight to the one that will create it. If all threads
+//! that can run wait for an intended thread that cannot, the intention is drawn anew among those
+//! that can.
 
 use super::View;
 use crate::choice::Weight;
@@ -24,7 +24,7 @@ pub(super) struct Surw {
     intended: Option<ThreadId>,
     seen: ThreadSet,
     n: usize,
-    /// What a thread has left, with its unborn descendants.
+    /// What a thread has left, including its descendants that do not exist yet.
     left: [u32; MAX_THREADS],
     parent: [ThreadId; MAX_THREADS],
 }
@@ -117,7 +117,7 @@ impl Surw {
     fn draw(&self, rng: &mut Rng, among: &ThreadSet) -> Option<ThreadId> {
         let total: u64 = among.iter().map(|t| u64::from(self.weight(t))).sum();
         if total == 0 {
-            // They do more than was expected of them: each as likely.
+            // They do more than expected: each has equal probability.
             return among.nth(rng.below(among.len()));
         }
         let mut at = rng.draw() % total;

@@ -9,7 +9,7 @@ pub struct Store {
     pub thread: u16,
     /// The event of that thread; 0: the initial value, which happened before everything.
     pub count: u32,
-    /// When it was first written or read by a seq_cst operation; 0: never.
+    /// When a seq_cst operation first wrote or read it; 0: never.
     pub sc_at: u32,
     /// What an acquire that reads it comes after.
     pub sync: Clock,
@@ -22,7 +22,7 @@ impl Store {
         Store { value, thread: 0, count: 0, sc_at: 0, sync: Clock::EMPTY, first_read: [0; THREADS] }
     }
 
-    /// Is the store, or a read of it, among what has happened?
+    /// True if the store, or a read of it, has happened before.
     fn is_seen(&self, clock: &Clock) -> bool {
         clock.covers(self.thread as usize, self.count) || clock.covers_any(&self.first_read)
     }
@@ -36,7 +36,7 @@ pub struct Location {
     first: u8,
     len: u8,
     stores: [Store; HISTORY],
-    /// How often, in a row, each thread has read something older than the newest.
+    /// How often in a row each thread has read something older than the newest store.
     pub stale: [u8; THREADS],
 }
 
@@ -50,7 +50,7 @@ impl Location {
         stale: [0; THREADS],
     };
 
-    /// Forgets all but the value that is there.
+    /// Forgets everything but the current value.
     pub fn begin(&mut self, size: u8, value: u128) {
         (self.size, self.mixed, self.first, self.len) = (size, false, 0, 1);
         self.stores[0] = Store::initial(value);
@@ -61,7 +61,7 @@ impl Location {
         (self.first as usize + self.len as usize - 1 - back) % HISTORY
     }
 
-    /// The store that is `back` before the newest.
+    /// The store `back` positions before the newest.
     pub fn store(&mut self, back: usize) -> &mut Store {
         let at = self.at(back);
         &mut self.stores[at]
@@ -84,8 +84,8 @@ impl Location {
         *self.store(0) = store;
     }
 
-    /// From how many stores, newest first, may a thread with this clock read? The first that it has
-    /// seen is the last that it may read.
+    /// The number of stores, newest first, that a thread with this clock may read. The first that
+    /// it has seen is the last that it may read.
     pub fn readable(&self, clock: &Clock, fences: &Clock, order: AtomicOrder) -> usize {
         let sc = order == AtomicOrder::SeqCst;
         let seen = |s: &Store| {

@@ -1,54 +1,54 @@
-//! What else could this load have read? Stale values, as C11 allows them.
+//! Stale values, as C11 allows them: what else a load could have read.
 //!
 //! After C11Tester (Luo, Demsky, *C11Tester: A Race Detector for C/C++ Atomics*, ASPLOS 2021) and
-//! loom. Threads run one at a time, and memory holds the newest values; beside it the model keeps,
-//! for each atomic object, the last stores. A load may read each of them that the rules below do
+//! loom. Threads run one at a time, and memory holds the newest values. In addition, the model
+//! keeps the last stores to each atomic object. A load may read any of them that the rules below do
 //! not forbid, and which one is a choice like that of the next thread. So an execution is an
-//! interleaving and, at some loads, an older value: enough to show what a missing acquire or
-//! release does.
+//! interleaving with older values at some loads: enough to show what a missing acquire or release
+//! does.
 //!
-//! The rules, as C++20 has them (C11 with the repairs of P0668), with *clocks* for happens-before:
+//! The rules, as in C++20 (C11 with the repairs of P0668), with *clocks* for happens-before:
 //!
 //! - **Coherence.** A load reads no store older than one that happened before it, or than one that
 //!   was read by something that happened before it. Each store has the event that made it and, by
-//!   thread, the first event that read it; the first store from the new end of which one is in the
-//!   thread's clock is the last that may be read.
+//!   thread, the first event that read it. Going back from the newest store, the first one with
+//!   such an event in the thread's clock is the last that may be read.
 //! - **Release and acquire.** A release store carries its thread's clock; an acquire load that
-//!   reads it joins that. A relaxed store carries the clock of its thread's last release fence;
-//!   what a relaxed load reads is kept for the next acquire fence. A read-modify-write carries on
-//!   what the store it reads carried: the release sequence.
+//!   reads it joins that clock. A relaxed store carries the clock of its thread's last release
+//!   fence; what a relaxed load reads is kept for the next acquire fence. A read-modify-write
+//!   passes on what the store it reads carried: the release sequence.
 //! - **seq_cst.** The order of the execution is the total order S. An operation of S reads nothing
 //!   older than what an earlier one of S has written or read in the same object. A fence of S
-//!   orders both sides: all that happened before a fence is seen after a later fence and by later
-//!   loads of S, and what S has written or read before a fence is seen after it. For the values of
-//!   atomics this is the same as if fences synchronised with each other, since a clock has no other
-//!   use here than to say which stores can be read.
+//!   orders both sides: everything that happened before a fence is seen after a later fence and by
+//!   later loads of S, and what S has written or read before a fence is seen after it. For the
+//!   values of atomics this is the same as if fences synchronised with each other, since the only
+//!   use of a clock here is to say which stores can be read.
 //! - **Read-modify-writes** read the newest store: nothing may come between.
 //! - **Other synchronisation** ([`Model::acquire`], [`Model::release`], [`Model::create`],
 //!   [`Model::join`]) joins clocks as well.
 //!
-//! Every execution of the model is one that C++20 allows (but for the deviations 2 and 3, which
-//! only leave some out); that the stores a load may read are exactly those that the axioms allow,
-//! for the modification order and S of the execution, is tested on random programs.
+//! Every execution of the model is one that C++20 allows (except for deviations 2 and 3, which only
+//! leave some out). Tests on random programs check that the stores a load may read are exactly
+//! those that the axioms allow, for the modification order and S of the execution.
 //!
 //! Deviations. All of them leave out behaviours; none adds one.
 //! 1. Modification order is the order of the execution, and a load reads from stores that came
-//!    before it. So load buffering and the weak outcome of 2+2W are never seen. C11Tester has more
-//!    of the second, by a graph of constraints.
+//!    before it. So load buffering and the weak outcome of 2+2W are never seen. C11Tester covers
+//!    more of the second, with a graph of constraints.
 //! 2. A compare-and-exchange that fails reads the newest value too.
-//! 3. Of each object the last [`HISTORY`] stores are kept. A thread reads something older than the
+//! 3. The last [`HISTORY`] stores of each object are kept. A thread reads something older than the
 //!    newest at most [`PATIENCE`] times in a row, so that loops that wait for a value end: the
 //!    standard asks that stores become visible in a reasonable time.
 //! 4. `consume` is `acquire`, as in every compiler.
 //! 5. Objects that are accessed in more than one size, or for which there is no room, are not
-//!    modelled: they are read as they are, and every access synchronises with every other. The same
-//!    holds for locks and the like beyond their room, which count as one. With more than
-//!    [`THREADS`] threads the newest is all there is.
-//! 6. A plain write begins an object anew: see [`Model::forget`]. So does one that is not seen, by
-//!    code without probes; since it may have been a release, it carries what all threads have done.
+//!    modelled: loads read the current value, and every access synchronises with every other. The
+//!    same holds for locks and the like for which there is no room, which count as one. With more
+//!    than [`THREADS`] threads only the newest value is read.
+//! 6. A plain write begins an object anew: see [`Model::forget`]. So does an unseen write by
+//!    uninstrumented code; since it may have been a release, it carries what all threads have done.
 //! 7. Two seq_cst loads count as independent in the search, but the value of a store that is not
 //!    seq_cst, once read by one, binds the other; the opposite order may be left out. Acquire and
-//!    release fences concern their own thread alone and are no steps of their own.
+//!    release fences concern only their own thread and are not separate steps.
 
 mod location;
 mod table;
@@ -59,9 +59,9 @@ use table::Table;
 
 pub use crate::clock::THREADS;
 
-/// Stores of an object that are kept.
+/// The number of stores kept for an object.
 pub const HISTORY: usize = 8;
-/// Stale reads in a row.
+/// The maximum number of stale reads in a row.
 pub const PATIENCE: u8 = 3;
 
 const LOCATIONS: usize = 512;
@@ -86,7 +86,7 @@ pub enum AtomicOrder {
 }
 
 impl AtomicOrder {
-    /// By the numbers of the compilers' `__ATOMIC_*`, which may have hints above.
+    /// By the numbers of the compilers' `__ATOMIC_*`, which may have hints in higher bits.
     pub fn from_number(n: i32) -> AtomicOrder {
         match n & 7 {
             0 => AtomicOrder::Relaxed,
@@ -108,12 +108,12 @@ impl AtomicOrder {
     }
 }
 
-/// An atomic object, and what memory holds there before the operation.
+/// An atomic object, and its value in memory before the operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AtomicObject {
-    /// Where it starts.
+    /// Its address.
     pub address: u64,
-    /// Bytes, up to 16.
+    /// Its size in bytes, up to 16.
     pub size: u8,
     /// Zero beyond the size.
     pub value: u128,
@@ -123,9 +123,9 @@ pub struct AtomicObject {
 struct Thread {
     /// What has happened before its next event.
     now: Clock,
-    /// What its relaxed loads have read: joined by an acquire fence.
+    /// What its relaxed loads have read; an acquire fence joins it.
     read: Clock,
-    /// Its clock at the last release fence: what relaxed stores carry.
+    /// Its clock at the last release fence, which relaxed stores carry.
     released: Clock,
 }
 
@@ -133,31 +133,31 @@ impl Thread {
     const EMPTY: Thread = Thread { now: Clock::EMPTY, read: Clock::EMPTY, released: Clock::EMPTY };
 }
 
-/// One execution's atomics. Begins, and begins again, with [`Model::reset`]; memory full of zeros
-/// is one that was reset.
+/// The atomics of one execution. [`Model::reset`] begins each execution; all zero is equal to a
+/// model that was reset.
 pub struct Model {
     threads: [Thread; THREADS],
-    /// Threads whose state may differ from [`Thread::EMPTY`].
+    /// The number of threads whose state may differ from [`Thread::EMPTY`].
     count: usize,
-    /// Too many threads: nothing is modelled any more.
+    /// There are too many threads: nothing is modelled any more.
     off: bool,
-    /// The time of S.
+    /// The current time of S.
     time: u32,
     /// What has happened before some fence of S.
     fences: Clock,
     table: Table<LOCATIONS>,
-    /// A bit for each block of 16 bytes in which there may be a location, by a hash: most of what
-    /// is written to has none.
+    /// A bit for each block of 16 bytes that may contain a location, by hash: most memory that is
+    /// written has none.
     filter: [u64; FILTER],
     locations: [Location; LOCATIONS],
     objects: Table<OBJECTS>,
     clocks: [Clock; OBJECTS],
-    /// Of all objects for which there was no room.
+    /// The clock of all objects for which there was no room.
     rest: Clock,
 }
 
 impl Model {
-    /// No thread, no object.
+    /// No threads and no objects.
     pub const EMPTY: Model = Model {
         threads: [Thread::EMPTY; THREADS],
         count: 0,
@@ -172,7 +172,7 @@ impl Model {
         rest: Clock::EMPTY,
     };
 
-    /// Forgets everything. Costs as much as was used.
+    /// Forgets everything. The cost is proportional to what was used.
     pub fn reset(&mut self) {
         self.threads[..self.count].fill(Thread::EMPTY);
         (self.count, self.off, self.time) = (0, false, 0);
@@ -182,7 +182,7 @@ impl Model {
         self.objects.clear();
     }
 
-    /// From how many stores may the load read? 1: from the newest only.
+    /// The number of stores that the load may read. 1: only the newest.
     pub fn candidates(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder) -> usize {
         if !self.knows(thread) {
             return 1;
@@ -195,7 +195,7 @@ impl Model {
         location.readable(&self.threads[thread].now, &self.fences, order)
     }
 
-    /// The thread loads the store that is `back` before the newest, `back` being below
+    /// The thread loads the store `back` positions before the newest; `back` is below
     /// [`Model::candidates`].
     pub fn load(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder, back: usize) -> u128 {
         if !self.knows(thread) {
@@ -218,7 +218,7 @@ impl Model {
         }
     }
 
-    /// The thread reads the newest store and puts `value` in its place.
+    /// The thread reads the newest store and replaces it by `value`.
     pub fn rmw(&mut self, thread: usize, place: AtomicObject, order: AtomicOrder, value: u128) {
         if !self.knows(thread) {
             return;
@@ -252,15 +252,15 @@ impl Model {
         }
     }
 
-    /// What has happened before the thread's next event. None: there are too many threads.
+    /// What has happened before the thread's next event. None if there are too many threads.
     ///
-    /// Whoever counts accesses by [`Clock::next`] can tell by [`Clock::covers`] whether one
-    /// happened before another: all that releases is an event of its own.
+    /// If accesses are numbered with [`Clock::next`], [`Clock::covers`] tells whether one happened
+    /// before another: everything that releases is a separate event.
     pub fn clock(&mut self, thread: usize) -> Option<&Clock> {
         self.knows(thread).then(|| &self.threads[thread].now)
     }
 
-    /// What was released at the object happened before whatever the thread does next. 0 is no
+    /// What was released at the object happens before whatever the thread does next. 0 is no
     /// object.
     pub fn acquire(&mut self, thread: usize, object: u64) {
         if object == 0 || !self.knows(thread) {
@@ -272,7 +272,7 @@ impl Model {
         }
     }
 
-    /// What the thread has done happened before whoever acquires the object after this.
+    /// What the thread has done happens before whoever acquires the object after this.
     pub fn release(&mut self, thread: usize, object: u64) {
         if object == 0 || !self.knows(thread) {
             return;
@@ -299,7 +299,7 @@ impl Model {
         }
     }
 
-    /// The memory is freed, or written by something else than an atomic operation: what is there
+    /// The memory is freed, or written by something other than an atomic operation: what is there
     /// next is the initial value.
     pub fn forget(&mut self, start: u64, end: u64) {
         const FEW: u64 = 64;
@@ -330,7 +330,7 @@ impl Model {
         self.filter[word] & bit != 0
     }
 
-    /// The objects that have the byte.
+    /// Forgets the objects that contain the byte.
     fn forget_around(&mut self, at: u64) {
         for start in [at, at & !1, at & !3, at & !7, at & !15] {
             if let Some(bucket) = self.table.find(start)
@@ -349,7 +349,7 @@ impl Model {
         !self.off
     }
 
-    /// The location with its history up to what memory holds. None: there is no room.
+    /// The location with its history up to the value in memory. None if there is no room.
     fn locate(&mut self, place: AtomicObject) -> Option<usize> {
         let AtomicObject { address, size, value } = place;
         if let Some(bucket) = self.table.find(address) {
@@ -357,8 +357,7 @@ impl Model {
             if location.size != size {
                 self.mix(bucket, address);
             } else if !location.mixed && location.newest().value != value {
-                // Somebody wrote it unseen: code that is not instrumented, and that may well have
-                // been a release.
+                // Uninstrumented code has written it unseen, which may well have been a release.
                 location.begin(size, value);
                 let all = &mut self.locations[bucket].store(0).sync;
                 self.threads[..self.count].iter().for_each(|t| all.join(&t.now));
@@ -383,8 +382,8 @@ impl Model {
         Some(bucket)
     }
 
-    /// The location of a place that is modelled; else the thread synchronises with all that access
-    /// it.
+    /// The location of an object that is modelled. Otherwise the thread synchronises with everyone
+    /// that accesses it.
     fn modelled(&mut self, thread: usize, place: AtomicObject) -> Option<usize> {
         let bucket = self.locate(place).filter(|b| !self.locations[*b].mixed);
         if bucket.is_none() {
@@ -396,7 +395,7 @@ impl Model {
         bucket
     }
 
-    /// From now on the location is not modelled. What its stores carry is not lost.
+    /// Stops modelling the location. What its stores carry is not lost.
     fn mix(&mut self, bucket: usize, address: u64) {
         if self.locations[bucket].mixed {
             return;

@@ -1,4 +1,4 @@
-//! A hash table of fixed size. A key's bucket is where its value lies, in an array beside the
+//! A hash table of fixed size. A key's bucket is the index of its value in an array beside the
 //! table.
 
 pub struct Table<const BUCKETS: usize> {
@@ -7,7 +7,7 @@ pub struct Table<const BUCKETS: usize> {
 }
 
 const FREE: u64 = 0;
-/// Was used: a search goes on here.
+/// Was used: a search continues past it.
 const GONE: u64 = u64::MAX;
 
 impl<const BUCKETS: usize> Table<BUCKETS> {
@@ -30,7 +30,7 @@ impl<const BUCKETS: usize> Table<BUCKETS> {
         buckets.find(|b| self.keys[*b] == key)
     }
 
-    /// A bucket for a key that is not there; none when the table is three quarters full.
+    /// A bucket for a new key; None if the table is three quarters full.
     pub fn insert(&mut self, key: u64) -> Option<usize> {
         let bucket = Self::buckets(key).find(|b| matches!(self.keys[*b], FREE | GONE))?;
         if self.keys[bucket] == FREE {
@@ -51,7 +51,7 @@ impl<const BUCKETS: usize> Table<BUCKETS> {
         Some(self.keys[bucket]).filter(|k| !matches!(*k, FREE | GONE))
     }
 
-    /// Has nothing ever been put in?
+    /// True if nothing was ever inserted.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
@@ -72,7 +72,7 @@ mod tests {
         table.remove(buckets[3]);
         assert_eq!((table.find(32), table.find(40)), (None, Some(buckets[4])));
         assert_eq!((table.key(buckets[3]), table.key(buckets[4])), (None, Some(40)));
-        // The freed bucket serves keys that come by it.
+        // The freed bucket is reused for keys that reach it.
         assert_eq!(table.insert(32), Some(buckets[3]));
         table.clear();
         assert!(table.is_empty() && table.find(8).is_none());

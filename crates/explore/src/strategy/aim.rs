@@ -1,22 +1,22 @@
-//! Aimed preemptions: one switch at a time, at the place that promises most.
+//! Aimed preemptions: one switch at a time, where it promises most.
 //!
-//! No paper has this; it takes preemption bounding's small changes and RFF's feedback (ASPLOS
-//! 2024), and predicts the outcome of a switch from a trace, as predictive analyses do, instead of
-//! trying all of them. From an execution that showed something new, consider each point `i` and
-//! each thread `u` that could have run there instead of `t`:
+//! This is not from a paper. It combines the small changes of preemption bounding with RFF's
+//! feedback (ASPLOS 2024), and predicts the outcome of a switch from a trace, as predictive
+//! analyses do, instead of trying all of them. From an execution that showed something new,
+//! consider each point `i` and each thread `u` that could have run there instead of `t`:
 //!
 //! - if `u` runs from `i` on until it must wait for a lock held at `i`, and then `t` goes on, which
-//!   [pairs](crate::pairs) come about that no execution has shown? (As if the two kept doing what
-//!   they did in the trace.)
+//!   [pairs](crate::pairs) come about that no execution has shown? (Assuming that the two keep
+//!   doing what they did in the trace.)
 //! - which locks would be taken while which others are held, as no execution has shown?
-//! - would they come to wait for each other's locks in a circle? That is a deadlock.
+//! - would they wait for each other's locks in a circle? That is a deadlock.
 //!
-//! A value not yet chosen at its place is a candidate too. Points with the same places in the
-//! program count as one, and of a hundred equal threads one is as good as another, so there are few
-//! candidates however large the program; the best is executed first. What it shows is branched from
-//! in turn, which gives second and third preemptions. A pair that is predicted and does not come is
-//! tried [`ATTEMPTS`] times. So the strategy ends by itself, often after a few dozen executions; it
-//! finds much and proves nothing.
+//! A value not yet chosen at its site is a candidate too. Points with the same sites in the program
+//! count as one, and of a hundred equal threads one is as good as another. So there are few
+//! candidates, however large the program. The best is executed first. What it shows is branched
+//! from in turn, which gives second and third preemptions. A predicted pair that does not come
+//! about is tried [`ATTEMPTS`] times. So the strategy ends by itself, often after a few dozen
+//! executions; it finds much and proves nothing.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -40,14 +40,14 @@ use crate::upcoming::Upcoming;
 const ATTEMPTS: u32 = 8;
 /// A pair that has been aimed at once is worth half, and so on; in whole numbers.
 const SCALE: u32 = 16;
-/// Of points with the same places, how many are considered in one trace.
+/// The number of points with the same sites that are considered in one trace.
 const OCCURRENCES: u32 = 3;
 /// How far ahead a prediction looks, in steps of each thread.
 const HORIZON: usize = 256;
-/// Traces longer than this are looked at only so far.
+/// Only this many steps of a longer trace are considered.
 const LONGEST: usize = 20_000;
-/// So many traces are branched from though they show nothing new: the plain one may be among them,
-/// and is the best.
+/// This many traces are branched from even if they show nothing new: the plain one may be among
+/// them, and is the best.
 const FIRST: u64 = 4;
 /// The most switches considered in one trace.
 const POINTS: usize = 1024;
@@ -69,7 +69,7 @@ struct Candidate {
 pub struct Aim {
     seen: FxHashSet<Pair>,
     attempts: FxHashMap<Pair, u32>,
-    /// Scores only fall, so a score kept here is at least the true one.
+    /// Scores only fall, so a stored score is at least the true one.
     candidates: BinaryHeap<Candidate>,
     bases: Bases,
     started: bool,
@@ -82,18 +82,18 @@ pub struct Aim {
 }
 
 impl Aim {
-    /// Without a base: its first order is the plain execution, unless [`Aim::begin_from`] is given
-    /// one.
+    /// Starts without a base: its first order is the plain execution, unless [`Aim::begin_from`]
+    /// gets one.
     pub fn new() -> Aim {
         Aim::default()
     }
 
-    /// The plain execution, without a preemption, is known already: it need not be made.
+    /// The plain execution, without a preemption, is already known and need not be made.
     pub fn begin_from(&mut self, plain: TraceView<'_>) {
         self.take_in(&plain);
     }
 
-    /// At most so much is promised by the best candidate; 0 if there is none.
+    /// An upper bound of what the best candidate promises; 0 if there is none.
     pub fn promise(&self) -> u32 {
         self.candidates.peek().map_or(0, |c| c.score)
     }
@@ -107,7 +107,7 @@ impl Aim {
         pairs.iter().filter(|p| self.is_open(**p)).map(score).sum()
     }
 
-    /// Takes in what a trace shows. True if it was something new.
+    /// Learns what a trace shows. True if it was something new.
     fn learn(&mut self, trace: &TraceView<'_>) -> bool {
         self.lasts.clear();
         let mut held: Vec<(u64, ThreadId, u64)> = Vec::new();
@@ -242,8 +242,9 @@ impl Strategy for Aim {
         self.take_in(&trace);
     }
 
-    /// Others' executions are looked at only when there is nothing left to aim at: random ones show
-    /// so much at once that what small steps from the plain execution would bring is lost among it.
+    /// Considers others' executions only if there is nothing left to aim at. Random ones show so
+    /// much at once that the results of small steps from the plain execution would be lost among
+    /// it.
     fn witness(&mut self, trace: TraceView<'_>) {
         let begun = self.schedules > 0 || self.considered > 0;
         if begun && self.in_flight == 0 && self.candidates.is_empty() {
@@ -262,7 +263,7 @@ impl Strategy for Aim {
         }
     }
 
-    /// What was in flight counts as an attempt; other attempts will be made, unless it was the very
+    /// What was in flight counts as an attempt. Other attempts will follow, unless it was the very
     /// first.
     fn resume(&mut self) {
         self.in_flight = 0;
@@ -276,8 +277,8 @@ struct Point {
     next: usize,
 }
 
-/// The switches to consider in a trace: of those with the same places (of the step, the one before,
-/// and the other thread's) the first few, and of all no more than [`POINTS`], evenly spread.
+/// The switches to consider in a trace: the first few of those with the same sites (of the step,
+/// the one before, and the other thread's), and at most [`POINTS`] in all, evenly spread.
 fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
     let mut upcoming = Upcoming::default();
     upcoming.begin(steps);
@@ -300,19 +301,19 @@ fn points(steps: &[Step], wide: &[u64]) -> Vec<Point> {
     points.into_iter().step_by(every).collect()
 }
 
-/// Whether it can matter to run another thread before this operation. Births and deaths touch
-/// nothing shared: to switch before what comes next does the same.
+/// Whether it can matter to run another thread before this operation. Creation and exit touch
+/// nothing shared: switching before the next operation has the same effect.
 fn matters(op: &Op) -> bool {
     use OpKind::*;
     !matches!(op.kind(), Choose | Create | Start | Exit | Join)
 }
 
-/// A walk along a trace that knows what was, what is held, and what comes.
+/// A walk along a trace that knows the past, the locks held, and what comes next.
 struct Ahead<'a> {
     steps: &'a [Step],
     upcoming: Upcoming,
     lasts: Lasts,
-    /// By lock, who holds it and where it was taken.
+    /// By lock, the holder and where it was taken.
     held: FxHashMap<u64, (ThreadId, u64)>,
 }
 
@@ -367,8 +368,8 @@ impl<'a> Ahead<'a> {
         pairs
     }
 
-    /// Whether `holder`, of a lock that `u` wants, itself waits for `u`, which has `taken` locks,
-    /// or for someone who does.
+    /// Whether `holder`, which holds a lock that `u` wants, itself waits for `u`, which has `taken`
+    /// locks, or for someone who does.
     fn is_circle(&self, mut holder: ThreadId, u: ThreadId, taken: &[u64]) -> bool {
         for _ in 0..=self.held.len() {
             let wanted = self.upcoming.next(holder).and_then(|i| acquires(&self.steps[i].op));

@@ -42,7 +42,7 @@ impl Bases {
         }
     }
 
-    /// One user less; the last one frees it.
+    /// Drops one user; the last one frees it.
     pub(super) fn release(&mut self, id: BaseId) {
         if id == NO_BASE {
             return;
@@ -50,7 +50,7 @@ impl Bases {
         let base = &mut self.all[id as usize];
         base.users -= 1;
         if base.users == 0 {
-            // The room is kept for the next, unless it is more than most need.
+            // Keep the room for the next, unless it is more than most need.
             base.choices.shrink_to(256);
             self.free.push(id);
         }

@@ -1,9 +1,9 @@
 //! Iterative delay bounding: *Delay-bounded scheduling* (Emmi, Qadeer, Rakamarić, POPL 2011).
 //!
-//! There is one default schedule: the running thread goes on while it can, then comes the next in
-//! turn. Each thread that is passed over in favour of the one after it is a delay. Unlike with
-//! preemptions, a bound of 0 has a single schedule, however many threads there are: with many
-//! threads, bugs are found in smaller bounds.
+//! There is one default schedule: the running thread goes on while it can, then the next in turn
+//! runs. Each thread that is skipped in favour of the one after it is a delay. Unlike with
+//! preemptions, bound 0 has a single schedule, however many threads there are. So with many
+//! threads, bugs are found at smaller bounds.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::{Progress, Strategy};
 use crate::order::Order;
 use crate::trace::TraceView;
 
-/// See the module, and `tree` for how.
+/// See the module; `tree` implements the search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DelayBounding {
     tree: Tree,

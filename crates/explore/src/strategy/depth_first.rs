@@ -1,19 +1,19 @@
 //! Depth-first search of all schedules, with sleep sets: *Partial-Order Methods for the
 //! Verification of Concurrent Systems* (Godefroid, LNCS 1032, 1996), chapter 5.
 //!
-//! When a state has choices `a` and `b` that are independent, exploring `a b` makes `b a`
-//! superfluous. So after `a` has been explored from a state, `a` goes to *sleep* in the subtrees of
-//! its siblings, and wakes when a step that depends on it is made; a thread that sleeps is not
-//! chosen. Of each class of equivalent schedules one is explored to its end, without remembering
-//! states.
+//! If a state has independent choices `a` and `b`, exploring `a b` makes `b a` redundant. So after
+//! `a` has been explored from a state, `a` goes to *sleep* in the subtrees of its siblings, and
+//! wakes when a step that depends on it is made. A sleeping thread is not chosen. So one schedule
+//! of each equivalence class is explored to its end, without remembering states.
 //!
-//! The tail of an execution does not know who sleeps. When it runs a sleeping thread, the rest of
-//! that execution is covered elsewhere and is not branched from; only the execution itself was in
-//! vain.
+//! The tail of an execution does not know who sleeps. If it runs a sleeping thread, the rest of
+//! that execution is covered elsewhere and is not branched from; only the execution itself was
+//! wasted.
 //!
-//! A sleeping thread's operation is its next one in the trace. Where there is none the thread is
-//! woken: sound, and seldom. That a wait may end in another way than it did in the trace makes no
-//! difference: whatever changes the way is an operation on what the thread waits for, and wakes it.
+//! A sleeping thread's operation is its next one in the trace. If there is none, the thread is
+//! woken: this is sound, and rare. It makes no difference that a wait may end in another way than
+//! it did in the trace: whatever changes that is an operation on what the thread waits for, and
+//! wakes it.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ use crate::thread::ThreadId;
 use crate::trace::{Outcome, TraceView};
 use crate::upcoming::Upcoming;
 
-/// A schedule to be explored, and who sleeps after it.
+/// A schedule to explore, and who sleeps after it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Item {
     base: BaseId,
@@ -60,7 +60,7 @@ impl Default for DepthFirst {
 }
 
 impl DepthFirst {
-    /// Without bound: it ends when every schedule has been made.
+    /// Unbounded: it ends when every schedule has been made.
     pub fn new() -> DepthFirst {
         let root =
             Item { base: NO_BASE, keep: 0, alt: None, sleep: Box::new([]), weight: 1.0, retried: false };
@@ -103,7 +103,7 @@ impl DepthFirst {
         walk.weight
     }
 
-    /// Puts the choices not taken at step `i` into the frontier.
+    /// Adds the choices not taken at step `i` to the frontier.
     fn branch(&mut self, walk: &mut Walk, i: usize, trace: &TraceView<'_>, upcoming: &Upcoming) {
         let step = &trace.steps[i];
         let mut items: Vec<(Choice, Vec<ThreadId>)> = Vec::new();
@@ -124,8 +124,8 @@ impl DepthFirst {
         }
         let share = walk.weight / (items.len() + 1) as f64;
         walk.weight = share;
-        // The last pushed is explored first; it must not matter to the sleep sets, and does not:
-        // they say who will be explored, not who has been.
+        // The last pushed is explored first. This does not affect the sleep sets: they say who will
+        // be explored, not who has been.
         for (alt, sleep) in items {
             if walk.base == NO_BASE {
                 walk.base = self.bases.add(trace.choices());
@@ -161,7 +161,7 @@ struct Walk {
     weight: f64,
 }
 
-/// Whether `q` sleeps on when `op` is executed.
+/// Whether `q` stays asleep when `op` is executed.
 fn stays_asleep(q: ThreadId, op: &Op, upcoming: &Upcoming, steps: &[Step]) -> bool {
     upcoming.pending(q, steps).is_some_and(|s| !dependent_when_fair(&s.op, op))
 }

@@ -1,12 +1,12 @@
-//! Strategies: one a file, behind one small trait.
+//! Strategies: one per file, behind one small trait.
 //!
 //! A strategy hands out orders and reads traces. It is asked for several orders before it sees a
-//! result, and sees results in any order; what it has handed out and not seen again is *in flight*.
-//! [`Strategy::next`] gives nothing when there is nothing to do *now*: only [`Progress::exhausted`]
-//! says that there never will be.
+//! result, and sees results in any order. Orders that it has handed out and not seen again are *in
+//! flight*. [`Strategy::next`] returns None if there is nothing to do *now*: only
+//! [`Progress::exhausted`] says that there never will be.
 //!
-//! Every strategy is plain data with serde: written to disk and read back it goes on where it was,
-//! after [`Strategy::resume`] has taken back what was in flight.
+//! Every strategy is plain data with serde. After it is written to disk and read back, it continues
+//! where it was, once [`Strategy::resume`] has taken back what was in flight.
 
 mod aim;
 mod bases;
@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use crate::order::Order;
 use crate::trace::TraceView;
 
-/// How to search.
+/// A way to search.
 pub trait Strategy {
     /// The name on the command line and in reports.
     fn name(&self) -> &'static str;
@@ -51,18 +51,19 @@ pub trait Strategy {
     /// An order of this strategy has been executed.
     fn observe(&mut self, order: &Order, trace: TraceView<'_>);
 
-    /// Another strategy's order has been executed: nothing is owed, but something may be learnt.
+    /// Another strategy's order has been executed: nothing is required, but something may be
+    /// learnt.
     fn witness(&mut self, _trace: TraceView<'_>) {}
 
-    /// How far it is now. Cheap enough to ask after each execution.
+    /// The current progress. Cheap enough to query after each execution.
     fn progress(&self) -> Progress;
 
-    /// Orders in flight will not come back (the search was stopped and is resumed): they are to be
+    /// Orders in flight will not come back (the search was stopped and is resumed): they must be
     /// made again.
     fn resume(&mut self);
 }
 
-/// How far a strategy is.
+/// The progress of a strategy.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// Executions observed.
@@ -77,11 +78,11 @@ pub struct Progress {
     pub left: Option<u64>,
     /// How much of the current bound is done, by the weight of its subtrees.
     pub fraction: Option<f64>,
-    /// How many executions the current bound has in all, estimated.
+    /// The estimated number of executions in the current bound.
     pub estimate: Option<f64>,
     /// Executions skipped because an equivalent one has been or will be made.
     pub pruned: u64,
-    /// Executions given up because the target did not follow (section 4.2).
+    /// Executions abandoned because the target did not follow (section 4.2).
     pub lost: u64,
     /// There are schedules beyond the highest bound, which are not made.
     pub bounded: bool,
@@ -98,8 +99,8 @@ impl Progress {
 }
 
 impl fmt::Display for Progress {
-    /// As a person wants to read it: `5,310 schedules; bound 2: 1,204 made, 331 known to be left,
-    /// 62% done, about 1,900 in all`.
+    /// For human readers: `5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done,
+    /// about 1,900 in all`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.schedules == 1 { "schedule" } else { "schedules" };
         if self.exhausted {
@@ -122,8 +123,8 @@ impl fmt::Display for Progress {
 }
 
 impl Progress {
-    /// All of it is about the current bound, and adds up: what is made and left is no more than
-    /// there is in all.
+    /// Everything refers to the current bound, and is consistent: what is made and left does not
+    /// exceed the total.
     fn fmt_bound(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(made), Some(left)) = (self.in_bound, self.left) else { return Ok(()) };
         match self.bound {
@@ -134,7 +135,7 @@ impl Progress {
         let Some(estimate) = self.estimate.filter(|_| made > 0) else { return Ok(()) };
         let estimate = estimate.max((made + left) as f64);
         let percent = (made as f64 / estimate * 100.0).floor();
-        // Nobody counts as far as 10^15, and u64 does not much further.
+        // Nobody counts as far as 10^15, and u64 does not go much further.
         match estimate {
             e if e >= 1e15 => write!(out, ", {percent}% done, about 10^{:.0} in all", e.log10()),
             e => {
@@ -145,7 +146,7 @@ impl Progress {
     }
 }
 
-/// An estimate is not better than two digits.
+/// An estimate is no better than two digits.
 fn two_digits(estimate: f64) -> u64 {
     let scale = 10f64.powf((estimate.max(1.0).log10().floor() - 1.0).max(0.0));
     ((estimate / scale).round() * scale) as u64
@@ -160,7 +161,7 @@ pub enum AnyStrategy {
     Delay(DelayBounding),
     /// All schedules, without bound.
     DepthFirst(DepthFirst),
-    /// Each choice as likely.
+    /// All choices with equal probability.
     Random(RandomWalk),
     /// Random priorities.
     Pct(PctSampling),
@@ -268,7 +269,7 @@ mod tests {
         let words =
             "1,204,331 schedules; bound 2: 1,204 made, 331 known to be left, 61% done, about 1,900 in all";
         assert_eq!(progress.to_string(), words);
-        // An estimate that cannot be is not told.
+        // An impossible estimate is not shown.
         let low = Progress { estimate: Some(1_300.0), ..progress.clone() };
         let words =
             "1,204,331 schedules; bound 2: 1,204 made, 331 known to be left, 78% done, about 1,535 in all";

@@ -1,9 +1,9 @@
 //! Probabilistic concurrency testing: *A randomized scheduler with probabilistic guarantees of
 //! finding bugs* (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! The number of steps that the points of change are drawn from is the longest execution seen so
-//! far; the depth goes round from 2 to 5, 3 coming twice, since most bugs have a small one and none
-//! is known beforehand.
+//! The points of change are drawn among as many steps as the longest execution so far has. The
+//! depth cycles through 2 to 5, with 3 twice, since most bugs have a small depth and none is known
+//! beforehand.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::trace::TraceView;
 
 const DEPTHS: [u32; 5] = [3, 2, 4, 3, 5];
 
-/// PCT, with depth and length found by itself.
+/// PCT that determines depth and length itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PctSampling {
     seeds: Seeds,

@@ -28,7 +28,7 @@ impl Strategy for PosSampling {
 
     fn next(&mut self) -> Option<Order> {
         let (id, seed) = self.seeds.draw();
-        // Births come first in every other one, the first among them.
+        // Threads are created first in every other execution, beginning with the first.
         Some(Order::free(id, Tail::Pos { seed: seed & !1 | id & 1 }))
     }
 

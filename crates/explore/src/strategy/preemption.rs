@@ -1,9 +1,9 @@
 //! Iterative preemption bounding: *Iterative context bounding for systematic testing of
 //! multithreaded programs* (Musuvathi, Qadeer, PLDI 2007), and section 4.4.1 of the CHESS paper.
 //!
-//! To take the processor from a thread that could go on costs 1; when the running thread has
-//! blocked, yielded or ended, any other may run at no cost. All schedules with no preemption come
-//! first, then those with one, and so on.
+//! Switching away from a thread that could go on costs 1; when the running thread has blocked,
+//! yielded or ended, any other may run at no cost. All schedules with no preemption come first,
+//! then those with one, and so on.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::{Progress, Strategy};
 use crate::order::Order;
 use crate::trace::TraceView;
 
-/// See the module, and `tree` for how.
+/// See the module; `tree` implements the search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PreemptionBounding {
     tree: Tree,

@@ -1,4 +1,4 @@
-//! Random walk: at each point any eligible thread, each as likely.
+//! Random walk: any eligible thread at each point, with equal probability.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,13 +2,13 @@
 //! Mathur, Roychoudhury, ASPLOS 2024).
 //!
 //! An *abstract schedule* is a set of constraints: this read gets, or does not get, its value from
-//! that write, by places in the program. Executions steer towards it ([`Tail::Constrained`]). An
-//! abstract schedule whose execution showed a reads-from pair for the first time is kept, and
-//! further ones are made from those kept by adding, replacing, negating and deleting constraints.
+//! that write, by sites in the program. Executions steer towards it ([`Tail::Constrained`]). An
+//! abstract schedule whose execution showed a reads-from pair for the first time is kept. Further
+//! ones are made from those kept by adding, replacing, negating and deleting constraints.
 //!
 //! Deviations:
-//! 1. A new constraint is one not yet seen to hold, where there is one, rather than any; each is
-//!    tried in turn.
+//! 1. A new constraint is one not yet seen to hold, if there is one, rather than any; each is tried
+//!    in turn.
 //! 2. The paper gives each abstract schedule an energy by how rare the combinations that it showed
 //!    are. Here those kept are drawn with a preference for the newest, which needs no counting of
 //!    combinations.
@@ -31,8 +31,7 @@ const KEPT: usize = 256;
 /// The most pairs considered.
 const PAIRS: usize = 1 << 14;
 
-/// A read, the write it gets its value from (0: the initial value), and an object where that is
-/// possible.
+/// A read, and the write it gets its value from (0: the initial value).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 struct ReadsFrom {
     write: u32,
@@ -48,7 +47,7 @@ pub struct Rff {
     possible: Vec<(ReadsFrom, u64)>,
     known: FxHashSet<ReadsFrom>,
     kept: Vec<Vec<Constraint>>,
-    /// Where in `possible` to look for the next pair not seen.
+    /// Where in `possible` to look for the next unseen pair.
     turn: usize,
 }
 
@@ -112,7 +111,7 @@ impl Rff {
         }
     }
 
-    /// A constraint for a pair that has not been seen, in turn; else, or now and then, for any.
+    /// A constraint for an unseen pair, in turn; if there is none, or now and then, for any pair.
     fn draw(&mut self, rng: &mut Rng) -> Option<Constraint> {
         let n = self.possible.len();
         if n == 0 {
@@ -134,7 +133,7 @@ impl Rff {
 
     fn mutate(&mut self, rng: &mut Rng) -> Vec<Constraint> {
         let n = self.kept.len() as u32;
-        // Of two draws the newer.
+        // The newer of two draws.
         let mut schedule = self.kept[rng.below(n).max(rng.below(n)) as usize].clone();
         let at = rng.below(schedule.len() as u32) as usize;
         match rng.below(6) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Progress;
 use raddle_base::rng::mix;
 
-/// Seeds for one execution after another, all from one.
+/// Seeds for successive executions, all derived from one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Seeds {
     seed: u64,
@@ -33,7 +33,7 @@ impl Seeds {
         Progress::sampling(self.observed, self.handed_out - self.observed)
     }
 
-    /// What was in flight is drawn anew: with other seeds, which is as good.
+    /// What was in flight is drawn anew, with other seeds, which is as good.
     pub(super) fn resume(&mut self) {
         self.observed = self.handed_out;
     }

@@ -1,9 +1,9 @@
 //! Selectively uniform random walk: *Selectively uniform concurrency testing* (Zhao, Wolff, Mathur,
 //! Roychoudhury, ASPLOS 2025).
 //!
-//! Which operations are interesting is drawn for each execution: those on one object that several
-//! threads use, or, once in four, all of them. How many each thread makes, and who creates whom, is
-//! taken from the last trace seen; before there is one, every thread weighs the same.
+//! The interesting operations are drawn for each execution: those on one object that several
+//! threads use, or, once in four, all of them. The last trace seen says how many each thread makes,
+//! and who creates whom; before there is one, every thread has the same weight.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,10 @@ use crate::thread::ThreadId;
 use crate::trace::TraceView;
 use raddle_base::rng::Rng;
 
-/// The profile is taken anew from one trace in so many.
+/// The profile is renewed from one trace in this many.
 const PROFILE_EVERY: u64 = 16;
 
-/// SURW, with the interesting object drawn anew for each execution.
+/// SURW that draws the interesting object anew for each execution.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SurwSampling {
     seeds: Seeds,

@@ -1,39 +1,38 @@
-//! The tree of schedules, searched bound by bound: what preemption and delay bounding have in
-//! common.
+//! The tree of schedules, searched bound by bound: the common part of preemption and delay
+//! bounding.
 //!
 //! *Iterative context bounding* (Musuvathi, Qadeer, PLDI 2007): a choice that departs from the
-//! default schedule has a cost, and schedules are explored in the order of what they cost in all.
-//! Each execution follows its prefix and then the default; each choice not taken after the prefix
+//! default schedule has a cost, and schedules are explored in the order of their total cost. Each
+//! execution follows its prefix and then the default. Each choice not taken after the prefix
 //! becomes an *item* of the frontier, at its own cost. So every schedule is made exactly once, and
 //! when the items of a bound are used up, the bound is complete.
 //!
 //! # Pruning (section 4.4.2)
-//! A state (see [`fingerprint`](crate::fingerprint)) that has been entered has had all its choices
-//! put into the frontier. If it is reached again at the same cost or more, all that follows is
-//! covered, and the rest of that execution is not branched from. What a choice costs depends,
-//! besides the state, on the thread that runs, so that is part of the key (for preemptions only if
-//! it can go on); and since a choice never costs more than one preemption, the state reached with
-//! any other thread running covers it too, if for one less. Bounds are explored in order, so a
-//! state is first reached at its least cost; where results come out of order the costs are compared
-//! all the same.
+//! When a state (see [`fingerprint`](crate::fingerprint)) is entered, all its choices go into the
+//! frontier. If it is reached again at the same cost or more, everything that follows is covered,
+//! and the rest of that execution is not branched from. The cost of a choice depends on the state
+//! and on the running thread, so that thread is part of the key (for preemptions only if it can go
+//! on). Since a choice never costs more than one preemption, the state reached with any other
+//! thread running covers it too, if it cost one less. Bounds are explored in order, so a state is
+//! first reached at its least cost; if results come out of order, the costs are compared anyway.
 //!
-//! The state *after* a choice can be told beforehand: a thread's next step in the trace is what it
-//! has pending. An item whose state has been covered by the time its turn comes is dropped without
-//! an execution. (Where a wait would end in another way than it did in the trace, the state told is
+//! The state *after* a choice can be predicted: a thread's next step in the trace is what it has
+//! pending. An item whose state has been covered by the time its turn comes is dropped without an
+//! execution. (If a wait would end in another way than it did in the trace, the predicted state is
 //! one that cannot be reached: nothing is dropped.)
 //!
-//! Where fair scheduling holds somebody back, the choices of a state depend on the past as well,
-//! and the eligible threads are part of the key; the same state with nobody held back covers it.
-//! The windows that fairness will look at later are *not* part of it (they would tell apart every
-//! order of two spin loops): that loses no state in any program we know of, and is tested against
+//! If fair scheduling holds a thread back, the choices of a state depend on the past as well, and
+//! the eligible threads are part of the key; the same state with nobody held back covers it. The
+//! windows that fairness will look at later are *not* part of it (they would distinguish every
+//! order of two spin loops). That loses no state in any program we know of, and is tested against
 //! brute force on random programs with spin loops, but not proved.
 //!
 //! # Why there are no sleep sets here
-//! Sleep sets and a bound do not simply combine: the equivalent schedule by which a sleeping
-//! thread's subtree is covered may cost more, and lie outside the bound (Coons, Musuvathi,
-//! McKinley, *Bounded partial-order reduction*, OOPSLA 2013). Caching states with their costs has
-//! the same reduction (section 4.4.2) and no such trouble. Sleep sets are in
-//! [`DepthFirst`](super::DepthFirst), which has no bound.
+//! Sleep sets and a bound do not simply combine: the equivalent schedule that covers a sleeping
+//! thread's subtree may cost more, and lie outside the bound (Coons, Musuvathi, McKinley, *Bounded
+//! partial-order reduction*, OOPSLA 2013). Caching states with their costs gives the same reduction
+//! (section 4.4.2) without this problem. Sleep sets are in [`DepthFirst`](super::DepthFirst), which
+//! has no bound.
 //!
 //! # Memory
 //! Both tables are bounded. States past the limit are not remembered: less is pruned. Items past
@@ -42,8 +41,8 @@
 //!
 //! # Deviations
 //! 1. A value other than the ordinary one, and a step of a reluctant thread, cost 1 like a
-//!    preemption: else bound 0 would contain every combination of stale reads and time-outs.
-//! 2. A schedule that the target does not follow is tried once more, then its subtree is given up
+//!    preemption: otherwise bound 0 would contain every combination of stale reads and time-outs.
+//! 2. A schedule that the target does not follow is tried once more; then its subtree is abandoned
 //!    and counted (section 4.2).
 
 use std::collections::BTreeMap;
@@ -61,7 +60,7 @@ use crate::thread::ThreadId;
 use crate::trace::{Outcome, TraceView};
 use crate::upcoming::Upcoming;
 
-/// What a search may use.
+/// The resources that a search may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// The highest bound to explore.
@@ -70,7 +69,7 @@ pub struct Limits {
     pub states: usize,
     /// Items kept, 32 bytes each.
     pub items: usize,
-    /// Whether to prune. Off, every schedule is made: for tests.
+    /// Whether to prune. If not, every schedule is made: for tests.
     pub prune: bool,
 }
 
@@ -80,17 +79,17 @@ impl Default for Limits {
     }
 }
 
-/// What a choice costs.
+/// How the cost of a choice is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Pricing {
     Preemption,
     Delay,
 }
 
-/// A schedule to be explored: the first `keep` choices of a base, then another.
+/// A schedule to explore: the first `keep` choices of a base, then another.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Item {
-    /// The state after `alt`, if it can be told; else 0.
+    /// The state after `alt`, if it can be predicted; else 0.
     state: u64,
     base: BaseId,
     keep: u32,
@@ -121,7 +120,7 @@ pub(super) struct Tree {
     now: Vec<Item>,
     later: BTreeMap<u32, Vec<Item>>,
     n_later: usize,
-    /// The lowest bound of which an item was dropped for want of room.
+    /// The lowest bound of which an item was dropped for lack of room.
     incomplete: Option<u32>,
     /// A choice was left out because it costs more than the highest bound.
     bounded: bool,
@@ -138,7 +137,7 @@ pub(super) struct Tree {
     scratch: Scratch,
 }
 
-/// Tables that are used again for each trace.
+/// Tables that are reused for each trace.
 #[derive(Debug, Default)]
 struct Scratch {
     prints: Fingerprinter,
@@ -234,13 +233,14 @@ impl Tree {
         if item.state == 0 || !self.limits.prune {
             return false;
         }
-        // Where nobody can go on every choice is free, which covers the case that the thread can.
+        // If the running thread cannot go on, every choice is free, which covers the case that it
+        // can.
         let free = self.pricing == Pricing::Preemption && self.visited.covers(key(item.state, 0), item.cost);
         free || self.is_covered_by_another(item.state, item.cost)
             || self.visited.covers(key(item.state, mark(item.thread)), item.cost)
     }
 
-    /// An item is done with; `weight` of its share has not been passed on.
+    /// An item is finished; `weight` of its share has not been passed on.
     fn finish(&mut self, item: &Item, weight: f32) {
         self.done += f64::from(weight);
         self.bases.release(item.base);
@@ -267,7 +267,7 @@ impl Tree {
         self.finish(&item, rest);
     }
 
-    /// Puts the choices not taken after the prefix into the frontier. Gives the weight left for the
+    /// Adds the choices not taken after the prefix to the frontier. Returns the weight left for the
     /// execution itself.
     fn expand(&mut self, item: &Item, from: usize, trace: &TraceView<'_>, scratch: &mut Scratch) -> f32 {
         let Scratch { prints, upcoming, found } = scratch;
@@ -349,8 +349,8 @@ impl Tree {
         !self.visited.covers(key, cost) && self.visited.enter(eligible, cost)
     }
 
-    /// Whoever runs, a choice costs at most one preemption: so a state reached for one less covers
-    /// it.
+    /// Whoever runs, a choice costs at most one preemption. So the state, if reached at a cost of
+    /// one less, covers it.
     #[inline]
     fn is_covered_by_another(&self, state: u64, cost: u32) -> bool {
         self.pricing == Pricing::Preemption && cost > 0 && self.visited.covers(key(state, ANY), cost - 1)
@@ -385,7 +385,7 @@ impl Tree {
                 found.extend(others.map(|t| (Choice::thread(t), cost(t))));
             }
             Pricing::Delay => {
-                // Going round from the default, each thread passed over is a delay.
+                // Going round from the default, each thread skipped is a delay.
                 let default = step.thread;
                 let behind = step.eligible(trace.wide).filter(|t| *t > default);
                 let ahead = step.eligible(trace.wide).filter(|t| *t < default);
@@ -429,8 +429,8 @@ impl Tree {
     }
 }
 
-/// The state after `alt` was taken at `step`, as far as it can be told, and the thread that takes
-/// it.
+/// The state after `alt` was taken at `step`, as far as it can be predicted, and the thread that
+/// takes it.
 fn after(
     prints: &Fingerprinter,
     upcoming: &Upcoming,

@@ -28,8 +28,8 @@ impl ForkJoin {
         self.segments.get(&thread).map_or(0, |clocks| clocks.len() as u32 - 1)
     }
 
-    /// The segment, for comparing. A thread that was neither created nor joined, and did neither,
-    /// has its first segment without having been heard of.
+    /// The segment, for comparing. A thread without any creation or join has only an implicit
+    /// first segment.
     pub fn segment_clock(&self, thread: ThreadId, segment: u32) -> SegmentClock<'_> {
         let clock = self.segments.get(&thread).and_then(|clocks| clocks.get(segment as usize));
         SegmentClock { moment: moment(thread, segment), clock }

@@ -118,7 +118,7 @@ impl Default for Limits {
     }
 }
 
-/// An edge names a segment that its thread never reached: creations and joins must be told first.
+/// An edge names a segment that its thread never reached: creations and joins must be added first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownSegment {
     /// The thread that the edge names.

@@ -1,21 +1,21 @@
 //! Atomic operations and fences: the C++11 rules, on clocks.
 //!
-//! Each atomic location that was ever released into has an object whose clock is what an acquire of
-//! its current value learns. The operation itself is carried out while the object is held, so that
-//! values and clocks go together.
+//! Each atomic location that was ever released into has an object. Its clock is what an acquire of
+//! the current value learns. The operation runs while the object is held, so that values and clocks
+//! stay together.
 //!
 //! - A release store heads a new release sequence: its clock replaces the object's.
-//! - A read-modify-write continues the sequence whatever its order: a release joins its clock.
+//! - A read-modify-write of any order continues the sequence; a release joins its clock.
 //! - A relaxed store continues a sequence that its own thread heads (C++11), and breaks any other;
-//!   behind a release fence it publishes what that fence saw.
-//! - An acquire joins the object's clock. A relaxed (or release-only) read keeps it aside in
-//!   `seen_relaxed`, where an acquire fence finds it; a program without fences ([`fences`]) is
-//!   spared that.
+//!   after a release fence it publishes what that fence saw.
+//! - An acquire joins the object's clock. A relaxed (or release-only) read puts it into
+//!   `seen_relaxed`, where an acquire fence finds it; a program without fences ([`fences`]) skips
+//!   that.
 //!
 //! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences
-//! of that order are both. (3) A location that nothing was released into has no object; a relaxed
-//! store there that comes just when another thread makes one may leave that thread's clock in
-//! place, which can hide a race but not invent one.
+//! of that order are both. (3) A location that nothing was released into has no object. A relaxed
+//! store there, at the moment when another thread creates one, may leave that thread's clock in
+//! place. This can hide a race but not invent one.
 
 use core::ffi::c_int;
 
@@ -28,7 +28,7 @@ use crate::hub::fences;
 use crate::layout::{ATOMIC, READ, is_watchable};
 use crate::sys;
 
-/// C's memory_order by number.
+/// C's memory_order as a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct OrderNumber(pub c_int);
 
@@ -51,13 +51,13 @@ impl OrderNumber {
     }
 }
 
-/// The order that counts: none while the thread's synchronisation is ignored.
+/// The order that counts: relaxed while the thread's synchronisation is ignored.
 #[inline(always)]
 fn counted(t: &Thread, order: OrderNumber) -> OrderNumber {
     if t.ignore_sync == 0 { order } else { OrderNumber(0) }
 }
 
-/// Reads by `op`.
+/// Reads with `op`.
 #[inline]
 pub fn load<R>(
     t: &mut Thread,
@@ -90,7 +90,7 @@ pub fn load<R>(
     })
 }
 
-/// What the thread learns of the object's clock.
+/// The thread learns the object's clock, as far as `order` allows.
 #[inline]
 fn see(t: &mut Thread, o: &mut Object, order: OrderNumber) {
     if order.acquires() {
@@ -101,7 +101,7 @@ fn see(t: &mut Thread, o: &mut Object, order: OrderNumber) {
     }
 }
 
-/// Writes by `op`.
+/// Writes with `op`.
 #[inline]
 pub fn store(t: &mut Thread, address: usize, size: usize, order: OrderNumber, pc: usize, op: impl FnOnce()) {
     if !t.known {
@@ -154,8 +154,8 @@ fn relaxed_store(t: &mut Thread, o: &mut Object) {
     }
 }
 
-/// Reads and writes by `op`, which says whether it wrote: a failed compare-exchange is a load with
-/// its own order.
+/// Reads and writes with `op`, which returns whether it wrote. A failed compare-exchange is a load
+/// with its own order.
 #[inline]
 pub fn update<R>(
     t: &mut Thread,
@@ -194,7 +194,7 @@ pub fn update<R>(
         }
         return value;
     }
-    // Nothing was ever released here that this thread could learn, and nothing is now.
+    // Nothing that this thread could learn was ever released here, and nothing is released now.
     let (value, wrote) = op.map_or_else(|| unreachable!(), |op| op());
     touch_update(t, address, size, pc, wrote);
     value
@@ -258,8 +258,8 @@ fn touch_update(t: &mut Thread, address: usize, size: usize, pc: usize, wrote: b
 }
 
 /// The access itself: atomics race with plain accesses, not with each other. An acquire has taken
-/// effect before it is judged, and a release covers it. All of that while the object is held:
-/// whoever sees the new value, and frees the memory, comes after.
+/// effect before the access is checked, and a release covers it. All this happens while the object
+/// is held: a thread that sees the new value and frees the memory comes later.
 #[inline]
 pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc: usize) {
     if (t.gate != gate::OPEN && check::is_ignored::<WRITE>(t, pc)) || !is_watchable(address) {

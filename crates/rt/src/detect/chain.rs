@@ -1,15 +1,15 @@
 //! Chains: the sids that one thread has worn out, one after the other.
 //!
-//! Each release uses up an epoch of its thread's sid, so a thread that passes words to and fro goes
-//! through hundreds of sids, and a clock that names them all has hundreds of lanes. But whoever
-//! knows any epoch of a sid knows all of the sids that its thread had worn out before, since that
-//! thread did. So a kept clock names the last sid of each chain ([`covers`]), and whoever learns of
-//! one learns the rest from here ([`expand`]).
+//! Each release uses up an epoch of its thread's sid. So a thread that passes messages back and
+//! forth goes through hundreds of sids, and a clock that names them all has hundreds of lanes. But
+//! whoever knows any epoch of a sid also knows all sids that its thread had worn out before, since
+//! that thread did. So a kept clock names only the last sid of each chain ([`covers`]), and whoever
+//! learns of that sid learns the rest from here ([`expand`]).
 //!
 //! Only a sid at epoch 1 joins a chain: one that another thread has used before does not tell its
-//! epochs apart. A sid taken over from a thread that was not seen to end counts as known with its
-//! chain, as it counts as known itself ([`sids`]): that can hide a race, not invent one. A chain
-//! ends where its sids start over, and then their accesses are gone from the shadow.
+//! epochs apart. A sid taken over from a thread that was not seen to end counts as known together
+//! with its chain, as it counts as known itself ([`sids`]). This can hide a race, not invent one. A
+//! chain ends where its sids start over; by then their accesses are gone from the shadow.
 //!
 //! [`sids`]: super::sids
 
@@ -41,7 +41,7 @@ pub fn begin(sid: usize, before: usize) {
     link.before.store(if goes_on { before as u32 } else { 0 }, Relaxed);
 }
 
-/// Does knowing of `sid` mean knowing all of `other`?
+/// True if knowing `sid` implies knowing all of `other`.
 #[inline]
 pub fn covers(sid: usize, other: usize) -> bool {
     let (a, b) = (&LINKS[sid], &LINKS[other]);
@@ -49,7 +49,7 @@ pub fn covers(sid: usize, other: usize) -> bool {
     chain != 0 && chain == b.chain.load(Relaxed) && a.rank.load(Relaxed) > b.rank.load(Relaxed)
 }
 
-/// `clock` has just learned of `sid`: so it knows the chain up to there.
+/// `clock` has just learned of `sid`, so it knows the chain up to there.
 pub fn expand(clock: &mut Clock, sid: usize) {
     let mut before = LINKS[sid].before.load(Relaxed) as usize;
     while before != 0 && clock.get(before) < EPOCH_MAX {
@@ -58,7 +58,7 @@ pub fn expand(clock: &mut Clock, sid: usize) {
     }
 }
 
-/// These sids start over.
+/// Removes sids that start over from their chains.
 pub fn cut(recycled: &[bool; SID_MAX + 1]) {
     for (sid, link) in LINKS.iter().enumerate() {
         if recycled[sid] {
@@ -70,7 +70,7 @@ pub fn cut(recycled: &[bool; SID_MAX + 1]) {
     }
 }
 
-/// The links are the process's: tests that use sids take turns, each with empty ones.
+/// The links are global to the process, so tests that use sids take turns, each with empty links.
 #[cfg(test)]
 pub fn alone() -> std::sync::MutexGuard<'static, ()> {
     static IN_USE: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Another test may have let sids start over.
+    /// Another test may have made sids start over.
     fn now() -> u32 {
         super::super::sids::GENERATION.load(Acquire)
     }
@@ -136,8 +136,8 @@ mod tests {
         ]
     }
 
-    /// Three threads that release into objects and acquire from them, each kept clock beside a
-    /// plain one with all lanes.
+    /// Three threads that release into objects and acquire from them. Each kept clock is compared
+    /// with a plain one that has all lanes.
     fn hold_against_plain_clocks(ops: Vec<(usize, Op)>) {
         let _alone = alone();
         HIGHEST.fetch_max(200, Relaxed);

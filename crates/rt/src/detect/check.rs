@@ -1,8 +1,8 @@
 //! One access against one granule: the state machine of 4.2 in shadow slots.
 //!
-//! The probes of `tsan_abi` return when a slot already says what this access would say. Everything
-//! else comes to [`access`]: look for slots that are not ordered before this access and not
-//! excused, then record it.
+//! The probes of `tsan_abi` return if a slot already records this access. Everything else comes to
+//! [`access`]: it looks for slots that are neither ordered before this access nor excused, then
+//! records it.
 
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -22,7 +22,7 @@ fn load(p: *const u8) -> Slots {
     unsafe { _mm_load_si128(p.cast()) }
 }
 
-/// The whole granule in one store: a later whole load is forwarded from it without a stall.
+/// Stores the whole granule at once: a later whole load is forwarded from it without a stall.
 #[inline(always)]
 pub fn store(p: *mut u8, v: Slots) {
     // SAFETY: as for `load`.
@@ -50,12 +50,12 @@ fn equal(a: Slots, b: Slots) -> Slots {
 fn is_zero(a: Slots) -> Slots {
     unsafe { _mm_cmpeq_epi32(a, _mm_setzero_si128()) }
 }
-/// READ of each slot, in the place of ATOMIC.
+/// READ of each slot, moved to the position of ATOMIC.
 #[inline(always)]
 fn reads(v: Slots) -> Slots {
     unsafe { _mm_slli_epi32(v, 1) }
 }
-/// Ones where the topmost bit is set.
+/// Ones in lanes whose topmost bit is set.
 #[inline(always)]
 fn spread(v: Slots) -> Slots {
     unsafe { _mm_srai_epi32(v, 31) }
@@ -83,7 +83,7 @@ fn lane(i: u32) -> Slots {
     load(LANE.0[i as usize & 3].as_ptr().cast())
 }
 
-/// Checks `current` (mask, state and flags) against the granule, which is not this thread's own,
+/// Checks `current` (mask, state and flags) against the granule, which this thread does not own,
 /// and records it.
 #[inline(always)]
 pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize, pc: usize, current: u32) {
@@ -94,15 +94,15 @@ pub fn check<const WRITE: bool, const FULL: bool>(t: &mut Thread, address: usize
     }
 }
 
-/// Does a slot already say what the atomic access `current` would say? The probes of plain accesses
-/// ask this themselves.
+/// True if a slot already records the atomic access `current`. The probes of plain accesses check
+/// this themselves.
 #[inline(always)]
 pub fn is_recorded(t: &Thread, address: usize, current: u32) -> bool {
     let slots = load(shadow_of(address));
     let c = all(current);
     // SAFETY: SSE2.
     let differs = unsafe { _mm_xor_si128(slots, c) };
-    // An own write stands for a read. Bytes that are not touched do not count.
+    // An own write covers a read. Bytes that are not touched do not count.
     let counts = all(!0xff & !(current & READ) | current & 0xff);
     t.hot[0] != !0 && lanes(is_zero(and(differs, counts))) != 0
 }
@@ -123,17 +123,17 @@ fn check_slots<const WRITE: bool, const FULL: bool, const USABLE: u32>(
         return unordered(t, address, pc, current);
     }
     if WRITE && FULL && current & ATOMIC == 0 {
-        // All that came before is ordered before this write: whoever races with it races with us
-        // too.
+        // All earlier accesses are ordered before this write: whatever races with them races with
+        // this write too.
         let owner = if USABLE == 0b1111 { first_lane(0) } else { and(slots, lane(3)) };
         return store(p, or(first_lane(current), owner));
     }
     record::<WRITE, FULL, USABLE>(t, p, slots, current);
 }
 
-/// Nobody has touched the granule. Threads that are let loose on fresh memory come here at the same
-/// time, and a page fault on the shadow would leave each ample time to overlook the other: so the
-/// slot goes in atomically, or the other is seen.
+/// Nobody has touched the granule yet. Threads that start on fresh memory come here at the same
+/// time, and a page fault on the shadow gives each ample time to overlook the other. So either the
+/// slot goes in atomically, or the other access is seen.
 #[inline(never)]
 fn first_touch(t: &mut Thread, address: usize, pc: usize, current: u32) {
     let p = shadow_of(address);
@@ -146,11 +146,11 @@ fn first_touch(t: &mut Thread, address: usize, pc: usize, current: u32) {
     }
 }
 
-/// Puts `slot` into an empty granule. False: it is no longer empty.
+/// Puts `slot` into an empty granule. False if it is no longer empty.
 fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     let empty: u8;
-    // SAFETY: a mapped, aligned granule. rbx is the compiler's own, so it is put aside; the others
-    // are named, or one of them might be rbx.
+    // SAFETY: a mapped, aligned granule. rbx is reserved by the compiler, so it is saved; the other
+    // registers are named, or one of them might be rbx.
     unsafe {
         core::arch::asm!(
             "xchg rsi, rbx",
@@ -169,9 +169,9 @@ fn compare_exchange_empty(p: *mut u8, slot: u32) -> bool {
     empty == 1
 }
 
-/// Fast mode and the initialization state: accesses to what is one thread's are forgotten, and
-/// leave no event. Lane 3 says whose it is, or that it is shared; the shared mark has an empty
-/// mask, so that as a slot it conflicts with nothing.
+/// Fast mode and the initialization state: accesses to memory that one thread owns are forgotten
+/// and leave no event. Lane 3 names the owner or says "shared". The shared mark has an empty mask,
+/// so as a slot it conflicts with nothing.
 #[inline(always)]
 pub fn is_own(t: &Thread, address: usize) -> bool {
     may_be_own(address) && is_private(address, owned(t.sid()))
@@ -182,7 +182,7 @@ fn may_be_own(address: usize) -> bool {
     settings().owners && owner_lane(address).load(Relaxed) != SHARED
 }
 
-/// Is there a slot that conflicts with `current` and did not happen before it?
+/// True if a slot conflicts with `current` and did not happen before it.
 #[inline(always)]
 fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
     let c = all(current);
@@ -193,12 +193,12 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
     is_one_unordered(t, p, lanes(is_zero(excused)))
 }
 
-/// Did one of the slots `rest` of the granule at `p` not happen before?
+/// True if one of the slots `rest` of the granule at `p` did not happen before.
 #[inline(always)]
 fn is_one_unordered(t: &Thread, p: *const u8, mut rest: u32) -> bool {
     while rest != 0 {
-        // Read again from memory: cheaper than taking a lane out of a register. `unordered` starts
-        // afresh. SAFETY: a slot of the granule.
+        // Reading memory again is cheaper than extracting a lane from a register. `unordered`
+        // starts afresh. SAFETY: a slot of the granule.
         let other = unsafe { *p.cast::<u32>().add(rest.trailing_zeros() as usize) };
         if t.clock.of_slot(other) < epoch(other) {
             return true;
@@ -208,7 +208,7 @@ fn is_one_unordered(t: &Thread, p: *const u8, mut rest: u32) -> bool {
     false
 }
 
-/// Some earlier access is not ordered before this one: a race, unless locks say otherwise.
+/// An earlier access is not ordered before this one: a race, unless they share a lock.
 #[cold]
 #[inline(never)]
 fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
@@ -217,7 +217,7 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
     let usable = if settings().owners { 3 } else { SLOTS };
     let slots = load(p);
     if let [FREED, by, ..] = to_array(slots) {
-        // What a flush has forgotten is not judged.
+        // Slots that a flush has forgotten are not judged.
         if !flush::is_leftover(by) {
             after_free(t, address, pc, current, by);
         }
@@ -246,8 +246,8 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
     }
 }
 
-/// The block was freed by the thread of the state `by`, and waits to be given back: this access
-/// came later. If nothing orders the two it is a race like any other.
+/// The thread of state `by` has freed the block, which is in quarantine, and this access came
+/// later. If nothing orders the two, it is an ordinary race.
 #[cold]
 fn after_free(t: &mut Thread, address: usize, pc: usize, current: u32, by: u32) {
     let free = by | 0xff;
@@ -270,8 +270,8 @@ fn without_leftovers(slots: Slots, usable: usize) -> Slots {
     unsafe { core::mem::transmute::<[u32; SLOTS], Slots>(s) }
 }
 
-/// Puts `current` into a slot, in place of those it makes superfluous. `USABLE`: the lanes that are
-/// slots.
+/// Puts `current` into a slot, replacing those that it makes redundant. `USABLE`: the lanes that
+/// are slots.
 #[inline(always)]
 fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     t: &Thread,
@@ -283,7 +283,7 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     // SAFETY: SSE2.
     let xor = unsafe { _mm_xor_si128(slots, c) };
     let same_sid = is_zero(and(xor, all(0xff00)));
-    // Our own, no wider and no stronger.
+    // Drop our own slots that are no wider and no stronger.
     // SAFETY: SSE2.
     let subset = is_zero(and(unsafe { _mm_andnot_si128(c, slots) }, all(0xff)));
     let mut drop = and(same_sid, subset);
@@ -295,8 +295,7 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
         drop = and(drop, equal(and(slots, all(ATOMIC)), all(ATOMIC)));
     }
     if !FULL {
-        // The same segment's access of the same kind to other bytes of the granule: one slot for
-        // both.
+        // The same segment's access of the same kind to other bytes of the granule shares the slot.
         let twin = is_zero(and(xor, all(!0xff)));
         drop = or(drop, twin);
         // SAFETY: SSE2.
@@ -318,8 +317,9 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
     } else if current & ATOMIC == 0 {
         store(p, or(keep, and(lane(free.trailing_zeros()), all(current))));
     } else {
-        // Beside a flag that threads spin on there may be the data it guards. To store the whole
-        // granule for each look at the flag would undo what another thread records at that moment.
+        // The data that a flag guards may lie beside it. A thread that spins on the flag must not
+        // store the whole granule each time: that would undo what another thread records at that
+        // moment.
         let drop = lanes(drop);
         let own = if drop != 0 { drop } else { free }.trailing_zeros();
         store_lane(p, own as usize, current);
@@ -341,10 +341,10 @@ fn store_lane(p: *mut u8, lane: usize, slot: u32) {
     unsafe { p.cast::<u32>().add(lane).write_volatile(slot) }
 }
 
-/// No slot is free: give up an access to the same bytes that happened before, whose races are ours
-/// too; else an atomic one; else one that happened before; else any. Reads go before writes. An
-/// atomic access gives way itself rather than displace a plain one: a variable beside a busy flag
-/// would lose its accesses to the flag's.
+/// No slot is free. Gives up an access to the same bytes that happened before, since its races are
+/// ours too; else an atomic one; else one that happened before; else any. Reads go before writes.
+/// An atomic access is dropped rather than displace a plain one: otherwise a variable beside a busy
+/// flag would lose its accesses to the flag's.
 #[cold]
 #[inline(never)]
 fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
@@ -371,13 +371,13 @@ fn evict(t: &Thread, p: *mut u8, slots: Slots, current: u32, usable: usize) {
 }
 
 fn owner_lane(granule: usize) -> &'static AtomicU32 {
-    // SAFETY: lane 3 of a mapped granule; it is only ever accessed as a whole word or with the
-    // whole granule.
+    // SAFETY: lane 3 of a mapped granule; it is accessed only as a whole word or with the whole
+    // granule.
     unsafe { &*shadow_of(granule).add(12).cast::<AtomicU32>() }
 }
 
-/// True: only this thread has touched the granule (or line) so far, and the access is to be
-/// forgotten. Otherwise the granule is marked as shared: from now on accesses count.
+/// True if only this thread has touched the granule (or line) so far, so the access is to be
+/// forgotten. Otherwise marks the granule as shared: from now on accesses count.
 fn is_private(address: usize, mine: u32) -> bool {
     let own = owner_lane(address);
     if !settings().lines {
@@ -405,8 +405,8 @@ fn is_private(address: usize, mine: u32) -> bool {
     }
 }
 
-/// The slow half of a probe of `SIZE` bytes within one granule. Whatever it calls it calls last, so
-/// that it needs no frame: a sixth of its instructions would be pushes and pops.
+/// The slow path of a probe of `SIZE` bytes within one granule. Every call is in tail position, so
+/// it needs no frame: pushes and pops would be a sixth of its instructions.
 #[inline(always)]
 pub fn access<const WRITE: bool, const SIZE: usize>(mut t: Current, address: usize, pc: usize) {
     if t.gate != gate::OPEN {
@@ -415,9 +415,8 @@ pub fn access<const WRITE: bool, const SIZE: usize>(mut t: Current, address: usi
     watched_access::<WRITE, SIZE>(&mut t, address, pc);
 }
 
-/// The same where only the accesses themselves count: the gate is open, and
-/// [`is_plain`](super::is_plain). `p` has the
-/// granule's slots, which the probe has looked at.
+/// [`access`] for the common case: the gate is open, and [`is_plain`](super::is_plain). `p` points
+/// to the granule's slots, which the probe has looked at.
 #[inline(always)]
 pub fn plain_access<const WRITE: bool, const SIZE: usize>(
     t: &mut Thread,
@@ -437,16 +436,16 @@ pub fn plain_access<const WRITE: bool, const SIZE: usize>(
     // SAFETY: SSE2.
     let same_sid = is_zero(and(unsafe { _mm_xor_si128(slots, c) }, all(0xff00)));
     let apart = is_zero(and(if SIZE == 8 { slots } else { and(slots, c) }, all(0xff)));
-    // The granule's slots are the thread's own as a rule: then none is left to be ordered.
+    // The slots usually belong to this thread; then there is nothing to compare.
     let excused = or(or(same_sid, apart), if WRITE { first_lane(0) } else { reads(slots) });
     if is_one_unordered(t, p, lanes(excused) ^ 0b1111) {
         return unordered(t, address, pc, current);
     }
     match (SIZE, WRITE) {
-        // As in `check_slots`: whoever races with what came before races with this write.
+        // As in `check_slots`: whatever races with an earlier access races with this write.
         (8, true) => store(p, first_lane(current)),
         (8, false) => {
-            // Of the own slots the reads go, as in `record`.
+            // Own reads are dropped, as in `record`.
             // SAFETY: SSE2.
             let keep = unsafe { _mm_andnot_si128(and(same_sid, spread(reads(slots))), slots) };
             match lanes(is_zero(keep)) {
@@ -492,7 +491,7 @@ fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: 
     if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
-    // That the flags are not set is known, but not to the compiler, which would look whether the
+    // The flags are never set here, but the compiler does not know that and would test whether the
     // access is atomic.
     let current = t.state & !(READ | ATOMIC) | mask::<SIZE>(address) | if WRITE { 0 } else { READ };
     if SIZE == 8 {
@@ -506,7 +505,7 @@ fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: 
 #[inline(never)]
 fn again<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
     t.trace.prepare(t.sp, &t.held);
-    // The one place that a thread comes by now and then, whatever it does.
+    // Every thread comes by here now and then, whatever it does.
     flush::if_requested();
     watched_access::<WRITE, SIZE>(t, address, pc);
 }
@@ -515,8 +514,8 @@ const fn ignore<const WRITE: bool>() -> u8 {
     if WRITE { gate::IGNORE_WRITES } else { gate::IGNORE_READS }
 }
 
-/// The gate is not wide open. Makes the scheduling point of an explored program, and tells whether
-/// the detector has no business with this access.
+/// The gate is not exactly OPEN. Makes the scheduling point of an explored program. True if the
+/// detector must skip this access.
 #[cold]
 #[inline(never)]
 pub fn ends_at_gate<const WRITE: bool>(t: Current, address: usize, len: usize, pc: usize) -> bool {
@@ -527,8 +526,8 @@ pub fn ends_at_gate<const WRITE: bool>(t: Current, address: usize, len: usize, p
     is_ignored::<WRITE>(&t, pc)
 }
 
-/// The gate is not wide open, and the program is not explored: does the detector pass over the
-/// access?
+/// The gate is not exactly OPEN, and the program is not explored. True if the detector skips the
+/// access.
 #[cold]
 pub fn is_ignored<const WRITE: bool>(t: &Thread, pc: usize) -> bool {
     t.gate & gate::OPEN == 0

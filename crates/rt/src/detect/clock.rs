@@ -25,12 +25,12 @@ impl Clock {
         self.0[sid] as u32
     }
 
-    /// What is known of a slot's sid. Left to itself the compiler takes the sid from a register
-    /// that has a high byte, which has to be saved first.
+    /// The known epoch of a slot's sid. On its own, the compiler would take the sid from a register
+    /// that has a high byte, which it must save first.
     #[inline(always)]
     pub fn of_slot(&self, slot: u32) -> u32 {
         let mut offset = slot as usize;
-        // SAFETY: touches its register alone. There is a lane for each sid of eight bits.
+        // SAFETY: changes only its register. There is a lane for each 8-bit sid.
         unsafe {
             core::arch::asm!("shr {0:e}, 7", "and {0:e}, 0x1fe", inout(reg) offset, options(pure, nomem, nostack));
             *self.0.as_ptr().byte_add(offset) as u32
@@ -53,7 +53,7 @@ impl Clock {
         self.0[..n].copy_from_slice(&other.0[..n]);
     }
 
-    /// True if all of `other` is in here.
+    /// True if this clock covers all of `other`.
     pub fn covers(&self, other: &Clock) -> bool {
         self.0[..lanes()].iter().zip(&other.0).all(|(a, b)| a >= b)
     }
@@ -62,8 +62,8 @@ impl Clock {
 #[inline]
 pub fn join(to: &mut [u16], from: &[u16]) {
     for (a, b) in to.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
-        // SAFETY: both chunks have eight lanes; unaligned loads and stores need no more. Epochs are
-        // below 2^15, so the signed maximum is the right one.
+        // SAFETY: both chunks have eight lanes, and unaligned loads and stores need nothing else.
+        // Epochs are below 2^15, so the signed maximum is correct.
         unsafe {
             let (a, b) = (a.as_mut_ptr().cast::<__m128i>(), b.as_ptr().cast::<__m128i>());
             _mm_storeu_si128(a, _mm_max_epi16(_mm_loadu_si128(a), _mm_loadu_si128(b)));

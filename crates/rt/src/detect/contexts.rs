@@ -1,38 +1,40 @@
-//! Logical threads: OpenMP's tasks and sections, each with a clock, a sid and locks of its own,
-//! whichever thread runs it.
+//! Logical threads: OpenMP's tasks and sections. Each has its own clock, sid and locks, whichever
+//! thread runs it.
 //!
-//! A thread of the system runs tasks one after the other, and inside of one another. That is an
-//! accident: nothing in the program orders two tasks because one thread had both. So a thread that
-//! takes up a task puts its own **context** aside (clock, sid, locks held, what fences and relaxed
-//! loads have left), and the task begins with what its creator had done, and no more. At the end
-//! the task's sid is left to others, and the thread goes on with what it had put aside. Who waits
-//! for the task learns its clock from the objects of `interpose::openmp`, as from any other.
+//! A system thread runs tasks one after the other, and nested in one another. That is an accident:
+//! nothing in the program orders two tasks because one thread ran both. So a thread that starts a
+//! task puts its own **context** aside (clock, sid, locks held, what fences and relaxed loads have
+//! left), and the task begins with only what its creator had done. At the end the task's sid is
+//! free for others, and the thread resumes the context it had put aside. Whoever waits for the task
+//! learns its clock from the objects of `interpose::openmp`, as from any other.
 //!
-//! **Memory that goes with the thread.** Two tasks that one thread ran may touch the same bytes
-//! although no two threads ever could: a frame of the stack that is used again, thread-local
-//! storage, an element that `omp_get_thread_num` chose. There the order in which the thread ran
-//! them does count. The **carrier** of a thread is the clock of all that its contexts have done or
-//! seen. When a conflict is found with an access that the carrier knows, and the memory goes with
-//! the thread, it is none ([`is_of_thread`]):
+//! **Memory that belongs to the thread.** Two tasks that ran on one thread may touch the same bytes
+//! although two threads never could: a stack frame that is used again, thread-local storage, an
+//! element that `omp_get_thread_num` chose. There the order in which the thread ran the tasks does
+//! count. The **carrier** of a thread is the clock of everything its contexts have done or seen. A
+//! conflict with an access that the carrier knows, in memory that belongs to the thread, is no race
+//! ([`is_of_thread`]):
 //! 1. The address lies in the thread's stack, in a frame that was left since: below the *floor*,
-//!    the highest stack pointer at which a context began or ended on the thread since then. What
-//!    lies above the floor is a variable of somebody who still runs, and that tasks share. This
-//!    holds for whoever touches the stack of a thread: a child of the task whose frame it is, say.
+//!    the highest stack pointer at which a context began or ended on the thread since then. A
+//!    variable above the floor belongs to a function that still runs, and tasks share it. This rule
+//!    holds for anybody who touches the stack of a thread, for example a child of the task whose
+//!    frame it is.
 //! 2. It lies in the thread's static thread-local storage.
-//! 3. Both contexts have asked which thread they are on, or touched thread-local storage and so
-//!    may have found the memory by it (a scratch buffer, a cache).
-//! 4. Sections run in the frame of their region: there the floor is the beginning of the region,
-//!    and a heap block that the thread allocated inside of the region counts as its own.
+//! 3. Both contexts have asked which thread they run on, or touched thread-local storage, and may
+//!    have found the memory by it (a scratch buffer, a cache).
+//! 4. Sections run in the frame of their region. There the floor is the beginning of the region,
+//!    and a heap block that the thread allocated inside the region counts as its own.
 //!
-//! Where it is not known any more which context made an access, 1 and 3 hold. All of this can hide
-//! a race between tasks that one thread ran, which another run may give to two; it cannot invent
+//! If it is no longer known which context made an access, rules 1 and 3 hold. All of this can hide
+//! a race between tasks that ran on one thread, which another run may give to two. It cannot invent
 //! one.
 //!
-//! **Bounds.** There are 254 sids. A context is only made while fewer than [`MOST_SIDS`] are in
-//! use; beyond that a task runs as part of the thread, as ordered as that happens to be. Tasks that
-//! no wait has ended keep their sids apart until 64 are used; later ones share ([`sids`]).
+//! **Bounds.** There are 254 sids. A context is made only while fewer than [`MOST_SIDS`] are in
+//! use; beyond that a task runs as part of the thread, with the order that the thread happens to
+//! give it. Tasks that no wait has ended keep separate sids until 64 are used; later ones share
+//! ([`sids`]).
 //!
-//! In a program without tasks nothing of this runs: a conflict looks at one flag.
+//! A program without tasks pays one flag test for each conflict.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
@@ -45,13 +47,13 @@ use crate::layout::{SID_MAX, epoch, shadow_of, sid};
 use crate::mode;
 use crate::sys::{self, Shared, Spin};
 
-/// So many sids may be in use when a context begins: the rest is for threads.
+/// A context begins only while fewer sids are in use: the rest are for threads.
 const MOST_SIDS: usize = 160;
 
-/// What a thread has put aside.
+/// The state that a thread has put aside.
 #[repr(C)]
 pub struct Context {
-    /// In the list of free ones.
+    /// The next one in the list of free contexts.
     next: *mut Context,
     state: u32,
     first_epoch: u32,
@@ -59,16 +61,16 @@ pub struct Context {
     forks: u32,
     seen_relaxed: *mut Clock,
     fenced: *mut Clock,
-    /// Clocks for the same purpose, all zero, for whoever runs meanwhile.
+    /// Zeroed clocks for the same purpose, for the context that runs meanwhile.
     spare: [*mut Clock; 2],
     clock: Clock,
-    /// What those that ran meanwhile have done, if it is to be learned afterwards.
+    /// What the contexts that ran meanwhile have done, if this one learns it afterwards.
     done: Clock,
     done_generation: u32,
     held: Held,
 }
 
-/// All that the contexts of a thread have done and seen.
+/// Everything that the contexts of a thread have done and seen.
 #[repr(C)]
 pub struct Carrier {
     clock: Clock,
@@ -81,9 +83,9 @@ impl Carrier {
     }
 }
 
-/// The last context that used a sid, for whoever runs on the same thread afterwards.
+/// The last context that used a sid, for contexts that run on the same thread afterwards.
 struct User {
-    /// The thread's number and 1.
+    /// The thread's number plus 1.
     thread: AtomicU32,
     first_epoch: AtomicU32,
     floor: AtomicUsize,
@@ -107,7 +109,7 @@ static FREE: Shared<*mut Context> = Shared::new(core::ptr::null_mut());
 
 fn take() -> *mut Context {
     let _guard = FREE_LOCK.lock();
-    // SAFETY: the list is used under its lock; what is in it is nobody's.
+    // SAFETY: the list is used under its lock; nobody uses what is in it.
     unsafe {
         let first = *FREE.get();
         if first.is_null() {
@@ -133,8 +135,8 @@ pub fn reset_lock() {
     FREE_LOCK.reset();
 }
 
-/// Puts the running context aside. What follows has seen only what `learn` acquires. `floor`: the
-/// stack pointer. Null: the thread goes on as it is.
+/// Puts the running context aside. The new one has seen only what `learn` acquires. `floor` is the
+/// stack pointer. Null: the thread continues in its current context.
 pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut Context {
     let is_watched = t.known && t.gate & gate::OPEN != 0 && t.sid() != 0 && t.ignore_sync == 0;
     if !is_watched || mode::mode() != mode::Mode::Detect || sids::in_use() >= MOST_SIDS {
@@ -144,7 +146,7 @@ pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut 
     let c = take();
     t.publish();
     remember(&mut t, floor);
-    // SAFETY: fresh, and this thread's until it is given back.
+    // SAFETY: fresh, and this thread's until it is returned.
     let context = unsafe { &mut *c };
     let_go_in_trace(&mut t);
     context.state = t.state;
@@ -163,7 +165,8 @@ pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut 
     c
 }
 
-/// Another one of those that the thread runs before it goes on with `c`, beginning as `c` stands.
+/// Ends the running context and begins another one before the thread resumes `c`. It begins with
+/// the clock of `c`.
 pub fn next(t: &mut Thread, c: *mut Context, floor: usize) {
     let _inside = t.enter();
     // SAFETY: what `begin` gave.
@@ -174,11 +177,11 @@ pub fn next(t: &mut Thread, c: *mut Context, floor: usize) {
     t.begin_sid();
 }
 
-/// A context whose parts begin where it stands: they are ordered behind all that it did, and not
-/// behind each other. It learns what they did when [`end`] says so.
+/// Divides a context into parts: they are ordered after everything it did, but not after each
+/// other. It learns what they did if [`end`] says so.
 pub fn divide(mut t: Current, floor: usize) -> *mut Context {
     if t.known {
-        // What it does later is not known to the parts.
+        // The parts do not know what it does later.
         t.publish();
         t.advance();
     }
@@ -193,7 +196,7 @@ fn begin_as(t: &mut Thread, context: &Context) {
     t.acquire(&clock);
 }
 
-/// The thread goes on with `c`. `learns`: as one that has seen what was done meanwhile.
+/// The thread resumes `c`. If `learns`, `c` has seen what was done meanwhile.
 pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
     let _inside = t.enter();
     // SAFETY: what `begin` gave.
@@ -211,7 +214,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
         t.first_epoch = context.first_epoch;
         t.set_state(context.state);
     } else {
-        // In the child of a fork all that was before is over, and so is the sid.
+        // In the child of a fork everything before is over, and the sid is worn out.
         t.catch_up();
         join_corrected(t, last.0, last.1);
         t.begin_sid();
@@ -232,7 +235,7 @@ fn join_corrected(t: &mut Thread, mut clock: Clock, generation: u32) {
     t.acquire(&clock);
 }
 
-/// The running context is over.
+/// Ends the running context.
 fn close(t: &mut Thread, context: &mut Context, floor: usize, learned: bool) {
     t.publish();
     remember(t, floor);
@@ -246,7 +249,7 @@ fn close(t: &mut Thread, context: &mut Context, floor: usize, learned: bool) {
         sids::leave(t.sid(), t.max_epoch());
     }
     for (spare, used) in context.spare.iter_mut().zip([t.seen_relaxed, t.fenced]) {
-        // SAFETY: null, or a clock of this context's, which nobody needs any more.
+        // SAFETY: null, or a clock of this context, which nobody needs any more.
         if let Some(clock) = unsafe { used.as_mut() } {
             *clock = Clock::ZERO;
             *spare = used;
@@ -268,8 +271,8 @@ fn let_go_in_trace(t: &mut Thread) {
     }
 }
 
-/// The carrier learns what the running context has done and seen, and others how far down its
-/// frames reach from now on.
+/// The carrier learns what the running context has done and seen. The users of the thread's sids
+/// learn the new floor of its frames.
 fn remember(t: &mut Thread, floor: usize) {
     // SAFETY: a watched thread has a card.
     let card = unsafe { &*t.card };
@@ -283,7 +286,7 @@ fn remember(t: &mut Thread, floor: usize) {
     carrier.generation = t.generation;
     carrier.clock.join(&t.clock.0);
     let own = t.id() + 1;
-    // Frames further down are left for good, whoever had used them.
+    // Frames further down are left for good, whoever used them.
     for user in USERS.iter().filter(|u| u.thread.load(Relaxed) == own) {
         user.floor.fetch_max(floor, Relaxed);
     }
@@ -294,8 +297,8 @@ fn remember(t: &mut Thread, floor: usize) {
     user.asked.store(t.openmp.asked || touched_tls(t), Relaxed);
 }
 
-/// Is the conflict of the running thread's access with the one in `slot` none, since the memory
-/// goes with the thread? See the module.
+/// True if the running thread's access does not conflict with the one in `slot` after all, because
+/// the memory belongs to the thread. See the module.
 pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     if !ANY.load(Relaxed) {
         return false;
@@ -321,26 +324,27 @@ pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     they_asked() && asked() || t.openmp.is_in_section() && is_block_of_region(t, address)
 }
 
-/// Has a context of the thread made or seen the access in `slot`?
+/// True if a context of the thread has made or seen the access in `slot`.
 fn knows(card: &Card, slot: u32) -> bool {
-    // SAFETY: null, or a carrier, which is never freed. What its thread adds meanwhile it has done.
+    // SAFETY: null, or a carrier, which is never freed. What its thread adds meanwhile, it has
+    // done.
     unsafe { card.carrier.load(Relaxed).as_ref() }.is_some_and(|c| c.knows(slot))
 }
 
-/// Did the thread leave the frame at `address`, on its stack, after the access in `slot`?
+/// True if the thread left the frame at `address`, on its stack, after the access in `slot`.
 fn is_in_left_frame(card: &Card, address: usize, slot: u32) -> bool {
     knows(card, slot) && last_user(card, slot).is_none_or(|u| address < u.floor.load(Relaxed))
 }
 
-/// The context of the thread that made the access in `slot`. None: another thread did, or it is not
-/// known any more.
+/// The context of the thread that made the access in `slot`. None if another thread made it, or if
+/// it is no longer known.
 fn last_user(card: &Card, slot: u32) -> Option<&'static User> {
     let user = &USERS[sid(slot)];
     let is_its = user.thread.load(Relaxed) == card.id + 1 && epoch(slot) >= user.first_epoch.load(Relaxed);
     is_its.then_some(user)
 }
 
-/// Did the thread allocate the heap block at `address` inside of its region?
+/// True if the thread allocated the heap block at `address` inside its region.
 fn is_block_of_region(t: &Thread, address: usize) -> bool {
     let Some(block) = heap::find(address) else { return false };
     // SAFETY: the block is allocated, or was a moment ago and its header is still there.
@@ -350,11 +354,11 @@ fn is_block_of_region(t: &Thread, address: usize) -> bool {
         && depot::frames(block.stack).contains(&(t.openmp.region_pc() as u64))
 }
 
-/// Where static thread-local storage begins, seen from the thread pointer; 0: not known yet.
+/// The size of static thread-local storage, which ends at the thread pointer; 0: not known yet.
 static TLS_SIZE: AtomicUsize = AtomicUsize::new(0);
 
-/// How many bytes below the thread pointer are thread-local storage. Those of a library that is
-/// loaded later are elsewhere.
+/// Sets how many bytes below the thread pointer are thread-local storage. The storage of libraries
+/// loaded later lies elsewhere.
 pub fn set_tls_size(bytes: usize) {
     TLS_SIZE.store(bytes, Relaxed);
 }
@@ -374,10 +378,10 @@ fn is_in_tls(address: usize) -> bool {
     thread_pointer().wrapping_sub(address).wrapping_sub(1) < TLS_SIZE.load(Relaxed)
 }
 
-/// More thread-local storage than this is not searched.
+/// Larger thread-local storage is not searched.
 const SEARCHED: usize = 1 << 18;
 
-/// Has the running context touched thread-local storage? Its shadow knows.
+/// True if the running context has touched thread-local storage, according to its shadow.
 fn touched_tls(t: &Thread) -> bool {
     let (end, size) = (thread_pointer() & !7, TLS_SIZE.load(Relaxed) & !7);
     if size > SEARCHED {

@@ -1,8 +1,8 @@
-//! Stacks, each kept once: where locks were taken, blocks allocated, threads created.
+//! Stacks, each stored once: where locks were taken, blocks allocated, threads created.
 //!
-//! A stack's number is the place of its words in one long run of memory: the count, whether it is
-//! in the log yet, and the return addresses. Two stacks with the same 64-bit hash are taken to be
-//! the same.
+//! A stack's number is the index of its words in one long run of memory: the count, whether it is
+//! in the log yet, and the return addresses. Two stacks with the same 64-bit hash count as the
+//! same.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 
@@ -12,7 +12,7 @@ use crate::hub::log;
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::Record;
 
-/// Frames kept of a stack, the innermost ones.
+/// The number of innermost frames kept of a stack.
 const DEEPEST: usize = 48;
 const ENTRIES: usize = 1 << 18;
 const WORDS: usize = 1 << 25;
@@ -37,11 +37,11 @@ pub fn prepare() {
     }
 }
 
-/// The number of the thread's stack as it is, with `pc` on top. 0 if there is no room left.
+/// The number of the thread's current stack, with `pc` on top. 0 if there is no room left.
 #[inline]
 pub fn current(t: &Thread, pc: usize) -> u32 {
     let depth = ((t.sp as usize).saturating_sub(t.trace.stack as usize) / 8).min(DEEPEST - 1);
-    // A sum of products, each with a factor of its own: the products do not wait for one another.
+    // A sum of products with separate factors: the products do not depend on one another.
     let mut hash = (pc as u64).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ depth as u64;
     let mut factor = 0x9e37_79b9_7f4a_7c15u64;
     for i in 1..=depth {
@@ -76,7 +76,7 @@ fn entry(at: usize) -> &'static [AtomicU64; 2] {
     unsafe { &*(*MEMORY.get()).index.add(at % ENTRIES) }
 }
 
-/// The number, or where it would be entered.
+/// The number, or the position where it would be entered.
 #[inline]
 fn find(hash: u64) -> Result<u32, usize> {
     let mut at = hash as usize >> 20;
@@ -121,7 +121,7 @@ pub fn frames(number: u32) -> &'static [u64] {
     if number == 0 {
         return &[];
     }
-    // SAFETY: numbers come from `add`, whose words are not changed any more.
+    // SAFETY: numbers come from `add`, whose words no longer change.
     unsafe {
         let words = (*MEMORY.get()).words.add(number as usize);
         core::slice::from_raw_parts(words.add(2), *words as usize)
@@ -143,13 +143,13 @@ pub fn logged(number: u32) -> u64 {
     number as u64
 }
 
-/// In the child of a fork: its log has no stacks yet.
+/// In the child of a fork, whose log has no stacks yet.
 pub fn reset_after_fork() {
     LOCK.reset();
     let used = USED.load(Relaxed);
     let mut at = 8;
     while at < used {
-        // SAFETY: stacks lie behind each other.
+        // SAFETY: stacks are adjacent.
         unsafe {
             let words = (*MEMORY.get()).words.add(at);
             *words.add(1) = 0;

@@ -1,30 +1,29 @@
-//! Hybrid and fast mode: what a mutex that goes with a condition variable orders.
+//! Hybrid and fast mode: the order imposed by a mutex that is used with a condition variable.
 //!
 //! In these modes a mutex orders nothing, and a signal orders its thread before the threads that it
 //! wakes. A barrier, a latch or a queue made of a mutex and a condition variable then looks
-//! unordered, wherever the condition held before anybody had to wait (6.4.1 of the paper), or where
-//! several threads made it true and only the last one signalled. But code that waits for a
-//! condition goes on because of what others did under the mutex, whether it had to sleep or not.
-//! So:
+//! unordered if the condition held before anybody had to wait (6.4.1 of the paper), or if several
+//! threads made it true and only the last one signalled. But code that waits for a condition goes
+//! on because of what others did under the mutex, whether it had to sleep or not. So:
 //!
-//! 1. From the first wait with it on, a mutex remembers what those who let go of it had done.
+//! 1. From the first wait with it on, a mutex remembers what the threads that released it had done.
 //! 2. A wait that was woken has seen that.
 //! 3. So has a thread that takes the mutex at a **waiting place**: one from which a thread has come
 //!    to wait before. It would have waited had the condition not held.
-//! 4. What such a thread reads under the mutex, of a variable that another wrote under it before
-//!    the first wait, orders it behind that write.
-//! 5. A thread that reads under the mutex what another wrote in the critical section in which it
-//!    began to wait is such a thread too: the last to arrive at a barrier, by code that never
-//!    waited.
+//! 4. If such a thread reads, under the mutex, a variable that another wrote under it before the
+//!    first wait, the read is ordered after that write.
+//! 5. A thread is also such a thread if it reads, under the mutex, what another wrote in the
+//!    critical section in which it began to wait. An example is the last thread to arrive at a
+//!    barrier, in code that never waited.
 //!
-//! Threads that take the mutex elsewhere learn nothing from it, as before: two that put into a
-//! queue are not ordered, nor is the one that signals behind the one that waits. This is where the
-//! mode sees races that happens-before does not. The order of a waiter behind all who had the mutex
-//! can be too much: it can hide a race between a waiter and a thread whose critical section had
-//! nothing to do with the condition.
+//! Threads that take the mutex elsewhere learn nothing from it, as before. Two threads that put
+//! into a queue are not ordered, nor is the signaller ordered after the waiter. This is how the
+//! mode sees races that happens-before misses. Ordering a waiter after all holders of the mutex can
+//! be too much: it can hide a race between a waiter and a thread whose critical section had nothing
+//! to do with the condition.
 //!
-//! A waiting place is where the lock was taken in the function that waits, found by where the
-//! stacks of the two calls part: a mutex taken by a guard object is taken in the function that has
+//! A waiting place is where the waiting function took the lock. It is found by where the stacks of
+//! the two calls diverge: if a guard object took the mutex, the place is in the function that has
 //! the guard.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -34,25 +33,25 @@ use super::thread::Thread;
 use super::{chain, depot, objects, settings, sync};
 use crate::layout::{READ, SID_MAX, epoch, sid};
 
-/// Added to the address of a mutex: the key of what those who let go of it had done.
+/// Added to the address of a mutex: the key of what the threads that released it had done.
 const HANDED: usize = 1 << 55;
 
-/// Some mutex goes with a condition variable.
+/// True once some mutex is used with a condition variable.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Waiting places, by their addresses. A full table knows no more of them.
+/// Waiting places, by address. A full table ignores further ones.
 const PLACES: usize = 1 << 12;
 static WAITING_PLACES: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];
 const TRIES: usize = 16;
 
-/// The mutex that the user of a sid has taken as one that waits; 0: none.
+/// The mutex that the user of a sid holds as a waiter; 0: none.
 static WAITERS: [AtomicUsize; SID_MAX + 1] = [const { AtomicUsize::new(0) }; SID_MAX + 1];
 
 /// The mutex with which the user of a sid last waited, and the epoch of the critical section.
 static WAITED: [(AtomicUsize, AtomicU32); SID_MAX + 1] =
     [const { (AtomicUsize::new(0), AtomicU32::new(0)) }; SID_MAX + 1];
 
-/// Frames in which a guard object may take the mutex.
+/// The number of innermost frames in which a guard object may take the mutex.
 const INNERMOST: usize = 8;
 
 fn slots(place: u64) -> impl Iterator<Item = &'static AtomicU64> {
@@ -74,7 +73,7 @@ fn add_waiting_place(place: u64) {
     }
 }
 
-/// Where the stack `taken` leaves the function that `waits` is called from.
+/// The place where the stack `taken` leaves the function that `waits` is called from.
 fn place_of(taken: &[u64], waits: &[u64]) -> Option<u64> {
     let common = taken.iter().rev().zip(waits.iter().rev()).take_while(|(a, b)| a == b).count();
     taken.len().checked_sub(common + 1).map(|at| taken[at])
@@ -102,7 +101,7 @@ pub fn waits(t: &mut Thread, mutex: usize, pc: usize) {
     }
 }
 
-/// The wait is over and the mutex held again; `woken`, not timed out.
+/// The wait is over and the mutex is held again. `woken`: it did not time out.
 pub fn waited(t: &mut Thread, mutex: usize, woken: bool) {
     if settings().hybrid && woken && t.known {
         is_waiter(t, mutex);
@@ -123,7 +122,7 @@ pub fn taken(t: &mut Thread, mutex: usize, stack: u32) {
     }
 }
 
-/// The thread has let go of `mutex`.
+/// The thread has released `mutex`.
 pub fn let_go(t: &mut Thread, mutex: usize) {
     if !is_paired(mutex) {
         return;
@@ -136,7 +135,7 @@ pub fn let_go(t: &mut Thread, mutex: usize) {
     }
 }
 
-/// The thread touches, under a lock that both hold, what the access in `slot` wrote.
+/// The thread touches what the access in `slot` wrote; both held a common lock.
 #[cold]
 pub fn sees(t: &mut Thread, slot: u32) {
     if slot & READ != 0 || !ANY.load(Relaxed) {
@@ -157,7 +156,7 @@ pub fn sees(t: &mut Thread, slot: u32) {
     t.acquire(&written);
 }
 
-/// The memory of the mutex is about to become something else.
+/// The memory of the mutex is about to be used for something else.
 pub fn destroyed(mutex: usize) {
     if ANY.load(Relaxed) {
         objects::remove(mutex | HANDED);
@@ -170,7 +169,8 @@ mod tests {
 
     #[test]
     fn a_waiting_place_is_in_the_function_that_waits() {
-        // In C both calls are in it; a guard object of C++ takes the mutex two frames further in.
+        // In C both calls are in the same function; a guard object of C++ takes the mutex two
+        // frames further in.
         assert_eq!(place_of(&[10, 7, 1], &[12, 7, 1]), Some(10));
         assert_eq!(place_of(&[90, 80, 10, 7, 1], &[95, 12, 7, 1]), Some(10));
         assert_eq!(place_of(&[7, 1], &[12, 7, 1]), None);

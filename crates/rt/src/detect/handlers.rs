@@ -1,11 +1,11 @@
-//! What a signal handler may not do, as ThreadSanitizer reports it: allocate or free memory, since
-//! it may have interrupted the allocator; leave another `errno` behind, since it may have
-//! interrupted code that is about to read its own.
+//! Misuse in signal handlers, as ThreadSanitizer reports it. A handler must not allocate or free
+//! memory, since it may have interrupted the allocator. It must not change `errno`, since it may
+//! have interrupted code that is about to read it.
 //!
-//! Handlers of signals that a thread brings upon itself (faults, SIGABRT, SIGPIPE) interrupt
-//! nothing by surprise, and are left alone. So is `errno` where the thread has sent itself the
-//! signal, and for SIGTERM, whose handlers often end the process. Handlers of libraries that are
-//! not instrumented are not judged.
+//! Handlers of signals that a thread causes itself (faults, SIGABRT, SIGPIPE) are no surprise and
+//! are not checked. `errno` is also not checked if the thread sent the signal to itself, nor for
+//! SIGTERM, whose handlers often end the process. Handlers of uninstrumented libraries are not
+//! checked.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
@@ -18,38 +18,38 @@ use crate::mode::{Mode, mode};
 use crate::sys::{errno, set_errno};
 use raddle_wire::record::{MisuseKind, Record};
 
-/// What `errno` is while a handler has not touched it: no error has this number.
+/// The value of `errno` until a handler changes it: no error has this number.
 const UNTOUCHED: c_int = 1 << 20;
 
-/// The handlers that run on a thread, one within the other. Zero is none. Atomic, because a handler
-/// changes what a call that it interrupts has a reference to.
+/// The handlers that run on a thread, nested. Zero is none. The fields are atomic because a handler
+/// changes them while the call that it interrupts may hold a reference.
 #[repr(C)]
 pub struct Handlers {
     running: AtomicU32,
     /// The signal that the thread is sending to itself at this moment; 0: none.
     own: AtomicI32,
-    /// `errno` before the outermost of them.
+    /// `errno` before the outermost handler.
     errno: AtomicI32,
-    /// The innermost of them, and how high the shadow call stack was before it.
+    /// The innermost handler, and the height of the shadow call stack before it.
     handler: AtomicUsize,
     sp: AtomicUsize,
-    /// What annotations had the thread ignore before the outermost of them.
+    /// What annotations made the thread ignore before the outermost handler.
     ignored: [AtomicU32; 3],
 }
 
-/// One handler that was called. Nothing to drop: an exception or a jump may leave it.
+/// One handler that was called. It has nothing to drop: an exception or a jump may leave it.
 #[derive(Clone, Copy)]
 pub struct Running {
     handler: usize,
-    /// What ran before it: how many, the innermost, and that one's height.
+    /// The state before it: the number of handlers, the innermost one, and its height.
     outer: (u32, usize, usize),
-    /// `errno` before it, if that is watched.
+    /// `errno` before it, if it is watched.
     errno: Option<c_int>,
     ignored: [u32; 3],
 }
 
-/// What annotations have the thread ignore: reads, writes, synchronisation. They speak of the code
-/// between them, and not of a handler that happens to interrupt it.
+/// What annotations make the thread ignore: reads, writes, synchronisation. They apply to the code
+/// between them, not to a handler that interrupts it.
 fn ignored(t: &Thread) -> [u32; 3] {
     [t.ignore_reads, t.ignore_writes, t.ignore_sync]
 }
@@ -73,7 +73,7 @@ fn is_synchronous(signal: c_int) -> bool {
     )
 }
 
-/// Before the program's handler is called. None: it is not watched.
+/// Called before the program's handler. None: the handler is not watched.
 pub fn begin(t: &mut Thread, signal: c_int, handler: usize) -> Option<Running> {
     let judged =
         mode() == Mode::Detect && is_watched(t) && modules::is_instrumented(crate::relocated::copy(handler));
@@ -99,7 +99,7 @@ pub fn begin(t: &mut Thread, signal: c_int, handler: usize) -> Option<Running> {
     Some(Running { handler, outer, errno: watched.then_some(before), ignored })
 }
 
-/// It has returned. What it did to `errno` stays done, as in a run without raddle.
+/// The handler has returned. Its change of `errno` stays, as in a run without raddle.
 pub fn end(t: &mut Thread, running: Running) {
     let (n, handler, sp) = running.outer;
     t.handlers.running.store(n, Relaxed);
@@ -110,19 +110,19 @@ pub fn end(t: &mut Thread, running: Running) {
     }
     match running.errno {
         Some(before) if errno() == UNTOUCHED => set_errno(before),
-        // The address stands for one of a call within the handler.
+        // The address stands for a call within the handler.
         Some(_) => tell(t, MisuseKind::SignalErrno, running.handler, running.handler + 1),
         None => {}
     }
 }
 
-/// How many run: what a jump buffer remembers.
+/// The number of running handlers, which a jump buffer remembers.
 pub fn running(t: &Thread) -> u32 {
     t.handlers.running.load(Relaxed)
 }
 
-/// The thread goes on where only so many ran: it has jumped out of the others, or left them for
-/// another context.
+/// The thread continues where only `still` handlers ran: it has jumped out of the others, or left
+/// them for another context.
 pub fn left(t: &mut Thread, still: u32) {
     if still < running(t) {
         t.handlers.running.store(still, Relaxed);
@@ -137,7 +137,7 @@ pub fn left(t: &mut Thread, still: u32) {
     }
 }
 
-/// A call that sends a signal, perhaps to the thread itself.
+/// Sends a signal with `real`, perhaps to the thread itself.
 pub fn while_sending(t: Current, to_itself: bool, signal: c_int, real: impl FnOnce() -> c_int) -> c_int {
     if !to_itself {
         return real();
@@ -148,7 +148,7 @@ pub fn while_sending(t: Current, to_itself: bool, signal: c_int, real: impl FnOn
     result
 }
 
-/// Memory is allocated or freed.
+/// Reports a handler that allocates or frees memory.
 #[inline(always)]
 pub fn allocates(t: &mut Thread, pc: usize) {
     if running(t) > 0 {
@@ -170,9 +170,8 @@ fn tell(t: &mut Thread, what: MisuseKind, handler: usize, pc: usize) {
     }
 }
 
-/// The thread's stack with `pc` on top. A library that is not instrumented hides the handler that
-/// has called it, unless that has called another function in between: then the handler is put below
-/// it.
+/// The thread's stack with `pc` on top. An uninstrumented library hides the handler that called it,
+/// unless the handler has called another function in between. So the handler is put below it.
 fn stack(t: &mut Thread, handler: usize, pc: usize) -> u32 {
     let sp = t.sp;
     let entered = (sp as usize).saturating_sub(t.handlers.sp.load(Relaxed)) / size_of::<usize>();

@@ -1,16 +1,16 @@
 //! Which heap block an address lies in, and who allocated it.
 //!
-//! Each 16 bytes of memory have eight of their own, which hold the thread and the stack of the
-//! allocation where a block starts and zero elsewhere. A bit for each page tells where to look at
-//! all: a global has no block, and the search for one must not go through a gigabyte of zeros. The
-//! allocator stays the target's own: the size of a block is asked of it when a report needs it.
+//! Each 16 bytes of memory have eight bytes of information. These hold the thread and the stack of
+//! the allocation where a block starts, and zero elsewhere. A bit for each page says whether to
+//! look there at all: a global has no block, and the search for one must not go through a gigabyte
+//! of zeros. The target keeps its own allocator; a report asks it for the size of a block.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::sync::atomic::{AtomicU64, Ordering::*};
 
 use crate::layout::{block_info, block_page, is_watchable};
 
-/// Blocks longer than this are not searched for from their far end.
+/// The search for a block goes back no farther than this.
 const FARTHEST: usize = 1 << 30;
 
 pub struct Block {
@@ -57,23 +57,23 @@ pub fn prefetch(address: usize) {
     }
 }
 
-/// A block that is no longer the program's keeps what is known of it.
+/// Marks a freed block whose information is kept.
 const GIVEN_BACK: u64 = 1 << 63;
 
-/// The block waits in quarantine. False: nothing is known of it, or it waits already.
+/// Marks the block as quarantined. False if it is unknown, or quarantined already.
 pub fn set_freed(address: usize) -> bool {
     let known = |word: u64| (word != 0 && word & GIVEN_BACK == 0).then_some(word | GIVEN_BACK);
     is_watchable(address) && info(address).fetch_update(Relaxed, Relaxed, known).is_ok()
 }
 
-/// Does the block wait in quarantine?
+/// True if the block is in quarantine.
 #[inline]
 pub fn is_freed(address: usize) -> bool {
     is_watchable(address) && info(address).load(Relaxed) & GIVEN_BACK != 0
 }
 
-/// The block that starts at or before `address`. Whether it reaches that far is for its size to
-/// say.
+/// The block that starts at or before `address`. The caller compares its size to see whether it
+/// contains `address`.
 pub fn find(address: usize) -> Option<Block> {
     const PAGE: usize = 4096;
     let mut last = address & !15;
@@ -93,7 +93,8 @@ pub fn find(address: usize) -> Option<Block> {
                 start -= 16;
             }
         }
-        // The end of the page before, or of the 64 pages before if there is nothing in these.
+        // Continue at the end of the previous page, or of the previous 64 pages if these have no
+        // blocks.
         let step = if bits == 0 { 64 * PAGE } else { PAGE };
         last = (last & !(step - 1)).checked_sub(16)?;
     }

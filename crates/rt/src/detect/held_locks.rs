@@ -1,13 +1,14 @@
 //! The locks a thread holds, and, in hybrid mode, the epochs that stand for them.
 //!
-//! In hybrid mode locks make no happens-before arc, so between two releases of any other kind (a
-//! **period**) all segments of a thread are alike but for their locksets. Each pair of period and
-//! lockset gets one epoch, taken up again when the thread comes back to the lockset: the filter of
-//! the probes keeps hitting, and locking uses up no epochs. [`common`] finds the lockset of a slot
-//! by its sid and epoch.
+//! In hybrid mode locks create no happens-before edge. So between two releases of any other kind (a
+//! **period**), all segments of a thread differ only in their locksets. Each pair of period and
+//! lockset gets one epoch, which the thread uses again when it returns to the lockset. This way the
+//! filter of the probes keeps hitting, and locking uses up no epochs. [`common`] finds the lockset
+//! of a slot by its sid and epoch.
 //!
-//! Deviation from 4.2: a set of more than [`WIDEST`] locks, or one too many sets, becomes [`ANY`],
-//! which shares a lock with every other. That can hide a race, never invent one.
+//! Deviation from 4.2: a set of more than [`WIDEST`] locks, or a set that does not fit into the
+//! table, becomes [`ANY`], which shares a lock with every other. That can hide a race, never invent
+//! one.
 
 use core::sync::atomic::{AtomicU16, Ordering::*};
 
@@ -17,8 +18,8 @@ use crate::sys::{self, Shared, Spin};
 
 pub const DEEPEST: usize = 64;
 const WIDEST: usize = 8;
-/// A table with striped locks has as many sets as stripes. More than these, and locking uses up
-/// epochs.
+/// A table with striped locks has as many sets as stripes. With more sets than this, locking uses
+/// up epochs.
 const REMEMBERED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,12 +34,12 @@ pub enum Mode {
 #[derive(Clone, Copy)]
 pub struct Lock {
     pub key: usize,
-    /// The lock's own number: addresses are used again.
+    /// The lock's own number, since addresses are reused.
     pub uid: u32,
     /// Where it was taken.
     pub stack: u32,
     pub mode: Mode,
-    /// How often, for recursive ones.
+    /// How often it is held, for recursive locks.
     pub times: u32,
 }
 
@@ -53,7 +54,8 @@ pub struct Held {
     set: u16,
     /// The first epoch of the period.
     period: u16,
-    /// Lockset and its epoch, if that is of this period: epochs grow from one to the next.
+    /// Locksets with their epochs. An entry is valid if its epoch is in this period: epochs grow
+    /// from one period to the next.
     remembered: [(u16, u16); REMEMBERED],
 }
 
@@ -82,7 +84,7 @@ impl Held {
         self.n == 0
     }
 
-    /// True: held already, and now once more.
+    /// Counts one more acquisition if the lock is already held. False if it is not.
     pub fn again(&mut self, key: usize) -> bool {
         let held = self.locks[..self.n as usize].iter_mut().find(|l| l.key == key);
         held.map(|l| l.times += 1).is_some()
@@ -92,7 +94,7 @@ impl Held {
         self.iter().any(|l| l.key == key)
     }
 
-    /// False: the thread holds more than can be remembered.
+    /// False if the thread holds more locks than can be remembered.
     pub fn knows_all(&self) -> bool {
         self.unseen == 0
     }
@@ -106,7 +108,7 @@ impl Held {
         }
     }
 
-    /// Let go of once. Some: it is not held any more.
+    /// Releases the lock once. Some if it is no longer held.
     pub fn pop(&mut self, key: usize) -> Option<Lock> {
         let n = self.n as usize;
         let Some(at) = self.locks[..n].iter().rposition(|l| l.key == key) else {
@@ -123,17 +125,17 @@ impl Held {
         Some(lock)
     }
 
-    /// How often it is held, letting go of all (a condition variable's wait).
+    /// How often the lock is held. A condition variable's wait releases all of them.
     pub fn times(&self, key: usize) -> u32 {
         self.iter().find(|l| l.key == key).map_or(0, |l| l.times)
     }
 
-    /// Epochs begin anew.
+    /// Forgets the epochs of locksets, since epochs start over.
     pub fn new_sid(&mut self) {
         self.remembered = [(u16::MAX, 0); REMEMBERED];
     }
 
-    /// Something was released that is no lock, or the sid changed.
+    /// Something other than a lock was released, or the sid changed.
     pub fn new_period(&mut self, sid: usize, epoch: u32) {
         self.max_epoch = epoch;
         if super::settings().hybrid {
@@ -144,7 +146,7 @@ impl Held {
     }
 }
 
-/// Hybrid: after a change of the locks held, the segment that stands for them.
+/// Hybrid mode: switches to the segment that stands for the locks held, after they changed.
 pub fn changed(t: &mut Thread) {
     let set = intern(&t.held);
     if set == t.held.set {
@@ -170,8 +172,8 @@ pub fn changed(t: &mut Thread) {
     t.set_state(state(sid, next));
 }
 
-/// Does the current access of `t` share a lock with the access in `slot`, each in the mode that
-/// counts for it?
+/// True if the current access of `t` and the access in `slot` share a lock, each held in a mode
+/// that protects it.
 pub fn common(t: &Thread, current: u32, slot: u32) -> bool {
     let (a, b) = (t.held.set, of_epoch(sid(slot), epoch(slot)));
     if a == 0 || b == 0 {
@@ -203,11 +205,11 @@ struct Tables {
 static LOCK: Spin = Spin::new();
 static TABLES: Shared<Tables> =
     Shared::new(Tables { sets: core::ptr::null_mut(), of_epoch: core::ptr::null_mut() });
-/// Open addressing; entries are only ever added, so finding takes no lock. 0 is the empty set.
+/// Open addressing. Entries are only ever added, so lookups take no lock. 0 is the empty set.
 static FIND: [AtomicU16; INDEX] = [const { AtomicU16::new(0) }; INDEX];
 static COUNT: AtomicU16 = AtomicU16::new(1);
 
-/// Before any thread starts.
+/// Must be called before any thread starts.
 pub fn prepare_tables() {
     // SAFETY: the process has one thread yet.
     unsafe {
@@ -219,7 +221,7 @@ pub fn prepare_tables() {
 }
 
 fn tables() -> &'static Tables {
-    // SAFETY: written once, before other threads.
+    // SAFETY: written once, before there are other threads.
     unsafe { &*TABLES.get() }
 }
 
@@ -233,8 +235,8 @@ fn of_epoch(sid: usize, epoch: u32) -> u16 {
     unsafe { *tables().of_epoch.add(sid << 14 | epoch as usize) }
 }
 
-/// Looks first: a program that releases often and holds no lock would touch the whole table to
-/// write zeros into it.
+/// Compares before it writes. A program that releases often and holds no lock would otherwise touch
+/// the whole table to write zeros.
 fn set_of_epoch(sid: usize, epoch: u32, set: u16) {
     // SAFETY: as above; only the sid's user writes its entries.
     unsafe {
@@ -259,7 +261,7 @@ fn intern(held: &Held) -> u16 {
     if held.n > 1 {
         set.sort_unstable_by(|a, b| b.cmp(a));
     }
-    // Does not depend on the order.
+    // The hash does not depend on the order.
     let hash = set.iter().fold(0usize, |h, l| h.wrapping_add(l.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let mut at = hash >> 48;
     loop {
@@ -274,7 +276,7 @@ fn intern(held: &Held) -> u16 {
     }
 }
 
-/// Word by word: the runtime's own `memcmp`, which `==` would call, goes byte by byte.
+/// Compares word by word: `==` would call the runtime's own `memcmp`, which goes byte by byte.
 #[inline]
 fn is_same(a: &Set, b: &Set) -> bool {
     a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0

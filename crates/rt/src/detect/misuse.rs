@@ -1,14 +1,14 @@
-//! Misuse of locks and threads, as ThreadSanitizer reports it: a lock taken twice, let go of by a
-//! thread that does not hold it, or destroyed while it is held; a thread that has ended and was
-//! neither joined nor detached.
+//! Misuse of locks and threads, as ThreadSanitizer reports it: a lock that is taken twice, released
+//! by a thread that does not hold it, or destroyed while held; a thread that has ended without
+//! being joined or detached.
 //!
-//! And a lock that is used while another thread frees or destroys it, which is a race: to use a
-//! lock reads its first byte, atomically, to make or destroy it writes it. A use counts before the
-//! lock is taken and before it is let go of, so that the last user may destroy the lock; that of a
-//! semaphore after the wait, so that whoever was woken may destroy that. In hybrid and fast mode
-//! locks order nothing, and every object that is freed by the last who held its lock would be
-//! reported: there it is left out. So are calls from code that is not instrumented: how it counts
-//! the users of a lock is not seen.
+//! The module also finds a lock that is used while another thread frees or destroys it, which is a
+//! race. Using a lock reads its first byte atomically; making or destroying it writes that byte. A
+//! use counts before the lock is taken and before it is released, so that the last user may destroy
+//! it. The use of a semaphore counts after the wait, so that the thread that was woken may destroy
+//! it. This check is off in hybrid and fast mode: locks order nothing there, and every object that
+//! the last holder of its lock frees would be reported. Calls from uninstrumented code are not
+//! checked either, since raddle does not see how that code counts the users of a lock.
 
 use super::thread::{Current, Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
@@ -30,7 +30,7 @@ pub fn used(t: &mut Thread, key: usize, pc: usize) {
     }
 }
 
-/// It is made, or about to be destroyed.
+/// A lock is made, or about to be destroyed.
 pub fn made_or_destroyed(mut t: Current, key: usize, pc: usize) {
     if is_watched(&t) && !settings().hybrid && modules::is_instrumented(pc) {
         let _inside = t.enter();
@@ -38,7 +38,7 @@ pub fn made_or_destroyed(mut t: Current, key: usize, pc: usize) {
     }
 }
 
-/// Reports the misuse of the lock at `key`, once for each place.
+/// Reports the misuse of the lock at `key`, once for each site.
 #[cold]
 #[inline(never)]
 pub fn of_lock(t: &mut Thread, what: MisuseKind, key: usize, kind: LockKind, pc: usize) {
@@ -55,8 +55,8 @@ pub fn of_lock(t: &mut Thread, what: MisuseKind, key: usize, kind: LockKind, pc:
     log::write(&Record::Misuse { what, thread: t.id() as u64, lock, stack, taken });
 }
 
-/// The process ends: threads that have ended and that nobody has joined or detached. Those that
-/// still run are not known to be forgotten.
+/// Reports, when the process ends, threads that have ended and that nobody joined or detached.
+/// Threads that still run are not known to be leaked.
 pub fn leaked_threads() {
     for card in cards() {
         let leaks = card.registered.load(Relaxed)

@@ -1,24 +1,24 @@
-//! The detector: shadow memory, clocks, locksets, and the history that reports are made of.
+//! The detector: shadow memory, clocks, locksets, and the history that reports are built from.
 //!
-//! This is the fast form of the state machines of ThreadSanitizer (Serebryany and Iskhodzhanov,
-//! 2009, sections 4.2 to 4.4); the slow and readable one is the crate `raddle-race`, and random
-//! traces go through both (`tests/oracle.rs`). Nothing here knows how events arrive: `tsan_abi` and
-//! `interpose` call in with the thread, the address and the pc.
+//! This is the fast form of ThreadSanitizer's state machines (Serebryany and Iskhodzhanov, 2009,
+//! sections 4.2 to 4.4). The slow and readable form is the crate `raddle-race`; random traces go
+//! through both (`tests/oracle.rs`). Nothing here knows how events arrive: `tsan_abi` and
+//! `interpose` call in with the thread, the address and the program counter.
 //!
 //! Deviations from the paper:
 //! 1. State is kept for 8-byte granules with byte masks, in four slots of segment, mask, read and
 //!    atomic (4.2 keeps two segment sets for each byte). A granule that more than four unordered
 //!    segments touch forgets one of them (6.1 bounds its sets the same way).
-//! 2. A segment is a thread's slot number and epoch; its lockset is found by them ([`held`]).
-//!    Segments are recycled with the slot number, not singly ([`sids`]); clocks of objects leave
-//!    out slot numbers that others stand for ([`chain`]).
-//! 3. In fast mode a cache line that was one thread's becomes shared for all its granules at once,
-//!    as in 4.4.2, but the owner is noted in each granule so that the probes need not look at the
-//!    line ([`check`]).
+//! 2. A segment is a thread's slot number and epoch, which also identify its lockset
+//!    ([`held_locks`]). Segments are recycled with the slot number, not singly ([`sids`]). Clocks
+//!    of objects leave out slot numbers that others imply ([`chain`]).
+//! 3. In fast mode, a cache line that one thread owned becomes shared for all its granules at once,
+//!    as in 4.4.2. But each granule records the owner, so the probes need not look at the line
+//!    ([`check`]).
 //! 4. C++11 atomics are synchronisation here (the paper has only annotations): see [`atomics`].
 //! 5. OpenMP's tasks and sections are threads of their own, whichever thread runs them: see
 //!    [`contexts`].
-//! 6. After a race on a granule its state is kept, and repetitions are folded by [`report`].
+//! 6. A granule keeps its state after a race on it; [`report`] folds repetitions.
 
 pub mod atomics;
 pub mod chain;
@@ -48,10 +48,10 @@ pub mod trace;
 
 use crate::sys::Shared;
 
-/// What the driver chose, fixed before the first event.
+/// The driver's settings, fixed before the first event.
 #[derive(Clone, Copy)]
 pub struct Settings {
-    /// Locks give locksets, not order.
+    /// Locks contribute to locksets, not to happens-before.
     pub hybrid: bool,
     /// Lane 3 holds owners: fast mode or the initialization state.
     pub owners: bool,
@@ -83,15 +83,15 @@ pub fn settings() -> &'static Settings {
 
 static PLAIN: Shared<bool> = Shared::new(false);
 
-/// Do all four lanes of a granule hold slots, and does the first access of a segment alone leave an
-/// event?
+/// True if all four lanes of a granule hold slots, and only the first access of a segment leaves an
+/// event.
 #[inline(always)]
 pub fn is_plain() -> bool {
     // SAFETY: as in `settings`.
     unsafe { *PLAIN.get() }
 }
 
-/// Before the first event.
+/// Must be called before the first event.
 pub fn configure(settings: Settings) {
     // SAFETY: the process has one thread, and no event has been handled.
     unsafe {

@@ -1,21 +1,21 @@
 //! Clocks kept with synchronisation objects.
 //!
-//! A program may have a lock or an atomic in each vertex of a graph, so a kept clock must be small,
+//! A program may have a lock or an atomic in each vertex of a graph. So a kept clock must be small,
 //! and a release should not copy 254 lanes. A clock that knows few threads is kept as **pairs** of
-//! sid and epoch in the object itself, sids that others stand for ([`chain`]) left out; the thread
-//! has these pairs at hand. Beyond that a release leaves a reference to a **snapshot** of its
-//! thread's clock, which the thread makes once and hands out until it learns something new, and
-//! beside it the one lane that moves: the thread's own sid and epoch.
+//! sid and epoch in the object itself, without sids that others imply ([`chain`]). The thread has
+//! these pairs at hand. With more threads, a release leaves a reference to a **snapshot** of its
+//! thread's clock. The thread makes the snapshot once and hands it out until it learns something
+//! new. Beside the snapshot is the one lane that moves: the thread's own sid and epoch.
 //!
-//! **The shortcut.** Whoever knows a sid's epoch has learned all that its thread had released by
-//! then. So a thread that already knows the stamp of a kept clock need not look at the rest. That
-//! fails where a thread has taken over the sid of one that it did not see end: from then on
-//! ([`distrust_stamps`]), until a flush that begins later has forgotten all kept clocks, all lanes
-//! are compared.
+//! **The shortcut.** Whoever knows a sid's epoch has learned everything that its thread had
+//! released by then. So a thread that already knows the stamp of a kept clock can skip the rest.
+//! That fails if a thread has taken over the sid of one that it did not see end. From then on
+//! ([`distrust_stamps`]) all lanes are compared, until a flush that begins later has forgotten all
+//! kept clocks.
 //!
 //! **Generations.** A flush empties kept clocks before sids start over, and a release may come in
-//! between. So a kept clock says in which generation it was right; what it knows of sids that have
-//! started over since is dropped before it is used.
+//! between. So a kept clock names the generation in which it was correct. What it knows of sids
+//! that have started over since is dropped before use.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -27,7 +27,7 @@ use crate::sys::{self, Shared, Spin};
 
 const SIZES: [usize; 3] = [32, 128, SID_MAX + 2];
 
-/// A clock that several objects share. Nobody changes it while there are two references.
+/// A clock that several objects share. It is immutable while there are two references.
 #[repr(C, align(16))]
 pub struct Snapshot {
     references: AtomicU32,
@@ -39,8 +39,8 @@ pub struct Snapshot {
 
 static LOCK: Spin = Spin::new();
 static FREE: Shared<[*mut Snapshot; 3]> = Shared::new([core::ptr::null_mut(); 3]);
-/// How many sids have passed to a thread that had not seen their last user end, and of how many of
-/// these no stamp from before is left.
+/// How many sids have passed to a thread that had not seen their last user end, and for how many of
+/// these no earlier stamp is left.
 static PASSED_UNSEEN: AtomicU32 = AtomicU32::new(0);
 static FORGOTTEN: AtomicU32 = AtomicU32::new(0);
 
@@ -49,14 +49,14 @@ pub fn distrust_stamps() {
     PASSED_UNSEEN.fetch_add(1, Relaxed);
 }
 
-/// How many sids have passed unseen: to be read before all kept clocks are forgotten, for
-/// [`trust_stamps`]. One that passes meanwhile may have left stamps in clocks that were forgotten
-/// before.
+/// How many sids have passed unseen, for [`trust_stamps`]. Must be read before all kept clocks are
+/// forgotten: a sid that passes meanwhile may have left stamps in clocks that were forgotten
+/// earlier.
 pub fn passed_unseen() -> u32 {
     PASSED_UNSEEN.load(Acquire)
 }
 
-/// All kept clocks were forgotten after `passed` sids had passed unseen.
+/// Called after all kept clocks were forgotten; `passed` sids had passed unseen before.
 pub fn trust_stamps(passed: u32) {
     FORGOTTEN.store(passed, Release);
 }
@@ -70,7 +70,7 @@ pub fn reset_lock() {
 }
 
 impl Snapshot {
-    /// With one reference. The first `n` lanes are to be written.
+    /// Has one reference. The caller must write the first `n` lanes.
     fn new(n: usize) -> *mut Snapshot {
         let size = SIZES.iter().position(|s| *s >= n).unwrap_or(SIZES.len() - 1);
         let guard = LOCK.lock();
@@ -104,13 +104,13 @@ impl Snapshot {
     }
 
     fn lanes_mut(&mut self) -> &mut [u16] {
-        // SAFETY: as above; the caller has the only reference.
+        // SAFETY: as above; the caller holds the only reference.
         unsafe { core::slice::from_raw_parts_mut(self.clock.as_mut_ptr(), self.lanes as usize) }
     }
 
     /// SAFETY: `it` is null or a reference that is not used again.
     pub unsafe fn let_go(it: *mut Snapshot) {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe {
             if it.is_null() || (*it).references.fetch_sub(1, AcqRel) != 1 {
                 return;
@@ -127,27 +127,27 @@ impl Snapshot {
 #[derive(Clone, Copy)]
 pub struct Stamp<'a> {
     pub clock: &'a Clock,
-    /// The same, if it has few threads.
+    /// The clock as pairs, if it has few threads.
     pub pairs: &'a Pairs,
-    /// The thread's own reference. Null while the threads are few.
+    /// The thread's own reference. Null while there are few threads.
     pub snapshot: *mut Snapshot,
     pub sid: u8,
     pub epoch: u16,
     pub generation: u32,
 }
 
-/// What a clock has learned.
+/// How much a clock has learned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taught {
     Nothing,
-    /// A few lanes, each of which was told.
+    /// A few lanes, each passed to the callback.
     Few,
-    /// Whatever there was.
+    /// An unknown number of lanes.
     Many,
 }
 
-/// Where there are too many pairs, the words of the first are a reference to a snapshot, and the
-/// fifth is the stamp: who knows this knows all of it. Sid 0: nobody.
+/// If there are too many pairs, the first words hold a reference to a snapshot, and the fifth holds
+/// the stamp: whoever knows the stamp knows all of it. Sid 0: nobody.
 #[repr(C)]
 pub struct Kept(Pairs);
 
@@ -179,7 +179,7 @@ impl Kept {
         (self.0.sids[0] as usize, self.0.epochs[4])
     }
 
-    /// Is all of this in `clock`? False: it has to be looked at.
+    /// True if `clock` surely knows all of this. False: the lanes must be compared.
     #[inline]
     fn is_known_to(&self, clock: &Clock) -> bool {
         if !self.0.are_too_many() {
@@ -189,7 +189,7 @@ impl Kept {
         sid != 0 && clock.0[sid] >= epoch && are_stamps_trusted()
     }
 
-    /// Adds this to what `clock`, right in `generation`, knows; `news` is told of single lanes.
+    /// Adds this to `clock`, which is correct in `generation`. Calls `news` for single lanes.
     #[inline]
     pub fn teach(&mut self, clock: &mut Clock, generation: u32, mut news: impl FnMut(usize, u16)) -> Taught {
         self.correct(generation);
@@ -222,7 +222,7 @@ impl Kept {
         Taught::Many
     }
 
-    /// Becomes the clock of the stamp.
+    /// Replaces the clock by that of the stamp.
     #[inline]
     pub fn assign(&mut self, stamp: Stamp) {
         if stamp.snapshot.is_null() {
@@ -255,8 +255,7 @@ impl Kept {
             let mut both = self.0;
             both.generation = generation;
             pairs.iter().for_each(|(sid, epoch)| both.note(sid, epoch));
-            // Otherwise one that has another meaning by now may stand for one that it does not
-            // cover.
+            // Otherwise a sid that means something else now may imply one that it does not cover.
             if !both.are_too_many() && sids::is_current(generation) {
                 self.0 = both;
                 return;
@@ -279,7 +278,7 @@ impl Kept {
         clock
     }
 
-    /// Sids that have started over since are others now.
+    /// Drops what is known of sids that have started over since.
     #[inline]
     fn correct(&mut self, generation: u32) {
         if self.0.generation < generation {
@@ -307,7 +306,7 @@ impl Kept {
     #[inline]
     fn let_go(&mut self) {
         if let Some(it) = self.snapshot() {
-            // SAFETY: the caller puts something else in its place.
+            // SAFETY: the caller replaces the reference.
             unsafe { Snapshot::let_go(it) };
         }
     }
@@ -333,7 +332,7 @@ mod tests {
         c
     }
 
-    /// A release by the thread that has `sid`: as
+    /// A release by the thread that has `sid`, as
     /// [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
     fn release(clock: &Clock, sid: usize, by: impl FnOnce(Stamp)) {
         let pairs = Pairs::of(clock, sid, 0);
@@ -360,7 +359,7 @@ mod tests {
         assert!(k.is_empty());
     }
 
-    /// Snapshots come back when the last object lets go.
+    /// Snapshots are recycled when the last object drops them.
     #[test]
     fn a_snapshot_is_used_again() {
         let _alone = chain::alone();
@@ -385,7 +384,7 @@ mod tests {
         for (assign, sid, by, other) in ops {
             let (sid, other) = (sid % n + 1, other % n + 1);
             if assign {
-                // It has acquired what the other has released so far: all of it, as any thread
+                // It has acquired everything that the other has released so far, as any thread
                 // does.
                 let learned = threads[other];
                 threads[sid].join(&learned.0);

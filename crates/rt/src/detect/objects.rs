@@ -1,10 +1,10 @@
-//! Synchronisation objects by address: mutexes, semaphores, atomics, anything that hands a clock
+//! Synchronisation objects by address: mutexes, semaphores, atomics, anything that passes a clock
 //! from thread to thread.
 //!
-//! A hash table of chains. A bucket's lock is held for as long as one of its objects is used, so
-//! that an object can be removed when its memory is freed; there are enough buckets that this is
-//! not where threads meet. A bit for each 8 bytes of memory says where objects are, so that freeing
-//! a block costs a look at a few words.
+//! A hash table of chains. A bucket stays locked while one of its objects is used, so that an
+//! object can be removed when its memory is freed. There are enough buckets that threads seldom
+//! contend for one. A bit for each 8 bytes of memory says where objects are, so that freeing a
+//! block costs a look at a few words.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
@@ -12,41 +12,41 @@ use super::object_clock::Kept;
 use crate::layout::sync_bit;
 use crate::sys::{self, Shared, Spin};
 
-/// One cache line: a program may have a million of them, and threads that meet at one pass it to
-/// and fro.
+/// One cache line: a program may have a million of them, and threads that contend for one pass it
+/// back and forth.
 #[repr(C)]
 pub struct Object {
     pub key: usize,
     next: *mut Object,
-    /// What a release hands to an acquire. For a reader-writer lock: what writers hand on.
+    /// What a release hands to an acquire. For a reader-writer lock: what writers hand over.
     pub clock: Kept,
-    /// The threads that head release sequences to which the present value belongs (C++11), by their
+    /// The threads that head release sequences to which the current value belongs (C++11), by their
     /// ids modulo 64.
     pub heads: u64,
-    /// What few objects need. Null until it is wanted; stays with the object when that serves
+    /// State that few objects need. Null until needed; stays with the object when it is reused for
     /// another key.
     more: *mut More,
-    /// As a lock: its number, 0 if it never was one.
+    /// The number of the lock; 0 if the object was never used as one.
     pub uid: u32,
-    /// Hybrid: this lock orders all the same.
+    /// This lock orders even in hybrid mode.
     pub orders: bool,
-    /// This lock does not order, whatever the mode.
+    /// This lock never orders, in any mode.
     pub only_held: bool,
     /// What an annotation said when the lock was made.
     pub creation: Creation,
-    /// Held by a writer now: tells the two kinds of `pthread_rwlock_unlock` apart.
+    /// A writer holds the lock: tells the two kinds of `pthread_rwlock_unlock` apart.
     pub writer: bool,
 }
 
 const _: () = assert!(size_of::<Object>() == 64);
 
-/// What was known of an object when it was made.
+/// What was known about an object when it was made.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Creation {
     #[default]
     Plain,
-    /// The linker has initialised it.
+    /// The linker initialised it.
     LinkerInitialised,
     NotStatic,
     /// Not a lock, but an atomic variable that orders nothing (`crate::relocated`).
@@ -66,7 +66,7 @@ pub struct Barrier {
     pub count: u32,
     pub arrived: u32,
     pub phase: u32,
-    /// Threads that arrived in a phase of this parity and have not passed yet.
+    /// The number of threads that arrived in a phase of this parity and have not passed yet.
     pub inside: [u32; 2],
 }
 
@@ -80,14 +80,14 @@ const BUCKETS: usize = 1 << 19;
 static TABLE: [Bucket; BUCKETS] =
     [const { Bucket { lock: Spin::new(), head: Shared::new(core::ptr::null_mut()) } }; BUCKETS];
 
-/// Objects to use again.
+/// Objects to reuse.
 static FREE_LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Object> = Shared::new(core::ptr::null_mut());
 static LOCKS: AtomicU32 = AtomicU32::new(1);
 
-/// Objects of one granule, which share a bit, are in one bucket. Those of 512 bytes are in 64
-/// buckets behind each other, so that an array of atomics touches a few pages of the table;
-/// neighbours are two cache lines apart, since threads often have one each.
+/// Objects of one granule share a bit and a bucket. Those of 512 bytes are in 64 adjacent buckets,
+/// so that an array of atomics touches few pages of the table. Neighbours are two cache lines
+/// apart, since threads often use one each.
 #[inline]
 fn bucket(key: usize) -> &'static Bucket {
     let (granule, region) = (key >> 3, key >> 9);
@@ -95,7 +95,7 @@ fn bucket(key: usize) -> &'static Bucket {
     &TABLE[(first + ((granule & 7) << 3 | granule >> 3 & 7)) % BUCKETS]
 }
 
-/// Uses the object at `key`, which is made if there is none.
+/// Uses the object at `key`, creating it if there is none.
 #[inline]
 pub fn with<R>(key: usize, f: impl FnOnce(&mut Object) -> R) -> R {
     let bucket = bucket(key);
@@ -167,8 +167,8 @@ fn bit(key: usize) -> (&'static AtomicU64, u64) {
     (unsafe { AtomicU64::from_ptr(word) }, mask)
 }
 
-/// Keys that are no address of the target (descriptors, the runtime's own) have no bit, and are
-/// looked up always.
+/// Keys that are not addresses of the target (descriptors, the runtime's own) have no bit and are
+/// always looked up.
 fn is_marked(key: usize) -> bool {
     if !crate::layout::is_watchable(key) || !crate::hub::is_active() {
         return true;
@@ -189,12 +189,12 @@ fn mark(key: usize, there: bool) {
     }
 }
 
-/// The object's memory is used for something else.
+/// Removes the object because its memory is used for something else.
 pub fn remove(key: usize) {
     remove_from_granule(key, |k| k == key);
 }
 
-/// Removes the objects of the granule around `key` whose keys `goes`.
+/// Removes the objects of the granule around `key` whose keys satisfy `goes`.
 fn remove_from_granule(key: usize, goes: impl Fn(usize) -> bool) {
     if !is_marked(key) {
         return;
@@ -222,10 +222,10 @@ fn remove_from_granule(key: usize, goes: impl Fn(usize) -> bool) {
     }
 }
 
-/// SAFETY: the object is in no chain any more.
+/// SAFETY: the object is no longer in any chain.
 unsafe fn give_back(o: *mut Object) {
     let _guard = FREE_LOCK.lock();
-    // SAFETY: the caller's; the free list is used under its lock.
+    // SAFETY: by the caller's contract; the free list is used under its lock.
     unsafe {
         (*o).forget_clocks();
         let more = (*o).more;
@@ -239,7 +239,7 @@ unsafe fn give_back(o: *mut Object) {
     }
 }
 
-/// No object lives in this memory any more.
+/// Removes all objects in this memory.
 pub fn remove_range(address: usize, len: usize) {
     if !crate::layout::is_watchable(address) || !crate::hub::is_active() || len == 0 {
         return;
@@ -256,8 +256,9 @@ pub fn remove_range(address: usize, len: usize) {
     }
 }
 
-/// The lock's number, without the bucket's lock: a report may be made while one is held. The chain
-/// may change under the walk, which then ends somewhere, and the report names one lock less.
+/// The lock's number, read without the bucket's lock, since a report may be made while one is held.
+/// If the chain changes during the walk, the walk ends somewhere and the report names one lock
+/// less.
 pub fn peek_lock_number(key: usize) -> u32 {
     const LONGEST: usize = 1000;
     // SAFETY: objects are never unmapped, and their links are null or an object.
@@ -279,7 +280,7 @@ pub fn peek_lock_number(key: usize) -> u32 {
 /// Empties all clocks; locks keep their identity.
 pub fn forget_clocks() {
     for bucket in &TABLE {
-        // An object that comes in just now has no clock from before.
+        // An object that is added just now has no earlier clock.
         // SAFETY: a racy look at a pointer.
         if unsafe { bucket.head.get().read_volatile() }.is_null() {
             continue;
@@ -323,7 +324,7 @@ impl Object {
         }
     }
 
-    /// The number that stands for this lock in reports, and whether it was just given.
+    /// The number that stands for this lock in reports, and whether it is new.
     pub fn lock_number(&mut self) -> (u32, bool) {
         let new = self.uid == 0;
         if new {

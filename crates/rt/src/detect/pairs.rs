@@ -1,16 +1,16 @@
 //! A clock that knows few threads, as pairs of sid and epoch.
 //!
-//! What others stand for ([`chain`]) is left out. A thread has its own clock in this form beside
-//! the one with a lane for each sid, and keeps it up to date as it learns, so that a release copies
-//! three words.
+//! Sids that others imply ([`chain`]) are left out. A thread keeps its own clock in this form
+//! beside the one with a lane for each sid, and updates it as it learns. So a release copies three
+//! words.
 
 use super::chain;
 use super::clock::{Clock, lanes};
 
-/// Pairs that fit.
+/// The number of pairs that fit.
 pub const FEW: usize = 6;
 
-/// In place of the number of pairs.
+/// Special values of the number of pairs.
 const MANY: u8 = 0xff;
 const UNKNOWN: u8 = 0xfe;
 
@@ -18,7 +18,7 @@ const UNKNOWN: u8 = 0xfe;
 #[derive(Clone, Copy)]
 pub struct Pairs {
     pub epochs: [u16; FEW],
-    /// The generation in which all of this was right.
+    /// The generation in which the pairs were correct.
     pub generation: u32,
     pub sids: [u8; FEW],
     n: u8,
@@ -27,7 +27,7 @@ pub struct Pairs {
 impl Pairs {
     pub const EMPTY: Pairs = Pairs { epochs: [0; FEW], generation: 0, sids: [0; FEW], n: 0 };
 
-    /// All that `clock` knows; `own` comes first, if it is not 0.
+    /// Everything that `clock` knows; `own` comes first, unless it is 0.
     pub fn of(clock: &Clock, own: usize, generation: u32) -> Pairs {
         let mut it = Pairs { generation, ..Pairs::EMPTY };
         if own != 0 {
@@ -44,13 +44,13 @@ impl Pairs {
         self.n == 0
     }
 
-    /// More than fit: no pair is to be trusted.
+    /// There are more than fit: the pairs are invalid.
     #[inline]
     pub fn are_too_many(&self) -> bool {
         self.n == MANY
     }
 
-    /// Not known until [`Pairs::of`] looks.
+    /// The pairs are unknown until [`Pairs::of`] computes them.
     #[inline]
     pub fn are_unknown(&self) -> bool {
         self.n == UNKNOWN
@@ -70,7 +70,7 @@ impl Pairs {
         self.sids[..n].iter().zip(&self.epochs[..n]).map(|(s, e)| (*s as usize, *e))
     }
 
-    /// Adds what is known of one sid. The first pair stays the first.
+    /// Adds an epoch of one sid. The first pair stays the first.
     pub fn note(&mut self, sid: usize, epoch: u16) {
         let mut i = 0;
         while i < self.len() {

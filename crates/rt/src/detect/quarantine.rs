@@ -1,15 +1,15 @@
-//! Freed blocks, kept aside for a while before the C library gets them back.
+//! Freed blocks, held back for a while before the C library gets them.
 //!
-//! A block that is used again at once looks new, and nobody can tell whoever still uses the old
-//! one. So a block that instrumented code frees waits here, marked as freed in its shadow
+//! A block that is reused at once looks new, and an access through an old pointer goes unnoticed.
+//! So a block that instrumented code frees waits here, marked as freed in its shadow
 //! ([`range::mark_freed`](super::range::mark_freed)), until enough others have been freed after it.
-//! Meanwhile each access to it is one after `free`, whatever orders the two: a data race if nothing
-//! does, a use after free if something does.
+//! Meanwhile each access to it comes after `free`: it is a data race if nothing orders the two, and
+//! a use after free if something does.
 //!
-//! It is bounded by blocks and by bytes, in [`SHARDS`] rings, so that threads seldom meet at a
-//! lock: 4,096 blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does not wait: the
-//! C library gives most of those back to the system, and a later access crashes by itself.
-//! Forgetting a block hides a use after free, and cannot invent one: its marks go when the C
+//! The quarantine is bounded by blocks and by bytes, in [`SHARDS`] rings so that threads seldom
+//! contend for a lock: 4,096 blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does
+//! not wait: the C library gives most of those back to the system, and a later access crashes by
+//! itself. Forgetting a block hides a use after free but cannot invent one: its marks go when the C
 //! library hands the memory out again.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -19,11 +19,11 @@ use super::thread::Thread;
 use crate::sys::{Shared, Spin};
 
 const SHARDS: usize = 16;
-/// Of each shard.
+/// Limits of each shard.
 const BLOCKS: usize = 256;
 const BYTES: usize = 1 << 20;
 pub const LARGEST: usize = 64 << 10;
-/// As many are given back under one lock.
+/// The number of blocks released under one lock.
 const AT_ONCE: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ impl Ring {
         self.bytes += block.len;
     }
 
-    /// The oldest, if there are too many.
+    /// The oldest block, if there are too many.
     fn pop_surplus(&mut self) -> Option<Block> {
         if self.n < BLOCKS && self.bytes <= BYTES {
             return None;
@@ -68,8 +68,8 @@ impl Ring {
         Some(oldest)
     }
 
-    /// The next block to go was freed long ago: by the time it goes, what is written and read then
-    /// is in the cache.
+    /// Prefetches what releasing the next block will read and write. The block was freed long ago;
+    /// this brings it into the cache in time.
     fn prefetch_oldest(&self) {
         let start = self.of[self.first].start;
         heap::prefetch(start);
@@ -77,7 +77,7 @@ impl Ring {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_sub(16) as *const i8) };
     }
 
-    /// Takes a block out. What becomes of its place is nobody's.
+    /// Takes a block out and leaves its place empty.
     fn remove(&mut self, start: usize) -> bool {
         let at = (0..self.n).map(|i| (self.first + i) % BLOCKS).find(|i| self.of[*i].start == start);
         if let Some(at) = at {
@@ -88,8 +88,8 @@ impl Ring {
     }
 }
 
-/// Keeps a block of `len` bytes that `t` has just freed, and gives older ones to `release`. False:
-/// nothing is known of it, or another thread frees it too.
+/// Holds back a block of `len` bytes that `t` has just freed, and passes older ones to `release`.
+/// False if the block is unknown, or another thread frees it too.
 pub fn keep(t: &mut Thread, start: usize, len: usize, release: impl Fn(usize)) -> bool {
     if !heap::set_freed(start) {
         return false;
@@ -127,7 +127,7 @@ pub fn keep(t: &mut Thread, start: usize, len: usize, release: impl Fn(usize)) -
     }
 }
 
-/// A block that is freed a second time: it no longer waits. False: it does not wait here.
+/// Removes a block that is freed a second time. False if it is not in quarantine.
 #[cold]
 pub fn take_back(start: usize) -> bool {
     QUARANTINE.iter().any(|shard| {

@@ -10,13 +10,13 @@ use crate::layout::*;
 use crate::sys;
 use raddle_wire::record::AccessKind;
 
-/// Of a block that is freed, this much is marked as written: enough to catch whoever still uses it.
+/// Freeing a block marks this many bytes as written: enough to catch whoever still uses it.
 const FREED_BYTES: usize = 1024;
-/// A fresh block up to this size counts as written by the thread that got it; a larger one as never
-/// touched.
+/// A fresh block up to this size counts as written by the thread that got it; a larger one counts
+/// as never touched.
 const FRESH: usize = 4096;
 
-/// Reads or writes `len` bytes.
+/// A read or write of `len` bytes.
 pub fn access<const WRITE: bool>(mut t: Current, address: usize, len: usize, pc: usize) {
     let kind = if WRITE { AccessKind::Write } else { AccessKind::Read };
     if WRITE && explore::is_on() {
@@ -31,7 +31,8 @@ pub fn access<const WRITE: bool>(mut t: Current, address: usize, len: usize, pc:
     each_granule::<WRITE>(&mut t, address, len, pc, Some(kind));
 }
 
-/// `kind`: the event to put into the trace before the first granule that does not say so already.
+/// `kind`: the event to put into the trace before the first granule that does not record the access
+/// yet.
 #[inline]
 fn each_granule<const WRITE: bool>(
     t: &mut Thread,
@@ -66,7 +67,7 @@ fn each_granule<const WRITE: bool>(
     }
 }
 
-/// The first granule that is not whole, or that does not say so already. Most of what `memcpy`
+/// The first granule that is partial, or that does not record the access yet. Most of what `memcpy`
 /// reads was touched a moment before.
 #[inline(always)]
 fn skip_recorded<const WRITE: bool>(t: &Thread, mut a: usize, end: usize) -> usize {
@@ -104,8 +105,7 @@ pub fn fresh(t: &mut Thread, address: usize, len: usize, pc: usize) {
     if !is_watchable(address) {
         return;
     }
-    // What is allocated where writes are ignored was never written, as far as the detector is
-    // concerned.
+    // Memory allocated while writes are ignored counts as never written.
     if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || settings().owners || len > FRESH {
         return clear(address, len);
     }
@@ -118,7 +118,7 @@ pub fn fresh(t: &mut Thread, address: usize, len: usize, pc: usize) {
     }
 }
 
-/// A block is given back: an access that is not ordered before is a race like any other.
+/// A block is freed: an access that is not ordered before is an ordinary race.
 pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
     let len = len.min(FREED_BYTES);
     if len == 0 || t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
@@ -128,8 +128,8 @@ pub fn freed(t: &mut Thread, address: usize, len: usize, pc: usize) {
     each_granule::<true>(t, address, len, pc, None);
 }
 
-/// A freed block is not given to anybody else yet: each access to it is one after `free`. The marks
-/// stay until the allocator hands the memory out again, which [`fresh`] or [`clear`] is told of.
+/// Marks a freed block that nobody else has got yet: each access to it comes after `free`. The
+/// marks stay until the allocator hands the memory out again and [`fresh`] or [`clear`] is called.
 pub fn mark_freed(t: &Thread, address: usize, len: usize) {
     if t.gate & (gate::OPEN | gate::IGNORE_WRITES) != gate::OPEN || !is_watchable(address) {
         return;
@@ -141,7 +141,7 @@ pub fn mark_freed(t: &Thread, address: usize, len: usize) {
     }
 }
 
-/// Was the block at `address` marked by [`mark_freed`], and not handed out again?
+/// True if [`mark_freed`] marked the block at `address`, and it was not handed out again.
 #[inline]
 pub fn is_marked_freed(address: usize) -> bool {
     // SAFETY: the shadow of watchable memory is mapped.
@@ -149,11 +149,11 @@ pub fn is_marked_freed(address: usize) -> bool {
 }
 
 fn four_lanes(slots: [u32; 4]) -> __m128i {
-    // SAFETY: as many bytes, and any are valid.
+    // SAFETY: the same size, and all values are valid.
     unsafe { core::mem::transmute(slots) }
 }
 
-/// Whole granules that overlap the range have never been touched.
+/// Marks all granules that overlap the range as never touched.
 pub fn clear(address: usize, len: usize) {
     if len == 0 || !is_watchable(address) {
         return;

@@ -1,4 +1,4 @@
-//! Who made the access in a shadow slot, where, and holding which locks: read back from the traces.
+//! Reads back from the traces who made the access in a shadow slot, where, and with which locks.
 
 use super::thread::{Card, card};
 use super::trace::{LockEvent, RingEvent, Shape, granule_hash};
@@ -15,7 +15,7 @@ const LOCKS: usize = 16;
 pub struct Earlier {
     pub thread: u32,
     pub kind: AccessKind,
-    /// The bytes of the granule it touched, 0 if only the slot knows.
+    /// The bytes of the granule that it touched; 0 if only the slot knows.
     pub bytes: u32,
     pub frames: [u64; DEEPEST],
     pub depth: usize,
@@ -35,16 +35,16 @@ struct Replay<'a> {
     hash: u32,
     in_segment: bool,
     top: usize,
-    /// How well the best match so far fits; later ones win ties, and a range that covers the
-    /// granule is certain.
+    /// How well the best match so far fits. Later matches win ties; a range that covers the granule
+    /// is certain.
     fit: u32,
     held: [(u64, HeldLock); LOCKS],
     held_n: usize,
 }
 
 /// Fills `out` with what is known of `slot`'s access to the bytes `overlap` of the granule at
-/// `address`. The caller holds the lock on reports, which keeps the thread in question alive and
-/// [`CALLS`] to itself.
+/// `address`. The caller holds the lock on reports, which keeps that thread alive and protects
+/// [`CALLS`].
 pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
     out.kind = kind_of(slot);
     out.bytes = 0;
@@ -71,7 +71,7 @@ pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
     trace_of(card).replay(|event| replay.see(event));
 }
 
-/// The trace of a running thread is read while it goes on.
+/// The trace of a thread. If the thread runs, it keeps writing meanwhile.
 fn trace_of(card: &Card) -> super::trace::Trace {
     let live = card.live.load(core::sync::atomic::Ordering::Acquire);
     // SAFETY: a thread takes its pointer back under the lock on reports, which is held.
@@ -103,7 +103,7 @@ impl Replay<'_> {
                 let fit = self.fit_of(shape, byte);
                 if fit > 0 && fit >= self.fit {
                     self.fit = fit;
-                    // In place of the allocation, if that was the best so far.
+                    // Replaces the allocation, if that was the best match so far.
                     self.out.kind = kind_of(self.slot);
                     self.out.bytes = ((1 << (1 << shape.log2)) - 1) << byte;
                     self.keep(pc, depth);
@@ -123,7 +123,7 @@ impl Replay<'_> {
         }
     }
 
-    /// 2: covers a byte that both accesses share. 0: cannot be the one.
+    /// 2 if the access covers a byte that both share; 0 if it cannot be the one.
     fn fit_of(&self, shape: Shape, byte: u32) -> u32 {
         let bytes = ((1u32 << (1 << shape.log2)) - 1) << byte;
         let fits = shape.write == (self.slot & READ == 0) && bytes & self.overlap != 0;
@@ -131,8 +131,8 @@ impl Replay<'_> {
     }
 
     fn keep(&mut self, pc: u32, depth: u32) {
-        // The access may come after returns, of which the trace knows nothing: the deepest depth
-        // that ends in these bits and is no deeper than the calls entered.
+        // The access may come after returns, which the trace does not record. Its depth is the
+        // deepest one that ends in these bits and is no deeper than the calls entered.
         let below = self.top & 63;
         let depth = depth as usize;
         let depth = if below >= depth {

@@ -1,8 +1,8 @@
-//! Findings, into the log.
+//! Writes findings into the log.
 //!
-//! A race in a loop is met again and again. Restoring the earlier stack costs a walk through a
-//! trace, so a pair is only restored while its later place has not been seen often with that kind
-//! of earlier access; the rest is counted.
+//! A race in a loop occurs again and again. Restoring the earlier stack costs a walk through a
+//! trace. So a pair is restored only until its later site has been seen often with that kind of
+//! earlier access; the rest is counted.
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*};
 
@@ -26,13 +26,13 @@ static EARLIER: Shared<Earlier> = Shared::new(Earlier {
     locks_held: 0,
 });
 
-/// How often a place may be restored as the later end, for each kind of earlier access.
+/// How often a site may be restored as the later end, for each kind of earlier access.
 const OFTEN: u8 = 8;
 static PLACES: [AtomicU8; 1 << 16] = [const { AtomicU8::new(0) }; 1 << 16];
-/// Pairs of places and lock edges that are in the log.
+/// Pairs of sites and lock edges that are in the log.
 static KNOWN: [AtomicU64; 1 << 16] = [const { AtomicU64::new(0) }; 1 << 16];
 
-/// While the guard lives no report is being made: the caller may take away what reports look at.
+/// No report is made while the guard lives, so the caller may remove what reports look at.
 pub fn pause() -> SpinGuard<'static> {
     LOCK.lock()
 }
@@ -41,7 +41,7 @@ pub fn mix(words: &[u64]) -> u64 {
     words.iter().fold(7, |h: u64, w| (h ^ w).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31))
 }
 
-/// True the first time. A full table knows everything.
+/// True the first time. False if the table is full.
 pub fn is_new(key: u64) -> bool {
     let key = key | 1;
     for i in 0..64 {
@@ -55,29 +55,30 @@ pub fn is_new(key: u64) -> bool {
     false
 }
 
-/// Reports are wanted (`ANNOTATE_ENABLE_RACE_DETECTION`).
+/// Whether reports are wanted (`ANNOTATE_ENABLE_RACE_DETECTION`).
 static ENABLED: AtomicBool = AtomicBool::new(true);
 
 pub fn enable(reports: bool) {
     ENABLED.store(reports, Relaxed);
 }
 
-/// Pairs that a lock excuses are restored at most so often for nothing: see [`is_excused`].
+/// At most this many pairs that turn out to be excused are restored: see [`is_excused`].
 const MOST_EXCUSED: u32 = 10_000;
 static EXCUSED: AtomicU32 = AtomicU32::new(0);
 
-/// May a race be restored whose later end is at this place, with accesses of these kinds?
+/// Counts a race whose later end is at this site, with accesses of these kinds. None if it was
+/// restored often enough.
 fn takes_place(pc: usize, current: u32, other: u32) -> Option<&'static AtomicU8> {
     let place = mix(&[pc as u64, (other >> 30) as u64, (current >> 30) as u64]) as usize & 0xffff;
     let place = &PLACES[place];
     place.fetch_update(Relaxed, Relaxed, |n| (n < OFTEN).then_some(n + 1)).ok().map(|_| place)
 }
 
-/// A pair that is none after all, now that it is known who made the earlier access:
-/// - Of a sid that has started over, a slot from before may have been put back by a probe that the
-///   flush overtook. Such a one is in no trace.
-/// - Both held a lock that does not order in hb mode (`ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX`) and
-///   still keeps them apart.
+/// True if the pair is no race after all, now that the earlier access is known:
+/// - If the sid has started over, a probe that the flush overtook may have put back an old slot.
+///   Such a slot is in no trace.
+/// - Both threads held a lock that does not order in hb mode (`ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX`)
+///   but still keeps them apart.
 fn is_excused(t: &Thread, other: u32, earlier: &Earlier) -> bool {
     let is_restored = earlier.depth > 0 || super::settings().history == 0;
     if !is_restored && super::sids::has_started_over(crate::layout::sid(other)) {
@@ -100,8 +101,7 @@ pub fn race(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32)
     pair(t, address, pc, current, other, true);
 }
 
-/// The access `current` of `t` is to a block that was freed by the access in slot `free`, which
-/// came before.
+/// The access `current` of `t` touches a block that the earlier access in slot `free` has freed.
 #[cold]
 #[inline(never)]
 pub fn use_after_free(t: &mut Thread, address: usize, pc: usize, current: u32, free: u32) {
@@ -134,7 +134,7 @@ fn pair(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32, rac
         {
             place.fetch_sub(1, Relaxed);
         }
-        // Expected races are told one by one: each may be another address.
+        // Expected races are reported one by one: each may have another address.
         let expected = annotations::expects(at);
         let earlier_pc = if earlier.depth > 0 { earlier.frames[0] } else { 0 };
         // Elements of one heap block, or of blocks allocated at one place, are one variable.
@@ -180,7 +180,7 @@ fn write_pair(
         kind: earlier.kind,
         stack: depot::logged(depot::number(&earlier.frames[..earlier.depth])),
         locks: before_locks,
-        // A slot may stand for several accesses; the event knows the one.
+        // A slot may stand for several accesses; the event knows which one.
         ..span(address, if earlier.bytes != 0 { earlier.bytes } else { other })
     };
     let place = place_of(address);
@@ -256,8 +256,7 @@ pub fn lock_edge(t: &Thread, lock: Lock) {
     });
 }
 
-/// In the child of a fork: its log is empty, and what the parent has reported may be reported
-/// again.
+/// In the child of a fork: its log is empty, so what the parent has reported may be reported again.
 pub fn reset_after_fork() {
     LOCK.reset();
     KNOWN.iter().for_each(|k| k.store(0, Relaxed));

@@ -1,16 +1,16 @@
-//! Sids: the 254 slot numbers that stand for threads in shadow.
+//! Sids: the 254 slot numbers that stand for threads in the shadow.
 //!
-//! A sid's epochs only ever grow, until a flush has emptied the shadow. So a sid that its thread
-//! has given up can serve another thread, which goes on where the first stopped. Accesses of one
-//! sid never race with each other, so the second thread should be one that the first happened
-//! before; those are preferred, then sids never used.
+//! A sid's epochs only grow, until a flush has emptied the shadow. So when a thread gives up a sid,
+//! another thread can take it and continue where the first stopped. Accesses of one sid never race
+//! with each other, so the first thread should have happened before the second. Such sids are
+//! preferred, then sids never used.
 //!
 //! Invariants:
 //! - A sid has at most one user at a time.
 //! - A sid goes back to epoch 1 only in [`recycle`], after the shadow was emptied, *if* its last
-//!   user had left it before the emptying began *and* nobody has taken it up since. Clocks that
-//!   still hold its old epochs are corrected by [`BORN`]: a thread that has not yet looked since
-//!   may miss a race, but cannot report a false one.
+//!   user had left it before the emptying began *and* nobody has taken it since. [`BORN`] corrects
+//!   clocks that still hold its old epochs. A thread that has not looked at it yet may miss a race,
+//!   but cannot report a false one.
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
@@ -19,9 +19,9 @@ use super::{chain, object_clock};
 use crate::layout::{EPOCH_MAX, SID_MAX};
 use crate::sys::{Shared, Spin};
 
-/// A sid with fewer epochs left is not worth taking up again.
+/// A sid with fewer epochs left is not worth taking again.
 const WORTHWHILE: u16 = 256;
-/// As long as fewer sids are in use, an unused one is better than one that could hide races.
+/// While fewer sids than this are in use, an unused one is preferred to one that could hide races.
 const FEW: usize = 64;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ enum State {
 
 static LOCK: Spin = Spin::new();
 static STATES: Shared<[State; SID_MAX + 1]> = Shared::new([State::Unused; SID_MAX + 1]);
-/// Who has used a sid, from which epoch on. Bounded: the oldest are forgotten first.
+/// Who has used a sid, and from which epoch on. Bounded: the oldest are forgotten first.
 static USERS: Shared<[[User; USERS_KEPT]; SID_MAX + 1]> =
     Shared::new([[User { from: 0, thread: u32::MAX }; USERS_KEPT]; SID_MAX + 1]);
 const USERS_KEPT: usize = 16;
@@ -49,13 +49,13 @@ struct User {
 pub static GENERATION: AtomicU32 = AtomicU32::new(0);
 /// The generation in which a sid went back to epoch 1.
 static BORN: [AtomicU32; SID_MAX + 1] = [const { AtomicU32::new(0) }; SID_MAX + 1];
-/// What the user of a sid notes at each release, in a line of the cache of its own: threads that
-/// release at the same time would take a shared one from each other.
+/// What the user of a sid notes at each release. Each has its own cache line, so that threads that
+/// release at the same time do not contend.
 #[repr(align(64))]
 struct Progress {
-    /// The last epoch that was handed over: what a thread of unknown origin is taken to have seen.
+    /// The last epoch that was handed over. A thread of unknown origin counts as having seen it.
     published: AtomicU32,
-    /// The last epoch that was begun. A slot with a later one was there before the sid started
+    /// The last epoch that was begun. A slot with a later epoch is from before the sid started
     /// over.
     latest: AtomicU32,
 }
@@ -76,37 +76,37 @@ pub fn last_published(sid: usize) -> u32 {
 /// The user of `sid` begins `epoch`.
 #[inline]
 pub fn entered(sid: usize, epoch: u32) {
-    // In hybrid mode a thread goes back to an earlier one. Nobody else writes while the sid is in
-    // use.
+    // In hybrid mode a thread may return to an earlier epoch. Nobody else writes while the sid is
+    // in use.
     let latest = &PROGRESS[sid].latest;
     if latest.load(Relaxed) < epoch {
         latest.store(epoch, Relaxed);
     }
 }
 
-/// Can `sid` have made an access in `epoch` since it last started over?
+/// True if `sid` can have made an access in `epoch` since it last started over.
 pub fn has_reached(sid: usize, epoch: u32) -> bool {
     // The user notes its epoch before it records an access, and x86 keeps stores in order.
     PROGRESS.get(sid).is_none_or(|p| p.latest.load(Relaxed) >= epoch)
 }
 
-/// Has `sid` ever started over?
+/// True if `sid` has ever started over.
 pub fn has_started_over(sid: usize) -> bool {
     BORN[sid].load(Relaxed) > 0
 }
 
-/// All that was ever handed over.
+/// Everything that was ever handed over.
 pub fn published() -> Clock {
     Clock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.published.load(Relaxed) as u16)))
 }
 
-/// Have no sids started over since `generation`?
+/// True if no sids have started over since `generation`.
 pub fn is_current(generation: u32) -> bool {
     GENERATION.load(Acquire) == generation
 }
 
-/// A sid and the first epoch to use, for a thread that has seen `clock`, right in `generation`, and
-/// has just worn out a sid (0: none). None: all are in use or worn out.
+/// A sid and its first epoch, for a thread that has seen `clock`, correct in `generation`, and has
+/// just worn out the sid `worn` (0: none). None if all are in use or worn out.
 pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: STATES and USERS are only used under LOCK.
@@ -116,7 +116,7 @@ pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<
         State::Left(e) if e < EPOCH_MAX as u16 - WORTHWHILE => Some(e),
         _ => None,
     };
-    // What the clock says of a sid that has started over since is of its life before.
+    // What the clock knows of a sid that has started over since is obsolete.
     let known = |sid: usize| if is_born_after(sid, generation) { 0 } else { clock.get(sid) };
     let seen = (1..=highest).find(|s| left(s).is_some_and(|e| known(*s) >= e as u32));
     let unused = (highest < SID_MAX).then_some(highest + 1);
@@ -128,7 +128,7 @@ pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<
     }
     let first = left(&sid).unwrap_or(0) as u32 + 1;
     if first == 1 {
-        // A flush may have let it start over meanwhile.
+        // A flush may have made `worn` start over meanwhile.
         let is_still = worn != 0 && states[worn] == State::Left(EPOCH_MAX as u16);
         chain::begin(sid, if is_still { worn } else { 0 });
     }
@@ -141,14 +141,14 @@ pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<
     Some((sid, first))
 }
 
-/// How many sids have a user.
+/// How many sids are in use.
 pub fn in_use() -> usize {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     unsafe { &*STATES.get() }.iter().filter(|s| **s == State::InUse).count()
 }
 
-/// Counts the forks that this process is the child of: sids of contexts that were put aside in the
+/// How many forks led to this process. In the child, sids of contexts that were put aside in the
 /// parent are worn out.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
@@ -156,16 +156,16 @@ pub fn forks() -> u32 {
     FORKS.load(Relaxed)
 }
 
-/// The thread no longer uses `sid`; `epoch` was its last.
+/// The thread stops using `sid`; `epoch` was its last.
 pub fn leave(sid: usize, epoch: u32) {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     unsafe { (*STATES.get())[sid] = State::Left(epoch as u16) };
 }
 
-/// In the child of a fork: the threads that used the other sids are not there. What they have done
-/// is all over, to be joined by the one that is. Nobody knows how far into an epoch each was, so
-/// their sids count as worn out.
+/// In the child of a fork, the threads that used the other sids are gone. Returns everything they
+/// did, for the remaining thread to join. Nobody knows how far into an epoch each was, so their
+/// sids count as worn out.
 pub fn outlived_by(own: usize) -> Clock {
     let _guard = LOCK.lock();
     FORKS.fetch_add(1, Relaxed);
@@ -190,8 +190,8 @@ pub fn user(sid: usize, epoch: u32) -> Option<u32> {
     users.iter().find(|u| u.thread != u32::MAX && u.from as u32 <= epoch).map(|u| u.thread)
 }
 
-/// For each sid that nobody uses now the epoch in which it was left; to be given to [`recycle`]
-/// once the shadow is empty.
+/// For each sid that is not in use, the epoch at which it was left. [`recycle`] takes this once the
+/// shadow is empty.
 pub type Retired = [Option<u16>; SID_MAX + 1];
 
 pub fn retired() -> Retired {
@@ -204,9 +204,9 @@ pub fn retired() -> Retired {
     })
 }
 
-/// The shadow holds nothing of these sids: they start over. Not so one that a new thread took up
-/// while the shadow was being emptied, whether or not it has left it again: its accesses may be
-/// there.
+/// Makes these sids start over, since the shadow holds nothing of them. The exception is a sid that
+/// a new thread took while the shadow was being emptied, even if it has left it again: its accesses
+/// may be in the shadow.
 pub fn recycle(retired: &Retired) {
     let _guard = LOCK.lock();
     let generation = GENERATION.load(Relaxed) + 1;
@@ -239,7 +239,7 @@ pub fn correct(clock: &mut Clock, since: u32) {
     }
 }
 
-/// Has `sid` started over since generation `since`?
+/// True if `sid` has started over since generation `since`.
 pub fn is_born_after(sid: usize, since: u32) -> bool {
     BORN[sid].load(Relaxed) > since
 }
@@ -252,7 +252,7 @@ pub fn reset_lock() {
 mod tests {
     use super::*;
 
-    /// One test, because the pool is the process's.
+    /// One test, because the pool is global to the process.
     #[test]
     fn sids_are_taken_left_and_recycled() {
         let _alone = chain::alone();
@@ -264,7 +264,7 @@ mod tests {
         // Not seen by the next thread: an unused sid is better.
         let (c, _) = take(&clock, GENERATION.load(Acquire), 9, 0).unwrap();
         assert_ne!(a, c);
-        // Seen: the sid goes on behind the last epoch.
+        // Seen: the sid continues after the last epoch.
         clock.set(a, first + 9);
         assert_eq!(take(&clock, GENERATION.load(Acquire), 10, 0), Some((a, first + 10)));
         assert_eq!((user(a, first), user(a, first + 9), user(a, first + 10)), (Some(7), Some(7), Some(10)));
@@ -282,8 +282,8 @@ mod tests {
         assert_eq!(take(&clock, GENERATION.load(Acquire), 12, 0), Some((a, 1)));
         entered(a, 1);
         assert!(has_started_over(a) && has_reached(a, 1) && !has_reached(a, 2));
-        // Left, and taken up again while a flush is under way, by one that goes on and one that has
-        // left it already.
+        // Left, and taken again during a flush, by one thread that continues and one that has left
+        // it already.
         let (d, first) = take(&clock, GENERATION.load(Acquire), 20, 0).unwrap();
         leave(d, first);
         clock.set(d, first);
@@ -294,7 +294,7 @@ mod tests {
         leave(d, first + 1);
         recycle(&retired);
         assert_eq!(user(d, first + 1), Some(21), "its accesses may be in the shadow");
-        // Of the life before: not seen, whatever the clock says.
+        // An epoch from before the sid started over: not seen, whatever the clock says.
         let since = GENERATION.load(Acquire);
         leave(a, 9);
         recycle(&self::retired());
@@ -306,8 +306,8 @@ mod tests {
         assert_ne!(take(&before, since, 24, 0).map(|got| got.0), Some(again));
         assert_eq!(take(&before, GENERATION.load(Acquire), 24, 0).map(|got| got.0), Some(again));
         let (a, _) = take(&Clock::ZERO, GENERATION.load(Acquire), 25, 0).unwrap();
-        // A fork by the thread with `b`: the others' epochs are over, those left behind as well,
-        // and its own is not.
+        // A fork by the thread with `b`: all other epochs are over, including those of sids left
+        // before, but its own is not.
         leave(c, 5);
         let done = outlived_by(b);
         assert_eq!((done.get(a), done.get(b), done.get(c)), (EPOCH_MAX, 0, 5));

@@ -1,6 +1,6 @@
-//! What synchronisation does to clocks and locksets.
+//! The effect of synchronisation on clocks and locksets.
 //!
-//! In hb mode a lock hands its clock from holder to holder (4.4.1: writer to reader and writer,
+//! In hb mode a lock passes its clock from holder to holder (4.4.1: writer to reader and writer,
 //! reader to writer). In hybrid and fast mode it only enters the lockset, unless it was declared to
 //! order.
 
@@ -25,13 +25,13 @@ fn is_known(t: Current) -> bool {
     t.known
 }
 
-/// Does the thread's synchronisation count? Makes it known if so.
+/// True if the thread's synchronisation counts. Makes the thread known.
 #[inline(always)]
 fn orders(t: Current) -> bool {
     is_known(t) && t.ignore_sync == 0
 }
 
-/// SIGNAL: what this thread has done so far is handed to whoever acquires `key`.
+/// SIGNAL: hands what this thread has done so far to whoever acquires `key`.
 pub fn release(mut t: Current, key: usize) {
     if plain::is_on() {
         return plain::step(&mut t, OpKind::CondSignal, key, 0);
@@ -41,7 +41,7 @@ pub fn release(mut t: Current, key: usize) {
     }
 }
 
-/// As [`release`], for a thread whose synchronisation counts.
+/// [`release`] for a known thread whose synchronisation counts.
 pub fn release_known(t: &mut Thread, key: usize) {
     let _inside = t.enter();
     flush::if_requested();
@@ -66,7 +66,7 @@ pub fn release_into(mut t: Current, keys: &[usize]) {
     t.advance();
 }
 
-/// WAIT: this thread has seen all that was released into `key`.
+/// WAIT: this thread has seen everything that was released into `key`.
 pub fn acquire(mut t: Current, key: usize) {
     if plain::is_on() {
         return plain::step(&mut t, OpKind::CondWake, key, 0);
@@ -76,10 +76,10 @@ pub fn acquire(mut t: Current, key: usize) {
     }
 }
 
-/// As [`acquire`], for a thread whose synchronisation counts.
+/// [`acquire`] for a known thread whose synchronisation counts.
 pub fn acquire_known(t: &mut Thread, key: usize) {
     let _inside = t.enter();
-    // With the object held, as everywhere: see `atomics`.
+    // The object is held, as everywhere: see `atomics`.
     objects::with_existing(key, |o| t.learn(&mut o.clock));
 }
 
@@ -91,8 +91,8 @@ pub struct Taking {
     pub pc: usize,
 }
 
-/// The thread is about to wait for the lock at `key`: an edge of lock order, even if it never gets
-/// it.
+/// The thread is about to wait for the lock at `key`. This is a lock-order edge even if the thread
+/// never gets the lock.
 pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
     if !settings().lock_order || t.held.is_empty() || !t.known || t.held.holds(key) {
         return;
@@ -103,7 +103,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
     super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, times: 1 });
 }
 
-/// The lock's number in reports, which are told of it once.
+/// The lock's number in reports. A new number is written to the log.
 pub fn number(key: usize, what: LockKind) -> u32 {
     let (uid, new) = objects::with(key, Object::lock_number);
     if new {
@@ -153,7 +153,7 @@ pub fn locked(mut t: Current, key: usize, taking: Taking) {
     }
 }
 
-/// The lock at `key` is about to be let go.
+/// The lock at `key` is about to be released.
 pub fn unlocking(mut t: Current, key: usize) {
     if plain::is_on() {
         return plain::step(&mut t, OpKind::Unlock, key, 0);
@@ -165,7 +165,8 @@ pub fn unlocking(mut t: Current, key: usize) {
     let _inside = t.enter();
     flush::if_requested();
     let Some(lock) = t.held.pop(key) else {
-        // Not seen taken (handed over between threads, taken before raddle looked), or still held.
+        // The lock was not seen being taken (handed over between threads, or taken before raddle
+        // looked), or it is still held.
         if !t.held.holds(key) {
             hand_on(t, key, Mode::Write, false);
         }
@@ -179,7 +180,7 @@ pub fn unlocking(mut t: Current, key: usize) {
     }
 }
 
-/// `held`: seen to take it, so that it has seen all that the lock knew.
+/// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew.
 fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     let hybrid = settings().hybrid;
     let handed = objects::with(key, |o| {
@@ -201,8 +202,7 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     }
 }
 
-/// A condition variable lets go of the mutex altogether, however often it is held. Returns how
-/// often.
+/// A condition variable releases the mutex completely, however often it is held. Returns how often.
 pub fn unlocking_for_wait(t: Current, key: usize) -> u32 {
     let times = t.held.times(key);
     if settings().condvar_mutexes_order {
@@ -214,7 +214,7 @@ pub fn unlocking_for_wait(t: Current, key: usize) -> u32 {
     times
 }
 
-/// The wait is over and the mutex held again.
+/// The wait is over and the mutex is held again.
 pub fn locked_after_wait(t: Current, key: usize, times: u32, pc: usize) {
     let taking = Taking { mode: Mode::Write, what: LockKind::Mutex, pc };
     for _ in 0..times.max(1) {
@@ -222,12 +222,12 @@ pub fn locked_after_wait(t: Current, key: usize, times: u32, pc: usize) {
     }
 }
 
-/// From now on this lock orders, whatever the mode (`ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX`).
+/// Makes this lock order from now on, in every mode (`ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX`).
 pub fn order_by(key: usize) {
     objects::with(key, |o| (o.orders, o.only_held) = (true, false));
 }
 
-/// Is the lock held for writing, by whatever thread?
+/// True if any thread holds the lock for writing.
 pub fn is_held_by_writer(key: usize) -> bool {
     objects::with_existing(key, |o| o.writer).unwrap_or(false)
 }
@@ -241,10 +241,10 @@ pub fn set_creation(key: usize, creation: Creation) {
     objects::with(key, |o| o.creation = creation);
 }
 
-/// Some lock was declared not to order.
+/// True once a lock was declared not to order.
 static SOME_ONLY_HOLD: AtomicBool = AtomicBool::new(false);
 
-/// From now on this lock does not order, not even in hb mode; it still keeps its holders apart
+/// Makes this lock order nothing from now on, not even in hb mode. It still keeps its holders apart
 /// (`ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX`).
 pub fn only_hold(key: usize) {
     SOME_ONLY_HOLD.store(true, Relaxed);
@@ -259,12 +259,12 @@ pub fn only_holds(key: usize) -> bool {
     objects::with_existing(key, |o| o.only_held).unwrap_or(false)
 }
 
-/// All locks that the thread holds order from now on.
+/// Makes all locks that the thread holds order from now on.
 pub fn order_by_held(t: &Thread) {
     t.held.iter().for_each(|l| order_by(l.key));
 }
 
-/// The memory of the object is about to become something else.
+/// The memory of the object is about to be used for something else.
 pub fn destroyed(key: usize) {
     hand_over::destroyed(key);
     objects::remove(key);
@@ -287,7 +287,7 @@ pub fn barrier_arrived(mut t: Current, key: usize) -> u32 {
         let (clock, more) = o.clock_and_more();
         let phase = more.barrier.phase;
         more.barrier.inside[phase as usize & 1] += 1;
-        // Where more threads use a barrier than it is for, one of two phases ago may still have to
+        // If more threads use a barrier than it is for, one from two phases ago may still have to
         // learn its clock.
         let is_first = more.barrier.inside[phase as usize & 1] == 1;
         more.barrier.arrived += 1;
@@ -307,7 +307,8 @@ pub fn barrier_arrived(mut t: Current, key: usize) -> u32 {
     phase
 }
 
-/// The clock of this phase is still whole, since one of its threads is inside.
+/// The thread has passed the barrier. The clock of this phase is still complete, since this thread
+/// is inside.
 pub fn barrier_passed(mut t: Current, key: usize, phase: u32) {
     if plain::is_on() {
         return plain::step(&mut t, OpKind::Barrier, key, 0);

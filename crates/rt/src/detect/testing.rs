@@ -1,5 +1,5 @@
-//! What `tests/oracle.rs` needs of the detector beyond its public face. Not part of the runtime:
-//! tests unwind.
+//! What `tests/oracle.rs` needs of the detector beyond its public interface. Not part of the
+//! runtime: tests unwind.
 
 use core::cell::RefCell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static RACES: RefCell<Vec<Race>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One pair of accesses, as [`super::report::race`] was told of it.
+/// One pair of accesses, as passed to [`super::report::race`].
 #[derive(Clone, Copy, Debug)]
 pub struct Race {
     /// The first byte of the granule.
@@ -29,13 +29,13 @@ pub fn note(address: usize, current: u32, other: u32) {
     RACES.with_borrow_mut(|races| races.push(Race { granule: address & !7, current, other }));
 }
 
-/// What was noted since the last call.
+/// The races noted since the last call.
 pub fn take_races() -> Vec<Race> {
     RACES.take()
 }
 
-/// Once in a process, before the first event. A test that has probes linked in finds it done: the
-/// runtime starts with the process even where nobody watches.
+/// Must be called once in a process, before the first event. In a test with probes linked in it is
+/// already done: the runtime starts with the process even if nobody watches.
 pub fn reserve_shadow() {
     for range in RESERVED {
         let done = sys::reserve(range.start, range.len());
@@ -45,11 +45,11 @@ pub fn reserve_shadow() {
 
 /// The slots of the granule that `address` lies in.
 pub fn slots(address: usize) -> [u32; SLOTS] {
-    // SAFETY: shadow is mapped, and whoever asks is the only thread of the test that uses it.
+    // SAFETY: shadow is mapped, and the caller is the only thread of the test that uses it.
     unsafe { *shadow_of(address).cast::<[u32; SLOTS]>() }
 }
 
-/// Where they are.
+/// The address of these slots.
 pub fn slots_at(address: usize) -> *mut u8 {
     shadow_of(address)
 }
@@ -59,7 +59,7 @@ pub fn set_slots(address: usize, slots: [u32; SLOTS]) {
     unsafe { *shadow_of(address).cast::<[u32; SLOTS]>() = slots }
 }
 
-/// A thread as it is before it is known.
+/// A thread that is not yet known.
 pub fn blank() -> Box<Thread> {
     // SAFETY: thread-local storage is zero at first, so zero is valid for a thread.
     Box::new(unsafe { core::mem::zeroed() })
@@ -67,11 +67,11 @@ pub fn blank() -> Box<Thread> {
 
 /// For functions of the detector that take the running thread.
 pub fn handle(thread: &mut Thread) -> Current {
-    // SAFETY: tests use the handle for one call, while they have the thread to themselves.
+    // SAFETY: tests use the handle for one call, while they have exclusive access to the thread.
     unsafe { Current::new(thread) }
 }
 
-/// While `f` runs, the running thread is `thread`: the probes look into thread-local storage.
+/// Makes `thread` the running thread while `f` runs: the probes use thread-local storage.
 pub fn run_as(thread: &mut Thread, f: impl FnOnce()) {
     core::mem::swap(&mut *current(), thread);
     f();

@@ -1,23 +1,23 @@
-//! What a thread carries: hot state in thread-local storage, and a permanent card for reports.
+//! Per-thread state: hot state in thread-local storage, and a permanent card for reports.
 //!
 //! # References
 //!
-//! The program's code can come in at every call that leaves the runtime: a callback, a signal
-//! handler, the C library's function that calls an interposed one. It finds the same [`Thread`]. So
-//! no reference to it may be live across such a call, and there are two kinds of functions:
+//! Every call that leaves the runtime can run the program's code: a callback, a signal handler, or
+//! a C library function that calls an interposed one. That code finds the same [`Thread`]. So no
+//! reference to it may be live across such a call, and there are two kinds of functions:
 //!
 //! 1. Probes and interposed functions hold a [`Current`], which they get from [`current`] and pass
-//!    on by value. It is a pointer; each access through it makes a reference of its own, which ends
-//!    with the expression. A function that calls the real one, runs a callback or makes a
-//!    scheduling point takes a `Current`.
-//! 2. The detector's functions take `&mut Thread`, lent for one call (`&mut t`). They call nothing
-//!    that is the program's and never ask for [`current`]. What they hold stays in registers, which
-//!    the probes' speed depends on.
+//!    on by value. It is a pointer; each access through it makes a reference that ends with the
+//!    expression. A function that calls the real one, runs a callback or makes a scheduling point
+//!    takes a `Current`.
+//! 2. The detector's functions take `&mut Thread`, lent for one call (`&mut t`). They call none of
+//!    the program's code and never ask for [`current`]. Their values stay in registers, which the
+//!    probes' speed depends on.
 //!
-//! A signal interrupts the second kind as well. Its handler then sees `inside`, leaves the signal
-//! in `signals` and returns; [`Inside`] delivers it when the last such call is over.
+//! A signal can interrupt the second kind too. Its handler then sees `inside`, leaves the signal in
+//! `signals` and returns; [`Inside`] delivers it when the last such call is over.
 //!
-//! A [`Card`] is shared by all threads. It is a pointer or `&Card`, never `&mut Card`.
+//! All threads share a [`Card`]. It is a pointer or `&Card`, never `&mut Card`.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
@@ -32,11 +32,11 @@ use crate::handle::Handle;
 use crate::layout::*;
 use crate::sys;
 
-/// Whether the slow half of a probe may go ahead ([`OPEN`](gate::OPEN) alone), must look twice, or
-/// turn back.
+/// Whether the slow path of a probe may proceed (only if exactly [`OPEN`](gate::OPEN)), must look
+/// closer, or must return.
 pub mod gate {
-    /// Started, not ended, and not inside the runtime. Thread-local storage is zero at first, so
-    /// open is the 1.
+    /// Started, not ended, and not inside the runtime. Thread-local storage starts as zero, so
+    /// "open" is 1.
     pub const OPEN: u8 = 1;
     pub const IGNORE_READS: u8 = 2;
     pub const IGNORE_WRITES: u8 = 4;
@@ -44,14 +44,14 @@ pub mod gate {
     pub const IGNORE_SOME: u8 = 8;
 }
 
-/// Registers that a call keeps.
+/// The number of callee-saved registers.
 pub const KEPT: usize = 7;
 
-/// One of these lives in the thread-local storage of every thread, zero until the thread is known.
+/// Lives in the thread-local storage of every thread, zero until the thread is known.
 ///
-/// The probes compare shadow with `hot`, `hot_write8` and `hot_read8`; these hold the current
-/// segment in each lane (lane 3 is the owner's in fast mode), or ones that match nothing when each
-/// access is to be seen (history 2).
+/// The probes compare the shadow with `hot`, `hot_write8` and `hot_read8`. These hold the current
+/// segment in each lane (in fast mode lane 3 holds the owner), or ones that match nothing if every
+/// access must take the slow path (history 2).
 #[repr(C, align(64))]
 pub struct Thread {
     pub hot: [u32; 4],
@@ -59,56 +59,58 @@ pub struct Thread {
     pub hot_read8: [u32; 4],
     /// The shadow call stack's next free entry. See [`Trace`].
     pub sp: *mut usize,
-    /// The writes of this moment are those of `free`.
+    /// The current writes are those of `free`.
     pub freeing: bool,
-    /// Where the interposed function that runs now returns to.
+    /// The return address of the interposed function that is running.
     pub caller: usize,
-    /// What its caller had in the registers that a call keeps: rsp, rbx, rbp, r12 to r15.
+    /// Its caller's callee-saved registers: rsp, rbx, rbp, r12 to r15.
     pub kept: [usize; KEPT],
     /// sid and epoch of the current segment.
     pub state: u32,
     pub gate: u8,
     pub known: bool,
-    /// Set between `enter` and `leave`: signals wait.
+    /// Nonzero between `enter` and `leave`: signals wait.
     pub inside: u32,
     pub ignore_reads: u32,
     pub ignore_writes: u32,
-    /// Synchronisation of this thread orders nothing while this is not 0.
+    /// While nonzero, this thread's synchronisation orders nothing.
     pub ignore_sync: u32,
     pub generation: u32,
-    /// Creates and joins so far: the thread's segment in the sense of lock order.
+    /// Creates and joins so far: the thread's segment for lock order.
     pub fork_join: u32,
     pub trace: Trace,
     pub held: Held,
     pub card: *mut Card,
-    /// What relaxed loads have seen: joined at an acquire fence. Null until there is something.
+    /// What relaxed loads have seen; an acquire fence joins it. Null until there is something.
     pub seen_relaxed: *mut Clock,
-    /// The clock at the last release fence: what relaxed stores publish. Null until there was one.
+    /// The clock at the last release fence, which relaxed stores publish. Null before the first
+    /// one.
     pub fenced: *mut Clock,
     pub signals: crate::interpose::Pending,
     pub handlers: super::handlers::Handlers,
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
     pub openmp: crate::interpose::OpenMp,
-    /// The epoch in which the thread took its sid up.
+    /// The epoch at which the thread started to use its sid.
     pub first_epoch: u32,
     pub explored_openmp: crate::explore::openmp::Own,
-    /// The fiber of TSan's interface that the thread is on; null: its own stack.
+    /// The fiber of TSan's interface that the thread runs; null for its own stack.
     pub fiber: *mut core::ffi::c_void,
-    /// The clock as it is, but for the own lane, which comes first.
+    /// The current clock as pairs, except the own lane, which comes first.
     pairs: Pairs,
-    /// The same, to be shared with objects, if the pairs are too many. Null until it is wanted.
+    /// The current clock as a snapshot to share with objects, if there are too many pairs. Null
+    /// until needed.
     snapshot: *mut Snapshot,
     pub clock: Clock,
     pub tsvd: crate::tsvd::Own,
-    /// The variable that copied code is about to load, to acquire afterwards (`crate::relocated`).
+    /// The variable that relocated code is about to load, to acquire afterwards
+    /// (`crate::relocated`).
     pub acquires: usize,
 }
 
-/// What outlives the thread: everything a report may want to say about it.
+/// The part of a thread that outlives it: everything that a report may say about it.
 ///
-/// All threads share it. Who may write to a [`Cell`] is said there; others read it when that is
-/// over.
+/// All threads share it. Each [`Cell`] documents who may write to it; others read it after that.
 #[repr(C)]
 pub struct Card {
     pub id: u32,
@@ -125,17 +127,18 @@ pub struct Card {
     pub stack: Cell<(usize, usize)>,
     /// The thread itself while it runs; null before and after.
     pub live: AtomicPtr<Thread>,
-    /// Set by the thread when it ends; taken back under the pool's lock.
+    /// The thread sets it when it ends; [`trace::retire`] takes it back under the pool's lock.
     pub trace: Cell<Trace>,
-    /// What all contexts of the thread have done and seen; null until it has run a second one.
+    /// All that the contexts of the thread have done and seen; null until it runs a second one.
     pub carrier: AtomicPtr<super::contexts::Carrier>,
-    /// Its last clock, for whoever joins it, and the generation in which that was right.
-    /// Set by its creator before it starts, and by itself before `ended` says so.
+    /// The last clock, for the thread that joins this one, and the generation in which it was
+    /// correct. Set by the creator before the thread starts, and by the thread itself before it
+    /// sets `ended`.
     pub last: Cell<Clock>,
     pub last_generation: Cell<u32>,
     /// Set by its creator before it starts.
     pub start: Cell<Start>,
-    /// The signals that it is to block; all of them until it is known.
+    /// The signals that the thread is to block; all of them until it is known.
     pub mask: Cell<u64>,
 }
 
@@ -161,12 +164,11 @@ core::arch::global_asm!(
 /// The running thread's own [`Thread`]; see the module's rules on references.
 pub type Current = Handle<Thread>;
 
-/// The running thread, by initial-exec TLS: no call, unlike `thread_local!` in a library.
+/// The running thread. Initial-exec TLS needs no call, unlike `thread_local!` in a library.
 #[inline(always)]
 pub fn current() -> Current {
     let p: *mut Thread;
-    // SAFETY: the block is this thread's own and lives as long as the thread. The addition changes
-    // flags.
+    // SAFETY: the block belongs to this thread and lives as long as it. The addition changes flags.
     unsafe {
         core::arch::asm!(
             "mov {0}, qword ptr [rip + raddle_thread@GOTTPOFF]",
@@ -213,14 +215,14 @@ pub fn cards() -> impl Iterator<Item = &'static Card> {
     (0..COUNT.load(Acquire)).filter_map(card)
 }
 
-/// As long as it lives, signals to the thread wait: it may hold a lock of the runtime, or be half
-/// way through a change.
+/// While it lives, signals to the thread wait: the thread may hold a lock of the runtime, or be
+/// half way through a change.
 pub struct Inside(*mut Thread);
 
 impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the thread outlives what it does.
+        // SAFETY: the thread outlives its own calls.
         unsafe {
             (*self.0).inside -= 1;
             if (*self.0).inside == 0 && (*self.0).signals.any() {
@@ -246,15 +248,14 @@ impl Thread {
         sid(self.state)
     }
 
-    /// The thread takes part: what it has seen is the card's last clock.
+    /// The thread begins to take part. It starts with the card's last clock.
     pub fn start(&mut self, card: *mut Card, stack: (usize, usize)) {
         self.card = card;
         // SAFETY: the card is this thread's.
         unsafe { (*card).stack.set(stack) };
         self.trace.open(stack.1 - stack.0);
         self.sp = self.trace.stack;
-        // In this order: a flush that comes in between is one that the clock has yet to be
-        // corrected for.
+        // The order matters: the clock is corrected for a flush that comes in between.
         self.generation = sids::GENERATION.load(Acquire);
         // SAFETY: as above.
         unsafe {
@@ -269,7 +270,7 @@ impl Thread {
         unsafe { (*card).live.store(self, Release) };
     }
 
-    /// The thread is over; its history stays.
+    /// The thread ends; its history stays.
     pub fn end(&mut self) {
         crate::trace::plain::ends(self);
         self.gate &= !gate::OPEN;
@@ -279,7 +280,7 @@ impl Thread {
             sids::leave(self.sid(), self.max_epoch());
         }
         self.known = false;
-        // A report that replays this thread must be through with it.
+        // Wait for a report that replays this thread.
         let _reports = super::report::pause();
         // SAFETY: the card is this thread's.
         unsafe {
@@ -300,12 +301,12 @@ impl Thread {
         }
     }
 
-    /// The epoch that covers all this thread has done with its sid.
+    /// The epoch that covers everything this thread has done with its sid.
     pub fn max_epoch(&self) -> u32 {
         if settings().hybrid { self.held.max_epoch } else { epoch(self.state) }
     }
 
-    /// The clock to hand over. Call [`advance`](Self::advance) once it is.
+    /// The clock to hand over. Call [`advance`](Self::advance) afterwards.
     pub fn publish(&mut self) -> &Clock {
         self.catch_up();
         let (sid, e) = (self.sid(), self.max_epoch());
@@ -316,7 +317,7 @@ impl Thread {
         &self.clock
     }
 
-    /// Begins a new segment: what follows is not covered by what was handed over.
+    /// Begins a new segment: what was handed over does not cover what follows.
     pub fn advance(&mut self) {
         let next = self.max_epoch() + 1;
         if self.sid() == 0 || next > EPOCH_MAX {
@@ -338,7 +339,8 @@ impl Thread {
             self.pairs.epochs[0] = epoch;
         }
         if !sids::is_current(self.generation) {
-            // Pairs may lack a sid for which one stands that has another meaning by now.
+            // Pairs may omit a sid that another one implied; that other one may mean something else
+            // now.
             self.pairs.give_up();
         }
         if self.pairs.are_too_many() && self.snapshot.is_null() {
@@ -348,26 +350,26 @@ impl Thread {
         Stamp { clock, pairs, snapshot: *snapshot, sid: sid as u8, epoch, generation: *generation }
     }
 
-    /// The thread has learned something: its next snapshot is another.
+    /// The thread has learned something, so its current snapshot is out of date.
     fn drop_snapshot(&mut self) {
         // SAFETY: the thread's own reference, or null.
         unsafe { Snapshot::let_go(self.snapshot) };
         self.snapshot = core::ptr::null_mut();
     }
 
-    /// Another clock takes the place of this one.
+    /// Another clock replaces this one.
     pub fn drop_knowledge(&mut self) {
         self.drop_snapshot();
         self.pairs.forget();
     }
 
-    /// A context begins with what the clock knows; it has no sid yet.
+    /// A context begins with the current clock; it has no sid yet.
     pub fn begin_sid(&mut self) {
         self.catch_up();
         self.new_sid();
     }
 
-    /// Sids may have started over since this thread last looked.
+    /// Corrects the clocks if sids have started over since this thread last looked.
     #[inline]
     pub fn catch_up(&mut self) {
         if self.generation != sids::GENERATION.load(Acquire) {
@@ -390,7 +392,7 @@ impl Thread {
         self.generation = now;
     }
 
-    /// The sid is used up, or there was none yet.
+    /// Takes a new sid, since the old one is worn out or there was none yet.
     #[cold]
     fn new_sid(&mut self) {
         self.drop_snapshot();
@@ -411,7 +413,7 @@ impl Thread {
         }
         match got {
             Some((sid, first)) => {
-                // If it was another's before: that one counts as known.
+                // If another thread used the sid before, that thread's accesses count as known.
                 chain::expand(&mut self.clock, sid);
                 self.clock.set(sid, first);
                 self.gate |= gate::OPEN;
@@ -423,14 +425,14 @@ impl Thread {
         }
     }
 
-    /// No access is to be taken for one that is recorded already.
+    /// Makes every access take the slow path: none matches a recorded one.
     pub fn always_look(&mut self) {
         self.hot = [!0; 4];
         self.hot_write8 = [!0; 4];
         self.hot_read8 = [!0; 4];
     }
 
-    /// More threads run than there are sids: this one is not watched until it finds a free one.
+    /// More threads run than there are sids. This one is not tracked until it finds a free sid.
     fn go_untracked(&mut self) {
         if self.gate & gate::OPEN != 0 || self.state != 0 {
             crate::hub::log::count_untracked();
@@ -467,9 +469,9 @@ impl Thread {
         self.gate = open | reads | writes;
     }
 
-    /// Joins what `other` has seen, which is right in the thread's own generation: the thread has
-    /// caught up *before* that was made or corrected. Otherwise what it says of sids that start
-    /// over meanwhile would stay.
+    /// Joins `other`, which must be correct in the thread's own generation: the thread must catch
+    /// up *before* `other` is made or corrected. Otherwise epochs of sids that start over in
+    /// between would stay.
     #[inline]
     pub fn acquire(&mut self, other: &Clock) {
         self.drop_snapshot();
@@ -477,7 +479,7 @@ impl Thread {
         self.clock.join(&other.0);
     }
 
-    /// Joins all that a thread that has ended had seen.
+    /// Joins the last clock of a thread that has ended.
     pub fn acquire_last(&mut self, card: &Card) {
         self.catch_up();
         let mut last = card.last.get();
@@ -485,8 +487,8 @@ impl Thread {
         self.acquire(&last);
     }
 
-    /// Learns what is kept with an object, which is held: a flush that came before has been seen by
-    /// whoever put a new epoch into the clock.
+    /// Learns the clock kept with an object. The caller holds the object, so whoever put a new
+    /// epoch into its clock has seen every earlier flush.
     #[inline]
     pub fn learn(&mut self, kept: &mut Kept) {
         self.catch_up();
@@ -499,7 +501,7 @@ impl Thread {
         self.drop_snapshot();
     }
 
-    /// The stack as it is now, innermost first, below `pc`.
+    /// The current stack, innermost frame first, with `pc` on top.
     pub fn frames(&self, pc: usize, to: &mut [u64]) -> usize {
         trace::frames(self.trace.stack, self.sp, pc, to)
     }

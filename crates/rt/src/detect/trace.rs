@@ -1,9 +1,9 @@
 //! The trace: enough of a thread's recent past to restore the stack and the locks of an earlier
 //! access.
 //!
-//! Two pieces of memory a thread. The **shadow call stack** holds the return address of each active
-//! call, pushed by `__tsan_func_entry`, popped by `__tsan_func_exit`. The **ring** holds events,
-//! one or two words each:
+//! Each thread has two pieces of memory. The **shadow call stack** holds the return address of each
+//! active call; `__tsan_func_entry` pushes it and `__tsan_func_exit` pops it. The **ring** holds
+//! events of one or two words:
 //!
 //! | first word, from the top bit | event |
 //! |---|---|
@@ -11,28 +11,28 @@
 //! | 100, depth 14, pc 47 | a call, by its return address |
 //! | 101, state 32 | a new segment |
 //! | 110, kind 3, pc 32, depth 6; then granule 44, granules 20 | a range was accessed, allocated or freed |
-//! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or let go, or was held when the part began |
+//! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or released, or was held when the part began |
 //!
-//! Deviations from the paper, which keeps one context a segment (4.3): (1) contexts are kept for
-//! accesses, not segments, so that history 1 is as precise as the paper's 2 for the first access of
-//! a segment to a granule, at less cost; (2) the past is bounded by the ring: an access whose
-//! events were overwritten has no stack in its report.
+//! Deviations from the paper, which keeps one context per segment (4.3): (1) contexts are kept for
+//! accesses, not segments. So history 1 is as precise as the paper's 2 for the first access of a
+//! segment to a granule, at less cost. (2) The ring bounds the past: an access whose events were
+//! overwritten has no stack in its report.
 //!
-//! Calls enter the ring only once an access below them does (bit 63 of a stack entry: already
-//! there), and returns never: an access says how deep it is. A **part** of the ring can be read
-//! without those before it, since it begins with the segment and the locks held, and all active
+//! Calls enter the ring only when an access below them does (bit 63 of a stack entry: already
+//! there). Returns never enter it: an access says how deep it is. A **part** of the ring can be
+//! read without the earlier ones: it begins with the segment and the locks held, and all active
 //! calls are entered again when needed.
 //!
-//! Only the low half of a pc is kept with an access; a report finds the module in which it makes
-//! sense.
+//! An access keeps only the low half of its program counter; a report finds the module in which it
+//! makes sense.
 
 use super::held_locks::{Held, Mode};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 
 pub const PART: usize = 1 << 13;
-/// Room for a ring. It is used up to here where each access leaves an event (history 2), up to half
-/// of it where only the first of a segment to a granule does: memory is touched as it is used.
+/// Room for a ring. History 2, where each access leaves an event, uses all of it. History 1, where
+/// only a segment's first access to a granule does, uses half: memory is touched as it is used.
 const RING: usize = PART * 16;
 
 /// Bit 63 of a shadow-stack entry: this call is in the current part.
@@ -41,7 +41,7 @@ pub const ENTERED: usize = 1 << 63;
 /// More than the frames of a report, much less than a part.
 const ENTER_AT_ONCE: usize = 512;
 
-/// A page below the bottom of the shadow stack, so that looking at the top of an empty one is
+/// A page below the bottom of the shadow stack, so that reading the top of an empty one is
 /// harmless.
 const BELOW: usize = 4096;
 const SMALLEST_STACK: usize = 256 << 10;
@@ -53,13 +53,13 @@ pub struct Trace {
     /// The next event; null: no trace is kept (history 0).
     pos: *mut u64,
     ring: *mut u64,
-    /// The bottom of the shadow call stack that is in use.
+    /// The bottom of the current shadow call stack.
     pub stack: *mut usize,
     stack_bytes: usize,
     wrapped: bool,
-    /// Parts in use.
+    /// The number of parts in use.
     parts: u32,
-    /// The segment, for the beginning of a part.
+    /// The current segment, for the beginning of a part.
     state: u32,
 }
 
@@ -91,7 +91,7 @@ pub enum RingEvent {
         stack: u32,
         lock: u64,
     },
-    /// Which locks are held is said anew.
+    /// A part begins: the locks held follow.
     Part,
 }
 
@@ -99,7 +99,7 @@ pub enum RingEvent {
 pub enum LockEvent {
     Taken = 0,
     Released = 1,
-    /// Nothing, so that a two-word event need not cross into the next part.
+    /// No event. Padding keeps a two-word event from crossing into the next part.
     Padding = 2,
     /// A part begins: the locks held follow.
     Part = 3,
@@ -116,7 +116,7 @@ pub const fn granule_hash(address: usize) -> u64 {
     ((address >> 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45
 }
 
-/// The kind of an access as far as its event tells: whether it writes, and the logarithm of its
+/// The kind of an access, as far as its event says: whether it writes, and the logarithm of its
 /// size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
@@ -125,9 +125,9 @@ pub struct Shape {
 }
 
 impl Trace {
-    /// Gets the memory, used before or new.
+    /// Gets the memory, reused or new.
     pub fn open(&mut self, thread_stack: usize) {
-        // The smallest frame is a return address and what keeps the stack aligned.
+        // The smallest frame is a return address and the padding that keeps the stack aligned.
         let bytes = (thread_stack / 2).clamp(SMALLEST_STACK, LARGEST_STACK).next_multiple_of(4096);
         *self = reuse(bytes).unwrap_or_else(|| fresh(bytes));
         // SAFETY: the page below the stack is mapped.
@@ -147,8 +147,8 @@ impl Trace {
         PART - (self.pos as usize / 8) % PART
     }
 
-    /// An access that goes into shadow. False: [`prepare`] first. Nothing here calls, so that the
-    /// slow half of a probe needs no frame.
+    /// Enters an access that goes into the shadow. False: call [`prepare`](Self::prepare) first.
+    /// This function calls nothing, so that the slow path of a probe needs no frame.
     #[inline(always)]
     pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, shape: Shape) -> bool {
         if self.pos.is_null() {
@@ -179,7 +179,7 @@ impl Trace {
         // ring.
         unsafe {
             let mut entry = sp;
-            // No deeper than a report shows, so that all of it fits into a part however deep the
+            // No deeper than a report shows, so that all of it fits into a part, however deep the
             // recursion.
             while *entry.sub(1) & ENTERED == 0 && (sp as usize - entry as usize) / 8 < ENTER_AT_ONCE {
                 entry = entry.sub(1);
@@ -223,7 +223,7 @@ impl Trace {
     }
 
     fn two(&mut self, a: u64, b: u64) {
-        // SAFETY: the caller has made sure of room for two words.
+        // SAFETY: the caller has ensured that there is room for two words.
         unsafe {
             *self.pos = a;
             *self.pos.add(1) = b;
@@ -231,15 +231,15 @@ impl Trace {
         }
     }
 
-    /// A new segment. It may cost the last word of a part, never more: no calls or locks are needed
-    /// here.
+    /// Enters a new segment. It may use the last word of a part, never more: it needs no calls or
+    /// locks.
     pub fn segment(&mut self, state: u32) {
         self.state = state;
         if self.pos.is_null() {
             return;
         }
         if self.room() < 2 {
-            // `prepare` comes before the next access and says it again.
+            // `prepare` runs before the next access and enters the segment.
             return;
         }
         // SAFETY: there is room.
@@ -249,7 +249,7 @@ impl Trace {
         }
     }
 
-    /// A range of memory, whole granules of it.
+    /// Enters a range of memory, rounded to whole granules.
     pub fn range(
         &mut self,
         sp: *mut usize,
@@ -283,13 +283,13 @@ impl Trace {
             return;
         }
         if self.room() < 3 {
-            // The held locks are entered there, this one among them if it was taken.
+            // The new part enters the held locks, including this one if it was taken.
             return self.next_part(sp, held);
         }
         self.two(lock_word(what, mode, stack), key as u64);
     }
 
-    /// The thread goes on with another call stack (a user-level context).
+    /// The thread continues on another call stack (a user-level context).
     pub fn switch_stack(&mut self, stack: *mut usize, sp: *mut usize) {
         self.stack = stack;
         let mut entry = stack;
@@ -302,8 +302,8 @@ impl Trace {
         }
     }
 
-    /// All events, oldest first. Racing with the thread that writes them, which at worst garbles
-    /// one.
+    /// Passes all events to `see`, oldest first. The thread may write them meanwhile, which garbles
+    /// at most one.
     pub fn replay(&self, mut see: impl FnMut(RingEvent)) {
         if self.pos.is_null() {
             return;
@@ -410,8 +410,8 @@ fn fresh(bytes: usize) -> Trace {
     Trace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, parts: parts(1), state: 0 }
 }
 
-/// The bottom of a new shadow call stack. The depth of an access is told by the low bits of sp, so
-/// it is page-aligned.
+/// The bottom of a new shadow call stack. It is page-aligned, since the low bits of sp give the
+/// depth of an access.
 pub fn shadow_stack(bytes: usize) -> *mut usize {
     // SAFETY: the mapping has a page more than asked for.
     unsafe {
@@ -421,8 +421,8 @@ pub fn shadow_stack(bytes: usize) -> *mut usize {
     }
 }
 
-/// Traces of ended threads are kept for reports until there are this many; then the oldest serves
-/// again.
+/// Traces of ended threads are kept for reports until there are this many; then the oldest is
+/// reused.
 const KEPT: usize = 64;
 static LOCK_POOL: Spin = Spin::new();
 static POOL: Shared<Pool> = Shared::new(Pool { cards: [core::ptr::null_mut(); KEPT], next: 0 });
@@ -432,11 +432,11 @@ struct Pool {
     next: usize,
 }
 
-/// The trace behind this card may serve again, later.
+/// Allows the trace of this card to be reused later.
 pub fn retire(card: *mut super::thread::Card) {
     let _guard = LOCK_POOL.lock();
-    // SAFETY: POOL is used under its lock; cards are never freed. The one that falls out loses its
-    // trace.
+    // SAFETY: POOL is used under its lock; cards are never freed. The card that is dropped from the
+    // pool loses its trace.
     unsafe {
         let pool = &mut *POOL.get();
         let at = pool.next % KEPT;

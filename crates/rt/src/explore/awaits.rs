@@ -1,8 +1,8 @@
-//! What a program waits for that only the world outside can give: a signal to end it, a client.
+//! Waits that only the outside world can end: for a signal that ends the program, for a client.
 //!
-//! Nobody outside does anything while a program is explored, so a server that waits to be ended
-//! looks like a deadlock, or like threads that go round for ever. The driver is told, and does not
-//! take it for one.
+//! Nobody outside acts while a program is explored. So a server that waits to be ended looks like a
+//! deadlock, or like threads that loop for ever. This module tells the driver, which then does not
+//! report one.
 
 use core::ffi::c_int;
 
@@ -15,7 +15,7 @@ use crate::sys;
 const SENT: [c_int; 6] =
     [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
-/// [`awaits`] of all threads and of the program.
+/// The [`awaits`] flags of all threads and of the program.
 #[cold]
 pub fn awaited() -> u32 {
     let s = state();
@@ -25,7 +25,7 @@ pub fn awaited() -> u32 {
     waiting | if handled { awaits::HANDLER } else { 0 }
 }
 
-/// Has the program a handler for a signal that it does not send itself?
+/// True if the program has a handler for a signal that it does not send itself.
 fn is_handled_for_others(signal: c_int) -> bool {
     signals::is_handled(signal) && !signals::was_sent(signal)
 }
@@ -50,7 +50,8 @@ fn by_wait(wait: Wait) -> u32 {
             };
             if (0..n.min(1024)).any(listening) { awaits::CONNECTION } else { 0 }
         }
-        // What an epoll descriptor watches cannot be asked: one of few.
+        // There is no way to ask what an epoll descriptor watches, so check the first few
+        // descriptors.
         Wait::Several(_) => {
             const FEW: c_int = 64;
             if (0..FEW).any(listens) { awaits::CONNECTION } else { 0 }
@@ -64,7 +65,7 @@ fn by_child(wait: Wait) -> u32 {
     if is_shared { awaits::PROCESS } else { 0 }
 }
 
-/// Is it a socket at which clients arrive?
+/// True if it is a listening socket.
 fn listens(fd: c_int) -> bool {
     let (mut listens, mut len): (c_int, u32) = (0, 4);
     let args = [

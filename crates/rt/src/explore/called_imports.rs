@@ -1,18 +1,18 @@
 //! Which functions of other files the program calls while it has several threads.
 //!
-//! What a library that is not instrumented does with memory is not seen, so a search of a program
-//! that calls one is not complete. A program that only links to it may be. Therefore the calls of
-//! imports in an instrumented file go through stubs, which mark the import and jump on: two
-//! instructions that change neither a register nor a flag. The driver is told of the marks by the
-//! hashes of the names, and knows which of them do no harm.
+//! Raddle does not see the memory accesses of an uninstrumented library. So a search of a program
+//! that calls one is not complete, but a search of a program that only links to it may be.
+//! Therefore the calls of imports in an instrumented file go through stubs, which mark the import
+//! and jump on. A stub is two instructions that change neither a register nor a flag. The driver
+//! gets the marked names as hashes, and knows which of them do no harm.
 //!
-//! A program may compare addresses of functions, and a stub has another one. So a stub takes only
-//! slots that serve nothing but calls. Where a slot can be read as an address, it stays as it is,
-//! and the import counts as called: `-fno-plt` has such slots for all, and other programs for
-//! functions whose address they take.
+//! A program may compare addresses of functions, and a stub has a different one. So stubs replace
+//! only slots that are used for nothing but calls. A slot that can be read as an address stays
+//! unchanged, and its import counts as called: with `-fno-plt` all slots are like this, in other
+//! programs those of functions whose address they take.
 //!
-//! Not counted are calls by the only thread: nothing can come between, and what comes before and
-//! behind is ordered by creation and join.
+//! Calls by the only thread do not count: nothing can come in between, and creation and join order
+//! what comes before and after.
 
 use core::cell::Cell;
 use libc::{Elf64_Ehdr, Elf64_Phdr, Elf64_Rela, Elf64_Sym};
@@ -25,15 +25,15 @@ use crate::sys;
 
 const MOST: usize = 4096;
 const FILES: usize = 256;
-/// Bytes of a stub.
+/// The size of a stub in bytes.
 const STUB: usize = 16;
 
-/// The import has been called, since this was last taken back.
+/// The import was called since the marks were last cleared.
 const CALLED_NOW: u8 = 1;
-/// The program can have the address of the function, by which anybody may call it.
+/// The program can get the address of the function, through which anybody may call it.
 const ALWAYS: u8 = 2;
 
-/// The stubs and what they use, in memory of its own.
+/// The stubs and what they use, in separate memory.
 #[repr(C, align(4096))]
 struct Table {
     stubs: [[u8; STUB]; MOST],
@@ -42,15 +42,15 @@ struct Table {
     marks: [u8; MOST],
 }
 
-/// All zero has no table yet.
+/// All zero: no table yet.
 pub struct Imports {
     table: *mut Table,
     count: usize,
-    /// There are more imports than the table has room for.
+    /// There are more imports than the table can hold.
     full: bool,
 }
 
-/// Before the first execution, once the program's files are loaded.
+/// Called before the first execution, once the program's files are loaded.
 pub fn prepare() {
     if !has(flag::HIDDEN) || has(flag::PLAIN) {
         return;
@@ -74,14 +74,14 @@ pub fn prepare() {
     sys::syscall(libc::SYS_mprotect, stubs);
 }
 
-/// A thread is created, and there was one before.
+/// Clears the marks when a thread is created and there was only one before.
 pub fn begin() {
     for mark in marks() {
         mark.set(mark.get() & ALWAYS);
     }
 }
 
-/// There is but one thread again, or the execution ends: what was called is written down.
+/// Records what was called. Called when there is only one thread again, or the execution ends.
 pub fn settle() {
     let mut s = state();
     let (table, full) = (s.imports.table, s.imports.full);
@@ -108,7 +108,7 @@ pub fn settle() {
     }
 }
 
-/// The function that a stub leads to; anything else is itself.
+/// The function that a stub leads to, or `function` itself if it is not a stub.
 pub fn behind_stub(function: usize) -> usize {
     if !super::is_on() {
         return function;
@@ -118,7 +118,7 @@ pub fn behind_stub(function: usize) -> usize {
     if imports.table.is_null() || into >= imports.count * STUB {
         return function;
     }
-    // SAFETY: set by `prepare`; within the table, which the stubs begin.
+    // SAFETY: set by `prepare`; within the table, which begins with the stubs.
     unsafe { (*imports.table).targets[into / STUB] }
 }
 
@@ -131,7 +131,7 @@ fn marks() -> &'static [Cell<u8>] {
     unsafe { core::slice::from_raw_parts((&raw const (*imports.table).marks).cast(), imports.count) }
 }
 
-/// What the loader knows of a file.
+/// The dynamic section of a file, as the loader reads it.
 struct File {
     bias: usize,
     image: core::ops::Range<usize>,
@@ -139,12 +139,12 @@ struct File {
     strings: *const u8,
     /// Two tables of relocations.
     relocations: [&'static [Elf64_Rela]; 2],
-    /// Written by the loader, and by nobody afterwards.
+    /// Written by the loader, and read-only afterwards.
     sealed: core::ops::Range<usize>,
 }
 
 impl File {
-    /// Nothing: it is no file of this kind, or not instrumented.
+    /// None if it is not such a file, or not instrumented.
     unsafe fn at(start: usize) -> Option<File> {
         /// Tags of the dynamic section.
         const JUMPS_LEN: u64 = 2;
@@ -178,7 +178,7 @@ impl File {
                     .find(|e| e[0] == tag)
                     .map(|e| e[1])
             };
-            // The loader replaces offsets by addresses.
+            // The loader replaces offsets with addresses.
             let pointer = |tag: u64| {
                 entry(tag).map(|value| if value as usize >= start { value as usize } else { place(value) })
             };
@@ -212,10 +212,10 @@ impl File {
     }
 }
 
-/// Leads the calls of the file's imports through stubs.
+/// Redirects the calls of the file's imports to stubs.
 ///
 /// # Safety
-/// A file begins there that the loader has mapped and relocated.
+/// A file that the loader has mapped and relocated begins at `start`.
 unsafe fn redirect(start: usize) {
     /// Kinds of relocations.
     const DATA: u64 = 1;
@@ -226,7 +226,7 @@ unsafe fn redirect(start: usize) {
     let Some(file) = (unsafe { File::at(start) }) else { return };
     file.protect(libc::PROT_READ | libc::PROT_WRITE);
     for relocation in file.relocations.iter().copied().flatten() {
-        // SAFETY: the tables that the loader has gone by.
+        // SAFETY: the tables that the loader has used.
         unsafe {
             let symbol = &*file.symbols.add((relocation.r_info >> 32) as usize);
             if relocation.r_info >> 32 == 0 || symbol.st_shndx != 0 {
@@ -235,8 +235,9 @@ unsafe fn redirect(start: usize) {
             let is_function = symbol.st_info & 15 == FUNCTION;
             let slot = file.bias.wrapping_add(relocation.r_offset as usize) as *mut usize;
             let name = file.strings.add(symbol.st_name as usize).cast();
-            // Code that is not position-independent has the address of its own way to the function,
-            // in its `.plt`, and then all files have that one: the slot behind it is not enough.
+            // Code that is not position-independent uses the address of its own `.plt` entry for
+            // the function, and then all files use that one: replacing the slot behind it is not
+            // enough.
             let has_address = symbol.st_value != 0;
             match relocation.r_info & 0xffff_ffff {
                 JUMP if !has_address => lead(slot, name, &file),
@@ -249,16 +250,16 @@ unsafe fn redirect(start: usize) {
     file.protect(libc::PROT_READ);
 }
 
-/// Leads one import through a stub.
+/// Redirects one import to a stub.
 ///
 /// # Safety
-/// The slot holds the address of the function of that name, or of what finds it.
+/// The slot holds the address of the function of that name, or of the code that resolves it.
 unsafe fn lead(slot: *mut usize, name: *const core::ffi::c_char, file: &File) {
     // SAFETY: by the contract; the caller has made the slot writable.
     unsafe {
         let mut target = *slot;
         if file.image.contains(&target) {
-            // Not called yet: the loader would put the function itself there.
+            // Not resolved yet: the loader would overwrite the slot with the function itself.
             target = sys::dlsym(libc::RTLD_DEFAULT, name) as usize;
             if target == 0 {
                 add(name, 0, ALWAYS);
@@ -274,7 +275,7 @@ unsafe fn lead(slot: *mut usize, name: *const core::ffi::c_char, file: &File) {
     }
 }
 
-/// One more import. Where its stub is, if there is room for it.
+/// Adds an import. Returns the address of its stub, if there is room for it.
 unsafe fn add(name: *const core::ffi::c_char, target: usize, mark: u8) -> Option<usize> {
     let imports = &mut state().imports;
     let i = imports.count;

@@ -1,12 +1,12 @@
 //! Cancellation: one thread asks another to end, which it does at its next cancellation point.
 //!
-//! The C library's own cancellation sends a signal to a kernel thread, of which there is but the
-//! carrier. So the request is kept here. A wait at a cancellation point can be broken off by it
-//! ([`super::point::Breaks`]); the thread then leaves by the real `pthread_exit`, which runs
-//! clean-up handlers and destructors of C++ on its way to the bottom of the thread.
+//! The C library's own cancellation sends a signal to a kernel thread, and the carrier is the only
+//! one. So requests are kept here. A request can break off a wait at a cancellation point
+//! ([`super::point::Breaks`]). The thread then leaves by the real `pthread_exit`, which runs
+//! clean-up handlers and C++ destructors on its way to the bottom of the thread.
 //!
-//! Deviation: a thread whose type is asynchronous is cancelled behind any call that raddle stands
-//! in for, not between any two instructions.
+//! Deviation: a thread of asynchronous type is cancelled after any interposed call, not between any
+//! two instructions.
 
 use core::ffi::c_int;
 
@@ -19,7 +19,7 @@ use crate::interpose::Real;
 /// `PTHREAD_CANCELED`.
 const CANCELED: usize = usize::MAX;
 
-/// Asks a thread of ours to end. None: it is none.
+/// Asks a thread to end. None if raddle does not control it.
 pub fn request(handle: usize, pc: usize) -> Option<c_int> {
     let to = threads::by_handle(handle)?;
     point(op(OpKind::Signal, to, pc), Wait::Nothing, pc);
@@ -27,33 +27,33 @@ pub fn request(handle: usize, pc: usize) -> Option<c_int> {
     Some(0)
 }
 
-/// Has the thread been asked to end, and heeds it?
+/// True if the thread was asked to end and has cancellation enabled.
 pub fn is_due(thread: usize) -> bool {
     let t = &state().threads[thread];
     t.cancelled && !t.never_cancelled
 }
 
-/// The running thread heeds requests from now on, or not. Whether it did before.
+/// Enables or disables cancellation of the running thread. Returns whether it was enabled before.
 pub fn set_heeds(heeds: bool) -> bool {
     let mut s = state();
     let t = s.current_thread_mut();
     !core::mem::replace(&mut t.never_cancelled, !heeds)
 }
 
-/// The running thread may be ended at any moment from now on, or not. Whether it might before.
+/// Sets whether the running thread may be cancelled at any moment. Returns the previous setting.
 pub fn set_asynchronous(asynchronous: bool) -> bool {
     let mut s = state();
     core::mem::replace(&mut s.current_thread_mut().asynchronous, asynchronous)
 }
 
-/// Behind a call that is no cancellation point.
+/// After a call that is no cancellation point.
 ///
 /// # Safety
 /// As for [`before`].
 #[inline]
 pub unsafe extern "C-unwind" fn behind_any() {
     if is_running() && state().current_thread().asynchronous {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { before() }
     }
 }
@@ -64,12 +64,12 @@ pub unsafe extern "C-unwind" fn behind_any() {
 /// The caller's frame, and those above it up to the program's, can be unwound.
 pub unsafe extern "C-unwind" fn before() {
     if is_running() && is_due(state().current) {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { act() }
     }
 }
 
-/// Behind one: the wait may have been broken off.
+/// After a cancellation point: the wait may have been broken off.
 ///
 /// # Safety
 /// As for [`before`].
@@ -79,7 +79,7 @@ pub unsafe extern "C-unwind" fn after() {
     }
     let mut s = state();
     if core::mem::take(&mut s.current_thread_mut().cut_short) {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { act() }
     }
 }

@@ -1,19 +1,18 @@
-//! Threads that go round without changing anything.
+//! Threads that loop without changing anything.
 //!
-//! A thread that comes back to a step of its own in the very state in which it made it before can
-//! do no more by itself: it polls, and waits for others. That is as good as a yield (section 4.3 of
-//! the paper), so such a step is marked as one, and fair scheduling lets the others in. `for (;;) {
-//! lock; if (ready) break; unlock; }` is the example. A loop that counts is in another state each
+//! If a thread comes back to one of its own steps in exactly the same state as before, it can do no
+//! more by itself: it polls, and waits for others. That is as good as a yield (section 4.3 of the
+//! paper). So such a step is marked as one, and fair scheduling lets the others run. An example is
+//! `for (;;) { lock; if (ready) break; unlock; }`. A loop that counts is in a different state each
 //! time.
 //!
-//! The state is the registers that a call keeps, what lies on the stack from the call on ([`STACK`]
-//! bytes of it), and the words elsewhere that the thread has written to since: each must have its
-//! old value when the step comes round again. Of what a lap consists is told by its steps, no more
-//! than [`LONGEST`].
+//! The state consists of the callee-saved registers, the stack from the call on ([`STACK`] bytes of
+//! it), and the other words that the thread has written since. Each must have its old value when
+//! the step comes round again. A lap is identified by its steps, at most [`LONGEST`].
 //!
-//! What is not seen: writes by code that is not instrumented. In a program that is not instrumented
-//! at all a thread must therefore go round [`MANY`] times. [`super::State::progressed`] has the
-//! last step that was no such lap: by this the driver tells a livelock from work that takes long.
+//! Writes by uninstrumented code are not seen. So in an entirely uninstrumented program a thread
+//! must loop [`MANY`] times. [`super::State::progressed`] has the last step that was not such a
+//! lap: with it the driver distinguishes a livelock from long work.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
@@ -31,27 +30,27 @@ const WORDS: usize = 12;
 const STACK: usize = 16 << 10;
 /// How far below the stack pointer calls reach.
 const BELOW: usize = 64 << 10;
-/// Laps after which a program that is not instrumented is believed to change nothing.
+/// Laps after which an uninstrumented program is believed to change nothing.
 const MANY: u32 = 20;
 
-/// A lap in which the thread looks at a clock is progress, until there have been so many looks: by
-/// then more time has passed than [`super::time::SLOWEST`], and the thread does not wait for a
-/// moment.
+/// A lap in which the thread reads a clock is progress, until clocks were read this often. By then
+/// more time has passed than [`super::time::SLOWEST`], so the thread does not wait for a point in
+/// time.
 const CLOCK_LOOKS: u32 = 2000;
 
-/// How a thread goes round.
+/// The current loop of a thread.
 #[derive(Clone, Copy)]
 pub struct Circle {
-    /// The step at which laps begin, and the state in which it was last made.
+    /// The step at which laps begin, and the state at its last occurrence.
     from: Op,
     private: u64,
     /// Steps since, and laps without a change.
     steps: u32,
     laps: u32,
-    /// It has looked at a clock since.
+    /// It has read a clock since.
     looked: bool,
-    /// Granules written since the first lap, and what the first `known` of them held when the last
-    /// lap ended.
+    /// Granules written since the first lap, and the values of the first `known` of them at the end
+    /// of the last lap.
     count: u32,
     known: u32,
     at: [usize; WORDS],
@@ -86,14 +85,14 @@ impl Circle {
             return;
         }
         if n < WORDS {
-            // Not read now: the write may be the one that the program crashes at.
+            // Do not read it now: the program may crash at this write.
             self.at[n] = granule;
         }
         self.count += 1;
     }
 
-    /// The step has come round: one more lap without a change, or none. `private`: what
-    /// [`private_state`] says now; `clock_looks`: how often anybody has looked at a clock.
+    /// The step has come round: counts one more lap without a change, or starts over. `private` is
+    /// the current [`private_state`]; `clock_looks` is how often anybody has read a clock.
     fn come_round(&mut self, private: u64, clock_looks: u32) {
         let timed = self.looked && clock_looks < CLOCK_LOOKS;
         let overflown = self.count as usize > WORDS;
@@ -116,21 +115,21 @@ impl Circle {
 /// The frames of `main` lie below this.
 static MAIN_TOP: AtomicUsize = AtomicUsize::new(0);
 
-/// Where `main` is.
+/// The address of `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
-/// `main` is about to be called from a frame that has this in it.
+/// `main` is about to be called from a frame that contains this address.
 pub fn main_begins(main: usize, frame: usize) {
     MAIN.store(main, Relaxed);
     MAIN_TOP.store(frame, Relaxed);
 }
 
-/// The program's `main`; 0: it has not begun.
+/// The address of the program's `main`; 0 if it has not begun.
 pub fn main_at() -> usize {
     MAIN.load(Relaxed)
 }
 
-/// Writes of the running thread count: it is in a lap.
+/// True if writes of the running thread count because it is in a lap.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// The running thread is about to write.
@@ -145,15 +144,15 @@ pub fn writes(address: usize) {
 #[inline(never)]
 fn write(address: usize) {
     let mut s = state();
-    // The own stack is compared as a whole, and what lies below belongs to calls that will have
-    // returned.
+    // The thread's own stack is compared as a whole. What lies below belongs to calls that will
+    // have returned.
     let low = current().kept[0].wrapping_sub(BELOW);
     if s.running && address.wrapping_sub(low) >= STACK + BELOW {
         s.current_thread_mut().circle.write(address);
     }
 }
 
-/// The running thread is about to write to so many bytes: more than a few words are not compared.
+/// The running thread is about to write this many bytes. More than a few words are not compared.
 #[inline]
 pub fn writes_bytes(address: usize, len: usize) {
     if len <= 8 {
@@ -164,8 +163,8 @@ pub fn writes_bytes(address: usize, len: usize) {
     }
 }
 
-/// The running thread is about to make the step `op`. The same, marked as a yield if the thread has
-/// only gone round.
+/// The running thread is about to make the step `op`. Returns it, marked as a yield if the thread
+/// has only looped.
 #[inline]
 pub fn pass(op: Op) -> Op {
     let mut s = state();
@@ -187,20 +186,20 @@ pub fn pass(op: Op) -> Op {
     op.with_yields(op.yields() || waits)
 }
 
-/// The program is about to unmap memory.
+/// The program is about to unmap memory: all threads start their laps anew.
 pub fn forget() {
     let mut s = state();
     let count = s.count;
     s.threads[..count].iter_mut().for_each(|t| t.circle = Circle { steps: LONGEST, ..Circle::NONE });
 }
 
-/// The running thread looks at a clock.
+/// The running thread reads a clock.
 pub fn looks_at_clock() {
     let mut s = state();
     s.current_thread_mut().circle.looked = true;
 }
 
-/// The running thread goes on.
+/// The running thread resumes.
 #[inline]
 pub fn goes_on() {
     let s = state();
@@ -224,9 +223,9 @@ fn goes_round(op: &Op) -> bool {
 
 enum Effect {
     Nothing,
-    /// The word that is its object may have another value afterwards.
+    /// The word that is its object may have a different value afterwards.
     Writes,
-    /// Others can see it.
+    /// Others can see the change.
     Changes,
 }
 
@@ -242,12 +241,12 @@ fn effect(kind: OpKind) -> Effect {
 
 fn read(granule: usize) -> u64 {
     // SAFETY: memory that the thread has written to since its first lap. It is still mapped: blocks
-    // stay until the execution ends, and what the program unmaps makes all threads begin anew
+    // stay until the execution ends, and when the program unmaps memory, all threads begin anew
     // (`forget`).
     unsafe { (granule as *const u64).read_volatile() }
 }
 
-/// Registers and stack at the call that the running thread is in.
+/// A hash of the registers and the stack at the call that the running thread is in.
 pub fn private_state() -> u64 {
     let t = current();
     let mut hash = 0u64;
@@ -257,11 +256,11 @@ pub fn private_state() -> u64 {
     let sp = kept[0] & !7;
     let s = state();
     let top = if s.current == 0 { MAIN_TOP.load(Relaxed) } else { s.threads[s.current].stack_top };
-    // A handler may run on a stack of its own.
+    // A handler may run on its own stack.
     let other = s.threads[s.current].handler_stack;
     let top = if other.contains(sp) { other.low + other.len } else { top };
     for at in (sp..top.min(sp + STACK)).step_by(8) {
-        // SAFETY: the thread's own stack, above what is in use.
+        // SAFETY: the thread's own stack, above the stack pointer.
         add(unsafe { (at as *const u64).read_volatile() });
     }
     hash

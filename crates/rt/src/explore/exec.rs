@@ -1,8 +1,8 @@
 //! A program that becomes another, by `exec`.
 //!
-//! Before its first thread that is its own affair: what it becomes is explored. Afterwards the
-//! other program is none of the search's: all threads end where it begins, and the execution ends
-//! as it does, in the process that was made for it.
+//! Before the first thread, `exec` needs nothing special: the new program is explored. Afterwards
+//! the new program is not part of the search. All threads end when it begins, and the execution
+//! ends as the new program does, in the process that was made for it.
 
 use raddle_explore::OpKind;
 use raddle_wire::explore::{Cannot, Outside, Status, outcome};
@@ -10,11 +10,11 @@ use raddle_wire::explore::{Cannot, Outside, Status, outcome};
 use super::serve::give_up_worker;
 use super::{Wait, is_on, op, point, retry_with_fork, state};
 
-/// What is to be handed on to the other program.
+/// Whether the new program gets the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Session {
     Kept,
-    /// It is not explored.
+    /// The new program is not explored.
     Dropped,
 }
 
@@ -24,7 +24,7 @@ pub fn begins(pc: usize) -> Session {
         return Session::Kept;
     }
     if !state().running {
-        // The process was made for one order, which the other program knows nothing of.
+        // The process was made for one order, which the new program does not know.
         if state().serve.is_child() {
             give_up_worker(Status::Cannot, Cannot::Exec.number());
         }
@@ -36,7 +36,7 @@ pub fn begins(pc: usize) -> Session {
     Session::Dropped
 }
 
-/// It has returned: the program is still there.
+/// `exec` has returned: the program is still there.
 pub fn failed() {
     if is_on() && state().running {
         state().serve.slot().outcome = outcome::NONE;

@@ -1,5 +1,5 @@
-//! How an execution fails. None of these returns: the scheduler notes what happened, puts memory
-//! back, and goes on with the next order.
+//! How an execution fails. None of these returns: the scheduler notes what happened, restores
+//! memory, and continues with the next order.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -8,13 +8,13 @@ use raddle_wire::explore::{flag, outcome};
 use super::{faults, has, serve, signals, state};
 use crate::sys;
 
-/// The execution ends with `what`; `thread` is who failed.
+/// Ends the execution with `what`; `thread` failed.
 #[cold]
 pub fn ends(what: u32, thread: usize) -> ! {
     let mut s = state();
     s.serve.slot().thread = thread as u32;
     if has(flag::TRAP_AT_FAILURE) {
-        // SAFETY: a debugger is asked for.
+        // SAFETY: the user asked for a debugger.
         unsafe { core::arch::asm!("int3") };
     }
     serve::finish(what)
@@ -28,7 +28,8 @@ pub fn use_after_free(address: usize, pc: usize) -> ! {
     ends(outcome::USE_AFTER_FREE, s.current)
 }
 
-/// A thread has ended, and another accesses what was on its stack. The message is its number.
+/// A thread accesses the stack of another one that has ended. The message is the number of the
+/// latter.
 #[cold]
 pub fn use_of_left_stack(address: usize, whose: usize, pc: usize) -> ! {
     let mut digits = [0u8; 10];
@@ -73,7 +74,7 @@ unsafe fn text<'a>(s: *const c_char) -> &'a [u8] {
     unsafe { core::ffi::CStr::from_ptr(s) }.to_bytes()
 }
 
-/// `__assert_fail`: expression, file, line and function are one line of the message each.
+/// `__assert_fail`: the message has one line each for expression, file, line and function.
 pub unsafe fn assertion(
     expression: *const c_char,
     file: *const c_char,
@@ -94,7 +95,7 @@ pub unsafe fn assertion(
     ends(outcome::ASSERTION, s.current)
 }
 
-/// `abort`. Not while no execution runs: false.
+/// `abort`. Returns only if no execution runs.
 pub fn aborts(pc: usize) {
     let s = state();
     if !s.running {
@@ -107,25 +108,26 @@ pub fn aborts(pc: usize) {
     ends(if thrown { outcome::EXCEPTION } else { outcome::ABORT }, s.current)
 }
 
-/// Where the exception was thrown that the library ends the program for, at `pc`: the innermost
-/// call of the program's below. The stack is as it was: nobody catches it, so nothing was unwound.
+/// Where the exception was thrown for which the library ends the program at `pc`: the innermost
+/// call of the program below. The stack is intact: nobody catches the exception, so nothing was
+/// unwound.
 fn thrown_at(pc: usize) -> usize {
     unsafe extern "C" {
         fn backtrace(to: *mut *mut c_void, most: c_int) -> c_int;
     }
-    /// An executable is not larger, and libraries are further away.
+    /// No executable is larger, and libraries are further away.
     const NEAR: usize = 1 << 30;
     let mut frames = [core::ptr::null_mut(); 64];
-    // SAFETY: room for as many; the unwinder was loaded before the first execution.
+    // SAFETY: room for this many; the unwinder was loaded before the first execution.
     let n = unsafe { backtrace(frames.as_mut_ptr(), frames.len() as c_int) } as usize;
     let outer = frames[..n].iter().map(|f| *f as usize).skip_while(|f| *f != pc);
     let near = |f: &usize| f.abs_diff(super::main_at()) < NEAR;
     outer.skip(1).find(near).unwrap_or(pc)
 }
 
-/// Is an exception of C++ on its way that nobody catches?
+/// True if a C++ exception is in flight that nobody catches.
 fn has_exception() -> bool {
-    // SAFETY: a look-up by name; the function takes nothing and gives a pointer.
+    // SAFETY: a look-up by name; the function takes nothing and returns a pointer.
     unsafe {
         let f = sys::dlsym(libc::RTLD_DEFAULT, c"__cxa_current_exception_type".as_ptr());
         !f.is_null() && !core::mem::transmute::<*mut c_void, extern "C" fn() -> *mut c_void>(f)().is_null()
@@ -135,7 +137,7 @@ fn has_exception() -> bool {
 const FATAL: [c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
 
-/// Signals that end a process are caught on a stack of their own.
+/// Catches signals that end a process, on a separate stack.
 pub fn catch_signals() {
     use_signal_stack();
     for signal in FATAL {
@@ -145,7 +147,7 @@ pub fn catch_signals() {
     }
 }
 
-/// The calling thread's.
+/// Sets the calling thread's signal stack.
 pub fn use_signal_stack() {
     const STACK: usize = 64 << 10;
     let stack = libc::stack_t { ss_sp: sys::pages(STACK).cast(), ss_flags: 0, ss_size: STACK };
@@ -173,9 +175,9 @@ fn catch(signal: c_int) {
 
 extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut libc::ucontext_t) {
     let s = state();
-    // A signal that another process has sent is none of the program's doing: the worker ends by it,
-    // and the order is given again. SAFETY: the kernel's description; who sent it is filled in
-    // where it was sent.
+    // A signal sent by another process is not the program's doing: the worker ends by it, and the
+    // order is given again.
+    // SAFETY: the kernel's description; the sender is filled in if the signal was sent.
     let sent = unsafe { (*info).si_code <= 0 && (*info).si_pid() != sys::pid() as i32 };
     if !s.running || sent {
         let default = [0u64; 4];
@@ -193,8 +195,8 @@ extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut 
     unsafe {
         s.serve.slot().address = (*info).si_addr() as u64;
         let pc = (*context).uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
-        // The place of a crash is the instruction itself; everywhere else it is the one behind a
-        // call.
+        // A crash is located at the instruction itself; everywhere else the location is the
+        // instruction after a call.
         s.current_thread_mut().pc = pc + 1;
     }
     s.serve.slot().detail = signal as u64;

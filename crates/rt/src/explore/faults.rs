@@ -1,19 +1,18 @@
-//! Faults that the program handles itself: `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL` and `abort`,
-//! where it has installed a handler.
+//! Faults that the program handles itself: `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL` and `abort`, if
+//! it has installed a handler.
 //!
-//! The kernel hands a fault to [`super::fatal`], on the carrier's stack for signals. Where the
-//! program has a handler, it must not run there: it may be scheduled away, and another thread may
-//! fault meanwhile. So the description of the fault is copied to the thread's own stack (or the one
-//! that it has named by `sigaltstack`), and the thread goes on in [`enter`], which calls the
-//! handler. When the handler returns, the system call that ends a handler reads the copy: the
-//! instruction is tried again, or whatever the handler has made of the registers. A handler that
-//! jumps out is taken note of in [`super::signals::jumped`].
+//! The kernel delivers a fault to [`super::fatal`], on the carrier's signal stack. The program's
+//! handler must not run there: it may be scheduled away, and another thread may fault meanwhile. So
+//! the description of the fault is copied to the thread's own stack (or its `sigaltstack`), and the
+//! thread continues in [`enter`], which calls the handler. When the handler returns, the system
+//! call that ends a handler reads the copy: the instruction is tried again, with the registers as
+//! the handler has changed them. [`super::signals::jumped`] notes a handler that jumps out.
 
 use core::ffi::c_int;
 
 use super::{signals, state};
 
-/// What a handler sees of the thread, and what the kernel takes back. The kernel's part is shorter
+/// What a handler sees of the thread, and what the kernel restores. The kernel's part is shorter
 /// than that of the C library.
 #[repr(C, align(16))]
 struct Frame {
@@ -22,14 +21,14 @@ struct Frame {
     signal: c_int,
 }
 
-/// So much of a context is the kernel's: flags, link, stack, registers, mask.
+/// The size of the kernel's part of a context: flags, link, stack, registers, mask.
 const OF_KERNEL: usize = 8 + 8 + 24 + 256 + 8;
-/// Below the stack pointer a function may keep something.
+/// Functions may keep data below the stack pointer.
 const RED_ZONE: usize = 128;
 /// `SYS_rt_sigreturn`.
 const RETURN: usize = 15;
 
-/// A stack for handlers, as `sigaltstack` has it. Zeros: none.
+/// A stack for handlers, as set by `sigaltstack`. Zeros: none.
 #[derive(Clone, Copy)]
 pub struct HandlerStack {
     pub low: usize,
@@ -44,22 +43,22 @@ impl HandlerStack {
     }
 }
 
-/// A fault whose handler runs: if the handler ends the program by it after all, it is told of this
-/// place.
+/// A fault whose handler runs. If the handler ends the program by it after all, this place is
+/// reported.
 #[derive(Clone, Copy)]
 pub struct Fault {
     pub signal: c_int,
     pub pc: usize,
     pub address: usize,
-    /// Where the shadow call stack was.
+    /// The position of the shadow call stack.
     pub shadow: *mut usize,
 }
 
-/// Makes the thread that `context` is of go on in the program's handler. False: it has none that
-/// would run.
+/// Makes the thread of `context` continue in the program's handler. False if there is no handler
+/// that would run.
 ///
 /// # Safety
-/// What the kernel hands to a handler, for the running thread.
+/// The arguments are what the kernel passes to a handler, for the running thread.
 pub unsafe fn divert(signal: c_int, info: *const libc::siginfo_t, context: *mut libc::ucontext_t) -> bool {
     let mut s = state();
     let me = s.current;
@@ -67,8 +66,8 @@ pub unsafe fn divert(signal: c_int, info: *const libc::siginfo_t, context: *mut 
         return false;
     }
     // SAFETY: the kernel's descriptions; the stack below what is in use, which is as large as a
-    // handler takes. If it is not, this faults, and `would_handle` says no: the signal is blocked
-    // meanwhile.
+    // handler takes. If it is not, this faults again, and `would_handle` returns false because the
+    // signal is blocked meanwhile.
     unsafe {
         let registers = &mut (*context).uc_mcontext.gregs;
         let sp = registers[libc::REG_RSP as usize] as usize;
@@ -95,21 +94,21 @@ pub unsafe fn divert(signal: c_int, info: *const libc::siginfo_t, context: *mut 
         s.threads[me].fault = Some(Fault { signal, pc, address: (*info).si_addr() as usize, shadow });
         registers[libc::REG_RSP as usize] = frame as i64;
         registers[libc::REG_RIP as usize] = enter as *const () as i64;
-        // No single steps, and strings go upwards.
+        // Clears the trap flag and the direction flag.
         registers[libc::REG_EFL as usize] &= !0x500;
     }
     true
 }
 
-/// How long the state of the vector registers is: it says so itself.
+/// The length of the vector registers' state, which the state itself contains.
 ///
 /// # Safety
-/// Where the kernel has put it.
+/// The kernel has put the state there.
 unsafe fn extended_len(at: usize) -> usize {
     const PLAIN: usize = 512;
     const SAYS: usize = 464;
     const MAGIC: u32 = 0x4650_5853;
-    // SAFETY: the caller's; the plain part has room for it.
+    // SAFETY: by the caller's contract; the plain part contains these words.
     unsafe {
         match *((at + SAYS) as *const u32) == MAGIC {
             true => *((at + SAYS + 4) as *const u32) as usize,
@@ -118,8 +117,8 @@ unsafe fn extended_len(at: usize) -> usize {
     }
 }
 
-/// The thread goes on here, with the stack pointer at its [`Frame`], whose context is what the
-/// kernel expects there at the end.
+/// The thread continues here, with the stack pointer at its [`Frame`]. The frame's context is what
+/// the kernel expects there at the end.
 #[unsafe(naked)]
 unsafe extern "C" fn enter() {
     core::arch::naked_asm!(
@@ -133,7 +132,7 @@ unsafe extern "C" fn enter() {
     )
 }
 
-/// How a handler of the kernel's ends.
+/// How a handler that the kernel called ends.
 #[unsafe(naked)]
 pub unsafe extern "C" fn end_of_handler() {
     core::arch::naked_asm!("mov eax, {back}", "syscall", "ud2", back = const RETURN)

@@ -1,17 +1,17 @@
 //! Files that were open before the first thread.
 //!
-//! Memory is put back after each execution; where a file stands is not, and processes that are made
-//! of one share it. So after each execution it is looked whether a descriptor that was there before
-//! has moved or has other flags, and that is put back. What moves a file is not asked: `fgets`
-//! does, and so does a library. A descriptor that was closed cannot be put back, nor is one taken
-//! away that is new: that execution was the first to meet the change, so it counts; the worker
-//! ends, and each schedule gets a process of its own.
+//! Memory is restored after each execution. File offsets are not, and forked processes share them.
+//! So after each execution, descriptors that existed before are checked; a changed offset or flag
+//! is restored. It does not matter what moved a file: `fgets` does, and so does a library. A
+//! descriptor that was closed cannot be restored, nor is a new one closed. The execution that made
+//! such a change was the first to meet it, so it counts. Then the worker ends, and each schedule
+//! gets its own process.
 
 use raddle_wire::explore::Outside;
 
 use crate::sys;
 
-/// Descriptors that are looked at: those of standard input and output are not.
+/// Descriptors that are checked: those of standard input and output are not.
 const FIRST: usize = 3;
 const LAST: usize = 512;
 const MOST: usize = 64;
@@ -23,11 +23,11 @@ struct Open {
     stands_at: isize,
 }
 
-/// All zero knows of none.
+/// All zero: no files.
 pub struct Files {
     count: usize,
     open: [Open; MOST],
-    /// The next descriptor would have this number.
+    /// The number that the next descriptor would have.
     free: isize,
 }
 
@@ -46,7 +46,8 @@ fn first_free() -> isize {
 }
 
 impl Files {
-    /// Before the first execution. `output`: the descriptor that raddle has opened for itself.
+    /// Called before the first execution. `output`: the descriptor that raddle has opened for
+    /// itself.
     pub fn note(&mut self, output: usize) {
         self.count = 0;
         for open in (FIRST..LAST).filter(|fd| *fd != output).map(look) {
@@ -58,8 +59,8 @@ impl Files {
         self.free = first_free();
     }
 
-    /// After an execution in this process, or in one made of it. What cannot be put back, if
-    /// anything.
+    /// Called after an execution in this process (`in_place`) or in a fork of it. Returns what
+    /// cannot be restored, if anything.
     pub fn put_back(&self, in_place: bool) -> Option<Outside> {
         for open in &self.open[..self.count] {
             let now = look(open.fd);

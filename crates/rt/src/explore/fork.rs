@@ -1,11 +1,11 @@
 //! Processes that an explored program makes.
 //!
-//! A fork is a step of the thread that forks; the parent goes on as one logical thread among the
-//! others. The child has that thread alone, as the C library has it, and runs as it is: nothing is
-//! explored in it. It does not outlive the execution, which may end while the child hangs.
+//! A fork is a step of the thread that forks; the parent continues as one logical thread among the
+//! others. The child has only that thread, as the C library specifies, and runs unexplored. It does
+//! not outlive the execution, which may end while the child hangs.
 //!
-//! Waiting for a child is waiting for the world outside. How fast it is must not decide what can be
-//! chosen, so who begins to wait gives a child some real time to end first.
+//! Waiting for a child is waiting for the outside world. The child's speed must not decide what can
+//! be chosen. So a thread that begins to wait first gives the child some real time to end.
 
 use core::ffi::{c_int, c_void};
 
@@ -16,7 +16,7 @@ use super::point::{Breaks, End, point, wait};
 use super::{Wait, is_on, op, retry_with_fork, state};
 use crate::sys;
 
-/// How long a child is given before others go first.
+/// How long a child may take before others go first.
 const GRACE_MS: u32 = 200;
 
 unsafe extern "C" {
@@ -28,8 +28,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Before the program registers anything: handlers of the child run in the order in which they were
-/// registered.
+/// Called before the program registers anything: child handlers run in the order of registration.
 pub fn prepare() {
     // SAFETY: a handler that lives as long as the process.
     unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null_mut()) };
@@ -44,15 +43,15 @@ extern "C" fn in_child() {
     sys::syscall(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
 }
 
-/// The running thread is about to make a process.
+/// The running thread is about to fork.
 pub fn forks(pc: usize) {
-    // One that is made before the first thread can be waited for only once.
+    // A child made before the first thread can be waited for only once.
     state().serve.has_forked = true;
     retry_with_fork(Outside::Process);
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
 }
 
-/// Would `waitpid` with this argument return at once?
+/// True if `waitpid` with this argument would return at once.
 pub fn has_ended(which: c_int) -> bool {
     let (kind, id) = match which {
         -1 => (libc::P_ALL, 0),
@@ -69,7 +68,7 @@ pub fn has_ended(which: c_int) -> bool {
     r != 0 || unsafe { info.si_pid() } != 0
 }
 
-/// Does a child run that could change an object at this address?
+/// True if a child runs that could change an object at this address.
 #[cold]
 pub fn may_change(address: usize) -> bool {
     state().children.count > 0 && is_any_alive() && super::snapshot::is_shared(address)
@@ -81,7 +80,7 @@ pub struct Children {
     count: usize,
 }
 
-/// The program, which goes on, has made a child.
+/// The program, which continues, has forked a child.
 pub fn made(pid: c_int) {
     if !is_on() {
         return;
@@ -98,9 +97,9 @@ fn is_any_alive() -> bool {
     *count > pids.len() || pids[..*count].iter().any(|pid| !has_ended(*pid))
 }
 
-/// Nobody can go on, and threads wait on condition variables in memory that they share with
-/// children: these may have signalled, which is not seen. A wait may return for no reason, and the
-/// thread looks for itself. False: that was tried often enough.
+/// No thread can go on, and threads wait on condition variables in memory shared with children.
+/// These may have signalled, which raddle does not see. A wait may return spuriously, and the
+/// thread then looks for itself. False if that was tried often enough.
 #[cold]
 pub fn wakes_who_share() -> bool {
     const MOST: u32 = 2000;
@@ -113,14 +112,14 @@ pub fn wakes_who_share() -> bool {
     if s.children.count == 0 || s.shared_wakes >= MOST || !(0..s.count).any(|i| shares(&i)) {
         return false;
     }
-    // A child that has ended has signalled before.
+    // A child that has ended can have signalled before.
     s.shared_wakes = if is_any_alive() { s.shared_wakes + 1 } else { MOST };
     (0..s.count).filter(shares).for_each(|i| state().threads[i].told = true);
     true
 }
 
-/// Before a call that waits for a child, unless it does not wait. False: it is broken off, and has
-/// said so.
+/// Before a call that waits for a child, unless it does not wait. False if the wait is broken off;
+/// then `errno` is set.
 #[must_use]
 pub fn waits(which: c_int, options: c_int, pc: usize) -> bool {
     if !state().running {

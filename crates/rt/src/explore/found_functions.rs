@@ -1,9 +1,9 @@
-//! Functions of the C library that were found by name: where they are need not be found again in
-//! the next execution.
+//! Functions of the C library that were looked up by name: later executions need not look them up
+//! again.
 //!
-//! In place, the word that holds the address is taken out of what is put back. In a process of its
-//! own an execution writes down what it has found, in memory that it shares with its parent, and
-//! the parent takes it over before it makes the next.
+//! If executions run in place, the word that holds the address is excluded from what is restored.
+//! An execution in its own process notes what it has found in memory shared with its parent, and
+//! the parent takes it over before it makes the next one.
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -14,16 +14,16 @@ use crate::sys;
 
 const MOST: usize = 254;
 
-/// Fits a page. Zeros are an empty list.
+/// Fits into a page. Zeros are an empty list.
 #[repr(C)]
 pub struct List {
     count: usize,
     reserved: usize,
-    /// A word of the runtime's, and what it is to be.
+    /// A word of the runtime, and its value.
     of: [(usize, usize); MOST],
 }
 
-/// Before the first execution.
+/// Called before the first execution.
 pub fn prepare() {
     if has(flag::FORK) {
         state().found = sys::shared_pages(size_of::<List>()).cast();
@@ -46,13 +46,13 @@ pub fn found(word: &AtomicUsize) {
     }
 }
 
-/// In the parent, after an execution. An entry counts once it is complete, so it does not matter
-/// how the child ended.
+/// Called in the parent after an execution. An entry counts once it is complete, so it does not
+/// matter how the child ended.
 pub fn take_over() {
-    // SAFETY: as above, and the child is no more.
+    // SAFETY: as above, and the child has ended.
     let Some(list) = (unsafe { state().found.as_mut() }) else { return };
     for (word, value) in list.of.iter().take(list.count.min(MOST)) {
-        // SAFETY: a static of the runtime's, which has the same address in both.
+        // SAFETY: a static of the runtime, which has the same address in both.
         unsafe { (*(*word as *const AtomicUsize)).store(*value, Relaxed) };
     }
     list.count = 0;

@@ -1,11 +1,10 @@
 //! The allocator of an explored program.
 //!
-//! Each logical thread allocates from memory of its own, one block behind the other, and a block
-//! that is freed is not used again in that execution. So an address depends on what its thread
-//! allocated before and on nothing else: it names the same object in every schedule, and an access
-//! to a freed block is seen for what it is. A thread that has allocated more than its arena holds
-//! gets the blocks again that were freed first, as it would get them without raddle; the search is
-//! not complete then.
+//! Each logical thread allocates from its own memory, one block after the other, and a freed block
+//! is not reused in that execution. So an address depends only on what its thread allocated before:
+//! it names the same object in every schedule, and an access to a freed block is detected. A thread
+//! that has used up its arena gets the blocks that were freed first, as it would without raddle;
+//! the search is not complete then.
 
 use core::ffi::c_void;
 use core::ops::Range;
@@ -22,10 +21,10 @@ use crate::{sys, trace};
 
 const LOG2_ARENA: usize = 32;
 pub const RANGE: Range<usize> = 0x7a00_0000_0000..0x7a00_0000_0000 + (MAX_THREADS << LOG2_ARENA);
-/// A bit for each 16 bytes of the range: freed.
+/// A bit for each 16 bytes of the range, set if they are freed.
 pub const FREED: Range<usize> = 0x7900_0000_0000..0x7900_0000_0000 + (MAX_THREADS << LOG2_ARENA) / 128;
 
-/// In front of each block. 16 bytes.
+/// The header of each block. 16 bytes.
 #[repr(C)]
 struct Head {
     size: usize,
@@ -34,10 +33,10 @@ struct Head {
 
 const LIVE: usize = 0x6576_696c;
 const GONE: usize = 0x656e_6f67;
-/// Beside these: the C library has allocated it for itself, or for the program.
+/// Additional flag: the C library has allocated the block, for itself or for the program.
 const OF_LIBC: usize = 1 << 32;
 const HEAD: usize = size_of::<Head>();
-/// So far behind its end a program that is wrong may write.
+/// How far a wrong program may write past the end of a block.
 const OVERRUN: usize = 4096;
 
 impl Head {
@@ -46,25 +45,25 @@ impl Head {
     }
 }
 
-/// In front of each arena: how much of it is used, and how far the list of freed blocks was gone
-/// through for one that fits. It is put back with the rest.
+/// The header of each arena: how much of it is used, and how far the list of freed blocks was
+/// searched for one that fits. The snapshot restores it.
 #[repr(C)]
 struct Arena {
     used: usize,
     looked_through: usize,
 }
 
-/// The C library gives blocks of this size and more back to the kernel at once.
+/// The C library returns blocks of at least this size to the kernel at once.
 const LARGE: usize = 128 << 10;
 const PAGE: usize = 4096;
 
-/// Blocks freed so far: their bits are taken back after an execution.
+/// Blocks freed so far: their bits are cleared after an execution.
 static LIST: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// By thread: the end of what any execution has used of its arena. Behind it all is zero. In memory
-/// of its own, which no snapshot has.
+/// By thread: the end of what any execution has used of its arena. Everything beyond is zero.
+/// Stored outside the snapshot.
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 const MOST_FREED: usize = 1 << 22;
 
@@ -79,12 +78,12 @@ pub fn prepare() {
 }
 
 fn arena(thread: usize) -> Handle<Arena> {
-    // SAFETY: reserved, zero at first, and only its thread's.
+    // SAFETY: reserved, initially zero, and used only by its thread.
     unsafe { Handle::new((RANGE.start + (thread << LOG2_ARENA)) as *mut Arena) }
 }
 
 fn highest(thread: usize) -> Handle<usize> {
-    // SAFETY: one word for each thread, and only its own.
+    // SAFETY: one word for each thread, used only by it.
     unsafe { Handle::new((HIGHEST.load(Relaxed) as *mut usize).add(thread)) }
 }
 
@@ -110,13 +109,14 @@ pub fn before_execution() -> (usize, usize) {
     (RANGE.start, RANGE.start + USED.load(Relaxed))
 }
 
-/// What is freed from now on comes back after each execution.
+/// Blocks freed from now on are restored after each execution.
 pub fn keep() {
     USED.store(arena(0).used, Relaxed);
     KEPT.store(COUNT.load(Relaxed), Relaxed);
 }
 
-/// After an execution: the other threads' arenas are empty again, and blocks freed in it are not.
+/// Called after an execution: empties the other threads' arenas and restores the blocks freed in
+/// it.
 pub fn put_back() {
     for t in 1..state().count {
         (arena(t).used, arena(t).looked_through) = (0, 0);
@@ -128,7 +128,7 @@ pub fn put_back() {
     }
     COUNT.store(from, Relaxed);
     if to > MOST_FREED {
-        // Those that the list had no room for.
+        // Blocks that did not fit into the list.
         for t in 0..MAX_THREADS {
             let base = RANGE.start + (t << LOG2_ARENA);
             mark(base, highest(t).saturating_sub(base), false);
@@ -140,16 +140,15 @@ pub fn put_back() {
     }
 }
 
-/// An entry of the list: where the block is, and its size. Nowhere, of one that was handed out
-/// again.
+/// An entry of the list: the block's address and size. The address of a block that was reused is 0.
 fn freed_block(i: usize) -> Handle<(usize, usize)> {
     // SAFETY: the list has room for `MOST_FREED`, and one thread runs at a time.
     unsafe { Handle::new((LIST.load(Relaxed) as *mut (usize, usize)).add(i)) }
 }
 
-/// A block of the arena that was freed in this execution and has room for `n` bytes, the first that
-/// was freed of those not looked at yet: not the last one, so that a use of freed memory is still
-/// seen for some time.
+/// A block of the arena that was freed in this execution and has room for `n` bytes. It is the
+/// first that was freed of those not considered yet, not the last, so that a use of freed memory is
+/// still detected for some time.
 #[cold]
 fn freed_before(thread: usize, n: usize, align: usize) -> Option<usize> {
     let mut a = arena(thread);
@@ -160,7 +159,7 @@ fn freed_before(thread: usize, n: usize, align: usize) -> Option<usize> {
     };
     let start = a.looked_through.clamp(from, to);
     let others = || (start..to).chain(from..start);
-    // A large block is not spent on a small one while there is another.
+    // Do not use a large block for a small one while there is another.
     const FEW: usize = 1 << 16;
     let close = others().take(FEW).find(|i| fits(i) && freed_block(*i).1 / 2 <= n);
     let i = close.or_else(|| others().find(fits))?;
@@ -189,8 +188,7 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     } else {
         a.used = p + size - base;
         let mut highest = highest(thread);
-        // What is left of an earlier execution goes, and what the block before may have run over
-        // into.
+        // Clear what is left of an earlier execution, and what the previous block may have overrun.
         let stale = highest.saturating_sub(p).max(OVERRUN).min(size);
         *highest = (*highest).max(p + size);
         (p, stale)
@@ -209,18 +207,18 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     p as *mut c_void
 }
 
-/// Was the block at `p` given back?
+/// True if the block at `p` was not freed.
 pub fn is_live(p: usize) -> bool {
     // SAFETY: each block has a head.
     unsafe { (*((p - HEAD) as *const Head)).is_live() }
 }
 
-/// Who allocated the block at `p`.
+/// The thread that allocated the block at `p`.
 pub fn owner(p: usize) -> usize {
     (p - RANGE.start) >> LOG2_ARENA
 }
 
-/// The size of a block of ours.
+/// The size of a block of this heap.
 pub fn size(p: *mut c_void) -> usize {
     // SAFETY: each block has a head.
     unsafe { (*(p.byte_sub(HEAD).cast::<Head>())).size }
@@ -234,7 +232,7 @@ pub fn free(p: *mut c_void, pc: usize) {
         let n = head.size;
         let own = head.state & OF_LIBC != 0 && known_places::is_of_libc(pc);
         if !(own || known_places::frees_quietly(pc)) {
-            // The C library's locks are real ones, and it may hold one.
+            // The C library's locks are real, and it may hold one.
             let held = i32::from(known_places::is_of_libc(pc));
             uninterrupted(held);
             point(op(OpKind::Free, at, pc).with_other((at + n) as u64), Wait::Nothing, pc);
@@ -243,8 +241,8 @@ pub fn free(p: *mut c_void, pc: usize) {
                 hidden::freed(at, n, pc);
             }
         }
-        // The C++ library counts references by atomics of its own, which nobody sees, before it
-        // frees.
+        // The C++ library counts references with its own atomics, which raddle does not see, before
+        // it frees.
         if head.is_live() && modules::is_instrumented(pc) {
             races::freed(at, n, pc);
         }
@@ -262,7 +260,7 @@ pub fn free(p: *mut c_void, pc: usize) {
     if i < MOST_FREED {
         *freed_block(i) = (at, head.size);
     }
-    // What was there before the first execution is put back after it, and must be there for that.
+    // Blocks from before the first execution are restored after it, so their memory must stay.
     if head.size >= LARGE && at >= before_execution().1 {
         let (low, high) = (at.next_multiple_of(PAGE), (at + head.size) & !(PAGE - 1));
         sys::madvise(low, high - low, libc::MADV_DONTNEED);
@@ -295,7 +293,7 @@ fn mark(p: usize, n: usize, freed: bool) {
     let mut at = p;
     while at < end {
         let (byte, mask) = bit(at);
-        // Eight bits for 128 bytes.
+        // Eight bits cover 128 bytes.
         let whole = if at.is_multiple_of(128) { (end - at) / 128 } else { 0 };
         // SAFETY: the bits of the whole range are reserved.
         unsafe {
@@ -310,7 +308,7 @@ fn mark(p: usize, n: usize, freed: bool) {
     }
 }
 
-/// Does the address lie in a block that was freed?
+/// True if the address lies in a freed block.
 #[inline]
 pub fn is_freed(p: usize) -> bool {
     if !is_ours(p) || !is_on() {
@@ -321,7 +319,7 @@ pub fn is_freed(p: usize) -> bool {
     unsafe { *byte & mask != 0 }
 }
 
-/// A freed byte of the range, at its beginning or its end: blocks are not freed in part.
+/// A freed byte at the beginning or the end of the range: blocks are not freed in part.
 #[inline]
 pub fn freed_within(p: usize, len: usize) -> Option<usize> {
     let last = p + len.max(1) - 1;

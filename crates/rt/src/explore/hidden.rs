@@ -1,8 +1,8 @@
 //! Accesses that no scheduling points order, and what else keeps a search from being complete.
 //!
-//! The detector is [`raddle_explore::hidden`]; here it is told of steps and accesses, and what it
-//! finds goes into the slot of the order. It lies in memory of its own, which no snapshot has, and
-//! begins anew with each execution.
+//! The detector is [`raddle_explore::hidden`]. This module passes it steps and accesses, and puts
+//! its findings into the order's slot. Its memory lies outside the snapshot, and it starts anew
+//! with each execution.
 
 use raddle_explore::hidden::{Act, HiddenRaces, Touch};
 use raddle_explore::{Op, OpKind};
@@ -35,12 +35,12 @@ pub fn begin() {
     state().reuse = Reuse { held: [0; 64], freed: false };
 }
 
-/// The execution has come to this [`outcome`].
+/// Called when the execution ends with this [`outcome`].
 pub fn end(what: u32) {
     let Some(detector) = detector() else { return };
     let mut s = state();
     let mut gaps = if detector.forgot() { gap::FORGOT } else { 0 };
-    // Those who wait for each other, and those who go on for ever, have done all that they can.
+    // Threads in a deadlock, or ones that go on for ever, have done everything they can.
     let whole = matches!(what, outcome::EXIT | outcome::DEADLOCK | outcome::STEP_LIMIT);
     let others = (0..s.count).any(|i| i != s.current && !s.threads[i].ended && !s.threads[i].is_idle());
     if !whole && others {
@@ -58,20 +58,20 @@ pub fn end(what: u32) {
     s.serve.slot().gaps |= gaps;
 }
 
-/// There is something for which no schedule stands.
+/// Notes a behaviour that no schedule represents.
 #[inline]
 pub fn note(gap: u32) {
     let mut s = state();
-    // Where all others have been joined, nothing can come between.
+    // If all others have been joined, nothing can come in between.
     if !s.hidden.is_null() && s.joined + 1 < s.count {
         s.serve.slot().gaps |= gap;
     }
 }
 
-/// Whether an address that atomics hold could have come back: the memory was freed, and other
-/// memory allocated. Zeros: not yet.
+/// Whether an address that atomics hold could have recurred: the memory was freed, and other memory
+/// allocated. Zeros: not yet.
 pub struct Reuse {
-    /// A bit for each block whose address an atomic held, by a hash.
+    /// A bit for each block whose address an atomic held, by hash.
     held: [u64; 64],
     freed: bool,
 }
@@ -83,7 +83,7 @@ impl Reuse {
     }
 }
 
-/// An atomic is accessed that holds this.
+/// An atomic that holds this value is accessed.
 #[inline]
 pub fn holds(value: usize) {
     let mut s = state();
@@ -94,7 +94,7 @@ pub fn holds(value: usize) {
     }
 }
 
-/// The block is given back.
+/// A block is freed.
 #[inline]
 pub fn gives_back(p: usize) {
     let mut s = state();
@@ -102,7 +102,7 @@ pub fn gives_back(p: usize) {
     s.reuse.freed |= s.reuse.held[word] & bit != 0;
 }
 
-/// Another is handed out.
+/// Another block is allocated.
 #[inline]
 pub fn hands_out() {
     if state().reuse.freed && state().running {
@@ -121,7 +121,7 @@ pub fn stepped(thread: usize, op: &Op) {
     }
 }
 
-/// A plain access, which `step` says was a step of its own.
+/// A plain access. `step`: it was a separate step.
 #[inline]
 pub fn plain(write: bool, address: usize, len: usize, step: bool, pc: usize) {
     if let Some(detector) = detector() {
@@ -138,13 +138,13 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, step: bool, pc: usize) 
     }
 }
 
-/// A block is given back, in a step of its own.
+/// A block is freed, in a separate step.
 pub fn freed(address: usize, len: usize, pc: usize) {
     let Some(detector) = detector() else { return };
     if len / 8 <= HiddenRaces::ROOM {
         return each(detector, (Act::Free, true), address, len, pc);
     }
-    // Most of so large a block was not accessed.
+    // Most of such a large block was not accessed.
     let block = address as u64..(address + len) as u64;
     for place in 0..HiddenRaces::ROOM {
         if let Some(granule) = detector.granule(place).filter(|g| block.contains(g)) {
@@ -153,7 +153,7 @@ pub fn freed(address: usize, len: usize, pc: usize) {
     }
 }
 
-/// Memory is unmapped, and what comes there next is other memory.
+/// Memory is unmapped; what is mapped there next is other memory.
 pub fn unmapped(address: usize, len: usize) {
     if let Some(mut detector) = detector() {
         detector.forget(address as u64, (address + len) as u64);

@@ -1,17 +1,17 @@
-//! What is known of single places in the program: atomic operations that are no scheduling points,
-//! or that take or give back a lock, and frees that are no scheduling points.
+//! Known sites in the program: atomic operations that are no scheduling points, or that take or
+//! release a lock, and frees that are no scheduling points.
 //!
-//! *Quiet* is what Rust's std does for itself, where who is first makes no difference to the
-//! program (`raddle_binary::quiet`). It takes effect with the step before. So does what the C
-//! library gives back of what it has allocated itself.
+//! *Quiet* operations are those of Rust's std whose order makes no difference to the program
+//! (`raddle_binary::quiet`). They take effect with the step before. So do the C library's frees of
+//! memory that it has allocated itself.
 //!
-//! A lock of Rust's std is an atomic operation, inlined, and behind it a loop that looks at the
-//! lock a hundred times before it sleeps (`raddle_binary::lock_sites`). Where the place is known,
-//! the thread waits at its first operation until it will succeed, as for any other lock; so a lock
-//! that is taken by another is one step, and who holds it is known.
+//! A lock of Rust's std is an inlined atomic operation, followed by a loop that looks at the lock a
+//! hundred times before it sleeps (`raddle_binary::lock_sites`). At a known site, the thread waits
+//! at its first operation until it will succeed, as for any other lock. So waiting for a lock that
+//! another thread holds is one step, and its holder is known.
 //!
-//! A thread that waits for another by one of them would wait for ever: after [`MOST`] in a row the
-//! next is a step after all, and lets others go first.
+//! A thread that waits for another with quiet operations would wait for ever: after [`MOST`] in a
+//! row the next one is a step after all, and lets others go first.
 
 use raddle_explore::OpKind;
 use raddle_wire::explore::site;
@@ -21,28 +21,28 @@ use crate::detect::thread::current;
 use crate::hub::{init, modules};
 
 const CACHE: usize = 1 << 10;
-/// More in a row than std ever has where nobody waits.
+/// More in a row than std ever makes if nobody waits.
 const MOST: u32 = 64;
 
-/// What was looked up before: the address, and in its highest bits what is there. Zero is nothing.
+/// A cache of lookups: the address, with the kind of site in its highest bits. Zero is empty.
 pub struct Quiet {
     bias: usize,
     sites: (*const u64, usize),
-    /// The C library's code.
+    /// The code of the C library.
     libc: [(usize, usize); 2],
     cache: [usize; CACHE],
 }
 
-/// What an operation is.
+/// The kind of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum AtomicKind {
     Ordinary,
     Quiet,
-    /// Of a mutex: `Lock`, `TryLock`, `Unlock`.
+    /// An operation on a mutex: `Lock`, `TryLock`, `Unlock`.
     Mutex(OpKind),
 }
 
-/// In the cache, above an address.
+/// The kinds in the cache, by the bits above an address.
 const KINDS: [AtomicKind; 5] = [
     AtomicKind::Ordinary,
     AtomicKind::Quiet,
@@ -65,7 +65,7 @@ pub fn prepare() {
     s.quiet.libc = c_library();
 }
 
-/// What the atomic operation that returns to `pc` is.
+/// The kind of the atomic operation that returns to `pc`.
 #[inline]
 pub fn place(pc: usize) -> AtomicKind {
     let mut s = state();
@@ -78,7 +78,7 @@ pub fn place(pc: usize) -> AtomicKind {
     if t.quiet > MOST { AtomicKind::Ordinary } else { place }
 }
 
-/// Has the running thread made so many in a row that it may be waiting?
+/// True if the running thread has made so many in a row that it may be waiting.
 pub fn may_wait() -> bool {
     let mut s = state();
     let t = s.current_thread_mut();
@@ -89,8 +89,8 @@ pub fn may_wait() -> bool {
     waits
 }
 
-/// Is the free that returns to `pc` quiet? Rust's own function gets there by another, whose caller
-/// knows what the block is.
+/// True if the free that returns to `pc` is quiet. Rust's own function is called by another one,
+/// whose caller knows what the block is.
 #[inline]
 pub fn frees_quietly(pc: usize) -> bool {
     let mut s = state();
@@ -98,12 +98,12 @@ pub fn frees_quietly(pc: usize) -> bool {
         return false;
     }
     let t = current();
-    // SAFETY: the shadow stack, of which the newest entry is taken, if there is one.
+    // SAFETY: the newest entry of the shadow stack, if there is one.
     let caller = unsafe { if t.sp > t.trace.stack { *t.sp.sub(1) } else { 0 } };
     s.quiet.known(pc) == AtomicKind::Quiet || s.quiet.known(caller) == AtomicKind::Quiet
 }
 
-/// Is this the C library's own code, or the loader's?
+/// True if this is code of the C library or the loader.
 #[inline]
 pub fn is_of_libc(pc: usize) -> bool {
     state().quiet.libc.iter().any(|(low, high)| (*low..*high).contains(&pc))
@@ -129,8 +129,7 @@ impl Quiet {
     }
 }
 
-/// Where the code of the C library and of the loader lies; nowhere, where it is part of the
-/// program.
+/// The code ranges of the C library and of the loader; empty if they are part of the program.
 fn c_library() -> [(usize, usize); 2] {
     const NAMES: [&[u8]; 2] = [b"/libc.so.6", b"/ld-linux-x86-64.so.2"];
     let mut found = [(0, 0); 2];

@@ -1,11 +1,11 @@
 //! `--leaks`: heap blocks of the execution that nothing points to when the program ends.
 //!
-//! What is looked at is what LeakSanitizer and memcheck call lost: a block that was not given back
-//! and that cannot be reached from the program's variables, from the stacks and thread-local
-//! storage of threads that still are, or from blocks that can. Whatever looks like an address in a
-//! block is one, so that a number may hide a leak and none is invented. Blocks from before the
-//! first thread are the same in every schedule and count as reachable. Only executions that end by
-//! `exit` are looked at: how others leave their memory is no fault of theirs.
+//! A leak is what LeakSanitizer and memcheck call lost: a block that was not freed and that cannot
+//! be reached from the program's variables, from the stacks and thread-local storage of live
+//! threads, or from reachable blocks. Whatever looks like an address in a block counts as one, so a
+//! number may hide a leak but never invents one. Blocks from before the first thread are the same
+//! in every schedule and count as reachable. Only executions that end by `exit` are checked: others
+//! have no chance to free their memory.
 
 use raddle_explore::races::CALLERS;
 use raddle_wire::explore::{LEAKS, Leak, flag};
@@ -29,12 +29,12 @@ struct Block {
 pub struct Leaks {
     count: usize,
     blocks: [Block; MOST],
-    /// Blocks that are reached and not looked through yet.
+    /// Blocks that were reached but not scanned yet.
     waiting: [u32; MOST],
 }
 
 fn leaks() -> Option<Handle<Leaks>> {
-    // SAFETY: null, or memory of its own; one thread runs at a time.
+    // SAFETY: null, or separate memory; one thread runs at a time.
     unsafe { Handle::or_none(state().leaks) }
 }
 
@@ -52,7 +52,7 @@ pub fn begin() {
     }
 }
 
-/// A block of `size` bytes is handed out.
+/// A block of `size` bytes is allocated.
 #[inline]
 pub fn allocated(at: usize, size: usize) {
     if let Some(mut leaks) = leaks()
@@ -68,7 +68,7 @@ pub fn allocated(at: usize, size: usize) {
     }
 }
 
-/// The program ends: what is lost goes into the slot.
+/// The program ends: puts what is lost into the slot.
 pub fn look() {
     if let Some(mut leaks) = leaks() {
         leaks.keep_live();
@@ -96,7 +96,7 @@ impl Leaks {
         self.live().sort_unstable_by_key(|b| b.at);
     }
 
-    /// Marks all that can be reached.
+    /// Marks everything that can be reached.
     fn reach(&mut self) {
         let here = &raw const self as usize & !7;
         let mut waiting = 0;
@@ -116,10 +116,10 @@ impl Leaks {
         }
     }
 
-    /// Each word from `low` to `high` may be an address.
+    /// Treats each word from `low` to `high` as a possible address.
     fn scan(&mut self, low: usize, high: usize, waiting: &mut usize) {
         for at in (low.next_multiple_of(8)..high.saturating_sub(7)).step_by(8) {
-            // SAFETY: memory of the program's that is there, or a block.
+            // SAFETY: mapped memory of the program, or a block.
             let word = unsafe { (at as *const usize).read_volatile() };
             if heap::is_ours(word)
                 && let Some(i) = self.block_of(word)
@@ -132,7 +132,8 @@ impl Leaks {
         }
     }
 
-    /// The block that has the address. One behind its end counts: so do empty slices.
+    /// The block that contains the address. The address just past its end counts: empty slices have
+    /// it.
     fn block_of(&mut self, address: usize) -> Option<usize> {
         let i = self.live().partition_point(|b| b.at <= address).checked_sub(1)?;
         (address <= self.blocks[i].at + self.blocks[i].size).then_some(i)

@@ -1,15 +1,15 @@
-//! What happens before what, and `--memory c11`: at a load, which of the values that the C11 model
-//! allows.
+//! Happens-before, and `--memory c11`: which of the values that the C11 model allows a load
+//! returns.
 //!
-//! The model is [`raddle_explore::stale`]; here it is told what happens. It is there where stale
-//! values are asked for, or data races ([`super::races`]), which need its clocks only. Program
-//! memory always has the newest values, and a stale one is given to the loading thread alone, so
-//! all that is not an atomic operation of instrumented code (plain accesses, system calls, the C
-//! library) sees the newest. The model lies in memory of its own, which no snapshot has.
+//! The model is [`raddle_explore::stale`]; this module tells it what happens. It exists if stale
+//! values are asked for, or data races ([`super::races`]), which need only its clocks. Program
+//! memory always has the newest values, and only the loading thread gets a stale one. So everything
+//! but an atomic operation of instrumented code (plain accesses, system calls, the C library) sees
+//! the newest values. The model's memory lies outside the snapshot.
 //!
-//! What synchronises besides atomics is told by its scheduling point ([`did`]). Where it is not
-//! certain that something orders two threads (a semaphore's `getvalue`, two readers of one lock, a
-//! futex) it counts as if it did: that hides stale reads and races, and never invents one.
+//! Other synchronisation enters the model at its scheduling point ([`did`]). If it is not certain
+//! that something orders two threads (a semaphore's `getvalue`, two readers of one lock, a futex),
+//! it counts as if it did. That hides stale reads and races, and never invents one.
 
 use core::ffi::c_int;
 
@@ -26,19 +26,19 @@ use crate::handle::Handle;
 use crate::interpose::channel;
 use crate::sys;
 
-/// Sent signals order the sender before the handler.
+/// A sent signal orders the sender before the handler.
 const SIGNALS: u64 = 1 << 61;
 const ANNOTATIONS: u64 = 1 << 60;
 
-/// The model, if it is asked for and an execution is under way.
+/// The model, if it is in use and an execution runs.
 #[inline(always)]
 pub(super) fn model() -> Option<Handle<Model>> {
     let s = state();
     if s.memory.is_null() || !s.running {
         return None;
     }
-    // SAFETY: memory of the model's own; one thread runs at a time, and no reference is kept across
-    // a point.
+    // SAFETY: the model's own memory; one thread runs at a time, and no reference is kept across a
+    // point.
     unsafe { Handle::or_none(s.memory) }
 }
 
@@ -58,7 +58,7 @@ pub fn begin() {
     }
 }
 
-/// What the thread loads at `address`, where memory has `now`. Nothing: that.
+/// What the thread loads at `address`, where memory has `now`. None means `now`.
 #[inline]
 pub fn load<T: Into<u128>>(address: usize, size: usize, order: c_int, now: T, pc: usize) -> Option<u128> {
     if state().memory.is_null() {
@@ -90,8 +90,8 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
     }
 }
 
-/// The thread has read `old` and, if it `wrote`, put there what now is. The second order is for
-/// when it did not.
+/// The thread has read `old` and, if it `wrote`, has stored the current value. The second order
+/// applies if it did not write.
 #[inline]
 pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
     if let Some(mut model) = model() {
@@ -107,7 +107,7 @@ pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int
     }
 }
 
-/// A fence. One that is seq_cst takes its place among those of the others.
+/// A fence. A seq_cst fence is a step, ordered with those of the other threads.
 pub fn fence(order: c_int, pc: usize) {
     let mut order = AtomicOrder::from_number(order);
     if order == AtomicOrder::SeqCst && has(flag::C11) {
@@ -122,8 +122,8 @@ pub fn fence(order: c_int, pc: usize) {
     }
 }
 
-/// Has the running thread passed a seq_cst fence since its last step? Without the model a fence is
-/// no step, but whether loads could have passed stores depends on it.
+/// True if the running thread has passed a seq_cst fence since its last step. Without the model a
+/// fence is no step, but it decides whether loads could have passed stores.
 #[inline]
 pub fn has_fenced() -> bool {
     let mut s = state();
@@ -184,8 +184,8 @@ pub fn created(child: usize) {
     }
 }
 
-/// The running thread comes past an initialiser, or is about to run it. One that threw happened
-/// before.
+/// The running thread passes an initialiser, or is about to run it. An initialiser that threw
+/// happened before.
 pub fn initialises(at: usize) {
     let mut s = state();
     let me = s.current;
@@ -198,28 +198,28 @@ pub fn initialises(at: usize) {
     }
 }
 
-/// What the running thread does comes after whoever has [`released`] this.
+/// The running thread comes after whoever has [`released`] this.
 pub fn acquired(at: usize) {
     if let Some(mut model) = model() {
         model.acquire(state().current, at as u64);
     }
 }
 
-/// The running thread has come past an initialiser.
+/// The running thread has passed an initialiser.
 pub fn initialised(at: usize) {
     let mut s = state();
     s.current_thread_mut().initialisers.iter_mut().filter(|i| **i == at).for_each(|i| *i = 0);
     released(at);
 }
 
-/// The running thread has run an initialiser to its end, or ends and gives up a mutex, or a FILE.
+/// The running thread has finished an initialiser, or ends and gives up a mutex or a FILE.
 pub fn released(at: usize) {
     if let Some(mut model) = model() {
         model.release(state().current, at as u64);
     }
 }
 
-/// An annotation says that what the thread has done happened before whoever [`expects`] `key`.
+/// An annotation says that what the thread has done happens before whoever [`expects`] `key`.
 pub fn promises(key: usize) {
     if let Some(mut model) = model() {
         model.release(state().current, ANNOTATIONS | key as u64);
@@ -232,7 +232,7 @@ pub fn expects(key: usize) {
     }
 }
 
-/// A plain write of so many bytes, at least.
+/// A plain write of at least this many bytes.
 #[inline]
 pub fn written(address: usize, len: usize) {
     if let Some(mut model) = model() {
@@ -244,7 +244,7 @@ fn place(address: usize, size: usize, value: u128) -> AtomicObject {
     AtomicObject { address: address as u64, size: size as u8, value }
 }
 
-/// What memory has. No other thread runs.
+/// The value in memory. No other thread runs.
 fn word(address: usize, size: usize) -> u128 {
     let mut bytes = [0u8; 16];
     // SAFETY: an atomic object of the program's, about to be accessed or just accessed by it.

@@ -1,64 +1,64 @@
-//! Taking control of threads: one logical thread runs at a time, and the driver's orders say which.
+//! Controlled scheduling: one logical thread runs at a time, and the driver's orders say which.
 //!
 //! After CHESS (Musuvathi et al., *Finding and reproducing Heisenbugs in concurrent programs*, OSDI
-//! 2008, sections 3 and 4). Everything that a program can block on is a *scheduling point* here: the
-//! thread says what it is about to do ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets
-//! the [`Pilot`] choose among those that can go on. So nothing ever blocks, a state in which nobody
-//! can go on is a deadlock, and the choices are a schedule that can be repeated.
+//! 2008, sections 3 and 4). Every operation that can block is a *scheduling point* here: the thread
+//! says what it is about to do ([`Op`]) and what it waits for ([`Wait`]), and [`point`] lets the
+//! [`Pilot`] choose among the threads that can go on. So nothing ever blocks, a state in which no
+//! thread can go on is a deadlock, and the choices form a schedule that can be repeated.
 //!
 //! ```text
-//! threads   logical threads: their life, and the donors that lend them a stack and a thread pointer
+//! threads   logical threads, and the donors that lend them a stack and a thread pointer
 //! switch    from one to another, in user space
 //! os_threads  … or by the system, for debuggers
-//! serve     orders in, traces out; the start of an execution and its end
-//! snapshot  the program's memory put aside, and put back after each execution
+//! serve     orders in, traces out; the start and end of an execution
+//! snapshot  saves the program's memory, and restores it after each execution
 //! written   … as far as executions write to it
-//! heap      an allocator whose addresses depend on the allocating thread alone
+//! heap      an allocator whose addresses depend only on the allocating thread
 //! sync      what each function that can block does instead
-//! circle    threads that go round without changing anything
-//! signals   what threads send each other
-//! awaits    what only the world outside can give
+//! circle    threads that loop without changing anything
+//! signals   signals that threads send each other
+//! awaits    waits that only the outside world can end
 //! cancel    a thread that asks another to end
 //! timers    timers and their callbacks, which are logical threads too
-//! files     files that were open before, which an execution may leave otherwise
+//! files     files that were open before, which an execution may change
 //! exec      a program that becomes another
 //! fork      processes that the program makes, and waiting for them
 //! memory    happens-before, and stale values, as the C11 model allows them
-//! names     of threads
+//! names     names of threads
 //! leaks     blocks that nothing points to at the end
 //! output    what is printed
-//! found_functions functions of the C library, found once
-//! known_places places that are known: operations that are no scheduling points, locks of Rust's
-//! races     the data races of the execution under way
+//! found_functions functions of the C library, looked up once
+//! known_places known sites: operations that are no scheduling points, Rust's locks
+//! races     the data races of the current execution
 //! called_imports which functions of other files are called
-//! hidden    accesses that no scheduling points order, and what else keeps a search from being complete
+//! hidden    accesses that no scheduling points order, and other reasons why a search is incomplete
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
 //! faults    … that the program has handlers for
 //! ```
 //!
 //! **Carrier.** Every logical thread is a real thread of the C library (a *donor*) that has parked
-//! itself and lent its stack and thread pointer to the one thread that runs, the *carrier*, which
-//! is the process's first. So `errno`, `pthread_self`, thread-local storage and the fields that
-//! libc keeps in its thread descriptor are each thread's own. Locks are taken by the real `try`
-//! functions, which never block, so that every kind of mutex means what it means; what would block
-//! is told apart beforehand by a look at the object.
+//! itself and lent its stack and thread pointer to the one thread that runs. This is the *carrier*,
+//! the process's first thread. So `errno`, `pthread_self`, thread-local storage and the fields of
+//! libc's thread descriptor are separate for each thread. Locks are taken with the real `try`
+//! functions, which never block, so that every kind of mutex keeps its meaning. Whether a step
+//! would block is decided beforehand by looking at the object.
 //!
 //! Invariants:
 //! - All that is written here between two points of one execution lies in [`State`], in the heap,
-//!   or in memory that the snapshot puts back. `State` is never part of the snapshot.
-//! - Nothing here calls into the C library while an execution runs, but for functions that take no
+//!   or in memory that the snapshot restores. `State` is never part of the snapshot.
+//! - Nothing here calls into the C library while an execution runs, except functions that take no
 //!   lock.
 //! - Nobody holds a reference to [`State`], or to a part of it, across a call that may ask for it
-//!   again. [`state`] gives a [`Handle`], which is a pointer: each access through it makes a
-//!   reference of its own. Where several parts are used together (`let s = &mut *s;`), nothing is
-//!   called meanwhile but methods of those parts, and these do not ask for the state. A method that
-//!   has to is a function that takes the handle.
+//!   again. [`state`] returns a [`Handle`], which is a pointer: each access through it makes its
+//!   own reference. Where several parts are used together (`let s = &mut *s;`), only methods of
+//!   those parts are called meanwhile, and these do not ask for the state. A method that must ask
+//!   for it is a function that takes the handle instead.
 //!
-//! Deviations from the paper: (1) its scheduler has all threads of the process; a thread that
-//! raddle did not see created (inside a library, by `clone`) runs freely. (2) Objects are named by
-//! address, which is canonical because the heap and the stacks are; the paper names them by the
-//! order in which they are met.
+//! Deviations from the paper: (1) its scheduler controls all threads of the process; here a thread
+//! that raddle did not see created (inside a library, by `clone`) runs freely. (2) Objects are
+//! named by address, which is canonical because the heap and the stacks are; the paper names them
+//! by the order in which they are met.
 
 mod awaits;
 pub mod called_imports;
@@ -117,30 +117,31 @@ use crate::sys;
 
 static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The process is explored: the interposed functions ask here, not the detector.
+/// True if the process is explored: the interposed functions then call this module, not the
+/// detector.
 #[inline(always)]
 pub fn is_on() -> bool {
     mode::mode() == Mode::Explore
 }
 
-/// An execution is under way: there may be more than one thread. Before the first is created
-/// nothing is a choice.
+/// True while an execution runs: there may be more than one thread. Before the first one is
+/// created, there is nothing to choose.
 #[inline(always)]
 pub fn is_running() -> bool {
     is_on() && state().running
 }
 
-/// Nobody asks for plain accesses, unless to memory that was freed: there are no points among them,
-/// and no monitor looks at them.
+/// Plain accesses matter only in freed memory: none of them is a scheduling point, and no monitor
+/// looks at them.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Need no more be done for a plain access at `address`, of one to eight bytes?
+/// True if a plain access of one to eight bytes at `address` needs no further work.
 #[inline(always)]
 pub fn passes(address: usize) -> bool {
     UNWATCHED.load(Relaxed) && !heap::is_freed(address)
 }
 
-/// The points are known.
+/// Decides whether plain accesses are watched. Called once the points are known.
 fn watch_accesses() {
     let s = state();
     let asked = has(flag::ALL_DATA) || s.serve.has_points() || !s.memory.is_null();
@@ -153,40 +154,40 @@ fn watch_accesses() {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     Nothing,
-    /// The mutex at this address to be free, or the thread's own if it may take it again.
+    /// The mutex at this address is free, or the thread owns it and may take it again.
     Mutex(usize),
     Spin(usize),
-    /// The word at this address to be 0: a mutex of Rust's.
+    /// The word at this address is 0: a Rust mutex.
     Word(usize),
-    /// A reader-writer lock, to read or to write.
+    /// A reader-writer lock can be taken, to read or to write.
     ReadLock(usize),
     WriteLock(usize),
     Semaphore(usize),
-    /// A thread to have ended.
+    /// A thread has ended.
     Thread(usize),
-    /// To be told ([`Logical::told`]): a signal on a condition variable, a futex's wake, a
+    /// Somebody has set [`Logical::told`]: a signal on a condition variable, a futex wake, a
     /// barrier's last arrival.
     Told(usize),
-    /// To be told, and the mutex to be free: a condition variable and its mutex.
+    /// `told` is set, and the mutex is free: a condition variable and its mutex.
     ToldAndMutex(usize, usize),
-    /// The word at this address to have lost the bit: another thread runs the initialiser.
+    /// The word at this address has lost the bit: another thread runs the initialiser.
     Initialiser(usize, u32),
-    /// The descriptor to be ready (`poll` events).
+    /// The descriptor is ready (`poll` events).
     Descriptor(i32, i16),
     Several(Several),
-    /// A handler to have run.
+    /// A handler has run.
     Handler,
-    /// One of these signals to have arrived.
+    /// One of these signals has arrived.
     Signal(u64),
-    /// The timer to expire, which is told apart in `timers::first`.
+    /// The timer expires; `timers::first` decides when.
     Timer(usize),
-    /// A thread that runs callbacks: another one to run.
+    /// A thread that runs callbacks has another one to run.
     Callback,
-    /// A child process to have ended, by the argument of `waitpid`.
+    /// A child process has ended, by the argument of `waitpid`.
     Child(i32),
 }
 
-/// Several descriptors, of which one is to be ready.
+/// Several descriptors, one of which must be ready.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Several {
     /// An array for `poll` and its length; length 0: a descriptor for `epoll`.
@@ -195,17 +196,17 @@ pub enum Several {
     Select(i32, [usize; 3]),
 }
 
-/// Everything about the executions, in memory of its own.
+/// Everything about the executions, in its own memory.
 pub struct State {
     pub header: *mut Header,
-    /// Between the begin and the end of an execution.
+    /// True between the beginning and the end of an execution.
     pub running: bool,
     pub current: usize,
     /// Threads that have existed in this execution.
     pub count: usize,
-    /// Those of them that have ended and were joined.
+    /// The number of threads that have ended and were joined.
     pub joined: usize,
-    /// Steps made since when there was no other.
+    /// Steps made while there was no other thread.
     alone: u32,
     pub threads: [Logical; raddle_explore::MAX_THREADS],
     pub pending: [Op; raddle_explore::MAX_THREADS],
@@ -215,28 +216,28 @@ pub struct State {
     serve: serve::Serve,
     snapshot: snapshot::Snapshot,
     pub time: time::Time,
-    /// Null: loads read the newest values, and nobody asks what happens before what.
+    /// Null: loads read the newest values, and nobody asks about happens-before.
     memory: *mut raddle_explore::stale::Model,
     /// Null: nobody asks for data races.
     races: *mut raddle_explore::races::Races,
-    /// Null: the search claims nothing.
+    /// Null: the search does not claim to be complete.
     hidden: *mut raddle_explore::hidden::HiddenRaces,
     reuse: hidden::Reuse,
     imports: called_imports::Imports,
     /// Null: nobody asks for leaks.
     leaks: *mut leaks::Leaks,
     quiet: known_places::Quiet,
-    /// Null: executions are in place.
+    /// Null: executions run in place.
     found: *mut found_functions::List,
-    /// A second name for what was descriptor 1; 0: nobody asks what is printed.
+    /// A duplicate of the original descriptor 1; 0: nobody asks what is printed.
     output: usize,
     /// Spurious wake-ups that this execution may still have.
     pub spurious: u32,
     /// Yields and time-outs of this execution.
     pub yields: u64,
-    /// The last step of a thread that did more than to come round: see `circle`.
+    /// The last step of a thread that did more than loop: see `circle`.
     progressed: u32,
-    /// Expiries of timers since the program's own threads last made a step.
+    /// Expiries of timers since one of the program's own threads last made a step.
     fruitless: u32,
     /// Logical threads that stand for timers.
     timers: u32,
@@ -245,7 +246,7 @@ pub struct State {
     children: fork::Children,
     /// How often threads that wait for another process were woken: see `fork`.
     shared_wakes: u32,
-    /// The stacks of threads that have ended lie in here: see `threads::ended_with_stack`.
+    /// The range that contains the stacks of ended threads: see `threads::ended_with_stack`.
     left_stacks: (usize, usize),
     /// Signals to the process that every thread blocks.
     arrived: u64,
@@ -272,14 +273,14 @@ pub fn state() -> Handle<State> {
     unsafe { Handle::new(STATE.load(Relaxed)) }
 }
 
-/// The process is to be explored, by the orders in `header`. Not inlined: its frame has a megabyte,
-/// which every process that is not explored would touch as well.
+/// Turns exploration on, with the orders in `header`. Not inlined: its frame has a megabyte, which
+/// every process that is not explored would touch as well.
 #[inline(never)]
 pub fn turn_on(header: *mut Header) {
     let at = sys::pages(size_of::<State>()).cast::<State>();
-    // SAFETY: fresh memory of the right size. All zero is a state but for the fields written here.
-    // The pilot is not: it is large, and what is made and moved here would be pages of the stack
-    // and of the state, which each fork copies the entries of.
+    // SAFETY: fresh memory of the right size. All zero is a valid state except for the fields
+    // written here. The pilot is not written: it is large, and making and moving it would touch
+    // pages of the stack and of the state, whose page table entries each fork copies.
     unsafe {
         (*at).header = header;
         (&raw mut (*at).threads[0]).write(Logical::FIRST);
@@ -300,7 +301,7 @@ pub fn turn_on(header: *mut Header) {
     mode::set(Mode::Explore);
 }
 
-/// The process runs as it is from now on: another one is explored, or this is a child of its.
+/// The process runs uncontrolled from now on: another one is explored, or this is its child.
 pub fn turn_off() {
     mode::set(Mode::Off);
     UNWATCHED.store(false, Relaxed);
@@ -313,7 +314,7 @@ pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
     Op::new(kind, object as u64, pc as u32)
 }
 
-/// Is the flag set in the header?
+/// True if the flag is set in the header.
 pub fn has(flag: u32) -> bool {
     // SAFETY: the mapped header, whose flags do not change.
     unsafe { (*state().header).flags & flag != 0 }
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn zeros_are_a_pilot_and_a_set() {
-        // SAFETY: what is to be shown: the types have no values that zeros are not.
+        // SAFETY: this is what the test shows: all zero is valid for these types.
         let (pilot, set) =
             unsafe { (Box::<Pilot>::new_zeroed().assume_init(), core::mem::zeroed::<ThreadSet>()) };
         assert_eq!(format!("{pilot:?}"), format!("{:?}", Pilot::new()));

@@ -1,17 +1,17 @@
-//! Names of threads. The kernel has one for the carrier alone, so they are kept here. A name is
-//! memory that threads may race on, and accesses to it are scheduling points where they do.
+//! Names of threads. The kernel has only the carrier's name, so the names are kept here. Threads
+//! may race on the memory of a name; accesses to it are scheduling points if they do.
 
 use core::ffi::{CStr, c_char};
 
 use super::{is_running, point, state, threads};
 use crate::sys;
 
-/// As the kernel has it, with the zero.
+/// The kernel's limit, with the zero.
 pub const LEN: usize = 16;
-/// What is accessed of a name: a word that stands for it.
+/// The bytes of a name that count as accessed: one word stands for it.
 const WORD: usize = 8;
 
-/// Names the thread of this handle, or the running one. None: it is none that is explored.
+/// Names the thread of this handle, or the running one. None if it is not explored.
 ///
 /// # Safety
 /// The name ends in zero.
@@ -27,7 +27,7 @@ pub unsafe fn set(handle: Option<usize>, name: *const c_char, pc: usize) -> Opti
     Some(())
 }
 
-/// The name of the thread, as [`set`] has it; if it never had one of its own, that of the process.
+/// The name of the thread, as [`set`] stored it. If it never had one, the name of the process.
 pub fn get(handle: Option<usize>, pc: usize) -> Option<[u8; LEN]> {
     let i = thread(handle)?;
     point::data(false, at(i), WORD, false, pc);

@@ -1,9 +1,8 @@
-//! The second back end: every logical thread is a thread of the system, and they hand over by
-//! futex.
+//! The second back end: every logical thread is a system thread, and they hand over by futex.
 //!
-//! For debuggers, which then see all threads where they are, and for machines that do not let a
-//! program change its thread pointer. The choices, and so the run, are the same as on the carrier;
-//! a hand-over costs a thousand times as much, and each execution is a process of its own.
+//! This is for debuggers, which then see where all threads are, and for machines that do not let a
+//! program change its thread pointer. The choices, and so the run, are the same as on the carrier.
+//! But a hand-over costs a thousand times as much, and each execution needs its own process.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -17,14 +16,14 @@ use crate::interpose::Real;
 use crate::interpose::stack_size::with_room;
 use crate::sys;
 
-/// Whose turn it is.
+/// The thread whose turn it is.
 static TURN: AtomicU32 = AtomicU32::new(0);
 
 pub fn are_used() -> bool {
     has(flag::OS_THREADS)
 }
 
-/// `next` goes on; `me` waits until it is its turn again.
+/// Resumes `next`; `me` waits for its next turn.
 pub fn hand_over(me: usize, next: usize) {
     state().threads[me].context = Context::here();
     TURN.store(next as u32, SeqCst);
@@ -32,7 +31,7 @@ pub fn hand_over(me: usize, next: usize) {
     wait_for_turn(me);
 }
 
-/// `next` goes on, and the running thread never again.
+/// Resumes `next`; the running thread never runs again.
 pub fn hand_over_for_good(next: usize) -> ! {
     TURN.store(next as u32, SeqCst);
     sys::futex_wake(TURN.as_ptr(), i32::MAX);
@@ -52,14 +51,14 @@ fn wait_for_turn(me: usize) {
     }
 }
 
-/// Starts the system's thread for logical thread `i`; it waits for its turn. Gives its handle, or
-/// an error number.
+/// Starts the system thread for logical thread `i`, which waits for its turn. Returns its handle,
+/// or an error number.
 pub unsafe fn start(i: usize, attributes: *const c_void) -> Result<usize, c_int> {
     static CREATE: Real = Real::new(c"pthread_create", None);
     type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
     let mut handle = 0;
     let mask = sys::block_signals();
-    // What the C library does to make a thread is no step of the program.
+    // The C library's work to create a thread is no step of the program.
     let running = core::mem::replace(&mut state().running, false);
     // SAFETY: the C library's function; the start function takes a number.
     let result = unsafe {

@@ -1,9 +1,9 @@
 //! `--same-output`: what the program prints on its standard output.
 //!
-//! The driver gives it a file of the session's as descriptor 1. What is in the file at the end of
-//! an execution goes into the slot, and the file is emptied for the next. The C library writes by
-//! itself what it has buffered, so no function that prints has to be known; what it would write at
-//! the very end is asked for before.
+//! The driver gives the program a file of the session as descriptor 1. At the end of an execution
+//! the contents go into the slot, and the file is emptied for the next. The C library writes its
+//! buffers by itself, so no printing function has to be known. What it would write at the very end
+//! is flushed before.
 
 use raddle_base::hash::Fnv64;
 use raddle_wire::explore::{OUTPUT, flag};
@@ -12,8 +12,8 @@ use super::{has, state};
 use crate::interpose::Real;
 use crate::sys;
 
-/// Where the second name of descriptor 1 lies: out of the way of a program that counts its
-/// descriptors.
+/// The duplicate of descriptor 1 gets at least this number, out of the way of a program that counts
+/// its descriptors.
 const HIGH: usize = 900;
 
 /// At the start of the process.
@@ -21,7 +21,7 @@ pub fn prepare() {
     if has(flag::OUTPUT) {
         let copy = |least| sys::syscall(libc::SYS_fcntl, [1, libc::F_DUPFD_CLOEXEC as usize, least, 0, 0, 0]);
         let fd = match copy(HIGH) {
-            // There may be fewer.
+            // The limit may be lower.
             e if e < 0 => copy(3),
             fd => fd,
         };
@@ -38,7 +38,7 @@ pub fn begin() {
     }
 }
 
-/// The program ends by `exit`: the C library would write what it has kept.
+/// The program ends by `exit`: flushes what the C library has buffered.
 pub fn flush() {
     static FLUSH: Real = Real::new(c"fflush", None);
     if state().output != 0 || has(flag::FLUSH) {
@@ -48,7 +48,7 @@ pub fn flush() {
     }
 }
 
-/// An execution is over.
+/// Called at the end of an execution.
 pub fn note() {
     let fd = state().output;
     if fd == 0 {

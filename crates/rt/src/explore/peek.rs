@@ -1,5 +1,5 @@
-//! Whether a step would block, told by a look at the object: glibc's layouts, which have been the
-//! same since 2.26.
+//! Whether a step would block, found by looking at the object. This relies on glibc's layouts,
+//! which have not changed since 2.26.
 
 use super::{Wait, state};
 
@@ -10,19 +10,19 @@ unsafe fn word(at: usize) -> u32 {
 
 const OWNER: usize = 8;
 const KIND: usize = 16;
-/// The rest says that others wait, or that the owner died.
+/// The other bits say that others wait, or that the owner died.
 const OWNER_BITS: u32 = 0x3fff_ffff;
 const TYPE: u32 = 3;
 const RECURSIVE: u32 = 1;
 const ERRORCHECK: u32 = 2;
 
-/// Who holds the mutex, by kernel id. 0: nobody.
+/// The kernel id of the mutex's holder; 0: nobody.
 pub fn mutex_owner(m: usize) -> u32 {
     // SAFETY: the program's mutex.
     unsafe { if word(m) == 0 { 0 } else { word(m + OWNER) } }
 }
 
-/// A mutex that its owner may lock again without blocking: recursive, or it is told off.
+/// A mutex that its owner may lock again without blocking: it is recursive, or returns an error.
 pub fn is_reentrant(m: usize) -> bool {
     // SAFETY: the program's mutex.
     unsafe { matches!(word(m + KIND) & TYPE, RECURSIVE | ERRORCHECK) }
@@ -41,14 +41,14 @@ pub fn prefers_writers(l: usize) -> bool {
     unsafe { word(l + FLAGS) == PREFERS }
 }
 
-/// Does a writer wait for such a lock? Then readers that come wait too.
+/// True if a writer waits for such a lock; then new readers wait too.
 pub fn is_writer_queueing(l: usize) -> bool {
     let s = state();
     s.threads[..s.count].iter().any(|t| t.queues_at == l && !t.ended)
 }
 
 impl Wait {
-    /// The object in the program's memory that is waited for.
+    /// The object in the program's memory that the thread waits for.
     pub fn object(self) -> Option<usize> {
         match self {
             Wait::Mutex(at)
@@ -64,7 +64,7 @@ impl Wait {
         }
     }
 
-    /// Could `thread`, which waits for this, go on? Most wait for nothing.
+    /// True if `thread`, which waits for this, could go on. Most threads wait for nothing.
     #[inline(always)]
     pub fn is_over(self, thread: usize) -> bool {
         match self {
@@ -74,7 +74,7 @@ impl Wait {
     }
 
     fn has_come(self, thread: usize) -> bool {
-        // SAFETY: objects that the program handed to a function and that exist while it waits for
+        // SAFETY: objects that the program passed to a function and that exist while it waits for
         // them.
         unsafe {
             match self {
@@ -86,7 +86,7 @@ impl Wait {
                 Wait::Word(m) => word(m) == 0,
                 // 1: free.
                 Wait::Spin(m) => (word(m) as i32) > 0,
-                // Bit 1: a writer has it or is next; the readers are counted from bit 3 on.
+                // Bit 1: a writer has it or is next; bits 3 and above count the readers.
                 Wait::ReadLock(l) => word(l) & 2 == 0 && !is_writer_queueing(l),
                 Wait::WriteLock(l) => word(l) & 2 == 0 && word(l) >> 3 == 0,
                 Wait::Semaphore(s) => word(s) != 0,

@@ -1,4 +1,4 @@
-//! Scheduling points: what a thread does before each step that others could see.
+//! Scheduling points: every thread passes one before each step that others could see.
 
 use raddle_explore::{Op, OpKind, ThreadId, View};
 use raddle_wire::explore::{Outside, flag, gap, outcome, point as of_table};
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::trace;
 
-/// What may end a wait before what is waited for has come.
+/// What may end a wait early.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub enum Breaks {
     Nothing,
-    /// Cancellation: of a condition wait, a join.
+    /// Cancellation, for a condition wait or a join.
     Cancel,
     /// Cancellation, and a handler that was not installed with `SA_RESTART`.
     Handler,
@@ -33,8 +33,8 @@ pub enum End {
     Broken,
 }
 
-/// The running thread is about to make the step `op`, which `wait` may hold up. Returns when it is
-/// its turn.
+/// The running thread is about to make the step `op`, which `wait` may delay. Returns when the
+/// thread is scheduled.
 #[inline]
 pub fn point(op: Op, wait: Wait, pc: usize) {
     let s = state();
@@ -66,7 +66,7 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         still_there(&op, pc);
         c11::did(&op);
         trace::step(&op, wait != Wait::Nothing);
-        // A handler may have come first, and taken away what was waited for.
+        // A handler may have run first, and consumed what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
             return;
@@ -74,9 +74,9 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     }
 }
 
-/// A lock, a condition variable or a semaphore may have been freed before its step comes. Not
-/// looked at are those who leave a condition variable or a barrier: it may be destroyed as soon as
-/// they have been told to.
+/// Reports a lock, a condition variable or a semaphore that was freed before the step on it.
+/// Leaving a condition variable or a barrier is not checked: it may be destroyed as soon as its
+/// waiters have been told to go on.
 #[inline]
 fn still_there(op: &Op, pc: usize) {
     use OpKind::*;
@@ -91,13 +91,13 @@ fn still_there(op: &Op, pc: usize) {
     }
 }
 
-/// After so many steps alone the next are written down: an execution that does not end is to be
-/// told by them.
+/// After this many steps alone, further steps are recorded: they identify an execution that does
+/// not end.
 const MOST_ALONE: u32 = 1000;
 
-/// All other threads have been joined, so there is nobody to choose, and nobody who could see the
-/// step or be seen by it. What is read at the end, and who was created and ended, is written down
-/// all the same: it tells executions apart.
+/// True if the step needs no scheduling. All other threads have been joined, so there is no choice,
+/// and nobody could see the step. Reads, creation and exits are recorded anyway: they tell
+/// executions apart.
 fn goes_alone(op: &Op, wait: Wait) -> bool {
     use OpKind::*;
     let mut s = state();
@@ -107,13 +107,13 @@ fn goes_alone(op: &Op, wait: Wait) -> bool {
     !told && s.alone < MOST_ALONE && signals == 0 && wait.is_over(s.current)
 }
 
-/// The running thread takes (1) or gives (-1) a lock of the C library.
+/// The running thread takes (1) or releases (-1) a lock of the C library.
 pub fn uninterrupted(by: i32) {
     let mut s = state();
     s.current_thread_mut().uninterrupted += by;
 }
 
-/// As [`point`], for a wait that may be given up when it is `due`, or broken off.
+/// [`point`] for a wait that may time out when it is `due`, or be broken off.
 pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> End {
     let mut s = state();
     let me = s.current;
@@ -158,7 +158,7 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
     }
 }
 
-/// The pilot chooses who is next; the running thread goes on when it is chosen.
+/// The pilot chooses the next thread; the running thread returns when it is chosen.
 pub fn schedule() {
     let mut s = state();
     let me = s.current;
@@ -177,7 +177,7 @@ pub fn schedule() {
     }
 }
 
-/// As [`schedule`], for a thread that has ended.
+/// [`schedule`] for a thread that has ended.
 pub fn leave_for_good() -> ! {
     let next = decide();
     let mut s = state();
@@ -190,7 +190,8 @@ pub fn leave_for_good() -> ! {
     unsafe { super::switch::jump(&s.threads[next].context) }
 }
 
-/// Who is next. Ends the execution when nobody can be, or it has gone on for too long.
+/// Chooses the next thread. Ends the execution if no thread can go on, or if it has run for too
+/// long.
 fn decide() -> usize {
     trace::settle();
     find_enabled();
@@ -234,7 +235,7 @@ fn decide() -> usize {
     next.index()
 }
 
-/// Sorts the threads: able to go on, able to give up waiting, waiting.
+/// Classifies the threads: able to go on, able to stop waiting, waiting.
 fn find_enabled() {
     let mut s = state();
     s.enabled.clear();
@@ -257,13 +258,12 @@ fn find_enabled() {
                 None => awake = true,
             }
             if altered {
-                // It was told while it could have given up: what it does now is what it first meant
-                // to do.
+                // It was told while it could have timed out: it now does what it first meant to do.
                 s.pending[i] = meant;
                 s.threads[i].altered = false;
             }
         } else if signals::is_interrupted(i) {
-            // It can run a handler, and then goes on waiting.
+            // It can run a handler, and then continues to wait.
             s.pending[i] = Op::new(OpKind::Signal, i as u64, meant.site);
             s.threads[i].altered = true;
             s.enabled.insert(id);
@@ -288,7 +288,7 @@ fn find_enabled() {
             waiting.for_each(|i| give_up(i, OpKind::TimeOut, true));
         }
     }
-    // A wait that returns for no reason is no way out of a deadlock.
+    // A spurious wake-up is no way out of a deadlock.
     if s.spurious > 0 && able {
         for i in 0..s.count {
             let t = &s.threads[i];
@@ -299,8 +299,8 @@ fn find_enabled() {
     }
 }
 
-/// May the thread, which waits and has not been chosen for anything else, give up? One that was
-/// signalled has its signal, and waits for the mutex alone.
+/// True if the waiting thread, which is not enabled otherwise, may time out. One that was signalled
+/// has its signal and only waits for the mutex.
 fn may_give_up(i: usize, horizon: u64, awake: bool) -> bool {
     let t = &state().threads[i];
     let is_told = t.told && matches!(t.wait, Wait::ToldAndMutex(..));
@@ -308,11 +308,11 @@ fn may_give_up(i: usize, horizon: u64, awake: bool) -> bool {
     !t.ended && is_due && !is_told && !state().enabled.contains(ThreadId(i as u16)) && !t.wait.is_over(i)
 }
 
-/// Steps for which a thread that ends the process lets others go first.
+/// The number of steps for which a thread that ends the process lets others go first.
 const LAST_STEPS: u32 = 300;
 
-/// A program that ends while its threads run is most often meant to do their work first: to end it
-/// now is a choice that a thread is reluctant to make, for a while. Some threads never end.
+/// A program that ends while its threads run usually means to let them finish their work. So ending
+/// it now is a reluctant choice, for a while. Some threads never end.
 fn hold_back_exit() {
     let mut s = state();
     for i in 0..s.count {
@@ -342,8 +342,8 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
     }
 }
 
-/// Nobody can go on, but somebody waits for a descriptor, for a child, or for something that a
-/// child shares: the world outside may help (4.2). False: it did not.
+/// No thread can go on, but one waits for a descriptor, for a child, or for something that a child
+/// shares: the outside world may help (4.2). False if it did not.
 #[cold]
 fn sees_outside() -> bool {
     let s = state();
@@ -401,8 +401,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     }
 }
 
-/// Before an operation on a mutex of Rust's. Other atomic operations on it are named by its
-/// granule.
+/// Before an operation on a Rust mutex. Other atomic operations on it are named by its granule.
 #[inline]
 fn mutex(kind: OpKind, address: usize, pc: usize) {
     let granule = address & !7;
@@ -412,8 +411,8 @@ fn mutex(kind: OpKind, address: usize, pc: usize) {
     hidden::atomic(OpKind::AtomicRmw, address, 4, true, pc);
 }
 
-/// Before a plain access of `len` bytes. Those that the detector found racy are points (3.5).
-/// `counts`: the program does not want it to be ignored.
+/// Before a plain access of `len` bytes. Accesses that the detector found racy are scheduling
+/// points (3.5). `counts`: the program does not ask to ignore it.
 #[cold]
 #[inline(never)]
 pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
@@ -429,7 +428,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         let kind = if write { OpKind::DataWrite } else { OpKind::DataRead };
         let (first, last) = (address & !7, (address + len.max(1) - 1) & !7);
         let wide = last != first;
-        // No instruction moves three bytes, or five: the compiler makes several of it.
+        // No instruction moves three or five bytes: the compiler uses several.
         if wide || !len.is_power_of_two() {
             hidden::note(gap::WIDE);
         }
@@ -437,7 +436,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
         let o = o.with_other(if wide { last as u64 } else { 0 }).with_global(wide);
         memory(o, Wait::Nothing, address, pc);
         if let (Some(old), Some(width)) = (old, width) {
-            // What the program reads behind this probe is what it would have read then.
+            // After this probe the program reads what it would have read then.
             // SAFETY: the word that the program is about to read and write.
             unsafe {
                 core::ptr::copy_nonoverlapping(old.as_ptr(), word_of(address, width) as *mut u8, width)
@@ -458,7 +457,7 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     }
 }
 
-/// Before a function of the C library accesses several bytes: it may do so one by one, and if it is
+/// Before a function of the C library accesses several bytes. It may do so one by one, and if it is
 /// a step, others may see some of them.
 #[cold]
 pub fn in_pieces(pc: usize) {
@@ -468,8 +467,8 @@ pub fn in_pieces(pc: usize) {
     }
 }
 
-/// A write to a bit-field reads its word first, behind the probe: that is a step of its own, and
-/// gives what is read.
+/// A write to a bit-field reads its word first, after the probe. That is a separate step. Returns
+/// what is read.
 fn reads_word(address: usize, len: usize, width: usize, pc: usize) -> [u8; 8] {
     let at = word_of(address, width);
     let o = op(OpKind::DataRead, at & !7, pc).with_bytes(at as u64, width);
@@ -489,8 +488,8 @@ fn word_of(address: usize, width: usize) -> usize {
     address & !(width - 1)
 }
 
-/// Before a function of the C library writes at `address`, nobody knows how much: related to
-/// everything, if it is a point.
+/// Before a function of the C library writes an unknown number of bytes at `address`. If this is a
+/// point, it depends on everything.
 pub fn fills(address: usize, pc: usize) {
     let s = state();
     if !s.running {
@@ -504,20 +503,19 @@ pub fn fills(address: usize, pc: usize) {
     } else if super::heap::is_freed(address) {
         fatal::use_after_free(address, pc);
     }
-    /// More than is compared: the thread changes something.
+    /// More than is compared: the thread counts as having changed something.
     const MUCH: usize = 16;
     circle::writes_bytes(address, MUCH);
 }
 
-/// Before a function of a library that keeps something from call to call: its place among all steps
-/// matters.
+/// Before a library function that keeps state between calls: its place among all steps matters.
 pub fn keeps_state(pc: usize) {
     if super::is_running() {
         point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
     }
 }
 
-/// It has written to memory of its own, in that step.
+/// The library has written to its own memory in that step.
 pub fn library_wrote(address: usize, len: usize, pc: usize) {
     if super::is_running() {
         hidden::plain(true, address, len, true, pc);
@@ -538,13 +536,14 @@ pub fn uses_stream(file: usize, pc: usize) {
 pub fn fills_stream(pc: usize) {
     if super::is_running() {
         super::retry_with_fork(Outside::Changes);
-        // Another stream, a descriptor or the memory of `open_memstream` may stand for the same.
+        // Another stream, a descriptor or the memory of `open_memstream` may refer to the same
+        // file.
         hidden::note(gap::OUTSIDE);
         point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
     }
 }
 
-/// A stream in memory needs nothing put back.
+/// True if the stream is seekable, or in memory, which needs nothing restored.
 fn is_seekable(file: usize) -> bool {
     unsafe extern "C" {
         fn fileno_unlocked(file: *mut core::ffi::c_void) -> i32;
@@ -555,7 +554,7 @@ fn is_seekable(file: usize) -> bool {
     fd < 0 || crate::sys::syscall(libc::SYS_lseek, ask) >= 0
 }
 
-/// After a plain access of `len` bytes, by a function of the C library: it was part of the step in
+/// After a plain access of `len` bytes by a function of the C library. It was part of the step in
 /// [`fills`], if that was one.
 pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     if !state().running {
@@ -610,7 +609,7 @@ enum Spin {
     Long,
 }
 
-/// Is there a `pause` near the code at `pc`? The good Samaritan's way to spin.
+/// True if there is a `pause` near the code at `pc`: the good Samaritan's way to spin.
 #[cold]
 fn has_pause(pc: usize) -> bool {
     const NEAR: usize = 80;
@@ -621,15 +620,15 @@ fn has_pause(pc: usize) -> bool {
     code.windows(2).any(|w| w == [0xf3, 0x90])
 }
 
-/// After so many looks a thread that spins lets others go first.
+/// After this many reads, a spinning thread lets others go first.
 const PATIENCE: u32 = 200;
-/// After so many looks it is again at the same place, whether it looks at one thing or at two.
+/// After this many reads it is at the same place again, whether it reads one location or two.
 const LAP: u32 = 2;
 
-/// Does the thread read again, at the same place, what it has just read (or the two things it has
-/// just read)? Then it waits for somebody to change them, and says no more than that: a `pause` is
-/// no call. While nobody else runs it reads what it read before, so there is nothing to choose; a
-/// loop that gives up after some time, as locks have it, comes to its end.
+/// Whether the thread reads again, at the same place, what it has just read (or the two locations
+/// it has just read). Then it waits for somebody to change them, without saying so: a `pause` is no
+/// call. While nobody else runs, it reads the same values, so there is nothing to choose. A loop
+/// that gives up after some time, as locks do, comes to its end.
 fn spins(o: &Op) -> Spin {
     let mut s = state();
     let me = s.current;
@@ -638,7 +637,7 @@ fn spins(o: &Op) -> Spin {
     let last = s.pending[me];
     let repeats = reads && (same(&last) || same(&s.threads[me].recent));
     if repeats && !same(&last) {
-        // The other of two: the next but one is this again.
+        // The other of two locations: the next read but one is this one again.
         s.threads[me].recent = last;
         s.pending[me] = *o;
     } else if !repeats {
@@ -653,7 +652,7 @@ fn spins(o: &Op) -> Spin {
     }
     if looks >= PATIENCE {
         let idles = circle::private_state() == s.threads[me].look_state;
-        // One that counts is at work, or gives up when it has counted enough.
+        // A thread that counts is at work, or gives up when it has counted enough.
         (s.threads[me].looks, s.threads[me].idles) = (0, idles);
         return Spin::Long;
     }

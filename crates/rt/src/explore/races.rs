@@ -1,9 +1,9 @@
-//! `--races`: the data races of the execution under way.
+//! `--races`: the data races of the current execution.
 //!
-//! The detector is [`raddle_explore::races`], with the clocks of [`super::memory`]; here it is told
-//! of accesses, and what it finds goes into the slot of the order. An execution goes on after a
-//! race: what a program does then is worth seeing too. Both lie in memory of their own, which no
-//! snapshot has, and begin anew with each execution.
+//! The detector is [`raddle_explore::races`], with the clocks of [`super::memory`]. This module
+//! passes it accesses and puts its findings into the order's slot. An execution continues after a
+//! race: what a program does then is worth seeing too. Both have memory outside the snapshot, and
+//! start anew with each execution.
 
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
 use raddle_explore::stale::AtomicObject;
@@ -13,7 +13,7 @@ use super::{has, memory, state};
 use crate::detect::thread::current;
 use crate::sys;
 
-/// Of a copy or a block, this much is looked at.
+/// The number of bytes of a copy or a block that are checked.
 const LONG: usize = 4096;
 
 /// At the start of the process.
@@ -26,7 +26,7 @@ pub fn prepare() {
 
 /// An execution begins.
 pub fn begin() {
-    // SAFETY: null, or memory of the detector's own.
+    // SAFETY: null, or the detector's own memory.
     if let Some(races) = unsafe { state().races.as_mut() } {
         races.reset();
     }
@@ -40,16 +40,16 @@ pub fn plain(write: bool, address: usize, len: usize, pc: usize) {
     }
 }
 
-/// A block is given back: whoever accesses it without order races with that.
+/// A block is freed: an unordered access to it is a race.
 pub fn freed(address: usize, len: usize, pc: usize) {
     if !state().races.is_null() {
         range(Deed::Free, address, len, pc);
     }
 }
 
-/// Memory is unmapped, and what comes there next is other memory.
+/// Memory is unmapped; what is mapped there next is other memory.
 pub fn unmapped(address: usize, len: usize) {
-    // SAFETY: null, or memory of the detector's own; one thread runs at a time.
+    // SAFETY: null, or the detector's own memory; one thread runs at a time.
     if let Some(races) = unsafe { state().races.as_mut() } {
         races.forget(address as u64, (address + len) as u64);
     }
@@ -61,7 +61,7 @@ fn range(deed: Deed, address: usize, len: usize, pc: usize) {
     each(Access::new(me, count, state().pilot.steps(), deed), address, len.min(LONG), pc);
 }
 
-/// An atomic access, which was event `count` of its thread, after it has made what order it makes.
+/// An atomic access, event `count` of its thread, after its synchronisation took effect.
 #[inline]
 pub fn atomic(deed: Deed, place: &AtomicObject, count: Option<u32>, pc: usize) {
     if let Some(count) = count
@@ -72,12 +72,12 @@ pub fn atomic(deed: Deed, place: &AtomicObject, count: Option<u32>, pc: usize) {
     }
 }
 
-/// The access to each granule.
+/// Checks the access to each granule.
 fn each(access: Access, address: usize, len: usize, pc: usize) {
     let me = state().current;
     let Some(mut model) = memory::model() else { return };
     let Some(now) = model.clock(me) else { return };
-    // SAFETY: memory of the detector's own; one thread runs at a time.
+    // SAFETY: the detector's own memory; one thread runs at a time.
     let races = unsafe { &mut *state().races };
     let end = address + len;
     let mut at = address;
@@ -108,7 +108,7 @@ fn report(granule: u64, access: [Access; 2], pc: usize) {
     // SAFETY: the mapped header.
     if has(flag::TRAP_AT_FAILURE) && unsafe { (*s.header).wanted } == number {
         s.current_thread_mut().pc = pc;
-        // SAFETY: a debugger is asked for.
+        // SAFETY: the user asked for a debugger.
         unsafe { core::arch::asm!("int3") };
     }
 }

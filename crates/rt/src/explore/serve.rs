@@ -1,9 +1,9 @@
 //! Orders in, traces out: the loop that runs on the scheduler's own stack.
 //!
-//! The first `pthread_create` of the program never returns in the ordinary sense. It makes the
-//! donors, leaves the first thread's context behind, and enters [`serve`], which takes the snapshot
-//! and then, for each order, goes on in that context: `pthread_create` returns once for each
-//! execution. An execution ends in [`finish`], which jumps back here.
+//! The first `pthread_create` of the program does not return in the ordinary sense. It makes the
+//! donors, saves the first thread's context, and enters [`serve`]. That takes the snapshot and then
+//! resumes the saved context for each order: `pthread_create` returns once for each execution. An
+//! execution ends in [`finish`], which jumps back here.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
@@ -23,21 +23,21 @@ use super::{
 use crate::interpose::Real;
 use crate::sys;
 
-/// How long a state in which all wait for the world outside is watched before it is called a
-/// deadlock.
+/// How long a state in which all threads wait for the outside world is watched before it counts as
+/// a deadlock.
 pub const PATIENCE_MS: u32 = 250;
-/// The same where a child process is waited for: it may have much to do.
+/// The same for a state in which a child process is waited for: it may have much to do.
 pub const PATIENCE_WITH_CHILDREN_MS: u32 = 5000;
 
 const STACK: usize = 256 << 10;
 
-/// So many steps are recorded before memory for as many more is asked for.
+/// After this many recorded steps, memory for as many more is requested.
 const POPULATED: usize = 1 << 14;
 
 /// The executions of this process.
 pub struct Serve {
     begun: bool,
-    /// This process is the child made for one order.
+    /// This process is a child made for one order.
     child: bool,
     order: u32,
     slot: *mut Slot,
@@ -49,35 +49,36 @@ pub struct Serve {
     wide_len: usize,
     pub max_steps: u32,
     points: (*const u64, usize),
-    /// Where the loop goes on, and where the program does.
+    /// Where the loop continues, and where the program does.
     scheduler: Context,
     program: Context,
     time: time::Time,
-    /// The program has asked to end with this status.
+    /// The status with which the program asked to exit.
     exit_status: i32,
     /// The first thread's mask when the first execution begins.
     mask: u64,
     arrived: u64,
     pub main_has_left: bool,
-    /// The program has made a process.
+    /// The program has forked.
     pub has_forked: bool,
     shares_memory: bool,
-    /// It has mapped a file to share it.
+    /// It has mapped a file with `MAP_SHARED`.
     pub maps_file: bool,
     files: Files,
-    /// `main` has begun; and libtest was told that there can be no thread.
+    /// `main` has begun; and libtest was refused a thread.
     in_main: bool,
     has_declined: bool,
 }
 
 impl Serve {
     pub fn slot(&mut self) -> &mut Slot {
-        // SAFETY: the slot of the order under way, in the mapped file, this process's to write.
+        // SAFETY: the slot of the current order, in the mapped file; only this process writes to
+        // it.
         unsafe { &mut *self.slot }
     }
 
     pub fn prefix(&self) -> &'static [Choice] {
-        // SAFETY: the order's prefix, which nobody changes while the order is under way.
+        // SAFETY: the order's prefix, which nobody changes while the order runs.
         unsafe { core::slice::from_raw_parts(self.prefix.0, self.prefix.1) }
     }
 
@@ -93,7 +94,7 @@ impl Serve {
         }
     }
 
-    /// What was recorded is there for the driver, even if the process dies now.
+    /// Makes the recorded steps visible to the driver, even if the process dies now.
     pub fn recorded(&mut self, trace: &TraceBuf<'_>) {
         self.len = trace.len();
         if self.len.is_multiple_of(POPULATED) {
@@ -106,8 +107,8 @@ impl Serve {
         slot.wide = wide;
     }
 
-    /// Asks for the pages of the next steps at once: in a long execution to meet each by a fault of
-    /// its own is a fifth of a step's cost.
+    /// Requests the pages of the next steps at once: in a long execution, a page fault for each of
+    /// them is a fifth of a step's cost.
     #[cold]
     fn populate(&self) {
         if self.len + POPULATED <= self.steps.1 {
@@ -117,7 +118,7 @@ impl Serve {
         }
     }
 
-    /// Where the step that was recorded last comes from: thread `i`, at `pc`.
+    /// Notes the stack of the step that was recorded last: thread `i`, at `pc`.
     #[inline]
     pub fn note_stack(&self, i: usize, pc: usize) {
         if self.len.wrapping_sub(1) < self.stacks.1 {
@@ -128,7 +129,7 @@ impl Serve {
         }
     }
 
-    /// Was this process made for one order?
+    /// True if this process was made for one order.
     pub fn is_child(&self) -> bool {
         self.child
     }
@@ -137,12 +138,12 @@ impl Serve {
         self.points.1 > 0
     }
 
-    /// Is the access whose probe returns to `pc` a scheduling point?
+    /// True if the access whose probe returns to `pc` is a scheduling point.
     pub fn is_point(&self, pc: usize) -> bool {
         self.point_at(pc).is_some()
     }
 
-    /// What the header's table has of it, if it is.
+    /// Its entry in the header's table, if it is one.
     pub fn point_at(&self, pc: usize) -> Option<u64> {
         // SAFETY: the header's table.
         let points = unsafe { core::slice::from_raw_parts(self.points.0, self.points.1) };
@@ -159,7 +160,7 @@ unsafe extern "C" {
     fn __cxa_atexit(f: extern "C" fn(), argument: *mut c_void, dso: *mut c_void) -> c_int;
 }
 
-/// At the start of the process: whatever else is done at exit comes before this.
+/// Called at the start of the process, so that all other exit handlers run before this one.
 pub fn prepare() {
     // SAFETY: a function without arguments may be called with one.
     unsafe { __cxa_atexit(last_at_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
@@ -175,13 +176,14 @@ extern "C" fn last_at_exit() {
         let status = state().serve.exit_status;
         finish_exit(status);
     }
-    // A child that the program has made says nothing, nor a program that such a child has become.
+    // Neither a child that the program has forked, nor a program that such a child has become, says
+    // anything.
     if super::is_on() && !state().serve.begun && may_be_owner() {
         say(Status::NoThreads, state().serve.exit_status as u64);
     }
 }
 
-/// The program ends by `exit` or a return from main. Others may still come first.
+/// The program ends by `exit` or a return from main. Other threads may still go first.
 pub fn exits(code: i32, pc: usize) {
     let mut s = state();
     s.serve.exit_status = code;
@@ -196,7 +198,7 @@ pub fn exits(code: i32, pc: usize) {
     }
 }
 
-/// By `_exit`: nothing comes first.
+/// The program ends by `_exit`: no exit handlers run.
 pub fn exits_at_once(code: i32, pc: usize) {
     exits(code, pc);
     if super::is_running() {
@@ -219,7 +221,7 @@ fn wake_driver() {
     sys::futex_wake(header().done.as_ptr(), i32::MAX);
 }
 
-/// The first thread of the program is about to be created, or one has been before.
+/// Called before each creation of a thread. Only the first call does anything.
 pub fn begin(_pc: usize) {
     let mut s = state();
     if s.serve.begun {
@@ -248,7 +250,7 @@ pub fn begin(_pc: usize) {
     enter_loop();
 }
 
-/// One process executes orders: the first that comes here, or the next where that one is no more (a
+/// One process executes orders: the first that comes here, or the next if that one is gone (a
 /// debugger runs the program again).
 fn is_owner() -> bool {
     let me = u64::from(sys::pid());
@@ -260,7 +262,7 @@ fn is_owner() -> bool {
     }
 }
 
-/// Nobody else executes orders.
+/// True if no other process executes orders.
 fn may_be_owner() -> bool {
     let owner = header().owner.load(Relaxed);
     owner == 0 || owner == u64::from(sys::pid())
@@ -280,7 +282,7 @@ fn enter_loop() {
     unsafe { park(&mut s.threads[0].context, stack, serve, 0) };
 }
 
-/// All that must be there before the first scheduling point.
+/// Prepares everything that must exist before the first scheduling point.
 fn prepare_threads() {
     prime_unwinding();
     let mut s = state();
@@ -291,8 +293,8 @@ fn prepare_threads() {
     super::watch_accesses();
 }
 
-/// The first `pthread_exit` loads the unwinder, under the loader's lock: a switch in there would
-/// leave others waiting for real. So it is loaded now, by a function that does the same.
+/// The first `pthread_exit` loads the unwinder under the loader's lock; a switch in there would
+/// block others for real. So load it now, with a function that does the same.
 fn prime_unwinding() {
     unsafe extern "C" {
         fn backtrace(to: *mut *mut c_void, most: c_int) -> c_int;
@@ -302,15 +304,16 @@ fn prime_unwinding() {
     unsafe { backtrace(&mut frame, 1) };
 }
 
-/// Is this libtest's thread for its test? It asks for it first of all, and without one it runs the
-/// test itself.
+/// True if this is libtest's thread for its test. libtest asks for one first of all, and without
+/// one it runs the test itself.
 pub fn declines_thread() -> bool {
     let mut s = state();
     let declines = super::is_on() && has(flag::LIBTEST) && s.serve.in_main && !s.serve.begun;
     declines && !core::mem::replace(&mut s.serve.has_declined, true)
 }
 
-/// Before `main`. With [`flag::FORK_AT_START`] each execution begins here, in a process of its own.
+/// Called before `main`. With [`flag::FORK_AT_START`] each execution begins here, in its own
+/// process.
 pub fn before_main() {
     state().serve.in_main = true;
     if has(flag::FORK_AT_START) {
@@ -327,7 +330,7 @@ extern "C" fn serve(_: usize) -> ! {
     heap::keep();
     found_functions::prepare();
     if !has(flag::FORK) {
-        // A debugger has one process to look at.
+        // A debugger can look at one process only.
         let (stack, may_watch) = (s.serve.program.stack(), !has(flag::TRAP_AT_FAILURE));
         s.snapshot.take(stack, may_watch);
         header().snapshot_bytes.store(s.snapshot.bytes() as u64, Relaxed);
@@ -340,7 +343,7 @@ extern "C" fn serve(_: usize) -> ! {
         if has(flag::FORK) {
             match fork() {
                 0 => {
-                    // An execution does not outlive the worker that it was made for.
+                    // An execution must not outlive its worker.
                     let end = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0];
                     sys::syscall(libc::SYS_prctl, end);
                     state().serve.child = true;
@@ -365,7 +368,7 @@ extern "C" fn serve(_: usize) -> ! {
         if state().serve.child {
             leave(0);
         }
-        // Where the freed blocks are listed is put back too.
+        // The list of freed blocks is restored too.
         heap::put_back();
         let count = s.count;
         s.snapshot.put_back(count);
@@ -375,19 +378,20 @@ extern "C" fn serve(_: usize) -> ! {
     }
 }
 
-/// Another worker is needed where something cannot be put back.
+/// Gives up this worker if something cannot be restored.
 fn give_up_for(lost: Option<Outside>) {
     if let Some(why) = lost {
         give_up_worker(Status::NeedsFork, why.number());
     }
 }
 
-/// An execution in which the process became another program ends as that one does; one that left by
-/// a system call of its own, or was killed, as the system says.
+/// Notes how a child ended. If the process became another program, the execution ends as that
+/// program does. If it left by its own system call or was killed, the execution ends as the system
+/// says.
 fn note_end(ended: i32) {
     let s = state();
-    // SAFETY: the slot of the order that is done, as the header tells; the child that wrote to it
-    // has ended.
+    // SAFETY: the slot of the finished order, as the header says; the child that wrote to it has
+    // ended.
     let slot = unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) }.slot;
     let ready = header().status.load(Relaxed) == Status::Ready.number();
     if ready && matches!(slot.outcome, outcome::EXEC | outcome::NONE) {
@@ -398,7 +402,7 @@ fn note_end(ended: i32) {
     }
 }
 
-/// Where there are donors, by the system call: the C library's function would forget them.
+/// With donors, forks by system call: the C library's function would forget them.
 fn fork() -> isize {
     static FORK: Real = Real::new(c"_Fork", None);
     if threads::donors() > 0 {
@@ -436,18 +440,17 @@ fn is_done() {
     let mut s = state();
     s.serve.order = s.serve.order.wrapping_add(1);
     header().done.store(s.serve.order, Release);
-    // The driver is woken when half of what it can post is through, so that neither waits for the
-    // other.
+    // Wake the driver when half of what it can post is done, so that neither waits for the other.
     let sleeping = header().driver_sleeps.load(SeqCst);
     if sleeping != 0 && header().posted.load(Relaxed).wrapping_sub(s.serve.order) <= header().slots / 2 {
         wake_driver();
     }
 }
 
-/// Makes one execution, from the program's context to [`finish`].
+/// Runs one execution, from the program's context to [`finish`].
 fn execute() {
     let mut s = state();
-    // SAFETY: the slot of the next order, as the header tells.
+    // SAFETY: the slot of the next order, as the header says.
     let Parts { slot, prefix, steps, wide, stacks } =
         unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) };
     slot.steps = 0;
@@ -515,11 +518,11 @@ fn execute() {
     output::begin();
     crate::trace::begin();
     s.running = !has(flag::FORK_AT_START);
-    // SAFETY: the program's context, with its stack as it was left.
+    // SAFETY: the program's context, with its stack unchanged.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
 }
 
-/// The program has come to its first thread in a process of its own.
+/// The program creates its first thread, in a process made for one order.
 fn start_execution() {
     let mut s = state();
     s.threads[0].kernel_id = sys::thread_id();
@@ -527,7 +530,7 @@ fn start_execution() {
     s.running = true;
 }
 
-/// The execution is over: what happened goes into the slot.
+/// Ends the execution and writes what happened into the slot.
 pub fn finish(what: u32) -> ! {
     crate::trace::end();
     let mut s = state();
@@ -547,14 +550,14 @@ pub fn finish(what: u32) -> ! {
     }
     s.serve.slot().outcome = what;
     if os_threads::are_used() {
-        // Any of the system's threads may come here, in a process made for this order.
+        // Any system thread may come here, in a process made for this order.
         leave(0);
     }
-    // SAFETY: the loop's context; its stack is used by nobody meanwhile.
+    // SAFETY: the loop's context; nobody uses its stack meanwhile.
     unsafe { jump(&s.serve.scheduler) }
 }
 
-/// Where each thread is.
+/// Notes where each thread is.
 #[cold]
 fn note_ends(count: usize) {
     let mut s = state();
@@ -582,7 +585,7 @@ pub fn finish_exit(code: i32) -> ! {
     finish(outcome::EXIT)
 }
 
-/// This worker cannot go on; another may.
+/// This worker cannot go on; another one may.
 pub fn give_up_worker(why: Status, detail: u64) -> ! {
     let mut s = state();
     if s.running {
@@ -592,7 +595,7 @@ pub fn give_up_worker(why: Status, detail: u64) -> ! {
     leave(0)
 }
 
-/// The program is about to do what memory alone cannot undo.
+/// The program is about to do something that restoring memory cannot undo.
 pub fn retry_with_fork(why: Outside) {
     let late = why.is_shared_with_forks() && !has(flag::FORK_AT_START);
     if super::is_running() && (!has(flag::FORK) || late) {
@@ -605,8 +608,8 @@ pub fn changes_outside(pc: usize) {
     changes(Outside::Changes, pc);
 }
 
-/// The program is about to close or copy a descriptor, or to change what else a process has for
-/// itself, such as its limits.
+/// The program is about to close or duplicate a descriptor, or to change other state of the
+/// process, such as its limits.
 pub fn changes_process(pc: usize) {
     changes(Outside::File, pc);
 }
@@ -625,8 +628,8 @@ pub fn looks_outside(pc: usize) {
     super::keeps_state(pc);
 }
 
-/// The program makes a system call by its number, and nobody knows what it does. Where there is but
-/// one thread, nobody is there to see it.
+/// The program makes a system call by number, with unknown effects. If there is only one thread,
+/// nobody can see it.
 pub fn unknown_call(pc: usize) {
     if super::is_running() && state().joined + 1 < state().count {
         retry_with_fork(Outside::Changes);
@@ -635,13 +638,13 @@ pub fn unknown_call(pc: usize) {
     }
 }
 
-/// The program shares memory with others, or with files, and no thread was there yet.
+/// The program shared memory with other processes, or with files, before its first thread.
 pub fn shares_memory() {
     state().serve.shares_memory = true;
 }
 
-/// A thread of Rust panics. Of the first time the thread is kept, and a digest of its stack: by
-/// this two failures are told apart.
+/// A Rust thread panics. For the first panic, keeps the thread and a digest of its stack, which
+/// distinguish two failures.
 pub fn panics() {
     if !super::is_running() {
         return;

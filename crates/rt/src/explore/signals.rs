@@ -1,15 +1,15 @@
 //! Signals between the threads of an explored program.
 //!
-//! The kernel knows one thread, the carrier, so it cannot keep the threads' masks nor tell them
-//! apart. What threads send each other is kept here: a signal arrives at a logical thread, and its
-//! handler runs in that thread when it is next scheduled, which a waiting thread then can be.
-//! Signals from outside go to whatever runs, as the program asked for.
+//! The kernel knows one thread, the carrier, so it cannot keep the threads' masks or tell them
+//! apart. So raddle keeps the signals that threads send each other: a signal arrives at a logical
+//! thread, and its handler runs in that thread when it is next scheduled. A pending signal makes a
+//! waiting thread schedulable. Signals from outside go to whichever thread runs, as the program
+//! asked for.
 //!
-//! A signal to the process goes to one thread that takes it; while all block it, it waits for the
+//! A signal to the process goes to one thread that accepts it; while all block it, it waits for the
 //! first that does not.
 //!
-//! Real-time signals are queued, as many of one number as are sent up to [`QUEUE`] in all; others
-//! are pending or not.
+//! Real-time signals are queued, up to [`QUEUE`] in all; others are pending or not.
 
 use core::ffi::{c_int, c_void};
 
@@ -25,7 +25,7 @@ const SIGNALS: usize = 65;
 
 pub type Action = libc::sigaction;
 
-/// What the program wants done. Part of the snapshot.
+/// The program's actions. Part of the snapshot.
 static ACTIONS: sys::Shared<[Option<Action>; SIGNALS]> = sys::Shared::new([None; SIGNALS]);
 
 fn action(signal: c_int) -> Handle<Option<Action>> {
@@ -33,14 +33,14 @@ fn action(signal: c_int) -> Handle<Option<Action>> {
     unsafe { Handle::new(&raw mut (*ACTIONS.get())[signal as usize]) }
 }
 
-/// What comes along with a signal: why it was sent, and a value.
+/// The data of a signal: why it was sent, and a value.
 #[derive(Clone, Copy)]
 pub struct Parcel {
     pub code: c_int,
     pub value: usize,
 }
 
-/// What came along with the last of each. Part of the snapshot.
+/// The data of the last signal of each number. Part of the snapshot.
 static PARCELS: sys::Shared<[Parcel; SIGNALS]> =
     sys::Shared::new([Parcel { code: libc::SI_USER, value: 0 }; SIGNALS]);
 
@@ -49,11 +49,11 @@ fn parcel(signal: c_int) -> Handle<Parcel> {
     unsafe { Handle::new(&raw mut (*PARCELS.get())[signal as usize]) }
 }
 
-/// Real-time signals that have not been taken, in the order in which they were sent. Part of the
+/// Real-time signals that were not accepted yet, in the order in which they were sent. Part of the
 /// snapshot.
 static QUEUED: sys::Shared<Queue> = sys::Shared::new(Queue { len: 0, of: [Queued::NONE; QUEUE] });
 const QUEUE: usize = 256;
-/// The first number that is queued: those before it are the C library's.
+/// The first number that is queued: earlier ones are reserved for the C library.
 const FIRST_QUEUED: c_int = 34;
 
 struct Queue {
@@ -64,7 +64,7 @@ struct Queue {
 #[derive(Clone, Copy)]
 struct Queued {
     signal: c_int,
-    /// The thread it is for; nothing: whichever takes it.
+    /// The target thread; None: whichever accepts it.
     to: Option<usize>,
     parcel: Parcel,
 }
@@ -78,8 +78,8 @@ fn queue() -> Handle<Queue> {
     unsafe { Handle::new(QUEUED.get()) }
 }
 
-/// The running thread takes a signal that has arrived at it, or at the process. One of the same
-/// number may be left.
+/// The running thread accepts a signal that has arrived at it or at the process. Another one of the
+/// same number may remain.
 fn take(signal: c_int) {
     let mut s = state();
     let at_thread = s.threads[s.current].arrived & bit(signal) != 0;
@@ -102,17 +102,17 @@ fn take(signal: c_int) {
     }
 }
 
-/// Fills in what a handler or `sigwaitinfo` is told.
+/// Fills in what a handler or `sigwaitinfo` receives.
 ///
 /// # Safety
-/// Room for a description, or null.
+/// `info` has room for a description, or is null.
 pub unsafe fn describe(signal: c_int, info: *mut libc::siginfo_t) {
-    /// Where the value is: behind what tells the sender.
+    /// The offset of the value, after the fields that identify the sender.
     const VALUE: usize = 24;
     if info.is_null() {
         return;
     }
-    // SAFETY: the caller's; zero is a valid description.
+    // SAFETY: by the caller's contract; zero is a valid description.
     unsafe {
         *info = core::mem::zeroed();
         (*info).si_signo = signal;
@@ -129,13 +129,13 @@ const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// Failures of the program, which the scheduler sees first while an execution is under way: see
+/// Failures of the program, which the scheduler sees first while an execution runs: see
 /// [`super::faults`].
 fn is_ours(signal: c_int) -> bool {
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGABRT)
 }
 
-/// `sigaction`, by `real` for the signals that may come from outside.
+/// `sigaction`. Calls `real` for signals that may come from outside.
 pub unsafe fn install(
     signal: c_int,
     new: *const Action,
@@ -149,8 +149,8 @@ pub unsafe fn install(
     unsafe {
         let before = action(signal).unwrap_or_else(|| {
             let mut none = core::mem::zeroed::<Action>();
-            // So Rust's std asks whether to install its handler for stack overflows, which is of no
-            // use here.
+            // This is how Rust's std asks whether to install its handler for stack overflows, which
+            // is useless here.
             if is_ours(signal) && new.is_null() {
                 none.sa_sigaction = libc::SIG_IGN;
             }
@@ -173,7 +173,7 @@ pub unsafe fn install(
     }
 }
 
-/// The running thread's mask. Returns the one before.
+/// Changes the running thread's mask. Returns the previous one.
 pub fn change_mask(how: c_int, set: Option<u64>) -> Option<u64> {
     let mut s = state();
     let t = s.current_thread_mut();
@@ -190,7 +190,7 @@ pub fn change_mask(how: c_int, set: Option<u64>) -> Option<u64> {
     Some(before)
 }
 
-/// Sends to a thread of ours. None: it is none.
+/// Sends to a thread. None if raddle does not control it.
 pub fn send_to(handle: usize, signal: c_int, pc: usize) -> Option<c_int> {
     let to = threads::by_handle(handle)?;
     if !is_signal(signal) {
@@ -200,22 +200,22 @@ pub fn send_to(handle: usize, signal: c_int, pc: usize) -> Option<c_int> {
     Some(0)
 }
 
-/// By `kill` and the like.
+/// The data of a signal sent by `kill` and the like.
 pub const PLAIN: Parcel = Parcel { code: libc::SI_USER, value: 0 };
 
-/// Sends to whichever thread takes it: the first that does not block it.
+/// Sends to the process: the first thread that does not block the signal accepts it.
 pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
     if !is_signal(signal) {
         return;
     }
     let to = taker(signal);
     point(op(OpKind::Signal, to.unwrap_or(0), pc), Wait::Nothing, pc);
-    // One that waits for it takes the first of those that are queued for all.
+    // A thread that waits for it accepts the first of those queued for all threads.
     let queued = signal >= FIRST_QUEUED;
     arrives(to.filter(|i| !queued || state().threads[*i].mask & bit(signal) == 0), signal, parcel);
 }
 
-/// At a thread, or at the process if all block it.
+/// The signal arrives at a thread, or at the process if all threads block it.
 pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
     *self::parcel(signal) = parcel;
     state().sent |= bit(signal);
@@ -233,7 +233,8 @@ pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
     run_handlers();
 }
 
-/// Who takes a signal to the process: who waits for it, else who does not block it.
+/// The thread that accepts a signal to the process: one that waits for it, else one that does not
+/// block it.
 pub fn taker(signal: c_int) -> Option<usize> {
     let s = state();
     let live = |i: &usize| !s.threads[*i].ended && s.threads[*i].arrived & bit(signal) == 0;
@@ -248,14 +249,14 @@ pub fn send(to: usize, signal: c_int, parcel: Parcel, pc: usize) {
     arrives(Some(to), signal, parcel);
 }
 
-/// Has the signal come and not been taken yet?
+/// True if the signal has arrived and was not accepted yet.
 pub fn is_pending(signal: c_int) -> bool {
     let s = state();
     is_signal(signal)
         && (s.arrived | s.threads[..s.count].iter().fold(0, |all, t| all | t.arrived)) & bit(signal) != 0
 }
 
-/// Would the signal end the process?
+/// True if the signal would end the process.
 pub fn is_fatal(signal: c_int) -> bool {
     is_signal(signal)
         && !is_harmless(signal)
@@ -265,31 +266,31 @@ pub fn is_fatal(signal: c_int) -> bool {
         && (0..state().count).any(|i| !state().threads[i].ended && state().threads[i].mask & bit(signal) == 0)
 }
 
-/// Has a thread or a timer of the program sent the signal in this execution?
+/// True if a thread or a timer of the program has sent the signal in this execution.
 pub fn was_sent(signal: c_int) -> bool {
     state().sent & bit(signal) != 0
 }
 
-/// Has the program a handler for the signal?
+/// True if the program has a handler for the signal.
 pub fn is_handled(signal: c_int) -> bool {
     action(signal).is_some_and(|a| !matches!(a.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN))
 }
 
-/// Has something arrived that the thread does not block?
+/// True if something has arrived that the thread does not block.
 pub fn is_interrupted(thread: usize) -> bool {
     let t = &state().threads[thread];
     (t.arrived | state().arrived) & !t.mask != 0 || t.breaks > Breaks::Nothing && cancel::is_due(thread)
 }
 
-/// What has run, the most that matters to a call that was waiting.
+/// What has run, ordered by how much it matters to a call that was waiting.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ran {
     Nothing,
-    /// A signal came that is ignored.
+    /// An ignored signal arrived.
     Ignored,
     /// A handler with `SA_RESTART`.
     Restarting,
-    /// A handler without.
+    /// A handler without it.
     Breaking,
 }
 
@@ -327,7 +328,7 @@ fn handle(signal: c_int) -> Ran {
     }
 }
 
-/// What a handler is told of where the running thread was: its place and its stack.
+/// What a handler learns about where the running thread was: its program counter and its stack.
 fn interrupted_here() -> libc::ucontext_t {
     let s = state();
     // SAFETY: zero is a valid description.
@@ -337,14 +338,14 @@ fn interrupted_here() -> libc::ucontext_t {
     context
 }
 
-/// Runs a handler of the program's in the running thread.
+/// Runs a handler of the program in the running thread.
 ///
 /// # Safety
-/// It is a handler, and this is what it is to be told.
+/// The action has a handler, and the arguments fit it.
 unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t, context: *mut c_void) {
     let mut s = state();
     let before = s.threads[s.current].mask;
-    // SAFETY: the first word of a set has all signals there are.
+    // SAFETY: the first word of a set contains all signals.
     let during = unsafe { *(&raw const action.sa_mask).cast::<u64>() };
     let itself = if action.sa_flags & libc::SA_NODEFER != 0 { 0 } else { bit(signal) };
     s.current_thread_mut().mask = before | during | itself;
@@ -357,7 +358,7 @@ unsafe fn call_handler(signal: c_int, action: Action, info: *mut libc::siginfo_t
     type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
     let other = s.threads[s.current].handler_stack;
     let here = &raw const before as usize;
-    // SAFETY: the caller's; the stack that the thread has named for this.
+    // SAFETY: by the caller's contract; the stack that the thread has set for this.
     unsafe {
         if action.sa_flags & libc::SA_ONSTACK != 0 && other.len > 0 && !other.contains(here) {
             call_on_stack(signal, info, context, action.sa_sigaction, other.low + other.len);
@@ -393,13 +394,13 @@ unsafe extern "C-unwind" fn call_on_stack(
     )
 }
 
-/// Would a fault in the thread run a handler of the program's? One that is blocked ends the
+/// True if a fault in the thread would run a handler of the program. A blocked fault ends the
 /// process.
 pub fn would_handle(thread: usize, signal: c_int) -> bool {
     is_handled(signal) && state().threads[thread].mask & bit(signal) == 0
 }
 
-/// Does the handler want the stack of `sigaltstack`?
+/// True if the handler runs on the `sigaltstack`.
 pub fn wants_stack(signal: c_int) -> bool {
     action(signal).is_some_and(|a| a.sa_flags & libc::SA_ONSTACK != 0)
 }
@@ -410,13 +411,13 @@ pub fn wants_stack(signal: c_int) -> bool {
 /// The kernel's descriptions of the fault; the program has a handler.
 pub unsafe fn handle_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     if let Some(action) = *action(signal) {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { call_handler(signal, action, info, context) };
     }
 }
 
-/// `abort`: the handler runs even where the signal is blocked, and if it returns the process ends
-/// all the same.
+/// `abort`: the handler runs even if the signal is blocked, and if it returns, the process ends
+/// anyway.
 pub fn handle_abort() {
     let mut s = state();
     s.current_thread_mut().mask &= !bit(libc::SIGABRT);
@@ -425,7 +426,7 @@ pub fn handle_abort() {
     }
 }
 
-/// The running thread jumps to where it was in so many handlers, with this mask if it was kept.
+/// The running thread jumps to where it was in `handling` handlers, with this mask if it was saved.
 pub fn jumped(handling: u32, mask: Option<u64>) {
     let mut s = state();
     let t = s.current_thread_mut();
@@ -442,16 +443,17 @@ pub fn jumped(handling: u32, mask: Option<u64>) {
     }
 }
 
-/// Handlers that the running thread is in, and what it blocks.
+/// The number of handlers that the running thread is in, and its mask.
 pub fn standing() -> (u32, u64) {
     let Logical { handling, mask, .. } = *state().current_thread();
     (handling, mask)
 }
 
-/// This process is not explored any more: its faults are its own affair again.
+/// This process is no longer explored: restores its own handling of faults.
 pub fn give_back() {
     for signal in (1..SIGNALS as c_int).filter(|s| is_ours(*s)) {
-        // SAFETY: zero is the default; the kernel is told by the C library, which knows the layout.
+        // SAFETY: zero is the default; the C library passes it on to the kernel, and knows the
+        // layout.
         unsafe {
             let wanted = action(signal).unwrap_or_else(|| core::mem::zeroed());
             static REAL: crate::interpose::Real = crate::interpose::Real::new(c"sigaction", None);
@@ -469,8 +471,8 @@ fn by_default(signal: c_int) -> Ran {
     if !is_harmless(signal) && state().running {
         let mut s = state();
         s.serve.slot().detail = signal as u64;
-        // A handler that reports a fault and then ends the process by it: the fault is what is
-        // told.
+        // A handler may report a fault and then end the process by it. In that case the fault is
+        // reported.
         let t = s.current_thread_mut();
         if let Some(fault) = t.fault.filter(|f| f.signal == signal) {
             t.pc = fault.pc + 1;
@@ -482,8 +484,8 @@ fn by_default(signal: c_int) -> Ran {
     Ran::Ignored
 }
 
-/// `sigwait` and its kin: the signal that came, or why none did. After so many nanoseconds it may
-/// give up.
+/// `sigwait` and its kin: the signal that arrived, or why none did. May time out after `most`
+/// nanoseconds.
 pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_int, c_int> {
     let passed = time::shows(libc::CLOCK_MONOTONIC) - time::at_start(libc::CLOCK_MONOTONIC);
     let due = most.map(|most| passed.saturating_add(most));
@@ -501,12 +503,12 @@ pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_
     Ok(signal)
 }
 
-/// `pause` and `sigsuspend`: until a handler has run, with this mask meanwhile.
+/// `pause` and `sigsuspend`: waits until a handler has run, with this mask meanwhile.
 pub fn pause(mask: Option<u64>, pc: usize) {
     let s = state();
     let me = s.current;
     let before = s.threads[me].mask;
-    // What comes until now is handled before, and does not count.
+    // Signals that arrived until now are handled before, and do not count.
     point(op(OpKind::Signal, me, pc), Wait::Nothing, pc);
     let mut s = state();
     s.threads[me].handled = false;

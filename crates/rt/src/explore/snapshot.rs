@@ -1,16 +1,15 @@
-//! The program's memory, put aside once and put back after each execution.
+//! The program's memory, saved once and restored after each execution.
 //!
-//! What is put back: every page of a writable private mapping that has been written to, the used
-//! part of the stacks of the first thread and of the donors, and the blocks of the heap. What is
-//! not: the runtime's own mappings, and stack below what was in use, where nothing is expected to
-//! be found.
+//! This covers every page of a writable private mapping that has been written to, the used part of
+//! the stacks of the first thread and of the donors, and the blocks of the heap. It does not cover
+//! the runtime's own mappings, nor the unused part of stacks, where nobody expects to find
+//! anything.
 //!
-//! A page that had not been written to when the snapshot was taken has no copy, and needs none
-//! while nobody writes to it. The kernel counts page faults; when an execution had none, no such
-//! page can have come into being, and putting back is nothing but copying. Otherwise the pages are
-//! looked for, given back to the kernel (they read as at first then), and join the copied ones. Of
-//! the pages that have a copy only those are put back that some execution has written to
-//! ([`written`]).
+//! A page that was not written to before the snapshot has no copy, and needs none until somebody
+//! writes to it. The kernel counts page faults: if an execution had none, there is no new such
+//! page, and restoring is just copying. Otherwise the new pages are found and returned to the
+//! kernel (so they read as at first), and they join the copied ones. Of the pages with a copy, only
+//! those that some execution has written to are restored ([`written`]).
 
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -22,8 +21,9 @@ use raddle_wire::explore::{Outside, gap};
 
 const PAGE: usize = 4096;
 const MOST: usize = 1 << 14;
-/// After so many executions it is looked anew what they write to: the first ones write to much that
-/// later ones do not, such as where functions were found.
+/// After these numbers of executions, the written pages are determined anew. The first executions
+/// write to many pages that later ones do not, such as the addresses of functions that were looked
+/// up.
 const WATCH_AGAIN: [u32; 2] = [40, 1000];
 
 /// Memory and its copy.
@@ -34,17 +34,17 @@ struct Region {
     copy: usize,
 }
 
-/// All zero is an empty one.
+/// All zero is an empty snapshot.
 pub struct Snapshot {
     regions: *mut Region,
     count: usize,
-    /// The parts of these that have been written to, if that is known.
+    /// The parts of `regions` that have been written to, if known.
     written: *mut Region,
     written_count: usize,
-    /// The copy of the process that tells.
+    /// The copy of the process that makes this known.
     copy: Option<u32>,
     executions: u32,
-    /// The donors' stacks, of which only those in use are put back.
+    /// The donors' stacks, of which only those in use are restored.
     stacks: *mut Region,
     donors: usize,
     /// Memory without copies: start and end.
@@ -52,13 +52,13 @@ pub struct Snapshot {
     gap_count: usize,
     faults: u64,
     bytes: usize,
-    /// What the execution under way has mapped: it goes with it.
+    /// What the current execution has mapped; unmapped when it ends.
     mapped: [(usize, usize); MOST_MAPPED],
 }
 
 const MOST_MAPPED: usize = 64;
 
-/// The program is about to map something, at this place if `flags` say so.
+/// The program is about to map memory, at this address if `flags` say so.
 pub fn mapping(at: usize, len: usize, flags: i32, pc: usize) {
     if !super::is_on() {
         return;
@@ -77,7 +77,7 @@ pub fn mapping(at: usize, len: usize, flags: i32, pc: usize) {
     }
 }
 
-/// Memory is about to be mapped a second time, at another address.
+/// The program is about to map memory a second time, at another address.
 pub fn mapping_again() {
     if super::is_on() {
         state().serve.maps_file = true;
@@ -85,12 +85,12 @@ pub fn mapping_again() {
     }
 }
 
-/// What memory holds goes, and something else is there: by `madvise`, or by a mapping over it.
+/// The contents of memory are about to be replaced, by `madvise` or by a mapping over it.
 pub fn replacing(at: usize, len: usize, pc: usize) {
     protecting(at, len, pc);
 }
 
-/// It has.
+/// The program has mapped memory.
 pub fn mapped(at: usize, len: usize) {
     if !super::is_running() || at as isize == -1 {
         return;
@@ -101,7 +101,8 @@ pub fn mapped(at: usize, len: usize) {
     }
 }
 
-/// What was there before the execution cannot be unmapped in place.
+/// The program is about to unmap memory. Memory from before the execution cannot be unmapped in
+/// place.
 pub fn unmapping(at: usize, len: usize, pc: usize) {
     if !super::is_running() {
         return;
@@ -116,7 +117,8 @@ pub fn unmapping(at: usize, len: usize, pc: usize) {
     }
 }
 
-/// What may be done with memory changes: in place only where the memory goes with the execution.
+/// The program is about to change the protection of memory. In place this is possible only if the
+/// memory was mapped in this execution.
 pub fn protecting(at: usize, len: usize, pc: usize) {
     if !super::is_running() {
         return;
@@ -128,9 +130,9 @@ pub fn protecting(at: usize, len: usize, pc: usize) {
     }
 }
 
-/// A step, after which accesses to the memory may fail: as when a block is given back.
+/// A step after which accesses to the memory may fail, as when a block is freed.
 fn takes_away(at: usize, len: usize, pc: usize) {
-    /// Larger areas are not looked through for who accesses them.
+    /// Larger areas are not searched for accesses.
     const LARGE: usize = 1 << 18;
     super::point(super::op(raddle_explore::OpKind::Other, 0, pc), super::Wait::Nothing, pc);
     match len <= LARGE {
@@ -144,20 +146,21 @@ impl Snapshot {
         self.bytes
     }
 
-    /// `stack`: where the first thread's is in use from. `may_watch`: writes may be watched for.
+    /// `stack`: the first thread's stack is in use from here on. `may_watch`: writes may be
+    /// watched.
     pub fn take(&mut self, stack: usize, may_watch: bool) {
         self.regions = sys::pages(MOST * size_of::<Region>()).cast();
         self.stacks = sys::pages(raddle_explore::MAX_THREADS * size_of::<Region>()).cast();
         self.gaps = sys::pages(MOST * size_of::<(usize, usize)>()).cast();
         self.donors = 0;
         for (low, high) in threads::stacks(threads::donors()) {
-            // SAFETY: one entry a donor.
+            // SAFETY: one entry per donor.
             unsafe { *self.stacks.add(self.donors) = keep(low, high - low) };
             self.donors += 1;
             self.bytes += high - low;
         }
-        // Hundreds of threads have more mappings than a stack has room for.
-        // SAFETY: fresh memory, as much as is wanted; any bytes that are zero are an entry.
+        // Hundreds of threads have more mappings than fit on a stack.
+        // SAFETY: fresh memory of the right size; all zero is a valid entry.
         let maps = unsafe {
             let at = sys::pages(MOST * size_of::<(usize, usize, bool)>());
             core::slice::from_raw_parts_mut(at.cast::<(usize, usize, bool)>(), MOST)
@@ -190,21 +193,20 @@ impl Snapshot {
         self.faults = faults();
     }
 
-    /// To learn what a program shares takes few executions, and to copy some pages for each costs
-    /// less than to find out which of them need it: that is a fault for each page that is written
-    /// to.
+    /// True if copying everything is cheaper than watching. Learning what a program shares takes
+    /// few executions. Copying some pages for each costs less than finding out which of them need
+    /// it, which is a fault for each written page.
     fn is_soon_copied(&self) -> bool {
         const SMALL: usize = 16 << 20;
         crate::trace::learns() && self.bytes <= SMALL
     }
 
-    /// Nothing counts as written to from now on.
+    /// Starts to watch: no page counts as written from now on.
     fn watch(&mut self) {
         self.end();
-        // Two pages to see whether the kernel tells: after the first has been written to, they
-        // differ.
+        // Two pages test whether the kernel tells: after a write to the first, they differ.
         let pages = sys::pages(2 * PAGE);
-        // SAFETY: fresh memory of ours.
+        // SAFETY: fresh memory of this function.
         unsafe {
             pages.write_volatile(1);
             pages.add(PAGE).write_volatile(1);
@@ -221,15 +223,15 @@ impl Snapshot {
         self.find_written();
     }
 
-    /// The process is about to end. Where it cannot say so, the copy ends all the same, but
-    /// somebody else has to wait for it.
+    /// The process is about to end. If it cannot call this, the copy ends anyway, but somebody else
+    /// must wait for it.
     pub fn end(&mut self) {
         if let Some(child) = self.copy.take() {
             written::end(child);
         }
     }
 
-    /// What is to be put back. Where there is too much to list, all of it.
+    /// Finds what must be restored. If there is too much to list, everything is.
     fn find_written(&mut self) {
         self.written_count = 0;
         if self.copy.is_none() {
@@ -313,7 +315,7 @@ impl Snapshot {
         }
     }
 
-    /// The word keeps its present value from now on.
+    /// Makes the word keep its current value from now on.
     pub fn keep_word(&mut self, word: &AtomicUsize) {
         let at = word.as_ptr() as usize;
         for i in 0..self.count {
@@ -327,7 +329,7 @@ impl Snapshot {
         }
     }
 
-    /// Memory is again as it was taken; `threads` have been in use.
+    /// Restores memory; `threads` have been in use.
     pub fn put_back(&mut self, threads: usize) {
         for m in self.mapped.iter_mut().filter(|m| m.1 != 0) {
             sys::unmap(m.0, m.1);
@@ -340,7 +342,7 @@ impl Snapshot {
         }
         let all = self.copy.is_none() || self.written_count == MOST;
         let (list, n) = if all { (self.regions, self.count) } else { (self.written, self.written_count) };
-        // SAFETY: regions that are mapped and writable, and copies of the same length.
+        // SAFETY: mapped and writable regions, and copies of the same length.
         unsafe {
             for i in 0..n {
                 let r = *list.add(i);
@@ -381,8 +383,8 @@ impl Snapshot {
         }
     }
 
-    /// Pages of a gap were written to: they become as they were at first, and have a copy from now
-    /// on. The gap stays: a page that is both is put back twice.
+    /// Pages of a gap were written to: resets them to their first state, and gives them a copy from
+    /// now on. The gap stays: a page that is in both is restored twice.
     fn fill(&mut self, _gap: usize, (low, high): (usize, usize)) {
         let known = |r: &Region| r.at <= low && high <= r.at + r.len;
         // SAFETY: `count` entries are written.
@@ -394,18 +396,18 @@ impl Snapshot {
     }
 }
 
-/// A copy of this memory.
+/// Makes a copy of this memory.
 fn keep(at: usize, len: usize) -> Region {
     let copy = sys::pages(len.next_multiple_of(PAGE)) as usize;
-    // To meet its pages by a fault each takes longer than to copy them.
+    // A page fault for each of its pages takes longer than copying them.
     sys::populate(copy, len.next_multiple_of(PAGE));
-    // SAFETY: mapped memory of the program's, and fresh memory of ours.
+    // SAFETY: mapped memory of the program, and fresh memory of the runtime.
     unsafe { core::ptr::copy_nonoverlapping(at as *const u8, copy as *mut u8, len) };
     Region { at, len, copy }
 }
 
-/// Calls `f` with all memory of the program's that has been written to, but for stacks and the
-/// heap; `f` gets the first thread's stack too, from `stack` on.
+/// Calls `f` with all of the program's memory that has been written to, except the heap and stacks.
+/// The first thread's stack is included, from `stack` on.
 pub fn each_written(stack: usize, mut f: impl FnMut(usize, usize)) {
     modules::each_line(|line| match writable(line) {
         Some((_, high, true)) => f(stack, high),
@@ -432,7 +434,8 @@ pub fn each_written(stack: usize, mut f: impl FnMut(usize, usize)) {
     });
 }
 
-/// Is the page the runtime's, a donor's stack, the heap, or shadow? The end of that, then.
+/// If the page belongs to the runtime, a donor's stack, the heap, or the shadow: the end of that
+/// area.
 fn own_end(page: usize) -> Option<usize> {
     let within = |low: usize, high: usize| (low..high).contains(&page).then_some(high);
     RESERVED
@@ -444,7 +447,7 @@ fn own_end(page: usize) -> Option<usize> {
         .or_else(|| threads::whole_stacks().find_map(|(low, high)| within(low, high)))
 }
 
-/// Does the address lie in memory that other processes may have too?
+/// True if the address lies in memory that other processes may share.
 #[cold]
 pub fn is_shared(address: usize) -> bool {
     let mut shared = false;
@@ -469,8 +472,8 @@ fn writable(line: &[u8]) -> Option<(usize, usize, bool)> {
     (!line.ends_with(b"[vvar]")).then_some((low, high, line.ends_with(b"[stack]")))
 }
 
-/// Calls `f` with each page and whether it has been written to: it is there, and no longer the
-/// file's. Where the kernel does not tell, it has.
+/// Calls `f` with each page and whether it has been written to: it is present, and no longer the
+/// file's. If the kernel does not tell, it counts as written.
 fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
@@ -479,7 +482,7 @@ fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
     for_each_entry(low, high, |page, entry| f(page, entry.is_none_or(is_written)));
 }
 
-/// Calls `f` with each page and what the kernel says of it, if it does.
+/// Calls `f` with each page and its pagemap entry, if the kernel has one.
 fn for_each_entry(low: usize, high: usize, mut f: impl FnMut(usize, Option<u64>)) {
     let fd = sys::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     let mut entries = [0u64; 512];
@@ -502,7 +505,7 @@ fn for_each_entry(low: usize, high: usize, mut f: impl FnMut(usize, Option<u64>)
     }
 }
 
-/// The page faults of this process so far.
+/// The number of page faults of this process so far.
 fn faults() -> u64 {
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
     sys::syscall(libc::SYS_getrusage, [libc::RUSAGE_THREAD as usize, &raw mut usage as usize, 0, 0, 0, 0]);

@@ -1,9 +1,10 @@
-//! From one logical thread to another, on the carrier: the registers that a call keeps, the stack,
-//! the thread pointer, and how floating-point numbers are rounded, which is each thread's own.
+//! Switches from one logical thread to another on the carrier: the callee-saved registers, the
+//! stack, the thread pointer, and the floating-point control words, which are separate for each
+//! thread.
 
 use core::arch::naked_asm;
 
-/// Where a thread goes on.
+/// Where a thread continues.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Context {
@@ -12,7 +13,7 @@ pub struct Context {
     float: FloatControl,
 }
 
-/// What `fesetround` and the like set: the control words of SSE and of the x87.
+/// The control words of SSE and of the x87, which `fesetround` and the like set.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct FloatControl {
@@ -21,7 +22,7 @@ struct FloatControl {
 }
 
 impl FloatControl {
-    /// As a process starts.
+    /// The values at process start.
     const INITIAL: FloatControl = FloatControl { mxcsr: 0x1f80, x87: 0x37f };
 
     fn of_running_thread() -> FloatControl {
@@ -40,7 +41,7 @@ impl FloatControl {
 }
 
 impl Context {
-    /// The running thread, somewhere in a call: not to be switched to.
+    /// The running thread, somewhere in a call. Must not be switched to.
     pub fn here() -> Context {
         let fs: usize;
         // SAFETY: the first word of a thread descriptor is its own address.
@@ -50,20 +51,20 @@ impl Context {
 
     pub const NONE: Context = Context { sp: 0, fs: 0, float: FloatControl::INITIAL };
 
-    /// The same place, with the floating-point control of the running thread: a new thread starts
-    /// with its creator's.
+    /// The same context with the floating-point control of the running thread: a new thread
+    /// inherits its creator's.
     pub fn created_here(self) -> Context {
         Context { float: FloatControl::of_running_thread(), ..self }
     }
 
-    /// The top of its stack: all above is in use.
+    /// The top of its stack: everything above is in use.
     pub fn stack(&self) -> usize {
         self.sp
     }
 
     /// The same thread, about to begin `entry` on the stack that ends at `top`.
     pub fn moved_to(&self, top: usize, entry: extern "C" fn() -> !) -> Context {
-        // Six registers, the place to go, and what keeps the stack aligned as a call does.
+        // Six registers, the return address, and padding that aligns the stack as a call does.
         let sp = (top & !15) - 8 * 8;
         // SAFETY: the end of a stack that nobody uses yet.
         unsafe {
@@ -78,7 +79,7 @@ impl Context {
     }
 }
 
-/// Leaves the running thread in `from` and goes on in `to`. Returns when somebody comes back.
+/// Saves the running thread in `from` and continues in `to`. Returns when somebody switches back.
 ///
 /// # Safety
 /// `to` was left by this function or [`park`], on a stack that has not been used since.
@@ -111,11 +112,11 @@ pub unsafe extern "C" fn switch(from: *mut Context, to: *const Context) {
     )
 }
 
-/// Leaves the running thread in `from` and goes on in `then(argument)`, which does not return, on
+/// Saves the running thread in `from` and continues in `then(argument)`, which does not return, on
 /// the stack that ends at `stack`, with the same thread pointer.
 ///
 /// # Safety
-/// The stack is large enough and nobody else's.
+/// The stack is large enough and unused.
 #[unsafe(naked)]
 pub unsafe extern "C" fn park(
     from: *mut Context,
@@ -143,7 +144,7 @@ pub unsafe extern "C" fn park(
     )
 }
 
-/// Goes on in `to` and forgets where it was: the end of an execution.
+/// Continues in `to` without saving the running thread: the end of an execution.
 ///
 /// # Safety
 /// As for [`switch`].
@@ -165,9 +166,9 @@ pub unsafe extern "C" fn jump(to: *const Context) -> ! {
     )
 }
 
-/// Does the kernel let user code change the thread pointer?
+/// True if the kernel lets user code change the thread pointer.
 pub fn is_possible() -> bool {
     const FSGSBASE: libc::c_ulong = 2;
-    // SAFETY: a plain question.
+    // SAFETY: a plain query.
     unsafe { libc::getauxval(libc::AT_HWCAP2) & FSGSBASE != 0 }
 }

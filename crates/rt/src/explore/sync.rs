@@ -1,9 +1,9 @@
-//! What each function that can block does instead: a scheduling point, then the real function that
-//! does not block.
+//! What each function that can block does instead: a scheduling point, then the real function in a
+//! form that does not block.
 //!
-//! The state of a lock or semaphore is the program's own object, changed by the real `try`
-//! functions. Condition variables, barriers and futexes have nothing to try: their waiters are told
-//! ([`Wait::Told`]), and the object itself stays as it is.
+//! The state of a lock or semaphore is the program's own object, which the real `try` functions
+//! change. Condition variables, barriers and futexes have nothing to try: their waiters are told
+//! ([`Wait::Told`]), and the object itself does not change.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
@@ -24,7 +24,7 @@ fn call(real: &Real, object: usize) -> c_int {
     unsafe { core::mem::transmute::<usize, One>(real.get())(object) }
 }
 
-/// A wait may end at this time of this clock, or never.
+/// The time on a clock at which a wait ends, or never.
 #[derive(Clone, Copy)]
 pub struct Until {
     clock: c_int,
@@ -36,25 +36,25 @@ impl Until {
 
     /// SAFETY: null or a time.
     pub unsafe fn new(clock: c_int, at: *const c_void) -> Until {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         let at = unsafe { at.cast::<libc::timespec>().as_ref() };
         Until { clock, at: at.map(nanoseconds) }
     }
 
-    /// So many milliseconds from now; negative: never.
+    /// This many milliseconds from now; negative: never.
     pub fn after_ms(ms: c_int) -> Until {
         Until::after_ns((ms >= 0).then(|| ms as u64 * 1_000_000))
     }
 
     /// SAFETY: null, for never, or a time.
     pub unsafe fn after(time: *const c_void) -> Until {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         Until::after_ns(unsafe { time.cast::<libc::timespec>().as_ref() }.map(nanoseconds))
     }
 
     /// SAFETY: null, for never, or a `timeval`.
     pub unsafe fn after_us(time: *const c_void) -> Until {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         let time = unsafe { time.cast::<libc::timeval>().as_ref() };
         Until::after_ns(time.map(|t| t.tv_sec.max(0) as u64 * 1_000_000_000 + t.tv_usec.max(0) as u64 * 1000))
     }
@@ -64,7 +64,7 @@ impl Until {
         Until { clock, at: time.map(|t| time::shows(clock).saturating_add(t)) }
     }
 
-    /// In time that has passed.
+    /// In virtual time since the start.
     fn due(self) -> Option<u64> {
         self.at.map(|at| at.saturating_sub(time::at_start(self.clock)))
     }
@@ -80,7 +80,7 @@ pub fn nanoseconds(t: &libc::timespec) -> u64 {
     (t.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(t.tv_nsec.max(0) as u64)
 }
 
-/// Waits until the time has come at most.
+/// Waits until this time at most.
 pub(super) fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: usize) -> End {
     let end = wait(o, what, until.due(), breaks, pc);
     if end == End::GaveUp {
@@ -89,7 +89,7 @@ pub(super) fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: us
     end
 }
 
-/// Waits, then tries. True: it gave up.
+/// Waits. True if it timed out.
 fn wait_for(o: Op, what: Wait, until: Until, pc: usize) -> bool {
     if until.at.is_none() {
         point(o, what, pc);
@@ -108,7 +108,7 @@ pub fn mutex_lock(m: usize, until: Until, pc: usize) -> c_int {
         return libc::ETIMEDOUT;
     }
     match call(&MUTEX_TRYLOCK, m) {
-        // Its own: it says so, and does not wait.
+        // The thread owns it: the real function returns an error and does not wait.
         libc::EBUSY if peek::is_error_checking(m) || !state().running => call(&MUTEX_LOCK, m),
         r => r,
     }
@@ -139,7 +139,7 @@ pub fn rwlock(l: usize, write: bool, until: Until, pc: usize) -> c_int {
     };
     let queues = write && state().running && peek::prefers_writers(l);
     if queues {
-        // That a writer has come is seen by readers before it has the lock: a step of its own.
+        // Readers see the arrival of a writer before it has the lock: a separate step.
         point(op(OpKind::TryLock, l, pc), Wait::Nothing, pc);
         if call(real, l) == 0 {
             return 0;
@@ -160,7 +160,7 @@ pub fn try_read(l: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     step(OpKind::TryLock, l, pc, || if peek::is_writer_queueing(l) { libc::EBUSY } else { real() })
 }
 
-/// A step that cannot block, then the real function.
+/// Makes a step that cannot block, then calls the real function.
 pub fn step(kind: OpKind, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     point(op(kind, object, pc), Wait::Nothing, pc);
     real()
@@ -179,7 +179,7 @@ pub fn semaphore_wait(s: usize, until: Until, pc: usize) -> c_int {
 
 static WAITED: AtomicU64 = AtomicU64::new(0);
 
-/// The running thread waits to be told about `object`.
+/// The running thread begins to wait to be told.
 pub(super) fn begin_to_wait(may_wake: bool) {
     let mut s = state();
     let t = s.current_thread_mut();
@@ -193,7 +193,7 @@ fn end_of_wait() {
     s.current_thread_mut().may_wake = false;
 }
 
-/// The threads that wait to be told about `object`, longest first.
+/// The threads that wait to be told about `object`, longest wait first.
 fn waiters(object: usize) -> impl Iterator<Item = usize> {
     let mut from = 0;
     core::iter::from_fn(move || {
@@ -209,7 +209,7 @@ fn waiters(object: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Tells up to `n` waiters of `object`. Which one, where one of several is told, is a choice.
+/// Tells up to `n` waiters of `object`. If one of several is told, which one is a choice.
 pub(super) fn tell(object: usize, n: usize, pc: usize) -> usize {
     let there = waiters(object).count();
     if n == 1 && there > 1 {
@@ -252,7 +252,7 @@ pub(super) fn choose_by(n: usize, o: Op) -> usize {
 
 pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     if !state().running {
-        // One thread, and nobody to signal.
+        // There is one thread, and nobody to signal.
         until.given_up();
         return if until.at.is_some() { libc::ETIMEDOUT } else { 0 };
     }
@@ -265,7 +265,7 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     let gave_up = end == End::GaveUp;
     let for_nothing = state().current_thread_mut().spurious;
     end_of_wait();
-    // A thread that is cancelled runs its clean-up handlers with the mutex.
+    // A cancelled thread runs its clean-up handlers with the mutex held.
     if end != End::Over || for_nothing {
         point(op(OpKind::Lock, m, pc), Wait::Mutex(m), pc);
     }
@@ -275,15 +275,15 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     if gave_up { libc::ETIMEDOUT } else { 0 }
 }
 
-/// The clock of a condition variable's time-outs. Where glibc keeps it differs between versions, so
-/// a variable that has it is looked at once.
+/// The clock of a condition variable's time-outs. Its location differs between versions of glibc,
+/// so a sample variable is examined once.
 pub fn clock_of(c: usize) -> c_int {
     static AT: AtomicUsize = AtomicUsize::new(0);
     const MONOTONIC: u32 = 2;
     const WORDS: usize = size_of::<libc::pthread_cond_t>() / 4;
     let mut at = AT.load(Relaxed);
     if at == 0 {
-        // SAFETY: the C library's functions on fresh objects; these take no lock.
+        // SAFETY: the C library's functions on fresh objects; they take no lock.
         let sample = unsafe {
             let mut attributes = core::mem::zeroed::<libc::pthread_condattr_t>();
             let mut sample = core::mem::zeroed::<libc::pthread_cond_t>();
@@ -400,13 +400,14 @@ pub fn looks_whether_cancelled(pc: usize) {
     state().threads[me].cut_short = super::cancel::is_due(me);
 }
 
-/// Before a call that may wait for the descriptor. False: it is broken off, and has said so.
+/// Before a call that may wait for the descriptor. False if the wait is broken off; then `errno` is
+/// set.
 #[must_use]
 pub fn descriptor(fd: c_int, events: i16, pc: usize) -> bool {
     message(fd, events, 0, pc)
 }
 
-/// The same with the flags of `recv` and `send`.
+/// [`descriptor`] with the flags of `recv` and `send`.
 #[must_use]
 pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     if !state().running || fd == 1 || fd == 2 {
@@ -429,7 +430,7 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     goes_on(wait(uses, what, None, Breaks::Handler, pc))
 }
 
-/// Whether the descriptor is of a regular file, which a call never waits for.
+/// True if the descriptor is of a regular file, which a call never waits for.
 fn is_file(fd: c_int) -> bool {
     // SAFETY: zero is a valid description.
     let mut told = unsafe { core::mem::zeroed::<libc::stat>() };
@@ -438,7 +439,7 @@ fn is_file(fd: c_int) -> bool {
 }
 
 /// Before a call that reads or writes a file. Another descriptor, another stream or a mapping may
-/// stand for the same file, so its place among all steps matters.
+/// refer to the same file, so its place among all steps matters.
 pub fn uses_file(fd: c_int, writes: bool, pc: usize) {
     if fd == 1 || fd == 2 {
         return;
@@ -450,7 +451,7 @@ pub fn uses_file(fd: c_int, writes: bool, pc: usize) {
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
 }
 
-/// Before a call that moves where the descriptor stands, which never waits.
+/// Before a call that moves the descriptor's offset, which never waits.
 #[must_use]
 pub fn moves(fd: c_int, pc: usize) -> bool {
     message(fd, 0, libc::MSG_DONTWAIT, pc)
@@ -463,8 +464,8 @@ fn goes_on(end: End) -> bool {
     end != End::Broken
 }
 
-/// Before a call that may wait for one of several descriptors. False: it is broken off, and has
-/// said so.
+/// Before a call that may wait for one of several descriptors. False if the wait is broken off;
+/// then `errno` is set.
 #[must_use]
 pub fn several(which: Several, waits: bool, until: Until, pc: usize) -> bool {
     if !state().running {
@@ -472,7 +473,7 @@ pub fn several(which: Several, waits: bool, until: Until, pc: usize) -> bool {
     }
     super::retry_with_fork(Outside::PipeOrSocket);
     let what = if waits { Wait::Several(which) } else { Wait::Nothing };
-    // Which channels are meant is not known: related to everything.
+    // Which channels are meant is not known, so the step is dependent on everything.
     goes_on(wait_until(op(OpKind::Other, 0, pc), what, until, Breaks::AnyHandler, pc))
 }
 
@@ -484,7 +485,7 @@ pub fn is_one_ready(which: Several) -> bool {
             sys::syscall(libc::SYS_ppoll, [fds, n, &raw const now as usize, 0, 8, 0]) != 0
         }
         Several::Select(n, sets) => {
-            // It writes its answer where the question was.
+            // `select` overwrites its arguments.
             let mut copies = [[0u8; 128]; 3];
             let mut at = [0usize; 3];
             for ((set, copy), at) in sets.iter().zip(&mut copies).zip(&mut at) {
@@ -507,16 +508,16 @@ pub fn is_ready(fd: c_int, events: i16) -> bool {
     sys::syscall(libc::SYS_ppoll, args) != 0
 }
 
-/// Is the key one of the last two that the running thread has made? Then nobody else knows it yet:
-/// Rust's std makes a second one if the number of the first is 0, and gives the first back.
+/// True if the key is one of the last two that the running thread has made. Then nobody else knows
+/// it yet: Rust's std makes a second one if the number of the first is 0, and deletes the first.
 pub fn is_own_key(key: u32) -> bool {
     state().current_thread().last_keys.contains(&Some(key))
 }
 
-/// Destructors of thread-specific values, which the C library would run at the end of a thread.
+/// Destructors of thread-specific values, which the C library would run when a thread ends.
 const KEYS: usize = 1024;
 static DESTRUCTORS: sys::Shared<[usize; KEYS]> = sys::Shared::new([0; KEYS]);
-/// All keys are below: every thread that ends looks through them.
+/// All keys are below this: every thread that ends goes through them.
 static MOST_KEYS: AtomicUsize = AtomicUsize::new(0);
 
 pub fn key_created(key: u32, destructor: usize) {
@@ -558,7 +559,7 @@ pub fn run_thread_destructors() {
     }
 }
 
-/// The mutexes of a thread that ends: the kernel would mark the robust ones among them.
+/// Marks the robust mutexes of a thread that ends, as the kernel would.
 pub fn abandon_robust_mutexes() {
     const DIED: u32 = 0x4000_0000;
     let current = state().current;
@@ -567,8 +568,8 @@ pub fn abandon_robust_mutexes() {
     if head.is_null() {
         return;
     }
-    // SAFETY: glibc's list of the donor: the first word is the first mutex, the second how far its
-    // lock word is from there; it ends where it began.
+    // SAFETY: glibc's list of the donor. The first word points to the first mutex, the second is
+    // the offset of the lock word; the list is circular.
     unsafe {
         let offset = *head.add(1);
         let mut entry = *head & !1;
@@ -580,7 +581,7 @@ pub fn abandon_robust_mutexes() {
             let word = (entry + offset) as *mut u32;
             if *word & 0x3fff_ffff == me {
                 *word = DIED;
-                // The word is the mutex's first.
+                // The lock word is the first word of the mutex.
                 super::memory::released(word as usize);
             }
             entry = next;

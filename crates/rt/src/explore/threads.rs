@@ -1,10 +1,10 @@
 //! Logical threads.
 //!
-//! Donors are made before the first execution and park themselves at once. A logical thread that is
-//! created takes the next donor; none is used twice in one execution, so that the n-th thread
-//! always has the same stack, the same handle and the same thread-local storage. What a donor does
-//! when it is first switched to is the life of one thread ([`donate`]); it never comes to its end,
-//! because a thread's last step is to switch away.
+//! Donors are made before the first execution and park themselves at once. A new logical thread
+//! takes the next donor. None is used twice in one execution, so the n-th thread always has the
+//! same stack, the same handle and the same thread-local storage. A donor that is first switched to
+//! lives the life of one thread ([`donate`]). It never reaches its end, because a thread's last
+//! step is to switch away.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -27,92 +27,93 @@ use crate::sys;
 pub struct Logical {
     pub context: Context,
     pub wait: Wait,
-    /// When the wait may be given up, in time that has passed; none: never. See `time`.
+    /// When the wait may time out, in virtual time; None: never. See `time`.
     pub due: Option<u64>,
-    /// When it began, and how many yields had been made by then.
+    /// When the wait began, and how many yields had been made by then.
     pub began: u64,
     pub yields_before: u64,
-    /// What had passed by looks at clocks when it last looked itself: see `time`.
+    /// How much time had passed by reading clocks when this thread last read one: see `time`.
     pub looked_at: u64,
     /// It sleeps until then.
     pub sleeps_until: Option<u64>,
-    /// What may break it off.
+    /// What may break off the wait.
     pub breaks: Breaks,
-    /// It was chosen to give up.
+    /// The thread was chosen to time out.
     pub gives_up: bool,
-    /// The wait may end for no reason, and just did.
+    /// Whether the wait may end spuriously, and whether it just did.
     pub may_wake: bool,
     pub spurious: bool,
-    /// What it waited for has come: see [`Wait::Told`].
+    /// What it waited for has happened: see [`Wait::Told`].
     pub told: bool,
     pub ended: bool,
     pub detached: bool,
     pub joined: bool,
-    /// By whom, if that is how it always goes.
+    /// The thread that joined it, if it waited without a time-out.
     pub joiner: Option<usize>,
-    /// C11's start functions give an int.
+    /// C11's start functions return an int.
     pub gives_int: bool,
-    /// What it means to do, and whether its pending step is something else: to give up, to run a
-    /// handler.
+    /// The step that it means to make, and whether its pending step is a different one: a time-out,
+    /// or a handler.
     pub meant: Op,
     pub altered: bool,
     pub role: Role,
     /// The callback that it is to run, and its argument.
     pub job: (usize, usize),
-    /// Where its pending step is.
+    /// The location of its pending step.
     pub pc: usize,
     pub function: usize,
     pub argument: usize,
     pub result: usize,
-    /// As the program knows it.
+    /// The handle that the program knows.
     pub handle: usize,
     pub kernel_id: u32,
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
-    /// Its registers and stack a lap before the last look, and whether they were the same in the
-    /// end.
+    /// A hash of its registers and stack one lap before the last look, and whether it was the same
+    /// in the end.
     pub look_state: u64,
     pub idles: bool,
     pub circle: Circle,
-    /// The frames of the program lie below this.
+    /// The program's frames lie below this.
     pub stack_top: usize,
     /// It has passed a seq_cst fence since its last step.
     pub fenced: bool,
-    /// Signals that it blocks, and that have come.
+    /// The signals that it blocks, and those that have arrived.
     pub mask: u64,
     pub arrived: u64,
-    /// A handler has run since this was last taken back.
+    /// A handler has run since this was last cleared.
     pub handled: bool,
-    /// Handlers that it is in.
+    /// The number of handlers that it is in.
     pub handling: u32,
-    /// The fault that one of them is for, and the stack that they may want.
+    /// The fault that one of them handles, and the stack that handlers may use.
     pub fault: Option<super::faults::Fault>,
     pub handler_stack: super::faults::HandlerStack,
-    /// It was asked to end; it does not want to hear of it; and a wait was broken off for it.
+    /// It was asked to end; cancellation is disabled; and a wait was broken off for it.
     pub cancelled: bool,
     pub never_cancelled: bool,
     pub cut_short: bool,
     /// It may be ended at any moment.
     pub asynchronous: bool,
-    /// Locks of the C library that it holds, in which another would wait for real.
+    /// The number of the C library's locks that it holds, for which another thread would block for
+    /// real.
     pub uninterrupted: i32,
-    /// When it began to wait for [`Wait::Told`]: who waits longest is told first.
+    /// When it began to wait for [`Wait::Told`]: the longest waiter is told first.
     pub since: u64,
-    /// The reader-writer lock at which it waits as a writer, and readers wait for it.
+    /// The reader-writer lock for which it queues as a writer, so that readers wait.
     pub queues_at: usize,
-    /// Where a function of the C library last began to write, in a step of its own.
+    /// Where a function of the C library last began to write, in a separate step.
     pub fills_at: usize,
-    /// Quiet operations since its last step.
+    /// The number of quiet operations since its last step.
     pub quiet: u32,
     /// It is about to end the process, and how many steps it has let others make first.
     pub ends_process: bool,
     pub lets_pass: u32,
-    /// Initialisers that it has begun to run and not come past: it is in them, or they threw.
+    /// Initialisers that it has begun but not passed: it is inside them, or they threw.
     pub initialisers: [usize; 4],
-    /// Its name; empty: it has that of the process. See `names`.
+    /// Its name; empty: that of the process. See `names`.
     pub name: [u8; super::names::LEN],
-    /// The keys for values of threads that it made last.
+    /// The last keys for thread-specific values that it made.
     pub last_keys: [Option<u32>; 2],
 }
 
@@ -174,17 +175,17 @@ impl Logical {
         last_keys: [None; 2],
     };
 
-    /// A thread of a timer that has nothing to do: it keeps no process alive, and is in nobody's
-    /// way.
+    /// True for a timer's thread that has nothing to do: it neither keeps the process alive nor
+    /// disturbs others.
     pub fn is_idle(&self) -> bool {
         matches!(self.wait, Wait::Timer(_) | Wait::Callback)
     }
 }
 
-/// What a logical thread is for.
+/// The purpose of a logical thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The program's own.
+    /// A thread of the program itself.
     Ordinary,
     /// It stands for a timer.
     Timer,
@@ -198,13 +199,13 @@ struct Donor {
     context: Context,
     handle: usize,
     kernel_id: u32,
-    /// Its stack; at the end is its thread-local storage.
+    /// Its stack, which ends with its thread-local storage.
     low: usize,
     top: usize,
-    /// The kernel's list of its robust mutexes. It stays where it is, and to ask each time would
-    /// cost more than to end a thread.
+    /// The kernel's list of its robust mutexes. Its address does not change, and asking each time
+    /// would cost more than ending a thread.
     robust: *const isize,
-    /// A larger stack that it was given once, and its size.
+    /// A larger stack that it was given once: address and size.
     large: (usize, usize),
 }
 
@@ -232,7 +233,7 @@ fn donor(i: usize) -> Handle<Donor> {
 static CREATE: Real = Real::new(c"pthread_create", None);
 type Create = unsafe extern "C" fn(*mut usize, *const c_void, usize, usize) -> c_int;
 
-/// Makes `n` donors, each of which is parked before the next is made.
+/// Makes `n` donors. Each parks before the next is made.
 pub fn make_donors(n: usize) {
     let mask = sys::block_signals();
     let mut made = 0;
@@ -248,8 +249,8 @@ pub fn make_donors(n: usize) {
             break;
         }
         made += 1;
-        // One after the other: each allocates, and the allocator is made for one running thread at
-        // a time.
+        // One after the other: each allocates, and the allocator supports only one running thread
+        // at a time.
         while READY.load(Acquire) < made {
             sys::yield_now();
         }
@@ -262,7 +263,7 @@ pub fn make_donors(n: usize) {
     first.handle = unsafe { libc::pthread_self() } as usize;
 }
 
-/// The list of a logical thread's robust mutexes; null: there is none.
+/// The list of a logical thread's robust mutexes, or null.
 pub fn robust_list(i: usize) -> *const isize {
     match i.checked_sub(1).map(|i| donor(i).robust) {
         Some(list) if !list.is_null() => list,
@@ -287,8 +288,8 @@ pub fn donors() -> usize {
 }
 
 /// The memory of logical thread `i`, which is not the first and has used its stack down to `at`:
-/// the stack with its thread-local storage and its descriptor; of one that has ended, the
-/// descriptor alone.
+/// the stack with its thread-local storage and its descriptor. For an ended thread, only the
+/// descriptor.
 pub fn memory_of(i: usize, at: usize) -> [(usize, usize); 2] {
     const NOTHING: (usize, usize) = (0, 0);
     let (t, d) = (&state().threads[i], donor(i - 1));
@@ -301,17 +302,17 @@ pub fn memory_of(i: usize, at: usize) -> [(usize, usize); 2] {
     } else if (d.large.0..end).contains(&at) {
         [(at, end), descriptor]
     } else {
-        // A stack that the program gave is the program's memory like any other.
+        // A stack provided by the program is ordinary memory of the program.
         [descriptor, NOTHING]
     }
 }
 
-/// How far down the thread, which does not run, has used its stack.
+/// How far down a thread that does not run has used its stack.
 pub fn stack_in_use(i: usize) -> usize {
     state().threads[i].context.stack()
 }
 
-/// The donors' stacks from end to end.
+/// The whole stacks of the donors.
 pub fn whole_stacks() -> impl Iterator<Item = (usize, usize)> {
     (0..donors()).map(|i| (donor(i).low, donor(i).top))
 }
@@ -355,16 +356,16 @@ pub fn live() -> ! {
     end(result)
 }
 
-/// Where unwinding by `pthread_exit` comes to an end: glibc's buffer for clean-up handlers, and
-/// whether it was used.
+/// Where unwinding by `pthread_exit` ends: glibc's buffer for clean-up handlers, and whether it was
+/// used.
 #[repr(C, align(16))]
 struct Bottom {
     words: [usize; 32],
     unwound: usize,
 }
 
-/// Calls `function(argument)`. When it is left by `pthread_exit`, all that lies between is unwound,
-/// as at the bottom of a real thread, and this returns as well.
+/// Calls `function(argument)`. If `pthread_exit` leaves it, everything in between is unwound, as at
+/// the bottom of a real thread, and this returns as well.
 #[unsafe(naked)]
 unsafe extern "C" fn call_with_bottom(function: usize, argument: usize, bottom: *mut Bottom) -> usize {
     core::arch::naked_asm!(
@@ -419,7 +420,8 @@ pub fn end(result: usize) -> ! {
     leave_for_good()
 }
 
-/// The stack of a thread that ends is nobody's from now on. One that the program gave is its own.
+/// The stack of a thread that ends is unused from now on. A stack provided by the program belongs
+/// to the program.
 fn leaves_stack(i: usize) {
     if i == 0 || os_threads::are_used() {
         return;
@@ -432,13 +434,13 @@ fn leaves_stack(i: usize) {
     };
 }
 
-/// What the program's frames can be in, without thread-local storage.
+/// The part of the stack where the program's frames can be, without thread-local storage.
 fn donors_stack(i: usize) -> (usize, usize) {
     let d = donor(i - 1);
     (d.low, d.context.stack())
 }
 
-/// The thread that has ended and on whose stack the address lies.
+/// The ended thread on whose stack the address lies.
 #[inline]
 pub fn ended_with_stack(address: usize) -> Option<usize> {
     let s = state();
@@ -452,7 +454,7 @@ pub fn ended_with_stack(address: usize) -> Option<usize> {
     (1..s.count).find(is_on_stack)
 }
 
-/// The process ends with the last thread.
+/// Ends the process with the last thread.
 pub fn end_process_if_last() {
     let s = state();
     if (0..s.count).all(|i| s.threads[i].ended || s.threads[i].is_idle()) {
@@ -460,7 +462,7 @@ pub fn end_process_if_last() {
     }
 }
 
-/// A new logical thread.
+/// Creates a logical thread.
 pub unsafe fn create(
     handle: *mut usize,
     attributes: *const c_void,
@@ -474,8 +476,8 @@ pub unsafe fn create(
     }
     super::begin(pc);
     if !super::is_on() {
-        // SAFETY: the program's call, passed on. C11's start functions give an int, which is in the
-        // same register.
+        // SAFETY: the program's call, passed on. C11's start functions return an int in the same
+        // register.
         return unsafe {
             core::mem::transmute::<usize, Create>(CREATE.get())(handle, attributes, function, argument)
         };
@@ -515,7 +517,7 @@ pub unsafe fn create(
     0
 }
 
-/// What logical thread `i` runs on: a donor, or a thread of the system's.
+/// What logical thread `i` runs on: a donor, or a system thread.
 unsafe fn body_of(i: usize, attributes: *const c_void) -> Result<(Context, usize, u32), c_int> {
     if os_threads::are_used() {
         // SAFETY: the program's attributes.
@@ -539,7 +541,7 @@ pub fn next_id() -> usize {
     i
 }
 
-/// A thread for a timer, which blocks all signals. Its first step is `first`.
+/// Creates a thread for a timer, which blocks all signals. Its first step is `first`.
 pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: usize) -> usize {
     let i = next_id();
     // SAFETY: no attributes.
@@ -571,8 +573,8 @@ pub fn add(function: usize, argument: usize, role: Role, first: (Op, Wait), pc: 
     i
 }
 
-/// The top of the stack for a new thread, where the donor's will not do: the program gives one, or
-/// asks for more than the donor has. An error is what `pthread_create` returns.
+/// The top of the stack for a new thread, if the donor's does not suffice: the program provides
+/// one, or asks for more than the donor has. An error is what `pthread_create` returns.
 unsafe fn stack_for(mut d: Handle<Donor>, attributes: *const c_void) -> Result<Option<usize>, c_int> {
     // SAFETY: the program's attributes.
     let own = unsafe { own_stack_of(attributes) };
@@ -587,9 +589,9 @@ unsafe fn stack_for(mut d: Handle<Donor>, attributes: *const c_void) -> Result<O
     }
     let size = size.checked_next_multiple_of(4096).and_then(|s| s.checked_add(ROOM)).ok_or(libc::EAGAIN)?;
     if d.large.1 < size {
-        // Kept for the next executions: it is no memory of the program's that is put back.
+        // Kept for the next executions: it is not part of the program's memory that is restored.
         d.large = (sys::try_pages(size).ok_or(libc::EAGAIN)? as usize, size);
-        // What overflows it is to crash, as it would.
+        // An overflow must crash, as it would without raddle.
         sys::protect(d.large.0, 4096, libc::PROT_NONE);
     }
     Ok(Some(d.large.0 + d.large.1))
@@ -598,12 +600,12 @@ unsafe fn stack_for(mut d: Handle<Donor>, attributes: *const c_void) -> Result<O
 /// Room for the runtime on a stack whose size the program chose.
 const ROOM: usize = 128 << 10;
 
-/// The top of the stack that the program gives its new thread, if it does.
+/// The top of the stack that the program provides for its new thread, if it does.
 unsafe fn own_stack_of(attributes: *const c_void) -> Option<usize> {
     let (mut at, mut size) = (core::ptr::null_mut(), 0);
     // SAFETY: the program's attributes.
     let r = unsafe {
-        // glibc keeps whether there is one in a bit of the third word.
+        // A bit of the third word of glibc's structure says whether there is one.
         const HAS_STACK: u32 = 8;
         if attributes.is_null() || *attributes.cast::<u32>().add(2) & HAS_STACK == 0 {
             return None;
@@ -617,12 +619,12 @@ extern "C" fn live_on_own_stack() -> ! {
     live()
 }
 
-/// The kernel's number of the carrier is the first thread's; for the others, the same in every run
-/// is better. Larger than any number that the kernel gives.
+/// Thread numbers of all but the first thread, which has the carrier's kernel number. They are the
+/// same in every run, and larger than any number of the kernel.
 const FIRST_NUMBER: c_int = 1 << 23;
 
-/// The running thread's `gettid`. That of the first thread is the process's, by which programs tell
-/// whether they are in it.
+/// The running thread's `gettid`. That of the first thread equals the process's: programs use this
+/// to tell whether they are in it.
 pub fn number() -> c_int {
     match state().current {
         _ if !super::is_on() => sys::thread_id() as c_int,
@@ -638,7 +640,7 @@ pub fn by_number(number: c_int) -> Option<usize> {
     usize::try_from(number - FIRST_NUMBER).ok().filter(|i| *i > 0 && *i < state().count)
 }
 
-/// What the kernel knows of as the thread or process with this number.
+/// The kernel's number of the thread or process with this number.
 pub fn kernel_number(number: c_int) -> c_int {
     let known = if super::is_on() && number >= FIRST_NUMBER { by_number(number) } else { None };
     known.map_or(number, |i| state().threads[i].kernel_id as c_int)
@@ -649,7 +651,7 @@ pub fn by_handle(handle: usize) -> Option<usize> {
     (0..s.count).rev().find(|i| s.threads[*i].handle == handle)
 }
 
-/// How to wait for a thread's end.
+/// How long to wait for a thread's end.
 #[derive(Clone, Copy)]
 pub enum Patience {
     Endless,
@@ -657,7 +659,7 @@ pub enum Patience {
     None,
 }
 
-/// `None`: the thread is none of ours.
+/// None if raddle does not control the thread.
 pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize, c_int>> {
     let i = by_handle(handle)?;
     let s = state();
@@ -694,13 +696,13 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     let me = s.current;
     let t = &mut s.threads[i];
     t.joined = true;
-    // One who may give up need not have waited.
+    // A thread that may time out need not have waited.
     t.joiner = matches!(patience, Patience::Endless).then_some(me);
     Some(Ok(t.result))
 }
 
-/// Has `by` joined the thread, or one that had joined it, and so on? Then all that it did came
-/// before.
+/// True if `by` has joined the thread, or one that had joined it, and so on. Then everything it did
+/// came before.
 pub fn has_joined(by: usize, thread: usize) -> bool {
     let s = state();
     let mut last = thread;
@@ -722,7 +724,7 @@ pub fn detach(handle: usize) -> Option<c_int> {
     Some(0)
 }
 
-/// The frames of thread `i`, innermost first: its shadow stack is found through its thread pointer.
+/// The frames of thread `i`, innermost first: its thread pointer leads to its shadow stack.
 pub fn frames(i: usize, pc: usize, to: &mut [u64]) -> usize {
     let s = state();
     let here = current();
@@ -730,7 +732,7 @@ pub fn frames(i: usize, pc: usize, to: &mut [u64]) -> usize {
         return here.frames(pc, to);
     }
     if s.threads[i].context.thread_pointer() == 0 {
-        // One of the system's threads that has not begun.
+        // A system thread that has not begun.
         to[0] = pc as u64;
         return 1;
     }

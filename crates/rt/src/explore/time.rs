@@ -1,18 +1,18 @@
-//! Time that passes only when somebody waits for it: a sleep is a step, and the clock moves on by
-//! what was slept.
+//! Virtual time, which passes only when somebody waits for it: a sleep is a step, and advances the
+//! clock by the time slept.
 //!
-//! When a wait with a time-out can give up, and a timer can expire ([`horizon`]):
+//! When a wait may time out, and a timer may expire ([`horizon`]):
 //!
 //! 1. While a thread can go on, no more than [`SLOWEST`] passes between two of its steps. So what
-//!    is due within that time may come at any moment, and what is due later may not: a time-out of
-//!    days does not come between two lines.
-//! 2. Where nobody can go on, time passes until the first of all that is due: a wait, a timer, the
-//!    end of a sleep. What is due within [`SLOWEST`] of that may come too.
-//! 3. A thread that yields [`PATIENCE`] times while another waits may be waiting for that one's
-//!    time-out, which then may come. A thread that polls moves the clock little or not at all.
-//! 4. What has passed because other threads looked at clocks since a thread last did so itself,
-//!    when it made its deadline, does not bring its time-out nearer: a look takes no time, and a
-//!    program may look thousands of times.
+//!    is due within that time may happen at any moment, and what is due later may not: a time-out
+//!    of days does not happen between two lines.
+//! 2. If no thread can go on, time passes until the first thing that is due: a wait, a timer, the
+//!    end of a sleep. What is due within [`SLOWEST`] of that may happen too.
+//! 3. If a thread yields [`PATIENCE`] times while another waits, it may be waiting for that one's
+//!    time-out, which then may happen. A thread that polls advances the clock little or not at all.
+//! 4. Reading a clock takes no real time, and a program may do so thousands of times. So clock
+//!    reads of other threads, since a thread last read a clock itself to compute its deadline, do
+//!    not bring its time-out nearer.
 //!
 //! Deviation: a sleep may end at any moment, however long it is. A program that works until its
 //! main thread has slept for a minute would otherwise have to work for a minute.
@@ -26,17 +26,17 @@ use super::point::point;
 use super::{Wait, cancel, circle, has, hidden, is_running, op, state};
 use crate::sys;
 
-/// What has passed since the process began, in nanoseconds.
+/// Time since the process began, in nanoseconds.
 #[derive(Clone, Copy, Default)]
 pub struct Time {
     pub passed: u64,
     looks: u32,
-    /// How much of it has passed only because clocks were looked at.
+    /// The part that has passed only because clocks were read.
     looked: u64,
 }
 
 impl Time {
-    /// How often a clock was looked at.
+    /// How often a clock was read.
     pub fn looks(&self) -> u32 {
         self.looks
     }
@@ -45,27 +45,27 @@ impl Time {
 /// Less than this passes between two steps of a thread that can go on: tests wait ten seconds for
 /// what never takes so long.
 pub const SLOWEST: u64 = 6_000_000_000;
-/// Yields during a wait after which it may be given up whenever it is due.
+/// The number of yields during a wait after which it may time out, whenever it is due.
 const PATIENCE: u64 = 1000;
 
-/// Until when what is due may come. `awake`: a thread can go on and does not sleep; `first`: what
-/// is due first.
+/// The time up to which due events may happen. `awake`: a thread can go on and does not sleep;
+/// `first`: the earliest event.
 pub fn horizon(awake: bool, first: Option<u64>) -> u64 {
     let passed = state().time.passed;
     let from = if awake { passed } else { first.unwrap_or(0).max(passed) };
     from.saturating_add(SLOWEST - 1)
 }
 
-/// Have others yielded so often since the thread began to wait that this may be what they wait for?
+/// True if others have yielded so often since the thread began to wait that they may wait for it.
 pub fn is_awaited(thread: usize) -> bool {
     let s = state();
     s.yields - s.threads[thread].yields_before >= PATIENCE
 }
 
-/// Each look at a clock moves it a little, and the more the more looks there were: a loop until
-/// some moment comes to its end.
+/// Each read of a clock advances it a little, and more so the more reads there were: a loop until
+/// some point in time ends.
 const LOOK: u64 = 1000;
-/// After so many looks each is twice as long, until it has doubled so often: 16 ms.
+/// After this many reads, each takes twice as long. This doubles at most `DOUBLED` times, to 16 ms.
 const LOOKS: u32 = 64;
 const DOUBLED: u32 = 14;
 
@@ -79,13 +79,13 @@ fn real(clock: libc::c_int) -> u64 {
 }
 
 pub fn prepare() {
-    // A round number: the same in every process of a search would be better still, but certificates
-    // expire.
+    // A round number. The same number in every process of a search would be better still, but
+    // certificates expire.
     REAL_AT_START.store(real(libc::CLOCK_REALTIME) / 1_000_000_000 * 1_000_000_000, Relaxed);
     MONOTONIC_AT_START.store(1_000_000_000_000, Relaxed);
 }
 
-/// What the clock shows.
+/// The time of the clock, read by the program.
 pub fn now(clock: libc::c_int) -> u64 {
     let mut s = state();
     let takes = LOOK << (s.time.looks / LOOKS).min(DOUBLED);
@@ -95,14 +95,15 @@ pub fn now(clock: libc::c_int) -> u64 {
     shows(clock)
 }
 
-/// The same, for a deadline that is to be made of it: no look of the program's.
+/// The time of the clock, for computing a deadline. Does not count as a read by the program.
 pub fn shows(clock: libc::c_int) -> u64 {
     let mut s = state();
     s.current_thread_mut().looked_at = s.time.looked;
     at_start(clock) + s.time.passed
 }
 
-/// May a wait of the thread be given up, which is due then? See rule 4. `awake`: another can go on.
+/// True if a wait of the thread that is due then may time out. See rule 4. `awake`: another thread
+/// can go on.
 pub fn may_come(thread: usize, due: u64, horizon: u64, awake: bool) -> bool {
     let s = state();
     let looked = if awake { s.time.looked.saturating_sub(s.threads[thread].looked_at) } else { 0 };
@@ -113,7 +114,7 @@ pub fn may_come(thread: usize, due: u64, horizon: u64, awake: bool) -> bool {
     comes
 }
 
-/// What the clock showed when the process began.
+/// The time of the clock when the process began.
 pub fn at_start(clock: libc::c_int) -> u64 {
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM | libc::CLOCK_TAI => {
@@ -124,13 +125,14 @@ pub fn at_start(clock: libc::c_int) -> u64 {
     }
 }
 
-/// At least so much has passed.
+/// At least this much time has passed.
 pub fn pass_until(passed: u64) {
     let mut s = state();
     s.time.passed = s.time.passed.max(passed);
 }
 
-/// Sleeps for so long. A handler that runs, or cancellation, ends it early: what is left, then.
+/// Sleeps for this long. A handler or cancellation ends the sleep early; the error is the remaining
+/// time.
 pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
     let until = state().time.passed.saturating_add(nanoseconds);
     if is_running() {
@@ -151,7 +153,7 @@ pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
     Ok(())
 }
 
-/// The thread has given up a wait: the clock shows at least `until` of `clock`.
+/// The thread's wait has timed out: the clock shows at least `until`.
 pub fn reach(clock: libc::c_int, until: u64) {
     let shows = shows(clock);
     state().time.passed += until.saturating_sub(shows);

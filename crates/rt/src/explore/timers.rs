@@ -1,26 +1,25 @@
 //! Timers, in virtual time: `timer_create`, `setitimer`, `alarm`, `timerfd`.
 //!
-//! An armed timer is a logical thread whose pending step is an expiry. Like a time-out this can
-//! come at any moment and rarely does, so it is a reluctant step ([`OpKind::TimeOut`] on the
-//! timer). Chosen, it moves the clock on to when it was due, and then does what the timer is for:
+//! An armed timer is a logical thread whose pending step is an expiry. Like a time-out, this can
+//! happen at any moment and rarely does, so it is a reluctant step ([`OpKind::TimeOut`] on the
+//! timer). If chosen, it advances the clock to when it was due. Then it does what the timer is for:
 //! it lets a thread run the callback, sends the signal, or writes to the eventfd that stands for a
-//! timerfd. Callbacks run in threads of their own, so that two expiries of one timer may overlap; a
-//! thread that has come to the end of a callback takes the next, as a pool would.
+//! timerfd. Callbacks run in their own threads, so that two expiries of one timer may overlap. A
+//! thread that has finished a callback takes the next, as a pool would.
 //!
-//! When a timer can expire ([`first`]):
+//! When a timer may expire ([`first`]):
 //!
 //! 1. Timers expire in the order in which they are due.
-//! 2. One that is due already (somebody slept past it) is a step like any other.
-//! 3. Before that: only as early as a wait may be given up ([`time::horizon`]).
-//! 4. A signal that would end the process is a watchdog, set against hanging: it does not come
-//!    before it is due. Where nobody else can go on there is a deadlock, which is a better word for
-//!    it.
-//! 5. After [`FEW`] expiries ([`MANY`], where nobody else can go on) without a step of the
-//!    program's own threads there are no more: a periodic timer neither goes on for ever nor hides
+//! 2. A timer that is due already (somebody slept past it) is an ordinary step.
+//! 3. Before that, it may expire only as early as a wait may time out ([`time::horizon`]).
+//! 4. A signal that would end the process is a watchdog against hanging: it does not come before it
+//!    is due. If no other thread can go on, there is a deadlock, which is a better description.
+//! 5. After [`FEW`] expiries ([`MANY`] if no other thread can go on) without a step of the
+//!    program's own threads, there are no more: a periodic timer neither goes on for ever nor hides
 //!    a deadlock.
 //!
-//! Deviations: (1) time that the processor spends (`ITIMER_PROF`, CPU clocks) is virtual time too.
-//! (2) A watchdog that is set before the first thread never rings.
+//! Deviations: (1) processor time (`ITIMER_PROF`, CPU clocks) is virtual time too. (2) A watchdog
+//! that is set before the first thread never expires.
 
 use core::ffi::{c_int, c_void};
 
@@ -35,7 +34,7 @@ use crate::handle::Handle;
 use crate::sys;
 
 const MOST: usize = 64;
-/// `ITIMER_REAL`, `ITIMER_VIRTUAL` and `ITIMER_PROF` are the first.
+/// The first ones are `ITIMER_REAL`, `ITIMER_VIRTUAL` and `ITIMER_PROF`.
 const OF_PROCESS: usize = 3;
 
 const FEW: u32 = 3;
@@ -49,7 +48,7 @@ pub enum Notify {
         function: usize,
         value: usize,
     },
-    /// To a thread, or to the process.
+    /// A signal to a thread, or to the process.
     Signal {
         number: c_int,
         value: usize,
@@ -63,10 +62,10 @@ struct Timer {
     used: bool,
     clock: c_int,
     notify: Notify,
-    /// In time that has passed; none: it is not armed.
+    /// In virtual time; None: it is not armed.
     due: Option<u64>,
     interval: u64,
-    /// How often it was set: an expiry that is on its way has come too late when this has changed.
+    /// How often it was set. If this changes, an expiry that is under way is obsolete.
     set: u32,
     overrun: c_int,
     /// The thread that stands for it; 0: none yet.
@@ -86,7 +85,7 @@ impl Timer {
     };
 }
 
-/// When a timer is to expire: first, and then again and again.
+/// When a timer expires: first, and then periodically.
 #[derive(Clone, Copy, Default)]
 pub struct Setting {
     pub first: u64,
@@ -101,12 +100,12 @@ fn timer(n: usize) -> Handle<Timer> {
     unsafe { Handle::new(&raw mut (*TIMERS.get())[n]) }
 }
 
-/// By this the scheduler knows it, and the program.
+/// The name by which the scheduler and the program know the timer.
 fn object(n: usize) -> usize {
     (raddle_explore::TIMERS.start + n as u64 * raddle_explore::TIMER_STEP) as usize
 }
 
-/// The timer that the program means.
+/// The timer with this handle.
 pub fn by_handle(handle: usize) -> Option<usize> {
     (OF_PROCESS..MOST).find(|n| object(*n) == handle && timer(*n).used)
 }
@@ -115,14 +114,14 @@ pub fn by_descriptor(fd: c_int) -> Option<usize> {
     (OF_PROCESS..MOST).find(|n| timer(*n).used && timer(*n).notify == Notify::Descriptor(fd))
 }
 
-/// `timer_create`. What the program knows it by; none: there are too many.
+/// `timer_create`. Returns the timer's handle, or None if there are too many.
 ///
 /// # Safety
 /// `event` is null or the program's `sigevent`.
 pub unsafe fn create(clock: c_int, event: *const c_void, pc: usize) -> Option<usize> {
     begin(pc);
     let n = free()?;
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     let notify = match unsafe { event.cast::<SigEvent>().as_ref() } {
         None => Notify::Signal { number: libc::SIGALRM, value: object(n), to: None },
         Some(e) => match e.notify {
@@ -145,7 +144,7 @@ struct SigEvent {
     value: usize,
     signal: c_int,
     notify: c_int,
-    /// Or the number of a thread.
+    /// The function, or the number of a thread.
     function: usize,
 }
 
@@ -153,7 +152,7 @@ fn free() -> Option<usize> {
     (OF_PROCESS..MOST).find(|n| !timer(*n).used)
 }
 
-/// The thread that stood for the one before stays.
+/// Initialises a timer. It keeps the thread that stood for its predecessor.
 fn claim(n: usize, clock: c_int, notify: Notify) {
     let mut t = timer(n);
     *t = Timer { used: true, clock, notify, thread: t.thread, set: t.set + 1, ..Timer::UNUSED };
@@ -186,7 +185,7 @@ pub fn delete(n: usize, pc: usize) {
     t.set += 1;
 }
 
-/// Arms the timer, or stops it if `new.first` is 0. What was left of it.
+/// Arms the timer, or stops it if `new.first` is 0. Returns the time that was left.
 pub fn set(n: usize, new: Setting, absolute: bool, pc: usize) -> Setting {
     point(op(OpKind::Timer, object(n), pc), Wait::Nothing, pc);
     let before = left(n);
@@ -211,7 +210,7 @@ pub fn set(n: usize, new: Setting, absolute: bool, pc: usize) -> Setting {
     before
 }
 
-/// What was not read of an earlier setting is gone.
+/// Discards unread expiries of an earlier setting.
 fn drain(fd: c_int) {
     let mut count = 0u64;
     if super::sync::is_ready(fd, libc::POLLIN) {
@@ -244,7 +243,7 @@ fn left(n: usize) -> Setting {
     Setting { first, interval: t.interval }
 }
 
-/// `setitimer` and `alarm`: what was left.
+/// `setitimer` and `alarm`. Returns the time that was left.
 pub fn set_of_process(which: usize, new: Setting, pc: usize) -> Setting {
     let number = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF][which];
     if new.first > 0 && !signals::is_fatal(number) {
@@ -260,14 +259,14 @@ pub fn get_of_process(which: usize, pc: usize) -> Setting {
     if timer(which).used { get(which, pc) } else { Setting::default() }
 }
 
-/// A timer that is the next to expire: when, and the thread that stands for it.
+/// The timer that expires next: when, and the thread that stands for it.
 #[derive(Clone, Copy)]
 pub struct First {
     pub due: u64,
     pub thread: usize,
 }
 
-/// The timer that is the next to expire, if it may. `able`: others can go on. See the rules above.
+/// The timer that expires next, if it may. `able`: others can go on. See the rules above.
 pub fn first(able: bool) -> Option<First> {
     let s = state();
     let mut first: Option<(u64, usize)> = None;
@@ -289,7 +288,7 @@ fn is_watchdog(n: usize) -> bool {
     matches!(timer(n).notify, Notify::Signal { number, .. } if signals::is_fatal(number))
 }
 
-/// The life of a timer's thread, which is first switched to when the timer expires.
+/// The life of a timer's thread. It is first switched to when the timer expires.
 extern "C-unwind" fn live(n: usize) -> usize {
     let me = state().current;
     let pc = state().threads[me].pc;
@@ -302,7 +301,8 @@ extern "C-unwind" fn live(n: usize) -> usize {
 fn expire(n: usize, pc: usize) {
     let mut s = state();
     s.current_thread_mut().gives_up = false;
-    // What it does now, not what it waits for, is what keeps a process alive.
+    // The process stays alive because of what the thread does now, not because of what it waited
+    // for.
     s.current_thread_mut().wait = Wait::Nothing;
     s.fruitless += 1;
     memory::acquired(object(n));
@@ -339,7 +339,7 @@ fn expire(n: usize, pc: usize) {
     }
 }
 
-/// Lets a thread run the callback: one that has come to the end of another, or a new one.
+/// Lets a thread run the callback: one that has finished another, or a new one.
 fn call_back(n: usize, set: u32, function: usize, value: usize, pc: usize) {
     let s = state();
     let idle = |i: &usize| !s.threads[*i].ended && s.threads[*i].wait == Wait::Callback;
@@ -361,12 +361,12 @@ fn call_back(n: usize, set: u32, function: usize, value: usize, pc: usize) {
     memory::released(job_of(i));
 }
 
-/// What a callback's thread is told by, as an object of its own.
+/// The object through which a callback's thread gets its job.
 fn job_of(thread: usize) -> usize {
     raddle_explore::TIMERS.end as usize + thread
 }
 
-/// The life of a thread that runs callbacks. One of them may leave it by `pthread_exit`.
+/// The life of a thread that runs callbacks. A callback may leave it by `pthread_exit`.
 extern "C-unwind" fn run_callbacks(_: usize) -> usize {
     loop {
         let s = state();

@@ -1,18 +1,19 @@
-//! Which pages have been written to since the snapshot was taken: a copy of the process tells.
+//! Which pages have been written to since the snapshot was taken. A copy of the process makes this
+//! visible.
 //!
 //! A process and its fork share each page until one of them writes to it. Here the copy does
-//! nothing but exist. So the first write to a page is a page fault, which the kernel counts, and
-//! from then on the page is this process's alone, which `/proc/self/pagemap` says. It is true of
-//! what the kernel itself writes, and costs nothing after the first time. A program may have much
-//! memory when it creates its first thread, and its executions write to little of it: only that is
-//! put back.
+//! nothing but exist. So the first write to a page is a page fault, which the kernel counts. From
+//! then on the page belongs only to this process, and `/proc/self/pagemap` says so. This includes
+//! writes by the kernel itself, and costs nothing after the first time. A program may have much
+//! memory when it creates its first thread, but its executions write to little of it: only that is
+//! restored.
 //!
-//! The copy ends with the process, has no descriptor open, so that nobody waits for it to close
-//! one, and is no child that the program could wait for.
+//! The copy ends with the process. It has no descriptor open, so that nobody waits for it to close
+//! one, and it is not a child that the program could wait for.
 
 use crate::sys;
 
-/// Makes a copy, and gives its number. None: there is none.
+/// Makes a copy and returns its process id, or None if that fails.
 pub fn begin() -> Option<u32> {
     let mask = sys::block_signals();
     let parent = sys::pid();
@@ -28,11 +29,11 @@ pub fn begin() -> Option<u32> {
 /// Ends the copy.
 pub fn end(child: u32) {
     sys::syscall(libc::SYS_kill, [child as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
-    // One that sends no signal is waited for only by who asks for such.
+    // Waiting for a child that sends no signal requires this flag.
     sys::syscall(libc::SYS_wait4, [child as usize, 0, libc::__WCLONE as usize, 0, 0, 0]);
 }
 
-/// The copy's life. All signals are blocked, but for the one that cannot be.
+/// The copy's life. All signals are blocked except the one that cannot be.
 fn stand_by(parent: u32) -> ! {
     sys::syscall(libc::SYS_prctl, [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize, 0, 0, 0, 0]);
     sys::syscall(libc::SYS_close_range, [0, u32::MAX as usize, 0, 0, 0, 0]);
@@ -44,8 +45,7 @@ fn stand_by(parent: u32) -> ! {
     }
 }
 
-/// The page is mapped here and nowhere else, or has been moved out of memory, where it cannot be
-/// told.
+/// True if the page is mapped here and nowhere else, or was swapped out, where one cannot tell.
 pub fn is_written(entry: u64) -> bool {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;

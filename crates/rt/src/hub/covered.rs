@@ -1,7 +1,7 @@
-//! Leaves out the calls of probes that others cover, which the driver has found in the executable.
+//! Removes calls of probes that other probes cover, as the driver has found in the executable.
 //!
-//! The calls become nops before there is a second thread. All of them are compared with the plan
-//! first: if one is not the call that the driver saw (another file of that name, a breakpoint, a
+//! The calls become nops before there is a second thread. All of them are first compared with the
+//! plan: if one is not the call that the driver saw (another file of that name, a breakpoint, a
 //! runtime that is a library), none is touched.
 
 use super::init;
@@ -12,7 +12,7 @@ use raddle_wire::plan::CoveredProbe;
 const PAGE: usize = 4096;
 const READ_EXECUTE: i32 = libc::PROT_READ | libc::PROT_EXEC;
 
-/// The call in memory.
+/// A call in memory.
 #[derive(Clone, Copy)]
 struct Call {
     at: usize,
@@ -31,7 +31,7 @@ impl Call {
         }
     }
 
-    /// Is it there?
+    /// True if the call is there.
     fn is_intact(self) -> bool {
         if self.len != 5 && self.len != 6 {
             return false;
@@ -48,7 +48,7 @@ impl Call {
         self.at + self.len
     }
 
-    /// Becomes one long nop.
+    /// Replaces the call by one long nop.
     fn overwrite(self) {
         const NOPS: [u8; 6] = [0x66, 0x0f, 0x1f, 0x44, 0, 0];
         // SAFETY: the page is writable, and this is the only thread.
@@ -67,7 +67,7 @@ pub fn leave_out(words: &[u64], bias: usize) {
     let mut pages = 0..0;
     for call in calls() {
         if call.end() > pages.end {
-            // Those before are done.
+            // The previous pages are done.
             protect(&pages, READ_EXECUTE);
             pages = call.at & !(PAGE - 1)..call.end().next_multiple_of(PAGE);
             if !protect(&pages, READ_EXECUTE | libc::PROT_WRITE) {

@@ -10,7 +10,7 @@ use raddle_wire::record::Record;
 
 type Text = unsafe extern "C" fn() -> *const c_char;
 
-// Weak: null where the program does not define them. Rust has no stable word for that.
+// Weak symbols are null if the program does not define them. Rust has no stable syntax for them.
 core::arch::global_asm!(
     ".weak __tsan_default_options",
     ".weak __tsan_default_suppressions",
@@ -45,7 +45,7 @@ fn text(function: Option<Text>) -> &'static [u8] {
     }
 }
 
-/// Once in a process, from a constructor of the program's: its own code may run.
+/// Called once in a process, from a constructor of the program: its own code may run.
 pub fn tell() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if mode() != Mode::Detect || TOLD.swap(true, Relaxed) {

@@ -194,7 +194,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
     }
-    // Where each access counts, each probe does.
+    // If each access counts, so does each probe.
     let detects = !detect::settings().owners && config.history < 2;
     if detects && !has(flag::DELAYS) && !has(flag::TRACED) {
         plan::leave_out_covered();
@@ -280,7 +280,7 @@ fn log_command() {
     log::write(&Record::Command { words, environment, folder });
 }
 
-/// The strings of a null-terminated list, which lie one behind the other.
+/// The strings of a null-terminated list, which are adjacent.
 ///
 /// # Safety
 /// The kernel made the list, and nobody has written to its strings.

@@ -18,7 +18,7 @@ static WORDS: AtomicUsize = AtomicUsize::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The load bias: what to add to an address of the file.
 static BIAS: AtomicUsize = AtomicUsize::new(0);
-/// Each atomic operation asks, and most plans only have probes to leave out.
+/// Each atomic operation reads this, and most plans only have probes to leave out.
 static HAS_SITES: AtomicBool = AtomicBool::new(false);
 
 fn plan() -> Option<Plan<'static>> {
@@ -65,7 +65,7 @@ pub fn ask(bias: usize) {
     log::mark_without_plan();
 }
 
-/// Makes nops of the probes that others cover. Before there is a second thread.
+/// Replaces covered probes by nops. Must be called before there is a second thread.
 pub fn leave_out_covered() {
     if let Some(plan) = plan() {
         covered::leave_out(plan.covered, BIAS.load(Relaxed));

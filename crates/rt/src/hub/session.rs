@@ -175,7 +175,7 @@ pub fn remember(environment: *const *const c_char) {
     }
 }
 
-/// Maps the config page. None: there is none, or it has another version.
+/// Maps the config page. None if there is none, or if it has another version.
 pub fn config() -> Option<&'static Config> {
     let mut path = Path::new(dir());
     path.push(raddle_wire::CONFIG.as_bytes());

@@ -1,14 +1,13 @@
 //! What a function of the C library does to its caller's memory, for functions that do nothing
 //! else.
 //!
-//! Most of the C library only reads and writes what it is handed. Such a function is one entry of a
+//! Most of the C library only reads and writes what it is given. Such a function is one entry of a
 //! table: [`looks!`] for one that reads and returns a result ([`strlen`](super::string)),
-//! [`accesses!`] for all others. An entry says which bytes, never more than the function must
-//! touch, and holds in each mode: the detector checks the bytes, a recorded run records them, an
-//! explored program meets its points there.
+//! [`accesses!`] for all others. An entry says which bytes the function touches, never more than it
+//! must. It applies in each mode: the detector checks the bytes, a recorded run records them, and
+//! an explored program has its scheduling points there.
 //!
-//! Calls from code that is not instrumented are passed on unseen: how such code synchronises is not
-//! known.
+//! Calls from uninstrumented code are passed on unseen: it is not known how such code synchronises.
 
 use core::ffi::{c_char, c_int};
 
@@ -33,7 +32,7 @@ fn is_output(file: *mut core::ffi::c_void) -> bool {
     unsafe { [stdout, stderr] }.contains(&file)
 }
 
-/// The object that stands for a name of a file, where no memory of the target lies.
+/// The object that stands for a file name, at an address where the target has no memory.
 unsafe fn name(path: Text) -> usize {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     // SAFETY: the caller's string.
@@ -51,8 +50,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// The call changes what lies outside of memory, such as a folder: an explored execution can
-    /// not undo that.
+    /// The call changes state outside memory, such as a folder. An explored execution cannot undo
+    /// that.
     pub fn changes_outside(&self) {
         explore::changes_outside(self.pc);
     }
@@ -64,12 +63,12 @@ impl Call {
         }
     }
 
-    /// The call changes what the process has for itself outside of memory, such as its limits.
+    /// The call changes state of the process outside memory, such as its limits.
     pub fn changes_process(&self) {
         explore::changes_process(self.pc);
     }
 
-    /// Before the call reads a file at a given place, or writes there.
+    /// Before the call reads or writes a file at a given offset.
     pub fn uses_file(&self, fd: c_int, writes: bool) {
         if explore::is_running() {
             explore::sync::uses_file(fd, writes, self.pc);
@@ -83,15 +82,15 @@ impl Call {
         }
     }
 
-    /// The function keeps something from call to call, such as what `rand` gives next: in an
-    /// explored program its order is a choice.
+    /// The function keeps state between calls, such as the next result of `rand`: in an explored
+    /// program the order of calls is a choice.
     pub fn keeps_state(&mut self) {
         if self.judged {
             explore::keeps_state(self.pc);
         }
     }
 
-    /// The call has written to memory of the library's own, which it hands out to every thread.
+    /// The call has written to the library's own memory, which it hands out to every thread.
     pub fn wrote_own<T>(&mut self, p: *const T, n: usize) {
         if !self.judged || p.is_null() {
         } else if explore::is_on() {
@@ -101,8 +100,8 @@ impl Call {
         }
     }
 
-    /// The call looks into the environment, as `getenv` does, or changes it. The C library guards
-    /// neither what `getenv` hands out nor the list that it walks.
+    /// The call reads the environment, as `getenv` does, or changes it. The C library guards
+    /// neither what `getenv` returns nor the list that it walks.
     pub fn uses_environment(&mut self, changes: bool) {
         self.keeps_state();
         if self.judged && mode() == Mode::Detect {
@@ -111,7 +110,7 @@ impl Call {
         }
     }
 
-    /// The call uses an object of the C library's that another call frees: see [`misuse`].
+    /// The call uses an object of the C library that another call frees: see [`misuse`].
     fn uses_object(&mut self, object: *mut core::ffi::c_void) {
         if !object.is_null() && mode() == Mode::Detect {
             misuse::used(&mut self.t, object as usize, self.pc);
@@ -131,9 +130,9 @@ impl Call {
         self.uses_object(folder);
     }
 
-    /// Before the call makes, moves or removes the file of this name. Whoever then finds that it is
-    /// there, or gone, comes after: files that say by being there that something is done, and files
-    /// that serve as locks.
+    /// Before the call makes, moves or removes the file of this name. Whoever then finds that it
+    /// exists, or is gone, comes after. This covers files whose existence says that something is
+    /// done, and lock files.
     pub unsafe fn changes_name(&mut self, path: Text) {
         if self.judged && !path.is_null() && mode() == Mode::Detect {
             // SAFETY: the caller's string.
@@ -149,7 +148,7 @@ impl Call {
         }
     }
 
-    /// Before a stream is read or moved, if it is none of those for output.
+    /// Before a stream is read or moved, unless it is one for output.
     pub fn uses_stream(&mut self, file: *mut core::ffi::c_void) {
         if !self.judged || file.is_null() || is_output(file) {
         } else if explore::is_on() {
@@ -159,7 +158,7 @@ impl Call {
         }
     }
 
-    /// Before a stream is written to, if it is none of those for output.
+    /// Before a stream is written to, unless it is one for output.
     pub fn fills_stream(&mut self, file: *mut core::ffi::c_void) {
         if !self.judged || is_output(file) {
         } else if explore::is_on() {
@@ -174,7 +173,7 @@ impl Call {
         Call { t, pc, judged: modules::is_judged(pc) }
     }
 
-    /// Is anything of it of interest? If not, no length needs to be found.
+    /// False if the call is of no interest, so that no length needs to be computed.
     #[inline]
     pub fn is_judged(&self) -> bool {
         self.judged
@@ -216,8 +215,8 @@ impl Call {
         self.writes(p, size_of::<T>());
     }
 
-    /// Before the call writes to `p`, nobody knows how much: in an explored program this may be a
-    /// point.
+    /// Before the call writes an unknown number of bytes to `p`: in an explored program this may be
+    /// a scheduling point.
     #[inline]
     pub fn fills<T>(&mut self, p: *const T) {
         if self.judged && explore::is_on() && !p.is_null() {
@@ -225,7 +224,7 @@ impl Call {
         }
     }
 
-    /// The call has written `n` bytes. If the detector has not seen it coming, it sees it now.
+    /// The call has written `n` bytes. If the detector did not see this coming, it sees it now.
     #[inline]
     pub fn wrote<T>(&mut self, p: *const T, n: usize) {
         if !self.judged || n == 0 || p.is_null() {
@@ -256,7 +255,7 @@ impl Call {
         }
     }
 
-    /// The call has read `n` bytes, which could not be known before.
+    /// The call has read `n` bytes, which was not known before.
     #[inline]
     pub fn has_read<T>(&mut self, p: *const T, n: usize) {
         if !self.judged || n == 0 || p.is_null() {
@@ -267,7 +266,7 @@ impl Call {
         }
     }
 
-    /// Before the call reads a string with its zero, whose length is returned.
+    /// Before the call reads a string with its zero. Returns its length.
     pub unsafe fn text(&mut self, s: Text) -> usize {
         if !self.judged || s.is_null() {
             return 0;
@@ -278,7 +277,7 @@ impl Call {
         n
     }
 
-    /// Before the call reads a string, and not behind its first `most` characters.
+    /// Before the call reads a string, at most its first `most` characters.
     pub unsafe fn text_within(&mut self, s: Text, most: usize) -> usize {
         if !self.judged || s.is_null() {
             return 0;
@@ -310,10 +309,10 @@ pub unsafe fn length(s: Text) -> usize {
     unsafe { length_within(s, usize::MAX) }
 }
 
-/// No more than `most` characters are looked at.
+/// Looks at no more than `most` characters.
 pub unsafe fn length_within(s: Text, most: usize) -> usize {
     let mut n = 0;
-    // SAFETY: within the caller's bound, and not behind the zero.
+    // SAFETY: within the caller's bound, and not past the zero.
     while n < most && unsafe { *s.add(n) } != 0 {
         n += 1;
     }
@@ -329,8 +328,8 @@ pub unsafe fn wide_length_within(s: Wide, most: usize) -> usize {
     n
 }
 
-/// `fn NAME(ARGUMENTS) -> RESULT, |c, r| { … }`: a function that reads, and changes nothing. Once
-/// the result `r` is known, so is how far it has looked; `c` is the [`Call`].
+/// `fn NAME(ARGUMENTS) -> RESULT, |c, r| { … }`: a function that reads and changes nothing. The
+/// result `r` tells how far it has looked; `c` is the [`Call`].
 macro_rules! looks {
     ($(fn $name:ident($($a:ident: $ty:ty),* $(,)?) -> $r:ty, |$c:ident, $result:ident| $reads:block)*) => {
         $crate::interpose::interpose! {$(
@@ -346,7 +345,7 @@ macro_rules! looks {
                     return $result;
                 }
                 $reads
-                // Others may have run at the points among these reads.
+                // Others may have run at the scheduling points of these reads.
                 real($($a),*)
             }
         )*}
@@ -355,7 +354,8 @@ macro_rules! looks {
 pub(crate) use looks;
 
 /// `fn NAME(ARGUMENTS) -> RESULT, |c| { before } then |r| { after }`: what the call is about to
-/// read and write, and what it has, now that its result `r` is known; `c` is the [`Call`].
+/// read and write, and what it has read and written, now that its result `r` is known; `c` is the
+/// [`Call`].
 macro_rules! accesses {
     ($($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?, |$c:ident| { $($before:tt)* }
        $(then |$result:ident| $after:block)?)*) => {

@@ -1,4 +1,4 @@
-//! Allocation. The allocator stays glibc's, under its own names.
+//! Allocation. The allocator remains glibc's, under its own names.
 
 use core::ffi::{c_int, c_void};
 
@@ -12,7 +12,7 @@ use crate::trace;
 
 type Pointer = *mut c_void;
 
-/// A block was handed out.
+/// A block was allocated.
 pub fn allocated(mut t: Current, p: Pointer, pc: usize) -> Pointer {
     if p.is_null() || !is_active() || trace::is_ordinary() {
         return p;
@@ -21,19 +21,19 @@ pub fn allocated(mut t: Current, p: Pointer, pc: usize) -> Pointer {
     flush::if_requested();
     let stack = if t.known && settings().history > 0 { depot::current(&t, pc) } else { 0 };
     heap::allocated(p as usize, t.id(), stack);
-    // All of the block, not only what was asked for: that is what `free` will look at.
+    // The whole block, not only what was asked for: `free` looks at all of it.
     // SAFETY: just allocated.
     let n = unsafe { sys::block_size(p) };
     if modules::is_judged(pc) {
         range::fresh(&mut t, p as usize, n.max(1), pc);
     } else {
-        // A library's own: how it hands the block on to another thread may be invisible.
+        // A library's own block: it may pass the block to another thread invisibly.
         range::clear(p as usize, n.max(1));
     }
     p
 }
 
-/// A block is about to be given back.
+/// A block is about to be freed.
 pub fn freeing(mut t: Current, p: Pointer, pc: usize) {
     if p.is_null() || !is_active() {
         return;
@@ -56,23 +56,23 @@ pub fn freeing(mut t: Current, p: Pointer, pc: usize) {
     }
 }
 
-/// The C library gets a block back.
+/// Returns a block to the C library.
 fn give_back(p: usize) {
-    // SAFETY: a block that the program has freed, and that no longer waits.
+    // SAFETY: a block that the program has freed, and that is no longer in quarantine.
     unsafe { __libc_free(p as Pointer) }
 }
 
-/// A block of the program's is freed, and kept aside if it can be.
+/// Frees a block of the program, and quarantines it if possible.
 unsafe fn release(p: Pointer, pc: usize) {
     if p.is_null() || !is_active() {
         return give_back(p as usize);
     }
     let (mut t, at) = (current(), p as usize);
-    // What is known of a block that was allocated long ago is in no cache; it is wanted further
-    // down.
+    // The information about a block that was allocated long ago is in no cache; it is needed below.
     heap::prefetch(at);
     if range::is_marked_freed(at) && heap::is_freed(at) && quarantine::take_back(at) {
-        // Freed twice: the detector says where, then the C library sees both and ends the process.
+        // Freed twice: the detector reports where, then the C library sees both frees and ends the
+        // process.
         freed_again(t, at, pc);
         heap::freed(at);
         give_back(at);
@@ -82,7 +82,7 @@ unsafe fn release(p: Pointer, pc: usize) {
     // SAFETY: the program's block.
     let n = unsafe { sys::block_size(p) };
     if mode() == Mode::Detect && n <= quarantine::LARGEST && modules::is_instrumented(pc) {
-        // Before it is kept: another thread may give it back at any moment behind that.
+        // Mark it first: once it is in quarantine, another thread may release it at any moment.
         range::mark_freed(&t, at, n);
         if quarantine::keep(&mut t, at, n, give_back) {
             return;
@@ -131,7 +131,7 @@ pub unsafe fn aligned(align: usize, n: usize, pc: usize) -> Pointer {
     allocated(current(), unsafe { __libc_memalign(align, n) }, pc)
 }
 
-/// A block that does not fit moves, so that the old one can be kept aside.
+/// Moves a block that does not fit, so that the old one can be quarantined.
 unsafe fn moved(p: Pointer, old: usize, n: usize, pc: usize) -> Pointer {
     // SAFETY: both blocks are as long as the old one.
     unsafe {
@@ -144,8 +144,8 @@ unsafe fn moved(p: Pointer, old: usize, n: usize, pc: usize) -> Pointer {
     }
 }
 
-/// The old block counts as freed before the real function can give it to somebody else, and what
-/// comes back as new.
+/// The old block counts as freed before the real function can give it to another thread, and the
+/// returned block counts as new.
 unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     if explore::is_on() {
         return if p.is_null() {
@@ -157,7 +157,7 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     let mut t = current();
     handlers::allocates(&mut t, pc);
     if explore::heap::is_ours(p as usize) {
-        // A child of an explored process, with a block of its parent's.
+        // A child of an explored process, with a block of its parent.
         // SAFETY: both blocks are that long.
         return unsafe {
             let new = __libc_malloc(n);
@@ -188,7 +188,7 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
     allocated(t, new, pc)
 }
 
-/// Exports the entry of an allocation function, which leaves the caller's address with the thread.
+/// Exports the entry of an allocation function, which stores the caller's address in the thread.
 macro_rules! export {
     ($($name:ident($($a:ident: $ty:ty),*) $(-> $r:ty)? $body:block)*) => {$(
         const _: () = {

@@ -1,10 +1,10 @@
 //! `std::promise::set_value_at_thread_exit` and `std::packaged_task::make_ready_at_thread_exit`.
 //!
-//! The value is stored at once, by code of headers, which is instrumented. It becomes ready when
-//! the thread ends, after the destructors of its thread-local variables, by code of libstdc++,
-//! which is not: an entry of a list, with a function that stores the status and wakes who waits.
-//! Whoever gets the value loads that status in instrumented code. So the entry's function is
-//! replaced by one that makes the store known and then calls the library's own.
+//! The value is stored at once, by header code, which is instrumented. It becomes ready when the
+//! thread ends, after the destructors of its thread-local variables. That happens in libstdc++,
+//! which is not instrumented: a list entry has a function that stores the status and wakes the
+//! waiters. Whoever gets the value loads that status in instrumented code. So the entry's function
+//! is replaced by one that makes the store known and then calls the library's own.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -34,7 +34,7 @@ struct State {
     status: u32,
 }
 
-/// How many own the state, in front of `std::shared_ptr`'s own deleter.
+/// The reference count of the state, in front of `std::shared_ptr`'s own deleter.
 #[repr(C)]
 struct Owners {
     table: usize,
@@ -66,14 +66,14 @@ unsafe fn stand_in(entry: *mut Entry) {
 }
 
 unsafe extern "C-unwind" fn makes_ready(entry: *mut Entry) {
-    // SAFETY: the entry is whole until this returns. Its owners' count outlives it.
+    // SAFETY: the entry is intact until this returns. Its owners' count outlives it.
     unsafe {
         let Entry { state, owners, .. } = entry.read();
         let status = &raw const (*state).status;
         if explore::is_on() {
             stores(status, &raw mut (*owners).strong);
         } else if is_active() && current().known {
-            // A state that is gone already is not looked at.
+            // A state that is already gone is not accessed.
             sync::release(current(), status as usize);
         }
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(*mut Entry)>(MAKES_READY.load(Relaxed))(
@@ -82,11 +82,12 @@ unsafe extern "C-unwind" fn makes_ready(entry: *mut Entry) {
     }
 }
 
-/// The step of the store, which the library then does. The state is owned meanwhile. Nobody else
-/// runs when it is given up: if that was the last owner, the state stays, as the way to end it is
-/// the library's.
+/// Makes the step of the store, which the library then performs. Owns the state meanwhile. Nobody
+/// else runs when this reference is given up. If it was the last one, the state leaks, since only
+/// the library knows how to destroy it.
 unsafe fn stores(status: *const u32, strong: *mut c_int) {
-    // SAFETY: the count is there as long as the entry; the state as long as it is not zero.
+    // SAFETY: the count exists as long as the entry; the state exists as long as the count is not
+    // zero.
     unsafe {
         if strong.is_null() || *strong == 0 {
             return;

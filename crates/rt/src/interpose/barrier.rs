@@ -1,5 +1,5 @@
-//! Barriers: all that was done before by any of the threads happened before all that is done after
-//! by any.
+//! Barriers: everything that any of the threads did before happens before everything that any does
+//! after.
 
 use core::ffi::{c_int, c_void};
 

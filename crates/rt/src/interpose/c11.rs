@@ -11,7 +11,7 @@ use raddle_wire::record::LockKind;
 /// `thrd_success`
 const SUCCESS: c_int = 0;
 
-/// C11's word for an error number.
+/// Translates an error number into C11's result.
 fn c11(error: c_int) -> c_int {
     const BUSY: c_int = 1;
     const ERROR: c_int = 2;

@@ -1,37 +1,38 @@
-//! The place of a call that the C++ library makes for the program. `std::thread` starts and joins
-//! threads in code of the library, which is not instrumented: its address says nothing to the
-//! reader of a report, and the shadow call stack does not know where the program called it.
+//! The site of a call that the C++ library makes for the program. `std::thread` starts and joins
+//! threads in library code, which is not instrumented. Its address means nothing to the reader of a
+//! report, and the shadow call stack does not know where the program called it.
 
 use crate::detect::thread::Thread;
 use crate::explore::called_imports;
 use crate::hub::modules;
 use crate::sys;
 
-/// How many words the frame of one of the library's functions has at most, with its return address.
+/// The maximum number of words in the frame of a library function, with its return address.
 const FRAME: usize = 8;
 
 const PAGE: usize = 4096;
 
-/// How many bytes behind its beginning one of the library's functions calls the C library at most.
+/// The maximum offset at which a library function calls the C library.
 const FUNCTION: usize = 512;
 
-/// Where the program called the function of the C++ library that has called the interposed function
-/// which runs now and returns to `pc`. `pc` itself if it is not in the C++ library, or if that is
-/// not certain. To be asked before anything else that is interposed is called.
+/// Where the program called the function of the C++ library that called the running interposed
+/// function, which returns to `pc`. Returns `pc` itself if it is not in the C++ library, or if this
+/// is not certain. Must be called before any other interposed function.
 pub fn in_program(t: &Thread, pc: usize) -> usize {
     if !modules::is_of_cxx_library(pc) {
         return pc;
     }
     let slot = t.kept[0] as *const usize;
-    // A program may have made the stack itself, and nothing may be readable above it.
+    // A program may have made the stack itself, and the memory above it may be unreadable.
     let in_page = (PAGE - t.kept[0] % PAGE) / size_of::<usize>();
     let words = if in_page < FRAME && !is_readable(slot.wrapping_add(in_page)) { in_page } else { FRAME };
-    // SAFETY: the return address of the running call, and what is above it and can be read.
+    // SAFETY: the return address of the running call, and readable memory above it.
     let above = |words: usize| unsafe { *slot.add(words) };
     if above(0) != pc {
         return pc;
     }
-    // Words that earlier calls left in the frame are told apart by the function that was called.
+    // The function that was called distinguishes the return address from words that earlier calls
+    // left in the frame.
     let is_inside = |function: usize| function <= pc && pc - function < FUNCTION;
     let is_caller = |word: &usize| {
         modules::is_instrumented(*word)
@@ -40,7 +41,7 @@ pub fn in_program(t: &Thread, pc: usize) -> usize {
     (1..words).map(above).find(is_caller).unwrap_or(pc)
 }
 
-/// Whether there is a word to be read. The kernel is asked, since a look would be a fault.
+/// True if the word can be read. Asks the kernel, since an access could fault.
 fn is_readable(word: *const usize) -> bool {
     let mut value = 0_usize;
     let to = libc::iovec { iov_base: (&raw mut value).cast(), iov_len: size_of::<usize>() };
@@ -50,11 +51,11 @@ fn is_readable(word: *const usize) -> bool {
     sys::syscall(libc::SYS_process_vm_readv, args) as usize == size_of::<usize>()
 }
 
-/// The function that the call before `pc` calls through the procedure linkage table, or through the
-/// global offset table without it.
+/// The function that the call before `pc` calls, through the procedure linkage table or directly
+/// through the global offset table.
 fn called(pc: usize) -> Option<usize> {
     const JUMP: &[u8] = &[0xff, 0x25];
-    // SAFETY: `pc` is in the code of a loaded module, behind a call or at least in its text, which
+    // SAFETY: `pc` is in the code of a loaded module, after a call or at least in its text, which
     // does not begin with it; a table's entry has the 16 bytes.
     unsafe {
         let before = core::slice::from_raw_parts((pc - 6) as *const u8, 6);

@@ -1,4 +1,4 @@
-//! Cancellation, which matters only to a program that is explored.
+//! Cancellation, which matters only in an explored program.
 
 use core::ffi::c_int;
 

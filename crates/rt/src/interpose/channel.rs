@@ -1,18 +1,18 @@
-//! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd
-//! happened before what is done by whoever reads it.
+//! Synchronisation through descriptors: what is written into a pipe, a socket or an eventfd happens
+//! before what its reader does.
 //!
-//! A descriptor has a **channel**: the two ends of a socket pair share one, duplicates inherit it,
-//! and all sockets that were connected or accepted share a single one, since which end talks to
-//! which is not known. The ends of a pipe have one inode, which is their channel. So it is told of
-//! any descriptor, however the program came by it: opened by name, duplicated, closed and made anew
-//! by a FILE, received through a socket ([`found`]). Waiting for readiness (`poll`, `select`,
-//! `epoll_wait`) may be all that a program does, so each write into a channel is also released to
+//! A descriptor has a **channel**. The two ends of a socket pair share one, and duplicates inherit
+//! it. All sockets that were connected or accepted share a single one, since it is not known which
+//! end talks to which. The ends of a pipe have one inode, which is their channel. So the channel is
+//! known for any descriptor, however the program got it: opened by name, duplicated, closed and
+//! made anew by a FILE, received through a socket ([`found`]). A program may only wait for
+//! readiness (`poll`, `select`, `epoll_wait`), so each write into a channel is also released to
 //! everyone who waits.
 //!
-//! A file is a channel too, known by its inode: whoever reads what was written, through whichever
+//! A file is a channel too, known by its inode: whoever reads what was written, through any
 //! descriptor, comes after the writer. Writers alone are not ordered, nor are readers. `flock`, and
 //! locks of an open file (`F_OFD_SETLK`), order by the same inode; those of `fcntl` and `lockf`
-//! belong to the process and keep no two threads apart.
+//! belong to the process and exclude no two threads.
 
 use core::ffi::{c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
@@ -32,25 +32,24 @@ pub(super) const READINESS: u32 = 2;
 /// Terminals, and what the kernel has no better name for.
 pub(super) const OTHERS: u32 = 3;
 pub(super) const SIGNALS: u32 = 4;
-/// Channels of queues and semaphores that have ids of their own, and of inodes.
+/// Channels of queues and semaphores that have their own ids, and of inodes.
 pub const BY_ID: u32 = 1 << 30;
 pub(super) const BY_INODE: u32 = 1 << 31;
-/// Inodes of files. Noted with the descriptor until it is closed or replaced, so that the kernel is
-/// asked once, and not for each line that is read.
+/// Inodes of files. These are stored with the descriptor until it is closed or replaced, so that
+/// the kernel is asked once, not for each line read.
 const FILES: u32 = BY_INODE | BY_ID;
 
 pub(super) fn is_file(channel: u32) -> bool {
     channel & FILES == FILES
 }
 
-/// The object that stands for the channel of a descriptor while the program is explored; 0: it has
-/// none.
+/// The object that stands for a descriptor's channel while the program is explored; 0: none.
 pub fn channel_of(fd: c_int) -> usize {
     let channel = channel(fd);
     if channel == 0 || is_file(channel) { 0 } else { key(channel) }
 }
 
-/// What those who wait for any of several descriptors come after.
+/// The object for waits for any of several descriptors.
 pub const ANY_READY: usize = key(READINESS);
 
 /// While the program is explored, a call that is no step has told the other end something.
@@ -62,7 +61,7 @@ pub(super) fn told(fd: c_int) {
     }
 }
 
-/// Keys of channels lie where no memory of the target does.
+/// Keys of channels lie where the target has no memory.
 pub(super) const fn key(channel: u32) -> usize {
     0x4000_0000_0000 + channel as usize * 16
 }
@@ -74,14 +73,14 @@ pub(super) fn channel(fd: c_int) -> u32 {
     }
 }
 
-/// The channel of a descriptor that was not seen to be made. Asked anew each time, since the number
-/// may stand for something else by now; only what is a file stays one until it is closed or
+/// The channel of a descriptor whose creation was not seen. This is looked up anew each time, since
+/// the number may refer to something else by now. Only a file stays one until it is closed or
 /// replaced. 0: a device that tells nobody anything.
 fn found(fd: c_int) -> u32 {
     if is_output(fd) {
         return 0;
     }
-    // SAFETY: zeros are a valid one, and the kernel fills it in.
+    // SAFETY: all zero is a valid value, and the kernel fills it in.
     let mut file: libc::stat = unsafe { core::mem::zeroed() };
     if sys::syscall(libc::SYS_fstat, [fd as usize, &raw mut file as usize, 0, 0, 0, 0]) < 0 {
         return 0;
@@ -106,13 +105,13 @@ fn mixed(file: &libc::stat) -> u32 {
     ((file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34) as u32
 }
 
-/// Standard output and error lead out of the process, unless it has put another descriptor in their
-/// place: a release for each line would only wear out epochs.
+/// Standard output and error lead out of the process, unless it has replaced them by another
+/// descriptor: a release for each line would only wear out epochs.
 pub(super) fn is_output(fd: c_int) -> bool {
     matches!(fd, 1 | 2)
 }
 
-/// Something has been put into a queue of the kernel's, or taken out.
+/// Something was put into a queue of the kernel, or taken out.
 pub fn put(t: Current, channel: u32) {
     sync::release(t, key(channel));
 }
@@ -121,7 +120,7 @@ pub fn taken(t: Current, channel: u32) {
     sync::acquire(t, key(channel));
 }
 
-/// A signal is sent, which a descriptor may tell of.
+/// A signal is sent, which a descriptor may report.
 pub fn signal_sent(t: Current) {
     put(t, SIGNALS);
     put(t, READINESS);
@@ -133,20 +132,20 @@ pub(super) fn set_channel(fd: c_int, channel: u32) {
     }
 }
 
-/// Does an order come through this descriptor by way of whoever has the other end?
+/// True if order may come through this descriptor by way of whoever has the other end.
 pub(super) fn goes_through_others(fd: c_int) -> bool {
     let channel = channel(fd);
     channel == OTHERS || channel & BY_INODE != 0 && !is_file(channel)
 }
 
-/// The descriptor is closed, by whoever has it.
+/// The descriptor is closed, whoever closes it.
 pub fn forget(fd: c_int) {
     set_channel(fd, 0);
     descriptor_use::forget(fd);
 }
 
-/// Some of these are closed. Of files alone it matters that they are forgotten: what else a number
-/// may stand for later is seen to be made, or asked for.
+/// Some of these are closed. Only files must be forgotten: anything else that a number may refer to
+/// later is seen being made, or looked up.
 pub(super) fn forget_from(first: c_uint) {
     for channel in CHANNELS.iter().skip(first as usize) {
         let _ = channel.fetch_update(Relaxed, Relaxed, |c| is_file(c).then_some(0));
@@ -158,13 +157,13 @@ pub(super) fn new_channel() -> u32 {
     NEXT.fetch_add(1, Relaxed)
 }
 
-/// The process has connected a socket: it may be to one of its own.
+/// The process has connected a socket, perhaps to itself.
 pub(super) static CONNECTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether order comes through the channel. What a server's clients do between two of its answers
-/// is not known; the detector takes it that they pass on all they got, so that it invents no race.
-/// A trace that believed this would find nothing in a server: there, only a process that has
-/// connected a socket itself is taken to talk to itself.
+/// True if order comes through the channel. It is not known what a server's clients do between two
+/// of its answers. The detector assumes that they pass on everything they got, so that it invents
+/// no race. A trace that assumed this would find nothing in a server. So there, only a process that
+/// has connected a socket itself is assumed to talk to itself.
 fn orders(channel: u32) -> bool {
     let talks_to_itself = !plain::is_on() || CONNECTED.load(Relaxed) && !is_file(channel);
     channel != 0 && (!is_file(channel) && channel != SOCKETS || talks_to_itself)
@@ -174,8 +173,7 @@ pub fn sending(t: Current, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
         sync::release(t, key(channel));
-        // A file is always ready, but a change of it may be what a descriptor of `inotify` tells
-        // of.
+        // A file is always ready, but an `inotify` descriptor may report a change of it.
         if !is_file(channel) || INOTIFY.load(Relaxed) {
             sync::release(t, key(READINESS));
         }
@@ -185,7 +183,7 @@ pub fn sending(t: Current, fd: c_int) {
     }
 }
 
-/// The process watches files.
+/// True if the process watches files.
 pub(super) static INOTIFY: AtomicBool = AtomicBool::new(false);
 
 pub fn received(t: Current, fd: c_int) {
@@ -200,9 +198,9 @@ pub fn received(t: Current, fd: c_int) {
     }
 }
 
-/// Where `splice` and its kin move from, by where they move to: 64 of them, and the latest counts.
-/// Who moves may wait within the call, so that the reader at the far end can come before anything
-/// is known of it here.
+/// Where `splice` and its kin move data from, by where they move it to: 64 entries, the latest
+/// counts. The mover may wait within the call, so the reader at the far end can arrive before
+/// anything is known here.
 static SOURCES: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 static MOVES: AtomicBool = AtomicBool::new(false);
 
@@ -210,7 +208,7 @@ fn source(channel: u32) -> &'static AtomicU64 {
     &SOURCES[(channel.wrapping_mul(0x9e37_79b9) >> 26) as usize]
 }
 
-/// What is read from `to` may come from `from`, from now on.
+/// From now on, what is read from `to` may come from `from`.
 pub fn moves(from: c_int, to: c_int) {
     let (from, to) = (channel(from), channel(to));
     if from != to && orders(from) && orders(to) {
@@ -219,7 +217,7 @@ pub fn moves(from: c_int, to: c_int) {
     }
 }
 
-/// 0: nothing was moved into the channel.
+/// The source; 0: nothing was moved into the channel.
 fn source_of(channel: u32) -> u32 {
     if !MOVES.load(Relaxed) {
         return 0;
@@ -235,14 +233,14 @@ pub fn ready(t: Current, result: c_int) -> c_int {
     result
 }
 
-/// What was written to the descriptor comes before what is read at the other end.
+/// What was written to the descriptor happens before what is read at the other end.
 pub fn writing(fd: c_int) {
     if crate::hub::is_active() {
         sending(current(), fd);
     }
 }
 
-/// So many bytes were read from the descriptor; their end, 0, counts too.
+/// `got` bytes were read from the descriptor; the end of the data, 0, counts too.
 pub fn has_read(fd: c_int, got: isize) {
     if got >= 0 && crate::hub::is_active() {
         received(current(), fd);

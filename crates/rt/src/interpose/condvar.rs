@@ -1,12 +1,12 @@
 //! Condition variables.
 //!
-//! A wait lets go of its mutex and takes it again; in hb mode that is all the order there is. In
-//! hybrid and fast mode a signal is a SIGNAL and a wait that was woken a WAIT (section 4 of the
-//! paper); one that never had to wait, which is the false positive of 6.4.1, learns as much where
-//! the code is known to wait ([`hand_over`]).
+//! A wait releases its mutex and takes it again; in hb mode that is all the order there is. In
+//! hybrid and fast mode a signal is a SIGNAL and a wait that was woken is a WAIT (section 4 of the
+//! paper). A wait that never had to block is the false positive of 6.4.1; it learns as much if the
+//! code is known to wait ([`hand_over`]).
 //!
-//! A thread that is cancelled while it waits gets the mutex back before its clean-up handlers run:
-//! a handler of ours, pushed around the wait, tells the detector.
+//! A thread that is cancelled while it waits gets the mutex back before its clean-up handlers run.
+//! A handler of the runtime, pushed around the wait, tells the detector.
 
 use core::ffi::{c_int, c_void};
 
@@ -39,12 +39,12 @@ struct Waiting {
 }
 
 extern "C" fn cancelled(waiting: *mut c_void) {
-    // SAFETY: the frame of `wait` is still there while handlers run.
+    // SAFETY: the frame of `wait` still exists while handlers run.
     let w = unsafe { &*waiting.cast::<Waiting>() };
     sync::locked_after_wait(current(), w.mutex, w.times, w.pc);
 }
 
-/// Waits by `real`, with the mutex let go of and taken again.
+/// Waits with `real`, with the mutex released and taken again.
 pub unsafe fn wait(
     mut t: Current,
     c: *mut c_void,
@@ -81,7 +81,8 @@ pub fn signalling(mut t: Current, c: *mut c_void) {
     misuse::used(&mut t, c as usize, pc);
     if settings().hybrid {
         if settings().condvar_mutexes_order {
-            // Held while the condition is made true: these go with the variable.
+            // These locks are held while the condition is made true, so they belong to the
+            // variable.
             sync::order_by_held(&t);
         }
         sync::release(t, c as usize);

@@ -1,4 +1,4 @@
-//! User-level contexts: each has a shadow call stack of its own.
+//! User-level contexts: each has its own shadow call stack.
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
@@ -48,7 +48,7 @@ extern "C" fn made(context: usize) -> usize {
     REAL.get()
 }
 
-/// `makecontext` takes any number of arguments: they stay where they are.
+/// `makecontext` takes any number of arguments, so they stay where they are.
 #[unsafe(export_name = "__interpose_makecontext")]
 #[unsafe(naked)]
 unsafe extern "C" fn makecontext() {
@@ -62,13 +62,13 @@ unsafe extern "C" fn makecontext() {
     )
 }
 
-/// The thread goes on in `context`, on its shadow stack.
+/// The thread continues in `context`, on its shadow stack.
 fn enter(mut t: Current, context: usize) {
-    // Which handlers run there is not known.
+    // It is not known which handlers run there.
     handlers::left(&mut t, 0);
     with(context, |c| {
         if c.stack.is_null() {
-            // Never made or left through us: it lies on the current stack.
+            // Its creation or a switch away from it was not seen: it uses the current stack.
             (c.stack, c.sp) = (t.trace.stack, t.sp);
         }
         t.trace.switch_stack(c.stack, c.sp);
@@ -82,7 +82,8 @@ interpose! {
         with(from, |c| (c.stack, c.sp) = (stack, sp));
         enter(t, to);
         let r = real(from, to);
-        // Back, by another swap or because the context ended: perhaps in another thread.
+        // The thread is back, by another swap or because the context ended, perhaps in another
+        // thread.
         let mut t = current();
         t.trace.switch_stack(stack, sp);
         t.sp = sp;

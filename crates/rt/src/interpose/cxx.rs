@@ -1,6 +1,6 @@
-//! C++: operators new and delete. They are interposed as well as `malloc` and `free`, because
-//! theirs is the caller that a report names, and because the standard library that calls `free` for
-//! them is not instrumented.
+//! C++: operators new and delete. They are interposed in addition to `malloc` and `free` because a
+//! report names their caller, and because the standard library that calls `free` for them is not
+//! instrumented.
 
 use core::ffi::c_void;
 

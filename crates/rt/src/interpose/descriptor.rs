@@ -11,7 +11,7 @@ use crate::explore;
 use crate::sys;
 use raddle_wire::explore::Outside;
 
-/// A lock that belongs to an open file, not to the process, is let go of, or taken.
+/// A lock that belongs to an open file, not to the process, is released or taken.
 fn unlocking(t: Current, fd: c_int) {
     sending(t, fd);
 }
@@ -23,7 +23,7 @@ fn locked(t: Current, fd: c_int, result: c_int) -> c_int {
     result
 }
 
-/// A command of `fcntl` that lets go of a lock of the open file, or makes it weaker.
+/// True if a command of `fcntl` releases a lock of the open file, or weakens it.
 unsafe fn unlocks(command: c_int, argument: usize) -> bool {
     // SAFETY: the argument of these commands is the caller's description of the lock.
     matches!(command, libc::F_OFD_SETLK | libc::F_OFD_SETLKW)
@@ -77,7 +77,7 @@ unsafe fn piped(fds: *const c_int, result: c_int) -> c_int {
     result
 }
 
-/// Before `fcntl`, which asks or changes.
+/// Before `fcntl`, which queries or changes something.
 fn controls(command: c_int, pc: usize) {
     match command {
         libc::F_GETFD | libc::F_GETFL | libc::F_GETOWN | libc::F_GET_SEALS | libc::F_GETPIPE_SZ => {
@@ -87,7 +87,7 @@ fn controls(command: c_int, pc: usize) {
     }
 }
 
-/// `fcntl`, of which only the commands that duplicate matter here.
+/// `fcntl`: only the commands that duplicate matter here.
 fn controlled(fd: c_int, command: c_int, result: c_int) -> c_int {
     if matches!(command, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) { duplicated(fd, result) } else { result }
 }
@@ -101,8 +101,8 @@ fn duplicated(from: c_int, to: c_int) -> c_int {
     to
 }
 
-/// `dup2` has put another descriptor under this number. Whoever used the old one is not judged:
-/// some programs do that to keep a number from being used again. Whoever closes the new one is.
+/// `dup2` has put another descriptor under this number. Uses of the old one are not checked: some
+/// programs do this to keep a number from being reused. Closing the new one is checked.
 fn replaced(t: Current, to: c_int, pc: usize) -> c_int {
     if to >= 0 {
         descriptor_use::used(t, to, pc);
@@ -155,7 +155,7 @@ interpose! {
     }
     fn close(fd: c_int) -> c_int, |t, pc, real| {
         descriptor_use::closing(t, fd, pc);
-        // The reader at the other end sees the end of what was written.
+        // The reader at the other end sees the end of the data.
         sending(t, fd);
         set_channel(fd, 0);
         real(fd)
@@ -221,11 +221,11 @@ interpose! {
         real(fd, by, from)
     }
     fn flock(fd: c_int, operation: c_int) -> c_int, |t, pc, real| {
-        // To take it again in another way is to let go of it in between.
+        // Taking it in another mode releases it in between.
         unlocking(t, fd);
         locked(t, fd, real(fd, operation))
     } record as detect, tsvd real, explore {
-        // The thread that has the lock may be one of this process: nobody waits for real.
+        // The thread that has the lock may be one of this process: nobody blocks for real.
         loop {
             explore::changes_process(pc);
             let r = real(fd, operation | if explore::is_running() { libc::LOCK_NB } else { 0 });

@@ -1,16 +1,15 @@
-//! A descriptor that one thread closes while another uses it, which ThreadSanitizer calls a race on
-//! the descriptor: the number may stand for something else by the time the other thread comes to
-//! the kernel.
+//! A descriptor that one thread closes while another uses it. ThreadSanitizer calls this a race on
+//! the descriptor: the number may refer to something else when the other thread reaches the kernel.
 //!
-//! Each number has two words of memory that nobody else touches. To use the descriptor reads the
-//! first, to close it writes the first, and the detector says what is not ordered. Then the first
-//! is forgotten: the next descriptor of that number may be made where nobody sees it. The second
-//! word is written by `close` and read by a use that the kernel refused for want of a descriptor:
-//! that one came after the close.
+//! Each number has two words of memory that nobody else touches. Using the descriptor reads the
+//! first word, closing it writes the first word, and the detector reports what is not ordered. Then
+//! the first word is forgotten: the next descriptor of that number may be made unseen. `close`
+//! writes the second word, and a use that the kernel refused with `EBADF` reads it: that use came
+//! after the close.
 //!
-//! Left out: the three standard descriptors, which daemons close and replace; what code without
-//! instrumentation does; pipes and terminals of a process that has had children, through which an
-//! order may come back that nobody sees; and the modes in which locks do not order, as for
+//! Not checked are the three standard descriptors, which daemons close and replace; uninstrumented
+//! code; pipes and terminals of a process that has had children, through which an order may come
+//! back unseen; and the modes in which locks do not order, as for
 //! [`misuse`](crate::detect::misuse).
 
 use core::ffi::c_int;
@@ -60,7 +59,7 @@ pub fn used(mut t: Current, fd: c_int, pc: usize) {
     }
 }
 
-/// The call has returned this. A descriptor that is not there was closed before.
+/// The call has returned `result`. A descriptor that does not exist was closed before.
 pub fn was_used(mut t: Current, fd: c_int, result: isize, pc: usize) {
     if result >= 0 {
         return;
@@ -94,7 +93,7 @@ pub fn closing(mut t: Current, fd: c_int, pc: usize) {
     }
 }
 
-/// The number stands for another descriptor now, or for none: nothing is known of it.
+/// The number now refers to another descriptor, or to none: nothing is known about it.
 pub fn forget(fd: c_int) {
     if let Some((uses, _)) = words(fd)
         && crate::mode::mode() == crate::mode::Mode::Detect
@@ -103,7 +102,7 @@ pub fn forget(fd: c_int) {
     }
 }
 
-/// The same for all from this one up.
+/// [`forget`] for this descriptor and all above.
 pub fn forget_from(first: c_int) {
     (first.max(STANDARD)..MOST as c_int).for_each(forget);
 }

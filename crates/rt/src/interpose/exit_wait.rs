@@ -3,9 +3,9 @@
 //! A program that ends without joining its threads may end before they have run at all, and then
 //! there is nothing to see. ThreadSanitizer sleeps for a second before such an end
 //! (`atexit_sleep_ms`). Here the process waits until each thread has started and is blocked or has
-//! ended: mostly a few milliseconds. Threads that compute are waited for a little while only.
+//! ended, usually a few milliseconds. It waits only a little while for threads that compute.
 //!
-//! It waits before the program's own handlers of `exit` run, which may destroy what threads use.
+//! It waits before the program's own `exit` handlers run, since these may destroy what threads use.
 
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
@@ -15,12 +15,12 @@ use crate::hub::is_active;
 use crate::mode::{Mode, mode};
 use crate::sys;
 
-/// How long threads that have not started are waited for, and then those that compute, in
+/// How long to wait for threads that have not started, and then for those that compute, in
 /// milliseconds.
 const MOST: u64 = 1000;
 const MOST_COMPUTING: u64 = 200;
 
-/// Libraries that are being unloaded: their handlers of `exit` run, and the process goes on.
+/// The number of libraries being unloaded: their `exit` handlers run, and the process goes on.
 static UNLOADING: AtomicU32 = AtomicU32::new(0);
 
 /// `unload` is the C library's `dlclose`.
@@ -54,14 +54,14 @@ pub fn let_threads_run() {
         }
         let computing_since = *started.get_or_insert_with(sys::milliseconds);
         quiet = if is_one_running() { 0 } else { quiet + 1 };
-        // One that goes from wait to wait looks quiet now and then.
+        // A thread that goes from wait to wait looks quiet now and then.
         if quiet == 3 || sys::milliseconds() - computing_since >= MOST_COMPUTING {
             return;
         }
     }
 }
 
-/// Threads that still ran when the process came to its end, and how many.
+/// Threads that still ran when the process began to end, and their number.
 static RUNNING: [AtomicU32; 256] = [const { AtomicU32::new(0) }; 256];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -73,7 +73,7 @@ fn note_running() {
     }
 }
 
-/// Whether a thread still ran when the process came to its end, or that is not known: nobody has
+/// True if a thread still ran when the process began to end, or if that is not known: nobody has
 /// forgotten to join it.
 pub fn ran_to_the_end(id: u32) -> bool {
     let count = COUNT.load(Relaxed);
@@ -87,7 +87,7 @@ fn are_there_others() -> bool {
     })
 }
 
-/// A thread was made that has done nothing yet.
+/// True if a thread was created that has done nothing yet.
 fn is_one_to_start() -> bool {
     cards().any(|c| {
         c.registered.load(Relaxed)
@@ -97,7 +97,7 @@ fn is_one_to_start() -> bool {
     })
 }
 
-/// Does the kernel say of another thread of this process that it runs, or could?
+/// True if the kernel says that another thread of this process runs, or could.
 fn is_one_running() -> bool {
     let tasks = sys::open(c"/proc/self/task".as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY, 0);
     if tasks < 0 {
@@ -129,7 +129,7 @@ fn is_one_running() -> bool {
     runs
 }
 
-/// The letter behind the name in `/proc/self/task/ID/stat`.
+/// Reads the state letter in `/proc/self/task/ID/stat`, after the name.
 fn is_running(id: u32) -> bool {
     let mut path = *b"/proc/self/task/0000000000/stat\0";
     let mut rest = id;
@@ -137,7 +137,7 @@ fn is_running(id: u32) -> bool {
         *digit = b'0' + (rest % 10) as u8;
         rest /= 10;
     }
-    // The kernel wants the number without zeros in front.
+    // The kernel wants the number without leading zeros.
     let zeros = path[16..26].iter().take_while(|c| **c == b'0').count();
     path.copy_within(16 + zeros.., 16);
     let file = sys::open(path.as_ptr().cast::<c_char>(), libc::O_RDONLY, 0);

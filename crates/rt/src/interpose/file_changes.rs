@@ -1,5 +1,4 @@
-//! Calls that change files by their names or descriptors. What they change outlives an explored
-//! execution.
+//! Calls that change files, by name or descriptor. The changes outlive an explored execution.
 
 use core::ffi::{c_int, c_uint};
 

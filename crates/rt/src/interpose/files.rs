@@ -1,4 +1,4 @@
-//! Files by name: paths are read, and what is told of a file is written.
+//! Files by name: the calls read paths, and write what they find out about a file.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -81,12 +81,12 @@ accesses! {
         c.writes_one(result)
     } then |r| { if r == 0 && !(*result).is_null() { c.wrote(to, usize::from((*to).d_reclen)) } }
     fn readdir(dir: *mut c_void) -> *mut libc::dirent, |c| { c.uses_folder(dir); c.keeps_state() } then |r| {
-        // Its position, which POSIX lets one thread at a time move: not where a use is noted.
+        // Its position, which POSIX lets only one thread at a time move. Not where a use is noted.
         c.wrote_own(dir.cast::<u64>().add(1), 8);
         if !r.is_null() { c.wrote_own(r, usize::from((*r).d_reclen)) }
     }
     fn readdir64(dir: *mut c_void) -> *mut libc::dirent, |c| { c.uses_folder(dir); c.keeps_state() } then |r| {
-        // Its position, which POSIX lets one thread at a time move: not where a use is noted.
+        // Its position, which POSIX lets only one thread at a time move. Not where a use is noted.
         c.wrote_own(dir.cast::<u64>().add(1), 8);
         if !r.is_null() { c.wrote_own(r, usize::from((*r).d_reclen)) }
     }
@@ -119,7 +119,7 @@ unsafe fn opens(t: Current, pc: usize, path: Text) {
     unsafe { Call::new(t, pc).text(path) };
 }
 
-/// Opens a file by `real`, which may make it.
+/// Opens a file with `real`, which may create it.
 unsafe fn opens_named(
     t: Current,
     pc: usize,
@@ -140,7 +140,7 @@ unsafe fn opens_named(
     }
 }
 
-/// An explored program opens a file. One that it only reads it has for itself.
+/// An explored program opens a file. A file opened only for reading concerns only this process.
 fn opens_by(flags: c_int, pc: usize) {
     match flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) {
         libc::O_RDONLY => {

@@ -1,6 +1,6 @@
-//! What the compiler makes of `read`, `recv`, `recvfrom` and `poll` where `_FORTIFY_SOURCE` is set
-//! and the size of the buffer is known: the same calls, told that size. The C library's go past the
-//! plain names.
+//! The functions that the compiler calls for `read`, `recv`, `recvfrom` and `poll` if
+//! `_FORTIFY_SOURCE` is set and it knows the size of the buffer. They take that size too. The C
+//! library's versions do not call the plain names.
 
 use core::ffi::{c_int, c_void};
 

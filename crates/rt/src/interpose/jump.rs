@@ -1,5 +1,5 @@
 //! `setjmp` and `longjmp`: a jump leaves functions without their exits, so the shadow call stack is
-//! put back.
+//! restored.
 
 use core::arch::naked_asm;
 use core::ffi::c_int;
@@ -16,10 +16,10 @@ const REMEMBERED: usize = 16;
 #[derive(Clone, Copy)]
 struct Jump {
     buffer: usize,
-    /// How high its shadow stack was, and how many signal handlers ran.
+    /// The height of its shadow stack, and the number of running signal handlers.
     sp: *mut usize,
     handlers: u32,
-    /// The signals that the thread blocked, if they were kept and it is explored.
+    /// The signals that the thread blocked, if they were saved and it is explored.
     mask: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ fn land(mut t: Current, buffer: usize) {
     handlers::left(&mut t, still);
 }
 
-/// The same for an explored thread.
+/// [`land`] for an explored thread.
 fn land_explored(mut t: Current, buffer: usize) {
     if !explore::is_running() {
         return;
@@ -66,9 +66,9 @@ fn land_explored(mut t: Current, buffer: usize) {
     }
 }
 
-/// Notes the buffer in rdi, and whether the mask is kept (`$keeps`, or what rsi says), and goes on
-/// into the real function as if nothing had been in between: `setjmp` saves the registers of its
-/// caller.
+/// Notes the buffer in rdi, and whether the mask is saved (`$keeps`, or what rsi says). Then
+/// continues in the real function as if nothing had been in between: `setjmp` saves the registers
+/// of its caller.
 macro_rules! set {
     ($($name:literal $real:literal $keeps:expr),*) => {$(
         const _: () = {

@@ -1,4 +1,4 @@
-//! Bytes in memory: the functions that gcc leaves as calls, and mappings.
+//! Bytes in memory: the functions that gcc does not inline, and mappings.
 
 use core::ffi::{c_int, c_void};
 
@@ -14,7 +14,7 @@ type Pointer = *mut c_void;
 
 macro_rules! real {
     ($($function:ident $name:literal),*) => {$(
-        /// The C library's own.
+        /// The C library's own function.
         #[inline]
         pub unsafe fn $function(a: usize, b: usize, n: usize) -> usize {
             static REAL: Real = Real::new($name, None);
@@ -72,8 +72,7 @@ accesses! {
     fn qsort_r(array: Pointer, n: usize, size: usize, compare: usize, with: Pointer), |c| { sorts(&mut c, array, n, size) }
 }
 
-/// Whether elements are moved depends on the comparisons, and on the algorithm that the C library
-/// has.
+/// Whether elements move depends on the comparisons and on the C library's algorithm.
 fn sorts(c: &mut Call, array: Pointer, n: usize, size: usize) {
     if n > 1 {
         c.writes(array, n.saturating_mul(size));
@@ -97,8 +96,8 @@ looks! {
     }
 }
 
-/// The same for a mapping that the program asks for. A small one counts as written by the thread
-/// that made it, as a heap block does: whoever is handed its address without order may find nothing
+/// [`mapped`] for a mapping that the program asks for. A small one counts as written by the thread
+/// that made it, like a heap block: a thread that gets its address without order may find nothing
 /// there.
 fn mapped_for(mut t: Current, p: Pointer, n: usize, pc: usize) {
     mapped(p, n);
@@ -108,7 +107,7 @@ fn mapped_for(mut t: Current, p: Pointer, n: usize, pc: usize) {
     }
 }
 
-/// Whether the memory holds something else after `madvise` with this advice, or may.
+/// True if `madvise` with this advice replaces the contents of the memory, or may.
 fn empties(advice: c_int) -> bool {
     !matches!(
         advice,
@@ -166,7 +165,7 @@ interpose! {
         explore::protecting(at as usize, n, pc);
         real(at, n, prot)
     }
-    /// Would bring all of the shadow memory in, which is many times the machine's.
+    /// Would bring in all of the shadow memory, which is many times the size of the machine's.
     fn mlockall(flags: c_int) -> c_int, |t, pc, real| { 0 } record as detect, tsvd as detect, explore { 0 }
     fn munlockall() -> c_int, |t, pc, real| { 0 } record as detect, tsvd as detect, explore { 0 }
     /// Advice that empties pages is a write to all of them.

@@ -1,10 +1,10 @@
 //! Streams whose file is memory of the program.
 //!
-//! `open_memstream` is told where to leave the address and the size of what was written. It leaves
-//! them there when the stream is flushed or closed, and so another thread may read them only after
-//! that. Only closing counts here: two threads may flush one stream, which has a lock of its own, and
-//! what that lock orders is not known. Of `fmemopen` only what it does at once is known: when a stream puts what it holds into the
-//! caller's memory is its own affair.
+//! `open_memstream` gets the places for the address and the size of what was written. It fills them
+//! in when the stream is flushed or closed, so another thread may read them only after that. Only
+//! closing counts here: two threads may flush one stream, which has its own lock, and it is not
+//! known what that lock orders. For `fmemopen`, only what it does at once is known: a stream
+//! decides itself when to write what it holds into the caller's memory.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
@@ -14,7 +14,7 @@ use super::access::{Call, Text, accesses};
 type File = *mut c_void;
 
 /// A stream, and where it leaves the address and the number of its characters, of `width` bytes
-/// each. Stream 0: a free place.
+/// each. Stream 0: a free entry.
 struct Place {
     stream: AtomicUsize,
     address: AtomicUsize,
@@ -22,7 +22,7 @@ struct Place {
     width: AtomicUsize,
 }
 
-/// Of streams beyond these nothing is known.
+/// The number of streams that are tracked.
 const MOST: usize = 64;
 
 static PLACES: [Place; MOST] = [const {
@@ -35,7 +35,7 @@ static PLACES: [Place; MOST] = [const {
 }; MOST];
 
 fn opened(file: File, address: *const *mut c_void, size: *const usize, width: usize) {
-    /// Taken, and not to be read yet.
+    /// Taken, but not readable yet.
     const TAKEN: usize = 1;
     let free = |p: &&Place| p.stream.compare_exchange(0, TAKEN, Relaxed, Relaxed).is_ok();
     if file.is_null() {
@@ -49,7 +49,7 @@ fn opened(file: File, address: *const *mut c_void, size: *const usize, width: us
     }
 }
 
-/// The stream is closed now: what was written is where its opener wanted it.
+/// The stream is now closed: what was written is where its opener wanted it.
 pub unsafe fn closed(c: &mut Call, file: File) {
     let known = |p: &&Place| p.stream.load(Acquire) == file as usize;
     let Some(place) = PLACES.iter().find(known).filter(|_| !file.is_null()) else { return };
@@ -57,7 +57,7 @@ pub unsafe fn closed(c: &mut Call, file: File) {
     let (size, width) = (place.size.load(Relaxed) as *const usize, place.width.load(Relaxed));
     c.wrote_one(address);
     c.wrote_one(size);
-    // Only the zero behind the text is written for certain.
+    // Only the zero after the text is written for certain.
     // SAFETY: the C library has just written both.
     unsafe { c.wrote((*address).byte_add(*size * width), width) };
     place.stream.store(0, Relaxed);
@@ -70,7 +70,7 @@ accesses! {
     fn open_wmemstream(address: *mut *mut c_void, size: *mut usize) -> File, |c| { c.changes_outside() } then |file| {
         opened(file, address, size, size_of::<u32>())
     }
-    /// What a stream for reading finds ends with its first zero, where there is one.
+    /// A stream for reading ends at the first zero, if there is one.
     fn fmemopen(memory: *mut c_void, n: usize, mode: Text) -> File = c"GLIBC_2.22", |c| {
         c.changes_outside();
         c.text(mode);

@@ -1,9 +1,9 @@
-//! Queues and semaphores that the kernel keeps, by an id: POSIX message queues, System V messages
-//! and semaphores; and the calls that move data between descriptors without a buffer of the
-//! program's, or several messages at once.
+//! Queues and semaphores that the kernel keeps by id: POSIX message queues, System V messages and
+//! semaphores. Also the calls that move data between descriptors without a buffer of the program,
+//! or move several messages at once.
 //!
-//! While the program is explored these calls are scheduling points, and who waits for whom is not
-//! known: one that waits is taken for a hang.
+//! While the program is explored these calls are scheduling points. It is not known who waits for
+//! whom: a call that blocks looks like a hang.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -14,12 +14,13 @@ use super::transfer::{gathers, receives, sends};
 use crate::detect::thread::{Current, current};
 use crate::explore;
 
-/// Ids of different kinds may share a channel: an order too many.
+/// Ids of different kinds may share a channel, which is one order too many.
 fn channel(id: c_int) -> u32 {
     BY_ID | (id as u32 & (BY_ID - 1))
 }
 
-/// Counts up, before the call: whoever waits goes on. Counts down, or waits for zero, behind it.
+/// Incrementing counts before the call: waiters go on. Decrementing, or waiting for zero, counts
+/// after it.
 unsafe fn operating(
     t: Current,
     id: c_int,
@@ -27,7 +28,7 @@ unsafe fn operating(
     n: usize,
     real: impl FnOnce() -> c_int,
 ) -> c_int {
-    // What is none, the kernel refuses.
+    // The kernel rejects a null pointer.
     let ops = match ops.is_null() {
         true => &[],
         // SAFETY: the caller's array.
@@ -43,15 +44,15 @@ unsafe fn operating(
     r
 }
 
-/// What was taken out of one descriptor went into another.
+/// Data was moved from one descriptor into another.
 fn moving(t: Current, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> isize {
-    // What the first reader of `from` would learn, the reader of `to` is to learn.
+    // The reader of `to` must learn what the first reader of `from` would learn.
     moves(from, to);
     received(t, from);
     sending(t, to);
     let r = real();
     if r > 0 {
-        // Here it may have waited.
+        // It may have waited here.
         received(current(), from);
         sending(current(), to);
     }

@@ -1,7 +1,7 @@
-//! Functions of the C and C++ libraries in whose place the runtime stands, one family a file.
+//! Interposed functions of the C and C++ libraries, one family a file.
 //!
-//! [`interpose!`] writes what they have in common: an entry that leaves the caller's address with the thread, the way to
-//! the real function, and nothing but that real function while no driver watches.
+//! [`interpose!`] writes what they have in common: an entry that stores the caller's address in the
+//! thread, the call of the real function, and nothing but that call while no driver watches.
 
 mod access;
 mod alloc;
@@ -60,11 +60,11 @@ use core::sync::atomic::{AtomicUsize, Ordering::*};
 use crate::detect::thread::current;
 use crate::sys;
 
-/// A function of the C library, found when it is first wanted.
+/// A function of the C library, looked up when it is first needed.
 pub struct Real {
     name: &'static CStr,
-    /// Where the plain name gives an older function: condition variables had another layout before
-    /// 2.3.2.
+    /// The version to look up, if the plain name gives an older function: condition variables had
+    /// another layout before 2.3.2.
     version: Option<&'static CStr>,
     at: AtomicUsize,
 }
@@ -85,10 +85,10 @@ impl Real {
     #[cold]
     #[inline(never)]
     fn find(&self) -> usize {
-        // The look-up may call functions that are interposed.
+        // The lookup may call interposed functions.
         let slot = current().kept[0];
-        // SAFETY: plain look-ups by name, in what comes behind the runtime. No `dlopen` for a
-        // handle of the C library: it allocates, and an allocator of the program's own may lock a
+        // SAFETY: plain lookups by name, in the libraries after the runtime. This does not `dlopen`
+        // a handle of the C library: that allocates, and an allocator of the program may lock a
         // mutex and come back here.
         let at = unsafe {
             let mut at = match self.version {
@@ -112,17 +112,16 @@ impl Real {
     }
 }
 
-/// Functions to stand in for, each with what it does in every [`Mode`](crate::mode::Mode):
+/// Interposed functions, each with what it does in every [`Mode`](crate::mode::Mode):
 ///
 /// ```text
 /// fn NAME(ARGUMENTS) -> RESULT, |t, pc, real| { … } record as detect, tsvd real, explore { … }
 /// ```
 ///
-/// The first body is that of `detect`. Behind it come the other modes, in any order: a body, `as
-/// detect`, or `real` for the C library's function and nothing else. `explore cancels { … }` is a
-/// cancellation point. A mode that is missing is a compile error, which names the function and the
-/// mode. In a body, `t` is the thread, `pc` the place of the call and `real` the C library's
-/// function.
+/// The first body is that of `detect`. The other modes follow in any order: a body, `as detect`, or
+/// `real` for only the C library's function. `explore cancels { … }` is a cancellation point. A
+/// missing mode is a compile error that names the function and the mode. In a body, `t` is the
+/// thread, `pc` the call site and `real` the C library's function.
 macro_rules! interpose {
     () => {};
     ($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?,
@@ -173,7 +172,7 @@ macro_rules! function {
      [$($like:ident)*] [$($as_real:ident)*] [$($mode:ident $own:block)*]) => {
         const _: () = {
             $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
-            // The `match` below says which mode is missing, and this of which function.
+            // The `match` below says which mode is missing; this says for which function.
             const NAMED: u32 = 0 $(| 1 << $crate::mode::word::$like as u32)*
                 $(| 1 << $crate::mode::word::$as_real as u32)* $(| 1 << $crate::mode::word::$mode as u32)*;
             assert!(
@@ -193,7 +192,8 @@ macro_rules! function {
                 );
                 #[allow(unused_variables, unused_mut, reason = "not every body wants all three")]
                 let mut $t = $crate::detect::thread::current();
-                // First of all: looking for the real function may call others that are interposed.
+                // Must come first: looking for the real function may call other interposed
+                // functions.
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 let $pc = $t.caller;
                 #[allow(unused_variables, reason = "not every body wants all three")]
@@ -201,8 +201,8 @@ macro_rules! function {
                 let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };
                 #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
                 // SAFETY: each body passes the caller's arguments on, and touches only what the
-                // function may touch. While the program is explored, nothing is called that may
-                // block.
+                // function may touch. While the program is explored, nothing that may block is
+                // called.
                 unsafe {
                     match $crate::mode::mode() {
                         $crate::mode::Mode::Off $(| $crate::mode::word::$as_real)* => $real($($a),*),
@@ -216,9 +216,10 @@ macro_rules! function {
 }
 pub(crate) use function;
 
-/// The body of a cancellation point: the thread may end before it and, when it was broken off for
-/// that, behind it. Behind any other, one that may be ended at any moment. Here and not within,
-/// because frames of plain Rust cannot be unwound.
+/// The body of an explored function. At a cancellation point the thread may end before it and, if
+/// it was broken off for that, after it. After any other function, a thread with asynchronous
+/// cancellation may end. This is done here and not inside the body, because frames of plain Rust
+/// cannot be unwound.
 macro_rules! explored {
     ($body:block) => {{
         #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]

@@ -14,7 +14,7 @@ use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 use raddle_wire::record::{LockKind, MisuseKind};
 
-/// A robust mutex whose owner died is held by whoever is told so.
+/// A robust mutex whose owner died is held by the thread that gets this result.
 pub fn is_held(result: c_int) -> bool {
     result == 0 || result == libc::EOWNERDEAD
 }
@@ -28,11 +28,11 @@ pub fn taken(t: Current, m: *mut c_void, result: c_int, pc: usize) {
     }
 }
 
-/// Before the mutex is taken, or tried to.
+/// Before the mutex is taken, or tried.
 #[inline]
 pub fn using(mut t: Current, m: *mut c_void, pc: usize) {
     if !t.openmp.within_lock {
-        // The mutex and its shadow come from another processor as a rule: both at once.
+        // The mutex and its shadow usually come from another processor: fetch both at once.
         // SAFETY: a hint.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(m.cast()) };
         misuse::used(&mut t, m as usize, pc);
@@ -52,7 +52,7 @@ pub fn taking(mut t: Current, m: *mut c_void, what: LockKind, pc: usize) {
     }
 }
 
-/// What glibc keeps in a mutex.
+/// glibc's layout of a mutex.
 mod field {
     pub const LOCK: usize = 0;
     pub const OWNER: usize = 8;
@@ -66,7 +66,7 @@ fn field(m: *const c_void, at: usize) -> u32 {
     unsafe { *m.byte_add(at).cast::<u32>() }
 }
 
-/// Recursive mutexes may be taken again, and those that check errors say so to the program.
+/// Recursive mutexes may be taken again, and error-checking ones report it to the program.
 fn waits_for_itself(m: *const c_void, what: LockKind) -> bool {
     let kind = field(m, field::KIND) as c_int & 3;
     what == LockKind::Spinlock
@@ -74,8 +74,8 @@ fn waits_for_itself(m: *const c_void, what: LockKind) -> bool {
             && field(m, field::OWNER) == sys::thread_id()
 }
 
-/// Before an unlock, or a wait. What the mutex itself says counts: it may have been taken before
-/// raddle looked. Not of a robust one, one that checks errors, or one that other processes use.
+/// Before an unlock or a wait. The mutex's own state counts, since it may have been taken before
+/// raddle looked. Robust, error-checking and process-shared mutexes are not checked.
 pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
     const ROBUST: u32 = 16;
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
@@ -98,7 +98,7 @@ pub fn destroying(mut t: Current, m: *mut c_void, pc: usize) {
     misuse::made_or_destroyed(t, m as usize, pc);
 }
 
-/// A mutex that other processes may use too: an order may come through them.
+/// True if other processes may use the mutex too: an order may come through them.
 fn is_shared(m: *mut c_void) -> bool {
     const SHARED: u32 = 128;
     field(m, field::KIND) & SHARED != 0
@@ -137,7 +137,7 @@ interpose! {
     }
     fn pthread_mutex_timedlock(m: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         using(t, m, pc);
-        // It gives up in time: no edge, no deadlock.
+        // It times out, so there is no edge and no deadlock.
         let r = real(m, until);
         taken(t, m, r, pc);
         r
@@ -202,7 +202,7 @@ interpose! {
     }
     fn pthread_spin_unlock(m: *mut c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, m as usize, pc);
-        // glibc's value of one that is free is 1.
+        // glibc's value of a free spinlock is 1.
         if t.known && !t.held.holds(m as usize) && *m.cast::<c_int>() == 1 {
             misuse::of_lock(&mut t, MisuseKind::UnlockUnlocked, m as usize, LockKind::Spinlock, pc);
         }

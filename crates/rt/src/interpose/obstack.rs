@@ -1,10 +1,10 @@
-//! Obstacks: the parts of them that are functions.
+//! Obstacks, as far as they are functions and not macros.
 
 use core::ffi::{c_int, c_void};
 
 use super::access::accesses;
 
-/// The size of a chunk, the chunk, the object that grows, its end and the end of the chunk.
+/// The size of a chunk, the chunk, the growing object, its end and the end of the chunk.
 type Head = [usize; 5];
 
 accesses! {
@@ -15,7 +15,7 @@ accesses! {
     }
     fn _obstack_newchunk(stack: *mut Head, n: c_int), |c| {
         c.changes_outside();
-        // The object that grows moves to the new chunk.
+        // The growing object moves to the new chunk.
         c.reads((*stack)[2] as *const u8, (*stack)[3] - (*stack)[2]);
         c.writes_one(&raw const (*stack)[1])
     }

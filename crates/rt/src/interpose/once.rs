@@ -1,5 +1,5 @@
-//! `pthread_once`, and the guards of C++ static locals: what the initialiser did happened before
-//! whoever comes past.
+//! `pthread_once`, and the guards of C++ static locals: the initialiser happens before everyone who
+//! passes.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
@@ -12,8 +12,8 @@ use crate::sys;
 
 pub type Routine = unsafe extern "C-unwind" fn();
 
-/// The routines that `pthread_once` is about to call in this thread, innermost last: a routine gets
-/// no argument.
+/// The routines that `pthread_once` is about to call in this thread, innermost last. They are kept
+/// here since a routine gets no argument.
 #[repr(C)]
 pub struct Pending {
     of: [Call; 8],
@@ -25,7 +25,7 @@ pub struct Pending {
 struct Call {
     routine: usize,
     key: usize,
-    /// Where on the stack the call is made.
+    /// The stack address of the call.
     frame: usize,
 }
 
@@ -52,7 +52,7 @@ unsafe extern "C-unwind" fn run() {
     sync::release(current(), key);
 }
 
-/// Calls `real` so that `routine`, if it is called, releases what it did; everybody acquires it.
+/// Calls `real` so that `routine`, if called, releases what it did. Every caller acquires it.
 pub fn through(
     once: *mut c_void,
     routine: Routine,
@@ -75,7 +75,7 @@ interpose! {
         // SAFETY: the caller's call, with a routine that runs the caller's.
         through(once, routine, |once, routine| unsafe { real(once, routine) })
     } record as detect, tsvd real, explore {
-        // While the initialiser runs the lowest bit is set.
+        // The lowest bit is set while the initialiser runs.
         sync_explore::initialiser(once as usize, once as usize, 1, pc);
         explore::memory::initialises(once as usize);
         let r = real(once, routine);
@@ -84,8 +84,9 @@ interpose! {
     }
 }
 
-// Guards of static locals, whole: the C++ library's own may be linked statically, or not at all.
-// The first byte is the compiler's (1: initialised); the second word is ours.
+// Guards of static locals, implemented completely: the C++ library's own may be linked statically,
+// or not at all. The first byte belongs to the compiler (1: initialised), the second word to the
+// runtime.
 const FREE: u32 = 0;
 const RUNNING: u32 = 1;
 const AWAITED: u32 = 2;
@@ -94,11 +95,11 @@ const AWAITED: u32 = 2;
 const RELEASE: c_int = 3;
 
 fn words(guard: usize) -> (&'static AtomicU8, &'static AtomicU32) {
-    // SAFETY: a guard is eight bytes, aligned, and lives for good.
+    // SAFETY: a guard is eight bytes, aligned, and lives for ever.
     unsafe { (&*(guard as *const AtomicU8), &*((guard + 4) as *const AtomicU32)) }
 }
 
-/// 1: the caller must initialise.
+/// Returns 1 if the caller must initialise.
 #[unsafe(export_name = "__interpose___cxa_guard_acquire")]
 extern "C" fn guard_acquire(guard: usize) -> c_int {
     let (done, state) = words(guard);
@@ -112,7 +113,7 @@ extern "C" fn guard_acquire(guard: usize) -> c_int {
         }
         match state.compare_exchange(FREE, RUNNING, Acquire, Relaxed) {
             Ok(_) if done.load(Acquire) == 0 => {
-                // An initialiser that threw has happened before the next.
+                // An initialiser that threw happens before the next.
                 sync::acquire(current(), guard);
                 return 1;
             }
@@ -136,7 +137,7 @@ extern "C" fn guard_release(guard: usize) {
     let (done, state) = words(guard);
     sync::release(current(), guard);
     if explore::is_on() {
-        // The compiler's code looks at the byte by itself.
+        // The compiler's code reads the byte itself.
         explore::memory::released(guard);
         explore::memory::store(guard, 1, RELEASE, 1u8);
     }

@@ -1,4 +1,4 @@
-//! Patterns: regular expressions, names of files, words of a shell.
+//! Patterns: regular expressions, file names, shell words.
 
 use core::ffi::{c_char, c_int};
 
@@ -6,8 +6,8 @@ use super::access::{Text, accesses};
 
 type Expression = *mut libc::regex_t;
 
-/// Whether an expression was made with `REG_NOSUB`: then no match is written. The bit is part of
-/// the C library's interface, in the byte behind the number of groups.
+/// False if the expression was made with `REG_NOSUB`: then no match is written. The bit is part of
+/// the C library's interface, in the byte after the number of groups.
 unsafe fn tells_matches(expression: Expression) -> bool {
     const FLAGS: usize = 56;
     const NO_SUB: u8 = 1 << 4;

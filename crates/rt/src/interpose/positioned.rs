@@ -1,5 +1,5 @@
-//! Reads and writes at a given place in a file. They order as `read` and `write` do: whoever reads
-//! what was written comes after the writer.
+//! Reads and writes at a given file offset. They order like `read` and `write`: whoever reads what
+//! was written comes after the writer.
 
 use core::ffi::{c_int, c_void};
 

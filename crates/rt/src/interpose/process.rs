@@ -1,4 +1,4 @@
-//! Processes: fork, exec, exit, and what other processes hand on.
+//! Processes: fork, exec, exit, and order that comes through other processes.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
@@ -14,8 +14,7 @@ use crate::explore;
 use crate::hub::{annotations, init, is_active, log, modules, session};
 use crate::{sys, tsvd};
 
-/// Orders that come through other processes are one object: what goes out to any may come back from
-/// any.
+/// All order through other processes is one object: what goes out to any may come back from any.
 const WORLD: usize = 0x4900_0000_0000;
 
 pub fn world_release(t: Current) {
@@ -26,10 +25,10 @@ pub fn world_acquire(t: Current) {
     sync::acquire(t, WORLD);
 }
 
-/// The process has made another.
+/// The process has made another one.
 static CHILDREN: AtomicBool = AtomicBool::new(false);
 
-/// The process began as a fork of one that was watched, and has not executed another program since.
+/// The process began as a fork of a watched one, and has not executed another program since.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
 pub fn is_forked_child() -> bool {
@@ -40,8 +39,8 @@ pub fn has_had_children() -> bool {
     CHILDREN.load(Relaxed)
 }
 
-/// In the child: one thread is left, whatever locks the others held are free, and the log is its
-/// own.
+/// In the child: one thread is left, the locks that the others held are free, and it gets its own
+/// log.
 fn in_child(mut t: Current) {
     IS_CHILD.store(true, Relaxed);
     objects::reset_locks();
@@ -63,20 +62,20 @@ fn in_child(mut t: Current) {
     for card in cards() {
         if !core::ptr::eq(card, t.card) {
             card.ended.store(1, Relaxed);
-            // Nobody here could.
+            // Nobody here could join it.
             card.joined.store(true, Relaxed);
             card.live.store(core::ptr::null_mut(), Relaxed);
         }
     }
-    // This memory is a copy: what the others did to it, locked or not, they did before, and cannot
-    // do again.
+    // This memory is a copy: whatever the others did to it, locked or not, happened before, and
+    // they cannot do more.
     let sid = t.sid();
     t.acquire(&sids::outlived_by(sid));
     init::new_log(t);
 }
 
-/// Calls what makes a child, and in the child `arrived`. The child is known by its number: `daemon`
-/// returns nothing else, and only there.
+/// Calls `make`, which makes a child, and in the child `arrived`. The process id identifies the
+/// child: `daemon` returns nothing else, and only there.
 fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
     CHILDREN.store(true, Relaxed);
     let before = sys::pid();
@@ -90,14 +89,15 @@ fn makes_child(make: impl FnOnce() -> c_int, arrived: impl FnOnce()) -> c_int {
     r
 }
 
-/// What happened before a child was made comes before its end, for whoever waits for that.
+/// The key through which what happened before a child was made comes before its end, for whoever
+/// waits for that.
 fn key_of_child(pid: c_int) -> usize {
     const CHILDREN: usize = 0x4901_0000_0000;
     CHILDREN + pid as usize * 8
 }
 
-/// Calls that are about to make a child: its number, by which its order is known, comes at their
-/// end.
+/// The number of calls that are about to make a child. Its process id, which is the key of its
+/// order, is known only when they return.
 static MAKING: AtomicU32 = AtomicU32::new(0);
 /// The thread that made the last such call.
 static MAKER: AtomicU32 = AtomicU32::new(0);
@@ -115,7 +115,7 @@ fn makes_known_child(mut t: Current, make: impl FnOnce() -> c_int) -> c_int {
         makes_child(make, || in_child(t))
     };
     if child == 0 {
-        // The child, in which nobody else is.
+        // The child, in which there is nobody else.
         MAKING.store(0, SeqCst);
         return child;
     }
@@ -131,9 +131,9 @@ fn made(t: Current, child: c_int) {
     MAKING.fetch_sub(1, SeqCst);
 }
 
-/// After a wait for children. The one that ended may be so new that who made it is still about to
-/// say so. A handler of a signal may have interrupted just that, and then it is this thread, or the
-/// patience comes to an end.
+/// Called after a wait for children. The ended child may be so new that its maker has not published
+/// it yet. If a signal handler interrupted exactly that, the maker is this thread, or patience runs
+/// out.
 fn reaped(t: Current, child: c_int) -> c_int {
     const PATIENCE: u32 = 100;
     if child > 0 {
@@ -148,9 +148,8 @@ fn reaped(t: Current, child: c_int) -> c_int {
     child
 }
 
-/// A copy of `environment` with what a watched process needs of it, where that is missing: a
-/// program that cleans its environment before it starts another does not mean to leave raddle
-/// behind.
+/// A copy of `environment` with what a watched process needs, if it is missing. A program that
+/// cleans its environment before it starts another does not mean to escape raddle.
 unsafe fn with_session(environment: *const *const c_char) -> *const *const c_char {
     let wanted = session::remembered();
     let mut n = 0;
@@ -177,7 +176,7 @@ unsafe fn with_session(environment: *const *const c_char) -> *const *const c_cha
         if count == 0 {
             return environment;
         }
-        // Not from the allocator: between fork and exec its locks may be anybody's.
+        // Not from the allocator: between fork and exec anybody may hold its locks.
         let pointers = sys::pages((n + count + 1) * size_of::<usize>()).cast::<*const c_char>();
         for i in 0..n {
             *pointers.add(i) = *environment.add(i);
@@ -285,8 +284,8 @@ interpose! {
         explore::uninterrupted(-1);
         r
     }
-    /// What is registered by one thread may be run by another, which ends the process, by a call or
-    /// by a return from main, which nobody sees.
+    /// One thread may register a handler and another may run it. The latter ends the process, by a
+    /// call or by an unseen return from main.
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(run_at_exit as *const () as usize, keep_at_exit(function, argument), dso)
@@ -302,7 +301,7 @@ interpose! {
     fn exit(status: c_int), |t, pc, real| {
         let_threads_run();
         sync::acquire(t, AT_EXIT);
-        // From within a handler: what destructors free is not one finding for each of them.
+        // If called from within a handler: what destructors free must not be one finding each.
         handlers::left(&mut t, 0);
         finish_reports();
         real(status)
@@ -379,7 +378,7 @@ exec! {
         { spawns(); spawned(pid, real(pid, file, actions, attributes, arguments, with_session(environment))) }
 }
 
-/// The process becomes another program, by `real` with an environment, if that does not fail.
+/// The process becomes another program, with `real` and an environment, unless that fails.
 unsafe fn becomes(environment: Texts, real: impl FnOnce(Texts) -> c_int) -> c_int {
     // SAFETY: the caller's environment.
     let environment = unsafe {
@@ -393,7 +392,7 @@ unsafe fn becomes(environment: Texts, real: impl FnOnce(Texts) -> c_int) -> c_in
     result
 }
 
-/// A copy of `environment` without what makes a process a watched one.
+/// A copy of `environment` without what makes a process watched.
 unsafe fn without_session(environment: Texts) -> Texts {
     // SAFETY: the environment is null, or ends in a null pointer; its strings end in zero.
     unsafe {
@@ -415,7 +414,7 @@ unsafe fn without_session(environment: Texts) -> Texts {
 }
 
 /// `execl` and its kin take the arguments one by one: six words in registers, the rest on the
-/// stack. They are laid down as an array.
+/// stack. This lays them out as an array.
 macro_rules! exec_list {
     ($($name:literal => $body:path),* $(,)?) => {$(
         const _: () = {
@@ -466,7 +465,7 @@ unsafe extern "C" fn execlp(file: Text, arguments: Texts) -> c_int {
 
 unsafe extern "C" fn execle(path: Text, arguments: Texts) -> c_int {
     static REAL: super::Real = super::Real::new(c"execve", None);
-    // SAFETY: as above; the environment comes behind the null pointer that ends the arguments.
+    // SAFETY: as above; the environment follows the null pointer that ends the arguments.
     unsafe {
         let mut n = 0;
         while !(*arguments.add(n)).is_null() {
@@ -489,31 +488,31 @@ fn spawns() {
     }
 }
 
-/// Takes and returns what `posix_spawn` returns.
+/// Takes and returns the result of `posix_spawn`.
 unsafe fn spawned(child: *const c_int, failed: c_int) -> c_int {
     if is_active() {
-        // SAFETY: null, or where the caller wants its number.
+        // SAFETY: null, or where the caller wants the process id.
         let child = unsafe { child.as_ref() }.copied().filter(|_| failed == 0);
         made(current(), child.unwrap_or(0));
     }
     failed
 }
 
-/// Another thread may be in the middle of one.
+/// Waits for another thread that may be in the middle of a report.
 pub extern "C" fn finish_reports() {
     drop(report::pause());
 }
 
-/// The C library registers handlers, and takes them out again, under one lock.
+/// The C library registers handlers, and removes them again, under one lock.
 const AT_EXIT: usize = 0x4900_0000_0010;
 
-/// A handler of the program's.
+/// An exit handler of the program.
 struct AtExit {
     function: usize,
     argument: *mut c_void,
 }
 
-/// Never given back: the process ends with it.
+/// Never freed: it lives until the process ends.
 fn keep_at_exit(function: usize, argument: *mut c_void) -> *mut c_void {
     let it = sys::ARENA.take(size_of::<AtExit>()).cast::<AtExit>();
     // SAFETY: fresh memory of the right size.
@@ -521,7 +520,7 @@ fn keep_at_exit(function: usize, argument: *mut c_void) -> *mut c_void {
     it.cast()
 }
 
-/// glibc hands the status to all handlers, also to those that want one argument.
+/// glibc passes the status to all handlers, also to those that want one argument.
 unsafe extern "C-unwind" fn run_at_exit(it: *mut AtExit, status: c_int) {
     let_threads_run();
     sync::acquire(current(), AT_EXIT);
@@ -551,8 +550,8 @@ unsafe extern "C" {
     fn __fork() -> c_int;
 }
 
-/// A real vfork returns twice through the same frame, and its child shares our memory: both rule
-/// out standing in its place. It becomes a fork, watched or not.
+/// A real vfork returns twice through the same frame, and its child shares our memory. Both make
+/// interposing it impossible, so it becomes a fork, watched or not.
 #[unsafe(export_name = "__interpose_vfork")]
 extern "C" fn vfork() -> c_int {
     let t = current();

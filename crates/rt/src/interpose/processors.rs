@@ -1,6 +1,6 @@
-//! How many processors there are. Pools size themselves by it, and on a machine with one they run
-//! everything one after the other; `raddle tsvd --force-async` shows some more. And which threads
-//! may use them: an explored thread's number is made up, and the kernel is told its donor's.
+//! The number of processors. Pools use it for their size, and with one processor they run
+//! everything sequentially; `raddle tsvd --force-async` pretends that there are more. Also which
+//! threads may use them: an explored thread's number is made up, so the kernel gets its donor's.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 

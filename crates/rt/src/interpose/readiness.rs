@@ -10,7 +10,7 @@ use crate::explore::{self, Several, sync::Until};
 
 pub type Polled = libc::pollfd;
 
-/// The descriptors to wait for are read, and each is told what it is ready for.
+/// The call reads the descriptors to wait for, and writes what each is ready for.
 pub unsafe fn polls(c: &mut Call, fds: *const Polled, n: usize) {
     const ASKED: usize = core::mem::offset_of!(Polled, revents);
     for i in 0..if c.is_judged() { n } else { 0 } {
@@ -19,7 +19,7 @@ pub unsafe fn polls(c: &mut Call, fds: *const Polled, n: usize) {
     }
 }
 
-/// Sets of descriptors below `n`, which are changed in place.
+/// Sets of descriptors below `n`, which the call changes in place.
 unsafe fn selects(c: &mut Call, n: c_int, sets: [*mut c_void; 3]) {
     const WORD: usize = 64;
     let bytes = (n.max(0) as usize).div_ceil(WORD) * (WORD / 8);

@@ -20,7 +20,7 @@ fn taken(t: Current, l: *mut c_void, result: c_int, mode: Mode, pc: usize) -> c_
     result
 }
 
-/// Before an unlock: what the lock itself says counts.
+/// Before an unlock. The lock's own state counts.
 unsafe fn check_unlock(mut t: Current, l: *mut c_void, pc: usize) {
     const CURRENT_WRITER: usize = 24;
     const WRITE_LOCKED: u32 = 2;

@@ -1,5 +1,4 @@
-//! Functions that matter mostly to a program that is explored: time, sleep, and ways to fail or to
-//! end.
+//! Functions that matter mostly in an explored program: time, sleep, and ways to fail or to end.
 
 use core::ffi::{c_char, c_int, c_long, c_void};
 
@@ -25,7 +24,7 @@ fn reads_time(t: Current, pc: usize, time: *const libc::timespec) {
     Call::new(t, pc).reads_one(time);
 }
 
-/// What a sleep gives back, and what is left of it.
+/// The result of a sleep, and the remaining time.
 unsafe fn slept(result: Result<(), u64>, rest: *mut libc::timespec) -> c_int {
     let Err(left) = result else { return 0 };
     // SAFETY: null or the program's room.
@@ -118,7 +117,7 @@ interpose! {
         crate::detect::handlers::left(&mut t, 0);
         real(result)
     } record as detect, tsvd real, explore {
-        // It unwinds, and comes out at the bottom of the thread: see `explore::threads`.
+        // It unwinds, and ends at the bottom of the thread: see `explore::threads`.
         explore::state().current_thread_mut().result = result;
         if explore::is_running() && explore::state().current == 0 {
             threads::end(result)
@@ -161,7 +160,7 @@ interpose! {
         real(expression, file, line, function)
     }
 
-    /// Each thread has its own in the kernel, where there is but the carrier.
+    /// Each thread has its own in the kernel, but there is only the carrier.
     fn sigaltstack(new: *const c_void, old: *mut libc::stack_t) -> c_int, |t, pc, real| { real(new, old) } record as detect, tsvd real, explore {
         let mut s = explore::state();
         let stack = &mut s.current_thread_mut().handler_stack;
@@ -252,7 +251,7 @@ interpose! {
         explore::uninterrupted(-1)
     }
 
-    /// Rust's std waits by this.
+    /// Rust's std waits with this.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
     |t, pc, real| {
         if matches!(number, libc::SYS_write | libc::SYS_writev) {
@@ -286,7 +285,7 @@ interpose! {
     }
 }
 
-/// Whether no other thread can see what the system call does, nor it what others do.
+/// True if no other thread can see what the system call does, and it cannot see what others do.
 fn is_private(number: c_long) -> bool {
     matches!(
         number,
@@ -312,9 +311,9 @@ fn is_private(number: c_long) -> bool {
     )
 }
 
-/// A thread's mask: kept here, and with the kernel too before there are threads.
+/// A thread's mask: kept here, and in the kernel too before there are threads.
 unsafe fn mask(how: c_int, set: *const u64, old: *mut u64) -> Option<()> {
-    // SAFETY: null or the program's sets, of which the first word has all signals there are.
+    // SAFETY: null or the program's sets; their first word contains all signals.
     unsafe {
         let before = explore::signals::change_mask(how, set.as_ref().copied())?;
         if let Some(old) = old.as_mut() {
@@ -332,13 +331,13 @@ unsafe extern "C-unwind" fn raise() {
         "push rdi",
         "call {note}",
         "pop rdi",
-        // As if called by whoever called: the unwinder must not meet this frame.
+        // As if called by the original caller: the unwinder must not meet this frame.
         "jmp rax",
         note = sym thrown,
     )
 }
 
-/// Where the real function is.
+/// Returns the address of the real function.
 extern "C" fn thrown(exception: *const [u8; 8]) -> usize {
     static REAL: Real = Real::new(c"_Unwind_RaiseException", None);
     // SAFETY: an exception begins with its class: vendor and language.
@@ -352,7 +351,7 @@ type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_cha
 type Start = unsafe extern "C-unwind" fn(Main, c_int, *mut *mut c_char, usize, usize, usize, usize) -> c_int;
 static MAIN: sys::Shared<Option<Main>> = sys::Shared::new(None);
 
-/// A return from main is the end of the process, and so a step like any other.
+/// A return from main ends the process, so it is a step like any other.
 unsafe extern "C-unwind" fn explored_main(
     n: c_int,
     arguments: *mut *mut c_char,

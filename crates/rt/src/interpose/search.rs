@@ -1,6 +1,6 @@
-//! Trees and tables of `<search.h>`. The C library keeps their nodes to itself, so the variable
-//! that the caller names them by stands for all of them: whoever looks something up reads it, and
-//! whoever may add or remove something writes it. That is what the manual asks of callers.
+//! Trees and tables of `<search.h>`. The C library hides their nodes, so the caller's variable
+//! stands for all of them: a lookup reads it, and whatever may add or remove something writes it.
+//! That is what the manual asks of callers.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -29,7 +29,7 @@ fn waited(mut t: Current, s: *mut c_void, result: c_int) -> c_int {
     result
 }
 
-/// A count is told from a message where runs are traced: a semaphore may be used as a lock.
+/// Traced runs distinguish a count from a message: a semaphore may be used as a lock.
 fn posting(mut t: Current, s: *mut c_void) {
     if plain::is_on() {
         plain::step(&mut t, OpKind::SemPost, s as usize, 0);
@@ -40,7 +40,7 @@ fn posting(mut t: Current, s: *mut c_void) {
     }
 }
 
-/// A semaphore that other processes may use too.
+/// True if other processes may use the semaphore too.
 fn is_shared(s: *mut c_void) -> bool {
     const PRIVATE: usize = 8;
     // SAFETY: glibc keeps 0 at this offset of a process-private semaphore.
@@ -48,7 +48,7 @@ fn is_shared(s: *mut c_void) -> bool {
 }
 
 interpose! {
-    /// Gives back memory that the next execution would want: see `outside`.
+    /// Frees memory that the next execution would need: see `outside`.
     fn sem_close(s: *mut c_void) -> c_int, |t, pc, real| { real(s) } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::SharedMemory);
         real(s)

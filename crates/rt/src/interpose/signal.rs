@@ -1,10 +1,10 @@
 //! Signals.
 //!
-//! The runtime stands between the kernel and each handler. A signal that comes while the thread is
-//! inside the runtime waits until it leaves: the handler may synchronise, and the thread may hold a
-//! lock that this needs. Faults do not wait, since the instruction would only fault again.
+//! The runtime stands between the kernel and each handler. A signal that arrives while the thread
+//! is inside the runtime waits until it leaves: the handler may synchronise, and the thread may
+//! hold a lock that this needs. Faults do not wait, since the instruction would only fault again.
 //!
-//! Whoever sends a signal, or installs the handler, has happened before it.
+//! Sending a signal, or installing the handler, happens before the handler.
 
 use core::ffi::{c_int, c_void};
 
@@ -43,8 +43,8 @@ impl Pending {
         }
     }
 
-    /// Sends those of the running thread to it again, as they were. The handler of the first runs
-    /// before the second is sent, and others may have to wait meanwhile: so this goes by a copy.
+    /// Sends the running thread's pending signals to it again, unchanged. The handler of the first
+    /// runs before the second is sent, and others may have to wait meanwhile. So this uses a copy.
     #[cold]
     #[inline(never)]
     pub fn deliver() {
@@ -58,7 +58,7 @@ impl Pending {
     }
 }
 
-/// What the program asked for.
+/// The action that the program asked for.
 #[derive(Clone, Copy)]
 struct Action {
     handler: usize,
@@ -69,8 +69,8 @@ static ACTIONS: Shared<[Action; SIGNALS]> =
     Shared::new([Action { handler: libc::SIG_DFL, flags: 0 }; SIGNALS]);
 
 fn action(signal: c_int) -> Option<Handle<Action>> {
-    // SAFETY: a word-sized handler may be read while it is changed; the program that races here
-    // races natively too.
+    // SAFETY: a word-sized handler may be read while it is changed; a program that races here races
+    // natively too.
     let signal = usize::try_from(signal).ok().filter(|s| *s < SIGNALS)?;
     unsafe { Some(Handle::new(&raw mut (*ACTIONS.get())[signal])) }
 }
@@ -80,7 +80,7 @@ fn key(signal: c_int) -> usize {
 }
 
 fn is_fault(signal: c_int, info: &libc::siginfo_t) -> bool {
-    // A positive code is the kernel's own: not sent by anybody.
+    // A positive code comes from the kernel itself: nobody sent the signal.
     matches!(signal, libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL | libc::SIGTRAP)
         && info.si_code > 0
 }
@@ -121,15 +121,16 @@ fn sending(t: Current, signal: c_int) {
     }
 }
 
-/// Is that the handle of the thread that asks?
+/// True if this is the handle of the calling thread.
 fn is_self(thread: usize) -> bool {
-    // SAFETY: a plain question.
+    // SAFETY: a plain query.
     thread == unsafe { libc::pthread_self() } as usize
 }
 
 type SigAction = libc::sigaction;
 
-/// Installs our handler in place of the program's, and tells the program what it had.
+/// Installs the runtime's handler in place of the program's, and tells the program its previous
+/// one.
 unsafe fn install(
     t: Current,
     signal: c_int,
@@ -169,9 +170,9 @@ unsafe fn install(
 }
 
 /// Rust's std asks whether faults are handled before it installs its own handler against stack
-/// overflow. With that handler comes a mutex that every thread takes as it starts and as it ends:
-/// one that ends would happen before one that starts, and happens-before would miss each race
-/// between such two. So std is told that somebody handles them.
+/// overflow. With that handler comes a mutex that every thread takes when it starts and when it
+/// ends. A thread that ends would happen before one that starts, and happens-before would miss each
+/// race between two such threads. So std is told that somebody handles faults.
 unsafe fn keep_rust_from_watching_stacks(signal: c_int, new: *const SigAction, old: *mut SigAction) {
     let asks = new.is_null() && matches!(signal, libc::SIGSEGV | libc::SIGBUS);
     // SAFETY: null, or just filled in.
@@ -186,7 +187,7 @@ unsafe fn keep_rust_from_watching_stacks(signal: c_int, new: *const SigAction, o
 
 unsafe fn signal_like(t: Current, signal: c_int, handler: usize, flags: c_int) -> usize {
     unsafe extern "C-unwind" {
-        /// glibc's, under a name that is not interposed.
+        /// glibc's function, under a name that is not interposed.
         fn __sigaction(signal: c_int, new: *const SigAction, old: *mut SigAction) -> c_int;
     }
     // SAFETY: plain values.
@@ -199,7 +200,7 @@ unsafe fn signal_like(t: Current, signal: c_int, handler: usize, flags: c_int) -
     }
 }
 
-/// What a call that waits for a signal gives back.
+/// The result of a call that waits for a signal.
 unsafe fn taken(got: Result<c_int, c_int>, info: *mut c_void) -> c_int {
     match got {
         Ok(signal) => {

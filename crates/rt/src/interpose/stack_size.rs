@@ -1,10 +1,10 @@
-//! Room for the runtime on the stacks of the program's threads, as ThreadSanitizer's
-//! `AdjustStackSize` makes it.
+//! Room for the runtime on the stacks of the program's threads, like ThreadSanitizer's
+//! `AdjustStackSize`.
 //!
 //! The runtime works on the stack of the thread that it watches, and its thread-local storage lies
-//! there too. A thread that was given a small stack gets that much more, so that what the program
-//! measured for itself is still enough. The program's attributes stay what they are; a stack at an
-//! address of the program's own cannot grow.
+//! there too. A thread with a small stack gets that much more, so that what the program measured
+//! for itself still suffices. The program's attributes do not change; a stack at an address chosen
+//! by the program cannot grow.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -23,14 +23,14 @@ unsafe extern "C" {
 /// measured to need less than 16 KiB for the runtime, of which 9 KiB are its thread-local storage.
 const ROOM: usize = 128 << 10;
 
-/// A default size, which nobody measured for a thread, is left alone from here on.
+/// A default size, which nobody measured for a thread, is left alone if it is at least this.
 const ENOUGH: usize = 256 << 10;
 
-/// Calls `create` with attributes that are the program's but for more stack.
+/// Calls `create` with the program's attributes but more stack.
 pub unsafe fn with_room(attributes: *const c_void, create: impl FnOnce(*const c_void) -> c_int) -> c_int {
     let attributes = attributes.cast::<pthread_attr_t>();
-    // SAFETY: the program's attributes, which nobody changes during the call. What the copy points
-    // to stays theirs: it is not destroyed.
+    // SAFETY: the program's attributes, which nobody changes during the call. The copy is not
+    // destroyed: what it points to belongs to the original.
     unsafe {
         let asked = if attributes.is_null() { Stack::Default } else { stack_of(attributes) };
         match asked {
@@ -59,7 +59,7 @@ pub unsafe fn with_room(attributes: *const c_void, create: impl FnOnce(*const c_
     }
 }
 
-/// For threads of C11, which have no attributes.
+/// For C11 threads, which have no attributes.
 pub fn make_room_by_default() {
     if let Some((mut default, size)) = small_default() {
         // SAFETY: attributes that the C library has just given.
@@ -73,7 +73,7 @@ pub fn make_room_by_default() {
 
 #[derive(Debug, PartialEq)]
 enum Stack {
-    /// At an address of the program's.
+    /// At an address chosen by the program.
     Own,
     Size(usize),
     Default,
@@ -85,7 +85,7 @@ unsafe fn stack_of(attributes: *const pthread_attr_t) -> Stack {
     if unsafe { pthread_attr_getstack(attributes, &mut at, &mut size) } != 0 {
         return Stack::Own;
     }
-    // glibc keeps the end, which is null where no address was given, and counts back from there.
+    // glibc keeps the end, which is null if no address was given, and counts back from there.
     match (at.wrapping_add(size), size) {
         (0, 0) => Stack::Default,
         (0, size) => Stack::Size(size),
@@ -93,8 +93,8 @@ unsafe fn stack_of(attributes: *const pthread_attr_t) -> Stack {
     }
 }
 
-/// The attributes of threads that are created without, if their stacks are small: so they are with
-/// a small `ulimit -s`. They are the caller's to destroy.
+/// The attributes of threads created without any, if their stacks are small, as with a small
+/// `ulimit -s`. The caller must destroy them.
 fn small_default() -> Option<(pthread_attr_t, usize)> {
     let mut default = MaybeUninit::<pthread_attr_t>::uninit();
     // SAFETY: the C library fills them if it says so.

@@ -1,6 +1,6 @@
-//! Streams: what they copy from and to memory. A FILE has a lock of its own; the order it makes is
-//! not used. That of a pipe behind it is: what is written, or flushed, happened before what is done
-//! by whoever reads it. `printf` and `scanf` are in [`super::format`].
+//! Streams: what they copy from and to memory. A FILE has its own lock, whose order is not used.
+//! The order of a pipe behind it is: what is written, or flushed, happens before what its reader
+//! does. `printf` and `scanf` are in [`super::format`].
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -20,7 +20,7 @@ unsafe extern "C" {
     fn fileno_unlocked(file: *mut c_void) -> c_int;
 }
 
-/// What the thread did comes before what is read at the other end.
+/// What the thread did happens before what is read at the other end.
 pub unsafe fn filling(file: File) {
     // SAFETY: the caller's FILE. A null pointer means all of them.
     let fd = if file.is_null() || !is_active() { -1 } else { unsafe { fileno_unlocked(file) } };
@@ -37,8 +37,8 @@ pub unsafe fn filled(file: File) {
     }
 }
 
-/// Where a FILE stands within its buffer: words that are part of the C library's interface, since
-/// `getc_unlocked` and `putc_unlocked` are compiled into programs.
+/// The position of a FILE within its buffer. These words are part of the C library's interface,
+/// since `getc_unlocked` and `putc_unlocked` are compiled into programs.
 const READ: (usize, usize) = (1, 2);
 const WRITTEN: (usize, usize) = (5, 6);
 
@@ -48,19 +48,19 @@ unsafe fn is_at_end(file: File, (at, end): (usize, usize)) -> bool {
     unsafe { words.add(at).read() >= words.add(end).read() }
 }
 
-/// The next character is read from the descriptor, not from the buffer.
+/// True if the next character comes from the descriptor, not from the buffer.
 unsafe fn is_drained(file: File) -> bool {
     // SAFETY: as above.
     unsafe { is_at_end(file, READ) }
 }
 
-/// The next character is written through.
+/// True if the next character is written through.
 unsafe fn is_full(file: File) -> bool {
     // SAFETY: as above.
     unsafe { is_at_end(file, WRITTEN) }
 }
 
-/// The stream goes, or becomes another's.
+/// The stream is closed, or reopened.
 unsafe fn closing(file: File) {
     // SAFETY: the caller's FILE.
     unsafe {
@@ -200,7 +200,7 @@ interpose! {
     }
 }
 
-/// An explored program opens a stream. One that it only reads it has for itself.
+/// An explored program opens a stream. A file opened only for reading concerns only this process.
 unsafe fn opens_by(mode: Text, pc: usize) {
     // SAFETY: the caller's string.
     let reads = unsafe { *mode as u8 == b'r' && !core::ffi::CStr::from_ptr(mode).to_bytes().contains(&b'+') };
@@ -213,7 +213,7 @@ unsafe fn opens_by(mode: Text, pc: usize) {
     }
 }
 
-/// Opens a stream by `real`, which makes the file if it may write.
+/// Opens a stream with `real`, which creates the file if it may write.
 unsafe fn opens_named(
     t: crate::detect::thread::Current,
     pc: usize,

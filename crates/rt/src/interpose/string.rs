@@ -1,5 +1,5 @@
-//! Strings. Each function reads what it must look at, and no more: how far a comparison looks is
-//! found by looking.
+//! Strings. Each function reads what it must look at, and no more. How far a comparison looks is
+//! found by comparing.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -12,7 +12,7 @@ type Room = *mut c_char;
 unsafe fn compares(c: &mut Call, a: Text, b: Text, most: usize, fold: bool) {
     let lower = |c: c_char| if fold { (c as u8).to_ascii_lowercase() } else { c as u8 };
     let mut n = 0;
-    // SAFETY: neither string is looked at behind its zero, or behind `most`.
+    // SAFETY: neither string is read past its zero, or past `most`.
     unsafe {
         while n < most && *a.add(n) != 0 && lower(*a.add(n)) == lower(*b.add(n)) {
             n += 1;
@@ -22,7 +22,7 @@ unsafe fn compares(c: &mut Call, a: Text, b: Text, most: usize, fold: bool) {
     c.reads(b, (n + 1).min(most));
 }
 
-/// Up to and with what was found; else all of the string.
+/// Reads up to and including what was found; else all of the string.
 unsafe fn looks_for(c: &mut Call, s: Text, found: Text, size: usize) {
     if found.is_null() {
         // SAFETY: the caller's string.
@@ -32,8 +32,8 @@ unsafe fn looks_for(c: &mut Call, s: Text, found: Text, size: usize) {
     }
 }
 
-/// A token was cut off the string `s`, or off the rest of an earlier one: it was read, with the
-/// separators before it, and its end made zero if there is more behind it.
+/// A token was cut off the string `s`, or off the rest of an earlier one. It was read, with the
+/// separators before it, and its end was set to zero if more follows.
 unsafe fn cut(c: &mut Call, s: Text, token: Text, rest: Text) {
     if c.is_judged() && !token.is_null() {
         // SAFETY: the token ends in zero.
@@ -46,9 +46,9 @@ unsafe fn cut(c: &mut Call, s: Text, token: Text, rest: Text) {
     }
 }
 
-/// Does the first token reach to the end of the string?
+/// True if the first token reaches the end of the string.
 unsafe fn token_is_last(s: Text, set: Text) -> bool {
-    // SAFETY: the caller's strings, neither of which is looked at behind its zero.
+    // SAFETY: the caller's strings, neither of which is read past its zero.
     unsafe {
         let separates = |at: usize| (0..length(set)).any(|i| *set.add(i) == *s.add(at));
         let start = (0..length(s)).find(|at| !separates(*at));
@@ -120,7 +120,7 @@ accesses! {
     fn strxfrm_l(to: Room, from: Text, n: usize, locale: usize) -> usize, |c| { c.text(from); c.fills(to) } then |need| {
         c.wrote(to, if need < n { need + 1 } else { 0 })
     }
-    /// Of a call that goes on with an earlier string it is not known whether the token was its
+    /// For a call that continues with an earlier string, it is not known whether the token was its
     /// last.
     fn strtok(s: Room, set: Text) -> Room, |c| {
         c.keeps_state();
@@ -156,7 +156,7 @@ accesses! {
     }
 }
 
-/// A copy by `malloc`, which is interposed too.
+/// Copies the string with `malloc`, which is interposed too.
 unsafe fn duplicate(c: &mut Call, s: Text, most: usize, pc: usize) -> Room {
     // SAFETY: the caller's string; the copy has room for it and its zero.
     unsafe {
@@ -185,7 +185,7 @@ interpose! {
     } record as detect, tsvd real, explore as detect
 }
 
-/// Numbers: what is looked at ends behind the first character that does not belong to the number.
+/// Numbers: the call reads up to the first character that does not belong to the number.
 macro_rules! numbers {
     ($($name:ident($($more:ident: $ty:ty),*) -> $r:ty)*) => {
         interpose! {$(
@@ -237,10 +237,10 @@ numbers! {
     strtof_l(locale: usize) -> f32
 }
 
-/// The number that `strtol` or `strtod` finds, and the character behind it.
+/// Reads the number that `strtol` or `strtod` finds, and the character after it.
 unsafe fn number(c: &mut Call, s: Text, by: &Real) {
     let mut end: Text = s;
-    // SAFETY: both take these arguments, and one ignores the last; the result is not looked at.
+    // SAFETY: both take these arguments, and one ignores the last; the result is not used.
     unsafe {
         let f = core::mem::transmute::<usize, unsafe extern "C" fn(Text, *mut Text, c_int)>(by.get());
         f(s, &raw mut end, 10);

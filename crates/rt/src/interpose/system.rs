@@ -1,6 +1,6 @@
-//! What the C library and the kernel tell of time, names, users and hosts: into memory of the
-//! caller's, or of the library's own (`localtime`, `getpwnam`), which all threads share: two
-//! threads that call such a function at once race.
+//! What the C library and the kernel return about time, names, users and hosts. It goes into memory
+//! of the caller, or of the library (`localtime`, `getpwnam`), which all threads share: two threads
+//! that call such a function at once race.
 
 use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
 
@@ -53,7 +53,8 @@ mod time {
 mod process {
     use super::*;
 
-    /// `getpwnam_r` and its kin: the record, what it points to, and where it is if there is one.
+    /// `getpwnam_r` and its kin write the record, what it points to, and its address if there is
+    /// one.
     unsafe fn found<T>(c: &mut Call, record: *const T, result: *mut *mut T, r: c_int) {
         c.wrote_one(result);
         // SAFETY: the call has filled it in.
@@ -152,8 +153,8 @@ mod process {
         }
     }
 
-    // Databases that are read entry by entry: where the next one is, and the entry that is handed
-    // out, belong to the library.
+    // Databases that are read entry by entry: the position and the returned entry belong to the
+    // library.
     accesses! {
         fn setpwent(), |c| { c.keeps_state() }
         fn endpwent(), |c| { c.keeps_state() }
@@ -272,11 +273,11 @@ mod threads {
     }
 }
 
-/// Addresses of the network.
+/// Network addresses.
 mod network {
     use super::*;
 
-    /// `getservbyname_r` and its kin: the record, and where it is if there is one.
+    /// `getservbyname_r` and its kin write the record, and its address if there is one.
     unsafe fn told<T>(c: &mut Call, record: *const T, result: *mut *mut T, r: c_int) {
         c.wrote_one(result);
         // SAFETY: the call has filled it in.

@@ -1,8 +1,8 @@
 //! Threads: creation, end, join, names.
 //!
-//! A thread is told of by its card, which its creator makes. It ends when the destructor of a key
-//! of ours runs for the last time: behind the destructors of `thread_local` objects and of the
-//! program's own keys, however it came to end.
+//! A thread is described by its card, which its creator makes. A thread ends when the destructor of
+//! the runtime's key runs for the last time: after the destructors of `thread_local` objects and of
+//! the program's own keys, however the thread came to end.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -49,16 +49,16 @@ fn finish_reports_at_exit() {
     }
 }
 
-/// What is left to say when all handlers of the program have run, which were registered later.
+/// What is left to do when all handlers of the program, which were registered later, have run.
 extern "C" fn at_exit() {
     misuse::leaked_threads();
-    // What was loaded since may be what nobody watches.
+    // Modules loaded since may be uninstrumented.
     modules::refresh();
     super::exit_wait::let_threads_run();
     super::process::finish_reports();
 }
 
-/// Before the first thread.
+/// Called before the first thread.
 pub fn prepare() {
     finish_reports_at_exit();
     let mut key = 0;
@@ -70,7 +70,7 @@ pub fn prepare() {
 
 unsafe extern "C" fn thread_ends(rounds: *mut c_void) {
     if (rounds as usize) < ROUNDS {
-        // SAFETY: the key is ours. Other destructors may still run; come last.
+        // SAFETY: the runtime's key. Other destructors may still run; this one comes last.
         unsafe { pthread_setspecific(KEY.load(Relaxed), (rounds as usize + 1) as *const c_void) };
         return;
     }
@@ -88,7 +88,7 @@ fn end(mut t: Current) {
         forget_handle(card);
     }
     let stack = card.stack.get();
-    // A robust mutex goes to the next owner with all that this thread did.
+    // A robust mutex goes to the next owner with everything that this thread did.
     while let Some(key) = t.held.first() {
         sync::unlocking(t, key);
     }
@@ -97,7 +97,7 @@ fn end(mut t: Current) {
     objects::remove_range(stack.0, stack.1 - stack.0);
 }
 
-/// What is the memory of the running thread's stack, its thread-local storage included?
+/// The running thread's stack, including its thread-local storage.
 pub fn own_stack() -> (usize, usize) {
     // SAFETY: glibc fills in the attributes of the calling thread.
     unsafe {
@@ -122,23 +122,23 @@ fn start(mut t: Current, card: *mut Card) {
     t.inside += 1;
     // SAFETY: the card was made for this thread; nobody else writes to it now.
     unsafe { register_handle(&*card, pthread_self()) };
-    // The memory of the stack may have been another thread's.
+    // The stack's memory may have belonged to another thread.
     range::clear(stack.0, stack.1 - stack.0);
     objects::remove_range(stack.0, stack.1 - stack.0);
     t.start(card, stack);
     crate::hub::init::gate_of(&mut t);
     log::count_thread();
-    // SAFETY: the key is ours.
+    // SAFETY: the runtime's key.
     unsafe { pthread_setspecific(KEY.load(Relaxed), core::ptr::dangling()) };
     t.inside -= 1;
 }
 
-/// A thread that was not created through the C library's interposed functions: a helper thread of
-/// libc itself, say. It is taken to have seen all that was released so far, so that nothing is
-/// reported for lack of knowledge.
+/// A thread that was not created through the C library's interposed functions, for example a helper
+/// thread of libc itself. It counts as having seen everything that was released so far, so that
+/// nothing is reported for lack of knowledge.
 #[cold]
 pub fn adopt(mut t: Current) {
-    // A thread that has ended is known by its card, and stays ended.
+    // A thread that has ended has a card, and stays ended.
     if !t.card.is_null() || !is_active() {
         return;
     }
@@ -150,7 +150,7 @@ pub fn adopt(mut t: Current) {
         (*card).detached.store(true, Relaxed);
         log::write(&Record::Thread { thread: (*card).id as u64, parent: u64::MAX, stack: 0 });
     }
-    // Nothing that `begin` calls may come back here.
+    // Set it first: nothing that `start` calls may come back here.
     t.card = card;
     start(t, card);
 }
@@ -214,7 +214,7 @@ fn bucket(handle: usize) -> *mut *mut Card {
     unsafe { HANDLES.get().cast::<*mut Card>().add(handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) }
 }
 
-/// The creator and the thread itself both come here; the first one counts.
+/// The creator and the thread itself both call this; the first one counts.
 fn register_handle(card: &Card, handle: usize) {
     let _guard = HANDLES_LOCK.lock();
     if card.registered.swap(true, Relaxed) {
@@ -229,8 +229,8 @@ fn register_handle(card: &Card, handle: usize) {
 }
 
 /// The thread of this handle, while the handle is valid. As soon as a real join has returned, glibc
-/// may give the handle to the next thread, so it is looked up before: of several cards with one
-/// handle, the youngest is the first of its chain.
+/// may give the handle to the next thread, so it must be looked up before. Of several cards with
+/// one handle, the youngest comes first in its chain.
 fn by_handle(handle: usize) -> Option<&'static Card> {
     let _guard = HANDLES_LOCK.lock();
     // SAFETY: as above; cards are never freed.
@@ -243,7 +243,7 @@ fn by_handle(handle: usize) -> Option<&'static Card> {
     }
 }
 
-/// This card, not another that has been given the same handle since.
+/// Forgets this card, not another one that got the same handle since.
 fn forget_handle(card: &Card) {
     let _guard = HANDLES_LOCK.lock();
     // SAFETY: as above.
@@ -259,7 +259,7 @@ fn forget_handle(card: &Card) {
     }
 }
 
-/// A join, of which `real` does the waiting.
+/// A join; `real` does the waiting.
 fn join(mut t: Current, handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     let card = by_handle(handle);
     let result = real();
@@ -292,8 +292,8 @@ pub unsafe fn starts_detached(attributes: *const c_void) -> bool {
         && state == libc::PTHREAD_CREATE_DETACHED
 }
 
-/// A thread inherits the blocked signals of its creator: with all of them blocked, no handler runs
-/// in it before it is known.
+/// A thread inherits its creator's blocked signals: with all of them blocked, no handler runs in it
+/// before it is known.
 fn with_signals_blocked(card: *mut Card, create: impl FnOnce() -> c_int) -> c_int {
     let mask = sys::block_signals();
     // SAFETY: nobody else knows the card yet.
@@ -303,7 +303,7 @@ fn with_signals_blocked(card: *mut Card, create: impl FnOnce() -> c_int) -> c_in
     r
 }
 
-/// After a failed creation: the card will never be a thread.
+/// Called after a failed creation: the card will never be a thread.
 fn never_started(card: *mut Card) {
     // SAFETY: nobody else knows the card.
     unsafe {

@@ -1,4 +1,4 @@
-//! Timers. Their time is that of a program that is explored: see `explore::timers`. To the detector
+//! Timers. Their time is virtual in an explored program: see `explore::timers`. To the detector
 //! they read and write their settings.
 
 use core::ffi::{c_int, c_void};
@@ -13,7 +13,7 @@ use crate::sys;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What the program asks for; none: that is no time.
+/// The setting that the program asks for; None if it is not a valid time.
 unsafe fn setting(new: *const libc::itimerspec) -> Option<Setting> {
     // SAFETY: the program's.
     let new = unsafe { new.as_ref() }?;
@@ -34,7 +34,7 @@ fn micro(t: &libc::timeval) -> Option<u64> {
         .then(|| t.tv_sec as u64 * SECOND + t.tv_usec as u64 * 1000)
 }
 
-/// In microseconds, and no less than one if there is something left.
+/// In microseconds, and at least one if there is time left.
 fn value(nanoseconds: u64) -> libc::timeval {
     let up = nanoseconds.div_ceil(1000);
     libc::timeval { tv_sec: (up / 1_000_000) as i64, tv_usec: (up % 1_000_000) as i64 }

@@ -1,4 +1,4 @@
-//! Reading and writing through descriptors, and what that does to the caller's buffers.
+//! Reading and writing through descriptors, and the effect on the caller's buffers.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
@@ -9,10 +9,10 @@ use super::descriptor::opened;
 use super::{descriptor_use, interpose};
 use crate::explore;
 
-/// The buffers of `readv` and its kin, of which so many bytes were filled.
+/// The buffers of `readv` and its kin, of which `total` bytes were filled.
 pub unsafe fn scattered(c: &mut Call, v: *const libc::iovec, n: usize, total: usize) {
     let mut left = total;
-    // What is no array the kernel refuses.
+    // The kernel rejects a null array.
     for i in 0..if c.is_judged() && !v.is_null() { n } else { 0 } {
         // SAFETY: the caller's array.
         let b = unsafe { &*v.add(i) };
@@ -25,7 +25,7 @@ pub unsafe fn scattered(c: &mut Call, v: *const libc::iovec, n: usize, total: us
 
 /// The buffers of `writev` and its kin, before they are read.
 pub unsafe fn gathers(c: &mut Call, v: *const libc::iovec, n: usize) {
-    // What is no array the kernel refuses.
+    // The kernel rejects a null array.
     for i in 0..if c.is_judged() && !v.is_null() { n } else { 0 } {
         // SAFETY: the caller's array.
         let b = unsafe { &*v.add(i) };
@@ -34,7 +34,7 @@ pub unsafe fn gathers(c: &mut Call, v: *const libc::iovec, n: usize) {
     }
 }
 
-/// The address of a peer, and the length of which, for which there may be room.
+/// The call has written the address of a peer, and its length, if there is room for them.
 pub unsafe fn told_address(c: &mut Call, to: *const c_void, len: *const u32) {
     if c.is_judged() && !to.is_null() && !len.is_null() {
         // SAFETY: the call has filled it in.
@@ -43,7 +43,7 @@ pub unsafe fn told_address(c: &mut Call, to: *const c_void, len: *const u32) {
     }
 }
 
-/// A message that is sent: its head, and what that points to.
+/// The call reads a message to send: its header, and what that points to.
 pub unsafe fn sends(c: &mut Call, message: *const libc::msghdr) {
     if c.is_judged() && !message.is_null() {
         // SAFETY: the caller's message.
@@ -74,7 +74,7 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         let got = real(fd, to, n);
         if got >= 0 {
-            // The end of what was written counts too.
+            // The end of the data counts too.
             received(t, fd);
             Call::new(t, pc).wrote(to, got as usize);
         }
@@ -106,7 +106,7 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         let got = real(fd, v, count);
         if got >= 0 {
-            // The end of what was written counts too.
+            // The end of the data counts too.
             received(t, fd);
             scattered(&mut Call::new(t, pc), v, count.max(0) as usize, got as usize);
         }
@@ -181,7 +181,7 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         let got = real(fd, to, n, flags);
         if got >= 0 {
-            // The end of what was written counts too.
+            // The end of the data counts too.
             received(t, fd);
             Call::new(t, pc).wrote(to, got as usize);
         }
@@ -199,7 +199,7 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         let got = real(fd, to, n, flags, from, len);
         if got >= 0 {
-            // The end of what was written counts too.
+            // The end of the data counts too.
             received(t, fd);
             Call::new(t, pc).wrote(to, got as usize);
             told_address(&mut Call::new(t, pc), from, len);
@@ -221,7 +221,7 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         let got = real(fd, message, flags);
         if got >= 0 {
-            // The end of what was written counts too.
+            // The end of the data counts too.
             received(t, fd);
             receives(&mut Call::new(t, pc), message, got as usize);
         }

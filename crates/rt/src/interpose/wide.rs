@@ -1,4 +1,4 @@
-//! Wide strings, and conversions between them and strings of bytes.
+//! Wide strings, and conversions between them and byte strings.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -12,7 +12,7 @@ const WIDE: usize = size_of::<u32>();
 /// Two strings, as far as a comparison of at most `most` characters must look.
 unsafe fn compares(c: &mut Call, a: Wide, b: Wide, most: usize) {
     let mut n = 0;
-    // SAFETY: neither string is looked at behind its zero, or behind `most`.
+    // SAFETY: neither string is read past its zero, or past `most`.
     unsafe {
         while n < most && *a.add(n) != 0 && *a.add(n) == *b.add(n) {
             n += 1;
@@ -95,7 +95,7 @@ accesses! {
     }
 
     fn mbstowcs(to: Room, from: Text, n: usize) -> usize, |c| { c.fills(to) } then |got| {
-        // As many characters as were converted have at least so many bytes.
+        // The converted characters took at least this many bytes.
         if got != usize::MAX { c.has_read(from, if to.is_null() || got < n { got + 1 } else { got }) }
         wrote_units(&mut c, to, got, n, WIDE)
     }
@@ -146,7 +146,7 @@ accesses! {
     }
 }
 
-/// So many characters, and a zero where there was room.
+/// This many characters, and a zero if there was room.
 fn wrote_units<T>(c: &mut Call, to: *const T, got: usize, room: usize, size: usize) {
     if got != usize::MAX {
         c.wrote(to, (got + 1).min(room) * size);

@@ -1,11 +1,11 @@
 //! Sun's external data representation, of libtirpc. A call turns a value into bytes of a stream, or
-//! back: which of the two, the stream says.
+//! back; the stream says which.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::access::{Call, accesses};
 
-/// What every stream begins with.
+/// The beginning of every stream.
 #[repr(C)]
 pub struct Stream {
     what: c_int,
@@ -15,7 +15,7 @@ pub struct Stream {
 const ENCODE: c_int = 0;
 const DECODE: c_int = 1;
 
-/// Before a value is encoded or decoded. What the stream does with its own memory is not followed.
+/// Before a value is encoded or decoded. The stream's accesses to its own memory are not followed.
 unsafe fn before<T>(c: &mut Call, stream: *const Stream, value: *const T) {
     c.changes_outside();
     // SAFETY: the caller's stream.
@@ -33,7 +33,7 @@ unsafe fn after<T>(c: &mut Call, stream: *const Stream, value: *const T, result:
     c.wrote_if(result != 0 && unsafe { (*stream).what } == DECODE, value);
 }
 
-/// Before bytes are encoded that the caller has somewhere else.
+/// Before bytes that the caller has elsewhere are encoded.
 unsafe fn encodes_bytes(c: &mut Call, stream: *const Stream, at: *const *mut c_char, n: usize) {
     // SAFETY: the caller's stream, and where its bytes are.
     unsafe {
@@ -43,7 +43,7 @@ unsafe fn encodes_bytes(c: &mut Call, stream: *const Stream, at: *const *mut c_c
     }
 }
 
-/// Bytes were decoded, to where the caller wanted them or to a block of their own.
+/// Bytes were decoded, to where the caller wanted them or to their own block.
 unsafe fn decoded_bytes(
     c: &mut Call,
     stream: *const Stream,
@@ -59,7 +59,7 @@ unsafe fn decoded_bytes(
     }
 }
 
-/// The fields of a stream that all that make one set.
+/// Writes the fields that every function that makes a stream sets.
 unsafe fn makes(c: &mut Call, stream: *mut Stream) {
     c.changes_outside();
     // SAFETY: the caller's stream.

@@ -1,16 +1,17 @@
 //! The second tester of `raddle conseq`: delays, for runs that nobody schedules (section 8 of the
 //! paper).
 //!
-//! Before the write a thread waits for the read to arrive in another, before the read for the
-//! write; when both are there, the write comes first and the read right after it, while other
-//! writes to the same memory wait. If one thread makes both, the write does not wait. Each wait has
-//! an end, and there are not many of them: a run that cannot be brought to it goes on as it would.
+//! Before the write, a thread waits for the read to arrive in another; before the read, for the
+//! write. When both have arrived, the write goes first and the read right after it, while other
+//! writes to the same memory wait. If one thread makes both, the write does not wait. Each wait is
+//! bounded, and there are not many of them: if a run cannot be steered to the pair, it goes on as
+//! it would.
 //!
 //! The write may be the release of a block: it waits for a reader of that very block, and what the
-//! reader then touches is freed memory, whether it does harm or not.
+//! reader then touches is freed memory, whether this does harm or not.
 //!
 //! A probe comes before its access. So the read waits a little longer after the write's probe, for
-//! the store itself: that is a delay as well, and no promise.
+//! the store itself: that is a delay too, not a guarantee.
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
@@ -21,17 +22,17 @@ use crate::sys;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Waits in one run, at most.
+/// The maximum number of waits in one run.
 const MOST: u32 = 32;
-/// Milliseconds in which a store that was about to be made is made.
+/// Milliseconds within which a pending store happens.
 const STORE: i64 = 2;
 
-/// From now on accesses are delayed as the file says.
+/// From now on, accesses are delayed as the file says.
 pub fn turn_on(header: *mut Header) {
     HEADER.store(header, Release);
 }
 
-/// No access is looked at for races, and each comes by here.
+/// True if every access comes here, and none is checked for races.
 #[inline(always)]
 pub fn is_on() -> bool {
     !HEADER.load(Relaxed).is_null()
@@ -40,7 +41,7 @@ pub fn is_on() -> bool {
 /// The running thread is about to make the access at `pc`.
 #[inline(always)]
 pub fn access(address: usize, pc: usize) {
-    // SAFETY: null, or the mapped file, for good.
+    // SAFETY: null, or the mapped file, which stays mapped.
     if let Some(header) = unsafe { HEADER.load(Relaxed).as_ref() } {
         at(header, address, pc as u64);
     }
@@ -66,7 +67,7 @@ fn others(h: &'static Header) -> &'static [u64] {
     unsafe { core::slice::from_raw_parts((&raw const *h).add(1).cast(), h.others as usize) }
 }
 
-/// The running thread is about to give back a block of so many bytes, by the call at `pc`.
+/// The running thread is about to free a block of `len` bytes, with the call at `pc`.
 #[inline(always)]
 pub fn freeing(from: usize, len: usize, pc: usize) {
     // SAFETY: as above.
@@ -79,7 +80,7 @@ pub fn freeing(from: usize, len: usize, pc: usize) {
     }
 }
 
-/// Where the running thread was called from, for the report.
+/// Keeps the running thread's stack for the report.
 fn keep_stack(h: &Header, which: usize, pc: u64) {
     let mut frames = [0; FRAMES];
     let n = current().frames(pc as usize, &mut frames);
@@ -88,7 +89,7 @@ fn keep_stack(h: &Header, which: usize, pc: u64) {
     }
 }
 
-/// Whether it is the read that was to come behind the write.
+/// True if this is the read that was to come after the write.
 fn read(h: &Header, address: u64) -> bool {
     if h.happened.load(Acquire) != 0 {
         return false;
@@ -102,7 +103,7 @@ fn read(h: &Header, address: u64) -> bool {
     let came = wait(h, || h.written.load(Acquire) != 0);
     h.readers.fetch_sub(1, AcqRel);
     let [from, to] = [0, 1].map(|i: usize| h.freed[i].load(Acquire));
-    // Of a block that was given back, it must be one of its bytes.
+    // For a freed block, the address must be one of its bytes.
     let came = came && (h.frees == 0 || (from..to).contains(&address));
     if came {
         sys::sleep_ms(STORE);
@@ -111,7 +112,7 @@ fn read(h: &Header, address: u64) -> bool {
     came
 }
 
-/// A release waits for a reader of the very block.
+/// A free waits for a reader of that very block.
 fn free(h: &Header, from: u64, to: u64) {
     if h.happened.load(Acquire) != 0 {
         return;
@@ -133,11 +134,11 @@ fn write(h: &Header) {
     }
 }
 
-/// Another write to the same memory: not between the two, and not before a read that is to come
-/// first.
+/// Another write to the same memory must not come between the two, nor before a read that is to
+/// come first.
 fn other(h: &Header) {
     let writer = h.written.load(Acquire);
-    // A thread that has made the write and is on its way to the read must not wait for itself.
+    // A thread that has made the write and is about to read must not wait for itself.
     let own = h.same_thread != 0 && writer == sys::thread_id();
     let between = (h.write == 0 || writer != 0) && !own;
     if between && h.happened.load(Acquire) == 0 && wait(h, || h.happened.load(Acquire) != 0) {
@@ -145,7 +146,7 @@ fn other(h: &Header) {
     }
 }
 
-/// Whether it came about before the end of the wait.
+/// Waits until `until` holds. False if the wait ended before that.
 fn wait(h: &Header, until: impl Fn() -> bool) -> bool {
     if until() {
         return true;

@@ -4,40 +4,41 @@
 //! ASPLOS 2011), section 7.2: for each access the program counter, the address and the value before
 //! a read or after a write; for each operation that synchronises, what it was.
 //!
-//! **It rides on the scheduler.** The paper traces threads that run freely, and writes a file a
+//! **It uses the scheduler.** The paper traces threads that run freely, and writes one file per
 //! thread so that they do not wait for each other. Here the process is under [`crate::explore`]:
-//! one logical thread runs at a time. That buys three things. Values are exact, but where code
-//! without probes has changed the memory meanwhile: a write's probe comes before the store, and the
-//! value is taken at the same thread's next probe, before which nobody else has run. The order of
-//! events is the order in which they happened, in one stream, with no clock read and no lock taken.
-//! And the run can be had again: the same order of the driver's gives the same addresses and the
-//! same events, so memory that only one thread touches is found out in one execution
-//! ([`mode::LEARN`]) and left out of the next ([`mode::SHARED`]).
+//! one logical thread runs at a time. This has three benefits. Values are exact, except where
+//! uninstrumented code has changed the memory meanwhile: a write's probe comes before the store,
+//! and the value is taken at the same thread's next probe, before which nobody else has run. The
+//! order of events is the order in which they happened, in one stream, without reading a clock or
+//! taking a lock. And the run can be repeated: the same order from the driver gives the same
+//! addresses and the same events. So one execution finds out which memory only one thread touches
+//! ([`mode::LEARN`]), and the next leaves it out ([`mode::SHARED`]).
 //!
-//! A program that cannot be scheduled is traced as it runs, with less certainty: [`plain`].
+//! A program that cannot be scheduled is traced in an ordinary run, with less certainty: [`plain`].
 //!
-//! **What it costs.** Recording is 7 ns an event, and the pages that events go to are made ready by
-//! the driver, on another core; to schedule a step is ten times that. So a program that
-//! synchronises often is recorded whole the first time, with what is a thread's own and what turns
-//! out to be shared ([`RecordedEvent::Shared`]), of which the driver keeps the shared; there is no
-//! second execution ([`progress`]).
+//! **Cost.** Recording takes 7 ns per event, and the driver prepares the pages for events on
+//! another core; scheduling a step takes ten times as long. So a program that synchronises often is
+//! recorded completely the first time: a thread's own memory and what turns out to be shared
+//! ([`RecordedEvent::Shared`]). The driver keeps what is shared, and there is no second execution
+//! ([`progress`]).
 //!
-//! Where a thread accesses much memory between two steps, most of it is its own, and passes by in
-//! eight instructions ([`probes`]). While it is learned what is shared, what touches memory that is
-//! already known to be is recorded; when more is found the stream begins anew, once nothing has
-//! been found for a while ([`Progress::is_quiet`]). So where such a program shares early what it
-//! shares, its first execution leaves a trace of nearly all of it, and the second ends where that
-//! begins ([`Header::begins`], [`Header::until`]): both together are what a whole second one would
-//! record. A digest of the steps says whether the second has come the same way.
+//! If a thread accesses much memory between two steps, most of it is its own, and such accesses are
+//! skipped in eight instructions ([`probes`]). While the trace learns what is shared, it records
+//! accesses to memory that is already known to be shared. When it finds more, the stream begins
+//! anew, once nothing has been found for a while ([`Progress::is_quiet`]). So if such a program
+//! shares early what it shares, its first execution leaves a trace of nearly all of it, and the
+//! second ends where that begins ([`Header::begins`], [`Header::until`]): both together are what a
+//! complete second one would record. A digest of the steps says whether the second has taken the
+//! same path.
 //!
-//! Deviations from the paper: (1) one stream, not a file a thread, as said. (2) Not only globals
-//! and the heap: a stack that another thread touches is shared memory too. (3) What came before the
-//! program's first thread is not traced; the value that a first write finds is recorded instead,
-//! and stands for it. (4) Nor is what a thread leaves to the one that joins it, which no order can
-//! change ([`shared`]). (5) All reads of shared memory are recorded, not only critical ones:
-//! invariants and atomicity violations are made from them.
+//! Deviations from the paper: (1) one stream, not one file per thread, as said. (2) Not only
+//! globals and the heap: a stack that another thread touches is shared memory too. (3) What came
+//! before the program's first thread is not traced; the value that a first write finds is recorded
+//! instead. (4) What a thread leaves to the one that joins it is not traced either: no schedule can
+//! change it ([`shared`]). (5) All reads of shared memory are recorded, not only critical ones:
+//! invariants and atomicity violations are derived from them.
 //!
-//! Of a block that is copied or filled at once, the first [`LARGEST`] bytes count.
+//! If a block is copied or filled at once, the first [`LARGEST`] bytes count.
 
 pub mod delays;
 pub mod plain;
@@ -67,33 +68,32 @@ const LARGEST: usize = 1 << 16;
 /// No program has anything below this address.
 const LOWEST: usize = 1 << 16;
 
-/// In memory of its own, which no snapshot has.
+/// Its memory lies outside the snapshot.
 struct Trace {
     header: *mut Header,
     stream: *mut u8,
     used: usize,
-    /// As much of the stream as is there to be written to, less the longest event; 0 after
+    /// The part of the stream that is ready to be written, minus the longest event; 0 after
     /// something was lost.
     limit: usize,
     lost: u64,
     accesses: u64,
     encoder: Encoder,
-    /// Whose events come, if it is known to the stream.
+    /// The thread whose events come next, if the stream knows it.
     thread: usize,
     mode: u32,
     /// Counts executions, from 1.
     execution: u32,
-    /// Plain accesses concern others too: there are points among them, or a monitor looks at them.
+    /// Plain accesses concern others too: some are scheduling points, or a monitor looks at them.
     has_company: bool,
     /// All reads are recorded.
     all_reads: bool,
-    /// All accesses that the probes do not pass by are recorded, and concern nobody else.
+    /// All accesses that the probes do not skip are recorded, and concern nobody else.
     is_plain: bool,
-    /// Some execution made too many accesses to be recorded whole.
+    /// Some execution made too many accesses to be recorded completely.
     had_too_much: bool,
     pending: Pending,
-    /// What a block has before it is written to: it stands for the beginning, where that write is
-    /// the first.
+    /// The contents of a block before it is written: the initial value, if that write is the first.
     before: [u8; LARGEST],
     progress: Progress,
 }
@@ -104,7 +104,7 @@ struct Pending {
     what: What,
     address: usize,
     pc: usize,
-    /// Of one: what is there, if it counts. Of a block: its length.
+    /// For one access: the old value, if it counts. For a block: its length.
     before: u64,
     counts: bool,
 }
@@ -122,35 +122,35 @@ impl Pending {
 
 static TRACE: AtomicPtr<Trace> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The trace, if there is one and an execution is under way.
+/// The trace, if there is one and an execution runs.
 #[inline(always)]
 fn trace() -> Option<Handle<Trace>> {
     let at = TRACE.load(Relaxed);
     if at.is_null() || !explore::is_running() {
         return None;
     }
-    // SAFETY: set once, to memory of its own; one thread runs at a time, and no reference is kept
+    // SAFETY: set once, to separate memory; one thread runs at a time, and no reference is kept
     // across a switch.
     Some(unsafe { Handle::new(at) })
 }
 
-/// Are accesses of an ordinary run delayed or traced? Then no detector looks at them.
+/// True if accesses of an ordinary run are delayed or traced. Then no detector looks at them.
 pub fn is_ordinary() -> bool {
     delays::is_on() || plain::is_on()
 }
 
-/// Are executions traced?
+/// True if executions are traced.
 pub fn is_there() -> bool {
     !TRACE.load(Relaxed).is_null()
 }
 
-/// Is it learned what is shared, in a few executions?
+/// True if a few executions learn what is shared.
 pub fn learns() -> bool {
     // SAFETY: as in `trace`.
     unsafe { TRACE.load(Relaxed).as_ref() }.is_some_and(|t| t.header().mode.load(Relaxed) == mode::LEARN)
 }
 
-/// At the start of a process that is explored. Without the file nothing is traced.
+/// Called at the start of an explored process. Without the file nothing is traced.
 pub fn prepare() {
     let Some(header) = session::trace_file() else { return };
     let at = sys::pages(size_of::<Trace>()).cast::<Trace>();
@@ -181,7 +181,7 @@ pub fn prepare() {
     probes::install();
 }
 
-/// Whether plain accesses concern others too, now that it is known.
+/// Sets whether plain accesses concern others too, once that is known.
 pub fn has_company(yes: bool) {
     // SAFETY: as in `trace`.
     if let Some(t) = unsafe { TRACE.load(Relaxed).as_mut() } {
@@ -217,7 +217,7 @@ impl Trace {
         unsafe { &*self.header }
     }
 
-    /// What comes now is the first of the stream.
+    /// Starts the stream anew.
     fn begin_stream(&mut self, records: Records) {
         let header = self.header();
         self.pending.what = What::Nothing;
@@ -235,7 +235,8 @@ impl Trace {
         self.publish();
     }
 
-    /// The granule at `address` is shared, which nobody knew. Is the access that shows it recorded?
+    /// The granule at `address` turns out to be shared. True if the access that shows it is
+    /// recorded.
     #[cold]
     fn discovered(&mut self, address: usize) -> bool {
         self.progress.learned = self.progress.steps;
@@ -246,14 +247,14 @@ impl Trace {
                     self.used += self.encoder.write(&RecordedEvent::Shared(address as u64 & !7), to);
                 }
             }
-            // What was recorded lacks it.
+            // The recording lacks the earlier accesses to it.
             Records::Chosen => self.drop_stream(),
             Records::Nothing => {}
         }
         self.progress.records == Records::All
     }
 
-    /// What was recorded is of no use.
+    /// Discards the recording.
     #[cold]
     fn drop_stream(&mut self) {
         (self.progress.records, self.is_plain) = (Records::Nothing, false);
@@ -265,7 +266,7 @@ impl Trace {
         self.publish();
     }
 
-    /// What was written is there for the driver, even if the process dies now.
+    /// Makes what was written visible to the driver, even if the process dies now.
     fn publish(&self) {
         let header = self.header();
         header.used.store(self.used as u64, Release);
@@ -309,8 +310,8 @@ impl Trace {
         Some(unsafe { &mut *self.stream.add(self.used).cast::<[u8; LONGEST]>() })
     }
 
-    /// The next part of the stream, its pages asked for at once: to meet each of them by a fault of
-    /// its own costs more.
+    /// The next part of the stream. Requests its pages at once: a page fault for each of them costs
+    /// more.
     #[cold]
     fn extend(&mut self) -> bool {
         const PART: usize = 1 << 20;
@@ -329,8 +330,8 @@ impl Trace {
                 SMALL
             }
         };
-        // A stream without its end is of use, one with a hole is not: what is lost once is lost for
-        // good.
+        // A stream without its end is useful, one with a hole is not: after one lost event, all
+        // further ones are lost.
         if self.lost > 0 || self.used + LONGEST > room {
             self.lost += 1;
             return false;
@@ -341,7 +342,7 @@ impl Trace {
         true
     }
 
-    /// The store that was to come has come.
+    /// The pending store has happened.
     #[inline(always)]
     fn settle(&mut self) {
         if self.pending.what != What::Nothing {
@@ -361,7 +362,7 @@ impl Trace {
         }
     }
 
-    /// Is an access at `pc` to be recorded?
+    /// True if an access at `pc` is to be recorded.
     #[inline]
     fn wants(&mut self, address: usize, write: bool, pc: usize) -> bool {
         self.accesses += 1;
@@ -377,7 +378,7 @@ impl Trace {
         }
     }
 
-    /// Is the program counter in the table? An empty one has all.
+    /// True if the program counter is in the table. An empty table contains everything.
     #[inline]
     fn has(&self, pc: usize) -> bool {
         self.all_reads || self.is_in_table(pc)
@@ -412,7 +413,7 @@ impl Trace {
         }
     }
 
-    /// Many bytes as several accesses, each with the value that is there now.
+    /// Records many bytes as several accesses, each with the current value.
     fn block(&mut self, write: bool, address: usize, len: usize, pc: usize) {
         for (at, size) in pieces(address, len) {
             if shared::passes(at) {
@@ -425,7 +426,7 @@ impl Trace {
         }
     }
 
-    /// Keeps what is in a block that is about to be written to.
+    /// Saves the contents of a block that is about to be written.
     fn keep_before(&mut self, address: usize, len: usize) {
         // SAFETY: the program is about to write to these bytes; the buffer has room for `LARGEST`
         // of them.
@@ -434,7 +435,7 @@ impl Trace {
         }
     }
 
-    /// As the driver has asked, the execution ends here, if it is the one that was meant.
+    /// Ends the execution here, as the driver has asked, if it has taken the path that was meant.
     #[cold]
     fn cut(&mut self) {
         if self.header().until_way.load(Relaxed) != self.progress.way {
@@ -447,11 +448,11 @@ impl Trace {
     }
 }
 
-/// A probe of [`probes`] does not pass by this access, to a granule of `owner`. Mostly it is one
-/// that is recorded, and there is nothing else to do.
+/// Handles an access that the probe did not skip, to a granule of `owner`. Usually it is recorded,
+/// and there is nothing else to do.
 #[inline(always)]
 fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner: u16) {
-    // SAFETY: as in `trace`; the probes are there only where it is.
+    // SAFETY: as in `trace`; the probes are installed only if there is one.
     let t = unsafe { &mut *TRACE.load(Relaxed) };
     if !(t.is_plain && shared::is_known(owner)) {
         return probed_otherwise::<WRITE, SIZE>(address, pc);
@@ -464,7 +465,7 @@ fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner
     t.record(WRITE, address, SIZE, pc);
 }
 
-/// [`access`], after what is done for a plain access in any explored program.
+/// [`access`], after what any explored program does for a plain access.
 #[inline(never)]
 fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize) {
     let Some(mut t) = trace() else { return };
@@ -490,7 +491,7 @@ pub fn access(write: bool, address: usize, size: usize, pc: usize) {
     }
 }
 
-/// Nobody decides which thread runs: the access is delayed, or traced, or neither.
+/// Nobody schedules the threads: delays or traces the access, or neither.
 fn unscheduled(write: bool, address: usize, len: usize, pc: usize) {
     delays::access(address, pc);
     plain::access(write, address, len, pc);
@@ -524,7 +525,7 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     t.write_access(kind, address, pc, value(address, size), old);
 }
 
-/// The running thread has stored, over `before`, which it did not read.
+/// The running thread has stored over `before`, which it did not read.
 pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
     if let Some(mut t) = trace() {
         t.settle();
@@ -536,7 +537,7 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
     }
 }
 
-/// The running thread is about to leave the processor to another, or to end.
+/// The running thread is about to be switched away from, or to end.
 #[inline]
 pub fn settle() {
     if let Some(mut t) = trace() {
@@ -553,7 +554,7 @@ pub fn end() {
     }
 }
 
-/// The running thread makes this step; `waited`: it had to be told that it may go on.
+/// The running thread makes this step. `waited`: it had to wait to be told.
 #[inline]
 pub fn step(op: &Op, waited: bool) {
     let Some(mut t) = trace() else { return };
@@ -581,7 +582,7 @@ pub fn step(op: &Op, waited: bool) {
     }
 }
 
-/// The running thread has got a block from the allocator. That is no step.
+/// The running thread has allocated a block. That is no step.
 pub fn allocated(from: usize, size: usize, pc: usize) {
     let Some(mut t) = trace() else { return };
     if t.mode == mode::TABLE || t.progress.records == Records::Nothing {
@@ -592,13 +593,13 @@ pub fn allocated(from: usize, size: usize, pc: usize) {
     t.write_step(&Step { kind: ALLOCATED, site: pc as u32, object, other });
 }
 
-/// How many threads a barrier is for, when one arrives; 0 when it goes on after it has waited.
+/// The count of a barrier when a thread arrives; 0 when it continues after waiting.
 fn barrier(at: usize, waited: bool) -> u64 {
     // SAFETY: the program's barrier, whose memory begins with its count while it is explored.
     if waited { 0 } else { u64::from(unsafe { *(at as *const u32) }) }
 }
 
-/// A wait for a condition has been given up: the thread has its mutex again.
+/// A wait for a condition has timed out: the thread has its mutex again.
 pub fn gave_up(op: &Op) {
     if op.kind() == OpKind::CondWake {
         step(&Op::new(OpKind::TimeOut, op.object, op.site).with_other(op.other), false);

@@ -1,18 +1,17 @@
-//! The traced run without a scheduler: for programs that [`crate::explore`] cannot take control
-//! of.
+//! The traced run without a scheduler: for programs that [`crate::explore`] cannot control.
 //!
-//! Section 7.2 of the paper, more nearly than the scheduled one: threads run as they do, all at
-//! once. Their events go into one stream behind a lock. The paper has a file a thread and puts them
-//! in order afterwards; one stream is in order, and what is in it is in the file at any moment,
-//! however the process ends.
+//! This is closer to section 7.2 of the paper than the scheduled run: threads run freely, all at
+//! once. Their events go into one stream behind a lock. The paper has one file per thread and sorts
+//! them afterwards; one stream is in order, and its contents are in the file at any moment, however
+//! the process ends.
 //!
 //! Guarantees are weaker than those of the scheduled run. (1) A write's probe comes before its
 //! store. Its event is written at once, so that no read that follows the store comes before it in
-//! the stream, and its value is filled in by whoever comes next: the thread at its next event, or
-//! another before it touches the same granule. Between probe and store are a few instructions; a
-//! thread that reads in just that moment seems to have read the new value's write and got the old
-//! one. (2) Atomic operations are made with the lock held, and are exact. (3) A thread's own stack
-//! is left out, as in the paper. (4) Tracing begins with the first thread, and is of the process
+//! the stream. Its value is filled in by whoever comes next: the thread at its next event, or
+//! another before it touches the same granule. There are a few instructions between probe and
+//! store. A thread that reads in just that moment seems to read after the new value's write and to
+//! get the old one. (2) Atomic operations run with the lock held, and are exact. (3) A thread's own
+//! stack is left out, as in the paper. (4) Tracing begins with the first thread, in the process
 //! that made it; a child by `fork` is traced if it is the first to create threads. (5) Threads from
 //! number [`THREADS`] on are left out, and the trace counts as cut short there.
 
@@ -26,12 +25,12 @@ use crate::detect::thread::{Thread, current};
 use crate::layout::is_watchable;
 use crate::sys::{self, Shared, Spin};
 
-/// Of a block that is copied or filled at once, so many bytes count.
+/// If a block is copied or filled at once, this many bytes count.
 const LARGEST: usize = 4096;
-/// Threads that can have writes under way.
+/// The number of threads that can have pending writes.
 const THREADS: usize = 1024;
-/// And how many each: of a block that is filled or copied at once, this many pieces have the values
-/// that come to be there, and others those that were.
+/// The number of pending writes for each. If a block is filled or copied at once, this many pieces
+/// get their new values, and others the old ones.
 const PIECES: usize = 16;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
@@ -39,7 +38,7 @@ static RECORDS: AtomicBool = AtomicBool::new(false);
 static LOCK: Spin = Spin::new();
 static STATE: Shared<Stream> = Shared::new(Stream::EMPTY);
 
-/// A write whose value is to be filled in, at so many bytes of the stream.
+/// A write whose value is to be filled in at byte `at` of the stream.
 #[derive(Clone, Copy)]
 struct Pending {
     address: usize,
@@ -47,21 +46,21 @@ struct Pending {
     at: usize,
 }
 
-/// Those of a thread.
+/// The pending writes of a thread.
 #[derive(Clone, Copy)]
 struct Own {
     n: usize,
     of: [Pending; PIECES],
 }
 
-/// Whatever is in it is read and changed with [`LOCK`] held.
+/// All fields are accessed with [`LOCK`] held.
 struct Stream {
     used: usize,
     lost: u64,
     encoder: Encoder,
     thread: u32,
     pending: [Own; THREADS],
-    /// Threads that may have one.
+    /// The number of threads that may have pending writes.
     seen: usize,
 }
 
@@ -81,7 +80,7 @@ pub fn turn_on(header: *mut Header) {
     HEADER.store(header, Release);
 }
 
-/// Each access comes by here, and none is looked at for races.
+/// True if every access comes here, and none is checked for races.
 #[inline(always)]
 pub fn is_on() -> bool {
     !HEADER.load(Relaxed).is_null()
@@ -92,7 +91,7 @@ fn records() -> bool {
     RECORDS.load(Relaxed)
 }
 
-/// A thread is about to be created: the first process that does so is the one to be traced.
+/// A thread is about to be created: the first process that does so is traced.
 pub fn first_thread() {
     let Some(header) = header() else { return };
     let pid = sys::pid() as u64;
@@ -110,19 +109,19 @@ pub fn in_child() {
 }
 
 fn header() -> Option<&'static Header> {
-    // SAFETY: null, or the mapped file, for good.
+    // SAFETY: null, or the mapped file, which stays mapped.
     unsafe { HEADER.load(Acquire).as_ref() }
 }
 
 impl Stream {
-    /// The bytes of the stream from here on.
+    /// The bytes of the stream at this offset.
     fn bytes<const N: usize>(header: &Header, at: usize) -> *mut [u8; N] {
         (&raw const *header).cast::<u8>().wrapping_add(header.stream_at() + at).cast_mut().cast()
     }
 
-    /// Room for one more event of the thread, and one that says that it is this one's turn.
+    /// True if there is room for one more event of the thread, and for one that switches to it.
     fn has_room(&mut self, header: &Header) -> bool {
-        // As with a scheduler: what is lost once is lost for good.
+        // As with a scheduler: after one lost event, all further ones are lost.
         if self.lost > 0 || self.used + 2 * LONGEST > header.room as usize {
             self.lost += 1;
             header.lost.store(self.lost, Relaxed);
@@ -136,7 +135,7 @@ impl Stream {
         self.used += self.encoder.write(event, unsafe { &mut *Stream::bytes(header, self.used) });
     }
 
-    /// Fills in the values of a thread's writes that are made to these granules.
+    /// Fills in the values of a thread's pending writes to these granules.
     fn settle(&mut self, header: &'static Header, thread: usize, within: impl Fn(usize) -> bool) {
         let own = &mut self.pending[thread];
         for i in (0..own.n).rev().filter(|i| *i < PIECES) {
@@ -150,8 +149,8 @@ impl Stream {
         }
     }
 
-    /// Somebody is about to touch this memory: what others have stored there is read while it is
-    /// theirs.
+    /// Somebody is about to touch this memory: reads what others have stored there before it
+    /// changes.
     fn settle_at(&mut self, header: &'static Header, from: usize, to: usize) {
         for thread in 0..self.seen {
             if self.pending[thread].n > 0 {
@@ -160,7 +159,7 @@ impl Stream {
         }
     }
 
-    /// Begins an event of the thread; false: there is no room.
+    /// Begins an event of the thread. False if there is no room.
     fn begin(&mut self, header: &'static Header, thread: u32) -> bool {
         let i = thread as usize;
         if i < THREADS {
@@ -183,7 +182,7 @@ impl Stream {
         header.used.store(self.used as u64, Release);
     }
 
-    /// The thread has begun, and there is room.
+    /// Adds an access. The thread's event has begun, and there is room.
     fn add(&mut self, header: &'static Header, thread: u32, access: &Access) {
         self.settle_at(header, access.address as usize, access.address as usize + 1);
         self.turn_to(header, thread);
@@ -216,7 +215,8 @@ impl Stream {
     }
 }
 
-/// With the stream to oneself. Signals wait meanwhile: a handler may make accesses of its own.
+/// Runs `then` with exclusive access to the stream. Signals wait meanwhile: a handler may make
+/// accesses itself.
 fn with<R>(t: &mut Thread, then: impl FnOnce(&mut Stream, &'static Header, u32) -> R) -> Option<R> {
     let header = header()?;
     let id = t.id();
@@ -226,7 +226,7 @@ fn with<R>(t: &mut Thread, then: impl FnOnce(&mut Stream, &'static Header, u32) 
     Some(then(unsafe { &mut *STATE.get() }, header, id))
 }
 
-/// Is the memory one that others may share? A thread's own stack is taken to be its own.
+/// True if others may share the memory. A thread's own stack counts as unshared.
 fn is_traced(t: &Thread, address: usize) -> bool {
     // SAFETY: a known thread has a card.
     let (low, high) = if t.card.is_null() { (0, 0) } else { unsafe { (*t.card).stack.get() } };
@@ -255,8 +255,8 @@ pub fn access(write: bool, address: usize, len: usize, pc: usize) {
     });
 }
 
-/// The running thread makes an atomic operation, by `op`, which returns the value before and
-/// whether it wrote; `reads`: it looked at that value.
+/// The running thread makes an atomic operation with `op`, which returns the old value and whether
+/// it wrote. `reads`: it looks at the old value.
 #[inline]
 pub fn atomic<T: Copy + Into<u128>>(
     address: usize,
@@ -301,7 +301,7 @@ pub fn step(t: &mut Thread, kind: OpKind, object: usize, other: usize) {
     }
 }
 
-/// The running thread ends: what it stored last is there by now.
+/// The running thread ends: its last stores have happened by now.
 pub fn ends(t: &mut Thread) {
     if records() && t.known {
         with(t, |s, header, thread| {
@@ -312,7 +312,7 @@ pub fn ends(t: &mut Thread) {
     }
 }
 
-/// A block is about to be given back by the call at `pc`.
+/// The call at `pc` is about to free a block.
 pub fn free(t: &mut Thread, from: usize, len: usize, pc: usize) {
     if records() && t.known {
         let (object, other) = (from as u64, (from + len) as u64);

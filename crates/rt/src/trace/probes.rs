@@ -1,14 +1,14 @@
-//! The probes of a traced run, in the place of the detector's.
+//! The probes of a traced run, which replace the detector's.
 //!
-//! The program calls the probes of [`crate::tsan_abi`] by name, and the detector's look at its
-//! shadow first of all. Where a run is traced, other code is put in their place when the process
-//! starts ([`hot`]); so the detector's own do not pay for it. It looks at two bytes, and returns
-//! where the granule is the running thread's own ([`super::shared`]): eight instructions, no frame,
-//! no vector registers. Anything else goes on here. A jump from the detector's probe to one that is
-//! compiled here, instead of the code itself, would be a tenth of what a grid kernel pays.
+//! The program calls the probes of [`crate::tsan_abi`] by name, and the detector's probes first
+//! look at its shadow. In a traced run, other code replaces them when the process starts ([`hot`]),
+//! so that the detector's own do not pay for it. It looks at two bytes, and returns if the granule
+//! belongs to the running thread ([`super::shared`]): eight instructions, no frame, no vector
+//! registers. Anything else continues here. A jump from the detector's probe to a compiled one,
+//! instead of the code itself, would be a tenth of what a grid kernel pays.
 //!
-//! Where the code cannot be written to, it stays as it is, and the detector's probes find the way
-//! to the same functions: slower, and with the same result.
+//! If the code cannot be written, it stays unchanged, and the detector's probes lead to the same
+//! functions: slower, with the same result.
 
 use core::arch::naked_asm;
 
@@ -41,7 +41,7 @@ macro_rules! probes {
             )*}
         }
 
-        /// Each probe of the detector's, and where the code in its place goes on.
+        /// Each of the detector's probes, and where the code that replaces it continues.
         fn pairs() -> [(usize, usize); 8] {
             [$((names::$probe as *const () as usize, $probe as *const () as usize)),*]
         }
@@ -56,7 +56,7 @@ probes!(
 
 const PAGE: usize = 4096;
 
-/// The detector's probes are others from now on. Before there is a second thread.
+/// Replaces the detector's probes. Must be called before there is a second thread.
 pub fn install() {
     let pairs = pairs();
     let low = pairs.iter().map(|p| p.0).min().unwrap_or(0) & !(PAGE - 1);
@@ -66,10 +66,10 @@ pub fn install() {
         return;
     }
     for (from, to) in pairs {
-        // SAFETY: a probe, with others behind it.
+        // SAFETY: a probe, with others after it.
         let there = unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) };
         if let Some(code) = hot(from, to, ME.as_ptr() as usize).filter(|_| is_long_enough(there)) {
-            // SAFETY: the beginning of a function as long as this, in memory that was just made
+            // SAFETY: the beginning of a function at least this long, in memory that was just made
             // writable; nobody runs there.
             unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), from as *mut u8, LEN) };
         }
@@ -77,25 +77,26 @@ pub fn install() {
     sys::protect(low, high - low, read);
 }
 
-/// Bytes of [`hot`].
+/// The size of [`hot`] in bytes.
 const LEN: usize = 39;
-/// More than any probe of the detector's has.
+/// Longer than any of the detector's probes.
 const LONGEST: usize = 128;
 
-/// Has the detector's probe, which is `there`, room for [`hot`]? Its last instructions are known:
-/// it returns, or fetches its caller's address and that of the slots and jumps.
+/// True if the detector's probe, which is `there`, has room for [`hot`]. Its last instructions are
+/// known: it returns, or fetches its caller's address and that of the slots and jumps.
 fn is_long_enough(there: &[u8]) -> bool {
     const LAST: [u8; 10] = [0xc3, 0x48, 0x8b, 0x34, 0x24, 0x4a, 0x8d, 0x14, 0x42, 0xe9];
     there.windows(LAST.len()).position(|w| w == LAST).is_some_and(|at| at + LAST.len() + 4 >= LEN)
 }
 
-/// The code at `from`: returns if the granule of the address in rdi is of `me`, and goes on at `to`
-/// otherwise. None: these are out of reach.
+/// The code at `from`: returns if the granule of the address in rdi belongs to `me`, and continues
+/// at `to` otherwise. None if these are out of reach.
 #[rustfmt::skip]
 fn hot(from: usize, to: usize, me: usize) -> Option<[u8; LEN]> {
     let o = OWNERS.start.to_le_bytes();
     let [m, t] = [reach(from + 32, me)?, reach(from + 38, to)?];
-    // As `layout::owner_of`. What is loaded is not in rax, for the reason that `tsan_abi::access` gives.
+    // As `layout::owner_of`. The load does not use rax, for the reason that `tsan_abi::access`
+    // gives.
     Some([
         0x48, 0x89, 0xf9,                                                       // mov rcx, rdi
         0x48, 0xc1, 0xe1, 20,                                                   // shl rcx, 20
@@ -108,7 +109,7 @@ fn hot(from: usize, to: usize, me: usize) -> Option<[u8; LEN]> {
     ])
 }
 
-/// The distance of `to` from behind an instruction, if it has one of 32 bits.
+/// The 32-bit distance of `to` from the end of an instruction, if it fits.
 fn reach(behind: usize, to: usize) -> Option<[u8; 4]> {
     i32::try_from(to.wrapping_sub(behind) as isize).ok().map(i32::to_le_bytes)
 }
@@ -130,14 +131,14 @@ mod tests {
     #[test]
     fn the_detectors_probes_have_room() {
         for (from, _) in pairs() {
-            // SAFETY: code, with more behind it.
+            // SAFETY: code, with more after it.
             assert!(is_long_enough(unsafe { core::slice::from_raw_parts(from as *const u8, LONGEST) }));
         }
         let short = [0x90, 0xc3, 0x48, 0x8b, 0x34, 0x24, 0x4a, 0x8d, 0x14, 0x42, 0xe9, 0, 0, 0, 0];
         assert!(!is_long_enough(&short));
     }
 
-    /// The code as it is put in place, called as the program calls it.
+    /// The installed code, called as the program calls it.
     #[test]
     fn what_is_anothers_goes_on_elsewhere() {
         testing::reserve_shadow();
@@ -145,7 +146,7 @@ mod tests {
         let (me, elsewhere) = (page + 1024, page + 512);
         let code = hot(page, elsewhere, me).unwrap();
         let address = 0x7a00_0004_0000usize;
-        // SAFETY: fresh memory, which gets code that touches rax and rcx alone: the probe, and `mov
+        // SAFETY: fresh memory, which gets code that touches only rax and rcx: the probe, and `mov
         // eax, 77; ret`.
         let probe = unsafe {
             core::ptr::copy_nonoverlapping(code.as_ptr(), page as *mut u8, LEN);

@@ -2,15 +2,15 @@
 //!
 //! What is shared is known only at the end. There are two ways to record no more than that.
 //!
-//! **All at once, and choose afterwards** ([`Records::All`]). One execution is enough. But an
-//! access to a thread's own memory, which would pass by in 2 ns, takes 7 ns and 5 bytes. That is
-//! nothing beside the scheduler where a thread makes a few accesses between two steps, as programs
-//! do whose threads work together, and far too much where it computes in its own memory. So the
-//! bytes are held against the steps ([`Progress::most`]): a hash table under locks has 40 to a
+//! **Record everything, and choose afterwards** ([`Records::All`]). One execution suffices. But an
+//! access to a thread's own memory, which could be skipped in 2 ns, takes 7 ns and 5 bytes. That is
+//! nothing beside the scheduler if a thread makes a few accesses between two steps, as in programs
+//! whose threads work together. It is far too much if a thread computes in its own memory. So the
+//! bytes are compared with the steps ([`Progress::most`]): a hash table under locks has 40 per
 //! step, a queue 160, a sweep over a grid two million.
 //!
-//! **What is known to be shared** ([`Records::Chosen`]), once the first way has turned out to be
-//! too long: a part of it is then recorded by a second execution.
+//! **Record what is known to be shared** ([`Records::Chosen`]), once the first way has become too
+//! long: then a second execution records a part of it.
 
 use raddle_explore::Op;
 
@@ -18,8 +18,8 @@ use raddle_explore::Op;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Records {
     Nothing,
-    /// The accesses that the mode chooses: while it is learned what is shared, those to memory that
-    /// is known to be.
+    /// The accesses that the mode chooses: while it learns what is shared, those to memory known to
+    /// be shared.
     Chosen,
     All,
 }
@@ -27,10 +27,10 @@ pub enum Records {
 #[derive(Clone, Copy)]
 pub struct Progress {
     pub steps: u64,
-    /// A digest of them.
+    /// A digest of the steps.
     pub way: u64,
-    /// The steps when it was last learned that something is shared, or that there is too much to
-    /// record.
+    /// The step count when the trace last learned that something is shared, or that there is too
+    /// much to record.
     pub learned: u64,
     pub records: Records,
 }
@@ -38,7 +38,7 @@ pub struct Progress {
 impl Progress {
     pub const START: Progress = Progress { steps: 0, way: 0, learned: 0, records: Records::Nothing };
 
-    /// Another step.
+    /// Counts another step.
     #[inline]
     pub fn step(&mut self, op: &Op) {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -47,13 +47,13 @@ impl Progress {
         self.way = (self.way.rotate_left(5) ^ what).wrapping_mul(ODD);
     }
 
-    /// Nothing was learned for so long that it is likely to stay so.
+    /// True if nothing was learned for so long that it is likely to stay so.
     pub fn is_quiet(&self) -> bool {
         self.steps - self.learned >= self.learned / 8 + 3
     }
 
-    /// The bytes that a recording of all accesses may have by now. To have tried in vain costs no
-    /// more than half a millisecond, and for each step what three more would.
+    /// The number of bytes that a recording of all accesses may have by now. A failed attempt costs
+    /// no more than half a millisecond, and per step as much as three more steps.
     pub fn most(&self) -> usize {
         const AT_FIRST: usize = 1 << 18;
         const BY_STEP: usize = 256;

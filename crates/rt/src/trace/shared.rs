@@ -1,20 +1,20 @@
-//! Which memory more than one thread touches, by granules of 8 bytes: two bytes for each
-//! ([`crate::layout::OWNERS`]), which no snapshot puts back. So what one execution learns the next
+//! Which memory more than one thread touches, by granules of 8 bytes. Each has two bytes
+//! ([`crate::layout::OWNERS`]), which no snapshot restores. So what one execution learns, the next
 //! knows.
 //!
-//! **Most memory is one thread's own, and costs next to nothing.** The probes of a traced run
-//! ([`super::probes`]) are eight instructions long where the granule is the running thread's: there
-//! is nothing to learn, nothing to record, and nothing to settle, since a write that is pending is
-//! one to shared memory, which the thread does not change in between. A quarter of the program's
-//! memory is what they look at; the detector's shadow, where this was kept at first, is twice as
-//! large as what it stands for, and to bring it into the cache was two fifths of what a hash table
-//! paid.
+//! **Most memory belongs to one thread, and costs next to nothing.** The probes of a traced run
+//! ([`super::probes`]) take eight instructions if the granule belongs to the running thread. There
+//! is nothing to learn, nothing to record, and nothing to settle, since a pending write is one to
+//! shared memory, which the thread does not change in between. What the probes look at is a quarter
+//! of the size of the program's memory. The detector's shadow, where this was kept at first, is
+//! twice as large as the memory it stands for, and bringing it into the cache was two fifths of
+//! what a hash table paid.
 //!
-//! A block that is freed belongs to nobody again, or counts as shared and freed, so that no probe
-//! passes by it and use after free is still seen.
+//! A freed block belongs to nobody again, or counts as shared and freed, so that no probe skips it
+//! and use after free is still detected.
 //!
-//! What a thread that has ended leaves to the one that joined it is not shared: no order of theirs
-//! can change what is read. The thread keeps it in its name, since the next execution is likely to
+//! What an ended thread leaves to the one that joined it is not shared: no schedule can change what
+//! is read. The memory still counts as the ended thread's, since the next execution is likely to
 //! begin the same way.
 
 use core::sync::atomic::{AtomicU16, Ordering::*};
@@ -26,14 +26,14 @@ use crate::sys;
 /// Values of a granule that are not a thread ([`own`]).
 const NOBODY: u16 = 0;
 const SHARED: u16 = !0;
-/// Shared, and given back while it was learned: to be looked at.
+/// Shared, and freed while the trace was learning: accesses must be checked.
 const FREED: u16 = !0 - 1;
-/// No granule has it.
+/// A value that no granule has.
 const NOTHING: u16 = !0 - 2;
 
-/// Whose turn it is. These are put back with the program's memory, and set by each execution.
+/// The running thread. These are restored with the program's memory, and set by each execution.
 static RUNNING: AtomicU16 = AtomicU16::new(NOBODY);
-/// What the probes pass by: the running thread's own, and another value.
+/// What the probes skip: the running thread's own memory, and another value.
 pub(super) static ME: AtomicU16 = AtomicU16::new(NOBODY);
 pub(super) static PASSED: AtomicU16 = AtomicU16::new(NOTHING);
 
@@ -51,7 +51,7 @@ pub fn turn(thread: usize) {
     }
 }
 
-/// Whether accesses to a thread's own memory and to shared memory are of no interest.
+/// Sets whether accesses to a thread's own memory and to shared memory are skipped.
 pub fn pass_by(own: bool, shared: bool) {
     ME.store(if own { RUNNING.load(Relaxed) } else { NOTHING }, Relaxed);
     PASSED.store(if shared { SHARED } else { NOTHING }, Relaxed);
@@ -63,32 +63,32 @@ fn owner(address: usize) -> &'static AtomicU16 {
     unsafe { &*owner_of(address).cast::<AtomicU16>() }
 }
 
-/// Is this the value of a granule that is known to be shared?
+/// True if this is the value of a granule known to be shared.
 #[inline(always)]
 fn is_of_shared(owner: u16) -> bool {
     owner >= FREED
 }
 
-/// Is this the value of a granule of which there is nothing to learn from the running thread?
+/// True if this is the value of a granule about which the running thread teaches nothing new.
 #[inline(always)]
 pub fn is_known(owner: u16) -> bool {
     is_of_shared(owner) || owner == RUNNING.load(Relaxed)
 }
 
-/// As the probes ask.
+/// The probes' test.
 #[inline(always)]
 pub fn passes(address: usize) -> bool {
     let o = owner(address).load(Relaxed);
     o == ME.load(Relaxed) || o == PASSED.load(Relaxed)
 }
 
-/// What there is to know of a granule that the running thread touches.
+/// What is known about a granule that the running thread touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Granule {
-    /// The thread's own, or left to it.
+    /// The thread's own, or left to it by one it has joined.
     Own,
     Shared,
-    /// It is shared, which nobody knew.
+    /// It turns out to be shared.
     Discovered,
 }
 
@@ -113,7 +113,8 @@ pub fn learn(address: usize) -> Granule {
     Granule::Own
 }
 
-/// Is the granule known to be shared? Memory that is nobody's becomes the thread's own.
+/// True if the granule is known to be shared. Memory that belongs to nobody becomes the thread's
+/// own.
 #[inline]
 pub fn is_shared(address: usize) -> bool {
     let at = owner(address);
@@ -124,9 +125,9 @@ pub fn is_shared(address: usize) -> bool {
     false
 }
 
-/// A block is given back, which is as good as writing to it; what was the thread's own is nobody's
-/// from now on. Of a large one the beginning tells enough of who shares it. `learns`: that is to be
-/// found out, and told of each granule that it is new of.
+/// A block is freed, which counts as a write to it; the thread's own memory in it now belongs to
+/// nobody. For a large block, the beginning suffices to see who shares it. `learns`: find out what
+/// is shared, and call `discovered` for each new granule.
 pub fn give_back(from: usize, to: usize, learns: bool, mut discovered: impl FnMut(usize)) {
     const LARGEST: usize = 1 << 16;
     for address in (from..to).step_by(8) {
@@ -142,8 +143,9 @@ pub fn give_back(from: usize, to: usize, learns: bool, mut discovered: impl FnMu
     }
 }
 
-/// Is this the first write to one of these bytes in this execution? Beside the bytes written the
-/// number of the execution is kept, so nothing need be cleared but after [`AGES`] of them.
+/// True if this is the first write to one of these bytes in this execution. The number of the
+/// execution is stored beside the written bytes, so this must be cleared only after [`AGES`]
+/// executions.
 #[inline]
 pub fn is_first(address: usize, size: usize, execution: u32) -> bool {
     let bytes = ((0xffu32 >> (8 - size.min(8))) << (address & 7)) as u8;
@@ -156,7 +158,7 @@ pub fn is_first(address: usize, size: usize, execution: u32) -> bool {
     before & bytes != bytes
 }
 
-/// Executions that are told apart.
+/// The number of executions that are distinguished.
 const AGES: u32 = 255;
 
 /// An execution begins: nothing has been written to.
@@ -172,7 +174,7 @@ mod tests {
     use crate::detect::testing;
     use std::sync::{Mutex, PoisonError};
 
-    /// Whose turn it is they cannot all say at once.
+    /// The tests take turns, since the running thread is global.
     static TURN: Mutex<()> = Mutex::new(());
 
     #[test]

@@ -1,6 +1,6 @@
-//! What memory has, in the sizes that a trace knows.
+//! Reads values from memory, in the sizes that a trace knows.
 
-/// The aligned pieces of a block, each as large as can be.
+/// The aligned pieces of a block, each as large as possible.
 pub fn pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)> {
     let end = address + len;
     let mut at = address;
@@ -17,7 +17,7 @@ pub fn pieces(address: usize, len: usize) -> impl Iterator<Item = (usize, usize)
     })
 }
 
-/// What memory has, as a number. No other thread runs.
+/// The value in memory as a number. No other thread runs.
 #[inline]
 pub fn value(address: usize, size: usize) -> u64 {
     // SAFETY: the program is about to access it, or just has.

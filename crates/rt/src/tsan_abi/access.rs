@@ -1,13 +1,15 @@
-//! Memory accesses. The hot half of each probe is naked and ten instructions long (of 16 bytes,
-//! fifteen): it needs no
-//! frame, and its caller's return address, which is the place of the access, is still on top of the
-//! stack when the slow half wants it.
+//! Memory accesses.
 //!
-//! One 16-byte load brings the granule's four slots; one comparison with the slot that this access
-//! would leave behind, kept in each lane by the thread, tells whether it is there already.
+//! The fast path of each probe is a naked function of ten instructions (fifteen for a 16-byte
+//! access). It needs no frame, so the caller's return address, which identifies the access, is
+//! still on top of the stack when the slow path wants it.
 //!
-//! Each of them begins a line of the cache: as long as one, it would otherwise be two. (What is
-//! aligned within a section aligns the section, and each function has its own.)
+//! One 16-byte load fetches the granule's four slots. The thread keeps the slot that this access
+//! would write, repeated in each lane. One comparison of the two tells whether the access is
+//! recorded already.
+//!
+//! Each probe starts at a cache line boundary. A probe is as long as one line and would otherwise
+//! straddle two. (Alignment within a section aligns the section, and each function has its own.)
 
 use core::arch::naked_asm;
 use core::mem::offset_of;
@@ -18,7 +20,7 @@ use crate::detect::{is_plain, range};
 use crate::explore;
 use crate::layout::READ;
 
-/// Vectors for the probes of one size: the bytes accessed by address modulo 8, then the bits that
+/// Vectors for the probes of one size: the accessed bytes by address modulo 8, then the bits that
 /// count for a write and for a read (which an own write covers), then READ alone.
 #[repr(C, align(16))]
 pub struct Masks {
@@ -43,7 +45,7 @@ pub static BYTES2: Masks = masks(2);
 pub static BYTES4: Masks = masks(4);
 pub static BYTES8: Masks = masks(8);
 
-/// Is this an access of an explored program, of which no more need be done?
+/// True if the program is explored and this access needs no further work.
 #[inline(always)]
 fn is_explored<const WRITE: bool>(address: usize) -> bool {
     if WRITE {
@@ -54,13 +56,14 @@ fn is_explored<const WRITE: bool>(address: usize) -> bool {
 
 #[inline(never)]
 fn slow<const WRITE: bool, const SIZE: usize>(t: Current, address: usize, pc: usize) {
-    // Of an explored program no gate is open: a detected one pays for none of its questions.
+    // The gate is never open in an explored program, so a program under detection skips
+    // `is_explored`.
     if t.gate == gate::OPEN || !is_explored::<WRITE>(address) {
         access::<WRITE, SIZE>(t, address, pc)
     }
 }
 
-/// Calls last whatever it calls, and needs no frame.
+/// Every call is in tail position, so these functions need no frame.
 macro_rules! slow {
     ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
         extern "C" fn $name(address: usize, pc: usize, slots: *mut u8) {
@@ -87,11 +90,11 @@ macro_rules! load_slots {
     };
 }
 
-/// xmm0 has a lane of ones where a slot matched. The slow half gets the place of the access and of
-/// its slots.
+/// xmm0 has a lane of ones where a slot matched. The slow path gets the addresses of the access and
+/// of its slots.
 ///
-/// Not by eax: compilers choose the next node of a tree with `setb al`, which keeps the rest of the
-/// register and so would wait for the shadow (a fifth of the kernel `tree`).
+/// The test does not use eax. Compilers choose the next node of a tree with `setb al`, which keeps
+/// the rest of the register and would so wait for the shadow (a fifth of the kernel `tree`).
 macro_rules! return_if_any {
     () => {
         concat!(
@@ -163,8 +166,8 @@ probe!("__tsan_read4", slow_read4, BYTES4, read);
 probe!("__tsan_read2", slow_read2, BYTES2, read);
 probe!("__tsan_read1", slow_read1, BYTES1, read);
 
-/// Two granules, as vectorised code reads and writes them. Both must say so already. Where the
-/// address is no multiple of 8 there are three, which the slow half looks at.
+/// Two granules, as vectorised code reads and writes them. The access must be recorded in both. An
+/// address that is not a multiple of 8 touches three granules; the slow path handles those.
 macro_rules! probe16 {
     ($name:literal, $slow:path, $hot:ident, $pre:literal) => {
         const _: () = {
@@ -211,7 +214,7 @@ unsafe extern "C" {
     fn __tsan_write8();
 }
 
-/// The probes above: those of reads by the logarithm of their size, then those of writes.
+/// The probes above: reads by the logarithm of their size, then writes.
 pub static PROBES: [unsafe extern "C" fn(); 8] = [
     __tsan_read1,
     __tsan_read2,
@@ -258,7 +261,7 @@ extern "C" fn write_range(address: usize, len: usize, pc: usize) {
 extern "C" fn vptr_read(address: usize, pc: usize) {
     access::<false, 8>(current(), address, pc);
 }
-/// Constructors and destructors store the same pointer again and again; only a change is a write
+/// Constructors and destructors store the same pointer repeatedly; only a change is a write
 /// (6.3.10).
 extern "C" fn vptr_update(address: usize, new: usize, pc: usize) {
     // SAFETY: the compiler is about to store there.
@@ -289,8 +292,8 @@ with_pc! {
     "__tsan_vptr_update" => vptr_update in "rdx",
 }
 
-/// A read-modify-write is a write here: whoever races with its read races with its write. Volatile
-/// accesses are plain.
+/// A read-modify-write counts as a write: whatever races with its read races with its write.
+/// Volatile accesses count as plain ones.
 macro_rules! alias {
     ($($name:literal = $target:literal),* $(,)?) => {$(
         core::arch::global_asm!(

@@ -1,9 +1,9 @@
 //! Atomic operations of 8 to 128 bits.
 //!
-//! The operation is always carried out sequentially consistent; the order the program asked for
-//! decides what the detector learns. Where the plan says that an operation is part of a library's
-//! lock (Rust's `Mutex`), it counts as that: hybrid mode needs locks, and a reader-writer lock seen
-//! as bare atomics orders readers that it does not order.
+//! The operation itself is always sequentially consistent; the memory order that the program asked
+//! for decides what the detector learns. An operation that the plan marks as part of a library's
+//! lock (Rust's `Mutex`) counts as a lock operation. Hybrid mode needs locks, and a reader-writer
+//! lock seen as bare atomics would order readers that it does not order.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
@@ -20,7 +20,7 @@ use raddle_explore::OpKind;
 use raddle_wire::plan::{Site, SiteClass, SiteEffect};
 use raddle_wire::record::LockKind;
 
-/// A read-modify-write, by `op`, which returns the old value and whether it wrote.
+/// A read-modify-write. `op` performs it and returns the old value and whether it wrote.
 #[inline]
 fn update<T: Copy + Into<u128>>(
     address: usize,
@@ -48,8 +48,8 @@ fn update<T: Copy + Into<u128>>(
     }
 }
 
-/// An operation of the kind that lets go of a lock. Where the optimiser has merged code, no plan
-/// can tell; but a word that this thread holds as a lock is let go by nothing else.
+/// An operation that may release a lock. Where the optimiser has merged code, the plan cannot tell.
+/// But if the thread holds this word as a lock, only a release can look like this.
 #[inline]
 fn update_or_unlock<T: Copy + Into<u128>>(
     address: usize,
@@ -70,7 +70,7 @@ fn update_or_unlock<T: Copy + Into<u128>>(
     update(address, size, (order, order), op)
 }
 
-/// A lock is taken with acquire and let go with release; weaker operations at the same place
+/// A lock is taken with acquire and released with release; weaker operations at the same site
 /// announce a waiter.
 fn counts(site: Site, order: OrderNumber) -> bool {
     match site.class {
@@ -161,8 +161,7 @@ macro_rules! atomics {
                     trace::plain::atomic(a, SIZE, false, pc, || (at(a).swap(v, SeqCst), true));
                     return;
                 }
-                // A lock may be let go of by a plain release store (parking_lot, hand-written
-                // ones).
+                // A plain release store may release a lock (parking_lot, hand-written ones).
                 atomics::store(&mut t, a, SIZE, OrderNumber(order), pc, || at(a).store(v, SeqCst))
             }
             extern "C" fn exchange(a: usize, v: $t, order: c_int) -> $t {

@@ -10,7 +10,7 @@ use crate::detect::range;
 use crate::detect::thread::{Thread, current};
 use crate::explore;
 
-/// Pushes the return address onto the shadow call stack. Before the thread is known there is none.
+/// Pushes the return address onto the shadow call stack, which exists once the thread is known.
 #[unsafe(export_name = "__tsan_func_entry")]
 #[unsafe(naked)]
 unsafe extern "C" fn func_entry() {
@@ -27,8 +27,8 @@ unsafe extern "C" fn func_entry() {
     )
 }
 
-/// Pops it. A thread that became known inside a function returns below its bottom entry: the bottom
-/// stays.
+/// Pops the shadow call stack. A thread that became known inside a function returns below its
+/// bottom entry, so the bottom entry is never popped.
 #[unsafe(export_name = "__tsan_func_exit")]
 #[unsafe(naked)]
 unsafe extern "C" fn func_exit() {
@@ -70,7 +70,7 @@ memory!(
     "__tsan_memset" tsan_memset false real_memset
 );
 
-/// What a program calls by itself for words that lie anywhere
+/// Functions that a program calls itself to access unaligned words
 /// (`sanitizer/common_interface_defs.h`).
 macro_rules! unaligned {
     ($($load:literal $get:ident $store:literal $put:ident $word:ty),*) => {$(

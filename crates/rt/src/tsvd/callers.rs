@@ -1,7 +1,7 @@
-//! Who calls a function that is watched at its entry. Such a place is not known beforehand: the
-//! first time that a return address is seen, the driver is asked whether it is a point, and under
-//! which number. Places in code that is not watched (the library's own, the system's) are told
-//! apart without asking.
+//! Who calls a function that is watched at its entry. Such sites are not known beforehand: when a
+//! return address is first seen, the runtime asks the driver whether it is a point, and which
+//! number it has. Sites in unwatched code (the library's own, the system's) are recognised without
+//! asking.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
@@ -13,12 +13,12 @@ use raddle_wire::tsvd::{Caller, Plan};
 static WATCHED: AtomicPtr<Range<u64>> = AtomicPtr::new(core::ptr::null_mut());
 static WATCHED_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// The code whose calls count, as a new plan has it. `bias`: the plan is of one file of several,
-/// and is to be moved so far.
+/// Sets the code whose calls count, from a new plan. `bias`: the plan is for one file of several,
+/// and its addresses must be moved by this.
 pub fn set_watched(plan: Plan, bias: Option<u64>) {
     let known = WATCHED_COUNT.load(Relaxed) as usize;
     let old: &[Range<u64>] = match bias {
-        // SAFETY: that many, which stay.
+        // SAFETY: that many, which are never freed.
         Some(_) if known > 0 => unsafe { core::slice::from_raw_parts(WATCHED.load(Relaxed), known) },
         _ => &[],
     };
@@ -31,8 +31,8 @@ pub fn set_watched(plan: Plan, bias: Option<u64>) {
         unsafe { new.add(n).write(range) };
         n += 1;
     }
-    // A plan names all that is mapped or adds to it, so the ranges only become more: a reader with
-    // the old count sees some of the new.
+    // A plan names everything that is mapped or adds to it, so there are only ever more ranges: a
+    // reader with the old count sees some of the new ones.
     if n >= known {
         WATCHED.store(new, Release);
         WATCHED_COUNT.store(n as u32, Release);
@@ -42,7 +42,7 @@ pub fn set_watched(plan: Plan, bias: Option<u64>) {
 #[inline]
 pub fn is_watched(return_address: u64) -> bool {
     let n = WATCHED_COUNT.load(Acquire) as usize;
-    // SAFETY: that many or more, which stay.
+    // SAFETY: that many or more, which are never freed.
     n > 0
         && unsafe { core::slice::from_raw_parts(WATCHED.load(Acquire), n) }
             .iter()
@@ -50,7 +50,7 @@ pub fn is_watched(return_address: u64) -> bool {
 }
 
 const SLOTS: usize = 1 << 14;
-/// How far from its place a key is looked for.
+/// How far from its position a key is searched.
 const FARTHEST: usize = 64;
 
 struct Table {
@@ -61,14 +61,15 @@ struct Table {
 static TABLE: Table =
     Table { keys: [const { AtomicU64::new(0) }; SLOTS], answers: [const { AtomicU32::new(0) }; SLOTS] };
 
-/// In [`Table::answers`]: somebody is asking, it is no point, or the number of its site and this.
+/// Values in [`Table::answers`]: a thread is asking, it is no point, or the number of its site plus
+/// this.
 const ASKING: u32 = 0;
 const NONE: u32 = 1;
 const FIRST: u32 = 2;
 
-/// The site of a call. None: it is none, or another thread is just asking.
+/// The site of a call. None if it is no point, or if another thread is just asking.
 pub fn site(hook: u32, return_address: u64) -> Option<u32> {
-    // Addresses of programs have 47 bits.
+    // User addresses have 47 bits.
     let key = return_address | u64::from(hook + 1) << 48;
     let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize;
     for i in (0..FARTHEST).map(|step| (place + step) % SLOTS) {

@@ -1,6 +1,6 @@
-//! Calls through pointers in an instrumented copy, where nobody can be asked about them. Which
-//! places count was written down when the copy was made; a place that is seen for the first time is
-//! added to a file that all runs of the copy share, and has its number by where it is in there.
+//! Calls through pointers in an instrumented copy, where nobody can be asked about them. The sites
+//! that count were stored when the copy was made. A site that is seen for the first time is added
+//! to a file that all runs of the copy share; its position there is its number.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, AtomicUsize, Ordering::*};
@@ -10,7 +10,7 @@ use crate::hub::session;
 use crate::sys::Shared;
 use raddle_wire::tsvd::{Caller, FIXED_CALLERS, FixedCaller, Hook, MOST_CALLERS, Plan, PointerCall};
 
-/// Code of a file that has places.
+/// Code of a file that has such sites.
 #[derive(Clone)]
 struct Part {
     code: Range<u64>,
@@ -24,17 +24,17 @@ const NONE: Part = Part { code: 0..0, bias: 0, file: 0, places: &[] };
 static PARTS: Shared<[Part; MOST_PARTS]> = Shared::new([NONE; MOST_PARTS]);
 static PART_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// The library of the lists that each hook's function belongs to.
+/// The library (of the lists) that each hook's function belongs to.
 static LIBRARIES: [AtomicU16; FixedCaller::MOST_HOOKS as usize] =
     [const { AtomicU16::new(0) }; FixedCaller::MOST_HOOKS as usize];
 
 fn parts() -> &'static [Part] {
     let n = PART_COUNT.load(Acquire);
-    // SAFETY: those below the count were written before it was, and do not change.
+    // SAFETY: entries below the count were written before the count, and do not change.
     unsafe { &(&*PARTS.get())[..n] }
 }
 
-/// A plan of the copy is followed. Under the lock of `redirect`; a library is visited again
+/// Adds a plan of the copy. Called under the lock of `redirect`; a library is visited again
 /// whenever another one was loaded.
 pub fn add(plan: Plan, given: &Given) {
     let bias = given.bias as u64;
@@ -45,14 +45,14 @@ pub fn add(plan: Plan, given: &Given) {
             continue;
         }
         let part = Part { code, bias, file: given.file, places: given.places };
-        // SAFETY: under the lock, and nobody reads what is beyond the count.
+        // SAFETY: under the lock, and nobody reads entries beyond the count.
         unsafe { (*PARTS.get())[n] = part };
         PART_COUNT.store(n + 1, Release);
     }
 }
 
-/// A hook where it is in this process. Its library has the place of the bytes, of which a
-/// function's entry has more.
+/// A hook with its address in this process. Its `site.bytes` holds the library: a function's entry
+/// has more bytes than fit there.
 pub fn placed(given: &Given, hook: Hook) -> Hook {
     if let Some(library) = LIBRARIES.get(hook.site.id as usize) {
         library.store(hook.site.bytes as u16, Relaxed);
@@ -60,7 +60,7 @@ pub fn placed(given: &Given, hook: Hook) -> Hook {
     Hook { site: given.placed(hook.site), ..hook }
 }
 
-/// The site of a call that arrived at a hook. None: it is no point.
+/// The site of a call that arrived at a hook. None if it is no point.
 #[cold]
 pub fn site(caller: Caller) -> Option<u32> {
     let part = parts().iter().find(|part| part.code.contains(&caller.return_address))?;
@@ -81,7 +81,7 @@ fn counts(places: &[u64], address: u64, library: u16) -> bool {
     place.is_some_and(|place| library == 0 || !place.libraries.contains(&library))
 }
 
-/// Where a word is, or is put.
+/// The position of a word, which is added if it is missing.
 fn number(words: &[AtomicU64], word: u64) -> Option<u32> {
     let is_here = |slot: &AtomicU64| match slot.compare_exchange(0, word, AcqRel, Acquire) {
         Ok(_) => true,
@@ -101,7 +101,7 @@ fn table() -> Option<(u32, &'static [AtomicU64])> {
         }
         TABLE.store(at as *mut AtomicU64, Release);
     }
-    // SAFETY: a mapping of so many words, which stays.
+    // SAFETY: a mapping of this many words, which stays.
     let words = unsafe { core::slice::from_raw_parts(TABLE.load(Acquire), 1 + MOST_CALLERS) };
     let (first, calls) = words.split_first()?;
     Some((first.load(Relaxed) as u32, calls))

@@ -1,13 +1,13 @@
-//! Watches functions at their entries, for calls through pointers: no call site could be
-//! redirected, and a pointer to a stub would not be equal to other pointers to the same function.
+//! Watches functions at their entries, for calls through pointers: there is no call site to
+//! redirect, and a pointer to a stub would not equal other pointers to the same function.
 //!
-//! The first instructions of the function give way to a jump to its stub and run behind it, in the
-//! next 32 bytes, from where a jump leads back. The driver has seen to it that they may be moved
-//! (`raddle_binary::Movable`). The stack is that of the call all the time, so a frame looks as
-//! usual to an unwinder as soon as the function's own code runs on.
+//! A jump to the stub replaces the first instructions of the function. They run after the stub, in
+//! the next 32 bytes, from where a jump leads back. The driver has checked that they may be moved
+//! (`raddle_binary::Movable`). The stack is that of the call all the time, so a frame looks normal
+//! to an unwinder as soon as the function's own code continues.
 //!
-//! Only while the process has one thread: another one could be about to run the second of those
-//! instructions.
+//! This happens only while the process has one thread: another one could be about to run the second
+//! of those instructions.
 
 use super::redirect;
 use super::stub::{self, Area};
@@ -17,8 +17,8 @@ use raddle_wire::tsvd::Hook;
 /// A jump with an operand of four bytes.
 const JUMP: usize = 5;
 
-/// Makes the entries of functions in one mapping of code lead to their stubs. Under the lock of
-/// `redirect`, and alone.
+/// Makes the entries of functions in one mapping of code lead to their stubs. Called under the lock
+/// of `redirect`, with a single thread.
 pub fn patch_mapping((start, end): (usize, usize), hooks: impl Iterator<Item = Hook> + Clone) {
     let fits = |h: &Hook| h.site.address as usize + usize::from(h.len) <= end && is_as_read(h);
     let count = hooks.clone().filter(fits).count();
@@ -33,7 +33,7 @@ pub fn patch_mapping((start, end): (usize, usize), hooks: impl Iterator<Item = H
     }
     let mut used = 0;
     for hook in hooks {
-        // Not as read any more: it overlaps with one before.
+        // No longer as read: it overlaps with an earlier one.
         if used == count || !fits(&hook) {
             continue;
         }
@@ -49,7 +49,7 @@ pub fn patch_mapping((start, end): (usize, usize), hooks: impl Iterator<Item = H
     sys::protect(start, end - start, read);
 }
 
-/// The code in memory is that in the file.
+/// True if the code in memory is that in the file.
 fn is_as_read(hook: &Hook) -> bool {
     let len = usize::from(hook.len);
     // SAFETY: inside a mapping that can be read.
@@ -57,7 +57,8 @@ fn is_as_read(hook: &Hook) -> bool {
     found == &hook.bytes[..len]
 }
 
-/// What runs at `to` in the place of the moved code. None: an operand does not reach that far.
+/// The code that runs at `to` in place of the moved instructions. None if an operand does not reach
+/// that far.
 fn moved(hook: &Hook, to: usize) -> Option<[u8; stub::SIZE]> {
     const { assert!(raddle_wire::tsvd::MOST_CODE + JUMP <= stub::SIZE) };
     let len = usize::from(hook.code_len);
@@ -79,7 +80,7 @@ fn write_jump(at: usize, to: usize) {
     let distance = (to as i64 - (at + JUMP) as i64) as i32;
     let mut code = [0xe9; JUMP];
     code[1..].copy_from_slice(&distance.to_le_bytes());
-    // SAFETY: code that was made writable, of which at least that much moves; nobody else runs.
+    // SAFETY: code that was made writable, of which at least this much is moved; nobody else runs.
     unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, JUMP) };
 }
 
@@ -139,7 +140,7 @@ mod tests {
         assert!(!is_as_read(&hook(at, &[0x90, 0x90, 0x90, 0x90, 0x91], [0; 3])));
     }
 
-    /// A function of two instructions in memory of its own, and what its hook's code leads to.
+    /// A function of two instructions in separate memory, and the target of its hook's code.
     #[test]
     fn a_function_runs_as_before_behind_its_jump() {
         let page = Area::near(write_jump as *const () as usize, 64).unwrap();

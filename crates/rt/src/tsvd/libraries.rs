@@ -1,13 +1,13 @@
-//! The libraries that an instrumented copy has plans for. Where such a library is loaded is known
-//! by the name of its file, and that it is still the same file by its first page, which has the
-//! headers and, as linkers lay files out, the build id.
+//! The libraries that an instrumented copy has plans for. A loaded library is recognised by its
+//! file name. Its first page, which has the headers and, as linkers lay files out, the build id,
+//! shows that it is still the same file.
 
 use super::plans::{Given, map_words, named};
 use crate::hub::modules;
 use crate::hub::session::{Path, map_file};
 use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLACES, FIXED_PLAN, Library};
 
-/// Visits the plan of each one that is mapped now.
+/// Visits the plan of each library that is mapped now.
 pub fn each(mut visit: impl FnMut(&Given)) {
     let Some((at, len)) = map_file(&named(FIXED_LIBRARIES), 0) else { return };
     // SAFETY: a mapping of that many bytes, which stays.
@@ -40,8 +40,8 @@ fn numbered(name: &str, number: u64) -> Path {
 }
 
 fn is_the_same(library: &Library, start: usize) -> bool {
-    // SAFETY: the first page of a mapping of a file, which can be read: `each_beginning` has seen
-    // to it.
+    // SAFETY: the first page of a mapping of a file, which `each_beginning` has checked to be
+    // readable.
     let page = unsafe { core::slice::from_raw_parts(start as *const u8, Library::PAGE) };
     Library::identity(page) == library.identity
 }

@@ -1,11 +1,10 @@
-//! Libraries that come while the program runs.
+//! Libraries that are loaded while the program runs.
 //!
-//! `dlopen` looks at where it was called from: a name without a slash is searched in the caller's
-//! own RUNPATH. Called from here, it would search in the runtime's. So only a call with a path is
-//! made from here, and when it returns sites are redirected, or, in the detector, what the
-//! constructors did is ordered. Others are passed on by a jump, with
-//! the caller's return address, and what they load is looked at from the next points on, for a
-//! while.
+//! `dlopen` depends on its caller: a name without a slash is searched in the caller's own RUNPATH.
+//! Called from here, it would use the runtime's. So only calls with a path are made from here. When
+//! such a call returns, sites are redirected, or, in the detector, what the constructors did is
+//! ordered. Other calls are passed on by a jump, with the caller's return address, and what they
+//! load is looked for at the next points, for a while.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::*};
@@ -41,7 +40,7 @@ unsafe extern "C-unwind" fn entry() {
     )
 }
 
-/// The function to jump to; 0: the call is made from here.
+/// The function to jump to; 0: make the call from here.
 unsafe extern "C" fn pass_on(path: *const c_char) -> usize {
     // SAFETY: null, or a string that ends in zero.
     let has_slash = !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().contains(&b'/');
@@ -62,7 +61,7 @@ unsafe extern "C-unwind" fn from_here(path: *const c_char, flags: c_int) -> *mut
         let real = core::mem::transmute::<usize, Dlopen>(REAL.get());
         if explore::is_on() {
             explore::retry_with_fork(Outside::Library);
-            // Its imports are not known, and others may look whether it is there.
+            // Its imports are not known, and others may check whether it is loaded.
             explore::changes_process(0);
             // The loader's lock is a real one.
             explore::uninterrupted(1);
@@ -86,8 +85,8 @@ fn names_origin(path: *const c_char) -> bool {
     !path.is_null() && unsafe { CStr::from_ptr(path) }.to_bytes().contains(&b'$')
 }
 
-/// The loader runs constructors under its lock: who finds a library loaded comes after them. Only
-/// of calls that are made from here; the others return past it.
+/// The loader runs constructors under its lock: whoever finds a library loaded comes after them.
+/// This covers only calls that are made from here; the others return past it.
 fn order_constructors() {
     const LOADER: usize = 0x4900_0000_0020;
     let t = current();
@@ -95,11 +94,11 @@ fn order_constructors() {
     sync::release(t, LOADER);
 }
 
-/// When a call was last passed on; 0: what it loaded has been looked at.
+/// When a call was last passed on; 0: what it loaded has been handled.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 static MAPPINGS: AtomicU64 = AtomicU64::new(0);
-/// How long after such a call something new is looked for, and how often.
+/// How long after such a call to look for something new, and how often.
 const PATIENCE: u64 = 2_000_000_000;
 const OFTEN: u64 = 20_000_000;
 
@@ -115,7 +114,7 @@ pub fn is_pending() -> bool {
     SINCE.load(Relaxed) != 0
 }
 
-/// Whether something is looked for at every point.
+/// Sets whether every point looks for new libraries.
 fn want_points(all: bool) {
     if let Some(tsvd) = super::state::tsvd() {
         tsvd.want_all(all);

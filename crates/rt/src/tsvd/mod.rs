@@ -2,46 +2,45 @@
 //! them.
 //!
 //! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye,
-//! SOSP 2019). The paper rewrites .NET binaries before they run; here the code in memory is changed
-//! when it has been loaded, and no file is. What to do at a call is decided by the pure core,
-//! `raddle_tsvd`; this module brings it its events and sleeps.
+//! SOSP 2019). The paper rewrites .NET binaries before they run; here the code is changed in memory
+//! after loading, and no file is. The pure core, `raddle_tsvd`, decides what to do at a call; this
+//! module passes it events and sleeps.
 //!
 //! ```text
-//! redirect   points each call site of a plan at a stub of its own
-//! hook       watches functions at their entries that are called through pointers
-//! callers    which places call those, found out as they do
-//! names      functions that are looked up by name when the program runs
-//! plans      where plans come from: the driver is asked, or there is one beside an instrumented copy
+//! redirect   points each call site of a plan at its own stub
+//! hook       watches functions that are called through pointers at their entries
+//! callers    which sites call those, found at run time
+//! names      functions that the program looks up by name
+//! plans      where plans come from: the driver, or a file beside an instrumented copy
 //! copies     who calls those in an instrumented copy
-//! libraries  those that an instrumented copy has plans for
-//! loading    libraries that come while the program runs
-//! pass       what hot loops call is let by
-//! near       … at once, by the stub itself
-//! stub       the stub, the way through it that keeps all registers, and where stubs can be near enough
+//! libraries  the libraries that an instrumented copy has plans for
+//! loading    libraries that are loaded while the program runs
+//! pass       the fast path for calls in hot loops
+//! near       … in the stub itself
+//! stub       the stub, the path that saves all registers, and where stubs can be near enough
 //! point      one call: which object, what the core says, sleeping, catching red-handed
 //! state      the core's tables in a file that outlives the process
-//! sync       what synchronises, for the policy that wants to know
+//! sync       synchronisation, for the policy that wants to know
 //! ```
 //!
 //! Guaranteed:
-//! - The target file and the bytes of its mapping on disk stay as they are: pages are private
-//!   copies.
+//! - The target file and the bytes of its mapping on disk stay unchanged: pages are private copies.
 //! - Only the four-byte operand of an instruction changes that the driver decoded as a call or jump
 //!   to a known function, and only if the instruction is still, byte for byte, what the driver
-//!   read. Instruction boundaries stay. The first instructions of a function whose address is taken
-//!   give way to a jump, under the conditions of `hook`.
+//!   read. Instruction boundaries stay. A jump replaces the first instructions of a function whose
+//!   address is taken, under the conditions of `hook`.
 //! - The callee finds every register, the stack pointer and the return address as if it had been
-//!   called straight, so unwinding, exceptions and `__builtin_return_address` see nothing of the
+//!   called directly. So unwinding, exceptions and `__builtin_return_address` see nothing of the
 //!   stub.
-//! - A thread that is delayed holds no lock of the runtime.
+//! - A delayed thread holds no lock of the runtime.
 //!
 //! Deviations from the paper:
-//! 1. A delayed thread that was caught sleeps on to the end of its delay. Woken at once, it would
-//!    run into the other one's call, and a test that passed could crash.
+//! 1. A delayed thread that was caught sleeps on to the end of its delay. If woken at once, it
+//!    would run into the other thread's call, and a passing test could crash.
 //! 2. Calls through registers (virtual functions, function pointers) are seen where they arrive,
-//!    and only from code that is watched.
-//! 3. Objects that are found to be shareable (a connection in SQLite's serialized mode) are asked
-//!    about at each call.
+//!    and only from watched code.
+//! 3. For objects that may be shareable (a connection in SQLite's serialized mode), the library is
+//!    asked at each call.
 
 mod callers;
 mod copies;
@@ -68,22 +67,22 @@ use raddle_wire::tsvd::{MAGIC, SHARED_FILE, Shared, flag};
 
 static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
 
-/// A thread's own, in its thread-local storage.
+/// Per-thread state, in thread-local storage.
 #[repr(C)]
 pub struct Own {
     /// Counted from one; zero: not numbered yet.
     number: u32,
-    /// In here already: a signal handler, or a function of the library that is asked about an
-    /// object.
+    /// The thread is already inside this module: a signal handler, or a library function that is
+    /// asked about an object.
     inside: bool,
-    /// The stack pointer and the return address of the last call that came through its site: when
-    /// it arrives at the entry of a function that is watched, it has been counted.
+    /// The stack pointer and the return address of the last call that came through its site. When
+    /// it arrives at the entry of a watched function, it has already been counted.
     passed: (u64, u64),
-    /// What the thread was created to run, until it does, and where it was created.
+    /// What the thread was created to run, until it runs it, and where it was created.
     start: (u64, u64),
-    /// The thread's passes in the core's state; zero: it has none yet. See [`pass`].
+    /// The address of the thread's passes in the core's state; zero: none yet. See [`pass`].
     lane: usize,
-    /// The epoch of the core in which stubs may let calls by; zero: none.
+    /// The core's epoch in which stubs may let calls pass; zero: none.
     near_epoch: u32,
     near: [pass::Near; pass::NEAR],
 }
@@ -100,7 +99,7 @@ impl Own {
         self.number - 1
     }
 
-    /// Where the thread was created, if it was created to run the function with this entry and
+    /// Where the thread was created, if it was created to run the function with this entry and now
     /// begins to.
     fn take_start(&mut self, entry: u64) -> Option<NonZero<u64>> {
         /// An `endbr64` stays before the jump.
@@ -136,7 +135,7 @@ pub fn watch_itself() {
     ITSELF.store(true, Relaxed);
 }
 
-/// Before the program's own code runs: redirects what is loaded.
+/// Called before the program's own code runs: redirects what is loaded.
 pub fn turn_on() {
     let Some(shared) = map_shared() else { return };
     SHARED.store(shared, Release);
@@ -148,7 +147,7 @@ pub fn turn_on() {
         sync::turn_on();
     }
     STARTED.store(point::now(), Relaxed);
-    // This is the main thread: it is the first.
+    // This is the main thread, so it gets the first number.
     crate::detect::thread::current().tsvd.number();
     mode::set(Mode::Tsvd);
     redirect::all();
@@ -157,15 +156,15 @@ pub fn turn_on() {
 fn map_shared() -> Option<*mut Shared> {
     let (at, len) = session::map_to_write(SHARED_FILE)?;
     let shared = at as *mut Shared;
-    // SAFETY: a mapping, which is only looked at where it is at least as long as a Shared.
+    // SAFETY: a mapping, which is read only if it is at least as long as a Shared.
     let known = unsafe {
         len >= size_of::<Shared>() && (*shared).magic == MAGIC && (*shared).version == raddle_wire::VERSION
     };
     known.then_some(shared)
 }
 
-/// Takes a delay from what the run may still spend in all its processes, and this process in the
-/// time it has run.
+/// Takes a delay from the budget of the run with all its processes, and from the share of this
+/// process for the time it has run.
 fn pay(now: u64, nanos: u64) -> bool {
     let Some(shared) = shared() else { return false };
     let here = SPENT_HERE.load(Relaxed);
@@ -180,7 +179,7 @@ fn pay(now: u64, nanos: u64) -> bool {
     true
 }
 
-/// When this process began, and how long its threads have been held since, one beside the other.
+/// When this process began, and the sum of its threads' delays since.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 static SPENT_HERE: AtomicU64 = AtomicU64::new(0);
 
@@ -194,7 +193,7 @@ pub fn forces_async() -> bool {
     shared().is_some_and(|s| s.flags & flag::FORCE_ASYNC != 0)
 }
 
-/// In the child of a fork: tables and log are its own, and empty. The code is redirected already.
+/// In the child of a fork: it gets its own empty tables and log. The code is already redirected.
 pub fn in_child() {
     if !is_on() {
         return;

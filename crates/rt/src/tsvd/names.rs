@@ -1,7 +1,7 @@
-//! Functions that the program looks up by name, with `dlsym` and its like. Whatever the look-up
-//! will find, all functions of that name that are listed are watched at their entries from then on:
-//! what is handed out stays a plain pointer, and the look-up itself, which minds who makes it, is
-//! the program's own call.
+//! Functions that the program looks up by name, with `dlsym` and its like. From then on, all listed
+//! functions of that name are watched at their entries, whatever the look-up finds. The program
+//! gets a plain pointer, and the look-up itself, which depends on its caller, remains the program's
+//! own call.
 
 use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU64, Ordering::*};
@@ -10,7 +10,7 @@ use super::redirect;
 use raddle_wire::tsvd::name_hash;
 
 const SLOTS: usize = 1 << 12;
-/// How far from its place a hash is looked for.
+/// How far from its position a hash is searched.
 const FARTHEST: usize = 16;
 
 /// Hashes of names that were asked about.
@@ -20,19 +20,19 @@ static SEEN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 #[cold]
 pub fn look_up(name: *const c_char) {
     super::loading::look_if_pending();
-    // Entries change only while nobody else runs: then asking is in vain, and the name may be asked
-    // about later.
+    // Entries change only while nobody else runs. Otherwise asking is useless, and the name may be
+    // asked about later.
     if name.is_null() || !redirect::is_alone() {
         return;
     }
-    // SAFETY: the program gives it to a function that wants a string.
+    // SAFETY: the program passes it to a function that wants a string.
     let hash = name_hash(unsafe { CStr::from_ptr(name) }.to_bytes());
     if is_new(hash) {
         redirect::for_name(hash);
     }
 }
 
-/// A hash that finds no room counts as new each time: that costs time alone.
+/// A hash that finds no room counts as new each time: that only costs time.
 fn is_new(hash: u64) -> bool {
     let place = (hash >> 40) as usize;
     for i in (0..FARTHEST).map(|step| (place + step) % SLOTS) {

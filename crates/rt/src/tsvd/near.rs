@@ -1,4 +1,4 @@
-//! The code in a stub that lets a call of a hot loop by at once: see [`super::pass`].
+//! The code in a stub that lets a call in a hot loop pass at once: see [`super::pass`].
 //!
 //! ```text
 //!       push rax                      only for classes whose objects are often in frames:
@@ -31,11 +31,11 @@ use super::redirect::{Entry, LIBRARY};
 use crate::detect::thread::current;
 use raddle_wire::tsvd::site_flag;
 
-/// Code as it is written.
+/// Code under construction.
 pub struct Code<const N: usize> {
     pub bytes: [u8; N],
     len: usize,
-    /// Where jumps to `whole` have their operands.
+    /// The positions of the operands of jumps to `whole`.
     to_whole: [usize; 4],
     jumps: usize,
 }
@@ -58,7 +58,7 @@ impl<const N: usize> Code<N> {
         self.put(&word.to_le_bytes());
     }
 
-    /// A conditional jump to what follows the code.
+    /// Adds a conditional jump to what follows the code.
     fn jump_to_whole(&mut self, condition: u8) {
         self.put(&[condition, 0]);
         self.to_whole[self.jumps] = self.len - 1;
@@ -76,10 +76,12 @@ const JNE: u8 = 0x75;
 const JS: u8 = 0x78;
 const JB: u8 = 0x72;
 
-/// The numbers of rdi, rsi, rdx, rcx, r8, r9 in an instruction; from 8 on it has another prefix.
+/// The numbers of rdi, rsi, rdx, rcx, r8, r9 in an instruction; those from 8 on need another
+/// prefix.
 const REGISTERS: [u8; 6] = [7, 6, 2, 1, 8, 9];
 
-/// What is constant for all threads: how far the running one's block is from its thread pointer.
+/// The offset of a field of the running thread's block from the thread pointer, which is the same
+/// for all threads.
 fn from_thread_pointer(field: *const u8) -> i32 {
     let pointer: usize;
     // SAFETY: the first word of a thread's control block is its own address.
@@ -87,21 +89,21 @@ fn from_thread_pointer(field: *const u8) -> i32 {
     (field as usize).wrapping_sub(pointer) as i32
 }
 
-/// Whether the stub of an entry has such code.
+/// True if the stub of an entry has such code.
 pub fn is_for(entry: &Entry) -> bool {
     let unfit = site_flag::HOOK | site_flag::ASYNC | site_flag::ENDS;
     entry.flags & unfit == 0 && entry.field < 0 && entry.via | entry.safe_if == 0 && target(entry) != 0
 }
 
-/// Where the call goes. A slot has been filled by the loader and is not written again.
+/// The target of the call. The loader has filled a slot and does not write it again.
 pub fn target(entry: &Entry) -> usize {
     let is_slot = entry.flags & site_flag::SLOT != 0;
     // SAFETY: the slot of an instruction that calls through it.
     if is_slot { unsafe { *(entry.target as *const usize) } } else { entry.target }
 }
 
-/// Writes the code. It finds the pointer to [`super::state::EPOCH_AT`] and the target at these
-/// distances from its own beginning.
+/// Writes the code. The pointer to [`super::state::EPOCH_AT`] and the target are at these distances
+/// from its own beginning.
 pub fn write<const N: usize>(code: &mut Code<N>, entry: &Entry, epoch_at: i32, target: i32) {
     let own = &current().tsvd;
     let place = (&raw const own.near[entry.id as usize % NEAR]).cast::<u8>();

@@ -1,15 +1,14 @@
-//! The fast way out of a redirected call: what `raddle_tsvd::Tsvd::passes` does, in assembly, so
-//! that a call in a hot loop saves five registers and not thirty-one. What it cannot let by goes
-//! the whole way, [`super::stub`], as if it had come there at once.
+//! The fast path of a redirected call: what `raddle_tsvd::Tsvd::passes` does, in assembly. So a
+//! call in a hot loop saves five registers and not thirty-one. A call that it cannot let pass takes
+//! the slow path, [`super::stub`], as if it had come there at once.
 //!
-//! Before it comes a shorter one, in the stub itself (see [`super::near`]). A thread has, in its
-//! own storage, for each site the object that it came to last; if that was the same twice, the next
-//! [`CHUNK`] calls are let by if nothing but the core's epoch is as it was: a dozen instructions.
-//! They are counted when they are granted, and what was not used is taken back.
+//! There is an even shorter path before it, in the stub itself (see [`super::near`]). A thread
+//! stores, for each site, the object of its last call. If that was the same twice, the next
+//! [`CHUNK`] calls may pass if only the core's epoch is unchanged: a dozen instructions. They are
+//! counted when granted, and unused ones are taken back.
 //!
 //! There is one such routine for each place where a call may have its object, since a stub has no
-//! time to ask. The runtime's state must be there before the first stub is run (see
-//! [`super::turn_on`]).
+//! time to ask. The runtime's state must exist before the first stub runs (see [`super::turn_on`]).
 
 use core::mem::offset_of;
 
@@ -23,16 +22,16 @@ use raddle_wire::tsvd::site_flag;
 
 const OWN: usize = offset_of!(Thread, tsvd);
 
-/// What a thread came to last at a site, and how many calls like that the stub may let by.
+/// The object of a thread's last call at a site, and how many such calls the stub may let pass.
 #[repr(C)]
 pub struct Near {
-    /// As it is in its register.
+    /// The object, as in its register.
     pub object: u64,
     pub left: i32,
     pub site: u32,
 }
 
-/// Sites whose numbers are equal modulo this take the place from each other.
+/// Sites whose numbers are equal modulo this displace each other.
 pub const NEAR: usize = 128;
 const CHUNK: i32 = 32;
 
@@ -59,7 +58,7 @@ macro_rules! fast_way {
             "add rax, qword ptr [rip + {entries}]",
             "mov r11, qword ptr [rip + raddle_thread@GOTTPOFF]",
             "add r11, qword ptr fs:[0]",
-            // The entry of the function, if it is watched as well, has nothing more to do.
+            // If the function's entry is watched as well, it has nothing more to do.
             "lea r10, [rsp + 48]",
             "mov qword ptr [r11 + {passed}], r10",
             "mov r10, qword ptr [rsp + 48]",
@@ -108,8 +107,8 @@ macro_rules! fast_way {
             "cmp r11d, dword ptr [rbx + {way_ended}]",
             "je 5f",
             "mov dword ptr [rbx + {way_ended}], r11d",
-            // An object ends: what the stub lets by would not say that the next one at its address
-            // is there.
+            // An object ends: calls that the stub lets pass would not report that the next one at
+            // its address exists.
             "test r11d, r11d",
             "jz 5f",
             "mov r11, qword ptr [rip + raddle_thread@GOTTPOFF]",
@@ -118,7 +117,7 @@ macro_rules! fast_way {
             "5:",
             "cmp dword ptr [rax + {has_near}], 0",
             "je 33f",
-            // May the next calls go by in the stub? r12 is the pass, or zero.
+            // Check whether the next calls may pass in the stub. r12 is the pass, or zero.
             "mov rbx, qword ptr [rip + raddle_thread@GOTTPOFF]",
             "add rbx, qword ptr fs:[0]",
             "mov r11, qword ptr [rip + {epoch_at}]",
@@ -146,7 +145,7 @@ macro_rules! fast_way {
             "mov dword ptr [rbx + {near_left}], {chunk}",
             "add qword ptr [r10 + {points}], {chunk}",
             "jmp 8f",
-            // Another one was here before.
+            // Another object or site was here before.
             "4:",
             "movsxd r11, dword ptr [rbx + {near_left}]",
             "test r11, r11",
@@ -159,7 +158,7 @@ macro_rules! fast_way {
             "mov dword ptr [rbx + {near_site}], r11d",
             "mov dword ptr [rbx + {near_left}], 0",
             "jmp 8f",
-            // The whole way sets this thread's epoch right; one that has passes has been there.
+            // The slow path updates this thread's epoch; a thread that has passes has been there.
             "3:",
             "test r12, r12",
             "jz 9f",
@@ -180,13 +179,13 @@ macro_rules! fast_way {
             ".cfi_def_cfa_offset 16",
             ".cfi_restore rbx",
             ".cfi_restore r12",
-            // No register is free to jump through. What lies just below the stack pointer is safe
-            // from signal handlers.
+            // No register is free for the jump. Memory just below the stack pointer is safe from
+            // signal handlers.
             "lea rsp, [rsp + 8]",
             ".cfi_def_cfa_offset 8",
             "jmp qword ptr [rsp - 8]",
             ".cfi_restore_state",
-            // The only thread there is: it goes by where the site was seen once.
+            // The only thread passes if the site was seen once.
             "7:",
             "mov r11d, dword ptr [rax + {id}]",
             "imul r11, r11, {site_size}",
@@ -264,8 +263,8 @@ const _: () = assert!(
         && NEAR.is_power_of_two()
 );
 
-/// An object in an argument. Where most objects of a class are in the frames of their callers,
-/// those are told apart at once: they are no points.
+/// An object in an argument. If most objects of a class lie in the frames of their callers, those
+/// are recognised at once: they are no points.
 macro_rules! argument {
     ($fast:literal, $local:literal, $register:literal) => {
         fast_way!($fast, local: [], object: [concat!("mov r11, ", $register)]);
@@ -291,7 +290,7 @@ argument!("raddle_tsvd_fast_4", "raddle_tsvd_local_4", "r8");
 argument!("raddle_tsvd_fast_5", "raddle_tsvd_local_5", "r9");
 // State of the library: see `super::point::object`.
 fast_way!("raddle_tsvd_fast_library", local: [], object: ["mov r11d, 1"]);
-// What the object is has to be found out: only the only thread goes by.
+// The object has to be computed first: only a single thread passes.
 fast_way!("raddle_tsvd_fast_alone", local: [], object: ["jmp 9f"]);
 
 unsafe extern "C" {
@@ -311,7 +310,7 @@ unsafe extern "C" {
     fn raddle_tsvd_fast_alone();
 }
 
-/// All ways that a stub can take, by number; [`WHOLE`] is first.
+/// All paths that a stub can take, by number; [`WHOLE`] is first.
 pub const WAYS: [unsafe extern "C" fn(); 15] = [
     super::stub::raddle_tsvd_way,
     raddle_tsvd_fast_0,
@@ -330,14 +329,14 @@ pub const WAYS: [unsafe extern "C" fn(); 15] = [
     raddle_tsvd_fast_alone,
 ];
 
-/// The way on which everything is looked at.
+/// The slow path, which checks everything.
 pub const WHOLE: usize = 0;
 const FAST: usize = 1;
 const LOCAL: usize = 7;
 const FAST_LIBRARY: usize = 13;
 const FAST_ALONE: usize = 14;
 
-/// The way that the stub of an entry takes.
+/// The path that the stub of an entry takes.
 pub fn way_of(entry: &Entry) -> usize {
     if entry.flags & (site_flag::HOOK | site_flag::ASYNC) != 0 {
         WHOLE
@@ -352,8 +351,8 @@ pub fn way_of(entry: &Entry) -> usize {
     }
 }
 
-/// After the whole way: the stubs may let calls by again, as far as the core's epoch says. What
-/// they had left is void.
+/// Called after the slow path: the stubs may let calls pass again, as far as the core's epoch
+/// allows. What they had left is void.
 pub fn renew(own: &mut Own, tsvd: &Tsvd, thread: u32) {
     let epoch = tsvd.epoch();
     if own.near_epoch == epoch {
@@ -370,7 +369,7 @@ pub fn renew(own: &mut Own, tsvd: &Tsvd, thread: u32) {
     own.near_epoch = epoch;
 }
 
-/// In the child of a fork, whose state is another.
+/// In the child of a fork, which has other state.
 pub fn forget(own: &mut Own) {
     own.near_epoch = 0;
     own.near.iter_mut().for_each(|near| near.left = 0);

@@ -1,5 +1,5 @@
-//! Where plans come from. The driver reads the files and answers whoever asks; an instrumented copy
-//! of a program, which runs without a driver, has a plan in the folder beside it.
+//! Where plans come from. The driver reads the files and answers questions. An instrumented copy of
+//! a program, which runs without a driver, has a plan in the folder beside it.
 
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -12,39 +12,39 @@ use raddle_wire::tsvd::{
     About, Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Plan, Question, Site,
 };
 
-/// How long the driver may take: it disassembles what is mapped, the first time.
+/// How long the driver may take: the first time, it disassembles what is mapped.
 const PATIENCE_US: i64 = 120_000_000;
 
-/// A plan, and how its addresses are to be read.
+/// A plan, and how to interpret its addresses.
 pub struct Given {
     pub words: &'static [u64],
     /// What is added to the addresses of sites.
     pub bias: usize,
-    /// Names for functions and objects; none: they are addresses already.
+    /// Names for functions and objects; None: they are addresses already.
     pub names: Option<&'static [u8]>,
-    /// Of an instrumented copy: which of its files, and where calls through pointers count there.
+    /// For an instrumented copy: which of its files, and where calls through pointers count there.
     pub file: u32,
     pub places: &'static [u64],
 }
 
 impl Given {
-    /// From the driver, for this process.
+    /// A plan from the driver, for this process.
     fn asked(words: &'static [u64]) -> Given {
         Given { words, bias: 0, names: None, file: 0, places: &[] }
     }
 
-    /// Of an instrumented copy.
+    /// True for a plan of an instrumented copy.
     pub fn is_fixed(&self) -> bool {
         self.names.is_some()
     }
 
-    /// A site where it is in this process.
+    /// A site with its address in this process.
     pub fn placed(&self, site: Site) -> Site {
         let address = site.address.wrapping_add(self.bias as u64);
         Site { address, via: self.address(site.via), safe_if: self.address(site.safe_if), ..site }
     }
 
-    /// Of a function or object; 0 stays 0.
+    /// The address of a function or object; 0 stays 0.
     pub fn address(&self, number: u64) -> u64 {
         let Some(names) = self.names.filter(|_| number != 0) else { return number };
         if number & FIXED_OWN != 0 {
@@ -68,7 +68,7 @@ pub fn each(mut visit: impl FnMut(&Given)) {
         }
         return;
     }
-    // The program itself does not change, its libraries may come later.
+    // The program itself does not change; its libraries may be loaded later.
     if number == 0
         && let Some(program) = of_program()
     {
@@ -102,8 +102,8 @@ pub fn map_words(path: &Path) -> Option<&'static [u64]> {
     Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })
 }
 
-/// The site of a call that arrived at a function's entry. None: it is no point, or nobody is there
-/// to be asked.
+/// The site of a call that arrived at a function's entry. None if it is no point, or if there is
+/// nobody to ask.
 pub fn ask_about(caller: Caller) -> Option<u32> {
     if ITSELF.load(Relaxed) {
         return copies::site(caller);
@@ -113,7 +113,7 @@ pub fn ask_about(caller: Caller) -> Option<u32> {
     plan.sites().next().map(|site| site.id)
 }
 
-/// The functions to be watched now that one with this name is looked up.
+/// The functions to watch now that one with this name is looked up.
 pub fn of_name(hash: u64) -> Option<Given> {
     if ITSELF.load(Relaxed) {
         return None;
@@ -138,7 +138,8 @@ fn ask(number: u32, about: About) -> Option<&'static [u64]> {
     let mut waited = 0;
     while waited < PATIENCE_US {
         if let Some(words) = map_words(&path) {
-            // A program that this one becomes has the same number and asks again from zero.
+            // A program that this one becomes by `exec` has the same process id and asks again from
+            // zero.
             sys::unlink(path.as_ptr());
             return Some(words);
         }

@@ -19,8 +19,8 @@ use raddle_wire::tsvd::site_flag;
 /// The policy number of `std::launch::async`.
 const LAUNCH_ASYNC: u64 = 1;
 
-/// Called for every call that is not let by (see [`super::pass`]). Leaves the address of the
-/// function that was meant in `frame.word`.
+/// Called for every call that did not take the fast path (see [`super::pass`]). Leaves the address
+/// of the intended function in `frame.word`.
 pub extern "C" fn arrive(frame: &mut Frame) {
     let entry = redirect::entry(frame.word);
     let slot = entry.flags & site_flag::SLOT != 0;
@@ -41,7 +41,7 @@ pub extern "C" fn arrive(frame: &mut Frame) {
     current().tsvd.inside = false;
 }
 
-/// A call that was made in any way, perhaps through a pointer.
+/// A call that arrives at a watched entry, perhaps through a pointer.
 #[inline(never)]
 fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
     if !callers::is_watched(call.1) {
@@ -58,8 +58,8 @@ fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
     current().tsvd.inside = false;
 }
 
-/// A call from code that is not watched: a point only if the thread was created by code that is, to
-/// run this function.
+/// A call from unwatched code. It is a point only if watched code created the thread to run this
+/// function.
 #[cold]
 #[inline(never)]
 fn begin(frame: &mut Frame, entry: &'static Entry) {
@@ -75,11 +75,12 @@ fn begin(frame: &mut Frame, entry: &'static Entry) {
     current().tsvd.inside = false;
 }
 
-/// Where a call is made.
+/// The site of a call.
 #[derive(Clone, Copy)]
 struct CallPlace {
     site: u32,
-    /// Not by code of the program: a thread begins with it that was created there.
+    /// If set, the call is not made by the program's code: a thread that was created there begins
+    /// with it.
     started: Option<NonZero<u64>>,
 }
 
@@ -108,8 +109,7 @@ fn go_on(frame: &mut Frame, entry: &'static Entry, place: CallPlace) {
     }
 }
 
-/// What the call is about. None: nothing that others could have, or that the library lets them
-/// share.
+/// The object of the call. None if others cannot have it, or if the library lets them share it.
 #[inline(always)]
 fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
     if entry.object == LIBRARY {
@@ -137,10 +137,10 @@ fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
     ask_library(object, entry)
 }
 
-/// How far up the stack an object is taken to be the caller's own.
+/// How far up the stack an object counts as the caller's own.
 pub const NEAR_FRAMES: u64 = 64 << 10;
 
-/// Functions of the library itself say what the object belongs to and whether it may be shared.
+/// Asks functions of the library what the object belongs to and whether it may be shared.
 #[cold]
 fn ask_library(mut object: u64, entry: &Entry) -> Option<u64> {
     // SAFETY: the list names functions of the library with this type, which the driver has found in
@@ -157,7 +157,7 @@ fn ask_library(mut object: u64, entry: &Entry) -> Option<u64> {
     Some(object)
 }
 
-/// Objects of different classes may have one address.
+/// Objects of different classes may have the same address.
 #[inline(always)]
 fn key(object: u64, mix: u64) -> u64 {
     let key = object ^ mix;
@@ -168,8 +168,8 @@ fn key(object: u64, mix: u64) -> u64 {
 pub fn now() -> u64 {
     static CLOCK: Real = Real::new(c"clock_gettime", None);
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the C library's function of that name has this type; it asks the vDSO, and no system
-    // call is made.
+    // SAFETY: the C library's function of that name has this type; it asks the vDSO, without a
+    // system call.
     unsafe {
         let clock =
             core::mem::transmute::<usize, extern "C" fn(i32, *mut libc::timespec) -> i32>(CLOCK.get());
@@ -178,7 +178,7 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The core waits for another thread.
+/// The host for calls of the core that only wait for another thread.
 pub struct Waiting;
 
 impl Host for Waiting {
@@ -189,7 +189,7 @@ impl Host for Waiting {
     }
 }
 
-/// A thread at its call, for the core and for whoever springs its trap.
+/// A thread at its call, for the core and for the thread that springs its trap.
 struct Here<'a> {
     frame: &'a Frame,
     entry: &'static Entry,
@@ -197,7 +197,7 @@ struct Here<'a> {
     object: u64,
 }
 
-/// What a held thread leaves for whoever springs its trap.
+/// What a delayed thread leaves for the thread that springs its trap.
 struct Held<'a> {
     here: &'a Here<'a>,
     name: [u8; 16],
@@ -221,7 +221,7 @@ fn hold(tsvd: &Tsvd, delay: &Delay, here: &mut Here) {
         tsvd.refuse(delay);
         return;
     }
-    // No handler may leave by a jump, and nobody may cancel the thread, while its trap is set.
+    // While the trap is set, no handler may leave by a jump, and nobody may cancel the thread.
     let mask = sys::block_signals();
     let held = Held { here: &*here, name: thread_name() };
     let cookie = &raw const held as u64;
@@ -248,7 +248,7 @@ fn thread_name() -> [u8; 16] {
     name
 }
 
-/// Pairs that were caught before are told again a few times, with other stacks perhaps.
+/// Pairs that were caught before are reported again this often, perhaps with other stacks.
 const MOST_AGAIN: u32 = 8;
 static AGAIN: AtomicU32 = AtomicU32::new(0);
 
@@ -257,7 +257,7 @@ fn caught(here: &Here, violation: &Violation) {
     if violation.repeated && AGAIN.fetch_add(1, Relaxed) >= MOST_AGAIN {
         return;
     }
-    // SAFETY: what the held thread gave to `trap_set`; it cannot go on before this returns.
+    // SAFETY: what the delayed thread passed to `trap_set`; it cannot continue before this returns.
     let held = unsafe { &*(violation.cookie as *const Held) };
     modules::refresh();
     let name = thread_name();
@@ -268,15 +268,15 @@ fn caught(here: &Here, violation: &Violation) {
     });
 }
 
-/// As much of a stack as the driver gets.
+/// The maximum part of a stack that the driver gets.
 const MOST_STACK: usize = 48 << 10;
 
 fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> {
     let f = here.frame;
-    // The callee's return would leave the stack pointer here.
+    // The stack pointer after the callee's return.
     let stack = &raw const f.return_address as usize + 8;
-    // Of a thread that begins here the place that created it is told: the stack is empty but for
-    // the runtime's own.
+    // For a thread that begins here, report the site that created it: its stack has only the
+    // runtime's own frames.
     let (from, most) = here.place.started.map_or((f.return_address, MOST_STACK), |from| (from.get(), 0));
     let registers: [u64; REGISTERS] = [from, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
     let end = mapping_end(stack).min(stack + most);
@@ -286,12 +286,12 @@ fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> 
         site: u64::from(here.place.site),
         name: &name[..name_len],
         registers,
-        // SAFETY: mapped up to there; the thread is here or held.
+        // SAFETY: mapped up to there; the thread is this one, or it is delayed.
         stack: unsafe { core::slice::from_raw_parts(stack as *const u8, end - stack) },
     }
 }
 
-/// Where the mapping ends that `address` is in.
+/// The end of the mapping that contains `address`.
 fn mapping_end(address: usize) -> usize {
     let mut found = address;
     modules::each_line(|line| {

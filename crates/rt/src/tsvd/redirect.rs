@@ -1,6 +1,6 @@
 //! Points call sites at stubs, when the process starts and whenever a library has been loaded. A
-//! plan has the sites of all that is mapped; one that was redirected before no longer has the bytes
-//! of its file, and is left alone.
+//! plan has the sites of everything that is mapped. A site that was redirected before no longer has
+//! the bytes of its file, and is left alone.
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::*};
 
@@ -11,29 +11,29 @@ use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
 
-/// A redirected site, as its calls want it.
+/// A redirected site, in the form that its calls need.
 #[repr(C, align(64))]
 pub struct Entry {
     /// The function, or the slot that holds its address.
     pub target: usize,
-    /// The instruction behind.
+    /// The address after the instruction.
     pub behind: usize,
     pub via: usize,
     pub safe_if: usize,
-    /// What is mixed with an object's address, since objects of different classes may have one.
+    /// Mixed with an object's address, since objects of different classes may have the same one.
     pub mix: u64,
     pub id: u32,
     pub field: i32,
-    /// 1: the object ends with the call.
+    /// 1 if the object ends with the call.
     pub ends: u32,
-    /// 1: its stub lets calls by: see [`near`].
+    /// 1 if its stub lets calls pass: see [`near`].
     pub near: u32,
     /// The number of the argument, or [`LIBRARY`].
     pub object: u8,
     pub flags: u8,
 }
 
-/// [`Entry::object`] of a class whose state is the library's own.
+/// [`Entry::object`] of a class whose state belongs to the library.
 pub const LIBRARY: u8 = 0xff;
 
 const MOST: usize = 1 << 20;
@@ -43,7 +43,8 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 /// The entry that a stub names.
 #[inline(always)]
 pub fn entry(number: u64) -> &'static Entry {
-    // SAFETY: stubs carry numbers of entries that were written before the stub was; entries stay.
+    // SAFETY: stubs carry numbers of entries that were written before the stub; entries are never
+    // freed.
     unsafe { &*ENTRIES.load(Relaxed).add(number as usize) }
 }
 
@@ -57,21 +58,21 @@ fn set_exempt(plan: Plan, given: &Given) {
         // SAFETY: fresh memory of that many words.
         unsafe { *objects.add(i) = given.address(*object) };
     }
-    // A reader that sees the old count with the new objects sees some of them: never others.
+    // A reader that sees the old count with the new objects sees some of them, never others.
     EXEMPT.store(objects, Relaxed);
     EXEMPT_COUNT.store(n as u32, Release);
 }
 
-/// Whether an object may be shared whatever its class says.
+/// True if an object may be shared whatever its class says.
 #[inline]
 pub fn is_exempt(object: u64) -> bool {
     let n = EXEMPT_COUNT.load(Acquire) as usize;
-    // SAFETY: that many words or more, which stay.
+    // SAFETY: that many words or more, which are never freed.
     n > 0 && unsafe { core::slice::from_raw_parts(EXEMPT.load(Relaxed), n) }.contains(&object)
 }
 
 static LOCK: Spin = Spin::new();
-/// In the child of a fork: whoever held it is gone.
+/// In the child of a fork: the holder is gone.
 pub fn reset_after_fork() {
     LOCK.reset();
 }
@@ -82,7 +83,7 @@ pub fn all() {
     plans::each(follow);
 }
 
-/// Watches the functions that a name stands for.
+/// Watches the functions of this name.
 pub fn for_name(hash: u64) {
     let _guard = LOCK.lock();
     if let Some(given) = plans::of_name(hash) {
@@ -96,7 +97,7 @@ fn follow(given: &Given) {
     if ENTRIES.load(Relaxed).is_null() {
         ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
     }
-    // That of a library has none: the program's are for all.
+    // The plan of a library has none: the program's apply to all.
     if !plan.exempt.is_empty() {
         set_exempt(plan, given);
     }
@@ -138,7 +139,7 @@ fn patch(plan: Plan, given: &Given) {
     });
     let alone = is_alone();
     for &(start, end) in &code.ranges[..code.n] {
-        // The last ones could reach over the end.
+        // The last ones could reach past the end.
         let (first, last) = (start.wrapping_sub(given.bias), (end - 16).wrapping_sub(given.bias));
         if first < last {
             let inside = plan.within(first as u64..last as u64);
@@ -155,7 +156,7 @@ fn patch(plan: Plan, given: &Given) {
     }
 }
 
-/// First all stubs, then the code: a thread may run through it at any moment.
+/// First writes all stubs, then the code: a thread may run through it at any moment.
 fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site> + Clone, alone: bool) {
     let fits = |s: &Site| is_as_read(s) && (alone || is_in_one_line(s));
     let count = sites.clone().filter(fits).count();
@@ -193,26 +194,26 @@ fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site>
     sys::protect(start, end - start, read);
 }
 
-/// The instruction in memory is the one in the file, and it has an operand of four bytes.
+/// True if the instruction in memory is the one in the file, and has a four-byte operand.
 fn is_as_read(site: &Site) -> bool {
     let len = site.len as usize;
     if !(5..=8).contains(&len) {
         return false;
     }
-    // SAFETY: `patch` has seen that these bytes are mapped and readable.
+    // SAFETY: `patch` has checked that these bytes are mapped and readable.
     let found = unsafe { core::slice::from_raw_parts(site.address as *const u8, len) };
     found == &site.bytes.to_le_bytes()[..len]
 }
 
-/// A store to the operand is seen at once by a thread that runs there.
+/// True if the operand lies in one cache line: then a running thread sees a store to it at once.
 fn is_in_one_line(site: &Site) -> bool {
     let behind = site.address as usize + site.len as usize;
     (behind - 4) / 64 == (behind - 1) / 64
 }
 
 fn store_operand(at: usize, value: i32) {
-    // SAFETY: the operand of an instruction in memory that was made writable; one store, so that it
-    // is never half done within a cache line.
+    // SAFETY: the operand of an instruction in memory that was made writable. It is one store, so
+    // it is never half done within a cache line.
     unsafe {
         core::arch::asm!("mov dword ptr [{at}], {value:e}", at = in(reg) at, value = in(reg) value, options(nostack))
     }
@@ -226,13 +227,13 @@ fn new_entry(site: &Site) -> Entry {
     Entry { near: u32::from(near::is_for(&entry)), ..entry }
 }
 
-/// Of a function whose first instructions have moved to `target`.
+/// The entry of a function whose first instructions have moved to `target`.
 pub fn hook_entry(site: &Site, target: usize) -> Entry {
     let entry = entry_to(site, target);
     Entry { flags: entry.flags & !site_flag::SLOT | site_flag::HOOK, ..entry }
 }
 
-/// Adds one more, under the lock. None: there is no room.
+/// Adds one more entry, under the lock. None if there is no room.
 pub fn add(entry: Entry) -> Option<u32> {
     let number = COUNT.load(Relaxed);
     if number as usize >= MOST {
@@ -263,7 +264,7 @@ fn entry_to(site: &Site, target: usize) -> Entry {
     }
 }
 
-/// No other thread can be running: the directory of threads has one entry.
+/// True if no other thread can be running: the directory of threads has one entry.
 pub fn is_alone() -> bool {
     let mut stat = [0u64; 18];
     let path = c"/proc/self/task".as_ptr() as usize;
@@ -275,7 +276,7 @@ pub fn is_alone() -> bool {
 pub mod tests {
     use super::*;
 
-    /// An entry of no site, with these flags.
+    /// An entry without a site, with these flags.
     pub fn entry(flags: u8) -> Entry {
         entry_to(&Site { flags, ..site(0, 0, 5) }, 0)
     }
@@ -285,7 +286,7 @@ pub mod tests {
         Site { address, bytes, len, flags: 0, object, class: 1, id: 7, field: None, via: 0, safe_if: 0 }
     }
 
-    /// `call .+5+0x10`, and something behind it.
+    /// `call .+5+0x10`, and something after it.
     static CODE: [u8; 8] = [0xe8, 0x10, 0, 0, 0, 0x90, 0x90, 0x90];
 
     #[test]

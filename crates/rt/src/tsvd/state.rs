@@ -1,4 +1,4 @@
-//! The core's tables, in a file of the session: what was learned and covered is there for the
+//! The core's tables, in a file of the session: what was learned and covered is available to the
 //! driver however the process ends.
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
@@ -14,7 +14,7 @@ use raddle_wire::tsvd::{PARAMS_FILE, Pair, STATE_SUFFIX};
 
 pub static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Where the core's epoch is: see [`super::pass`].
+/// The address of the core's epoch: see [`super::pass`].
 pub static EPOCH_AT: AtomicPtr<u32> = AtomicPtr::new(core::ptr::null_mut());
 
 #[inline(always)]
@@ -23,21 +23,21 @@ pub fn tsvd() -> Option<&'static Tsvd> {
     unsafe { STATE.load(Relaxed).as_ref() }
 }
 
-/// The parameters of the run. None: there are none, or of another layout.
+/// The parameters of the run. None if there are none, or if they have another layout.
 fn params() -> Option<Params> {
     let mut path = Path::new(dir());
     path.push(PARAMS_FILE.as_bytes());
     let (at, len) = map_file(&path, 4096)?;
     // SAFETY: a mapping of at least that size; the driver wrote a valid value, as the equal length
-    // vouches for.
+    // shows.
     (len == size_of::<Params>()).then(|| unsafe { *(at as *const Params) })
 }
 
-/// Makes the tables of this process. False if that cannot be done.
+/// Makes the tables of this process. False on failure.
 pub fn open() -> bool {
     let Some(params) = params() else { return false };
     let Some(memory) = new_file() else { return false };
-    // SAFETY: fresh pages of that size, zero, and nobody else's.
+    // SAFETY: fresh pages of that size, zero, and used by nobody else.
     let state = unsafe { Tsvd::place(memory, &params) };
     state.watch_threads();
     state.want_all(super::loading::is_pending());
@@ -46,7 +46,7 @@ pub fn open() -> bool {
     true
 }
 
-/// In the child of a fork: tables of its own, which begin with what its parent has learned.
+/// In the child of a fork: makes its own tables, which begin with what its parent has learned.
 pub fn reopen() -> bool {
     let parent = tsvd();
     if !open() {
@@ -79,8 +79,8 @@ fn new_file() -> Option<*mut u8> {
 }
 
 fn map_new(fd: isize) -> Option<*mut u8> {
-    // The tables are sparse. Where they might not find room, nothing is watched: a page that can
-    // not be had ends the process.
+    // The tables are sparse. If there might be no room for them, nothing is watched: a page that
+    // cannot be allocated ends the process.
     if !is_room_for(fd, SIZE) || sys::longest_file() < SIZE {
         sys::close(fd);
         log::write(&Record::Fatal { code: fatal::NO_ROOM, detail: b"" });
@@ -97,16 +97,16 @@ fn map_new(fd: isize) -> Option<*mut u8> {
     Some(at as *mut u8)
 }
 
-/// Whether the disk of a file has so many bytes left.
+/// True if the disk of a file has this many bytes left.
 fn is_room_for(fd: isize, bytes: usize) -> bool {
     // SAFETY: numbers, for which zero is valid.
     let mut disk = unsafe { core::mem::zeroed::<libc::statfs>() };
     let r = sys::syscall(libc::SYS_fstatfs, [fd as usize, &raw mut disk as usize, 0, 0, 0, 0]);
-    // A tmpfs without a limit says zero of everything.
+    // A tmpfs without a limit reports zero for everything.
     r != 0 || disk.f_blocks == 0 || disk.f_bavail.saturating_mul(disk.f_bsize as u64) >= bytes as u64
 }
 
-/// A pair to begin with.
+/// Adds a pair to begin with.
 pub fn seed(pair: Pair) {
     let (Some(state), Some(of)) = (PairState::from_number(pair.state), tsvd()) else { return };
     let pair =

@@ -1,20 +1,20 @@
-//! The way from a redirected call to its point and on to the function it meant.
+//! The path from a redirected call to its point and on to the intended function.
 //!
-//! A stub is 128 bytes: `push SITE; jmp *WAY(%rip)`, where it is for a point before that the code
-//! of [`super::near`], and at its end its own address, for instructions whose operand is a slot,
-//! and the target. WAY is one of [`WAYS`]: most let calls of hot loops by, and take the rest to the
-//! last of them, `raddle_tsvd_way`. That saves all registers that code may have in use (compilers
-//! that see a callee's code know which registers it leaves alone, so this is more than the calling
-//! convention says), asks [`super::point::arrive`], and jumps to the target with everything as it
-//! was. The halves of vector registers above 128 bits are not touched: the runtime is compiled for
-//! SSE2, whose instructions leave them alone.
+//! A stub is 128 bytes: `push SITE; jmp *WAY(%rip)`. For a point, the code of [`super::near`]
+//! precedes that. At the end are the stub's own address, for instructions whose operand is a slot,
+//! and the target. WAY is one of [`WAYS`]: most let calls of hot loops pass, and send the rest to
+//! `raddle_tsvd_way`. That saves all registers that code may have in use: more than the calling
+//! convention says, since compilers that see a callee's code know which registers it leaves alone.
+//! Then it calls [`super::point::arrive`], and jumps to the target with everything restored. The
+//! halves of vector registers above 128 bits are not touched: the runtime is compiled for SSE2,
+//! whose instructions leave them alone.
 
 use super::near;
 use super::pass::{self, WAYS};
 use super::redirect::Entry;
 use crate::sys;
 
-/// The registers of a call, as [`way`] leaves them on the stack.
+/// The registers of a call, as `raddle_tsvd_way` leaves them on the stack.
 #[repr(C)]
 pub struct Frame {
     pub vectors: [u128; 16],
@@ -29,9 +29,9 @@ pub struct Frame {
     pub r13: u64,
     pub r14: u64,
     pub r15: u64,
-    /// The number of the site on the way in, the target's address on the way out.
+    /// The number of the site on entry, the target's address on exit.
     pub word: u64,
-    /// Where the callee returns to; the stack pointer of the call is here.
+    /// The callee's return address; the stack pointer of the call points here.
     pub return_address: u64,
 }
 
@@ -127,8 +127,8 @@ core::arch::global_asm!(
     "pop r14",
     "pop r15",
     ".cfi_def_cfa_offset 16",
-    // No register is free to jump through. What lies just below the stack pointer is safe from
-    // signal handlers.
+    // No register is free for the jump. Memory just below the stack pointer is safe from signal
+    // handlers.
     "lea rsp, [rsp + 8]",
     ".cfi_def_cfa_offset 8",
     "jmp qword ptr [rsp - 8]",
@@ -142,7 +142,7 @@ unsafe extern "C" {
 }
 
 pub const SIZE: usize = 128;
-/// The head of an area holds the addresses of all ways, and that of the pointer to the core's
+/// The head of an area holds the addresses of all paths, and that of the pointer to the core's
 /// epoch.
 const HEAD: usize = SIZE;
 const EPOCH_AT: usize = WAYS.len() * 8;
@@ -155,13 +155,13 @@ pub struct Area {
     used: usize,
 }
 
-/// Where in a stub its own address is, and that of the function it leads to.
+/// The offsets of the stub's own address and of its target.
 const OWN_ADDRESS: usize = SIZE - 16;
 const TARGET: usize = SIZE - 8;
 
 impl Area {
-    /// Room for `count` stubs that code around `near` reaches. None: there is no free memory within
-    /// two gigabytes.
+    /// Room for `count` stubs that code around `near` reaches. None if there is no free memory
+    /// within two gigabytes.
     pub fn near(near: usize, count: usize) -> Option<Area> {
         let len = (HEAD + count * SIZE).next_multiple_of(4096);
         let at = map_near(near, len)?;
@@ -174,7 +174,7 @@ impl Area {
         Some(Area { at, room: count, used: 0 })
     }
 
-    /// Whether code at `site` reaches all of it.
+    /// True if code at `site` reaches all of it.
     pub fn reaches(&self, site: usize) -> bool {
         reach(self.at, site) && reach(self.stub(self.room), site)
     }
@@ -184,7 +184,7 @@ impl Area {
         self.at + HEAD + i * SIZE
     }
 
-    /// Writes the next stub, that of entry number `site`.
+    /// Writes the next stub, for entry number `site`.
     pub fn add(&mut self, site: u32, entry: &Entry) {
         let at = self.stub(self.used);
         self.used += 1;
@@ -205,7 +205,7 @@ impl Area {
         unsafe { core::ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, SIZE) };
     }
 
-    /// Writes code in the place of the next stub.
+    /// Writes code in place of the next stub.
     pub fn add_code(&mut self, code: &[u8; SIZE]) {
         let at = self.stub(self.used);
         self.used += 1;
@@ -218,19 +218,19 @@ impl Area {
         stub + OWN_ADDRESS
     }
 
-    /// From now on the stubs can be run and no longer be written.
+    /// Makes the stubs executable and no longer writable.
     pub fn close(&self) {
         let len = (HEAD + self.room * SIZE).next_multiple_of(4096);
         sys::protect(self.at, len, libc::PROT_READ | libc::PROT_EXEC);
     }
 }
 
-/// An operand is a signed distance of 32 bits; some is left for the length of the instruction.
+/// An operand is a signed 32-bit distance; the length of the instruction needs some of it.
 fn reach(a: usize, b: usize) -> bool {
     a.abs_diff(b) < (1 << 31) - 4096
 }
 
-/// Below first: above an executable its heap grows.
+/// Searches below first: an executable's heap grows above it.
 fn map_near(near: usize, len: usize) -> Option<usize> {
     const STEP: usize = 16 << 20;
     const FARTHEST: usize = (1 << 31) - (64 << 20);

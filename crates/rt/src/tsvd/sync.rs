@@ -1,10 +1,10 @@
-//! What synchronises, for the policy `tsvd-hb`, which wants to know. Others see threads created and
-//! joined and pay for nothing else: their library does not stand in for these functions.
+//! Synchronisation, for the policy `tsvd-hb`. Other policies see only the creation and joining of
+//! threads and pay for nothing else: their library does not interpose these functions.
 //!
 //! Seen: creating and joining threads, mutexes, spinlocks, read-write locks, condition variables,
-//! semaphores, barriers, `pthread_once`. Not seen: atomics, and locks that are made of them, as
-//! Rust's. A pair that only those order is tried with delays, as the paper says of ad-hoc
-//! synchronisation; nothing false is reported for it.
+//! semaphores, barriers, `pthread_once`. Not seen: atomics, and locks made of them, such as Rust's.
+//! A pair that only those order is tried with delays, as the paper says of ad-hoc synchronisation;
+//! nothing false is reported for it.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::*};
@@ -29,7 +29,7 @@ pub fn released(object: usize) {
     with_core(|core, me| core.on_release(me, object as u64, &mut Waiting));
 }
 
-/// `result` is what the function returned: zero, or it took nothing.
+/// `result` is what the function returned: zero, or it acquired nothing.
 pub fn acquired(object: usize, result: c_int) -> c_int {
     if result == 0 {
         with_core(|core, me| core.on_acquire(me, object as u64, &mut Waiting));
@@ -55,7 +55,7 @@ fn tell(act: impl FnOnce(&raddle_tsvd::Tsvd, u32)) {
     current().tsvd.inside = false;
 }
 
-/// What a new thread is to do, and its number.
+/// What a new thread runs, and its number.
 struct Start {
     function: usize,
     argument: usize,
@@ -64,9 +64,8 @@ struct Start {
     caller: usize,
 }
 
-/// `pthread_create` or `thrd_create`, with a number for the thread before it runs. `real` makes the
-/// thread run a function with an argument. Of all that synchronises, every policy sees this and
-/// joins.
+/// `pthread_create` or `thrd_create`. Numbers the thread before it runs. `real` makes the thread
+/// run a function with an argument. Of all synchronisation, every policy sees this and joins.
 pub unsafe fn create(
     real: impl Fn(usize, usize) -> c_int,
     handle: *mut usize,
@@ -99,7 +98,7 @@ pub unsafe fn create(
 }
 
 /// A thread has ended, or was not created after all. One that ends by `pthread_exit` or is
-/// cancelled goes unseen: the core takes it for alive, and delays where it need not.
+/// cancelled is not seen: the core believes that it is alive, and delays unnecessarily.
 fn gone(number: u32) {
     let own = &mut current().tsvd;
     if let Some(core) = tsvd().filter(|_| !own.inside) {
@@ -126,8 +125,8 @@ unsafe extern "C-unwind" fn run(start: *mut c_void) -> *mut c_void {
     }
 }
 
-/// A join, of which `real` does the waiting. As soon as that has returned, the handle may be
-/// another thread's.
+/// A join; `real` does the waiting. As soon as that has returned, the handle may be another
+/// thread's.
 pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     let number = forget(handle).filter(|_| super::is_on());
     let result = real();
@@ -139,7 +138,7 @@ pub fn join(handle: usize, real: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Threads that can be joined, by handle. One that finds no room is joined without being seen.
+/// Threads that can be joined, by handle. The join of a thread that finds no room is not seen.
 const MOST: usize = 4096;
 static LOCK: Spin = Spin::new();
 static THREADS: Shared<[(usize, u32); MOST]> = Shared::new([(0, 0); MOST]);
@@ -152,12 +151,12 @@ fn forget(handle: usize) -> Option<u32> {
     replace(handle, (0, 0)).map(|(_, number)| number)
 }
 
-/// Puts `new` in the place of the entry with this handle.
+/// Replaces the entry with this handle by `new`.
 fn replace(handle: usize, new: (usize, u32)) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: under LOCK.
     let threads = unsafe { &mut *THREADS.get() };
-    // A handle comes back when its thread was detached and has ended: the entry is then an old one.
+    // A handle recurs if its thread was detached and has ended: then the entry is an old one.
     if new.0 != 0
         && let Some(same) = threads.iter_mut().find(|t| t.0 == new.0)
     {

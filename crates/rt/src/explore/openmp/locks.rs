@@ -8,7 +8,7 @@ use crate::sys::Shared;
 pub static UNNAMED: Shared<u32> = Shared::new(0);
 pub static ATOMIC: Shared<u32> = Shared::new(0);
 
-/// What `omp_nest_lock_t` is to libgomp.
+/// libgomp's layout of `omp_nest_lock_t`.
 #[repr(C)]
 pub struct NestLock {
     word: u32,
@@ -23,32 +23,32 @@ impl NestLock {
 /// SAFETY: `word` is the lock's first word.
 pub unsafe fn lock(word: *mut u32, pc: usize) {
     point(op(OpKind::Lock, word as usize, pc), Wait::Word(word as usize), pc);
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe { *word = 1 };
 }
 
 /// SAFETY: as for [`lock`].
 pub unsafe fn unlock(word: *mut u32, pc: usize) {
     point(op(OpKind::Unlock, word as usize, pc), Wait::Nothing, pc);
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe { *word = 0 };
 }
 
 /// SAFETY: as for [`lock`].
 pub unsafe fn test(word: *mut u32, pc: usize) -> bool {
     point(op(OpKind::TryLock, word as usize, pc), Wait::Nothing, pc);
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe { core::mem::replace(&mut *word, 1) == 0 }
 }
 
-/// Nobody's is 0.
+/// The running thread as an owner; 0 is nobody.
 fn me() -> usize {
     state().current + 1
 }
 
 /// SAFETY: the program's lock.
 pub unsafe fn nest_lock(l: *mut NestLock, pc: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe {
         if (*l).owner != me() {
             lock(&raw mut (*l).word, pc);
@@ -59,9 +59,9 @@ pub unsafe fn nest_lock(l: *mut NestLock, pc: usize) {
     }
 }
 
-/// How often it is held now; 0: by somebody else. SAFETY: as for [`nest_lock`].
+/// How often the lock is held now; 0 if another thread holds it. SAFETY: as for [`nest_lock`].
 pub unsafe fn nest_test(l: *mut NestLock, pc: usize) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe {
         if (*l).owner != me() {
             if !test(&raw mut (*l).word, pc) {
@@ -77,7 +77,7 @@ pub unsafe fn nest_test(l: *mut NestLock, pc: usize) -> u32 {
 
 /// SAFETY: as for [`nest_lock`].
 pub unsafe fn nest_unlock(l: *mut NestLock, pc: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     unsafe {
         (*l).count = (*l).count.saturating_sub(1);
         if (*l).count == 0 {

@@ -1,7 +1,7 @@
-//! OpenMP on the scheduler: what libgomp does with threads of its own, done with logical threads.
+//! OpenMP on the scheduler: implements with logical threads what libgomp does with its own threads.
 //!
-//! libgomp waits inside system calls where nobody can take control. So while a program is explored
-//! its calls come here, and mean what OpenMP 5.2 says they mean:
+//! libgomp waits inside system calls, where nobody can take control. So while a program is
+//! explored, its calls come here, and mean what OpenMP 5.2 says they mean:
 //!
 //! ```text
 //! team    regions: a team of logical threads, which wait between regions as libgomp's do; barriers
@@ -10,10 +10,10 @@
 //! locks   critical sections, and the locks of omp.h
 //! ```
 //!
-//! Everything here is shared by threads of which one runs at a time, so there are no locks; but
-//! each look at, and each change of, what other threads see has a scheduling point with its object
-//! before it, or reductions would take dependent steps for independent. All state is in statics,
-//! which the snapshot puts back like any memory of the program.
+//! Threads share everything here, but only one runs at a time, so there are no locks. But a
+//! scheduling point with its object precedes each read and each change of what other threads see.
+//! Otherwise reductions would treat dependent steps as independent. All state is in statics, which
+//! the snapshot restores like any memory of the program.
 //!
 //! Where OpenMP leaves a choice: a region without `num_threads` has as many threads as
 //! `OMP_NUM_THREADS` says, or two, whatever the machine has, so that a schedule replays elsewhere;
@@ -36,28 +36,28 @@ use raddle_wire::explore::{Cannot, Status};
 
 use super::op;
 
-/// Where the running thread is: part of [`Thread`](crate::detect::thread::Thread).
+/// The running thread's position: part of [`Thread`](crate::detect::thread::Thread).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Own {
-    /// Null outside of regions.
+    /// Null outside regions.
     team: *const team::Team,
     /// The task it runs.
     task: *const tasks::Task,
     number: u32,
-    /// What `omp_set_num_threads` said; 0: nothing.
+    /// The argument of `omp_set_num_threads`; 0: not called.
     wanted: u32,
     level: u32,
-    /// How many loops, sections and singles it has come to in this region, and the present one.
+    /// How many loops, sections and singles it has reached in this region, and the current one.
     shares: u32,
     share: *const share::Share,
-    /// The chunk of it that the thread has.
+    /// The thread's current chunk of it.
     chunk: u64,
 }
 
 impl Own {
     fn team(&self) -> Option<&'static team::Team> {
-        // SAFETY: null, or one of those that are there for good, as below.
+        // SAFETY: null, or one of those that live for ever, as below.
         unsafe { self.team.as_ref() }
     }
 
@@ -72,14 +72,14 @@ impl Own {
     }
 }
 
-/// A step that tells whoever looks at `at`, or looks whether somebody has. The object is named
-/// twice: in contrast to a futex of the program's own, what is told here comes before what waits
-/// for it in every execution.
+/// A step that wakes the threads waiting for `at`, or checks for such a wake. The object is named
+/// twice: unlike for the program's own futexes, a wake here comes before the wait for it in every
+/// execution.
 fn handing(kind: OpKind, at: usize, pc: usize) -> Op {
     op(kind, at, pc).with_other(at as u64)
 }
 
-/// What is not done here.
+/// Gives up on a construct that is not supported.
 pub fn refuse() -> ! {
     super::serve::give_up_worker(Status::Cannot, Cannot::OpenMp.number())
 }

@@ -1,8 +1,8 @@
-//! Work that is dealt out: loops, sections, `single`.
+//! Work sharing: loops, sections, `single`.
 //!
-//! A thread that comes to the n-th such construct of its region is at the team's n-th share,
-//! whoever came first. Threads need not be at the same one (`nowait`), so a team has several; one
-//! is used again when all have left it.
+//! A thread that comes to the n-th such construct of its region uses the team's n-th share, whoever
+//! came first. Threads need not be at the same one (`nowait`), so a team has several shares. A
+//! share is reused when all threads have left it.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -15,21 +15,21 @@ use crate::detect::thread::current;
 use crate::explore::sync::{begin_to_wait, tell};
 use crate::explore::{Wait, memory, op, point};
 
-/// How far threads of a team can be apart.
+/// How far apart threads of a team can be.
 pub const SHARES: usize = 32;
 
 #[repr(C)]
 pub struct Share {
-    /// Which of the region's, from 1; 0: none.
+    /// Its number in the region, from 1; 0: unused.
     index: Cell<u32>,
-    /// Threads that are done with it.
+    /// The number of threads that are done with it.
     left: Cell<u32>,
     plan: Cell<Plan>,
-    /// The next chunk that nobody has.
+    /// The next chunk that no thread has taken.
     next: Cell<u64>,
-    /// Where chunks wait for those before them: the one whose turn it is.
+    /// The chunk whose turn it is, if chunks wait for those before them.
     turn: Cell<u64>,
-    /// `copyprivate`: what one thread has for all.
+    /// `copyprivate`: what one thread provides for all.
     copied: Cell<*mut c_void>,
 }
 
@@ -47,7 +47,7 @@ struct Plan {
 
 const NOTHING: Plan = Plan { start: 0, step: 0, total: 0, chunk: 1, fixed: false, ordered: false };
 
-/// A loop as it is written.
+/// A loop as written in the program.
 pub struct Bounds {
     pub start: u64,
     pub end: u64,
@@ -79,7 +79,7 @@ impl Share {
         self.index.get() == index
     }
 
-    /// The whole of a region of so many threads.
+    /// Begins the only construct of a region with this many threads.
     pub fn begin_first(&self, bounds: &Bounds, threads: u32) {
         self.begin(1, bounds.plan(threads));
     }
@@ -101,7 +101,7 @@ impl Share {
         self.turn.as_ptr() as usize
     }
 
-    /// A thread is done with it.
+    /// The thread is done with it.
     fn leave(&self) {
         self.left.set(self.left.get() + 1);
     }
@@ -111,7 +111,7 @@ impl Bounds {
     fn plan(&self, threads: u32) -> Plan {
         let way = if self.up { self.end.wrapping_sub(self.start) } else { self.start.wrapping_sub(self.end) };
         let step = if self.up { self.step } else { self.step.wrapping_neg() }.max(1);
-        // Signed, but for the longest of unsigned loops, which nobody explores.
+        // Signed. This is wrong only for the longest of unsigned loops, which nobody explores.
         let total = if (way as i64) <= 0 { 0 } else { way.div_ceil(step) };
         let chunk = if self.chunk != 0 { self.chunk } else { total.div_ceil(threads as u64).max(1) };
         let Bounds { start, step, fixed, ordered, .. } = *self;
@@ -125,7 +125,8 @@ impl Bounds {
     }
 }
 
-/// The thread comes to the next share of its region, and begins it if it is the first. True: it is.
+/// The thread comes to the next share of its region, and begins it if it is the first there. True
+/// if it is.
 fn come_to(team: &'static Team, plan: Plan, pc: usize) -> bool {
     let mut t = current();
     t.explored_openmp.shares += 1;
@@ -143,14 +144,14 @@ fn come_to(team: &'static Team, plan: Plan, pc: usize) -> bool {
     true
 }
 
-/// The thread comes to a loop: its first iterations.
+/// The thread comes to a loop. Returns its first iterations.
 pub fn start(bounds: &Bounds, pc: usize) -> Option<(u64, u64)> {
     let Some(team) = current().explored_openmp.team() else { super::refuse() };
     come_to(team, bounds.plan(team.n.get()), pc);
     next(pc)
 }
 
-/// The next iterations for the thread: from and to.
+/// The thread's next iterations: from and to.
 pub fn next(pc: usize) -> Option<(u64, u64)> {
     let (Some(team), Some(share)) = (current().explored_openmp.team(), current().explored_openmp.share())
     else {
@@ -183,7 +184,7 @@ pub fn next(pc: usize) -> Option<(u64, u64)> {
     Some((value(first), value(last)))
 }
 
-/// The thread is done with the loop, or the sections.
+/// The thread is done with the loop or the sections.
 pub fn ends() {
     if let Some(share) = current().explored_openmp.share() {
         share.leave();
@@ -191,7 +192,7 @@ pub fn ends() {
     }
 }
 
-/// True: the thread is the one.
+/// True if the thread executes the `single` block.
 pub fn single(pc: usize) -> bool {
     let Some(team) = current().explored_openmp.team() else { return true };
     let first = come_to(team, NOTHING, pc);
@@ -199,7 +200,8 @@ pub fn single(pc: usize) -> bool {
     first
 }
 
-/// Null: the thread is the one, and has to set it for all. Otherwise what was set.
+/// Null if the thread executes the block and must set the data for all. Otherwise the data that was
+/// set.
 pub fn copy_start(pc: usize) -> *mut c_void {
     let Some(team) = current().explored_openmp.team() else { return core::ptr::null_mut() };
     if come_to(team, NOTHING, pc) {
@@ -234,7 +236,7 @@ fn wait_for_turn(share: &Share, pc: usize) {
     }
 }
 
-/// The part of an iteration that comes after that of the iteration before.
+/// Begins the part of an iteration that comes after that of the previous iteration.
 pub fn ordered_start(pc: usize) {
     if let Some(share) = current().explored_openmp.share().filter(|s| s.plan.get().ordered) {
         wait_for_turn(share, pc);

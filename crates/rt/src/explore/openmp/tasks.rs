@@ -1,6 +1,6 @@
-//! Tasks. One that is put off lies in a pool until a thread of its team waits, at a barrier, for
-//! children or for a group, and takes it: the oldest that is ready. Where tasks are never put off
-//! (a team of one, `if(0)`, inside a final task, when there are too many) they run at once, as in
+//! Tasks. A deferred task lies in a pool until a thread of its team waits (at a barrier, for
+//! children or for a group) and takes it: the oldest that is ready. Tasks that are never deferred
+//! (a team of one, `if(0)`, inside a final task, when there are too many) run at once, as in
 //! libgomp.
 
 use core::cell::Cell;
@@ -12,9 +12,9 @@ use crate::explore::{heap, memory};
 use crate::interpose::openmp::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 use crate::sys::Shared;
 
-/// Tasks of all teams that are not done, those that threads are in from the beginning included.
+/// The maximum of unfinished tasks of all teams, including the implicit tasks of threads.
 const TASKS: usize = 1024;
-/// So many are put off for each thread, as in libgomp.
+/// The number of tasks deferred for each thread, as in libgomp.
 const FOR_EACH: u32 = 64;
 const GROUPS: usize = 256;
 
@@ -23,21 +23,21 @@ enum State {
     Free,
     PutOff,
     Running,
-    /// But for children that still name it.
+    /// Finished, but children may still refer to it.
     Done,
 }
 
 #[repr(C)]
 pub struct Task {
     state: Cell<State>,
-    /// In the order of creation.
+    /// Numbered in the order of creation.
     number: Cell<u64>,
     team: Cell<*const Team>,
     parent: Cell<*const Task>,
     group: Cell<*const Group>,
     function: Cell<usize>,
     data: Cell<*mut c_void>,
-    /// Children that are not done. The address stands for what children have done.
+    /// Unfinished children. The address stands for what children have done.
     children: Cell<u32>,
     is_final: Cell<bool>,
     depends: Cell<usize>,
@@ -78,7 +78,7 @@ static ALL_GROUPS: Shared<[Group; GROUPS]> = Shared::new(
 static NUMBER: Shared<Cell<u64>> = Shared::new(Cell::new(0));
 
 fn pool() -> &'static [Task; TASKS] {
-    // SAFETY: one thread runs at a time, and all is in cells.
+    // SAFETY: one thread runs at a time, and everything is in cells.
     unsafe { &*POOL.get() }
 }
 
@@ -99,18 +99,18 @@ impl Task {
         task
     }
 
-    /// The task that a thread of a region is in from the beginning.
+    /// The implicit task of a thread of a region.
     pub fn begin(team: &'static Team) -> &'static Task {
         Task::take(team, State::Running)
     }
 
     fn parent(&self) -> Option<&'static Task> {
-        // SAFETY: tasks are never given back.
+        // SAFETY: tasks are never freed.
         unsafe { self.parent.get().as_ref() }
     }
 
     fn group(&self) -> Option<&'static Group> {
-        // SAFETY: groups are never given back.
+        // SAFETY: groups are never freed.
         unsafe { self.group.get().as_ref() }
     }
 
@@ -126,8 +126,8 @@ impl Task {
         self.addresses[..self.depends.get()].iter().map(Cell::get)
     }
 
-    /// Nothing that it depends on is still to be done: an older sibling that names the same
-    /// address, and one of the two writes.
+    /// True if no unfinished task precedes it: an older sibling that names the same address, where
+    /// one of the two writes.
     fn is_ready(&self) -> bool {
         let is_before = |t: &&Task| {
             matches!(t.state.get(), State::PutOff | State::Running)
@@ -140,7 +140,7 @@ impl Task {
             })
     }
 
-    /// It is done. Given back when no child names it any more.
+    /// The task is finished. It is freed when no child refers to it any more.
     pub fn done(&self) {
         self.state.set(State::Done);
         self.give_back();
@@ -153,7 +153,7 @@ impl Task {
     }
 }
 
-/// Which tasks a thread that waits may take.
+/// Which tasks a waiting thread may take.
 #[derive(Clone, Copy)]
 pub enum Which {
     Any,
@@ -199,7 +199,7 @@ fn run(task: &'static Task) {
     task.addresses().for_each(|a| Depends::ends_before(a, memory::released));
 }
 
-/// The task has run: those who wait for it are told with the next change of the team.
+/// The task has run. Threads that wait for it are woken with the next change of the team.
 fn finished(task: &'static Task, pc: usize) {
     if let Some(team) = current().explored_openmp.team() {
         team.looks_at_tasks(pc);
@@ -226,15 +226,15 @@ pub struct Spec {
     pub may_wait: bool,
     pub flags: u32,
     pub depends: Depends,
-    /// A loop dealt out to tasks: the bounds to put at the beginning of the data.
+    /// A `taskloop`: the bounds to put at the beginning of the data.
     pub bounds: Option<(u64, u64)>,
 }
 
 impl Spec {
-    /// The program's data, copied. SAFETY: the compiler's call.
+    /// A copy of the program's data. SAFETY: the compiler's call.
     unsafe fn copied(&self, pc: usize) -> *mut c_void {
         let to = heap::allocate(self.size.max(16), self.align.max(16), pc);
-        // SAFETY: the caller's; the room is large enough.
+        // SAFETY: by the caller's contract; the room is large enough.
         unsafe {
             match self.copy {
                 Some(copy) => copy(to, self.data),
@@ -254,8 +254,8 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
         super::refuse();
     }
     let Some(team) = current().explored_openmp.team() else {
-        // Outside of regions nobody else could run it.
-        // SAFETY: the caller's.
+        // Outside regions nobody else could run it.
+        // SAFETY: by the caller's contract.
         unsafe {
             let data = spec.copied(pc);
             (spec.function)(data);
@@ -267,7 +267,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
     let is_final = spec.flags & flag::FINAL != 0 || parent.is_some_and(|p| p.is_final.get());
     let many = team.unfinished.get() >= FOR_EACH * team.n.get();
     let put_off = spec.may_wait && !is_final && !many && team.n.get() > 1;
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     let data = unsafe { spec.copied(pc) };
     team.looks_at_tasks(pc);
     let task = Task::take(team, if put_off { State::PutOff } else { State::Running });
@@ -300,7 +300,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
     team.changed(pc);
 }
 
-/// Waits, and runs such tasks, until it is so.
+/// Waits until `is_so` holds, and runs tasks of `which` meanwhile.
 fn until(is_so: impl Fn() -> bool, which: Which, pc: usize) {
     let Some(team) = current().explored_openmp.team() else { return };
     team.looks_at_tasks(pc);
@@ -317,7 +317,7 @@ pub fn wait_for_children(pc: usize) {
     memory::acquired(task.children_at());
 }
 
-/// `taskwait depend`: a task of nothing that is not put off.
+/// `taskwait depend`: an empty task that is not deferred.
 pub fn wait_for_depends(depends: Depends, pc: usize) {
     unsafe extern "C-unwind" fn nothing(_: *mut c_void) {}
     let addresses = depends.addresses;
@@ -340,7 +340,7 @@ pub fn wait_for_depends(depends: Depends, pc: usize) {
 
 pub fn group_start() {
     let Some(task) = current().explored_openmp.task() else { return };
-    // SAFETY: one thread runs at a time, and all is in cells.
+    // SAFETY: one thread runs at a time, and everything is in cells.
     let groups = unsafe { &*ALL_GROUPS.get() };
     let Some(group) = groups.iter().find(|g| !g.used.get()) else { super::refuse() };
     group.used.set(true);
@@ -369,7 +369,7 @@ pub unsafe fn task_loop(spec: Spec, of: &TaskLoop, pc: usize) {
     let mut spec = Spec { may_wait: spec.flags & flag::IF != 0, ..spec };
     of.chunks(spec.flags, threads, |from, until| {
         spec.bounds = Some((from, until));
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { create(&spec, pc) }
     });
     if grouped {

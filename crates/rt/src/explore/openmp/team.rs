@@ -1,9 +1,9 @@
 //! Regions and barriers.
 //!
-//! Worker threads outlive the region, as libgomp's do: between regions they wait, and are in
-//! nobody's way. A team is free again when its creator has come past the barrier at the end; others
-//! may still be on their way out of it, and look at nothing but the number of barriers so far,
-//! which only grows.
+//! Worker threads outlive the region, as libgomp's do: between regions they wait and do not
+//! disturb. A team is free again when its creator has passed the barrier at the end. Others may
+//! still be leaving that barrier, but they only read the number of barriers so far, which only
+//! grows.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -19,27 +19,28 @@ use crate::explore::{Wait, memory, op, point, state, threads};
 use crate::interpose::openmp::Function;
 use crate::sys::Shared;
 
-/// What a machine has is not what the program means, and more would only make the search longer.
+/// A program does not mean the machine's number of processors, and more threads would only make the
+/// search longer.
 const DEFAULT: u32 = 2;
 
-/// Cells all through: other threads change them at each scheduling point.
+/// All fields are cells: other threads change them at each scheduling point.
 #[repr(C)]
 pub struct Team {
     used: Cell<bool>,
     function: Cell<usize>,
     data: Cell<usize>,
-    /// How many threads it has. The address is the object of the barriers, and of all waits in the
+    /// The number of threads. Its address is the object of the barriers, and of all waits in the
     /// team: a barrier's memory begins with its count.
     pub n: Cell<u32>,
     level: Cell<u32>,
     /// The region is one loop, or sections: its first share.
     is_share: Cell<bool>,
     arrived: Cell<u32>,
-    /// Barriers that all have come to.
+    /// The number of barriers that all threads have reached.
     passed: Cell<u32>,
-    /// Tasks that were put off and are not done.
+    /// The number of unfinished deferred tasks.
     pub unfinished: Cell<u32>,
-    /// What changes of the tasks are steps on.
+    /// The object of steps that change the tasks.
     queue: Cell<u32>,
     pub shares: [Share; SHARES],
 }
@@ -48,10 +49,10 @@ pub struct Team {
 struct Worker {
     /// Its logical thread; 0: not made yet.
     thread: Cell<usize>,
-    /// The team that it is to join next, until it has.
+    /// The team that it is to join next, until it has joined.
     job: Cell<*const Team>,
     number: Cell<u32>,
-    /// The team that it belongs to; null: none, it can be had.
+    /// The team that it belongs to; null: the worker is free.
     of: Cell<*const Team>,
 }
 
@@ -85,7 +86,7 @@ static WORKERS: Shared<[Worker; MAX_THREADS]> = Shared::new(
 );
 
 fn workers() -> &'static [Worker; MAX_THREADS] {
-    // SAFETY: one thread runs at a time, and all is in cells.
+    // SAFETY: one thread runs at a time, and everything is in cells.
     unsafe { &*WORKERS.get() }
 }
 
@@ -95,7 +96,7 @@ impl Team {
     }
 
     fn take() -> &'static Team {
-        // SAFETY: one thread runs at a time, and all is in cells.
+        // SAFETY: one thread runs at a time, and everything is in cells.
         let teams = unsafe { &*TEAMS.get() };
         let Some(team) = teams.iter().find(|t| !t.used.get()) else { super::refuse() };
         team.used.set(true);
@@ -116,12 +117,12 @@ impl Team {
         point(op(OpKind::AtomicRmw, self.queue.as_ptr() as usize, pc), Wait::Told(self.key()), pc);
     }
 
-    /// Before a look at the tasks, or a change of them.
+    /// Called before the tasks are read or changed.
     pub fn looks_at_tasks(&self, pc: usize) {
         point(op(OpKind::AtomicRmw, self.queue.as_ptr() as usize, pc), Wait::Nothing, pc);
     }
 
-    /// A task is done: the barrier may have waited for it.
+    /// A task is finished: the barrier may have waited for it.
     pub fn finished_task(&self, pc: usize) {
         self.looks_at_tasks(pc);
         memory::released(self.key());
@@ -138,7 +139,7 @@ impl Team {
     }
 }
 
-/// How many threads a region has for which `asked` is written, or 0.
+/// The number of threads of a region that asks for `asked` (0: no request).
 fn threads_for(asked: u32) -> u32 {
     if current().explored_openmp.level > 0 {
         return 1;
@@ -155,7 +156,7 @@ pub fn max_threads() -> u32 {
 
 /// The first number of `OMP_NUM_THREADS`.
 fn from_environment() -> Option<u32> {
-    // SAFETY: a plain look, which takes no lock; the value is a string.
+    // SAFETY: a read that takes no lock; the value is a string.
     let value = unsafe {
         let value = libc::getenv(c"OMP_NUM_THREADS".as_ptr());
         if value.is_null() { c"" } else { core::ffi::CStr::from_ptr(value) }
@@ -181,8 +182,8 @@ pub fn level() -> u32 {
     current().explored_openmp.level
 }
 
-/// `function(data)` in each thread of a team. `first`: the region is one loop, or sections, and
-/// this is it.
+/// Runs `function(data)` in each thread of a team. `first`: the region is this one loop, or these
+/// sections.
 pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&Bounds>, pc: usize) {
     let n = threads_for(asked);
     if n > 1 {
@@ -209,10 +210,10 @@ pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&
     current().explored_openmp = before;
 }
 
-/// The part of one thread, with the barrier at the end.
+/// Runs the part of one thread, with the barrier at the end.
 fn run(team: &'static Team, number: u32, pc: usize) {
     let task = Task::begin(team);
-    // What the compiler made of a loop that is a region asks for chunks at once.
+    // The compiler's code for a region that is one loop asks for chunks at once.
     let first = team.is_share.get();
     current().explored_openmp = Own {
         team,
@@ -254,7 +255,7 @@ fn start_worker(team: &'static Team, number: u32, pc: usize) {
     worker.thread.set(thread);
     let mut s = state();
     s.threads[thread].detached = true;
-    // It begins with what the program wrote.
+    // Its first step is at the program's function.
     s.pending[thread] = op(OpKind::Start, thread, team.function.get());
 }
 
@@ -268,14 +269,14 @@ extern "C-unwind" fn work(at: usize) -> usize {
             begin_to_wait(false);
             point(handing(OpKind::FutexWait, at, 0), Wait::Callback, 0);
         }
-        // SAFETY: teams are never given back.
+        // SAFETY: teams are never freed.
         let team = unsafe { &*worker.job.replace(core::ptr::null()) };
-        // The place of a step is a return address.
+        // The location of a step is a return address.
         run(team, worker.number.get(), team.function.get() + 1);
     }
 }
 
-/// Where all threads of the team wait for each other and for the tasks, and run these meanwhile.
+/// All threads of the team wait for each other and for the tasks, and run these meanwhile.
 pub fn barrier(pc: usize) {
     let Some(team) = current().explored_openmp.team().filter(|t| t.n.get() > 1) else { return };
     let key = team.key();
@@ -292,6 +293,6 @@ pub fn barrier(pc: usize) {
             team.wait_for_change(pc);
         }
     }
-    // A step that had to wait is a departure; what it waits for here is so always.
+    // A step with a wait is a departure; this wait is always over.
     point(op(OpKind::Barrier, key, pc), Wait::Initialiser(key, 0), pc);
 }

@@ -50,7 +50,7 @@ impl Arguments {
 }
 
 /// `NAME FIXED => TO`: exports the variadic function NAME, with FIXED arguments before the variable
-/// ones, as a call of TO with a `va_list` in their place. The caller's address is left with the
+/// ones, as a call of TO with a `va_list` in their place. Stores the caller's address in the
 /// thread.
 macro_rules! variadic {
     ($($name:literal $fixed:tt => $to:literal)*) => {$(
@@ -59,7 +59,7 @@ macro_rules! variadic {
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn entry() {
                 core::arch::naked_asm!(
-                    // An unwinder comes by here: printing is a cancellation point.
+                    // An unwinder may pass through here: printing is a cancellation point.
                     ".cfi_startproc",
                     "sub rsp, 216",
                     ".cfi_adjust_cfa_offset 216",
@@ -69,7 +69,7 @@ macro_rules! variadic {
                     "mov qword ptr [rsp + 56], rcx",
                     "mov qword ptr [rsp + 64], r8",
                     "mov qword ptr [rsp + 72], r9",
-                    // The caller says in al whether there are vectors.
+                    // The caller says in al whether there are vector arguments.
                     "test al, al",
                     "je 2f",
                     "movaps xmmword ptr [rsp + 80], xmm0",

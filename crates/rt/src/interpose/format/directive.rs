@@ -1,6 +1,6 @@
 //! One `%…` of a format, of bytes or of wide characters.
 
-/// A format's characters, one by one.
+/// A character of a format.
 pub trait Unit: Copy {
     fn code(self) -> u32;
 }
@@ -22,7 +22,7 @@ impl Unit for u32 {
 pub enum Amount {
     Missing,
     Number(usize),
-    /// `*`: an argument has it.
+    /// `*`: given by an argument.
     Argument,
 }
 
@@ -34,7 +34,7 @@ pub struct Directive {
     pub precision: Amount,
     /// scanf: `m`, the C library allocates.
     pub allocates: bool,
-    /// Bytes of an integer; of a character 4 where it is wide.
+    /// The size of an integer in bytes; 4 for a wide character.
     pub integer: usize,
     /// `L`.
     pub long_double: bool,
@@ -49,7 +49,7 @@ pub enum Family {
     Scan,
 }
 
-/// The next directive of the format at `*at`, which goes on behind it. None: there is no more, or
+/// The next directive of the format at `*at`, which moves past it. None if there are no more, or
 /// none that can be followed.
 ///
 /// # Safety
@@ -124,7 +124,7 @@ fn length<U: Unit>(at: &mut *const U, d: &mut Directive) {
     }
 }
 
-/// The rest of `[…]`. A bracket that comes first is a member.
+/// Skips the rest of `[…]`. A bracket that comes first is a member.
 fn set<U: Unit>(at: &mut *const U) {
     if peek(at) == b'^' {
         take(at);
@@ -149,14 +149,14 @@ fn amount<U: Unit>(at: &mut *const U) -> Amount {
     number.map_or(Amount::Missing, Amount::Number)
 }
 
-/// What is not ASCII means nothing in a format.
+/// Characters outside ASCII mean nothing in a format.
 fn peek<U: Unit>(at: &mut *const U) -> u8 {
-    // SAFETY: nobody goes on behind the zero at the end.
+    // SAFETY: nobody moves past the zero at the end.
     let code = unsafe { **at }.code();
     u8::try_from(code).unwrap_or(b'?')
 }
 
-/// None, and no step, at the end.
+/// None at the end, without a step.
 fn take<U: Unit>(at: &mut *const U) -> Option<u8> {
     let c = peek(at);
     if c == 0 {

@@ -1,4 +1,4 @@
-//! `printf` and its kin. The format is read, and so are the strings among its arguments, as far as
+//! `printf` and its kin. The call reads the format and the strings among its arguments, as far as
 //! their precisions allow; `%n` writes. What is printed to memory is written there.
 
 use core::ffi::{c_char, c_int, c_void};
@@ -47,7 +47,7 @@ unsafe fn follow<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments) 
             let most = match d.precision {
                 Amount::Missing => ANY,
                 Amount::Number(n) => n,
-                // A negative one counts as missing.
+                // A negative precision counts as missing.
                 Amount::Argument => usize::try_from(a.word() as c_int).unwrap_or(ANY),
             };
             match d.conversion {
@@ -60,14 +60,14 @@ unsafe fn follow<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments) 
                 }
                 b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => a.skip_double(),
                 b'm' => {}
-                // Registered by the program: nobody knows what it takes.
+                // A conversion registered by the program: nobody knows what it takes.
                 _ => return,
             }
         }
     }
 }
 
-/// What was printed to memory, and a zero, as far as there was room.
+/// What was printed to memory, with the zero, as far as there was room.
 fn printed(c: &mut Call, to: *const c_char, result: c_int, room: usize) {
     if let Ok(n) = usize::try_from(result) {
         c.wrote(to, (n + 1).min(room));

@@ -1,5 +1,5 @@
-//! `scanf` and its kin. The format is read, and a string that is scanned; each item that was
-//! assigned was written.
+//! `scanf` and its kin. The call reads the format, and a string that is scanned; it writes each
+//! item that was assigned.
 
 use core::ffi::{c_int, c_void};
 
@@ -11,11 +11,11 @@ use crate::interpose::stdio::filled;
 type File = *mut c_void;
 type List = *mut Arguments;
 
-/// What was assigned. `%n` stores where no item may follow that was assigned, so only those before
-/// such an item are certain to have been made.
+/// Marks the items that were assigned. `%n` stores even if no assigned item follows, so only those
+/// before such an item are certain.
 unsafe fn assigned<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments, items: c_int) {
     let mut left = usize::try_from(items).unwrap_or(0);
-    // SAFETY: the arguments are those that the format asks for, and so many of them were filled in.
+    // SAFETY: the arguments match the format, and this many of them were filled in.
     unsafe {
         while left > 0
             && let Some(d) = next(&mut format, Family::Scan)
@@ -30,7 +30,7 @@ unsafe fn assigned<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments
     }
 }
 
-/// How many bytes were stored at `to`.
+/// The number of bytes stored at `to`.
 unsafe fn size(d: &Directive, to: usize) -> usize {
     if d.allocates {
         return size_of::<usize>();
@@ -56,7 +56,7 @@ unsafe fn size(d: &Directive, to: usize) -> usize {
     }
 }
 
-/// The functions that scan, under each of their names, with what they do before and after beside
+/// The scanning functions, under each of their names, with what they do before and after besides
 /// the format.
 macro_rules! scans {
     ($($export:literal $name:ident($($from:ident: $ty:ty)?) $format:ident: $unit:ty, $by:ident, |$c:ident| $before:block $after:block)*) => {

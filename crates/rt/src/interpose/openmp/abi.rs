@@ -1,4 +1,4 @@
-//! What gcc passes to libgomp, and means by it.
+//! What gcc passes to libgomp, and its meaning.
 
 use core::ffi::c_void;
 
@@ -17,7 +17,7 @@ pub mod flag {
     pub const DETACHED: u32 = 1 << 13;
 }
 
-/// More than anybody writes down; what comes behind is not seen.
+/// More than anybody writes; further ones are ignored.
 pub const MOST_DEPENDS: usize = 64;
 
 /// What a task depends on: addresses, with [`WRITES`] where it writes.
@@ -40,13 +40,13 @@ impl Depends {
         address & !WRITES == Depends::ALL
     }
 
-    /// Two forms, told apart by the first word (libgomp's `gomp_task_handle_depend`): number,
-    /// writes, addresses; or nothing, number, writes, exclusive writes, reads, addresses, and then
-    /// objects that hold an address each and count as writes here.
+    /// There are two forms, distinguished by the first word (libgomp's `gomp_task_handle_depend`):
+    /// number, writes, addresses; or zero, number, writes, exclusive writes, reads, addresses, and
+    /// then objects that hold an address each and count as writes here.
     ///
     /// SAFETY: `list` is the compiler's.
     pub unsafe fn read(list: *const usize) -> Depends {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe {
             let (first, n, writes, plain) = match *list {
                 0 => {
@@ -68,7 +68,7 @@ impl Depends {
         }
     }
 
-    /// What tasks that write, and tasks that read, hand on at an address they depend on.
+    /// The keys through which writing tasks, and reading tasks, hand over at an address.
     fn keys(address: usize) -> (usize, usize) {
         let address = address & !WRITES;
         (address | 1 << 53, address | 1 << 53 | 1 << 52)
@@ -87,18 +87,18 @@ impl Depends {
         release(if address & WRITES != 0 { written } else { read });
     }
 
-    /// Must one of two tasks that depend on these wait for the other?
+    /// True if one of two tasks with these dependences must wait for the other.
     pub fn are_ordered(a: usize, b: usize) -> bool {
         (a | WRITES) == (b | WRITES) && (a | b) & WRITES != 0
     }
 }
 
-/// A loop dealt out to tasks.
+/// A `taskloop`.
 pub struct TaskLoop {
     pub start: u64,
     pub end: u64,
     pub step: u64,
-    /// How many tasks, or how many iterations for each ([`flag::GRAINSIZE`]); 0: as many as
+    /// The number of tasks, or of iterations for each ([`flag::GRAINSIZE`]); 0: as many tasks as
     /// threads.
     pub tasks: u64,
 }

@@ -1,4 +1,4 @@
-//! `critical`, `atomic` where the machine has no instruction for it, and the locks of `omp.h`.
+//! `critical`, `atomic` for which the machine has no instruction, and the locks of `omp.h`.
 
 use core::ffi::{c_int, c_void};
 
@@ -9,7 +9,7 @@ use crate::explore::openmp as explored;
 use crate::interpose::interpose;
 use raddle_wire::record::LockKind;
 
-/// All critical sections without a name are one lock, all atomic blocks another.
+/// All unnamed critical sections are one lock, all atomic blocks another.
 static UNNAMED: u64 = 0;
 static ATOMIC: u64 = 0;
 

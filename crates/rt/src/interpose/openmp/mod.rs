@@ -1,29 +1,29 @@
-//! OpenMP as gcc compiles it: calls of libgomp, which waits and wakes by system calls of its own
-//! that nobody can see.
+//! OpenMP as gcc compiles it: calls of libgomp, which waits and wakes with its own system calls,
+//! which raddle cannot see.
 //!
-//! The calls themselves say what is ordered, so they are enough (OpenMP 5.2, chapters 10 to 15):
+//! The calls themselves say what is ordered, so they suffice (OpenMP 5.2, chapters 10 to 15):
 //!
-//! - a region begins after all that its creator did, and the creator goes on after all that its
-//!   threads did ([`team`]);
-//! - a barrier, explicit or at the end of a loop, of sections, of `single`, orders as any barrier,
-//!   and ends all tasks of its team;
-//! - `critical`, and the locks of `omp.h`, are locks ([`locks`]); `ordered` and `doacross` hand on
-//!   from iteration to iteration;
-//! - a task begins after all that its creator did before, and ends before `taskwait` of its
+//! - a region begins after everything its creator did, and the creator continues after everything
+//!   its threads did ([`team`]);
+//! - a barrier, explicit or at the end of a loop, of sections, of `single`, orders like any
+//!   barrier, and ends all tasks of its team;
+//! - `critical`, and the locks of `omp.h`, are locks ([`locks`]); `ordered` and `doacross` pass
+//!   order from iteration to iteration;
+//! - a task begins after everything its creator did before, and ends before `taskwait` of its
 //!   creator, the end of its group, the next barrier, and the tasks that depend on it ([`tasks`]).
 //!
-//! Each task that may be put off, and each section, is a thread of its own to the detector
-//! ([`contexts`](crate::detect::contexts)), whichever thread of the team runs it: two that nothing
-//! orders race even if one thread had both. Iterations of a loop are not: those that one thread
-//! runs are ordered.
+//! To the detector, each task that may be deferred, and each section, is a thread of its own
+//! ([`contexts`](crate::detect::contexts)), whichever thread of the team runs it: two of them that
+//! nothing orders race even if they ran on one thread. Iterations of a loop are not: those that one
+//! thread runs are ordered.
 //!
-//! What is missed by design: sections do not race with what their thread does behind a `nowait`;
-//! dependences are told apart by address and a number of eight bits for the creator, and tasks of a
-//! `taskloop` by their code. An order too many hides a race, and does not invent one.
+//! Missed by design: sections do not race with what their thread does after a `nowait`; dependences
+//! are distinguished by address and an 8-bit number of the creator, and tasks of a `taskloop` by
+//! their code. An order too many hides a race, and does not invent one.
 //!
-//! A program that is explored never gets to libgomp: `explore::openmp` does what it would do.
+//! An explored program never calls libgomp: `explore::openmp` does its work.
 //!
-//! clang's libomp tells its order by itself, if its tool for that (Archer) is there, through the
+//! clang's libomp reports its order itself, if its tool for that (Archer) is present, through the
 //! annotations of `annotate`.
 
 mod abi;
@@ -40,8 +40,8 @@ use crate::detect::thread::{Current, current};
 
 pub use tasks::reset_locks;
 
-/// Where the running thread is: its team and the task it runs, both null outside of regions that
-/// were seen to begin.
+/// The running thread's position: its team and its task, both null outside regions whose beginning
+/// was seen.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OpenMp {
@@ -49,16 +49,16 @@ pub struct OpenMp {
     task: *mut tasks::Task,
     /// Which clock of the team's barrier is next.
     odd: bool,
-    /// The library is at work on a lock: mutexes that it takes meanwhile stand for that lock
-    /// (Archer's do), which is known.
+    /// The library operates on a lock. Mutexes that it takes meanwhile (Archer's do) stand for that
+    /// lock, which is known.
     pub within_lock: bool,
-    /// The code here has asked on which thread it is: what it touches may be the thread's own.
+    /// The code has asked on which thread it runs: what it touches may belong to the thread.
     pub asked: bool,
-    /// Tasks of the loop that is being dealt out are not put off.
+    /// Tasks of the current `taskloop` are not deferred.
     deals_at_once: bool,
-    /// Frames below this are those of the region or the task.
+    /// Frames below this belong to the region or the task.
     base: usize,
-    /// What the thread has put aside while it runs a section.
+    /// The context that the thread has put aside while it runs a section.
     sections: *mut Context,
 }
 
@@ -78,13 +78,13 @@ impl OpenMp {
         !self.sections.is_null()
     }
 
-    /// Where the region was begun, as in the stacks of its threads.
+    /// Where the region was begun, as it appears in the stacks of its threads.
     pub fn region_pc(&self) -> usize {
         // SAFETY: null, or the team of a region that has not ended.
         unsafe { self.team.as_ref() }.map_or(0, |team| team.pc)
     }
 
-    /// Does the team have a second thread, which could run what this one does not?
+    /// True if the team has a second thread, which could run what this one does not.
     fn is_in_company(&self) -> bool {
         // SAFETY: as above.
         unsafe { self.team.as_ref() }.is_some_and(|team| team.is_in_company())
@@ -99,7 +99,7 @@ fn stack_pointer() -> usize {
     at
 }
 
-/// The thread goes on to a section, with `is_one`, or behind the last one that it gets.
+/// The thread moves on to a section if `is_one`, or past its last one.
 fn at_section(mut t: Current, is_one: bool) {
     let OpenMp { base, sections, .. } = t.openmp;
     if !is_one {
@@ -114,17 +114,18 @@ fn at_section(mut t: Current, is_one: bool) {
     }
 }
 
-/// The thread runs no section any more.
+/// The thread runs no more sections.
 fn behind_sections(mut t: Current) {
     let OpenMp { base, sections, .. } = t.openmp;
     if !sections.is_null() {
-        // The frames of sections are those of the region: all below its beginning is the thread's.
+        // The frames of sections are those of the region: everything below its beginning belongs to
+        // the thread.
         contexts::end(&mut t, sections, base, true);
         t.openmp.sections = core::ptr::null_mut();
     }
 }
 
-/// Takes the thread to another place for as long as `f` runs.
+/// Moves the thread to another position while `f` runs.
 fn at<R>(place: OpenMp, f: impl FnOnce() -> R) -> R {
     let before = core::mem::replace(&mut current().openmp, place);
     let r = f();
@@ -132,7 +133,7 @@ fn at<R>(place: OpenMp, f: impl FnOnce() -> R) -> R {
     r
 }
 
-/// Runs `f` as if it had been called from `pc`, for the stacks of reports: the library in between
+/// Runs `f` as if it had been called from `pc`, for the stacks in reports: the library in between
 /// has no frames there.
 fn called_from<R>(pc: usize, f: impl FnOnce() -> R) -> R {
     let mut t = current();
@@ -149,7 +150,7 @@ fn called_from<R>(pc: usize, f: impl FnOnce() -> R) -> R {
     r
 }
 
-/// The address of a field of the runtime's own, as a key of what is released and acquired.
+/// The address of a field of the runtime, as a key for release and acquire.
 macro_rules! key {
     ($at:expr, $of:ty, $field:ident) => {
         $at as usize + core::mem::offset_of!($of, $field)

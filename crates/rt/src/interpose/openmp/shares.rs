@@ -1,6 +1,6 @@
-//! Loops, sections and `single` inside a region. To the detector they order nothing, but for the
-//! barrier at their end, and libgomp does them; a section has a context of its own; while a program
-//! is explored, dealing them out is the scheduler's.
+//! Loops, sections and `single` inside a region. To the detector they order nothing except by the
+//! barrier at their end, and libgomp executes them. A section has its own context. While a program
+//! is explored, the scheduler deals them out.
 
 use core::ffi::{c_int, c_long, c_uint};
 
@@ -30,10 +30,10 @@ impl Bounds {
     }
 }
 
-/// Hands iterations to the compiled loop. SAFETY: its variables.
+/// Passes iterations to the compiled loop. SAFETY: its variables.
 unsafe fn hand(chunk: Option<(u64, u64)>, from: *mut c_long, until: *mut c_long) -> bool {
     if let Some((a, b)) = chunk {
-        // SAFETY: the caller's.
+        // SAFETY: by the caller's contract.
         unsafe { (*from, *until) = (a as c_long, b as c_long) };
     }
     chunk.is_some()
@@ -43,8 +43,7 @@ fn is_static(name: &str) -> bool {
     name.ends_with("static_start")
 }
 
-/// With a size of chunks, and without; of signed loops and of unsigned ones, which say whether they
-/// go up.
+/// With a chunk size and without; signed loops and unsigned ones, which say whether they count up.
 macro_rules! loops {
     (ordered: $ordered:literal; chunks: $($start:ident)*; plain: $($plain:ident)*; unsigned: $($ull:ident)*; unsigned plain: $($ull_plain:ident)*; next: $($next:ident)*) => {
         interpose! {
@@ -103,7 +102,7 @@ loops! {
         GOMP_loop_ull_ordered_runtime_next
 }
 
-/// Loops that come with reductions of tasks, or are ordered by `depend`.
+/// Loops with task reductions, or ordered by `depend`.
 macro_rules! refused {
     ($($name:ident)*) => {
         interpose! {
@@ -135,7 +134,7 @@ interpose! {
     } record as detect, tsvd real, explore {
         explored::start(&Bounds::sections(n), pc).map_or(0, |(section, _)| section as c_uint)
     }
-    // With reductions over tasks.
+    // With task reductions.
     fn GOMP_sections2_start(n: c_uint, reductions: usize, memory: usize) -> c_uint, |t, pc, real| {
         let section = real(n, reductions, memory);
         at_section(current(), section != 0);

@@ -1,20 +1,20 @@
-//! Tasks: an explicit one is wrapped, so that the runtime knows when it begins and ends, and whose
+//! Tasks. An explicit task is wrapped, so that the runtime knows when it begins and ends, and whose
 //! child it is.
 //!
 //! The library copies a task's data when the task is created, at the latest when the creating call
 //! returns, and whoever runs the task gets the copy. Raddle's [`Wrapped`] goes in front of the data
-//! and is copied with them; what the creator has done is released once the copy is made, which is
-//! the last that the creator does for the task.
+//! and is copied with them. Once the copy is made, the last thing that the creator does for the
+//! task, what the creator has done is released.
 //!
-//! A task that may be put off has a context of its own ([`contexts`]): it is ordered as the program
-//! says, not as the thread that runs it came by. One that its creator must wait for (`if(0)`,
-//! inside of a final task) runs as part of the creator. So does one in a team of one thread.
+//! A task that may be deferred has its own context ([`contexts`]): it is ordered as the program
+//! says, not as the thread that runs it happens to order it. A task that its creator must wait for
+//! (`if(0)`, inside a final task) runs as part of the creator. So does one in a team of one thread.
 //!
-//! A detached task ends when its code has ended and its event is fulfilled, in either order: both
-//! are told to whoever waits.
+//! A detached task ends when its code has ended and its event is fulfilled, in either order:
+//! waiters learn both.
 //!
 //! A [`Task`] is what children and waits need of their parent. It lives until the task and its
-//! children are done, in memory of the runtime that is used again.
+//! children are done, in memory of the runtime that is reused.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
@@ -32,23 +32,24 @@ use crate::sys::{self, Shared, Spin};
 /// A task, or a group of tasks, which is waited for in the same way.
 #[repr(C)]
 pub struct Task {
-    /// Its key is that of what children have done; the own is that of what the creator had done.
+    /// Its address is the key of what children have done; that of `own` is the key of what the
+    /// creator had done.
     done: u64,
     own: u64,
     users: AtomicU32,
-    /// The task that created it; of a group, the group around it. In the free list: the next.
+    /// The task that created it; for a group, the enclosing group; in the free list, the next one.
     parent: *mut Task,
     /// The innermost group that it belongs to.
     group: *mut Task,
-    /// The team it belongs to. It may be run when its thread has left the region already, but the
-    /// team is there until it is done.
+    /// The team that it belongs to. The task may run after its thread has left the region, but the
+    /// team exists until the task is done.
     team: *mut Team,
-    /// Tells dependences of its children from those of other tasks' children, mostly: two parents
-    /// of one number order too much.
+    /// Distinguishes the dependences of its children from those of other tasks' children, mostly:
+    /// two parents with the same number order too much.
     number: u32,
     /// Children run at once, as part of it.
     is_final: bool,
-    /// It has a context of its own.
+    /// It has its own context.
     is_apart: bool,
 }
 
@@ -103,21 +104,21 @@ impl Task {
         task
     }
 
-    /// The task that a thread of a region is in from the beginning.
+    /// The implicit task of a thread of a region.
     pub fn begin(team: *mut Team, group: *mut Task) -> *mut Task {
         Task::new(core::ptr::null_mut(), group, team)
     }
 
     fn used(task: *mut Task) {
-        // SAFETY: null, or one that somebody else uses at this moment.
+        // SAFETY: null, or a task that somebody else uses at this moment.
         if let Some(task) = unsafe { task.as_ref() } {
             task.users.fetch_add(1, Relaxed);
         }
     }
 
-    /// One user less.
+    /// Drops one user.
     pub fn done(task: *mut Task) {
-        // SAFETY: null, or one that the caller uses.
+        // SAFETY: null, or a task that the caller uses.
         let Some(it) = (unsafe { task.as_ref() }) else { return };
         if it.users.fetch_sub(1, AcqRel) != 1 {
             return;
@@ -138,7 +139,7 @@ impl Task {
     }
 }
 
-/// What lies in front of the program's data, and of the copy.
+/// The header in front of the program's data, and of the copy.
 #[repr(C)]
 struct Wrapped {
     /// The library writes the event of a detached task to the beginning of the data.
@@ -149,10 +150,10 @@ struct Wrapped {
     copy: Option<Copier>,
     /// The program's data before they are copied.
     from: *mut c_void,
-    /// How many bytes they are, and how far behind this they begin in the copy.
+    /// The size of the data, and their offset from this header in the copy.
     size: usize,
     ahead: usize,
-    /// How many addresses it depends on, which stand behind this.
+    /// The number of addresses it depends on, which follow this header.
     depends: usize,
 }
 
@@ -163,13 +164,13 @@ impl Wrapped {
 
     fn addresses(&self) -> impl Iterator<Item = usize> {
         let first = (&raw const *self).wrapping_add(1).cast::<usize>();
-        // SAFETY: so many stand behind it, here as in the copy.
+        // SAFETY: this many follow it, here and in the copy.
         (0..self.depends).map(move |i| unsafe { *first.add(i) })
     }
 }
 
 unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
-    // SAFETY: the library's copy has the size that it was told.
+    // SAFETY: the library's copy has the size that was passed to it.
     unsafe {
         let w = &*from.cast::<Wrapped>();
         if w.is_detached {
@@ -181,7 +182,7 @@ unsafe extern "C-unwind" fn copy_wrapped(to: *mut c_void, from: *mut c_void) {
         core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), w.len());
         let data = to.byte_add(w.ahead);
         match w.copy {
-            // Code of the compiler's, for C++ objects and arrays: the creator's own doing.
+            // Code of the compiler, for C++ objects and arrays: it counts as the creator's.
             Some(copy) => copy(data, w.from),
             None => core::ptr::copy_nonoverlapping(w.from.cast::<u8>(), data.cast(), w.size),
         }
@@ -205,7 +206,7 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
     }
 }
 
-/// Runs the code of a task in a context of its own, if it is to have one. `ended` tells of its end.
+/// Runs the code of a task in its own context, if it is to have one. `ended` publishes its end.
 fn run_apart(
     task: *mut Task,
     floor: usize,
@@ -231,8 +232,8 @@ fn run_apart(
     });
 }
 
-/// Below this the stack is the task's own. Data that lie on the stack, where the library runs a
-/// task at once, are.
+/// The stack below this belongs to the task. Data on the stack, where the library runs a task at
+/// once, belong to it too.
 fn floor(stack_pointer: usize, data_end: usize) -> usize {
     // SAFETY: a known thread has a card.
     match unsafe { current().card.as_ref() } {
@@ -241,14 +242,15 @@ fn floor(stack_pointer: usize, data_end: usize) -> usize {
     }
 }
 
-/// A key of a dependence between children of one task.
+/// The key of a dependence between children of one task.
 fn among_children(parent: *mut Task, key: usize) -> usize {
     // SAFETY: null, or a task with a child.
     let number = unsafe { parent.as_ref() }.map_or(0, |p| p.number as usize & 0xff);
     key ^ number << 54
 }
 
-/// What a child of `parent` that depends on these begins after. `omp_all_memory` is at address 0.
+/// Acquires what a child of `parent` with these dependences begins after. `omp_all_memory` is
+/// address 0.
 fn begins_after(addresses: impl Iterator<Item = usize>, parent: *mut Task, mut acquire: impl FnMut(usize)) {
     let mut any = false;
     for address in addresses {
@@ -269,7 +271,7 @@ impl Wrapped {
         begins_after(self.addresses(), unsafe { (*self.task).parent }, acquire)
     }
 
-    /// The task has ended: told to whoever depends on it or waits for it.
+    /// The task has ended: releases to whoever depends on it or waits for it.
     fn ended(&self) {
         // SAFETY: as above.
         let task = unsafe { &*self.task };
@@ -292,7 +294,7 @@ impl Wrapped {
     }
 }
 
-/// Events of detached tasks that are not fulfilled.
+/// Events of detached tasks that are not fulfilled yet.
 struct DetachEvent {
     event: *mut c_void,
     of: *const Wrapped,
@@ -346,9 +348,9 @@ pub fn reset_locks() {
     EVENTS_LOCK.reset();
 }
 
-/// A loop dealt out to tasks, by the function that the compiler made of it. The library fills in
-/// the bounds at the beginning of each copy of the data, so nothing can go in front of them; each
-/// function has a wrapper of its own instead.
+/// A `taskloop`, identified by the function that the compiler made of it. The library fills in the
+/// bounds at the beginning of each copy of the data, so nothing can go in front of them. Each
+/// function has its own wrapper instead.
 #[repr(C)]
 struct Loop {
     function: AtomicUsize,
@@ -359,8 +361,8 @@ struct Loop {
     done: u64,
 }
 
-/// Loops that are told apart. What comes after them is not ordered, which is said in the
-/// documentation.
+/// The number of loops that are distinguished. Further ones are not ordered, as the documentation
+/// says.
 const LOOPS: usize = 64;
 static TABLE: [Loop; LOOPS] = [const {
     Loop {
@@ -381,7 +383,7 @@ impl Loop {
     }
 }
 
-/// After all tasks that loops were dealt out to so far.
+/// Acquires the ends of all `taskloop` tasks so far.
 pub fn loops_done(t: Current) {
     for l in TABLE.iter().take_while(|l| l.function.load(Relaxed) != 0) {
         acquire(t, key!(&raw const *l, Loop, done));
@@ -438,13 +440,13 @@ static WRAPPERS: [(Copier, Function); LOOPS] = wrappers! {
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 };
 
-/// The group that tasks created now belong to.
+/// The group that newly created tasks belong to.
 fn group(t: &Thread) -> *mut Task {
     // SAFETY: the thread's own task, which lives while it runs.
     unsafe { t.openmp.task.as_ref() }.map_or(core::ptr::null_mut(), |task| task.group)
 }
 
-/// Deals a loop out; `real` gets the function and the copier to use.
+/// Runs a `taskloop`; `real` gets the function and the copier to use.
 fn dealt(
     f: Function,
     copy: Option<Copier>,
@@ -468,7 +470,7 @@ fn dealt(
 
 /// SAFETY: the compiler's arguments.
 unsafe fn depends_of(flags: c_uint, list: *const usize) -> Depends {
-    // SAFETY: the caller's.
+    // SAFETY: by the caller's contract.
     if flags & flag::DEPENDS != 0 { unsafe { Depends::read(list) } } else { Depends::NONE }
 }
 
@@ -563,7 +565,7 @@ interpose! {
         }
         real(event)
     } record as detect, tsvd real, explore { explored::refuse() }
-    // Gives the thread's own copies of what is reduced.
+    // Returns the thread's own copies of the reduction variables.
     fn GOMP_task_reduction_remap(n: usize, others: usize, copies: *mut c_void), |t, pc, real| {
         t.openmp.asked = true;
         real(n, others, copies)
@@ -573,7 +575,7 @@ interpose! {
         real();
         let t = current();
         if let Some(task) = t.openmp.task.as_mut() {
-            // The task's own use of the group around stays until the end of this one.
+            // The task's reference to the enclosing group stays until the end of this one.
             task.group = Task::new(core::ptr::null_mut(), task.group, task.team);
         }
     } record as detect, tsvd real, explore { explored::group_start() }

@@ -1,9 +1,9 @@
-//! Regions, barriers, and what is handed on inside a region.
+//! Regions, barriers, and what is passed on inside a region.
 //!
-//! A [`Team`] lies on the stack of the thread that begins the region, which outlives it; the
-//! addresses of its fields are the keys of what is released and acquired. A barrier has two of
-//! them, used in turn: whoever is at the next barrier has left the one before, and nobody can be
-//! two ahead of a thread that has not acquired yet.
+//! A [`Team`] lies on the stack of the thread that begins the region, which outlives it. The
+//! addresses of its fields are the keys for release and acquire. A barrier has two of them, used
+//! alternately: whoever is at the next barrier has left the previous one, and nobody can be two
+//! ahead of a thread that has not acquired yet.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,12 +21,12 @@ use crate::mode::{Mode, mode};
 
 #[repr(C)]
 pub struct Team {
-    /// First, as in the data that it stands in for: there `GOMP_parallel_reductions` looks for what
-    /// is reduced over tasks.
+    /// Comes first, as in the data that it replaces: `GOMP_parallel_reductions` looks there for the
+    /// variables that tasks reduce.
     reductions: *mut c_void,
     function: Function,
     data: *mut c_void,
-    /// Where the region was begun, and the thread that did, whose stack has the place already.
+    /// Where the region was begun, and the thread that began it, whose stack already has the place.
     pub pc: usize,
     creator: *mut Thread,
     has_company: AtomicBool,
@@ -48,7 +48,7 @@ impl Team {
     }
 }
 
-/// How many threads the team of the running thread has, by the library.
+/// The number of threads in the running thread's team, according to the library.
 fn team_size() -> c_int {
     static ASK: Real = Real::new(c"omp_get_num_threads", None);
     // SAFETY: the library whose region runs has this function.
@@ -118,7 +118,7 @@ fn reducing_region<R>(
     let team = &raw mut team;
     release(t, key!(team, Team, begun));
     let r = called_from(pc, || real(thread_of, team.cast()));
-    // Tasks may end behind the end of the thread that runs them.
+    // Tasks may end after the thread that runs them.
     acquire(current(), key!(team, Team, ended));
     acquire(current(), key!(team, Team, tasks));
     tasks::loops_done(current());
@@ -126,7 +126,7 @@ fn reducing_region<R>(
     r
 }
 
-/// Where all threads of the team wait for each other, and for the tasks.
+/// All threads of the team wait for each other, and for the tasks.
 fn barrier<R>(t: Current, real: impl FnOnce() -> R) -> R {
     let OpenMp { team, odd, .. } = t.openmp;
     if team.is_null() {
@@ -187,12 +187,12 @@ interpose! {
     } record as detect, tsvd real, explore { explored::refuse() }
 }
 
-/// The loop that a region is.
+/// The loop that makes up a region.
 fn one(name: &str, start: c_long, end: c_long, step: c_long, chunk: c_long) -> Bounds {
     Bounds::signed(start, end, step, chunk, name.ends_with("static"), false)
 }
 
-/// Regions that are one loop, by how they deal out iterations: with a size of chunks, or without.
+/// Regions that are one loop, by how they deal out iterations: with a chunk size, or without.
 macro_rules! loops {
     (chunks: $($chunked:ident)*; without: $($plain:ident)*) => {
         interpose! {
@@ -277,8 +277,8 @@ interpose! {
         before(t, key);
         real(counts)
     } record as detect, tsvd real, explore { explored::refuse() }
-    // One argument for each loop of the nest, how many only the library knows: more than are there
-    // are passed on, and not read.
+    // One argument for each loop of the nest. Only the library knows how many: surplus ones are
+    // passed on, and not read.
     fn GOMP_doacross_wait(a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long, g: c_long, h: c_long), |t, pc, real| {
         real(a, b, c, d, e, f, g, h);
         after(ordered(&current()))
