@@ -61,8 +61,8 @@ impl<'a> Ongoing<'a> {
     }
 
     /// Searches for at most `limit`, or until a failure that was not reported before. The report
-    /// has what is new; its stats cover all turns. Findings are shrunk and seen again without a
-    /// limit other than `end`. If no schedule has ended yet, the search continues until one has, or
+    /// has what is new; its stats cover all turns. Shrinking and repeating a failure may outlast
+    /// `limit`, but not `end`. If no schedule has ended yet, the search continues until one has, or
     /// for half of the time up to `end`: a turn may be shorter than an execution.
     pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
