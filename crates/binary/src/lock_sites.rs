@@ -23,8 +23,8 @@
 //! | `RwLock::{read, try_read}` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_contended` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_unlock` | fetch-sub, release | read lock released |
-//! | `RwLock::{write, try_write}` | compare-exchange, acquire | write lock acquired if it exchanged |
-//! | `RwLock::write_contended` | compare-exchange, acquire | write lock acquired if it exchanged |
+//! | `RwLock::{write, try_write}` | compare-exchange, acquire | write lock acquired if exchanged |
+//! | `RwLock::write_contended` | compare-exchange, acquire | write lock acquired if exchanged |
 //! | `RwLock::write_unlock` | fetch-sub, release | write lock released |
 //! | `RwLock::downgrade` | fetch-add, release | write lock turned into a read lock |
 //!

@@ -193,9 +193,9 @@ pub fn circling(steps: &[Step]) -> Option<&[Step]> {
 
 /// Whether an execution that was cut off would go on for ever. It would only if no thread has
 /// changed anything in the last `unchanged` steps, which are most of them: threads that change
-/// something make progress, however long it takes. No thread was starved by the schedule, since a
-/// looping thread is forced to let others run. So it is a livelock, or starvation where one thread
-/// only looks and lets nobody in.
+/// something make progress, however long it takes. The schedule kept no thread out, since a looping
+/// thread is forced to let others run. So it is a livelock, or starvation if one thread only looks
+/// and lets no other run.
 pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
     let tail = circling(steps).filter(|tail| unchanged >= tail.len())?;
     let looks = |s: &Step| {

@@ -325,7 +325,7 @@ pub fn ended_well(error: &anyhow::Error) -> bool {
 }
 
 /// An exit status alone is not a failure of a traced run: a correct program may return which thread
-/// was first ([`certain`]).
+/// was first ([`super::certainty`]).
 fn forget_results(runs: &mut Runs, printed: &printed::Usual, notes: &Notes) {
     let usual = runs.usual.status;
     for run in &mut runs.runs {

@@ -255,8 +255,8 @@ impl<'a> Delayed<'a> {
         };
         let (kind, sentence) = shown?;
         let mut failure = failure(kind, sentence, self.runs);
-        // A status alone says little, so the output is added. It does not help to tell two failures
-        // apart.
+        // A status alone says little, so the output is added. It is not part of what identifies the
+        // failure.
         if let (Kind::ExitStatus, Some((_, line))) = (kind, printed(&[Stream::Out, Stream::Err])) {
             failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
         }

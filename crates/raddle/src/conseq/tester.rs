@@ -62,8 +62,8 @@ const AIMED: u64 = 24;
 /// After a search of this many executions, what was not seen and could not be forced counts as
 /// infeasible.
 const ENOUGH: u64 = 500;
-/// The most unusual lines of which one is kept: a program whose output varies has one in each
-/// execution.
+/// How many consequences with an unusual line are kept: a program whose output varies has one in
+/// each execution.
 const PRINTED: usize = 8;
 /// If a program has this many different unusual lines, not counting numbers, its output depends on
 /// the order of threads anyway.

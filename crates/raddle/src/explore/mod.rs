@@ -117,7 +117,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
 fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let build_id = build_id(&recipe.program.path);
-    // Where older values can be read, the choice among them needs the operation as a step.
+    // If loads can read older values, the choice among them needs the operation as a step.
     if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
         recipe.quiet = rust_sites::of(&recipe.program.path);
     }

@@ -44,8 +44,8 @@ fn needs_long_wait(finding: &Finding) -> bool {
     finding.notes.iter().any(|n| n.starts_with(STANDS_STILL)) || waited > LONG
 }
 
-/// The seconds of the time-outs in a row of the interleaving, such as `gives up waiting for word 1
-/// after 10 s: time-out`.
+/// The seconds of the time-outs in a row of the interleaving, such as
+/// `gives up waiting for word 1 after 10 s: time-out`.
 fn timed_out(row: &Row) -> f64 {
     let after = row.text.strip_suffix(": time-out").and_then(|t| t.rsplit_once(" after "));
     let Some((number, unit)) = after.and_then(|(_, time)| time.split_once(' ')) else { return 0.0 };

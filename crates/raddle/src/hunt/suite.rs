@@ -1,5 +1,5 @@
-//! The tests of a test program, of a CMake or Meson build folder, or of a command such as `make
-//! check`. Each is hunted by itself.
+//! The tests of a test program, of a CMake or Meson build folder, or of a command such as
+//! `make check`. Each is hunted by itself.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

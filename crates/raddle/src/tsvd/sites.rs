@@ -241,9 +241,9 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let returns = found.iter().filter(|s| !s.tail).map(|s| s.return_address).collect();
     let mut sites = Vec::new();
     let mut times = HashMap::new();
-    // Called by anybody, including the library itself. Destructors do not count: compilers call
-    // them out of line, or pass their addresses to `atexit`, even if they have inlined everything
-    // else.
+    // Calls by any code count, including the library's own. Destructors do not count: compilers
+    // call them out of line, or pass their addresses to `atexit`, even if they have inlined
+    // everything else.
     let mut called = HashSet::new();
     let mut inside: HashMap<String, bool> = HashMap::new();
     for site in found {

@@ -1,8 +1,8 @@
 //! Options that keep gcc from expanding functions of the C library.
 //!
-//! gcc instruments first and expands `memset(p, 0, 24)` into stores later, so no probe sees them:
-//! `run` would miss them, and `explore` would call a search complete. clang calls its runtime for
-//! these.
+//! gcc instruments first and expands `memset(p, 0, 24)` into stores later, so no probe sees them.
+//! `run` would miss them, and `explore` would wrongly call a search complete. clang calls its
+//! runtime for these.
 //!
 //! - A function that writes is not a builtin: each call by its own name stays a call, and the
 //!   runtime interposes all of them.
@@ -11,8 +11,9 @@
 //!   own `__builtin_memcpy` is left alone: every macro for it breaks some program.
 //! - C without a prototype takes the function's type from the builtin. Without it, `strcpy` would
 //!   return an `int`. So [`without_prototypes`] asks gcc first, and such a name stays a builtin.
-//! - A function that only reads stays a builtin: gcc accepts `static const size_t n =
-//!   strlen("abc")` as C. Two options keep gcc from expanding comparisons with short strings.
+//! - A function that only reads stays a builtin: gcc accepts
+//!   `static const size_t n = strlen("abc")` as C. Two options keep gcc from expanding comparisons
+//!   with short strings.
 //! - `memcpy` and `memmove` of 1, 2, 4 and 8 bytes become assignments before gcc instruments, so
 //!   they have probes. `string.h` in the include folder keeps it so.
 //! - Copies and initialisations of structures have their own probes.

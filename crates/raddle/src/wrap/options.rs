@@ -1,8 +1,8 @@
 //! What raddle must know about single options of gcc and clang to parse a command line.
 //!
-//! The one thing that cannot be guessed is which options take the next word as their value: `-o
-//! main.c` names no source. The lists are the union of gcc's (`common.opt`, `c.opt`, the driver's
-//! own) and clang's (`Options.td`); a word that only one of them knows does no harm.
+//! The one thing that cannot be guessed is which options take the next word as their value:
+//! `-o main.c` names no source. The lists are the union of gcc's (`common.opt`, `c.opt`, the
+//! driver's own) and clang's (`Options.td`); a word that only one of them knows does no harm.
 
 /// Options whose value is always the next word.
 const SEPARATE: &[&str] = &[
