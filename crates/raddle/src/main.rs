@@ -84,7 +84,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Lsp(args) => lsp::run(&args),
         Command::Completions(args) => manuals::completions(&args),
         Command::Man(args) => manuals::man(&args),
-        // Handled above, before clap; this arm exists only to print their help.
+        // Handled above, before clap. Clap knows these commands only to print their help.
         Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
             anyhow::bail!("unexpected {:?}", args.words)
         }
