@@ -1,17 +1,17 @@
-//! Writes to bit-fields, told by the code behind their probe.
+//! Recognises writes to bit-fields by the code after their probe.
 //!
 //! A write to a bit-field reads the word, changes some bits and writes the word. gcc emits one
-//! probe for it, of a write, and the read comes behind the probe. Any other write has read what it
+//! probe for it, of a write, and the read follows the probe. Every other write has read what it
 //! needs before its probe.
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, OpAccess, Register, UsedMemory,
 };
 
-/// Instructions between the probe and the store, at most.
+/// The most instructions between the probe and the store.
 const MOST: usize = 24;
 
-/// How many bytes the word has, if the code behind a probe, at `address`, reads the word that it
+/// The size of the word in bytes, if the code after a probe, at `address`, reads the word that it
 /// writes.
 pub fn bit_field_write(code: &[u8], address: u64) -> Option<usize> {
     let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
@@ -57,7 +57,7 @@ fn is_same(a: &UsedMemory, b: &UsedMemory) -> bool {
     place(a) == place(b)
 }
 
-/// A local variable, as unoptimised code keeps all there is.
+/// Whether it is a local variable; unoptimised code keeps everything there.
 fn is_of_frame(memory: &UsedMemory) -> bool {
     matches!(memory.base(), Register::RBP | Register::RSP)
 }

@@ -1,4 +1,4 @@
-//! What raddle knows of ELF files, x86-64 code and DWARF.
+//! What raddle knows about ELF files, x86-64 code and DWARF.
 //!
 //! The crate knows nothing of raddle's processes. It takes a path, or bytes, and answers questions
 //! about one file. [`Module`] is the façade.
@@ -7,7 +7,7 @@
 //! |---|---|
 //! | what is this file, who instrumented it? | [`inspect()`], [`inspect_bytes`] |
 //! | which functions and lines are at this pc? | [`Symbolizer::frames`], [`Module::frames`] |
-//! | which variable is at this address? | [`Module::data_symbol`], [`Module::thread_local_symbol`] |
+//! | which variable is at an address? | [`Module::data_symbol`], [`Module::thread_local_symbol`] |
 //! | where are the functions? | [`Module::functions`] |
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |

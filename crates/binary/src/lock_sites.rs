@@ -16,12 +16,15 @@
 //!
 //! | function | operation | meaning |
 //! |---|---|---|
-//! | `Mutex::{lock, try_lock, lock_contended}` | compare-exchange, acquire | mutex acquired if it exchanged |
+//! | `Mutex::{lock, try_lock}` | compare-exchange, acquire | mutex acquired if it exchanged |
+//! | `Mutex::lock_contended` | compare-exchange, acquire | mutex acquired if it exchanged |
 //! | `Mutex::lock_contended` | exchange, acquire | mutex acquired if it returned 0 |
 //! | `Mutex::unlock` | exchange, release | mutex released |
-//! | `RwLock::{read, try_read, read_contended}` | compare-exchange, acquire | read lock acquired if it exchanged |
+//! | `RwLock::{read, try_read}` | compare-exchange, acquire | read lock acquired if it exchanged |
+//! | `RwLock::read_contended` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_unlock` | fetch-sub, release | read lock released |
-//! | `RwLock::{write, try_write, write_contended}` | compare-exchange, acquire | write lock acquired if it exchanged |
+//! | `RwLock::{write, try_write}` | compare-exchange, acquire | write lock acquired if exchanged |
+//! | `RwLock::write_contended` | compare-exchange, acquire | write lock acquired if exchanged |
 //! | `RwLock::write_unlock` | fetch-sub, release | write lock released |
 //! | `RwLock::downgrade` | fetch-add, release | write lock turned into a read lock |
 //!

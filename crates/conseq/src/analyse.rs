@@ -14,7 +14,7 @@ pub fn analyse(module: &Module, options: &Options) -> Analysis {
     analysed(module, options, |_, _, find| find())
 }
 
-/// The same, taking from the cache what has not changed since it was filled, and filling it.
+/// The same with a cache: reuses what has not changed since it was filled, and fills it.
 pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> Analysis {
     cache.begin(options);
     let mut present = None;
@@ -34,7 +34,7 @@ pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> An
     analysis
 }
 
-/// Goes over all functions; `each` gets the function's entry and the way to find its sites.
+/// Goes through all functions. `each` gets the function's entry and a closure that finds its sites.
 fn analysed(
     module: &Module,
     options: &Options,
@@ -57,7 +57,7 @@ fn analysed(
     analysis
 }
 
-/// The sites of one function with their reads; `None` if it is too large to look at.
+/// The sites of one function with their reads; `None` if it is too large to analyse.
 fn of_function(
     program: &Program,
     outline: &Outline,
@@ -68,7 +68,7 @@ fn of_function(
     let mut found = Vec::new();
     for candidate in finder.sites(&query) {
         let reads = reads::critical_reads(&query, &candidate, options);
-        // Most loops and accesses depend on nothing shared; all calls that report are sites.
+        // Most loops and accesses depend on nothing shared; all reporting calls are sites.
         if reads.is_empty() && matches!(candidate.kind, SiteKind::Loop | SiteKind::Memory) {
             continue;
         }
@@ -114,7 +114,7 @@ fn number(analysis: &mut Analysis) {
 }
 
 /// In a program with probes, only code with probes can be traced; the rest is the runtime and
-/// libraries. Functions with nothing to find are not looked at twice.
+/// libraries. Functions with nothing to find are skipped early.
 fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
     if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_") || is_rust_std(name)) {
         return false;
@@ -124,7 +124,7 @@ fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
     }
     let calls = program.calls(outline);
     let probed = !program.is_instrumented() || calls.iter().any(|call| call.callee.probe().is_some());
-    // Cold parts hold most calls that report, and are not scanned here.
+    // Cold parts contain most reporting calls, and are not scanned here.
     probed && (finder.looks_at_everything() || !calls.is_empty())
 }
 
@@ -141,10 +141,11 @@ fn notes(program: &Program) -> Vec<Note> {
     notes
 }
 
-/// Code of Rust's standard library itself, which is instrumented too. What it instantiates for the
-/// program's own types has a name that begins with them, or with `core` and `alloc`, and stays.
+/// Whether it is code of Rust's standard library itself, which is instrumented too. Instances for
+/// the program's own types have names that begin with these types, or with `core` and `alloc`, and
+/// are kept.
 fn is_rust_std(name: &str) -> bool {
-    // Both of Rust's manglings: the older one is C++'s, with a hash at the end.
+    // Both of Rust's manglings: the older one is C++'s with a hash at the end.
     if !(name.starts_with("_R") || (name.starts_with("_ZN") && name.contains("17h"))) {
         return false;
     }
@@ -164,14 +165,14 @@ fn is_rust_std(name: &str) -> bool {
     ];
     let path = demangle(name);
     let own = path.trim_start_matches('<');
-    // What std instantiates for the program has the program's code inlined: a thread's closure is
-    // in std's function that runs it.
+    // Instances for the program have the program's code inlined: a thread's closure is in std's
+    // function that runs it.
     let serves_others = path.contains("__rust_begin_short_backtrace") || names_others(&path);
     !serves_others && CRATES.iter().any(|first| own.starts_with(first))
 }
 
-/// Whether the name of a function names something outside of Rust's own crates: a type or function
-/// that it was made for.
+/// Whether the name of a function mentions something outside Rust's own crates: a type or function
+/// for which it was instantiated.
 fn names_others(path: &str) -> bool {
     const RUST: [&str; 9] = [
         "std",

@@ -1,4 +1,4 @@
-//! What the static half finds in one module: error sites and the reads that can affect them.
+//! What the static half finds in one module: error sites, and the reads that can affect them.
 //!
 //! Addresses are virtual, in the numbering of the ELF file: a pc at run time less the load bias
 //! of its module. They are stable for one build id, so an [`Analysis`] can be kept and used for
@@ -28,7 +28,8 @@ pub struct Site {
     /// The instruction: the call that reports, the jump that decides whether a loop goes on,
     /// the access through the pointer, the read of the variable.
     pub address: u64,
-    /// Where the instruction lies; of inlined code, the function that it was inlined into.
+    /// The function that contains the instruction. For inlined code, the function it was inlined
+    /// into.
     pub function: FunctionName,
     /// The function called, for sites that are calls: demangled.
     pub callee: Option<String>,
@@ -58,7 +59,7 @@ pub enum SiteKind {
     Output,
     /// The jump that repeats a loop, which might never leave it.
     Loop,
-    /// The first use of a pointer, or where its block is given back.
+    /// The first use of a pointer, or where its block is freed.
     Memory,
     /// A read whose value obeyed an invariant in all training runs ([`crate::invariants`]).
     Invariant,
@@ -81,7 +82,7 @@ impl SiteKind {
         }
     }
 
-    /// The kind that [`SiteKind::name`] gives this word. None: it is the word of no kind.
+    /// The kind with this [`SiteKind::name`]. `None`: there is none.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -106,8 +107,7 @@ pub struct CriticalRead {
     pub atomic: bool,
     /// The variable, when the address is fixed: virtual address.
     pub variable: Option<u64>,
-    /// A local of the function, which other threads may have a pointer to: whether they do, a run
-    /// has to show.
+    /// A local of the function. Only a run can show whether other threads have a pointer to it.
     pub local: bool,
     /// How the value matters, at this distance.
     pub relation: Relation,
@@ -118,7 +118,7 @@ pub struct CriticalRead {
 
 impl CriticalRead {
     /// Whether these values of the reads lead towards the site by one of the branches that test
-    /// them; `None` if that is not known. A read is named by its `address`.
+    /// them; `None` if that is unknown. A read is identified by its `address`.
     pub fn leads(&self, read: &dyn Fn(u64) -> Option<u64>) -> Option<bool> {
         let Relation::Tested(first) = &self.relation else { return None };
         let mut all_known = true;
@@ -151,7 +151,7 @@ pub enum Relation {
     },
     /// The site is this read.
     Itself,
-    /// It matters, and how is not known.
+    /// It matters, but it is unknown how.
     Unknown,
 }
 
@@ -167,14 +167,14 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Whether these values lead towards the site; `None` if one of those needed is not known.
-    /// A read is named by its `CriticalRead::address`.
+    /// Whether these values lead towards the site; `None` if a needed value is unknown. A read is
+    /// identified by its `CriticalRead::address`.
     pub fn leads(&self, read: &dyn Fn(u64) -> Option<u64>) -> Option<bool> {
         Some((self.test.evaluate(read)? != 0) == self.leads_when)
     }
 }
 
-/// Something that limits what can be said of a module.
+/// Something that limits what is known about a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Note {
     /// No `__tsan_*` call: sites and slices are known, and no run can be traced.

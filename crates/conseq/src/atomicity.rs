@@ -13,22 +13,22 @@
 
 use crate::history::{History, Point};
 
-/// Two accesses, and one in between: `R` reads, `W` writes.
+/// Two accesses and one in between: `R` reads, `W` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pattern {
-    /// Two reads that should have the same view.
+    /// Two reads that should see the same value.
     ReadWriteRead,
-    /// A write whose own thread reads something else.
+    /// A write after which its own thread reads another value.
     WriteWriteRead,
-    /// A read on which the write is based is out of date.
+    /// The read on which a write is based is out of date.
     ReadWriteWrite,
-    /// A value that was not meant to be seen.
+    /// An intermediate value becomes visible.
     WriteReadWrite,
 }
 
 impl Pattern {
-    /// By whether the first, the one in between and the second write. None: there is a serial
-    /// order.
+    /// The pattern by which accesses write: the first, the one in between and the second. `None`: a
+    /// serial order exists.
     fn of(first: bool, between: bool, second: bool) -> Option<Pattern> {
         match (first, between, second) {
             (false, true, false) => Some(Pattern::ReadWriteRead),
@@ -39,7 +39,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the first, the one in between and the second write.
+    /// Which accesses write: the first, the one in between and the second.
     pub fn ops(self) -> (bool, bool, bool) {
         match self {
             Pattern::ReadWriteRead => (false, true, false),
@@ -60,8 +60,8 @@ impl Pattern {
     }
 }
 
-/// Three accesses to the same memory that nothing keeps from happening in an order which no serial
-/// run has. The trace did not show that order.
+/// Three accesses to the same memory that could happen in an order which no serial run has. The
+/// trace did not show that order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AtomicityViolation {
     /// The earlier of the two accesses that belong together.
@@ -74,7 +74,7 @@ pub struct AtomicityViolation {
     pub pattern: Pattern,
 }
 
-/// All that the trace shows, each three places once.
+/// All violations that the trace shows, each triple of places once.
 pub fn find(history: &History) -> Vec<AtomicityViolation> {
     let mut met = rustc_hash::FxHashSet::default();
     let mut found = Vec::new();

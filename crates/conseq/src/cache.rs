@@ -1,4 +1,4 @@
-//! What is kept of an analysis between builds, function by function.
+//! What is kept of an analysis between builds, per function.
 //!
 //! A function's fingerprint, which does not depend on addresses, is the key to its sites. An entry
 //! also has the fingerprints of the callees and callers that the analysis looked at, and is used
@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::{Condition, CriticalRead, FunctionName, Relation, Site};
 use crate::options::Options;
 
-/// Changes with what is kept, and with what the analysis finds.
+/// Changes whenever the stored data or the results of the analysis change.
 const VERSION: u32 = 6;
 
 /// Sites with their reads.
 pub(crate) type SitesWithReads = Vec<(Site, Vec<CriticalRead>)>;
 
-/// Results of one program, to be serialised by those who keep it.
+/// The results for one program. The caller serialises and stores them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cache {
     version: u32,
@@ -28,43 +28,43 @@ pub struct Cache {
     entries: HashMap<Fingerprint, Entry>,
     /// How many functions the last analysis took from here.
     pub reused: u32,
-    /// How many it had to look at.
+    /// How many it had to analyse.
     pub looked_at: u32,
 }
 
-/// What is known of one function.
+/// What is known about one function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Entry {
-    /// The functions that were looked at; the first is this one.
+    /// The functions that were examined; the first is this one.
     functions: Vec<Dependence>,
-    /// Functions whose callers were looked at, with the calls: by place in `functions` and
+    /// Functions whose callers were examined, with the calls: by index in `functions` and
     /// instruction.
     callers: Vec<(u32, Vec<(u32, u32)>)>,
-    /// With addresses numbered by their place in `addresses`.
+    /// Addresses are replaced by their index in `addresses`.
     found: SitesWithReads,
     addresses: Vec<StableAddress>,
 }
 
-/// A function that was looked at.
+/// A function that was examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Dependence {
     fingerprint: Fingerprint,
-    /// The call by which it is reached from one before it in the list; `None` for callers, which
-    /// must be the only ones of their kind in the program.
+    /// The call that reaches it from an earlier one in the list; `None` for callers, which must be
+    /// unique in the program.
     call: Option<(u32, u32)>,
 }
 
-/// An address, apart from where things lie.
+/// An address that does not depend on where code and data are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum StableAddress {
     /// An instruction of a function, or what follows it.
     Code { function: u32, index: u32, after: bool },
-    /// So far from what an instruction of a function refers to.
+    /// This far from what an instruction of a function refers to.
     Data { function: u32, index: u32, distance: u64 },
 }
 
 impl Cache {
-    /// Makes ready for an analysis: what other options or versions found is forgotten.
+    /// Prepares for an analysis: forgets the results of other options or versions.
     pub(crate) fn begin(&mut self, options: &Options) {
         if self.version != VERSION || self.options.as_ref() != Some(options) {
             *self = Self { version: VERSION, options: Some(options.clone()), ..Self::default() };
@@ -77,7 +77,7 @@ impl Cache {
         self.entries.retain(|fingerprint, _| program.entries.contains_key(fingerprint));
     }
 
-    /// What is known of the function at `entry`, at the addresses of this program.
+    /// What is known about the function at `entry`, at the addresses of this program.
     pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
         let kept = self.entries.get(&program.fingerprint(entry)?)?;
         let restored = kept.restored(program, present, entry)?;
@@ -85,7 +85,7 @@ impl Cache {
         Some(restored)
     }
 
-    /// Keeps what was found in the function at `entry` by looking at `looked`.
+    /// Stores what was found in the function at `entry` by examining `looked`.
     pub(crate) fn put(&mut self, program: &Program, entry: u64, looked: &[Looked], found: &SitesWithReads) {
         self.looked_at += 1;
         let kept = Entry::of(program, entry, looked, found);
@@ -95,7 +95,7 @@ impl Cache {
     }
 }
 
-/// Where the functions of a program are, by fingerprint; `None` for those that are there twice.
+/// Where the functions of a program are, by fingerprint; `None` for those that occur twice.
 pub(crate) struct Present {
     entries: HashMap<Fingerprint, Option<u64>>,
 }
@@ -149,7 +149,7 @@ impl Entry {
         (!lost).then_some(Self { functions, callers, found, addresses })
     }
 
-    /// Where the functions that were looked at are now, if they are as they were.
+    /// Where the examined functions are now, if they are unchanged.
     fn present(&self, program: &Program, present: &Present, entry: u64) -> Option<Vec<u64>> {
         let mut list = vec![entry];
         for dependence in &self.functions[1..] {
@@ -186,14 +186,13 @@ impl Entry {
     }
 }
 
-/// The functions that were looked at, each after the one by whose call it is reached, if there is
-/// one.
+/// The examined functions, each after the one whose call reaches it, if there is one.
 fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option<(u32, u32)>)> {
     let functions = looked.iter().filter_map(|looked| match looked {
         Looked::Function(function) => Some(*function),
         Looked::Callers(_) => None,
     });
-    // A function that cannot be looked at is nothing to depend on.
+    // A function that cannot be examined is no dependence.
     let mut left: BTreeSet<u64> = functions.filter(|entry| program.function(*entry).is_some()).collect();
     left.remove(&entry);
     let mut list = vec![(entry, None)];
@@ -215,11 +214,11 @@ fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option
     }
 }
 
-/// The calls of a function, by the callers' places in the list; `None` if one is not in it.
+/// The calls of a function, by the callers' indexes in the list; `None` if a caller is not in it.
 fn calls(program: &Program, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>> {
     let mut calls = Vec::new();
     for (caller, call) in program.callers(callee) {
-        // A caller that cannot be looked at, or whose call control does not get to, adds nothing.
+        // A caller that cannot be examined, or whose call is unreachable, adds nothing.
         let Some(function) = program.function(*caller) else { continue };
         let Some(index) = function.index_of(*call) else { continue };
         calls.push((list.iter().position(|entry| entry == caller)? as u32, index));
@@ -239,7 +238,7 @@ fn code_address(program: &Program, list: &[u64], address: u64) -> Option<StableA
     })
 }
 
-/// What the listed functions refer to, sorted by address: address, place in the list, instruction.
+/// What the listed functions refer to, sorted by address: address, index in the list, instruction.
 fn references(program: &Program, list: &[u64]) -> Vec<(u64, u32, u32)> {
     let mut all = Vec::new();
     for (entry, number) in list.iter().zip(0..) {

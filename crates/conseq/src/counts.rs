@@ -20,20 +20,20 @@ use rustc_hash::FxHashMap;
 
 use crate::event::{TraceEvent, What};
 
-/// What an event means to a count, which has a number.
+/// What an event means for a reference count, given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     LetsGo(u32),
     Last(u32),
 }
 
-/// The events that let go of a count, or are the last to do so, by their place in the trace.
+/// The events that decrement a count, or are the last to do so, by their index in the trace.
 #[derive(Default)]
 pub(crate) struct Counts {
     turns: FxHashMap<u32, Turn>,
 }
 
-/// What may be a count: memory that was lowered in an atomic step.
+/// A candidate for a count: memory that an atomic update decremented.
 #[derive(Default)]
 struct Lowered {
     let_go: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Which critical sections an access lies in.
+//! The critical sections that contain an access.
 //!
 //! A section is one holding of a lock: two accesses of one thread may both hold a lock although
 //! another thread had it in between. Sets of sections are numbered, because a trace has few
@@ -11,16 +11,16 @@ use crate::event::{TraceEvent, What};
 /// One holding of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Section {
-    /// Its address.
+    /// The address of the lock.
     pub lock: u64,
-    /// Counts how often any lock was taken, so each holding has a number of its own.
+    /// Counts all acquisitions of locks, so each holding has its own number.
     pub number: u32,
-    /// Held for reading: others may be, too.
+    /// Held for reading: other threads may hold it for reading, too.
     pub shared: bool,
 }
 
 impl Section {
-    /// Whether no thread can be in the one while another is in the other: they are sections of one
+    /// Whether two threads cannot be in these sections at the same time: they are sections of one
     /// lock, and not both for reading.
     pub fn excludes(&self, other: &Section) -> bool {
         self.lock == other.lock && !(self.shared && other.shared)
@@ -30,11 +30,11 @@ impl Section {
 /// A set of sections, by number; 0 is the empty one.
 pub type Sections = u32;
 
-/// The critical sections that each thread is in, as the trace goes by.
+/// The critical sections of each thread while the trace is read.
 #[derive(Default)]
 pub struct Held {
     by_thread: FxHashMap<u16, Vec<Section>>,
-    /// Locks held more than once by a thread, and how often beyond the first.
+    /// Locks that a thread holds more than once, and how often beyond the first.
     again: FxHashMap<(u16, u64), u32>,
     current: FxHashMap<u16, Sections>,
     sets: Vec<Vec<Section>>,
@@ -44,7 +44,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// `semaphores` are those that are locks.
+    /// `semaphores`: those that are locks.
     pub fn new(events: &[TraceEvent], semaphores: FxHashSet<u64>) -> Held {
         Held { successes: successes(events), semaphores, sets: vec![Vec::new()], ..Held::default() }
     }
@@ -70,7 +70,7 @@ impl Held {
         self.sets.get(set as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The sections that two accesses of one thread have in common.
+    /// The common sections of two accesses of one thread.
     pub fn common(&self, a: Sections, b: Sections) -> impl Iterator<Item = Section> + '_ {
         let b = self.sections(b);
         self.sections(a).iter().filter(move |s| b.contains(s)).copied()
@@ -113,7 +113,7 @@ impl Held {
     }
 }
 
-/// The attempts that succeeded: the thread's next operation on the lock gives it back.
+/// The attempts that succeeded: the thread's next operation on the lock releases it.
 fn successes(events: &[TraceEvent]) -> FxHashSet<usize> {
     let mut gives_next: FxHashMap<(u16, u64), bool> = FxHashMap::default();
     let mut found = FxHashSet::default();

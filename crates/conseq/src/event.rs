@@ -3,14 +3,14 @@
 /// A thread, numbered from 0 in the order of creation.
 pub type ThreadId = u16;
 
-/// One event. A trace is a sequence of these, in the order in which they happened: one thread ran
+/// One event. A trace is a sequence of events in the order in which they happened: one thread ran
 /// at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
-    /// Who did it.
+    /// The thread.
     pub thread: ThreadId,
-    /// Where in the program: a number that is the same in every run. The driver knows the program
-    /// counter.
+    /// The place in the program: a number that is the same in every run. The driver knows the
+    /// program counter.
     pub site: u32,
     /// What was done.
     pub what: What,
@@ -25,7 +25,7 @@ pub enum What {
     Write {
         /// What is there afterwards.
         cell: Cell,
-        /// What was there before. None: the runtime did not look.
+        /// The value before. `None`: the runtime did not look.
         before: Option<u64>,
         /// Whether the same instruction read it, as an exchange does.
         reads: bool,
@@ -34,42 +34,43 @@ pub enum What {
     Acquire {
         /// Which.
         lock: u64,
-        /// Whether it was taken for reading, so that others may have it, too.
+        /// Whether it was acquired for reading, so that other threads may have it, too.
         shared: bool,
     },
-    /// An attempt, which succeeded if the thread's next operation on the lock gives it back.
+    /// An attempt to acquire a lock. It succeeded if the thread's next operation on the lock
+    /// releases it.
     Try {
         /// Which.
         lock: u64,
     },
-    /// A lock given back, however it was taken.
+    /// A lock released, however it was acquired.
     Release {
         /// Which.
         lock: u64,
     },
-    /// A thread created. What comes before precedes all that the child does.
+    /// A thread created. Earlier events precede everything that the child does.
     Fork {
         /// The new thread.
         child: ThreadId,
     },
-    /// A thread joined. All that the child did precedes what comes after.
+    /// A thread joined. Everything that the child did precedes later events.
     Join {
         /// The thread that has ended.
         child: ThreadId,
     },
-    /// A thread comes to a barrier.
+    /// A thread arrives at a barrier.
     Arrive {
         /// Which.
         barrier: u64,
-        /// How many threads the barrier waits for, this one among them.
+        /// How many threads the barrier waits for, including this one.
         count: u32,
     },
-    /// One that waited there goes on.
+    /// A thread that waited at a barrier continues.
     Leave {
         /// Which.
         barrier: u64,
     },
-    /// Something is announced to whoever [receives](What::Receive) it: a signal, a message.
+    /// Something is announced to the thread that [receives](What::Receive) it: a signal, a message.
     Send {
         /// The condition variable, the pipe, or whatever carries it.
         channel: u64,
@@ -84,20 +85,19 @@ pub enum What {
         /// Which.
         semaphore: u64,
     },
-    /// A semaphore counts down: the thread has got what a [`What::Post`] gave.
+    /// A semaphore counts down: the thread has received a [`What::Post`].
     Wait {
         /// Which.
         semaphore: u64,
     },
-    /// A block is handed out by the allocator. Not in every trace: who does not tell of it tells of
-    /// no allocation.
+    /// The allocator hands out a block. Some traces have no allocations at all.
     Allocate {
         /// The first address of the block.
         from: u64,
         /// The first address after it.
         to: u64,
     },
-    /// A block is given back; what is there afterwards is something else.
+    /// A block is freed; what is there afterwards is another object.
     Free {
         /// The first address of the block.
         from: u64,
@@ -106,7 +106,7 @@ pub enum What {
     },
 }
 
-/// Bytes of memory and what they hold.
+/// Bytes of memory and their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cell {
     /// The first byte.

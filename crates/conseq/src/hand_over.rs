@@ -6,29 +6,29 @@
 //! consumer cannot free what it does not know: it knows the address only from what the producer
 //! wrote, and the producer wrote it after its accesses.
 //!
-//! The question is for an access and the free of its block: *could the thread that frees know the
-//! address though the access has not been made?* If not, the access comes first in every run that
-//! goes as this one did. A thread could know the address early if
+//! The question about an access and the free of its block is: *could the freeing thread know the
+//! address before the access was made?* If not, the access comes first in every run that goes like
+//! this one. A thread could know the address early if
 //!
 //! 1. it allocated the block, and does not make the access itself;
-//! 2. it *read* the address, or one inside the block, from memory into which a thread that could
-//!    know it early has written such an address; or the thread of the access has, before the
+//! 2. it *read* the address, or one inside the block, from memory to which a thread that could know
+//!    it early has written such an address, or to which the accessing thread has, before the
 //!    access;
-//! 3. it was created after the block was allocated by a thread that could know it early, or by the
-//!    thread of the access before the access: addresses are handed over as arguments, too;
+//! 3. it was created after the allocation by a thread that could know it early, or by the accessing
+//!    thread before the access: addresses are passed as arguments, too;
 //! 4. it joined a thread that could know it early, which may have returned the address;
 //! 5. it read the address where no write of the trace has put it, or received a message: a pipe, or
-//!    work of OpenMP. What carried the address there is not known.
+//!    work of OpenMP. What carried the address there is unknown.
 //!
-//! An address inside the block that the block itself holds, as a `std::string` does, tells nobody: to
-//! read it one has to know the block.
+//! If the block itself holds an address inside it, as a `std::string` does, that reveals nothing: a
+//! thread must know the block to read it.
 //!
-//! The free is ordered after the access only if the thread that frees has read the address, too:
-//! one that has not got it from elsewhere. A block whose allocation is not part of the trace is
-//! handed over by nobody.
+//! The free is ordered after the access only if the freeing thread has also read the address.
+//! Otherwise it got the address in another way. If the trace does not contain the allocation of a
+//! block, nothing is known about its hand-over.
 //!
-//! What this does not see: an address that is kept in another form (a difference, two halves).
-//! Then, as a rule, the thread that frees reads no address, and nothing is said.
+//! This does not see an address that is stored in another form (a difference, two halves). Then the
+//! freeing thread usually reads no address, and no order is claimed.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::{Cell, ThreadId, TraceEvent, What};
 
-/// Of a block that is mentioned more often than this nothing is said.
+/// Nothing is claimed about a block that is mentioned more often than this.
 const MENTIONS: usize = 4096;
 
 /// An address inside a block, read or written.
@@ -44,7 +44,7 @@ const MENTIONS: usize = 4096;
 struct Mention {
     index: u32,
     thread: ThreadId,
-    /// Where the address was kept.
+    /// Where the address was stored.
     cell: u64,
     how: How,
 }
@@ -52,9 +52,9 @@ struct Mention {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
     Written,
-    /// The last write of the trace there had put it there.
+    /// The last write of the trace to that place stored it.
     Read,
-    /// Nothing in the trace had put it there.
+    /// No write in the trace stored it.
     Found,
 }
 
@@ -65,7 +65,7 @@ struct Block {
     mentions: Vec<Mention>,
 }
 
-/// Something that a thread may get an address by, besides memory.
+/// How a thread may get an address other than through memory.
 #[derive(Clone, Copy, Debug)]
 enum Contact {
     Fork { parent: ThreadId, child: ThreadId },
@@ -73,12 +73,12 @@ enum Contact {
     Message { to: ThreadId },
 }
 
-/// The blocks of a trace that were allocated and freed in it.
+/// The blocks that were allocated and freed within the trace.
 #[derive(Default)]
 pub(crate) struct HandOvers {
-    /// By the place of the free in the trace.
+    /// By the index of the free in the trace.
     blocks: FxHashMap<u32, Block>,
-    /// With their places in the trace, in that order.
+    /// With their indexes in the trace, in order.
     contacts: Vec<(u32, Contact)>,
 }
 
@@ -86,7 +86,7 @@ impl HandOvers {
     pub(crate) fn of(events: &[TraceEvent]) -> HandOvers {
         let mut found = HandOvers::default();
         let mut live: BTreeMap<u64, Block> = BTreeMap::new();
-        // What the trace has put where, of the addresses of blocks.
+        // Which addresses of blocks the trace has stored where.
         let mut kept: FxHashMap<u64, u64> = FxHashMap::default();
         for (i, e) in events.iter().enumerate() {
             let (index, thread) = (i as u32, e.thread);
@@ -122,7 +122,7 @@ impl HandOvers {
     }
 
     /// Whether the access of `thread` at `access` precedes the free at `free`, by `by`, in every
-    /// run that goes as this one did: whoever frees the block got its address afterwards.
+    /// run that goes like this one: the freeing thread got the address afterwards.
     pub(crate) fn orders(&self, (thread, access): (ThreadId, u32), (by, free): (ThreadId, u32)) -> bool {
         let Some(block) = self.blocks.get(&free) else { return false };
         let has_read = || block.mentions.iter().any(|m| m.thread == by && m.how == How::Read);
@@ -132,7 +132,7 @@ impl HandOvers {
         !self.early(block, thread, access, free).contains(&by)
     }
 
-    /// The threads that could know the address of the block though the access has not been made.
+    /// The threads that could know the address of the block before the access was made.
     fn early(&self, block: &Block, thread: ThreadId, access: u32, free: u32) -> FxHashSet<ThreadId> {
         let mut early: FxHashSet<ThreadId> = FxHashSet::default();
         if block.by != thread {
@@ -149,7 +149,7 @@ impl HandOvers {
                     Contact::Fork { parent, child } if told(&early, parent, *index) => {
                         early.insert(child);
                     }
-                    // What the thread of the access has done is over when it is joined.
+                    // When the accessing thread is joined, its access is over.
                     Contact::Join { by, child } if child != thread && early.contains(&child) => {
                         early.insert(by);
                     }
@@ -179,7 +179,7 @@ impl HandOvers {
     }
 }
 
-/// The block into which the value of `cell` points, or to its end.
+/// The block that the value of `cell` points into, or to whose end.
 fn mentioned<'a>(live: &'a mut BTreeMap<u64, Block>, cell: &Cell) -> Option<&'a mut Block> {
     if cell.size != 8 {
         return None;
@@ -202,8 +202,8 @@ fn read(
     }
 }
 
-/// Whether what is received is the signal of a condition variable, which says nothing else: the
-/// thread has its mutex again at once.
+/// Whether the received message is the signal of a condition variable, which carries nothing: the
+/// thread acquires its mutex at once.
 fn is_signal(events: &[TraceEvent], at: usize) -> bool {
     let (e, next) = (&events[at], events.get(at + 1));
     next.is_some_and(|n| n.thread == e.thread && n.site == e.site && matches!(n.what, What::Acquire { .. }))
@@ -249,7 +249,7 @@ mod tests {
         event(thread, What::Fork { child })
     }
 
-    /// Whether the first access of the block is ordered before the free, which is the last event.
+    /// Whether the first access to the block is ordered before the free, which is the last event.
     fn orders(events: &[TraceEvent]) -> bool {
         let is_access = |e: &&TraceEvent| matches!(e.what, What::Read(c) if c.address == BLOCK + 8);
         let i = events.iter().position(|e| is_access(&e)).unwrap_or_else(|| panic!("no access"));
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn who_takes_a_block_frees_it_after_who_put_it_there() {
         assert!(orders(&[fork(0, 1), allocate(0), access(0), put(0, QUEUE), take(1, QUEUE), free(1)]));
-        // An access after the block was given away.
+        // An access after the block was handed over.
         assert!(!orders(&[fork(0, 1), allocate(0), put(0, QUEUE), access(0), take(1, QUEUE), free(1)]));
-        // One who frees without having looked.
+        // A thread that frees without having read the address.
         assert!(!orders(&[fork(0, 1), allocate(0), access(0), put(0, QUEUE), free(1)]));
-        // One who frees what it has allocated itself.
+        // A thread that frees what it allocated itself.
         assert!(!orders(&[fork(0, 1), allocate(1), access(0), put(0, QUEUE), take(1, QUEUE), free(1)]));
     }
 
@@ -295,9 +295,9 @@ mod tests {
         let begin =
             [fork(0, 1), fork(0, 2), allocate(0), put(0, QUEUE), take(1, QUEUE), access(1), put(1, OTHER)];
         assert!(orders(&[&begin[..], &[take(2, OTHER), free(2)]].concat()));
-        // The last may have taken it from the first.
+        // The last thread may have taken it from the first.
         assert!(!orders(&[&begin[..], &[take(2, QUEUE), take(2, OTHER), free(2)]].concat()));
-        // The first access, with the hands behind it.
+        // The first access, with the hand-overs after it.
         let chain =
             [fork(0, 1), fork(0, 2), allocate(0), access(0), put(0, QUEUE), take(1, QUEUE), put(1, OTHER)];
         assert!(orders(&[&chain[..], &[take(2, OTHER), free(2)]].concat()));
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn what_comes_another_way_is_not_known() {
-        // Nothing in the trace has put the address there.
+        // No write in the trace stored the address there.
         let found =
             [fork(0, 1), allocate(0), access(0), put(0, QUEUE), take(1, OTHER), take(1, QUEUE), free(1)];
         assert!(!orders(&found));
@@ -314,7 +314,7 @@ mod tests {
         let begin = [fork(0, 1), allocate(0), access(0), put(0, QUEUE), event(1, receive)];
         assert!(!orders(&[&begin[..], &[take(1, QUEUE), free(1)]].concat()));
         assert!(orders(&[&begin[..], &[event(1, lock), take(1, QUEUE), free(1)]].concat()));
-        // One who was told by the first, and is joined.
+        // A thread that the first one told, and that is joined.
         let told =
             [fork(0, 1), fork(0, 2), allocate(0), put(0, OTHER), take(2, OTHER), access(0), put(0, QUEUE)];
         let join = event(1, What::Join { child: 2 });

@@ -1,10 +1,10 @@
-//! The accesses to each piece of shared memory in a traced run, as far as they are needed to ask
-//! what a read could have read instead.
+//! The accesses to each piece of shared memory in a traced run, as far as they are needed to find
+//! out what a read could have read instead.
 //!
 //! A trace may have millions of accesses, and thousands to one variable, most of them alike. Each
 //! granule of 8 bytes keeps a few: for each place in the program the first ones, those with another
-//! value, and the last. So the memory and time of the analyses are linear in the trace, with a
-//! small constant. What is lost are further pairs of the same two places, which a report would not
+//! value, and the last. So the analyses need memory and time linear in the trace, with a small
+//! constant. Only further pairs of the same two places are lost, which a report would not
 //! distinguish.
 
 use rustc_hash::FxHashMap;
@@ -27,7 +27,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Who made the access.
+    /// The thread that made the access.
     pub fn thread(&self) -> u16 {
         self.stamp.thread
     }
@@ -37,7 +37,7 @@ impl Point {
         self.stamp.index
     }
 
-    /// What this left in the bytes of `cell`, if it covers them all.
+    /// The value that this write left in the bytes of `cell`, if it covers them all.
     pub(crate) fn value_for(&self, cell: &Cell) -> Option<u64> {
         let (own, wanted) = (self.cell, cell);
         let covers = own.address <= wanted.address
@@ -59,27 +59,27 @@ fn mask(size: u8) -> u64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
     pub point: Point,
-    /// The locks under which the same thread wrote here again before it gave them back: nobody who
-    /// needs one of them ever sees this value.
+    /// The locks under which the same thread wrote here again before it released them: no thread
+    /// that needs one of them ever sees this value.
     pub hidden_under: Vec<u64>,
 }
 
-/// A read that is kept, with what it needs to be judged.
+/// A read that is kept, with what is needed to judge it.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The read itself, with the value that it got.
     pub point: Point,
-    /// The write whose value it got. None: what was there at the beginning.
+    /// The write whose value it got. `None`: the initial value.
     pub from: Option<Point>,
-    /// The thread's own last write to the granule before it. None: it had made none.
+    /// The thread's own last write to the granule before it. `None`: there was none.
     pub own: Option<Point>,
-    /// Whether the same instruction wrote, too.
+    /// Whether the same instruction also wrote.
     pub updates: bool,
-    /// The thread's next write here, if it has made one.
+    /// The thread's next write here, if there is one.
     pub next_own: Option<Point>,
 }
 
-/// Two accesses of a thread, with none of its own in between.
+/// Two accesses of a thread with none of its own in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub first: Point,
@@ -88,25 +88,25 @@ pub(crate) struct Pair {
     pub second_writes: bool,
 }
 
-/// What is known of a granule.
+/// What is known about a granule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Granule {
     pub address: u64,
-    /// The value at the beginning, as a read of these bytes would have got it.
+    /// The initial value, as a read of these bytes would have returned it.
     pub initial: Vec<Cell>,
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
-    /// Accesses of one thread that follow each other, each two places once a thread.
+    /// Consecutive accesses of one thread, each pair of places once per thread.
     pub pairs: Vec<Pair>,
-    /// Where it was given back, if it was.
+    /// Where it was freed, if it was.
     pub freed: Option<Point>,
-    /// The last access of each place and thread; locks and semaphores here that were taken or given
-    /// are accessed, too.
+    /// The last access of each place and thread. Acquiring or releasing a lock or semaphore here
+    /// counts as an access, too.
     pub used: Vec<Point>,
     /// Each thread's last access, and whether it wrote.
     latest: Vec<(Point, bool)>,
     last: Option<Point>,
-    /// Each thread's last write, and where it is kept.
+    /// Each thread's last write, and its index in `writes`.
     own: Vec<(Point, Option<usize>)>,
     threads: Vec<u16>,
 }
@@ -124,7 +124,7 @@ impl Granule {
         }
     }
 
-    /// An access of a thread, and with its last one a pair.
+    /// Takes in an access of a thread, which forms a pair with its last one.
     fn follow(&mut self, point: Point, writes: bool) {
         self.touch(point);
         let Some(i) = self.latest.iter().position(|(p, _)| p.thread() == point.thread()) else {
@@ -139,7 +139,7 @@ impl Granule {
         }
     }
 
-    /// The value at the beginning in the bytes of `cell`.
+    /// The initial value in the bytes of `cell`.
     pub fn initial_for(&self, cell: &Cell) -> Option<u64> {
         self.initial.iter().find_map(|c| {
             let offset = cell.address.checked_sub(c.address)?;
@@ -149,11 +149,11 @@ impl Granule {
     }
 }
 
-/// Of accesses at one place with one value, so many.
+/// How many accesses are kept per place and value.
 const ALIKE: usize = 2;
-/// Of accesses at one place.
+/// How many accesses are kept per place.
 const OF_A_PLACE: usize = 6;
-/// Pairs of a granule.
+/// How many pairs are kept per granule.
 const PAIRS: usize = 64;
 
 /// All granules, with the order and the locks of the run.
@@ -168,11 +168,11 @@ pub struct History {
     pub events: usize,
     live: FxHashMap<u64, usize>,
     spinning: FxHashMap<u16, Spin>,
-    /// Where in the trace a thread read at a place, and what: in that order.
+    /// Where in the trace a thread read at a place, and which value, in trace order.
     read_at: FxHashMap<(u32, u16), Vec<(u32, u64)>>,
 }
 
-/// The last read of a thread, and whether it was the same as the one before.
+/// The last read of a thread, to recognise repeated reads.
 struct Spin {
     site: u32,
     address: u64,
@@ -180,13 +180,13 @@ struct Spin {
 }
 
 impl History {
-    /// Reads a trace. `waits` says of a place whether it is the read of a loop that does nothing
-    /// but wait.
+    /// Reads a trace. `waits` returns whether a place is the read of a loop that does nothing but
+    /// wait.
     pub fn of(events: &[TraceEvent], waits: &dyn Fn(u32) -> bool) -> History {
         History::until(events, waits, &|| false)
     }
 
-    /// Reads a trace until `is_over`, which is asked now and then. [`History::events`] says how
+    /// Reads a trace until `is_over`, which is called now and then. [`History::events`] says how
     /// much was read.
     pub fn until(events: &[TraceEvent], waits: &dyn Fn(u32) -> bool, is_over: &dyn Fn() -> bool) -> History {
         const EACH: usize = 1 << 13;
@@ -221,7 +221,7 @@ impl History {
         history
     }
 
-    /// Where in the program the granule at `address` was accessed. A place may occur several times.
+    /// The places that accessed the granule at `address`. A place may occur several times.
     pub fn sites_at(&self, address: u64) -> impl Iterator<Item = u32> + '_ {
         let granules = self.granules.iter().filter(move |g| g.address == address & !7);
         granules.flat_map(|g| {
@@ -230,7 +230,7 @@ impl History {
         })
     }
 
-    /// What a thread read at a place, nearest to a moment of the trace.
+    /// What a thread read at a place nearest to a moment of the trace.
     pub fn value_near(&self, site: u32, thread: u16, index: u32) -> Option<u64> {
         let reads = self.read_at.get(&(site, thread))?;
         let after = reads.partition_point(|(at, _)| *at < index);
@@ -274,7 +274,7 @@ impl History {
         }
     }
 
-    /// What is done to a lock is done to its memory, which may be freed too early like any other.
+    /// An operation on a lock accesses its memory, which may be freed too early like any other.
     fn use_lock(&mut self, index: usize, e: &TraceEvent) {
         let (What::Acquire { lock: address, .. }
         | What::Release { lock: address }
@@ -297,7 +297,7 @@ impl History {
         &mut self.granules[at]
     }
 
-    /// Where the granule is that the thread of `point` touches.
+    /// The index of the granule that `point` touches.
     fn place(&mut self, point: &Point) -> usize {
         let address = point.cell.address & !7;
         let next = self.granules.len();
@@ -381,8 +381,7 @@ impl History {
         self.freed.push((from, to));
     }
 
-    /// A loop that waits for a value, and gets it from another thread, orders the two (section
-    /// 7.2).
+    /// A loop that waits for a value and gets it from another thread orders the two (section 7.2).
     fn hand_over(&mut self, point: &Point, waits: &dyn Fn(u32) -> bool) {
         let (site, Cell { address, value, .. }) = (point.site, point.cell);
         let before = self.spinning.insert(point.thread(), Spin { site, address, value });
@@ -397,7 +396,7 @@ impl History {
     }
 }
 
-/// Keeps a write among those of its granule, if there is room for one like it. Gives its place.
+/// Keeps a write with those of its granule, if there is room for one like it. Returns its index.
 fn keep(granule: &mut Granule, point: Point) -> Option<usize> {
     let same = |w: &Write| w.point.site == point.site && w.point.thread() == point.thread();
     let alike = |w: &Write| same(w) && w.point.cell.value == point.cell.value;
@@ -505,7 +504,7 @@ mod tests {
         let h = history(&events);
         let data = h.granules.iter().find(|g| g.address == 64).unwrap();
         assert!(h.order.before(data.writes[0].point.stamp, data.reads[0].point.stamp));
-        // Read but once, it is an ordinary read, unless the program's code says otherwise.
+        // A value read only once is an ordinary read, unless the program's code says otherwise.
         let short = [events[0], events[2], events[3], events[4]];
         let ordered = |h: &History| {
             let data = h.granules.iter().find(|g| g.address == 64).unwrap();

@@ -1,21 +1,22 @@
 //! Writes whose store came after the next probe.
 //!
-//! The runtime takes the value of a write at the thread's next event, when the store is done as a
-//! rule. gcc may announce a write and a read together and store afterwards:
+//! The runtime takes the value of a write at the thread's next event, when the store is usually
+//! done. gcc may announce a write and a read together and store afterwards:
 //!
 //! ```text
-//! call __tsan_write8(to); call __tsan_read8(from); mov (from), %rax; mov $0, (from); mov %rax, (to)
+//! call __tsan_write8(to); call __tsan_read8(from); mov (from), %rax; mov $0, (from)
+//! mov %rax, (to)
 //! ```
 //!
-//! as it does when a `std::unique_ptr` is moved. Such a write is recorded as if it had left what was
-//! there. What the next read gets is what it has left: one thread runs at a time, and another write
-//! would be in the trace.
+//! It does so when a `std::unique_ptr` is moved. Such a write is recorded as if it had left the old
+//! value. The next read gets what the write really left: one thread runs at a time, and another
+//! write would be in the trace.
 
 use rustc_hash::FxHashMap;
 
 use crate::event::{TraceEvent, What};
 
-/// What is known of a piece of memory.
+/// What is known about a piece of memory.
 #[derive(Clone, Copy)]
 struct Known {
     size: u8,
@@ -73,7 +74,7 @@ mod tests {
         TraceEvent { thread: 1, site: 2, what: What::Write { cell: cell(value), before, reads: false } }
     }
 
-    /// What the first write is said to have written.
+    /// The recorded value of the first write.
     fn written(mut events: Vec<TraceEvent>) -> u64 {
         correct(&mut events);
         let value = |e: &TraceEvent| match e.what {
@@ -93,9 +94,9 @@ mod tests {
     #[test]
     fn a_value_that_is_right_stays() {
         assert_eq!(written(vec![write(Some(0), 0), read(0), read(7)]), 0);
-        // It has changed something: what comes later was written by something else.
+        // The write has changed something: another write made the later value.
         assert_eq!(written(vec![write(Some(0), 5), read(7)]), 5);
-        // Nobody knows what was there before.
+        // The value before is unknown.
         assert_eq!(written(vec![write(None, 0), read(7)]), 0);
         // Another object.
         let free = TraceEvent { thread: 1, site: 3, what: What::Free { from: 64, to: 72 } };

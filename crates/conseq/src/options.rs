@@ -16,28 +16,28 @@ pub struct Options {
     pub max_distance: u32,
     /// When a slice continues in the callers of a function.
     pub callers: Callers,
-    /// Calls followed into one another.
+    /// The deepest nesting of calls that a slice follows.
     pub max_depth: u32,
-    /// Functions of the program that are sites where they are called.
+    /// Functions of the program whose calls are sites.
     pub custom: CustomNames,
     /// Reads whose invariants make them sites: `CriticalRead::address` of each.
     pub invariants: Vec<u64>,
 }
 
-/// When a slice goes from the start of a function back to those who call it.
+/// When a slice continues from the start of a function in its callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Callers {
-    /// A site in a function that only checks its arguments has no critical reads.
+    /// Never. A site in a function that only checks its arguments then has no critical reads.
     Never,
-    /// When the site depends on no shared read of its own function or what that calls: a function
-    /// that only checks or reports what it is given, whose calls are what is meant.
+    /// If the site depends on no shared read of its own function or of what that calls. Such a
+    /// function only checks or reports its arguments, and its callers matter.
     WhenNeeded,
-    /// Finds more reads, at a greater price.
+    /// Always. This finds more reads and costs more.
     Always,
 }
 
-/// Names of functions of the program that report, from `raddle.toml`: as they are declared,
-/// mangled, demangled or demangled without parameters, with `*` for any run of characters.
+/// Names of reporting functions of the program, from `raddle.toml`: as declared, mangled,
+/// demangled, or demangled without parameters, with `*` for any run of characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomNames {
     /// Calls that are sites of the kind [`SiteKind::Assert`].

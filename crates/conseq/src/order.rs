@@ -1,4 +1,4 @@
-//! Which event must come before which: vector clocks that locks do not advance.
+//! Which event must precede which: vector clocks that locks do not advance.
 //!
 //! Section 7.1 of the paper: time-stamps follow from creation and joining of threads, barriers,
 //! pipes; "ConSeq does not update time-stamps according to lock/unlock operations, because these
@@ -22,7 +22,7 @@ use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use crate::counts::Turn;
 use crate::event::{TraceEvent, What};
 
-/// A moment of a run: a thread, and how much of its history lies behind it.
+/// A moment of a run: a thread, and how much of its history has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub thread: u16,
@@ -37,25 +37,25 @@ pub struct Stamp {
 struct Barrier {
     arrived: u32,
     gathering: VectorClock,
-    /// The clock with which each generation went on.
+    /// The clock with which each generation continued.
     closed: Vec<VectorClock>,
-    /// The generation that a thread waits for.
+    /// The generation that each thread waits for.
     waiting: FxHashMap<u16, usize>,
 }
 
-/// Clocks of all threads, as the trace goes by.
+/// The clocks of all threads while the trace is read.
 #[derive(Default)]
 pub struct HappensBefore {
     now: Vec<VectorClock>,
-    /// The place of each thread's present clock in `clocks`; none: it has changed.
+    /// The index of each thread's current clock in `clocks`; `None`: it has changed.
     kept: Vec<Option<u32>>,
     clocks: Vec<VectorClock>,
     channels: FxHashMap<u64, VectorClock>,
     semaphores: FxHashMap<u64, VecDeque<VectorClock>>,
     barriers: FxHashMap<u64, Barrier>,
-    /// What those know who have let go of a count.
+    /// The combined clocks of the threads that have decremented each reference count.
     counts: FxHashMap<u32, VectorClock>,
-    /// Semaphores that are locks: they do not order.
+    /// Semaphores that are locks: they create no order.
     locks: FxHashSet<u64>,
 }
 
@@ -81,7 +81,7 @@ impl HappensBefore {
         }
     }
 
-    /// What the thread knows, for others to learn; its later events are not part of it.
+    /// What the thread knows, for others to learn. Its later events are not included.
     fn tell(&mut self, thread: u16) -> VectorClock {
         let told = self.clock(thread).clone();
         self.clock(thread).tick(ThreadId(thread.into()));
@@ -105,7 +105,7 @@ impl HappensBefore {
         Stamp { thread, count, clock, index }
     }
 
-    /// Whether `a` comes before `b` in every run that synchronises as this one did.
+    /// Whether `a` precedes `b` in every run that synchronises like this one.
     pub fn before(&self, a: Stamp, b: Stamp) -> bool {
         if a.thread == b.thread {
             return a.index < b.index;
@@ -118,7 +118,7 @@ impl HappensBefore {
     pub fn handed_over(&mut self, from: Stamp, to: u16) {
         if let Some(clock) = self.clocks.get(from.clock as usize).cloned() {
             self.learn(to, &clock);
-            // The writer's own moment, and what it did up to then.
+            // The writer's own moment, and what it did until then.
             let mut moment = VectorClock::default();
             moment.set(ThreadId(from.thread.into()), from.count);
             self.learn(to, &moment);
@@ -127,7 +127,7 @@ impl HappensBefore {
         self.tell(from.thread);
     }
 
-    /// What the thread does to a count of references.
+    /// Takes in an operation of the thread on a reference count.
     pub(crate) fn count(&mut self, thread: u16, turn: Turn) {
         match turn {
             Turn::LetsGo(n) => {
@@ -142,7 +142,7 @@ impl HappensBefore {
         }
     }
 
-    /// Takes in what an event says about order.
+    /// Takes in the order that an event implies.
     pub fn pass(&mut self, e: &TraceEvent) {
         let me = e.thread;
         match e.what {
@@ -203,7 +203,7 @@ impl HappensBefore {
     }
 }
 
-/// Semaphores that nobody posts who has not waited: they exclude, they do not order.
+/// Semaphores that only threads post which have waited: they exclude, they do not order.
 pub fn semaphores_as_locks(events: &[TraceEvent]) -> FxHashSet<u64> {
     let mut held: FxHashMap<(u64, u16), u32> = FxHashMap::default();
     let (mut waited, mut given) = (FxHashSet::default(), FxHashSet::default());
@@ -232,7 +232,7 @@ mod tests {
         TraceEvent { thread, site: 0, what }
     }
 
-    /// Passes the events, and gives the moments at which the marks (`Free` of nothing) lie.
+    /// Passes the events, and returns the moments of the marks (`Free` of nothing).
     fn stamps(events: &[TraceEvent]) -> (HappensBefore, Vec<Stamp>) {
         let mut order = HappensBefore::new(semaphores_as_locks(events));
         let mut stamps = Vec::new();
@@ -274,8 +274,8 @@ mod tests {
             event(1, MARK),
             event(1, arrive),
             event(2, arrive),
-            // The last to arrive goes on, and is at the next barrier before the other has left the
-            // first.
+            // The last thread to arrive continues, and reaches the next barrier before the other
+            // has left the first.
             event(2, MARK),
             event(2, arrive),
             event(1, What::Leave { barrier: 8 }),

@@ -2,13 +2,14 @@
 //!
 //! | site | the slice begins with |
 //! |---|---|
-//! | assertion, error message | what decides whether the call runs; for Catch2, also its arguments, at distance 1 |
+//! | assertion, error message | what decides whether the call runs; with Catch2 also arguments |
 //! | output | the same, and each argument at distance 1 |
 //! | loop | the jump that leaves it; only reads that are repeated in the loop are kept |
 //! | memory | the pointer, along copies and constant offsets only; for a free, its argument |
 //! | invariant | the read itself |
 //!
-//! A loop's jump counts as a step of control, so that distances compare over kinds.
+//! The arguments of Catch2's calls are at distance 1. A loop's jump counts as a step of control, so
+//! that distances of different kinds can be compared.
 
 use raddle_binary::flow::{Deciding, Limits, Query, Sliced, SlicedRead, Start, slice, tested};
 
@@ -16,7 +17,7 @@ use crate::analysis::{Condition, CriticalRead, Relation};
 use crate::options::{Callers, Options};
 use crate::sites::Candidate;
 
-/// Steps of one search. A slice within the paper's distance takes some hundreds.
+/// The most steps of one search. A slice within the paper's distance takes some hundreds.
 const MAX_STEPS: u32 = 5_000;
 
 /// The reads on which a site depends. Their `site` is left 0.
@@ -59,7 +60,8 @@ struct Tested {
     condition: Condition,
 }
 
-/// What the branches of a slice test, nearest first; those of which nothing is known are left out.
+/// What the branches of a slice test, nearest first. Branches about which nothing is known are left
+/// out.
 fn tested_branches(query: &Query, candidate: &Candidate, sliced: &Sliced) -> Vec<Tested> {
     let of = |&(deciding, distance): &(Deciding, u32)| {
         let condition = condition(query, candidate, deciding)?;
@@ -70,7 +72,7 @@ fn tested_branches(query: &Query, candidate: &Candidate, sliced: &Sliced) -> Vec
 
 fn critical_read(candidate: &Candidate, found: SlicedRead, branches: &[Tested]) -> CriticalRead {
     let tests = |tested: &&Tested| tested.reads.contains(&found.address);
-    // The branch by which the slice got here, or else the nearest one.
+    // The branch through which the slice came here, or else the nearest one.
     let own = branches.iter().filter(tests).find(|tested| Some(tested.deciding) == found.deciding);
     let first = own.or_else(|| branches.iter().find(tests));
     let also = branches.iter().filter(tests).filter(|other| {
@@ -110,7 +112,7 @@ fn condition(query: &Query, candidate: &Candidate, deciding: Deciding) -> Option
     Some(Condition { branch: function.address_of(deciding.branch), leads_when, test })
 }
 
-/// What leads to a site, where one branch says it all.
+/// What leads to a site, if one branch alone decides it.
 pub(crate) fn site_condition(query: &Query, candidate: &Candidate) -> Option<Condition> {
     let function = query.function().entry();
     let deciding = match &candidate.exit {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::event::{TraceEvent, What};
 
-/// Granules to a page: as many bits as it has.
+/// The number of granules per page: one bit each.
 const GRANULES: usize = 512;
 
 type Page = [u64; GRANULES / 64];
@@ -19,7 +19,7 @@ pub struct Shared {
     pages: FxHashMap<u64, Page>,
 }
 
-/// The number of the page, and the place of the granule in it.
+/// The number of the page, and the position of the granule in it.
 fn place(address: u64) -> (u64, usize, u64) {
     let granule = address / 8;
     let bit = granule as usize % GRANULES;
@@ -37,7 +37,7 @@ impl Shared {
         shared
     }
 
-    /// Removes accesses to all other memory. Events that are no accesses stay.
+    /// Removes accesses to all other memory. Other events stay.
     pub fn choose(&self, events: &mut Vec<TraceEvent>) {
         let (mut last, mut granules) = (u64::MAX, None);
         events.retain(|e| {

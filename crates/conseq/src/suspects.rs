@@ -75,20 +75,20 @@ impl ErrorSite {
 pub struct Suspect {
     /// The read, with the value that it got in the run.
     pub read: Point,
-    /// The write whose value it got in the run. None: what was there at the beginning.
+    /// The write whose value it got in the run. `None`: the initial value.
     pub from: Option<Point>,
     /// What it could find in another run.
     pub instead: Instead,
     /// The value it would get.
     pub value: u64,
-    /// The error site that this matters to. None: the read matters as such.
+    /// The error site that this matters to. `None`: the read matters as such.
     pub site: Option<ErrorSite>,
-    /// The locks that the read, and what comes instead or else too late, were made under.
+    /// The locks held at the read, and at the write or free that comes instead or too late.
     pub locks: [Vec<u64>; 2],
 }
 
 impl Suspect {
-    /// The same for suspects that a report would not tell apart.
+    /// A key that is the same for suspects that a report would not tell apart.
     pub fn key(&self) -> (u32, u8, u32, Option<ErrorSite>) {
         let (kind, other) = match self.instead {
             Instead::Initial => (0, 0),
@@ -99,13 +99,13 @@ impl Suspect {
     }
 }
 
-/// What the caller knows of a read: whether a value there could lead to an error site.
+/// What the caller knows about a read: whether a value there could lead to an error site.
 pub trait Judge {
-    /// The error sites that `value` at `read` could lead to, `None` among them for a read that
+    /// The error sites that `value` at `read` could lead to; `None` in the list means that the read
     /// matters as such.
     fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<ErrorSite>>;
 
-    /// The error sites that memory gone at `access` could lead to.
+    /// The error sites that freed memory at `access` could lead to.
     fn sites_if_freed(&self, _access: &Point) -> Vec<Option<ErrorSite>> {
         vec![None]
     }
@@ -116,7 +116,7 @@ pub trait Judge {
     }
 }
 
-/// Critical reads off: every read matters, whatever it gets.
+/// Critical reads off: every read matters, whatever its value.
 pub struct Everything;
 
 impl Judge for Everything {
@@ -125,25 +125,25 @@ impl Judge for Everything {
     }
 }
 
-/// What came of looking: the suspects, and how many pairs were refused by each rule.
+/// The result: the suspects, and how many pairs each rule refused.
 #[derive(Default)]
 pub struct Suspects {
     /// Each [`Suspect::key`] once.
     pub suspects: Vec<Suspect>,
     /// How many pairs of a read and a write each rule has refused, indexed by [`Refusal`].
     pub refused: [u64; 4],
-    /// There was no time to look at all of the trace.
+    /// There was no time to examine the whole trace.
     pub cut_short: bool,
 }
 
-/// All that the trace shows, each pair of places with each site once. `is_over`: nothing more is
-/// looked at.
+/// All suspects that the trace shows, each pair of places with each site once. Stops when
+/// `is_over`.
 pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) -> Suspects {
     let mut found = Suspects::default();
     let mut met = rustc_hash::FxHashSet::default();
     for granule in history.granules.iter().filter(|g| g.is_shared()) {
         let mut suspects = if_freed(history, granule, judge);
-        // Pairs of places and of values that are suspects already: of many threads at one place,
+        // Pairs of places and values that are already suspects. If many threads are at one place,
         // most pairs are.
         let mut known = rustc_hash::FxHashSet::default();
         for read in &granule.reads {
@@ -169,7 +169,7 @@ pub fn find(history: &History, judge: &dyn Judge, is_over: &dyn Fn() -> bool) ->
     found
 }
 
-/// Accesses that nothing orders before the release of their memory by another thread.
+/// Accesses that nothing orders before another thread's free of their memory.
 fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Suspect> {
     let Some(free) = granule.freed else { return Vec::new() };
     let same = |r: &Read, p: &Point| r.point.site == p.site && r.point.thread() == p.thread();
@@ -196,7 +196,7 @@ fn if_freed(history: &History, granule: &Granule, judge: &dyn Judge) -> Vec<Susp
     loose.flat_map(make).collect()
 }
 
-/// The suspects that one pair gives: one for each site.
+/// The suspects of one pair: one for each site.
 fn consider(
     history: &History,
     granule: &Granule,
@@ -238,11 +238,11 @@ fn locks_at(history: &History, point: &Point) -> Vec<u64> {
     history.held.sections(point.sections).iter().map(|s| s.lock).collect()
 }
 
-/// Algorithm 1: why `read` cannot get what `write` wrote, if there is a reason.
+/// Algorithm 1: why `read` cannot get what `write` wrote; `None` if there is no reason.
 fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Write>) -> Option<Refusal> {
     let (r, order, held) = (read.point, &history.order, &history.held);
     let Some(write) = write else {
-        // Before everything: any write that must come before the read hides it.
+        // The initial value precedes everything: any write that must precede the read hides it.
         let hidden =
             granule.writes.iter().any(|w| covers(&w.point, &r.cell) && order.before(w.point.stamp, r.stamp))
                 || read.own.is_some();
@@ -281,8 +281,8 @@ fn covers(w: &Point, cell: &Cell) -> bool {
     w.value_for(cell).is_some()
 }
 
-/// The infinite-loop rule: the value comes in the end, after whatever in this run ended the loop,
-/// or may.
+/// The infinite-loop rule: in the end the value is there, because it comes after everything that
+/// ended the loop in this run, or may.
 fn never_ends(
     history: &History,
     granule: &Granule,
@@ -291,7 +291,7 @@ fn never_ends(
     judge: &dyn Judge,
     site: ErrorSite,
 ) -> bool {
-    // What is there at the beginning goes away with the first write.
+    // The first write replaces the initial value.
     let Some(write) = write else { return false };
     let ends = |w: &&Write| {
         let value = w.point.value_for(&read.point.cell);
@@ -364,10 +364,11 @@ mod tests {
 
     #[test]
     fn rule_2_what_is_overwritten_in_every_run_is_never_read() {
-        // Figure 6a: by the reader itself.
+        // Figure 6a: overwritten by the reader itself.
         let own = [write(2, 1, 5), write(2, 2, 6), read(2, 3, 6), read(1, 4, 6)];
         assert!(!found(&own).contains(&(3, 1, 5)), "{:?}", found(&own));
-        // Figure 6b: by one that waits for it, and is waited for.
+        // Figure 6b: overwritten by a thread that waits for the writer, and that the reader waits
+        // for.
         let fork = |child| event(0, What::Fork { child });
         let join = |child| event(0, What::Join { child });
         let events = [fork(1), write(1, 1, 5), join(1), write(0, 2, 6), fork(2), read(2, 3, 6)];
@@ -379,7 +380,7 @@ mod tests {
         let events = [lock(1), write(1, 1, 5), unlock(1), lock(2), write(2, 2, 6), read(2, 3, 6), unlock(2)];
         assert!(found(&events).is_empty(), "{:?}", found(&events));
         assert_eq!(refused(&events)[Refusal::OwnWriteFirst as usize], 1);
-        // In two sections the other may come in between.
+        // In two sections, the other thread may come in between.
         let apart = [
             lock(1),
             write(1, 1, 5),
@@ -441,7 +442,7 @@ mod tests {
         assert!(found(&[unlock, event(2, What::Join { child: 1 }), free]).is_empty());
     }
 
-    /// A loop that goes on while it reads 1.
+    /// A loop that continues while it reads 1.
     struct WhileOne;
 
     impl Judge for WhileOne {
@@ -460,9 +461,9 @@ mod tests {
 
     #[test]
     fn a_loop_hangs_if_what_ends_it_may_come_before_what_keeps_it_going() {
-        // Figure 1b: set, cleared by another, and waited for; nothing orders the two.
+        // Figure 1b: set, cleared by another thread, and waited for; nothing orders the two.
         assert!(hangs(&[write(1, 1, 1), write(2, 2, 0), read(1, 3, 0)]));
-        // What keeps it going comes first in every run: the loop ends.
+        // What keeps the loop going comes first in every run: the loop ends.
         let fork = event(1, What::Fork { child: 2 });
         assert!(!hangs(&[write(1, 1, 1), fork, write(2, 2, 0), read(1, 3, 0)]));
     }

@@ -1,7 +1,7 @@
-//! The baseline: what is already known, so that only what is new fails a build.
+//! The baseline: what is already known, so that only new findings fail a build.
 //!
-//! The file is JSON, made to be committed and reviewed: a version, and one line a finding, sorted
-//! by id, so that a bug fixed or added is one line of a diff and two branches seldom conflict.
+//! The file is JSON, meant to be committed and reviewed. It has a version and one line per finding,
+//! sorted by id, so a bug fixed or added is one line of a diff, and two branches seldom conflict.
 //!
 //! ```json
 //! {
@@ -12,10 +12,10 @@
 //! }
 //! ```
 //!
-//! Only the id is compared, and the subject ([`crate::subject`]) where an entry has one; kind and
+//! Only the id is compared, and the subject ([`crate::subject`]) if an entry has one; kind and
 //! message are for the reader. An entry without a subject stands for every finding with its id. The
-//! kind is text here, so that a file written by a newer raddle, with kinds this one does not know,
-//! is still read.
+//! kind is text here, so that this raddle can read a file from a newer raddle with kinds that it
+//! does not know.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -39,7 +39,7 @@ pub struct Baseline {
 pub struct Entry {
     /// [`Finding::id`]: all that is compared.
     pub id: String,
-    /// [`Finding::subject`], where the baseline tells programs of a project apart.
+    /// [`Finding::subject`], if the baseline distinguishes programs of a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// [`Kind::name`](crate::Kind::name), or a kind that this version does not know.
@@ -57,25 +57,25 @@ impl Entry {
     }
 }
 
-/// What [`Baseline::split`] makes of a report.
+/// The result of [`Baseline::split`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
     /// Findings that the baseline does not have, in the order of the report.
     pub new: Vec<Finding>,
     /// Findings that it has, in the order of the report.
     pub known: Vec<Finding>,
-    /// Entries that the report does not have: fixed, or not met in this run.
+    /// Entries that the report does not have: fixed, or not seen in this run.
     pub stale: Vec<Entry>,
 }
 
 /// Why a baseline file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaselineError {
-    /// Not the JSON that a baseline is.
+    /// Not valid JSON of a baseline.
     Malformed {
         /// The name given to [`Baseline::load`].
         file: String,
-        /// The parser's words, with line and column.
+        /// The parser's message, with line and column.
         reason: String,
     },
     /// JSON of some other kind.
@@ -111,7 +111,7 @@ impl Baseline {
         Ok(Baseline { entries: document.findings.into_iter().map(|entry| (entry.key(), entry)).collect() })
     }
 
-    /// The baseline under which `report` has nothing new.
+    /// The baseline with which `report` has nothing new.
     pub fn of(report: &Report) -> Baseline {
         let entries = report.findings.iter().flat_map(members).map(|finding| {
             let message = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -150,9 +150,9 @@ impl Baseline {
         self.entries.contains_key(&finding.key()) || self.entries.contains_key(&finding.id)
     }
 
-    /// Tells what is new in `report` from what is known, keeping the order. The ids must be
-    /// assigned. A finding that has several members ([`Finding::also`]) is taken apart: each member
-    /// is new or known by its own id.
+    /// Separates what is new in `report` from what is known, keeping the order. The ids must be
+    /// assigned. A finding with several members ([`Finding::also`]) is taken apart: each member is
+    /// new or known by its own id.
     pub fn split(&self, report: &Report) -> Split {
         let (known, new) = report
             .findings

@@ -1,15 +1,15 @@
-//! Races that have one cause become one finding, which lists the others in [`Finding::also`].
+//! Merges races with one cause into one finding, which lists the others in [`Finding::also`].
 //!
 //! Two data races have one cause if they are on the same variable and have an end in the same
 //! function: thirty functions that read a global which one function writes without a lock are one
 //! mistake, and so are thirty functions that write under a lock what one function reads without it.
-//! The relation is transitive. The variable is that of the id ([`identity::variable`]); heap blocks
-//! must also be of one size, as one place may allocate for everybody. A race that has a schedule
-//! stays alone: it is replayed by itself.
+//! The relation is transitive. The variable is that of the id ([`identity::variable`]). Heap blocks
+//! must also have one size, since one place may allocate for everybody. A race with a schedule
+//! stays alone, since it is replayed by itself.
 //!
 //! Each member keeps its own id, and the finding has the id of the member that it shows. So a
-//! baseline is compared **before** races are put together: members that it knows are left out, and
-//! a reader that is new is reported, although the cause is known.
+//! baseline is compared **before** races are merged: members that it has are left out, and a new
+//! reader is reported although the cause is known.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,8 @@ use crate::identity;
 use crate::model::{Finding, Frame, Kind, Location, Op};
 use crate::place::place;
 
-/// Puts races with one cause together. The findings must be grouped already
-/// ([`crate::group::group`]). What is there already is taken apart first, so doing it twice changes
-/// nothing.
+/// Merges races with one cause. The findings must already be grouped ([`crate::group::group`]).
+/// Merged findings are taken apart first, so doing it twice changes nothing.
 pub fn together(findings: Vec<Finding>) -> Vec<Finding> {
     let findings: Vec<Finding> = findings.into_iter().flat_map(apart).collect();
     let mut cause_of: Vec<usize> = (0..findings.len()).collect();
@@ -58,7 +57,8 @@ fn root(cause_of: &[usize], mut at: usize) -> usize {
     at
 }
 
-/// By which a finding belongs to others: its variable with each end. Nothing if it stays alone.
+/// The keys by which a finding belongs to others: its variable with each end. Empty if it stays
+/// alone.
 fn shared_ends(finding: &Finding) -> Vec<(String, String)> {
     if finding.kind != Kind::DataRace || finding.schedule.is_some() {
         return Vec::new();
@@ -71,8 +71,8 @@ fn shared_ends(finding: &Finding) -> Vec<(String, String)> {
     known.map(|access| (variable.clone(), identity::end(access, true))).collect()
 }
 
-/// The finding of one cause. Shown is the surest member that has most of its stacks, of these the
-/// first by signature: which member was seen first is luck.
+/// The finding for one cause. It shows the surest member with most stacks, and among these the
+/// first by signature: which member was seen first is chance.
 fn one(mut members: Vec<Finding>) -> Finding {
     if members.len() == 1 {
         return members.remove(0);
@@ -89,7 +89,7 @@ fn one(mut members: Vec<Finding>) -> Finding {
     shown
 }
 
-/// The places that the further members of a finding add to those it shows, each once.
+/// The places that the further members of a finding add, each once.
 pub fn further_places(finding: &Finding) -> Vec<(Op, &Frame)> {
     let shown: Vec<String> = finding.accesses.iter().map(|access| identity::end(access, true)).collect();
     let mut named: Vec<String> = Vec::new();

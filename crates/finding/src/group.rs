@@ -1,25 +1,25 @@
-//! Findings that are one by their id. Those with different ids and one cause come together later
+//! Merges findings with the same id. Findings with different ids and one cause are merged later
 //! ([`crate::cause`]).
 //!
 //! The rule, in the order it is applied:
 //!
-//! 1. Findings with the same id, and the same subject where they have one ([`crate::subject`]), are
-//!    one finding. An id holds the kind, the variable and the places ([`crate::identity`]), and for
-//!    a data race on a known variable the places are the two functions without their lines. So a
+//! 1. Findings with the same id, and the same subject if they have one ([`crate::subject`]), are
+//!    one finding. An id contains the kind, the variable and the places ([`crate::identity`]). For
+//!    a data race on a known variable, the places are the two functions without their lines. So a
 //!    counter raced from five pairs of lines in the same two functions is one finding: the fix is
 //!    one lock or one atomic, and five reports of it bury the next bug.
-//! 2. A data race of which one end could not be restored (an empty stack, the history no longer
-//!    reaches back) joins a race on the same known variable that has the end which is known: it is
-//!    nearly always the same race seen late.
+//! 2. A data race with one end that could not be restored (an empty stack, because the history does
+//!    not reach back far enough) joins a race on the same known variable that has the known end: it
+//!    is nearly always the same race seen late.
 //!
-//! What is never merged: different kinds, different variables (another global, another allocation
-//! site), and races on an unknown variable at different lines, where nothing says that they belong
+//! Never merged are: different kinds, different variables (another global, another allocation
+//! site), and races on an unknown variable at different lines, since nothing says that they belong
 //! together. Different fields of one struct and elements of one array are one variable.
 //!
-//! The merged finding is the member that shows most (most stacks, then lines, then context), whole,
-//! since the labels of threads and locks make sense only together. To it are added the occurrences,
-//! the stronger confidence, a schedule if any member has one, the notes of all, and a note for each
-//! further pair of places, up to [`MAX_PLACES`].
+//! The merged finding is the complete member that shows most (most stacks, then lines, then
+//! context), since the labels of threads and locks make sense only together. It gets all
+//! occurrences, the stronger confidence, a schedule if any member has one, the notes of all, and a
+//! note for each further pair of places, up to [`MAX_PLACES`].
 //!
 //! Suppress first, then group, then compare with the baseline: a suppression must be able to match
 //! the stacks of a member that grouping would drop.
@@ -30,10 +30,10 @@ use crate::identity;
 use crate::model::{Finding, Frame, Kind};
 use crate::place::place;
 
-/// How many further pairs of places are named; beyond that they are counted.
+/// How many further pairs of places are named; the others are only counted.
 pub const MAX_PLACES: usize = 8;
 
-/// Assigns ids and merges. Groups stand in the order in which their first member came.
+/// Assigns ids and merges. Groups are in the order of their first members.
 pub fn group(mut findings: Vec<Finding>) -> Vec<Finding> {
     identity::assign(&mut findings);
     let mut groups: Vec<Vec<Finding>> = Vec::new();
@@ -49,7 +49,7 @@ pub fn group(mut findings: Vec<Finding>) -> Vec<Finding> {
     groups.into_iter().filter(|group| !group.is_empty()).map(merge).collect()
 }
 
-/// Rule 2: empties the groups of half-restored races into those that they belong to.
+/// Rule 2: moves half-restored races into the groups that they belong to.
 fn adopt_half_races(groups: &mut [Vec<Finding>]) {
     for half in 0..groups.len() {
         let Some((variable, known)) = half_race(&groups[half][0]) else { continue };
@@ -116,8 +116,8 @@ fn merge(members: Vec<Finding>) -> Finding {
     merged
 }
 
-/// How much a finding shows its reader: ends with a stack first, then frames with a line, then what
-/// surrounds them.
+/// How much a finding shows its reader: ends with a stack first, then frames with a line, then
+/// context.
 fn richness(finding: &Finding) -> (usize, usize, usize, usize) {
     let ends = finding.accesses.iter().filter(|access| !access.stack.is_empty()).count();
     let frames =
@@ -128,7 +128,7 @@ fn richness(finding: &Finding) -> (usize, usize, usize, usize) {
     (ends, usize::from(finding.location.is_some()), frames, created + taken)
 }
 
-/// The lines of the ends, sorted; ends without a stack are left out, so that a half-restored race
+/// The lines of the ends, sorted. Ends without a stack are left out, so that a half-restored race
 /// adds no place.
 fn lines(finding: &Finding) -> Vec<(String, u32)> {
     let mut lines: Vec<_> = finding

@@ -5,39 +5,38 @@
 //! text made of
 //!
 //! 1. the kind;
-//! 2. the variable, where it has a name that survives a run: a global's name, or for a heap block
-//!    the place that allocated it. Offsets are left out: an array is raced at another index in the
-//!    next run;
-//! 3. the ends, each as what it does and the place that stands for its stack (see
-//!    [`crate::place`]), **sorted**: which thread came first is luck. Reads and writes, plain or
-//!    atomic, are one class, because which half of `x++` meets the other thread is luck as well.
-//!    Freeing, locking and calling are classes of their own.
-//!
-//! 4. the contract that was broken, if the finding names it ([`Finding::contract`]): two of them on
-//!    one line are two bugs.
+//! 2. the variable, if it has a name that is the same in every run: a global's name, or for a heap
+//!    block the place that allocated it. Offsets are left out: the next run races on another index
+//!    of an array;
+//! 3. the ends, each as its operation and the place that represents its stack (see
+//!    [`crate::place`]), **sorted**: which thread came first is chance. Reads and writes, plain or
+//!    atomic, are one class, because which half of `x++` meets the other thread is chance as well.
+//!    Freeing, locking and calling are separate classes.
+//! 4. the broken contract, if the finding names it ([`Finding::contract`]): two of them on one line
+//!    are two bugs.
 //!
 //! A place is the function and the line relative to the function's first line, so that edits above
-//! it change nothing. Failing that: function, file name and line; function alone; file name and
-//! line; module and offset. Build noise is taken off the names. Addresses, thread numbers, lock
-//! numbers, columns, directories and absolute lines never enter, unless as the fallback just named.
+//! it change nothing. If that is unknown: function, file name and line; function alone; file name
+//! and line; module and offset. Names are stripped of what differs between builds. Addresses,
+//! thread numbers, lock numbers, columns, directories and absolute lines are never part of it,
+//! except as the fallback just named.
 //!
 //! **A data race on a known variable leaves the lines out.** A counter raced from five lines of two
-//! functions is one bug (see [`crate::group`]), of which one run sees three pairs of lines and the
-//! next run another two. An id made from those lines would be new each time, and a baseline would
-//! never hold. Where the variable is unknown the lines stay in, as nothing else tells two bugs
-//! apart.
+//! functions is one bug (see [`crate::group`]). One run sees three pairs of lines, and the next run
+//! another two. An id made of those lines would be new each time, and a baseline would never hold.
+//! If the variable is unknown, the lines stay in, since nothing else tells two bugs apart.
 //!
-//! Where no end has a place (the program exited with 3), the message stands in, its numbers
-//! blanked.
+//! If no end has a place (the program exited with 3), the message takes their place, without its
+//! numbers.
 //!
-//! Signatures are a format: ids are kept in baselines and in other people's trackers. The golden
-//! tests below may be added to, never changed.
+//! Signatures are a format: ids are stored in baselines and in other people's trackers. Golden
+//! tests may be added below, but never changed.
 
 use crate::model::{Access, Finding, Frame, Kind, Location, Op};
 use crate::place::{file_name, place, stable_name};
 use raddle_base::hash::fnv64;
 
-/// The id that `finding` must have; [`Finding::id`] itself is not read.
+/// The id of `finding`, computed without reading [`Finding::id`].
 pub fn id(finding: &Finding) -> String {
     format!("{}-{:016x}", finding.kind, fnv64(signature(finding).as_bytes()))
 }
@@ -75,19 +74,19 @@ pub fn signature(finding: &Finding) -> String {
     signature
 }
 
-/// The variable that the finding is about, by a name that holds from run to run.
+/// The variable of the finding, by a name that is the same in every run.
 pub fn variable(finding: &Finding) -> Option<String> {
     match finding.location.as_ref()? {
         Location::Global { name, .. } => Some(format!("global {}", stable_name(name))),
         Location::Heap { stack, .. } => place(stack).map(|frame| format!("heap {}", line_place(frame))),
-        // A thread's stack or TLS has no name but the thread's, which is luck.
+        // A thread's stack or TLS has only the thread's name, which is chance.
         Location::Stack { .. } | Location::Tls { .. } | Location::Mapped { .. } => None,
-        // The number is luck too.
+        // The number is chance, too.
         Location::Descriptor { .. } => None,
     }
 }
 
-/// One end of a signature: `access bump+2`, or `access bump` where lines are left out.
+/// One end of a signature: `access bump+2`, or `access bump` if lines are left out.
 pub(crate) fn end(access: &Access, coarse: bool) -> String {
     let class = match access.op {
         Op::Read | Op::Write | Op::AtomicRead | Op::AtomicWrite => "access",
@@ -106,7 +105,7 @@ pub(crate) fn end(access: &Access, coarse: bool) -> String {
     }
 }
 
-/// The place of a frame down to its line, by the best means that survives a run.
+/// The place of a frame with its line, by the best means that is the same in every run.
 fn line_place(frame: &Frame) -> String {
     let file_line = match (&frame.file, frame.line) {
         (Some(file), Some(line)) => Some(format!("{}:{line}", file_name(file))),
@@ -126,8 +125,8 @@ fn line_place(frame: &Frame) -> String {
     }
 }
 
-/// Runs of digits, hexadecimal after `0x`, become `#`: process ids, addresses and sizes differ from
-/// run to run.
+/// Replaces runs of digits, hexadecimal after `0x`, by `#`: process ids, addresses and sizes differ
+/// from run to run.
 fn without_numbers(message: &str) -> String {
     let mut blanked = String::new();
     let mut rest = message;
@@ -166,7 +165,7 @@ mod tests {
         )
     }
 
-    /// Ids are kept in other people's files. If this fails, the code is wrong, not the test.
+    /// Ids are stored in other people's files. If this fails, the code is wrong, not the test.
     #[test]
     fn golden() {
         assert_eq!(signature(&race()), "data-race | access bump+2 | access show+2");

@@ -1,5 +1,5 @@
-//! What each kind of finding is called and means, in one table, so that a SARIF rule, an HTML
-//! heading and a terminal line never tell three stories.
+//! The name and meaning of each kind of finding, in one table, so that a SARIF rule, an HTML
+//! heading and a terminal line say the same.
 
 use std::fmt;
 
@@ -84,7 +84,7 @@ impl Kind {
         }
     }
 
-    /// What it means, for someone who meets it for the first time.
+    /// What it means, for someone who sees it for the first time.
     pub fn explanation(self) -> &'static str {
         match self {
             Kind::DataRace => {

@@ -8,12 +8,12 @@
 //!
 //! - [`model`]: [`Report`], [`Finding`] and its parts. Their JSON is the contract
 //!   `raddle.findings/1`.
-//! - [`place`]: which frame of a stack stands for it, the innermost that its reader wrote.
+//! - [`place`]: which frame of a stack represents it, the innermost frame of the user's code.
 //! - [`identity`]: the id of a finding, the same from run to run.
-//! - [`subject`]: what tells findings with one id in two programs apart.
+//! - [`subject`]: distinguishes findings with one id in two programs.
 //! - [`group`]: findings with one id are one finding.
-//! - [`cause`]: races on one variable that share an end, put together as one finding.
-//! - [`library`]: races that are the C++ library's own affair.
+//! - [`cause`]: merges races on one variable that share an end.
+//! - [`library`]: races inside the C++ library.
 //! - [`suppress`]: suppression files in ThreadSanitizer's format.
 //! - [`baseline`]: what is already known, so that only what is new fails a build.
 //! - [`mod@render`]: text, JSON, SARIF, JUnit, GitHub annotations, HTML, Markdown, Perfetto.
@@ -22,9 +22,9 @@
 //! - The crate is pure: it opens no file, reads no clock, starts no thread. Files come in as text
 //!   with a name; the target's source comes in through [`render::Source`].
 //! - The same report and options give the same bytes.
-//! - Only this crate knows output formats. Nothing outside it words or escapes a finding.
+//! - Only this crate knows output formats. No other crate words or escapes a finding.
 //! - Ids, the JSON document and the baseline file are formats: each is versioned or pinned by a
-//!   golden test, and what an older version wrote is read.
+//!   golden test, and what an older version wrote can be read.
 //! - In a grouped report no two findings share an id and a subject.
 #![warn(missing_docs)]
 

@@ -1,33 +1,33 @@
-//! Races that are the C++ library's own affair.
+//! Races that are internal to the C++ library.
 //!
-//! Two classes of libstdc++ do in their headers, and so in the program's instrumented code, what
-//! C++ calls a race and no processor minds. Who uses them as the standard says can do nothing about
-//! it, and has no bug:
+//! Two classes of libstdc++ do things in their headers, and so in the program's instrumented code,
+//! that C++ calls a race but that are harmless on every processor. A program that uses them
+//! according to the standard cannot avoid these races and has no bug:
 //!
-//! 1. `std::atomic<std::shared_ptr>` (`_Sp_atomic`): `load` gives its lock bit back with a relaxed
-//!    operation, so that its read of the pointer is not ordered before the next `store`. gcc 13
+//! 1. `std::atomic<std::shared_ptr>` (`_Sp_atomic`): `load` releases its lock bit with a relaxed
+//!    operation, so its read of the pointer is not ordered before the next `store`. gcc 13
 //!    annotates this for ThreadSanitizer, older headers do not.
-//! 2. `std::ctype<char>`: `narrow` and `widen` keep what they have computed in tables, unlocked;
-//!    whoever comes first or second writes the same byte (GCC bug 77704). Streams and regular
-//!    expressions of all threads share the facet.
+//! 2. `std::ctype<char>`: `narrow` and `widen` cache their results in tables without a lock; every
+//!    thread writes the same byte (GCC bug 77704). Streams and regular expressions of all threads
+//!    share the facet.
 //!
-//! Left out is a data race of which both ends are in such a function. Construction and destruction
-//! are none of them: to destroy what others still load is a race of the program's.
+//! A data race is left out if both ends are in such a function. Construction and destruction are
+//! not among them: destroying what others still load is a race of the program.
 
 use crate::model::{Access, Finding, Frame, Kind};
 
-/// Class, and the functions of it that any threads may call at once.
+/// A class, and its functions that any number of threads may call at once.
 const SAFE: [(&str, &[&str]); 2] = [
     ("std::_Sp_atomic<", &["load", "swap", "compare_exchange_strong"]),
     ("std::ctype<char>::", &["narrow", "_M_narrow_init", "widen", "_M_widen_init"]),
 ];
 
-/// Is this a race within the C++ library, by calls that may be made at once?
+/// Whether this is a race within the C++ library, between calls that may overlap.
 pub fn is_its_own(finding: &Finding) -> bool {
     finding.kind == Kind::DataRace && finding.accesses.len() == 2 && finding.accesses.iter().all(is_within)
 }
 
-/// An end that the program did not come to but through such a function.
+/// Whether the program reached this end only through such a function.
 fn is_within(end: &Access) -> bool {
     end.stack.iter().take_while(|f| is_of_headers(f)).filter_map(|f| f.function.as_deref()).any(is_safe)
 }
@@ -84,8 +84,7 @@ mod tests {
     fn what_the_program_does_itself_is_not_left_out() {
         assert!(!is_its_own(&race(&[LOAD], &[])), "one end is elsewhere");
         assert!(!is_its_own(&race(&["std::map<int, int>::find(int const&)"], &[SWAP])), "in another class");
-        // What is pointed to is compared by code of the program's, called by a function of the
-        // library.
+        // The program's own code compares what is pointed to; a function of the library calls it.
         let mut called = race(&[LOAD], &[SWAP]);
         called.accesses[0].stack.insert(0, frame("compare", "main.cc", 30, 20));
         assert!(!is_its_own(&called));

@@ -1,4 +1,4 @@
-//! What every command of raddle hands to its user: findings, with both (or all) ends of each.
+//! What every command of raddle gives to its user: findings, with both (or all) ends of each.
 //!
 //! The JSON of a [`Report`] is the contract of `raddle.findings/1`: the fields named there keep
 //! their names and meaning; others may be added.
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 /// The version of the JSON document.
 pub const SCHEMA: &str = "raddle.findings/1";
 
-/// Key of `stats`: how many findings a suppression file took out.
+/// Key of `stats`: how many findings a suppression file removed.
 pub const STAT_SUPPRESSED: &str = "suppressed";
-/// The key of `stats` for what was looked at, as a sentence that a report ends with.
+/// Key of `stats`: what was examined, as a sentence at the end of a report.
 pub const STAT_LOOKED_AT: &str = "looked_at";
 
-/// Key of `stats`: how many findings were left out because the baseline knows them.
+/// Key of `stats`: how many findings were left out because the baseline has them.
 pub const STAT_BASELINE: &str = "baseline";
 
 /// One run of one command.
@@ -25,18 +25,18 @@ pub struct Report {
     pub schema: String,
     /// The subcommand of raddle: `run`.
     pub command: String,
-    /// The command line of the program that was looked at.
+    /// The command line of the examined program.
     pub target: Vec<String>,
     /// Flat: numbers, booleans and strings only.
     pub stats: BTreeMap<String, Stat>,
     /// After grouping, no two share an id.
     pub findings: Vec<Finding>,
-    /// What could happen and was neither shown nor ruled out, the likeliest first, those with one
-    /// cause together. Not findings: they count for nothing, and are there only if they were asked
-    /// for.
+    /// What could happen and was neither shown nor ruled out, likeliest first, grouped by cause.
+    /// These are not findings: they count for nothing, and are present only on request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suspects: Vec<Finding>,
-    /// Sentences about what was looked at and how it ended, for who reads that nothing was found.
+    /// Sentences about what was examined and how it ended, for a reader who sees that nothing was
+    /// found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coverage: Vec<String>,
 }
@@ -72,15 +72,17 @@ pub enum Stat {
 /// One bug.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable from run to run: kind and places, never addresses. Filled in by [`crate::identity`].
+    /// The same in every run: made of kind and places, never of addresses. Filled in by
+    /// [`crate::identity`].
     pub id: String,
-    /// The files or the command that the finding is about, where several programs of a project are
-    /// looked at ([`crate::subject`]). The id and the subject together name one bug of the project.
+    /// The files or the command that the finding is about, if several programs of a project are
+    /// examined ([`crate::subject`]). The id and the subject together identify one bug of the
+    /// project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// What goes wrong.
     pub kind: Kind,
-    /// Whether it happened.
+    /// Whether it was seen to happen.
     pub confidence: Confidence,
     /// One sentence.
     pub message: String,
@@ -92,17 +94,17 @@ pub struct Finding {
     /// What the racing address is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// The contract that was broken, by name. Given where another one could be broken at the same
-    /// places: it is then part of the id.
+    /// The name of the broken contract. Given if another contract could be broken at the same
+    /// places: then it is part of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// The threads that `accesses` and `location` name, with where each was created.
+    /// The threads that `accesses` and `location` mention, and where each was created.
     #[serde(default)]
     pub threads: Vec<Thread>,
     /// The locks that `accesses` name.
     #[serde(default)]
     pub locks: Vec<Lock>,
-    /// The execution in which it happens, where there is one to show.
+    /// The execution in which it happens, if there is one to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
     /// All steps of that execution, for a reader who wants more than the rows.
@@ -112,16 +114,16 @@ pub struct Finding {
     /// what would fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
-    /// The commands of raddle that suspected it or saw it, where several looked.
+    /// The commands of raddle that suspected it or saw it, if several looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detectors: Vec<String>,
-    /// Of `hunt`: how the suspicion was settled.
+    /// From `hunt`: how the suspicion was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Settlement>,
-    /// The test in which it was found, where a suite was run test by test.
+    /// The test in which it was found, if a suite was run test by test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What people decided about it, where the report comes from a store.
+    /// What people decided about it, if the report comes from a store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triage: Option<Triage>,
     /// How often it was seen.
@@ -130,14 +132,14 @@ pub struct Finding {
     /// Further sentences for the reader: what could not be restored, what would confirm it.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Further findings with the same cause, each whole and with an id of its own
-    /// ([`crate::cause`]). They are counted in `occurrences`.
+    /// Further findings with the same cause, each complete and with its own id ([`crate::cause`]).
+    /// `occurrences` includes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Finding>,
 }
 
 impl Finding {
-    /// A finding seen once, with no end yet and no id.
+    /// A finding seen once, without ends and id.
     pub fn new(kind: Kind, confidence: Confidence, message: impl Into<String>) -> Finding {
         Finding {
             id: String::new(),
@@ -164,8 +166,8 @@ impl Finding {
         }
     }
 
-    /// What the finding is stored and decided by: `assertion-0123456789abcdef@build/queue_test`, or
-    /// the id alone without a subject.
+    /// The key under which a finding is stored and decided:
+    /// `assertion-0123456789abcdef@build/queue_test`, or the id alone without a subject.
     pub fn key(&self) -> String {
         match &self.subject {
             Some(subject) => format!("{}@{subject}", self.id),
@@ -174,12 +176,12 @@ impl Finding {
     }
 }
 
-/// An execution as a table with one column a thread and one row a step, from top to bottom as it
-/// happened. Only the steps that matter are in it.
+/// An execution as a table with one column per thread and one row per step, in order from top to
+/// bottom. It has only the steps that matter.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interleaving {
     /// What the thread of each of [`Finding::accesses`] does there: ``waits for L2 `b` ``. Empty:
-    /// as the access says.
+    /// see the access.
     pub deeds: Vec<String>,
     /// The columns, by [`Thread::label`].
     pub threads: Vec<String>,
@@ -199,7 +201,7 @@ pub struct Timeline {
     pub frames: Vec<Frame>,
     /// In the order in which they happened.
     pub steps: Vec<TimelineStep>,
-    /// Which locks were held while, in no order.
+    /// Which locks were held in the meantime, in no order.
     #[serde(default)]
     pub held: Vec<HeldLock>,
 }
@@ -214,17 +216,17 @@ pub struct TimelineStep {
     /// Where it is, in [`Timeline::frames`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<usize>,
-    /// Its number in the schedule, from 0. None: it is no step of the scheduler, such as an access
-    /// that races.
+    /// Its number in the schedule, from 0. `None`: it is not a step of the scheduler, such as a
+    /// racing access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
-    /// What was read or written, where that is known: `3`, or `2 → 3` for a write.
+    /// What was read or written, if known: `3`, or `2 → 3` for a write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// One of the steps that explain the finding.
     #[serde(default, skip_serializing_if = "is_false")]
     pub matters: bool,
-    /// The thread of the step before could have gone on.
+    /// Whether the thread of the step before could have continued.
     #[serde(default, skip_serializing_if = "is_false")]
     pub preempts: bool,
 }
@@ -234,7 +236,7 @@ pub struct TimelineStep {
 pub struct HeldLock {
     /// [`Lock::label`].
     pub lock: String,
-    /// The variable that the lock is, where that is known.
+    /// The variable that is the lock, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The lane.
@@ -243,7 +245,7 @@ pub struct HeldLock {
     pub from: usize,
     /// The step that releases it. None: it is held to the end.
     pub until: Option<usize>,
-    /// For reading, beside others.
+    /// Held for reading, together with others.
     #[serde(default, skip_serializing_if = "is_false")]
     pub read: bool,
 }
@@ -259,16 +261,16 @@ pub struct Row {
     pub thread: usize,
     /// ``locks L1 `a` ``
     pub text: String,
-    /// The code that makes the step. None: it lies in no code of the program.
+    /// The code that makes the step. `None`: it is in no code of the program.
     pub frame: Option<Frame>,
-    /// The thread of the row above could have gone on, and this one was let run in its place.
+    /// The thread of the row above could have continued, and this one ran in its place.
     pub preempts: bool,
-    /// How often in a row.
+    /// How often in succession.
     pub times: u64,
 }
 
-/// What goes wrong. [`Kind::explanation`] has the sentence that a reader gets, [`Kind::name`] the
-/// word in JSON.
+/// What goes wrong. [`Kind::explanation`] has the sentence for the reader, [`Kind::name`] the word
+/// in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -298,7 +300,7 @@ pub enum Kind {
     UseAfterFree,
     /// A block that is freed twice.
     DoubleFree,
-    /// A thread or a block that is never given back.
+    /// A thread or a block that is never released.
     Leak,
     /// A thread locks a non-recursive lock that it holds.
     DoubleLock,
@@ -351,7 +353,7 @@ pub enum Settlement {
 pub struct Triage {
     /// `fixed`, `benign`, `wontfix`, or `regression` for one that was seen after it was fixed.
     pub decision: String,
-    /// Why, in the words of who decided.
+    /// The reason, in the words of the person who decided.
     pub reason: String,
 }
 
@@ -360,14 +362,13 @@ pub struct Triage {
 pub struct Access {
     /// What the thread does.
     pub op: Op,
-    /// Bytes; 0 where it makes no sense.
+    /// Bytes; 0 where it does not apply.
     pub size: u64,
     /// `T2 (worker)`, as in [`Thread::label`].
     pub thread: String,
     /// Labels of [`Lock`]s held, `L1`; a lock held for reading is `L1 (read)`.
     pub locks: Vec<String>,
-    /// The label of the lock that [`Op::Lock`] or [`Op::Unlock`] is about; None for every other
-    /// operation.
+    /// The label of the lock of [`Op::Lock`] or [`Op::Unlock`]; `None` for every other operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
     /// Innermost first. Empty when the history no longer reaches back that far.
@@ -386,7 +387,7 @@ pub enum Op {
     AtomicRead,
     /// A store or a read-modify-write by an atomic operation.
     AtomicWrite,
-    /// Gives a block of memory back.
+    /// Frees a block of memory.
     Free,
     /// Obtains a block of memory.
     Allocate,
@@ -394,16 +395,16 @@ pub enum Op {
     Lock,
     /// Releases a lock.
     Unlock,
-    /// Calls a function that a contract or a signal handler must not call there.
+    /// Calls a function that a contract or a signal handler forbids there.
     Call,
 }
 
-/// One call of a stack. Calls that the compiler inlined have frames of their own.
+/// One call of a stack. Calls that the compiler inlined have their own frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
-    /// Demangled. None: the module has no symbol there.
+    /// Demangled. `None`: the module has no symbol there.
     pub function: Option<String>,
-    /// As the debug information names it. None: there is none.
+    /// The name in the debug information. `None`: there is none.
     pub file: Option<String>,
     /// From 1.
     pub line: Option<u32>,
@@ -414,7 +415,7 @@ pub struct Frame {
     /// Offset within the module, for frames without debug information.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// The first line of the function, so that an identity survives edits above it.
+    /// The first line of the function, so that the id survives edits above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function_line: Option<u32>,
 }
@@ -442,7 +443,7 @@ pub enum Location {
     Heap {
         /// Bytes from the start of the block to the address.
         offset: u64,
-        /// Bytes that were asked for.
+        /// The requested bytes.
         size: u64,
         /// The label of the thread that allocated it.
         thread: String,
@@ -464,14 +465,14 @@ pub enum Location {
         /// What is mapped there: a file, or a word in brackets.
         name: String,
     },
-    /// No memory: a file descriptor.
+    /// Not memory but a file descriptor.
     Descriptor {
-        /// As the program knows it.
+        /// The program's number for it.
         number: u64,
     },
 }
 
-/// A thread that a finding names.
+/// A thread that a finding mentions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// `T2 (worker)`; `T0 (main)` is the main thread.
@@ -486,14 +487,14 @@ pub struct Thread {
     pub running: bool,
 }
 
-/// A lock that a finding names.
+/// A lock that a finding mentions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lock {
     /// `L1`.
     pub label: String,
     /// What it is: `mutex`, `rwlock`, `spinlock`, `std::sync::Mutex`, `annotated lock`.
     pub what: String,
-    /// A global's name and offset, where known.
+    /// A global's name and offset, if known.
     pub name: Option<String>,
     /// Where it was taken, once for each access that held it.
     pub taken: Vec<Taken>,

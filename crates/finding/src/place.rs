@@ -1,4 +1,4 @@
-//! Which frame of a stack stands for it: the innermost one that its reader wrote.
+//! Which frame of a stack represents it: the innermost frame of the user's code.
 //!
 //! An access inside `memcpy` or `std::vector::push_back` is a fact about the caller. [`place`]
 //! walks outwards past
@@ -7,12 +7,12 @@
 //!  - code in the toolchain's own headers and libraries, known by its path or its module,
 //!
 //! and stops at the first frame of anything else, with or without debug information: a library of
-//! the user's that was built without `-g` is still the user's. Where nothing is left, the first
-//! frame with a file is taken, then the first frame.
+//! the user's that was built without `-g` is still the user's. If nothing is left, it takes the
+//! first frame with a file, or else the first frame.
 
 use crate::model::Frame;
 
-/// The frame that stands for `stack` (innermost first); None only for an empty stack.
+/// The frame that represents `stack` (innermost first); `None` only for an empty stack.
 pub fn place(stack: &[Frame]) -> Option<&Frame> {
     stack
         .iter()
@@ -21,7 +21,7 @@ pub fn place(stack: &[Frame]) -> Option<&Frame> {
         .or_else(|| stack.first())
 }
 
-/// A frame that the reader of a finding can be expected to own.
+/// Whether the reader of a finding can be expected to own the frame.
 pub fn is_user_code(frame: &Frame) -> bool {
     let function = frame.function.as_deref().unwrap_or_default();
     if frame.module.as_deref().is_some_and(is_system_module) {
@@ -29,15 +29,16 @@ pub fn is_user_code(frame: &Frame) -> bool {
     }
     let interposed = is_interposed(function);
     match &frame.file {
-        // A C program may well have a `read` of its own. An interposed name in a Rust file is
-        // raddle's runtime: Rust's own functions have a path in their name.
+        // A C program may well have its own `read`. An interposed name in a Rust file is raddle's
+        // runtime, since Rust functions have a path in their name.
         Some(file) if interposed && file.ends_with(".rs") => false,
         Some(file) => !is_system_path(file),
         None => !interposed && !LIBRARY_NAMES.iter().any(|prefix| function.starts_with(prefix)),
     }
 }
 
-/// A function that the runtime stands in for, or an internal of libc or of the language below it.
+/// Whether the runtime interposes the function, or it is an internal of libc or of the language
+/// below it.
 pub fn is_interposed(function: &str) -> bool {
     let name = base_name_of_function(function);
     INTERPOSED.binary_search(&name).is_ok()
@@ -47,7 +48,7 @@ pub fn is_interposed(function: &str) -> bool {
         || function.starts_with("operator delete")
 }
 
-/// The functions that the runtime stands in for.
+/// The functions that the runtime interposes.
 pub fn interposed() -> &'static [&'static str] {
     INTERPOSED
 }
@@ -83,7 +84,7 @@ pub fn stable_name(function: &str) -> &str {
     }
 }
 
-/// `pthread_create` of `__interceptor_pthread_create@@GLIBC_2.34`.
+/// `pthread_create` for `__interceptor_pthread_create@@GLIBC_2.34`.
 fn base_name_of_function(function: &str) -> &str {
     let name = stable_name(function);
     let name =
@@ -116,7 +117,7 @@ const SYSTEM_MODULES: &[&str] = &[
     "[vdso]",
 ];
 
-/// Names that belong to a language's own library when the frame has no file to tell.
+/// Names that belong to a language's own library if the frame has no file.
 const LIBRARY_NAMES: &[&str] = &[
     "std::",
     "core::",
@@ -152,7 +153,7 @@ const INTERPOSED_PREFIXES: &[&str] = &[
     "__strcmp_",
 ];
 
-/// What the runtime stands in for, as its own tables say: see `build.rs`.
+/// The interposed functions, from the runtime's own tables: see `build.rs`.
 const INTERPOSED: &[&str] = include!(concat!(env!("OUT_DIR"), "/interposed.rs"));
 
 /// The same functions by names that only the C library uses.

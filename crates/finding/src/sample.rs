@@ -1,8 +1,8 @@
-//! Short ways to write findings in tests.
+//! Helpers to write findings in tests.
 
 use crate::model::*;
 
-/// A frame; an empty file or a zero line stand for "unknown".
+/// A frame; an empty file or a zero line means "unknown".
 pub fn frame(function: &str, file: &str, line: u32, function_line: u32) -> Frame {
     Frame {
         function: Some(function.into()),

@@ -72,7 +72,7 @@ impl fmt::Display for Stat {
 }
 
 impl From<u64> for Stat {
-    /// A count; one that no longer fits an `i64` is held at its maximum.
+    /// A count; one that does not fit an `i64` becomes its maximum.
     fn from(value: u64) -> Stat {
         Stat::Int(i64::try_from(value).unwrap_or(i64::MAX))
     }

@@ -3,14 +3,14 @@
 //! An id is made of functions, relative lines and the names of variables ([`crate::identity`]), so
 //! that it survives edits. Two programs of one project can share all of that: each has a `main`
 //! with an assertion in its fifth line, or a `worker` that races on `counter`. What is stored and
-//! decided about a finding must not reach the other program, so it goes by the [key](Finding::key):
+//! decided about a finding must not affect the other program, so it uses the [key](Finding::key):
 //! the id and the subject.
 //!
-//! - A race, a deadlock, a misuse of memory or of a library is known by the source files of its
-//!   ends. A bug in a library is one bug, whichever test shows it.
+//! - A race, a deadlock, a misuse of memory or of a library is identified by the source files of
+//!   its ends. A bug in a library is one bug, whichever test shows it.
 //! - A failure (an assertion, a crash, an exit status, a wrong output, a hang), and whatever has an
-//!   end without a file, is known by the command: its place is where the program noticed, often a
-//!   helper that all tests share, and says little about why.
+//!   end without a file, is identified by the command. Its place is where the program noticed the
+//!   failure, often a helper that all tests share, and says little about the cause.
 //!
 //! Files and programs inside the project are named relative to its root, so that another checkout
 //! has the same subjects.
@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::model::{Finding, Kind};
 use crate::place::place;
 
-/// A command as a user gave it, and where.
+/// A command as the user gave it, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
     /// The program and its arguments.
@@ -41,7 +41,7 @@ impl Command {
         }
     }
 
-    /// The source files that a finding is about. None where it is about the command.
+    /// The source files that a finding is about. `None` if it is about the command.
     fn files(&self, finding: &Finding) -> Option<BTreeSet<String>> {
         if is_failure(finding.kind) || finding.accesses.is_empty() {
             return None;
@@ -72,7 +72,7 @@ impl Command {
     }
 }
 
-/// Whether two findings can have one subject: the same, or files of which one is common.
+/// Whether two findings can have one subject: the same subject, or a file in common.
 pub fn overlap(a: &Finding, b: &Finding) -> bool {
     if a.subject == b.subject {
         return true;
@@ -83,7 +83,7 @@ pub fn overlap(a: &Finding, b: &Finding) -> bool {
     is_files(a) && is_files(b) && y.split(',').any(|file| files.contains(file))
 }
 
-/// What is seen where the program notices, not where it goes wrong.
+/// Whether it is seen where the program notices it, not where it goes wrong.
 fn is_failure(kind: Kind) -> bool {
     matches!(
         kind,
@@ -101,7 +101,7 @@ fn is_failure(kind: Kind) -> bool {
     )
 }
 
-/// Cargo's test programs have a hash in their name that changes with the toolchain.
+/// Removes the hash in the names of cargo's test programs, which changes with the toolchain.
 fn without_hash(path: &Path) -> String {
     let text = path.to_string_lossy().into_owned();
     let in_deps = path.parent().and_then(Path::file_name).is_some_and(|n| n == "deps");
@@ -113,7 +113,7 @@ fn without_hash(path: &Path) -> String {
     }
 }
 
-/// The path without `.` and `..`. Links are not looked at.
+/// The path without `.` and `..`. Links are not resolved.
 pub fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

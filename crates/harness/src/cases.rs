@@ -1,7 +1,7 @@
-//! The tests of a test program, as it lists them.
+//! The tests of a test program, as the program lists them.
 //!
-//! What a program is made with (Rust's libtest and what imitates it, GoogleTest, Catch2, doctest,
-//! Boost.Test) is told by names in its file.
+//! Names in the program's file tell its framework: Rust's libtest and its imitations, GoogleTest,
+//! Catch2, doctest, Boost.Test.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -12,7 +12,7 @@ use raddle_wire::explore::flag;
 
 use crate::worker::{Recipe, apart, end};
 
-/// What a test program is made with.
+/// The framework of a test program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Harness {
     Libtest,
@@ -42,14 +42,14 @@ pub struct Case {
 /// How long a program may take to list its tests.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The tests of what is a test program, as it lists them.
+/// The tests of a program; `None` if it is not a test program or has no tests.
 pub fn list(recipe: &Recipe) -> Option<Vec<Case>> {
     let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
     let cases = harness.cases(&ask(recipe, harness.listing(), harness.stream())?);
     (!cases.is_empty()).then_some(cases)
 }
 
-/// Whether it is a test program that has no test.
+/// Whether the program is a test program without tests.
 pub fn has_none(recipe: &Recipe) -> bool {
     let cases = || {
         let harness = Harness::of(&std::fs::read(&recipe.program.path).ok()?)?;
@@ -58,7 +58,7 @@ pub fn has_none(recipe: &Recipe) -> bool {
     cases().is_some_and(|cases| cases.is_empty())
 }
 
-/// Do these arguments choose exactly one test of a program that is made with libtest?
+/// Whether these arguments select exactly one test of a libtest program.
 pub fn is_one_of_libtest(recipe: &Recipe, arguments: &[OsString]) -> bool {
     let number = || {
         let content = std::fs::read(&recipe.program.path).ok()?;
@@ -76,7 +76,7 @@ impl Case {
         Case { name: name.into(), arguments: Vec::new(), flags: 0 }
     }
 
-    /// This test alone.
+    /// A recipe that runs this test alone.
     pub fn recipe(&self, of: &Recipe) -> Recipe {
         let mut words = of.words.clone();
         words.extend(self.arguments.iter().map(OsString::from));
@@ -84,7 +84,7 @@ impl Case {
     }
 }
 
-/// What the program prints when it is run with these arguments, not watched by anybody.
+/// What the program prints when it runs with these arguments, unwatched.
 fn ask(recipe: &Recipe, arguments: &[&str], stream: Stream) -> Option<String> {
     let mut command = Command::new(&recipe.program.path);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -112,7 +112,7 @@ fn ask(recipe: &Recipe, arguments: &[&str], stream: Stream) -> Option<String> {
         return None;
     };
     let begun = Instant::now();
-    // Catch2 of version 2 ends with the number of tests as its status: a status says nothing.
+    // Catch2 version 2 returns the number of tests as its status, so the status says nothing.
     let status = loop {
         if let Some(status) = child.try_wait().ok()? {
             break status;
@@ -124,12 +124,12 @@ fn ask(recipe: &Recipe, arguments: &[&str], stream: Stream) -> Option<String> {
         std::thread::sleep(Duration::from_millis(2));
     };
     let listed = reader.join().ok()?.ok()?;
-    // A program that was killed may not have come to the end of its list.
+    // A program that was killed may not have finished its list.
     status.code().map(|_| listed)
 }
 
 impl Harness {
-    /// By names that a test program of its kind cannot do without.
+    /// Recognises the framework by names that its test programs cannot do without.
     fn of(content: &[u8]) -> Option<Harness> {
         let has = |name: &str| memchr(content, name.as_bytes());
         if has("_ZN7testing8internal23MakeAndRegisterTestInfo") {
@@ -164,7 +164,7 @@ impl Harness {
         }
     }
 
-    /// The tests in what the program printed.
+    /// Parses what the program printed.
     fn cases(self, listing: &str) -> Vec<Case> {
         if self == Harness::BoostTest {
             return boost_cases(listing);
@@ -187,7 +187,7 @@ impl Harness {
                     let counts = suite.ends_with('.') && !name.contains("DISABLED_");
                     counts.then(|| (name.clone(), vec![format!("--gtest_filter={name}")]))
                 }
-                // Seeded by the clock it would say so in another line each time.
+                // With a seed from the clock, it would print another line each time.
                 Harness::Catch2 | Harness::Catch3 => {
                     let name = line.trim();
                     let alone = || [escaped(name).as_str(), "--rng-seed", "1"].map(str::to_owned).to_vec();
@@ -207,14 +207,15 @@ impl Harness {
     }
 }
 
-/// The tests in Boost.Test's list, which is a tree: four spaces a level, and a star behind what is
-/// not disabled. Its handlers would turn a crash into a status.
+/// The tests in Boost.Test's list. The list is a tree with four spaces per level, and a star
+/// follows what is enabled. Boost.Test's signal handlers would turn a crash into a status, so they
+/// are off.
 fn boost_cases(listing: &str) -> Vec<Case> {
     let depth = |line: &str| (line.len() - line.trim_start().len()) / 4;
     let lines: Vec<&str> = listing.lines().filter(|l| !l.trim().is_empty()).collect();
     let mut path: Vec<&str> = Vec::new();
     let mut cases = Vec::new();
-    // Below this level everything is disabled.
+    // Everything below this level is disabled.
     let mut disabled = None;
     for (i, line) in lines.iter().enumerate() {
         let level = depth(line);
@@ -238,14 +239,14 @@ fn boost_cases(listing: &str) -> Vec<Case> {
     cases
 }
 
-/// A filter of doctest's that takes one name. A comma would begin another filter, and what escapes
-/// it depends on the version: `?` is any character.
+/// A doctest filter that matches one name. A comma would begin another filter, and how to escape it
+/// depends on the version; `?` matches any character.
 fn doctest_filter(name: &str) -> String {
     let plain = |c: char| if matches!(c, ',' | '\\' | '"') { '?' } else { c };
     format!("--test-case={}", name.chars().map(plain).collect::<String>())
 }
 
-/// Catch2 takes some characters of a name for patterns.
+/// Escapes characters that Catch2 would take for patterns.
 fn escaped(name: &str) -> String {
     let mut text = String::new();
     for c in name.chars() {

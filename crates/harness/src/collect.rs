@@ -1,4 +1,4 @@
-//! Reads the logs that the processes of a session have left.
+//! Reads the logs that the processes of a session left.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -23,10 +23,10 @@ use crate::say::{count, say};
 pub struct Process {
     pub pid: u32,
     pub executable: String,
-    /// What it was started with, where that was asked for.
+    /// What it was started with, if that was asked for.
     pub command: Option<Command>,
     pub instrumented: bool,
-    /// It executed a copy of its code, with raddle's probes in it.
+    /// It executed a copy of its code that contains raddle's probes.
     pub relocated: bool,
     pub fatal: Option<u64>,
     pub flushes: u64,
@@ -34,7 +34,7 @@ pub struct Process {
     pub threads_seen: u64,
     pub untracked: u64,
     pub lost: u64,
-    /// It asked which of its code are locks, and which is to be ignored, and had no answer.
+    /// It asked which of its code implements locks and which to ignore, and got no answer.
     pub without_plan: bool,
     /// In the order they were mapped.
     pub modules: Vec<Mapped>,
@@ -90,7 +90,7 @@ pub struct Race {
     pub after_free: bool,
 }
 
-/// What `raddle tsvd` catches.
+/// A thread-safety violation caught by `raddle tsvd`.
 pub struct Violation {
     pub object: u64,
     pub now: DecodedCaught,
@@ -105,7 +105,7 @@ pub struct Edge {
     pub held: Vec<HeldLock>,
 }
 
-/// As the record has it.
+/// The record, decoded.
 pub struct Misuse {
     pub what: Option<MisuseKind>,
     pub thread: u64,
@@ -120,7 +120,7 @@ pub struct Expected {
     pub description: String,
 }
 
-/// All processes of a session, in the order of their numbers.
+/// All processes of a session, ordered by process id.
 pub fn read(dir: &Path) -> Result<Vec<Process>> {
     let mut processes: Vec<Process> = logs(dir)?.iter().filter_map(|path| read_log(path)).collect();
     crate::relocated::translate(dir, &mut processes);
@@ -136,8 +136,8 @@ fn logs(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(logs)
 }
 
-/// Waits until every child that a process of the session has made is known by its log, or is not to
-/// be expected any more.
+/// Waits until every child of the session's processes has a log, or is no longer expected to have
+/// one.
 pub fn await_children(dir: &Path) {
     const LONGEST: Duration = Duration::from_secs(1);
     const NAP: Duration = Duration::from_millis(5);
@@ -150,7 +150,7 @@ pub fn await_children(dir: &Path) {
 
 /// The executable of the process that writes this log.
 pub fn executable(log: &Path) -> Option<PathBuf> {
-    // The record is the first; a path is no longer than this.
+    // It is in the first record, and no path is longer than this.
     const ENOUGH: usize = 8192;
     let (file, header) = header(log)?;
     let used = (header.used.load(Relaxed) as usize).min(ENOUGH);
@@ -160,10 +160,10 @@ pub fn executable(log: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The file and a copy of its beginning.
+/// The file and a copy of its header.
 ///
-/// Read, not mapped: in a mapping a page that was never written needs room on the disk, and where
-/// there is none the look at it ends raddle by SIGBUS.
+/// The header is read, not mapped. A mapped page that was never written needs disk space when it is
+/// touched, and without space the access kills raddle with SIGBUS.
 fn header(path: &Path) -> Option<(File, Header)> {
     let file = File::open(path).ok()?;
     // SAFETY: numbers, for which zero is valid.
@@ -175,7 +175,7 @@ fn header(path: &Path) -> Option<(File, Header)> {
     Some((file, header))
 }
 
-/// The first `used` bytes behind the header, or as many as there are.
+/// The first `used` bytes after the header, or as many as there are.
 fn body(file: &File, used: usize) -> Option<Vec<u8>> {
     let len = usize::try_from(file.metadata().ok()?.len()).ok()?.checked_sub(size_of::<Header>())?;
     let mut body = vec![0; used.min(len)];
@@ -186,7 +186,7 @@ fn body(file: &File, used: usize) -> Option<Vec<u8>> {
 fn read_log(path: &Path) -> Option<Process> {
     let (file, header) = match header(path) {
         Some(read) => read,
-        // It is made first, and then made longer.
+        // The runtime creates the file first and then extends it.
         None => return no_room(path),
     };
     if header.magic == 0 {
@@ -212,8 +212,8 @@ fn read_log(path: &Path) -> Option<Process> {
     Some(process)
 }
 
-/// A process that made a log and wrote nothing to it: for want of room, or because it was killed
-/// just then.
+/// A process that created a log and wrote nothing to it: the disk was full, or it was killed just
+/// then.
 fn no_room(path: &Path) -> Option<Process> {
     const LITTLE: u64 = 64 << 10;
     let disk = rustix::fs::statvfs(path).ok()?;
@@ -228,7 +228,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Strings with a zero behind each.
+/// Splits zero-terminated strings.
 fn strings(bytes: &[u8]) -> Vec<OsString> {
     let whole = bytes.strip_suffix(&[0]).unwrap_or(bytes);
     if bytes.is_empty() {
@@ -293,22 +293,22 @@ impl Process {
         }
     }
 
-    /// The process has outlived the command that was run.
+    /// Whether the process has outlived the command.
     pub fn is_running(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
         let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-        // One that is on its way out has given its memory back already.
+        // A process that is exiting has already returned its memory.
         let memory = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
         state.is_some_and(|s| s != 'Z' && s != 'X') && !memory.starts_with("0 ")
     }
 
-    /// What was mapped when `modules` of the mappings were known.
+    /// What was mapped when `modules` mappings were known.
     pub fn modules(&self, modules: usize) -> &[Mapped] {
         &self.modules[..modules.min(self.modules.len())]
     }
 }
 
-/// Names the processes that have outlived the command, and counts them.
+/// Names the processes that have outlived the command, and returns their number.
 pub fn say_who_is_left(processes: &[Process]) -> usize {
     let left: Vec<String> = processes
         .iter()

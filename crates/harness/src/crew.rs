@@ -1,4 +1,5 @@
-//! A worker and its successors: orders go in, executions come out, whatever becomes of the process.
+//! A worker and its successors: orders go in and executions come out, whatever happens to the
+//! process.
 
 use std::collections::BTreeSet;
 use std::collections::VecDeque;
@@ -52,7 +53,7 @@ pub enum CrewError {
     Stopped(String),
 }
 
-/// Sentences for the user, each said once, whichever worker finds out.
+/// Sentences for the user. Each is printed once, whichever worker causes it.
 #[derive(Default)]
 pub struct Notes {
     said: Mutex<BTreeSet<String>>,
@@ -60,7 +61,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Notes that are only gathered, for a caller that puts them into its report.
+    /// Notes that are only collected, for a caller that puts them into its report.
     pub fn quiet() -> Notes {
         Notes { quiet: true, ..Notes::default() }
     }
@@ -76,28 +77,27 @@ impl Notes {
         }
     }
 
-    /// All of them, in the order of the alphabet.
+    /// All sentences, in alphabetical order.
     pub fn sentences(&self) -> Vec<String> {
         self.said.lock().unwrap_or_else(|e| e.into_inner()).iter().cloned().collect()
     }
 }
 
-/// How often a program may die on its way to its first thread, and in a schedule, before that
-/// counts.
+/// How often a program may die before its first thread, or in a schedule, before the death counts.
 const DEATHS: u32 = 2;
-/// With this status the loader ends a program that wants a function which is nowhere.
+/// The status with which the loader ends a program that refers to an undefined function.
 const LOADER: i32 = 127;
 
 pub struct Crew<'a> {
     recipe: Recipe,
     notes: &'a Notes,
-    /// The whole search is to end: nothing is waited for any more.
+    /// Whether the whole search must end, so that nothing is waited for any more.
     is_over: &'a (dyn Fn() -> bool + Sync),
-    /// When an execution that is under way is given up, even if it still makes steps.
+    /// When the current execution is given up, even if it still makes steps.
     end_at: Option<Instant>,
     worker: Option<Worker>,
     waiting: VecDeque<Order>,
-    /// How often in a row a worker has died in the first order that waits, and how.
+    /// How often in a row a worker has died in the first waiting order, and how.
     deaths: (u32, Option<ExitStatus>),
     modules: Vec<Mapped>,
 }
@@ -116,20 +116,20 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// Gives up an execution that is under way then. Otherwise it is waited for, as long as it
-    /// makes steps.
+    /// Gives up the execution that is running at `end_at`. Without this, the crew waits for it as
+    /// long as it makes steps.
     pub fn until(mut self, end_at: Instant) -> Crew<'a> {
         self.end_at = Some(self.end_at.map_or(end_at, |earlier| earlier.min(end_at)));
         self
     }
 
-    /// Whether nothing is started any more.
+    /// Whether nothing new is started any more.
     fn over(&self) -> impl Fn() -> bool + Sync + use<'a> {
         let (is_over, end_at) = (self.is_over, self.end_at);
         move || is_over() || end_at.is_some_and(|at| Instant::now() >= at)
     }
 
-    /// As it has become: more donors, a process a schedule.
+    /// The current recipe, after all adaptations: more donors, one process per schedule.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -139,7 +139,7 @@ impl<'a> Crew<'a> {
         &self.modules
     }
 
-    /// What is watched of the worker that there is.
+    /// The recordings of the current worker.
     pub fn watched(&self) -> Option<&Watched> {
         self.worker.as_ref().and_then(Worker::watched)
     }
@@ -167,7 +167,7 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// Waits for results, and hands over all there are. Returns without any if there is nothing in
+    /// Waits for results and hands over all that are there. Returns at once if nothing is in
     /// flight.
     pub fn turn(&mut self, each: &mut dyn FnMut(&Order, Execution<'_>)) -> Result<()> {
         if self.in_flight() == 0 {
@@ -185,7 +185,7 @@ impl<'a> Crew<'a> {
                 while worker.is_done() {
                     if let Some((order, execution)) = worker.oldest(Ending::Finished) {
                         if let Ending::Died(_) = execution.ending {
-                            // The process of one execution, by itself.
+                            // Only the process of this one execution died.
                             self.lose(worker, Ending::Died(None), each);
                             return Ok(());
                         }
@@ -201,7 +201,7 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// The worker is lost; its orders are not.
+    /// Replaces a lost worker; its orders are kept.
     fn recover(
         &mut self,
         worker: Worker,
@@ -220,9 +220,9 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// The worker ended in its oldest order. Whoever kills a process, or the system when it is
-    /// short of memory, does that only so often: a death counts as the program's own when it came
-    /// [`DEATHS`] times more, each time in a new worker.
+    /// The worker ended in its oldest order. A user or the out-of-memory killer may have killed it,
+    /// but not again and again: a death counts as the program's own when it has happened [`DEATHS`]
+    /// more times, each time in a new worker.
     fn lose(&mut self, mut worker: Worker, ending: Ending, each: &mut dyn FnMut(&Order, Execution<'_>)) {
         let again = match ending {
             Ending::Died(status) if self.deaths.0 < DEATHS => {
@@ -247,7 +247,7 @@ impl<'a> Crew<'a> {
         self.waiting = orders;
     }
 
-    /// The order in which workers had died came to its end.
+    /// The order in which workers had died has been completed.
     fn survived(&mut self) {
         let (deaths, status) = std::mem::take(&mut self.deaths);
         if deaths > 0 {
@@ -278,7 +278,7 @@ impl<'a> Crew<'a> {
                 Err(Trouble::Died(status)) if status.code() == Some(LOADER) && !self.recipe.lazy => {
                     self.recipe.lazy = true;
                 }
-                // A program that dies before anything was chosen may do better the next time; one
+                // A program that dies before any choice was made may do better the next time. One
                 // that never does is refused.
                 Err(Trouble::Died(status)) if status.signal().is_some() && deaths < DEATHS => deaths += 1,
                 Err(trouble) => self.adapt(trouble)?,
@@ -302,7 +302,7 @@ impl<'a> Crew<'a> {
                     outside_in_words(why)
                 ));
             }
-            // What was made before the first thread is each schedule's own as well.
+            // Then each schedule also makes anew what is made before the first thread.
             Trouble::NeedsFork(_) if self.recipe.flags & flag::FORK_AT_START == 0 => {
                 self.recipe.flags |= flag::FORK_AT_START;
             }
@@ -345,7 +345,7 @@ impl<'a> Crew<'a> {
         self.start_anew();
     }
 
-    /// Ends the worker, which has nothing left to do. The next order is executed by a new one.
+    /// Ends the worker, which has nothing left to do. A new worker executes the next order.
     pub fn start_anew(&mut self) {
         if let Some(worker) = self.worker.take() {
             worker.stop();
@@ -353,8 +353,8 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// What a worker needs for what is done outside. A descriptor that two executions share would carry
-/// over from one to the other.
+/// The flags for a worker whose program acts on the outside world. A descriptor that two executions
+/// share would carry state from one to the other.
 fn fork_flags(why: Option<Outside>) -> u32 {
     match why.is_some_and(Outside::is_shared_with_forks) {
         true => flag::FORK | flag::FORK_AT_START,
@@ -362,7 +362,7 @@ fn fork_flags(why: Option<Outside>) -> u32 {
     }
 }
 
-/// A library whose waiting cannot be taken control of.
+/// A mapped library whose waits raddle cannot control.
 fn sees_little_of(modules: &[Mapped]) -> Option<&'static str> {
     let has = |name: &str| {
         modules.iter().any(|m| m.path.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name)))

@@ -1,12 +1,12 @@
-//! The runtime, as it is carried inside this binary: made by the build script.
+//! The runtime inside this binary, made by the build script.
 
 /// The prelinked, position-independent runtime that executables are linked with.
 pub const RUNTIME_OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/raddle_rt.o"));
 /// The same runtime as a shared library, for targets that cannot be relinked.
 pub const RUNTIME_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_rt.so"));
-/// The same for `raddle tsvd`, which stands in for no function that it need not.
+/// The same for `raddle tsvd`, which interposes only the functions that it needs.
 pub const TSVD_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_tsvd.so"));
-/// The same for its policy `tsvd-hb`, which sees what synchronises.
+/// The same for the policy `tsvd-hb`, which observes synchronisation.
 pub const TSVD_HB_SHARED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_tsvd_hb.so"));
 /// The profiler that .NET processes load under `raddle tsvd`.
 pub const CLR_PROFILER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraddle_clr.so"));

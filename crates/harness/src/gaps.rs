@@ -1,4 +1,4 @@
-//! Why executions of a program may exist that no schedule leads to.
+//! Why a program may have executions that no schedule leads to.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -12,34 +12,34 @@ use crate::places::{Mapped, Places};
 use crate::verdict::waits_for_outside;
 use crate::worker::{Ending, Execution};
 
-/// What an execution may have: those of the runtime, and those that the driver finds.
+/// The gaps of an execution: those that the runtime sees, and those that the driver finds.
 pub mod gap {
     pub use raddle_wire::explore::gap::*;
 
-    /// It was cut off after the most steps.
+    /// It was cut off at the step limit.
     pub const CUT_OFF: u32 = 1 << 16;
     /// Fair scheduling held a thread back.
     pub const FAIR: u32 = 1 << 17;
-    /// Its process died or was ended.
+    /// Its process died or was killed.
     pub const DIED: u32 = 1 << 18;
-    /// A hidden race whose accesses cannot be made points.
+    /// It has a hidden race whose accesses cannot become scheduling points.
     pub const UNORDERED: u32 = 1 << 19;
-    /// Threads print by Rust's std, whose lock for that is no step.
+    /// Threads print through Rust's std, whose lock for printing is not a step.
     pub const PRINTS: u32 = 1 << 20;
-    /// A failure was seen that did not come back when the same choices were made again, or that
-    /// there was no time for.
+    /// A failure did not come back when the same choices were made again, or there was no time to
+    /// try.
     pub const UNREPEATED: u32 = 1 << 21;
-    /// Executions did not follow their schedules, before the search last began anew.
+    /// Executions did not follow their schedules before the search last restarted.
     pub const DIVERGED: u32 = 1 << 22;
-    /// It computed when the time was over.
+    /// It was still computing when its time was up.
     pub const SLOW: u32 = 1 << 23;
-    /// It waited for something outside, and did not end.
+    /// It waited for something outside and did not end.
     pub const AWAITS: u32 = 1 << 24;
     /// It became another program by `exec`.
     pub const OTHER_PROGRAM: u32 = 1 << 25;
 
-    /// Those that a search keeps when it begins anew: they tell of the program, or of the machine,
-    /// and not of what is a scheduling point.
+    /// The gaps that a search keeps when it restarts: they describe the program or the machine, not
+    /// the choice of scheduling points.
     pub const LASTING: u32 = UNREPEATED | DIVERGED | SLOW | AWAITS | OTHER_PROGRAM | MANY_CALLED;
 }
 
@@ -66,18 +66,18 @@ pub fn gaps(e: &Execution<'_>, view: TraceView<'_>) -> u32 {
     gaps
 }
 
-/// Whose affair a hidden race is.
+/// Whose code causes a hidden race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Affair {
     TheProgram,
-    /// Rust's std orders it, by operations that are no steps because who is first makes no
-    /// difference.
+    /// Rust's std orders it, by operations that are no steps because it makes no difference which
+    /// comes first.
     Std,
-    /// The same, but for what is printed.
+    /// The same, except for the order of what is printed.
     Printing,
 }
 
-/// Whose affair a hidden race is, by the functions that make its accesses.
+/// Decides by the functions that make the accesses.
 pub fn affair(hidden: &Hidden, places: &mut Places, modules: &[Mapped]) -> Affair {
     let mut frames = |pc: u64| -> Vec<(String, Option<String>)> {
         let frames = places.frames(modules, pc).into_iter();
@@ -100,14 +100,14 @@ pub fn affair(hidden: &Hidden, places: &mut Places, modules: &[Mapped]) -> Affai
     }
 }
 
-/// The accesses of a hidden race that are to become points.
+/// The accesses of a hidden race that must become scheduling points.
 pub fn new_points(hidden: &Hidden, points: &[u64]) -> Vec<u64> {
     let plain = hidden.access.iter().filter(|a| !a.is_step() && !a.is_atomic()).map(|a| a.pc);
     plain.filter(|pc| points.binary_search(pc).is_err()).collect()
 }
 
-/// Libraries of the system that come with every program, and what they do with a program's memory
-/// is known by their functions.
+/// System libraries that come with every program. Raddle knows how their functions use a program's
+/// memory.
 const SYSTEM: [&str; 12] = [
     "ld-linux",
     "libc.so",
@@ -123,7 +123,7 @@ const SYSTEM: [&str; 12] = [
     "libraddle",
 ];
 
-/// Whether a file that is mapped is one of the system's or calls the probes.
+/// Whether a mapped file is a system library or calls the probes.
 pub fn is_known(mapped: &Mapped) -> bool {
     is_of_system(&mapped.path) || calls_probes(&mapped.path)
 }
@@ -135,8 +135,8 @@ fn is_of_system(path: &Path) -> bool {
 
 /// Whether a file calls the probes, or has no code that could.
 fn calls_probes(path: &Path) -> bool {
-    // What is mapped beside code (a table of the locale, a device, a large file of data) accesses
-    // nothing, and is not read.
+    // Files mapped besides code (a locale table, a device, a large data file) access nothing and
+    // are not read.
     let mut beginning = [0; 4];
     let has_code = std::fs::metadata(path).is_ok_and(|m| m.is_file())
         && std::fs::File::open(path).and_then(|mut f| f.read_exact(&mut beginning)).is_ok()
@@ -148,10 +148,10 @@ fn calls_probes(path: &Path) -> bool {
     content.windows(7).any(|w| w == b"__tsan_")
 }
 
-/// Where a system keeps the libraries that nobody would build with raddle.
+/// Where a system keeps libraries that nobody would build with raddle.
 const INSTALLED: [&str; 7] = ["/usr/", "/lib/", "/lib64/", "/opt/", "/nix/", "/snap/", "/gnu/"];
 
-/// What to say of the files of the project that watched processes have mapped, and that do not call
+/// A sentence about the project's own files that watched processes have mapped and that do not call
 /// the probes.
 pub fn say_own_without_probes<'a>(mapped: impl Iterator<Item = &'a Mapped>) -> Option<String> {
     let unseen = own_without_probes(mapped);

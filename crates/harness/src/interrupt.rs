@@ -10,7 +10,7 @@ extern "C" fn note(signal: i32) {
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
-/// From now on Ctrl-C, and a request to end, are noted.
+/// Starts to note Ctrl-C and requests to end.
 pub fn watch() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only stores an atomic and resets itself.

@@ -1,4 +1,4 @@
-//! Starts the target with the runtime in its way, and waits for it.
+//! Starts the target with the runtime loaded, and waits for it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,35 +21,35 @@ use crate::target::Program;
 pub struct Status(ExitStatus);
 
 impl Status {
-    /// As a shell would have it: 128 and the signal for one that was killed.
+    /// The code as a shell reports it: 128 plus the signal for a process that was killed.
     pub fn code(self) -> i32 {
         self.0.code().unwrap_or_else(|| 128 + self.0.signal().unwrap_or(0))
     }
 }
 
-/// The target, for the handler that passes signals on.
+/// The target's process, for the handler that forwards signals.
 static CHILD: AtomicI32 = AtomicI32::new(0);
-/// The last signal that wanted it all to end; 0: none came.
+/// The last signal that asked everything to end; 0 if none came.
 static INTERRUPTED: AtomicI32 = AtomicI32::new(0);
-/// How long a target may take whose output is not shown, in milliseconds; 0: it is shown, and
-/// waited for.
+/// The time limit, in milliseconds, of a target whose output is not shown. 0: the output is shown,
+/// and there is no limit.
 static QUIET: AtomicU64 = AtomicU64::new(0);
-/// The file that targets find as their standard input; without one they find it empty.
+/// The file that targets get as their standard input. Without one, standard input is empty.
 static INPUT: OnceLock<PathBuf> = OnceLock::new();
 /// Where targets run, for a command that is part of a suite.
 static SURROUNDINGS: Mutex<Surroundings> =
     Mutex::new(Surroundings { folder: None, environment: Vec::new(), unset: Vec::new() });
-/// How often somebody has told raddle, and not the terminal, to end.
+/// How often somebody other than the terminal has told raddle to end.
 static REQUESTS: AtomicI32 = AtomicI32::new(0);
-/// A target that has not ended by so many requests is killed, as other tools do.
+/// A target that has not ended after this many requests is killed, as in other tools.
 const PATIENCE: i32 = 3;
 
-/// Where a target runs and what variables it has, as far as that is not as with raddle itself.
+/// Where a target runs and which variables it has, where that differs from raddle itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Surroundings {
     pub folder: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
-    /// Variables that raddle has and the target is not to have.
+    /// Variables that raddle has and the target must not have.
     pub unset: Vec<String>,
 }
 
@@ -64,7 +64,8 @@ pub fn surroundings() -> Surroundings {
 }
 
 impl Surroundings {
-    /// Variables of the loader are raddle's own too: they are put together where raddle sets them.
+    /// These variables also carry values of raddle's own. The two are joined where raddle sets
+    /// them.
     const JOINED: [&str; 2] = ["LD_PRELOAD", "LD_LIBRARY_PATH"];
 
     fn variable(&self, name: &str) -> Option<OsString> {
@@ -90,7 +91,7 @@ impl Surroundings {
     }
 }
 
-/// The signal that wanted it all to end.
+/// The signal that asked everything to end.
 pub fn interrupted_by() -> Option<&'static str> {
     match INTERRUPTED.load(Ordering::Relaxed) {
         0 => None,
@@ -101,11 +102,11 @@ pub fn interrupted_by() -> Option<&'static str> {
     }
 }
 
-/// Passes a signal on to the target. Raddle stays to tell what was found.
+/// Forwards a signal to the target. Raddle stays to report its findings.
 extern "C" fn pass_on(signal: i32, info: *const libc::siginfo_t, _: *const libc::c_void) {
     // SAFETY: the kernel's description.
     let by_kernel = unsafe { (*info).si_code } == libc::SI_KERNEL;
-    // The terminal sends these to the target as well, which is in the same group.
+    // The terminal sends these to the target as well: it is in the same process group.
     let has_it = by_kernel && matches!(signal, libc::SIGINT | libc::SIGQUIT);
     let mut signal = signal;
     if matches!(signal, libc::SIGINT | libc::SIGQUIT | libc::SIGTERM | libc::SIGHUP) {
@@ -131,8 +132,8 @@ fn pass_signals_on() {
         {
             let mut before = std::mem::zeroed::<libc::sigaction>();
             libc::sigaction(signal, &action, &mut before);
-            // `nohup` is for the target too. A shell's `&` ignores SIGINT, and `kill -INT` is meant
-            // all the same.
+            // `nohup` holds for the target too. A shell's `&` ignores SIGINT, but `kill -INT` must
+            // still work.
             if signal == libc::SIGHUP && before.sa_sigaction == libc::SIG_IGN {
                 libc::sigaction(signal, &before, std::ptr::null_mut());
             }
@@ -140,8 +141,8 @@ fn pass_signals_on() {
     }
 }
 
-/// A driver that is killed takes the target along: nobody would read what it finds. By a signal
-/// that it can clean up after, as raddle would have passed one on.
+/// If the driver is killed, the target ends too: nobody would read its findings. It gets a signal
+/// that lets it clean up, like one that raddle forwards.
 fn ends_with_raddle(command: &mut Command) {
     let raddle = std::process::id() as i32;
     // SAFETY: only async-signal-safe calls between fork and exec.
@@ -149,7 +150,7 @@ fn ends_with_raddle(command: &mut Command) {
         command.pre_exec(move || {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
             if libc::getppid() != raddle {
-                // It was killed before.
+                // Raddle was killed before the `prctl`.
                 libc::raise(libc::SIGTERM);
             }
             Ok(())
@@ -157,7 +158,7 @@ fn ends_with_raddle(command: &mut Command) {
     }
 }
 
-/// The program with the runtime in its way, as a process of the session in `dir`.
+/// The program with the runtime loaded, as a process of the session in `dir`.
 pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
@@ -181,8 +182,8 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
     command
 }
 
-/// The same for `raddle tsvd`: no shadow memory, so the layout of the process stays as it is, and a
-/// library that stands in for much less.
+/// The same for `raddle tsvd`. There is no shadow memory, so the address layout stays as it is, and
+/// the library interposes far fewer functions.
 pub fn tsvd_command(
     program: &Program,
     words: &[OsString],
@@ -214,7 +215,7 @@ pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &S
     start(program, command(program, words, runtime, session.dir()))
 }
 
-/// The command without raddle.
+/// Runs the command without raddle.
 pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
@@ -222,8 +223,8 @@ pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
     start(program, command)
 }
 
-/// Targets that are started in `work` show nothing of their output, have [`input`] as their
-/// standard input, and are ended after `limit`.
+/// Runs `work`. Targets started in it show no output, have [`input`] as their standard input, and
+/// are killed after `limit`.
 pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX).max(1);
     QUIET.store(millis, Ordering::Relaxed);
@@ -232,7 +233,7 @@ pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Waits for a target of [`quietly`]: no longer than it may take.
+/// Waits for a target of [`quietly`], up to its limit.
 fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatus> {
     let begun = Instant::now();
     loop {
@@ -247,8 +248,8 @@ fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatu
     }
 }
 
-/// Gives a file to every target that is not connected to the user's terminal, as its standard
-/// input. Each execution reads it from its beginning. The first call counts.
+/// Makes a file the standard input of every target that is not connected to the user's terminal.
+/// Each execution reads it from the beginning. Only the first call has an effect.
 pub fn feed(path: PathBuf) {
     let _ = INPUT.set(path);
 }
@@ -263,7 +264,7 @@ pub fn input() -> Stdio {
     input_file().and_then(|path| File::open(path).ok()).map_or_else(Stdio::null, Stdio::from)
 }
 
-/// Starts the command and waits for it; signals are passed on.
+/// Starts the command and waits for it, forwarding signals.
 pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     pass_signals_on();
     ends_with_raddle(&mut command);
@@ -273,7 +274,7 @@ pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     }
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
     CHILD.store(child.id() as i32, Ordering::Relaxed);
-    // One that came before there was anybody to pass it on to.
+    // A signal that came before there was a child to forward it to.
     let early = INTERRUPTED.load(Ordering::Relaxed);
     if early != 0 {
         // SAFETY: a plain system call; the child has not been waited for.
@@ -288,7 +289,7 @@ pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     Ok(Status(status))
 }
 
-/// Without a limit on the stack the kernel lays memory out from the bottom, where the shadow is.
+/// Without a stack limit, the kernel lays out memory from the bottom, where the shadow is.
 fn bound_stack() {
     const MOST: libc::rlim_t = 1 << 30;
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -301,7 +302,7 @@ fn bound_stack() {
     }
 }
 
-/// The path before what the variable holds already.
+/// The variable's value with the path in front.
 fn in_front(path: &Path, variable: &str) -> OsString {
     let mut value = path.as_os_str().to_owned();
     let old = surroundings().variable(variable).or_else(|| std::env::var_os(variable));

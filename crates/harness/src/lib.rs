@@ -9,21 +9,21 @@
 //! launch, openmp          a process of the target, signals, waiting
 //! interrupt               Ctrl-C while a search is under way
 //! detection               a run under the race detector, from its options to its findings
-//! collect                 the logs of a session as processes: modules, stacks, threads, raw findings
+//! collect                 the logs of a session: processes, modules, stacks, threads, raw findings
 //! worker, crew            a process whose threads the runtime schedules: orders in, traces out
-//! watch, shared_file      what is recorded of an execution besides
-//! verdict, monitors       what an execution came to
+//! watch, shared_file      what is recorded of an execution besides its steps
+//! verdict, monitors       how an execution ended: passed, or which failure
 //! gaps, unseen            why executions may exist that no schedule leads to
 //! check                   what to look for in an execution that ended well
 //! describe                a failure as a finding: places, names, locks held, the table
 //! schedule                the `.raddle` file
 //! cases                   the tests of a test program
-//! places, rust_sites      addresses as functions, lines and variables; places in Rust's standard library
+//! places, rust_sites      addresses as functions, lines and variables; sites in Rust's std
 //! say, threads            sentences on stderr; threads of the driver
 //! ```
 //!
-//! A command asks for runs and judges them. How a run is made is known here alone, and this crate
-//! knows nothing of a command line, a terminal or an exit status.
+//! Commands ask for runs and judge them. Only this crate knows how to make a run. It knows nothing
+//! of command lines, terminals or exit statuses.
 
 pub mod cases;
 pub mod check;

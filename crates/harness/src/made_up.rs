@@ -1,10 +1,10 @@
-//! Executions that nobody has made, for tests of what judges them.
+//! Made-up executions, for tests of the code that judges them.
 
 use raddle_wire::explore::{Header, Slot, outcome, parts};
 
 use crate::worker::{Ending, Execution};
 
-/// An execution of no steps, with a slot that `set` has filled in.
+/// An execution without steps, with a slot that `set` fills in.
 pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>) -> R) -> R {
     let header = Header::new(1, 1, 0, 1, 1);
     let mut memory = vec![0u64; header.slot_bytes() / 8];
@@ -14,7 +14,7 @@ pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>
     then(Execution { slot, steps: &[], wide: &[], stacks: &[], ending: Ending::Finished, watched: None })
 }
 
-/// Ends an execution with a status, and with so many panics.
+/// Sets an exit with this status and this number of panics.
 pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {
     move |slot| (slot.outcome, slot.detail, slot.panics) = (outcome::EXIT, status, panics)
 }

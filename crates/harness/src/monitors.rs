@@ -1,9 +1,8 @@
-//! What was seen in an execution besides its end, by the monitors that were asked for: data races,
-//! leaks, output.
+//! What the monitors of an execution saw besides its end: data races, leaks, output.
 //!
-//! An execution may have several of them, and fail in another way too. Each is a failure with a
-//! number of its own, found, shrunk and replayed like any other; to the strategies an execution
-//! that has nothing else has passed.
+//! An execution may have several of these and also fail in another way. Each is a failure with its
+//! own number, and is found, shrunk and replayed like any other. For the strategies, an execution
+//! with nothing else has passed.
 
 use raddle_explore::Outcome;
 use raddle_finding::Kind;
@@ -19,7 +18,7 @@ pub enum Seen {
     Output,
 }
 
-/// All that the monitors saw.
+/// Everything that the monitors saw.
 pub fn seen(e: &Execution<'_>, usual: &Usual) -> Vec<Failure> {
     let mut seen: Vec<Failure> = Vec::new();
     for race in &e.slot.race[..(e.slot.races as usize).min(e.slot.race.len())] {
@@ -29,7 +28,7 @@ pub fn seen(e: &Execution<'_>, usual: &Usual) -> Vec<Failure> {
     for leak in &e.slot.leak[..(e.slot.leaks as usize).min(e.slot.leak.len())] {
         seen.push(failure(e, Kind::Leak, leak.number, leak_sentence(leak), Seen::Leak(*leak)));
     }
-    // What a program printed before it failed says nothing.
+    // The output of a program that failed says nothing.
     if let (Some(now), Some(usually), true) = (output(e), usual.output, ends_as_usual(e, usual))
         && now.hash != usually
     {
@@ -38,7 +37,7 @@ pub fn seen(e: &Execution<'_>, usual: &Usual) -> Vec<Failure> {
     seen
 }
 
-/// There is one failure of this kind, however many things a program can print.
+/// There is one failure of this kind, however many different outputs a program has.
 const NON_DETERMINISM: u32 = 0x6f75_7470;
 
 fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: Seen) -> Failure {
@@ -68,7 +67,7 @@ pub struct Output<'a> {
     len: u64,
 }
 
-/// What the execution printed, if that is watched.
+/// What the execution printed, if output is watched.
 pub fn output<'a>(e: &Execution<'a>) -> Option<Output<'a>> {
     let slot = e.slot;
     let kept = (slot.output_len as usize).min(slot.output.len());
@@ -80,10 +79,10 @@ pub fn output<'a>(e: &Execution<'a>) -> Option<Output<'a>> {
 }
 
 impl Output<'_> {
-    /// Characters of the output that are told.
+    /// How many characters of the output a report shows.
     const TOLD: usize = 200;
 
-    /// Its beginning, on one line.
+    /// The beginning of the output, on one line.
     pub fn text(&self) -> String {
         let text = String::from_utf8_lossy(self.begin);
         let text = text.trim_end();

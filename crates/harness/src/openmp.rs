@@ -1,12 +1,12 @@
-//! clang's OpenMP library tells what it orders to a tool that comes with it, Archer, which hands it
-//! on by the annotations that raddle understands. The library looks for the tool on the loader's
-//! path only, where Debian does not put it.
+//! Lets clang's OpenMP library find Archer. The library reports its synchronisation to this tool,
+//! and Archer passes it on through annotations that raddle understands. The library searches only
+//! the loader's path for it, and Debian installs it elsewhere.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the library is looked for, beside `LD_LIBRARY_PATH`.
+/// Where to look for the library besides `LD_LIBRARY_PATH`.
 const FOLDERS: [&str; 4] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/lib", "/usr/lib"];
 
 /// Lets the target's OpenMP library find the tool, unless the user has chosen one.
@@ -25,7 +25,7 @@ fn folders() -> Vec<PathBuf> {
     std::env::split_paths(&own).chain(FOLDERS.map(PathBuf::from)).collect()
 }
 
-/// The tool lies beside the library itself, to which the folders have a link.
+/// The tool is beside the library itself; the folders contain only a link to the library.
 fn find(folders: &[PathBuf]) -> Option<PathBuf> {
     let libraries = folders.iter().flat_map(|f| ["libomp.so.5", "libomp.so"].map(|name| f.join(name)));
     libraries.filter_map(|library| library.canonicalize().ok()).find_map(|library| {
@@ -34,7 +34,7 @@ fn find(folders: &[PathBuf]) -> Option<PathBuf> {
     })
 }
 
-/// Without this the tool tells every program's user to set it.
+/// Without this option, the tool prints a request to set it.
 fn with_quiet(options: Option<OsString>) -> OsString {
     let mut all = options.unwrap_or_default();
     if !all.is_empty() {

@@ -1,14 +1,13 @@
 //! What is at an address of a process: code as functions and lines, data as variables.
 //!
-//! A process is known by what it had mapped. Files below the current folder are named relative to
-//! it.
+//! A process is described by its mappings. Files below the current folder get relative names.
 
 use std::path::{Path, PathBuf};
 
 use raddle_binary::{Address, Lookup, Registers, Symbolizer};
 use raddle_finding::Frame;
 
-/// A part of a file, mapped.
+/// A mapped part of a file.
 #[derive(Clone, Debug)]
 pub struct Mapped {
     pub low: u64,
@@ -17,7 +16,7 @@ pub struct Mapped {
     pub path: PathBuf,
 }
 
-/// A variable of the program, and where in it an address lies.
+/// A variable of the program, and the offset of an address in it.
 pub struct Global {
     pub name: String,
     pub offset: u64,
@@ -34,8 +33,8 @@ impl Global {
     }
 }
 
-/// What stands for a construct of OpenMP: gcc has a variable for each name of a critical section,
-/// the runtime for the rest.
+/// The name of an OpenMP construct. gcc has a variable for each named critical section; the runtime
+/// has one for each of the others.
 fn openmp_name(variable: &str) -> Option<String> {
     if let Some(section) = variable.strip_prefix(".gomp_critical_user_") {
         return Some(format!("critical({section})"));
@@ -52,10 +51,10 @@ fn openmp_name(variable: &str) -> Option<String> {
     Some(name.into())
 }
 
-/// The .bss of a module lies behind its last mapping, by no more than this.
+/// A module's .bss lies behind its last mapping, at most this far.
 const BSS: u64 = 1 << 32;
 
-/// Looks places up; each file is opened once.
+/// Looks up places; opens each file once.
 pub struct Places {
     symbols: Symbolizer,
     root: PathBuf,
@@ -72,7 +71,7 @@ impl Places {
         Places { symbols: Symbolizer::new(), root: std::env::current_dir().unwrap_or_default() }
     }
 
-    /// The functions at a return address, inlined ones first.
+    /// The functions at a return address, innermost (inlined) first.
     pub fn frames(&mut self, modules: &[Mapped], pc: u64) -> Vec<Frame> {
         let Some(mapped) = module_at(modules, pc) else {
             return vec![Frame { offset: Some(pc), ..Frame::default() }];
@@ -88,7 +87,7 @@ impl Places {
         found.into_iter().map(|f| self.frame(f, module.clone())).collect()
     }
 
-    /// The functions at a return address of a file, in the file's own numbering.
+    /// The functions at a return address, given as an address in the file.
     pub fn file_frames(&mut self, path: &Path, address: u64) -> Vec<Frame> {
         let module = path.file_name().map(|n| n.to_string_lossy().into_owned());
         let found = self.symbols.frames(path, Address::Virtual(address), Lookup::Return);
@@ -110,18 +109,18 @@ impl Places {
         }
     }
 
-    /// A whole stack, without the frames that only the runtime and Rust's start of a thread have.
+    /// A whole stack without the frames of the runtime and of Rust's thread start.
     pub fn stack(&mut self, modules: &[Mapped], pcs: &[u64]) -> Vec<Frame> {
         let frames: Vec<Frame> = pcs.iter().flat_map(|pc| self.frames(modules, *pc)).collect();
-        // The runtime starts threads in place of the program; Rust says where its own machinery
+        // The runtime starts threads in place of the program. Rust marks where its own machinery
         // begins.
         let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
         let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
         own.filter(|f| !is(f, "raddle_rt::")).collect()
     }
 
-    /// The return addresses of a stack that was copied, from the registers in its innermost
-    /// function. `stack` begins at `registers.rsp`.
+    /// The return addresses of a copied stack, given the registers in its innermost function.
+    /// `stack` begins at `registers.rsp`.
     pub fn unwind(&mut self, modules: &[Mapped], registers: &Registers, stack: &[u8]) -> Vec<u64> {
         const MOST: usize = 128;
         let base = registers.rsp;
@@ -145,7 +144,7 @@ impl Places {
 
     /// The global variable at `address`.
     pub fn global(&mut self, modules: &[Mapped], address: u64) -> Option<Global> {
-        // The nearest mapping below: its own, or the one its .bss follows.
+        // The nearest mapping below: the one that contains the address, or the one before its .bss.
         let mapped =
             modules.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
         let bias = self.bias(modules, mapped)?;
@@ -164,8 +163,8 @@ impl Places {
         })
     }
 
-    /// What is added to the addresses of a module's file. The mapping of its first page tells it
-    /// without doubt; others may share a page of the file.
+    /// The difference between a module's load addresses and its file's addresses. The mapping of
+    /// the first page gives it without doubt; other mappings may share a page of the file.
     fn bias(&mut self, modules: &[Mapped], mapped: &Mapped) -> Option<u64> {
         let first = modules.iter().filter(|m| m.path == mapped.path && m.offset == 0 && m.low <= mapped.low);
         let first = first.max_by_key(|m| m.low).unwrap_or(mapped);
@@ -178,7 +177,7 @@ impl Places {
     }
 }
 
-/// What was mapped at `address`, the latest first.
+/// The latest mapping that contains `address`.
 pub fn module_at(modules: &[Mapped], address: u64) -> Option<&Mapped> {
     modules.iter().rev().find(|m| m.low <= address && address < m.high)
 }

@@ -1,8 +1,8 @@
-//! How much processor time a process and those that it has started have used: by this a thread that
-//! computes is told from one that is stuck in a call.
+//! The processor time of a process and its children. It distinguishes a thread that computes from
+//! one that is stuck in a call.
 
-/// In ticks of the kernel's clock, 100 a second on every Linux for x86-64. Processes that cannot
-/// be read count nothing.
+/// In ticks of the kernel's clock: 100 per second on every Linux for x86-64. A process that cannot
+/// be read counts as 0.
 pub fn ticks(pid: u32) -> u64 {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let below: u64 = children.split_whitespace().filter_map(|c| c.parse().ok()).map(ticks).sum();
@@ -11,7 +11,7 @@ pub fn ticks(pid: u32) -> u64 {
 
 fn own(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name, which may hold anything.
+    // The fields follow the name, which may contain anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     fields.get(11..15)?.iter().map(|f| f.parse::<u64>().ok()).sum()
 }

@@ -1,8 +1,8 @@
-//! What is known of a program by its file.
+//! What a program's file says about it.
 
 use std::io::Read;
 
-/// Whether Rust's standard library is in a program: it knows the name of this variable.
+/// Whether a program contains Rust's standard library, which mentions this variable.
 pub fn is_rust(path: &std::path::Path) -> bool {
     let mark = b"RUST_BACKTRACE";
     std::fs::read(path).is_ok_and(|content| content.windows(mark.len()).any(|w| w == mark))

@@ -1,7 +1,6 @@
-//! What processes of a session ask the driver, and its answers.
+//! Questions that the processes of a session ask the driver, and its answers.
 //!
-//! A runtime writes a question of a fixed length into a FIFO, and waits for the file with the
-//! answer.
+//! A runtime writes a question of fixed length into a FIFO and waits for the file with the answer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -19,8 +18,8 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Listens in a session's folder. From before the first process starts: one that finds nobody
-    /// listening goes without an answer.
+    /// Starts to listen in a session's folder. Call it before the first process starts: a process
+    /// that finds no listener gets no answer.
     pub fn listen(dir: &Path) -> Result<Questions> {
         let path = dir.join(ASK);
         let kind = rustix::fs::FileType::Fifo;
@@ -32,7 +31,7 @@ impl Questions {
         Ok(Questions { dir: dir.into(), fifo })
     }
 
-    /// The next question; nothing once `stop` is set.
+    /// The next question; `None` once `stop` is set.
     pub fn next<const LEN: usize>(&mut self, stop: &AtomicBool) -> Option<[u8; LEN]> {
         let mut question = [0; LEN];
         while !stop.load(Ordering::Acquire) {
@@ -44,10 +43,10 @@ impl Questions {
         None
     }
 
-    /// Answers the process; `number` tells its questions apart where it asks several.
+    /// Answers a process. `number` tells its questions apart if it asks several.
     ///
-    /// By a rename, so that the runtime sees all of it or nothing. An empty file needs no room on a
-    /// full disk, and is an answer too.
+    /// The answer appears by a rename, so the runtime sees all of it or nothing. An empty file
+    /// needs no space on a full disk and is an answer too.
     pub fn answer(&self, pid: u32, number: Option<u32>, plan: &[u8]) {
         let name = match number {
             Some(number) => format!("{PLAN}{pid}.{number}"),
@@ -60,7 +59,8 @@ impl Questions {
         }
     }
 
-    /// Wakes whoever sleeps in [`next`](Questions::next), by a byte too few for a question.
+    /// Wakes the thread in [`next`](Questions::next) with one byte, which is too short for a
+    /// question.
     pub fn wake(dir: &Path) {
         let fifo = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(dir.join(ASK));
         let _ = fifo.map(|mut fifo| fifo.write(&[0]));

@@ -1,5 +1,5 @@
-//! What the runtime is told of places in a Rust program: which atomic operations and frees are
-//! nobody's affair but std's, and which operations take or give back a mutex.
+//! What the runtime needs to know of sites in a Rust program: which atomic operations and frees
+//! concern only std, and which operations lock or unlock a mutex.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub fn of(program: &Path) -> Vec<u64> {
     merge(module.quiet_sites(), &module.lock_sites().sites)
 }
 
-/// What is quiet stays so: a lock that std has for itself is nothing that a program waits for.
+/// Quiet sites stay quiet: the program does not wait for a lock that std uses internally.
 fn merge(quiet: Vec<u64>, locks: &[LockSite]) -> Vec<u64> {
     let loud = |s: &&LockSite| s.depth == 0 && quiet.binary_search(&s.return_address).is_err();
     let mut locks: Vec<u64> =
@@ -23,8 +23,8 @@ fn merge(quiet: Vec<u64>, locks: &[LockSite]) -> Vec<u64> {
     locks
 }
 
-/// Reader-writer locks are left to their own code: whether a reader gets in depends on whether a
-/// writer waits, which that code announces.
+/// Reader-writer locks are left to their own code: a reader gets in only if no writer waits, and
+/// that code announces waiting writers.
 fn bits(s: &LockSite) -> Option<u64> {
     match (s.class, s.patience) {
         (LockClass::MutexAcquire, Patience::Waits) => Some(site::LOCK),

@@ -1,8 +1,8 @@
 //! Sentences on stderr, and text on stdout.
 //!
-//! Names of files and functions come from strangers, and a pipe may be closed by whoever reads it.
-//! So nothing here moves the cursor of a terminal, and nothing fails: `eprintln!` and `println!`
-//! panic on a closed pipe, and raddle uses neither.
+//! Names of files and functions come from strangers, and the reader of a pipe may close it. So
+//! nothing here lets text move a terminal's cursor, and nothing fails: `eprintln!` and `println!`
+//! panic on a closed pipe, so raddle uses neither.
 
 use std::fmt::Arguments;
 use std::io::{IsTerminal, Write};
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use raddle_base::grouped::Grouped;
 
-/// `raddle: ` and a sentence, on stderr. Takes what `format!` takes.
+/// Prints `raddle: ` and a sentence on stderr. Takes what `format!` takes.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! __say {
@@ -18,7 +18,7 @@ macro_rules! __say {
 }
 pub use __say as say;
 
-/// Under `--quiet`: the notes that were not printed.
+/// The notes that `--quiet` has suppressed.
 static UNSAID: Mutex<Option<String>> = Mutex::new(None);
 
 fn unsaid() -> MutexGuard<'static, Option<String>> {
@@ -30,19 +30,19 @@ pub fn be_quiet() {
     unsaid().get_or_insert_default();
 }
 
-/// Whether notes and progress are unwanted.
+/// Whether notes and progress are suppressed.
 pub fn is_quiet() -> bool {
     unsaid().is_some()
 }
 
-/// Prints the notes that were kept back: when raddle could not do its job, they say why.
+/// Prints the suppressed notes. When raddle could not do its job, they say why.
 pub fn speak_up() {
     if let Some(notes) = unsaid().take() {
         error(&notes);
     }
 }
 
-/// `raddle: ` and a note, unless [`be_quiet`] was called.
+/// Prints `raddle: ` and a note, unless [`be_quiet`] was called.
 pub fn sentence(text: Arguments<'_>) {
     let text = prefixed(text);
     match &mut *unsaid() {
@@ -51,7 +51,7 @@ pub fn sentence(text: Arguments<'_>) {
     }
 }
 
-/// `raddle: ` and what keeps raddle from doing its job, which is always said.
+/// Prints `raddle: ` and what keeps raddle from doing its job, even after [`be_quiet`].
 pub fn failure(text: Arguments<'_>) {
     error(&prefixed(text));
 }
@@ -61,7 +61,7 @@ fn prefixed(text: Arguments<'_>) -> String {
     let text = format!("raddle: {}\n", lines.join("\n"));
     match terminal_width() {
         Some(width) => wrapped(&text, width),
-        // A log has one sentence a line.
+        // A log has one sentence per line.
         None => text,
     }
 }
@@ -73,8 +73,7 @@ fn terminal_width() -> Option<usize> {
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
-/// Breaks lines that are too wide between words, and never inside of backticks: that is to be
-/// copied.
+/// Breaks wide lines between words, but never inside backticks: that text is meant to be copied.
 fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
@@ -101,10 +100,10 @@ fn wrapped(text: &str, width: usize) -> String {
     out
 }
 
-/// Columns by which a broken line is continued.
+/// How far the continuation of a broken line is indented.
 const HANG: usize = 4;
 
-/// The words of a line; what stands in backticks is one.
+/// The words of a line; text in backticks is one word.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     line.split(move |c| {
@@ -113,12 +112,12 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Text of raddle's own on stderr, as it is.
+/// Writes raddle's own text to stderr, unchanged.
 pub fn error(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Text of raddle's own on stdout, as it is.
+/// Writes raddle's own text to stdout, unchanged.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -1,20 +1,20 @@
-//! The `.raddle` file: a failure that can be kept.
+//! The `.raddle` file: a failure on disk.
 //!
-//! Text. The first line is a JSON object ([`Head`]): what was run, where, how, and what came of it.
-//! Each further line is a step:
+//! It is text. The first line is a JSON object ([`Head`]): what was run, where and how, and the
+//! result. Each further line is a step:
 //!
 //! ```text
 //! THREAD KIND SITE OBJECT OTHER [=VALUE/VALUES]
 //! 1 Lock 55555293 5555555580a0 0
 //! ```
 //!
-//! The thread, or for a choice of values the value, is the choice that a replay follows; the rest
-//! is what the step was, so that a replay that comes out otherwise can say where it first did.
-//! Site, object and other are hexadecimal.
+//! A replay follows the thread or, for a choice of values, the value. The rest describes the step,
+//! so that a replay that diverges can say where it first did. Site, object and other are
+//! hexadecimal.
 //!
-//! Version 1. A later version adds keys to the first line, and words to the end of a step, which
-//! version 1 passes over; what it cannot add gets another version number, which is refused with a
-//! sentence.
+//! This is version 1. A later version adds keys to the first line and words at the end of a step,
+//! and version 1 ignores both. A change beyond that gets another version number, which version 1
+//! refuses with a sentence.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -49,11 +49,11 @@ pub struct Head {
     pub version: u32,
     /// The words of the command line; the first is the program.
     pub command: Vec<String>,
-    /// Where it was run, and variables that were set there and can matter.
+    /// Where it was run, and the variables set there that can matter.
     pub folder: String,
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// The file on its standard input. Without one it is empty.
+    /// The file on its standard input. Without one, standard input is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     pub build_id: String,
@@ -63,14 +63,14 @@ pub struct Head {
     pub donors: u32,
     /// Accesses that are scheduling points: program counters, hexadecimal.
     pub points: Vec<String>,
-    /// Atomic operations that are none: addresses in the executable's file, each as how far it is
-    /// from the one before, hexadecimal.
+    /// Atomic operations that are not scheduling points: addresses in the executable's file, each
+    /// as the hexadecimal distance from the one before.
     #[serde(default)]
     pub quiet: String,
     pub expected: Expected,
 }
 
-/// What a replay is to come to.
+/// The result that a replay must reach.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
     pub kind: String,
@@ -85,7 +85,7 @@ pub struct Expected {
     /// A hash of what the program usually prints, hexadecimal.
     #[serde(default)]
     pub usual_output: Option<String>,
-    /// Of `conseq`: what an execution that ends well shows.
+    /// From `conseq`: what to look for in an execution that ends well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
 }
@@ -144,12 +144,12 @@ impl Schedule {
         self.steps.iter().map(raddle_explore::trace::choice_of)
     }
 
-    /// The points as numbers; those that are none are left out.
+    /// The points as numbers; malformed ones are left out.
     pub fn points(&self) -> Vec<u64> {
         self.head.points.iter().filter_map(|p| u64::from_str_radix(p, 16).ok()).collect()
     }
 
-    /// What [`quiet_in_words`] wrote; nothing where it is something else.
+    /// What [`quiet_in_words`] wrote; empty if the text is malformed.
     pub fn quiet(&self) -> Vec<u64> {
         let mut at = 0u64;
         let mut next = |step: &str| {
@@ -164,7 +164,7 @@ impl Schedule {
     }
 }
 
-/// Sorted addresses, in few characters.
+/// Sorted addresses as short text.
 pub fn quiet_in_words(sites: &[u64]) -> String {
     let before = std::iter::once(&0).chain(sites);
     let steps: Vec<String> =
@@ -194,14 +194,14 @@ fn kind(name: &str) -> Option<OpKind> {
     OpKind::deserialize(name).ok()
 }
 
-/// Whether a variable can change what a program does, and may be shown to others.
+/// Whether a variable can change what a program does and may be shown to others.
 pub fn matters(name: &str) -> bool {
     const WHOLE: [&str; 4] = ["LANG", "TZ", "LD_PRELOAD", "LD_LIBRARY_PATH"];
     const BEGIN: [&str; 8] = ["LC_", "RUST_", "OMP_", "MALLOC_", "GLIBC_", "GTEST_", "CATCH_", "LD_BIND"];
     WHOLE.contains(&name) || BEGIN.iter().any(|b| name.starts_with(b))
 }
 
-/// Those of raddle's own, and those that the target was given beside them.
+/// The variables of raddle itself that matter, and those that the target was given in addition.
 pub fn environment() -> BTreeMap<String, String> {
     let around = crate::launch::surroundings();
     let own = std::env::vars_os()
@@ -226,7 +226,7 @@ pub fn input() -> Option<String> {
 mod tests {
     use super::*;
 
-    /// As version 1 wrote it. It must be readable for ever.
+    /// A file as version 1 wrote it. It must stay readable for ever.
     const ONE: &str = "{\"format\":\"raddle.schedule\",\"version\":1,\"command\":[\"./bank\",\"-v\"],\"folder\":\"/src\",\
 \"environment\":{\"LANG\":\"C\"},\"build_id\":\"c0ffee\",\"flags\":1,\"max_steps\":20000,\"donors\":4,\
 \"points\":[\"555555555293\"],\"expected\":{\"kind\":\"deadlock\",\"number\":7,\"message\":\"no thread can go on\"}}

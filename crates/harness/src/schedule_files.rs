@@ -12,17 +12,16 @@ pub fn program_name(recipe: &Recipe) -> String {
     recipe.program.path.file_name().map_or("program".into(), |n| n.to_string_lossy().into_owned())
 }
 
-/// The path for the report. A disk that is full is no reason to keep quiet about what was found.
+/// The path for the report. A full disk is no reason to withhold a finding.
 pub fn or_without(written: Result<PathBuf>) -> Option<String> {
     let told = |e: &anyhow::Error| say!("{e:#}, so there is no schedule to replay");
     written.inspect_err(told).ok().map(|path| path.display().to_string())
 }
 
-/// Names of files have 255 bytes at most; what comes behind the program's is shorter than the rest.
+/// File names have at most 255 bytes. What follows the program's name fits into the rest.
 const LONGEST: usize = 200;
 
-/// Writes `folder/NAME-1.raddle`, or the next number that is free. A file of the same failure is
-/// written again.
+/// Writes `folder/NAME-1.raddle`, or the next free number. Overwrites a file of the same failure.
 pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     let cut = name.len().saturating_sub(LONGEST);
     let name = (cut..).find_map(|at| name.get(at..)).unwrap_or(name);
@@ -32,7 +31,7 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
             false => folder.join(format!("{name}-{n}.raddle")),
         };
         if is_of_same_failure(&path, text) {
-            // By another name first: a file that is half written would be no file to replay.
+            // Written under another name first: a half-written file could not be replayed.
             let fresh = path.with_extension("raddle-new");
             let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
             return match written {
@@ -46,7 +45,7 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
         match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(mut file) => {
                 if let Err(e) = std::io::Write::write_all(&mut file, text.as_bytes()) {
-                    // Half a schedule is none.
+                    // Half a schedule is useless.
                     let _ = std::fs::remove_file(&path);
                     return Err(e).with_context(|| format!("cannot write {}", path.display()));
                 }
@@ -59,8 +58,8 @@ pub fn write_new(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
     unreachable!("there is always another number")
 }
 
-/// Does the file replay the failure that `text` does: of the same command in the same folder, with
-/// the same number?
+/// Whether the file replays the same failure as `text`: the same command, folder and failure
+/// number.
 fn is_of_same_failure(path: &Path, text: &str) -> bool {
     let head = |text: &str| {
         let head: serde_json::Value = serde_json::from_str(text.lines().next()?).ok()?;

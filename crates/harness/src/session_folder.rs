@@ -1,13 +1,12 @@
 //! The private folder through which the driver and the runtimes of one session talk.
 //!
-//! It is removed when the session ends. A driver that is killed cannot do that, so each new
-//! session removes what such drivers have left. A driver holds a lock on a file in its folder for
-//! as long as it lives; the kernel releases the lock however the driver ends. A folder whose lock
-//! can be had belongs to nobody.
+//! It is removed when the session ends. A killed driver cannot do that, so each new session removes
+//! what killed drivers left. A driver holds a lock on a file in its folder while it lives; the
+//! kernel releases the lock however the driver ends. A folder whose lock is free belongs to nobody.
 //!
 //! The lock file gets its name only once it is locked, so a folder that has one was locked from the
-//! start. A folder without one is left alone, unless it is empty and old: its driver was killed
-//! between two system calls.
+//! start. A folder without one is left alone, unless it is empty and old: then its driver was
+//! killed between two system calls.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -22,12 +21,12 @@ use rustix::fs::FlockOperation;
 const PREFIX: &str = "raddle-";
 const LOCK: &str = "lock";
 const UNLOCKED: &str = "lock.new";
-/// A session with less fails in ways that are harder to explain.
+/// A session with less space fails in ways that are harder to explain.
 const LEAST_ROOM: u64 = 256 << 10;
-/// An empty folder that is older than this is no session about to begin.
+/// An empty folder older than this is not a session that is about to begin.
 const OLD: Duration = Duration::from_secs(3600);
 
-/// Removed when this is dropped.
+/// A session's folder. Dropping it removes the folder.
 #[derive(Debug)]
 pub struct SessionFolder {
     dir: tempfile::TempDir,
@@ -36,7 +35,7 @@ pub struct SessionFolder {
 
 impl SessionFolder {
     pub fn new() -> Result<SessionFolder> {
-        // The runtime learns there where code lies, and the driver what its processes are.
+        // The runtime reads its code addresses there, and the driver identifies processes there.
         anyhow::ensure!(
             Path::new("/proc/self/maps").exists(),
             "raddle needs /proc: mount it (`mount -t proc proc /proc`)"
@@ -60,8 +59,8 @@ impl SessionFolder {
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(mode).tempdir_in(temporary)?;
         let new = dir.path().join(UNLOCKED);
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-        // A file system without locks has no sessions to be removed either: the file keeps its
-        // first name.
+        // On a file system without locks no session can be recognised as abandoned. The file keeps
+        // its first name there.
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
             std::fs::rename(&new, dir.path().join(LOCK))?;
         }
@@ -72,12 +71,12 @@ impl SessionFolder {
         self.dir.path()
     }
 
-    /// Writes what every process of the session reads first.
+    /// Writes the page that every process of the session reads first.
     pub fn write_config(&self, config: &Config) -> Result<()> {
         self.write_page(raddle_wire::CONFIG, config.as_bytes())
     }
 
-    /// Writes a file of one whole page, since the runtime maps one.
+    /// Writes a file of one whole page: the runtime maps a page.
     pub fn write_page(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let mut page = bytes.to_vec();
         page.resize(4096, 0);
@@ -86,19 +85,18 @@ impl SessionFolder {
     }
 }
 
-/// How many bytes the disk of a folder has left; nothing where there is no limit, or none that is
-/// known.
+/// The bytes left on the folder's disk; `None` if there is no limit, or it is unknown.
 fn room(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Removes the sessions of this user whose drivers are no more.
+/// Removes this user's sessions whose drivers are gone.
 fn remove_abandoned(temporary: &Path) {
     let user = rustix::process::geteuid().as_raw();
     for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
         let is_session = is_name(&entry.file_name());
-        // Of the folder itself, not of what a link leads to.
+        // The metadata of the folder itself, not of a link's target.
         let own = entry.metadata().is_ok_and(|m| m.is_dir() && m.uid() == user && m.mode() & 0o077 == 0);
         if is_session && own && is_abandoned(&entry.path()) {
             let _ = std::fs::remove_dir_all(entry.path());
@@ -106,7 +104,7 @@ fn remove_abandoned(temporary: &Path) {
     }
 }
 
-/// `raddle-` and the six characters of a temporary name.
+/// Whether the name is `raddle-` and the six characters of a temporary name.
 fn is_name(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|r| r.len() == 6 && r.bytes().all(|b| b.is_ascii_alphanumeric()))
@@ -137,7 +135,7 @@ mod tests {
         let session = SessionFolder::new_in(temporary.path()).unwrap();
         remove_abandoned(temporary.path());
         assert!(session.path().join(LOCK).exists());
-        // As a killed driver leaves it: the lock is released, the folder is there.
+        // The state that a killed driver leaves: the lock is released, the folder is there.
         let SessionFolder { dir, _lock } = session;
         let path = dir.keep();
         std::fs::write(path.join("1.0.log"), "").unwrap();

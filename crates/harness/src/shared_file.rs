@@ -1,9 +1,8 @@
-//! A file of the session's folder that the driver and the target map.
+//! A file in the session's folder that the driver and the target map.
 //!
-//! It has no disk behind it where that can be had: on a disk the first touch of each page costs
-//! more than what is written there, and a trace of a million events has thousands of pages. The
-//! folder has a link to it then, which leads through the driver's descriptor, so nobody has to
-//! remove it.
+//! It is in memory where possible. On a disk, the first touch of each page costs more than what is
+//! written there, and a trace of a million events has thousands of pages. The folder then has a
+//! link through the driver's file descriptor, so nobody has to remove the file.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -17,12 +16,12 @@ use anyhow::Result;
 
 pub struct SharedFile {
     memory: Arc<memmap2::MmapRaw>,
-    /// By its descriptor the target finds it.
+    /// The target finds the file through this descriptor.
     _file: File,
 }
 
 impl SharedFile {
-    /// A new one of so many bytes, all zero.
+    /// Makes a file of `len` zero bytes.
     pub fn make(path: &Path, len: u64) -> Result<SharedFile> {
         let file = match in_memory(path) {
             Some(file) => file,
@@ -41,16 +40,16 @@ impl SharedFile {
     }
 }
 
-/// A thread that gets memory ready ahead of somebody who fills a file from its front: to clear a
-/// page takes as long as to write a hundred events, and the processor that waits for them has
-/// nothing else to do. Ends with this.
+/// A thread that prepares memory ahead of a process that fills a file from its front. Clearing a
+/// page takes as long as writing a hundred events, and the processor of the waiting driver is idle.
+/// The thread ends when this is dropped.
 pub struct Ahead {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Ahead {
-    /// `filled` says how far the part of the file from `begin` on is filled.
+    /// `filled` returns how many bytes from `begin` on are filled.
     pub fn of(
         file: &SharedFile,
         begin: usize,
@@ -58,10 +57,10 @@ impl Ahead {
     ) -> Ahead {
         const NAP: Duration = Duration::from_micros(500);
         let (memory, over) = (file.memory.clone(), Arc::new(AtomicBool::new(false)));
-        // What is asked for begins with a page.
+        // The request must begin at a page.
         let begin = begin & !4095;
         let is_over = over.clone();
-        // Without the thread it all takes a little longer.
+        // Without the thread, everything just takes a little longer.
         let thread = std::thread::Builder::new().spawn(move || {
             let mut ready = begin;
             while !is_over.load(Relaxed) {
@@ -77,14 +76,14 @@ impl Ahead {
     }
 }
 
-/// Whether there are pages now for a part of the file. They keep what they have. A kernel that does
-/// not know the request does without.
+/// Allocates the pages of a part of the file and keeps their content. Returns false on a kernel
+/// that does not support the request.
 fn populate(memory: &memmap2::MmapRaw, from: usize, to: usize) -> bool {
     // SAFETY: within the mapping.
     unsafe { libc::madvise(memory.as_mut_ptr().add(from).cast(), to - from, libc::MADV_POPULATE_WRITE) == 0 }
 }
 
-/// How much is to be ready when so much is filled.
+/// How much must be ready when `filled` bytes are filled.
 fn ahead_of(filled: usize) -> usize {
     const LEAST: usize = 1 << 20;
     const MOST: usize = 16 << 20;
@@ -100,11 +99,11 @@ impl Drop for Ahead {
     }
 }
 
-/// None: there is no `/proc` by which others would find it.
+/// `None`: there is no `/proc` through which others could find it.
 fn in_memory(path: &Path) -> Option<File> {
-    // SAFETY: a name that ends in zero.
+    // SAFETY: the name ends in zero.
     let fd = unsafe { libc::memfd_create(c"raddle".as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: a descriptor that is nobody else's yet.
+    // SAFETY: nobody else has this descriptor yet.
     let file = (fd >= 0).then(|| unsafe { File::from_raw_fd(fd) })?;
     let target = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     std::os::unix::fs::symlink(target, path).ok()?;
@@ -141,7 +140,7 @@ mod tests {
             let _ = asked.send(());
             2 << 20
         });
-        // The second question comes after what followed from the first.
+        // The second question comes after the effects of the first.
         answer.recv().unwrap();
         answer.recv().unwrap();
         drop(ahead);

@@ -1,4 +1,4 @@
-//! What is to be run: found, and looked at before it is started.
+//! What to run: finds the program and checks it before it is started.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -84,14 +84,14 @@ pub enum TargetError {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub path: PathBuf,
-    /// It carries raddle's runtime; otherwise the runtime is preloaded, for the sake of libraries
-    /// and of children.
+    /// The program contains raddle's runtime. Otherwise the runtime is preloaded for libraries and
+    /// children.
     pub has_runtime: bool,
-    /// An ELF program in which nobody has put probes.
+    /// An ELF program without probes.
     pub is_plain: bool,
 }
 
-/// Finds the program as `execvp` would and refuses what cannot work.
+/// Finds the program as `execvp` would, and refuses what cannot work.
 pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     let name = &command[0];
     let shown = name.to_string_lossy().into_owned();
@@ -107,7 +107,7 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     }
     let found = match inspect(&path) {
         Ok(found) => found,
-        // A program that may be run but not read can still start others.
+        // A program that can be executed but not read can still start others.
         Err(raddle_binary::Error::NotReadable { .. }) => {
             return Ok(Program { path, has_runtime: false, is_plain: false });
         }
@@ -155,7 +155,7 @@ fn is_executable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// It runs with rights that its caller does not have.
+/// Whether the program runs with privileges that its caller lacks.
 fn is_privileged(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
@@ -166,7 +166,7 @@ fn is_privileged(path: &Path) -> bool {
     by_mode || rustix::fs::getxattr(path, "security.capability", &mut [0u8; 64]).is_ok()
 }
 
-/// After the run: was there anything to watch, and did the runtimes start?
+/// Checks after the run that there was something to watch and that the runtimes started.
 pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetError> {
     let name = |p: &Process| {
         if p.executable.is_empty() { program.path.display().to_string() } else { p.executable.clone() }

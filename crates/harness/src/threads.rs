@@ -1,4 +1,4 @@
-//! Threads of the driver, where a limit on processes (`ulimit -u`, a container's) may refuse them.
+//! Threads of the driver. A limit on processes (`ulimit -u`, a container's limit) may refuse them.
 
 use std::thread::{Builder, JoinHandle};
 
@@ -15,7 +15,8 @@ pub fn spawn<T: Send + 'static>(
         .context("cannot start a thread: raise the limit on processes (`ulimit -u`)")
 }
 
-/// What `work` returns, on this thread and on up to `most - 1` more: as many as the system grants.
+/// Runs `work` on this thread and on up to `most - 1` more, as many as the system grants. Returns
+/// all results.
 pub fn in_parallel<T: Send>(most: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let more = (1..most).map_while(|_| Builder::new().spawn_scoped(scope, &work).ok());

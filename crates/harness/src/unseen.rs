@@ -1,10 +1,11 @@
-//! Functions that a program calls and whose accesses to memory nobody sees.
+//! Functions that a program calls and whose memory accesses raddle does not see.
 //!
-//! The runtime stands in for hundreds of functions of the C library and says what they read and
-//! write. Those that it stands in for are defined by the program itself, so what is left undefined
-//! in an instrumented file comes from a library as it is. Most of that is harmless: it touches no
-//! memory of the program's and keeps nothing that another thread could see. All else is named if it
-//! was called while there were several threads, and a search in which it was is not complete.
+//! The runtime interposes hundreds of C library functions and models what they read and write. The
+//! program itself defines the interposed functions, so every symbol that an instrumented file
+//! leaves undefined comes from an uninstrumented library. Most of these functions are harmless:
+//! they touch no memory of the program and keep no state that another thread could see. The others
+//! are reported if they were called while there were several threads, and then a search is not
+//! complete.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -14,8 +15,8 @@ use raddle_base::hash::fnv64;
 
 use crate::places::Mapped;
 
-/// Functions of the C library that touch nothing but their arguments' values, a thread's own state,
-/// or what has a lock of its own and no order; and those by which the runtime itself gets at the
+/// C library functions that touch only the values of their arguments, thread-local state, or state
+/// that has its own lock and no order; and those through which the runtime itself reaches the
 /// library.
 const HARMLESS: [&str; 115] = [
     "__assert",
@@ -135,8 +136,8 @@ const HARMLESS: [&str; 115] = [
     "tss_set",
 ];
 
-/// The same, by how their names begin: attributes, unwinding, and of the C++ library what throws,
-/// what threads and futures are made of, and what errors are.
+/// The same by prefix: attributes, unwinding, and the parts of the C++ library for throwing,
+/// threads, futures and errors.
 const HARMLESS_PREFIXES: [&str; 48] = [
     "_Unwind_",
     "__atomic_",
@@ -188,8 +189,8 @@ const HARMLESS_PREFIXES: [&str; 48] = [
     "posix_spawn",
 ];
 
-/// Functions whose effects last, or come later: by whom and when they were called does not matter.
-/// Memory gets a second address, a stream stands for memory, the system writes to it.
+/// Functions with lasting or later effects, so it does not matter who called them or when. They
+/// give memory a second address, make a stream stand for memory, or let the system write to memory.
 const LASTING: [&str; 15] = [
     "aio_fsync",
     "aio_read",
@@ -208,14 +209,15 @@ const LASTING: [&str; 15] = [
     "shmat",
 ];
 
-/// Of these libraries all functions are harmless: those that write to memory are stood in for.
+/// All functions of these libraries are harmless: the runtime interposes those that write to
+/// memory.
 const HARMLESS_LIBRARIES: [&str; 2] = ["libm.so", "libgcc_s.so"];
 
-/// Which of the imported functions were called.
+/// Which imported functions were called.
 pub enum Calls<'a> {
     /// Those whose names have these hashes.
     Known(&'a HashSet<u64>),
-    /// Any may have been.
+    /// Any of them may have been called.
     Unknown,
 }
 
@@ -228,8 +230,8 @@ impl Calls<'_> {
     }
 }
 
-/// The functions that instrumented files call and that may touch memory unseen, as a person would
-/// write them.
+/// The functions that instrumented files call and that may touch memory unseen, with readable
+/// names.
 pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
     let files: BTreeSet<&Path> = modules.iter().map(|m| m.path.as_path()).collect();
     let mut imported = BTreeSet::new();
@@ -251,15 +253,15 @@ pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
             }
         }
     }
-    // Where a stream was made may be where there was but one thread.
+    // The stream may have been created while there was only one thread.
     let prints = !imported.iter().any(|name| is_stream_of_program(name));
     let called = imported.iter().filter(|name| calls.has(name) || LASTING.contains(&name.as_str()));
     let unseen = called.filter(|name| !harmless.contains(*name) && !is_harmless(name, prints));
     unseen.map(|name| short(name)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// `only_prints`: streams of C++ that the program uses are the standard ones. What is printed is
-/// nobody's to see.
+/// `only_prints`: the program uses only the standard C++ streams. No thread can see what was
+/// printed.
 fn is_harmless(name: &str, only_prints: bool) -> bool {
     const PRINTING: [&str; 8] = [
         "_ZNSo",
@@ -277,12 +279,12 @@ fn is_harmless(name: &str, only_prints: bool) -> bool {
         || only_prints && PRINTING.iter().any(|p| name.starts_with(p))
 }
 
-/// Does the function belong to a stream that the program makes itself?
+/// Whether the function belongs to a stream that the program creates itself.
 fn is_stream_of_program(name: &str) -> bool {
     ["stringstream", "stringbuf", "fstream", "filebuf", "_ZNSi"].iter().any(|part| name.contains(part))
 }
 
-/// The name without the types of its arguments and its result.
+/// The name without argument types and result type.
 fn short(name: &str) -> String {
     let full = raddle_binary::demangle(name);
     if full.contains("operator") {

@@ -1,7 +1,7 @@
-//! What an execution came to: passed, or failed in which way.
+//! The verdict on an execution: passed, or failed in which way.
 //!
-//! The strategies see a failure as a number, the same for the same failure: the shrinker keeps to
-//! it, and a search that goes on after a failure reports each number once.
+//! Strategies see a failure as a number that is the same for the same failure. The shrinker
+//! preserves it, and a search that continues after a failure reports each number once.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ pub struct Usual {
     pub status: i32,
     /// The fewest panics seen in an execution that ended well.
     pub panics: Option<u32>,
-    /// It is a program in Rust: [`PANIC_STATUS`] says that it panicked.
+    /// The program is in Rust: [`PANIC_STATUS`] means that it panicked.
     pub rust: bool,
-    /// A hash of what the first execution that ended well printed, if that counts.
+    /// A hash of what the first execution that ended well printed, if output is compared.
     pub output: Option<u64>,
 }
 
-/// The sentence of a panic, of which no more is known.
+/// The sentence for a panic of which nothing more is known.
 pub const PANICS: &str = "a thread panics";
-/// With this status Rust ends a program whose first thread panics.
+/// The status of a Rust program whose first thread panics.
 const PANIC_STATUS: i32 = 101;
 
-/// What an execution left behind beside its trace.
+/// What an execution left behind besides its trace.
 #[derive(Clone)]
 pub struct Facts {
     /// One sentence.
@@ -44,11 +44,11 @@ pub struct Facts {
     pub thread: u16,
     pub address: u64,
     pub ends: Vec<End>,
-    /// Where each step was called from; none: that was not asked for.
+    /// The call stack of each step; empty if it was not asked for.
     pub stacks: Vec<Stack>,
-    /// What a monitor saw, if it was one that was asked for.
+    /// What a monitor saw, if a monitor found the failure.
     pub seen: Option<Seen>,
-    /// What the program printed of its failure.
+    /// What the program printed about its failure.
     pub said: Option<Said>,
 }
 
@@ -60,15 +60,15 @@ pub struct Failure {
     pub what: u32,
     pub facts: Facts,
     pub trace: Trace,
-    /// How many schedules had been made when it was found, itself included.
+    /// How many schedules had been executed when it was found, including this one.
     pub after: u64,
-    /// Flags that the execution was made under beside those of all others.
+    /// Flags of this execution in addition to the common ones.
     pub flags: u32,
-    /// The scheduling points it was made with, where they are not those of the recipe.
+    /// The scheduling points of this execution, where they differ from the recipe's.
     pub points: Option<Arc<[u64]>>,
 }
 
-/// How an execution ended, for the strategies; and the kind, if it failed.
+/// How an execution ended, for the strategies; and the kind of failure, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutionVerdict {
     pub outcome: Outcome,
@@ -77,11 +77,11 @@ pub struct ExecutionVerdict {
 
 const PASSED: ExecutionVerdict = ExecutionVerdict { outcome: Outcome::Passed, kind: None };
 const CUT_OFF: ExecutionVerdict = ExecutionVerdict { outcome: Outcome::StepLimit, kind: None };
-/// Neither passed nor failed, and for the strategies as good as cut off: see [`waits_for_outside`].
+/// Neither passed nor failed. Strategies treat it as cut off: see [`waits_for_outside`].
 const AWAITS_OUTSIDE: ExecutionVerdict = CUT_OFF;
 
-/// Was nothing left but to wait for a signal or a client from outside? A circle of threads that
-/// wait for each other's locks is a deadlock, whatever others wait for.
+/// Whether the only thing left was to wait for a signal or a client from outside. Threads that wait
+/// for each other's locks in a cycle are a deadlock, whatever other threads wait for.
 pub fn waits_for_outside(e: &Execution<'_>) -> bool {
     let mut bits = awaits::SIGNAL | awaits::CONNECTION | awaits::PROCESS;
     match e.slot.outcome {
@@ -101,7 +101,7 @@ fn has_circle(e: &Execution<'_>) -> bool {
     cycle(&waits).is_some()
 }
 
-/// Whom a thread waits for, as far as that can be told.
+/// The threads that a thread waits for, as far as is known.
 pub fn awaited(held: &[Held], end: &End) -> Vec<ThreadId> {
     if end.pending.kind() == OpKind::Join {
         return vec![ThreadId(end.pending.object as u16)];
@@ -112,7 +112,7 @@ pub fn awaited(held: &[Held], end: &End) -> Vec<ThreadId> {
 
 pub fn judge(e: &Execution<'_>, usual: &Usual) -> ExecutionVerdict {
     let kind = match e.ending {
-        // By a system call of its own, which is none of the ways that are seen.
+        // It exited by a raw system call, which raddle does not intercept.
         Ending::Died(Some(how)) if how.code().is_some_and(|c| c == 0 || c == usual.status) => return PASSED,
         Ending::Died(Some(how)) if how.code().is_some() => Kind::ExitStatus,
         Ending::Died(_) => Kind::Crash,
@@ -121,12 +121,12 @@ pub fn judge(e: &Execution<'_>, usual: &Usual) -> ExecutionVerdict {
         Ending::Finished => match e.slot.outcome {
             outcome::EXIT => match exit_kind(e, usual) {
                 Some(kind) => kind,
-                // It came to its end, by the scheduler's grace: it was made to let others in.
+                // It ended only because the scheduler forced it to let other threads run.
                 None if e.slot.spins_at != 0 => Kind::Starvation,
                 None => return PASSED,
             },
             outcome::ABORT | outcome::SIGNAL => {
-                // Rust ends a panic that nobody can catch by abort.
+                // Rust aborts on a panic that cannot be caught.
                 if panicked(e, usual) { Kind::Assertion } else { Kind::Crash }
             }
             outcome::ASSERTION | outcome::EXCEPTION => Kind::Assertion,
@@ -139,7 +139,7 @@ pub fn judge(e: &Execution<'_>, usual: &Usual) -> ExecutionVerdict {
                 Some(kind) => kind,
                 None => return CUT_OFF,
             },
-            // To be given again; the crew does that.
+            // The order must be executed again; the crew does that.
             _ => return ExecutionVerdict { outcome: Outcome::Lost, kind: None },
         },
     };
@@ -150,7 +150,7 @@ fn panicked(e: &Execution<'_>, usual: &Usual) -> bool {
     e.slot.panics > usual.panics.unwrap_or(0)
 }
 
-/// By `exit`, with a status that is nothing to complain about.
+/// Whether it ended by `exit` with an acceptable status.
 pub fn ends_as_usual(e: &Execution<'_>, usual: &Usual) -> bool {
     let status = status(e);
     let exits = e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT;
@@ -163,10 +163,10 @@ fn status(e: &Execution<'_>) -> i32 {
 
 fn exit_kind(e: &Execution<'_>, usual: &Usual) -> Option<Kind> {
     let unusual = !ends_as_usual(e, usual);
-    // A panic in an execution that ends well counts when others do without.
+    // A panic in an execution that ends well counts if other executions have none.
     let panicked = panicked(e, usual) && (unusual || usual.panics.is_some());
     let panicked = panicked || (usual.rust && unusual && status(e) == PANIC_STATUS);
-    // The program's own handler of `SIGABRT` has ended it.
+    // The program's own `SIGABRT` handler has ended it.
     let asserted = unusual && e.slot.message_len > 0;
     let panicked = panicked || asserted;
     match (unusual, panicked) {
@@ -176,12 +176,12 @@ fn exit_kind(e: &Execution<'_>, usual: &Usual) -> Option<Kind> {
     }
 }
 
-/// Steps at the end of an execution that was cut off, by which it is judged, at least.
+/// The least number of last steps by which an execution that was cut off is judged.
 const TAIL: usize = 2000;
-/// Places that a loop without progress goes through, at most.
+/// The most places in a loop without progress.
 const LOOP: usize = 64;
 
-/// The last steps, if they go round among a few places.
+/// The last steps, if they repeat a few places.
 pub fn circling(steps: &[Step]) -> Option<&[Step]> {
     let tail = &steps[steps.len().checked_sub(TAIL.max(steps.len() / 4 * 3))?..];
     let mut places: Vec<(u16, u32, u64)> =
@@ -191,10 +191,11 @@ pub fn circling(steps: &[Step]) -> Option<&[Step]> {
     (places.len() <= LOOP).then_some(tail)
 }
 
-/// An execution that was cut off: does it go round in circles? Only if no thread has changed
-/// anything in the last `unchanged` steps, which are most of them: threads that change something
-/// are at work, however long that takes. Nobody was kept out, for a thread that goes round is made
-/// to let others in. So it is a livelock; or, where one only looks and lets nobody in, starvation.
+/// Whether an execution that was cut off would go on for ever. It would only if no thread has
+/// changed anything in the last `unchanged` steps, which are most of them: threads that change
+/// something make progress, however long it takes. The schedule kept no thread out, since a looping
+/// thread is forced to let others run. So it is a livelock, or starvation if one thread only looks
+/// and lets no other run.
 pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
     let tail = circling(steps).filter(|tail| unchanged >= tail.len())?;
     let looks = |s: &Step| {
@@ -204,7 +205,7 @@ pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
     Some(if alone { Kind::Starvation } else { Kind::Livelock })
 }
 
-/// The same for the same failure, and for different ones most likely not.
+/// A number that is the same for the same failure, and very likely different for different ones.
 fn number(kind: Kind, e: &Execution<'_>) -> u32 {
     let mut hash = Fnv32::new();
     hash.write(kind.name().as_bytes());
@@ -222,7 +223,7 @@ fn number(kind: Kind, e: &Execution<'_>) -> u32 {
         Kind::Assertion if e.slot.message_len > 0 => hash.write(message(e).as_bytes()),
         Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.spins_at.to_le_bytes()),
         Kind::Livelock | Kind::Starvation | Kind::Hang => {}
-        // Where it first panicked.
+        // The place of the first panic.
         Kind::Assertion if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.address.to_le_bytes()),
         _ => {
             let failed = ends(e).iter().find(|end| u32::from(end.thread.0) == e.slot.thread);
@@ -268,8 +269,8 @@ impl Failure {
         Some(Failure { kind, what, facts, trace: e.trace(verdict.outcome), after: 0, flags: 0, points: None })
     }
 
-    /// For somebody who looks for failure `what`: that one, if it is there, else what the execution
-    /// came to.
+    /// For a caller that looks for failure `what`: that failure if the execution has it, else the
+    /// failure that the execution ended with.
     pub fn wanted(e: &Execution<'_>, usual: &Usual, what: u32) -> Option<Failure> {
         let seen = monitors::seen(e, usual).into_iter().find(|f| f.what == what);
         seen.or_else(|| Failure::of(e, judge(e, usual)))
@@ -319,7 +320,7 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
     }
 }
 
-/// Lines of the message: expression, file, line, function.
+/// The lines of the message are: expression, file, line, function.
 fn assertion_sentence(e: &Execution<'_>) -> String {
     match e.slot.outcome {
         _ if e.slot.message_len > 0 => {
@@ -429,7 +430,7 @@ mod tests {
     fn work_is_neither() {
         let busy: Vec<Step> = (0..3000).map(|i| step(1, OpKind::Lock, i)).collect();
         assert_eq!(endless(&busy, 3000), None);
-        // A counter that goes up: the same places again and again, and never the same state.
+        // A counter that goes up: the same places again and again, but never the same state.
         let counts = vec![step(1, OpKind::AtomicStore, 7); 3000];
         assert_eq!(endless(&counts, 10), None);
         assert_eq!(endless(&[], 0), None);
@@ -440,7 +441,7 @@ mod tests {
         let waits = |slot: &mut Slot| (slot.outcome, slot.awaits) = (outcome::DEADLOCK, awaits::SIGNAL);
         assert_eq!(kind(Usual::default(), waits), None);
         assert!(with_slot(waits, |e| waits_for_outside(&e)));
-        // A handler alone is nothing that a thread waits for.
+        // A handler alone is not something that a thread waits for.
         let handles = |slot: &mut Slot| (slot.outcome, slot.awaits) = (outcome::DEADLOCK, awaits::HANDLER);
         assert_eq!(kind(Usual::default(), handles), Some(Kind::Deadlock));
     }

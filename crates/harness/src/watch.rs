@@ -1,8 +1,7 @@
-//! What can be known of an execution beside its steps: what its accesses read and wrote, and what
-//! it printed.
+//! What is recorded of an execution besides its steps: the values its accesses read and wrote, and
+//! its output.
 //!
-//! A worker that is watched has one slot: the trace and what was printed are of the execution that
-//! was made last.
+//! A watched worker has one slot: the trace and the output belong to the last execution.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -14,7 +13,7 @@ use raddle_wire::trace::{self, Decoder, Header};
 
 use crate::shared_file::{Ahead, SharedFile};
 
-/// What is to be watched.
+/// What to record.
 #[derive(Clone, Default)]
 pub struct Watch {
     pub trace: Option<Traced>,
@@ -29,30 +28,30 @@ pub struct Traced {
     pub mode: u32,
     /// Sorted program counters: see [`Header::reads`].
     pub sites: Vec<u64>,
-    /// Bytes for the stream. The file is sparse: what is not written takes no room.
+    /// Bytes for the stream. The file is sparse: unwritten parts take no disk space.
     pub room: u64,
 }
 
 /// An execution from some step on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Behind so many steps.
+    /// It begins after this many steps.
     pub begins: u64,
-    /// A digest of these.
+    /// A digest of those steps.
     pub way: u64,
 }
 
-/// The files of a worker that is watched.
+/// The files of a watched worker.
 pub struct Watched {
     trace: Option<SharedFile>,
-    /// Gets room for the trace ready.
+    /// Prepares memory for the trace.
     ahead: Option<Ahead>,
     output: Option<[File; 2]>,
 }
 
 impl Watch {
-    /// Makes the files in the session's folder, and points the process to them. Nothing, if nothing
-    /// is watched.
+    /// Makes the files in the session's folder and points the process to them. `None` if nothing is
+    /// watched.
     pub fn open(&self, folder: &Path, command: &mut Command) -> Result<Option<Watched>> {
         if self.trace.is_none() && !self.output {
             return Ok(None);
@@ -71,7 +70,7 @@ impl Watch {
     }
 }
 
-/// Executions that are recorded whole, and need not be short.
+/// For executions that are recorded whole and may be long.
 fn ahead(file: &SharedFile) -> Ahead {
     // SAFETY: the mapping begins with a header, whose changing fields are atomics.
     let begin = unsafe { (*file.as_ptr().cast::<Header>()).stream_at() };
@@ -87,7 +86,7 @@ fn append(path: &Path) -> Result<File> {
 }
 
 impl Traced {
-    /// The file alone, for a run that is no worker's.
+    /// The file alone, for a run without a worker.
     pub fn open(&self, folder: &Path) -> Result<Watched> {
         Ok(Watched { trace: Some(self.make(&folder.join(trace::FILE))?), ahead: None, output: None })
     }
@@ -107,28 +106,29 @@ impl Traced {
 }
 
 impl Watched {
-    /// An execution is about to begin.
+    /// Prepares for the next execution.
     pub fn begin(&self) {
         for file in self.output.iter().flatten() {
-            // Appended to, so that the next byte is the first; a file that stays as it was is read
-            // in full, and tells more.
+            // The process appends, so the next byte is the first. If the file cannot be truncated,
+            // it is read in full and says more.
             let _ = file.set_len(0);
         }
     }
 
-    /// Whether memory is made ready for executions that need not be short.
+    /// Whether memory is prepared for executions that may be long.
     pub fn is_ahead(&self) -> bool {
         self.ahead.is_some()
     }
 
-    /// What is recorded in the executions to come: one of [`trace::mode`].
+    /// Sets what later executions record: one of [`trace::mode`].
     pub fn set_mode(&self, mode: u32) {
         if let Some(header) = self.header() {
             header.mode.store(mode, Release);
         }
     }
 
-    /// The executions to come end behind `part`, where they come to it. None: they do not.
+    /// Makes later executions end where `part` begins, if they take the same steps to it. `None`:
+    /// they do not end early.
     pub fn end_at(&self, part: Option<Part>) {
         if let Some(header) = self.header() {
             let (begins, way) = part.map_or((trace::NEVER, 0), |p| (p.begins, p.way));
@@ -142,19 +142,20 @@ impl Watched {
         self.header().is_some_and(|h| h.was_cut.load(Acquire) != 0)
     }
 
-    /// What was recorded of the last execution, while it was learned what is shared. None: nothing.
+    /// What was recorded of the last execution while the runtime learned what is shared. `None`:
+    /// nothing.
     pub fn part(&self) -> Option<Part> {
         let header = self.header()?;
         let begins = header.begins.load(Acquire);
         (begins != trace::NEVER).then(|| Part { begins, way: header.way.load(Relaxed) })
     }
 
-    /// Whether that is of all accesses, with what they show to be shared.
+    /// Whether the recording has all accesses, with events for what turns out to be shared.
     pub fn has_all(&self) -> bool {
         self.header().is_some_and(|h| h.has_all.load(Acquire) != 0)
     }
 
-    /// How much was found to be shared by the worker so far.
+    /// How much the worker has found to be shared so far.
     pub fn discoveries(&self) -> u64 {
         self.header().map_or(0, |h| h.discoveries.load(Acquire))
     }
@@ -164,7 +165,7 @@ impl Watched {
         self.trace.as_ref().map(|m| unsafe { &*m.as_ptr().cast::<Header>() })
     }
 
-    /// The events of the last execution, and whether some had no room.
+    /// The events of the last execution, and whether some did not fit.
     pub fn events(&self) -> (Decoder<'_>, bool) {
         let (Some(header), Some(memory)) = (self.header(), &self.trace) else {
             return (Decoder::new(&[]), false);
@@ -180,7 +181,7 @@ impl Watched {
         self.header().map_or(0, |h| h.process.load(Acquire))
     }
 
-    /// Bytes of the stream, and accesses that were seen.
+    /// The bytes of the stream, and the number of accesses seen.
     pub fn size(&self) -> (u64, u64) {
         self.header().map_or((0, 0), |h| (h.used.load(Acquire), h.accesses.load(Relaxed)))
     }

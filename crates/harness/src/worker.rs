@@ -1,13 +1,13 @@
-//! One worker: the target in a process of its own, held at its first thread, where it executes
+//! One worker: a process of the target, held where it creates its first thread. There it executes
 //! orders.
 //!
-//! Orders and traces lie in a file that both map; [`raddle_wire::explore`] is its layout. All slots
-//! are kept full, so that the worker never waits while the driver thinks; whoever has nothing to do
-//! sleeps on a futex in the file.
+//! Orders and traces are in a file that both processes map; [`raddle_wire::explore`] defines its
+//! layout. The driver keeps all slots full, so the worker never waits while the driver thinks. A
+//! side that has nothing to do sleeps on a futex in the file.
 //!
-//! A worker may end at any moment: killed by what it executes, or because it cannot do what the
-//! program asks of it. Orders are kept here until their results are taken, so nothing is lost with
-//! it; [`crate::crew`] starts the next one.
+//! A worker may end at any moment: what it executes kills it, or it cannot do what the program
+//! asks. The driver keeps each order until it has taken the result, so no order is lost with the
+//! worker. [`crate::crew`] starts the next worker.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -34,22 +34,22 @@ use crate::shared_file::{Ahead, SharedFile};
 use crate::target::Program;
 use crate::watch::{Watch, Watched};
 
-/// Each execution is a process whose threads are the system's.
+/// Each execution is a process with threads of the operating system.
 pub const OS_THREADS: u32 = flag::OS_THREADS | flag::FORK | flag::FORK_AT_START;
 
-/// A worker that computes between two steps gets so many times its patience, of processor time: on
-/// a machine with much else to do the clock says nothing.
+/// A worker that computes between two steps gets this many times its patience in processor time. On
+/// a busy machine, wall-clock time says nothing.
 const LONGEST: u32 = 12;
-/// How often a silent worker is looked at.
+/// How often a silent worker is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// All that it takes to start a worker.
+/// Everything needed to start a worker.
 #[derive(Clone)]
 pub struct Recipe {
     pub program: Program,
     pub words: Vec<OsString>,
     pub runtime: Runtime,
-    /// Where to run it, and variables to set; nothing and none: as raddle itself.
+    /// Where to run it, and variables to set. `None` and an empty list: the same as raddle itself.
     pub folder: Option<PathBuf>,
     pub environment: Vec<(String, String)>,
     /// [`explore::flag`]s.
@@ -59,58 +59,59 @@ pub struct Recipe {
     pub max_steps: u32,
     /// Sorted program counters of accesses that are scheduling points.
     pub points: Vec<u64>,
-    /// Sorted addresses, as the executable's file has them, behind atomic operations that are none.
+    /// Sorted addresses in the executable's file, each just behind an atomic operation that is not
+    /// a scheduling point.
     pub quiet: Vec<u64>,
-    /// Functions of libraries are found when they are first called, as usual: the program has some
-    /// that are nowhere.
+    /// Library functions are bound on their first call, as usual: the program refers to functions
+    /// that no library defines.
     pub lazy: bool,
-    /// How long a worker may take to its first thread, and to its next step.
+    /// How long a worker may take to reach its first thread, and then each next step.
     pub patience: Duration,
-    /// What is to be known of each execution beside its steps.
+    /// What to record of each execution besides its steps.
     pub watch: Watch,
-    /// When whoever asked for the executions wants no more: the one that is under way is given up,
-    /// and none is begun. Never, if there is nobody who waits.
+    /// When the caller wants no more executions: the current one is given up, and no other begins.
+    /// `None`: nobody waits.
     pub end_at: Option<Instant>,
 }
 
-/// Why a worker is no more, or of no use.
+/// Why a worker is gone, or of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The program ended, with this status, and had created no thread.
+    /// The program ended with this status without creating a thread.
     NoThreads(i32),
-    /// It creates at least this many.
+    /// The program creates at least this many threads.
     MoreDonors(u32),
-    /// It does what memory alone cannot undo: one of [`explore::outside`].
+    /// The program has effects that restoring memory cannot undo: one of [`explore::outside`].
     NeedsFork(Option<Outside>),
     /// One of [`explore::cannot`].
     Cannot(u64, Option<Cannot>),
     Died(ExitStatus),
-    /// No thread, or no further step, in all its time.
+    /// It reached no thread, or no further step, within its patience.
     Silent,
-    /// No further step, but it computes, and the time is over.
+    /// It made no further step, but it computes, and its time is up.
     Slow,
 }
 
-/// How an execution came to its end.
+/// How an execution ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// As the slot says.
+    /// The slot says how.
     Finished,
-    /// The process died in it, if it is known how.
+    /// The process died during it; `None` if the status is unknown.
     Died(Option<ExitStatus>),
-    /// It made no step for so long that it was ended, and used no processor.
+    /// It made no step and used no processor time for so long that it was killed.
     Hung,
-    /// It was computing when the time was over.
+    /// It was still computing when its time was up.
     Slow,
 }
 
-/// An execution, where the worker has left it.
+/// An execution, as the worker left it in the slot.
 #[derive(Clone, Copy)]
 pub struct Execution<'a> {
     pub slot: &'a Slot,
     pub steps: &'a [Step],
     pub wide: &'a [u64],
-    /// Where each step was called from, if that was asked for.
+    /// The call stack of each step, if it was asked for.
     pub stacks: &'a [Stack],
     pub ending: Ending,
     /// What else was asked for.
@@ -131,22 +132,22 @@ impl<'a> Execution<'a> {
 pub struct Worker {
     folder: SessionFolder,
     memory: SharedFile,
-    /// Gets room for steps ready, where executions are long.
+    /// Prepares memory for steps, where executions are long.
     _ahead: Option<Ahead>,
     child: Child,
-    /// Posted and not taken, oldest first.
+    /// Posted and not yet taken, oldest first.
     orders: VecDeque<Order>,
     taken: u32,
-    /// What was mapped when it got ready.
+    /// What was mapped when the worker became ready.
     pub modules: Vec<Mapped>,
     patience: Duration,
     watched: Option<Watched>,
-    /// Orders done and steps made when it last moved, and when that was.
+    /// Orders done and steps made when the worker last moved, and the time of that move.
     moved: (u32, u32, Instant),
-    /// Processor time when it was last seen to do something, and when that was.
+    /// Processor time at the last sign of activity, and when that was.
     busy: (u64, Instant),
-    /// When it last moved, if that was longer ago than its patience, and the processor time it had
-    /// used when that was noticed.
+    /// When it last moved, if that is longer ago than its patience; and the processor time that it
+    /// had used when the driver noticed.
     still: Option<(Instant, u64)>,
 }
 
@@ -163,7 +164,7 @@ impl Recipe {
         header
     }
 
-    /// Writes the session: the config page, and the file of orders.
+    /// Writes the session: the config page and the file of orders.
     pub fn session(&self) -> Result<(SessionFolder, SharedFile)> {
         let folder = SessionFolder::new()?;
         let plain = if self.flags & flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
@@ -189,18 +190,18 @@ impl Recipe {
             command.current_dir(folder);
         }
         command.envs(self.environment.iter().map(|(k, v)| (k, v)));
-        // Nobody reads what a panic prints, and to find its lines takes Rust files, pipes and many
-        // thousand steps.
+        // Nobody reads the backtrace of a panic. Resolving its lines reads files and pipes and
+        // takes thousands of steps.
         command.envs([("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")]);
         if !self.lazy {
-            // What was found in an execution would be forgotten with it, and looked for again in
-            // the next.
+            // With lazy binding, each execution would forget the functions it has bound, and the
+            // next would look them up again.
             command.env("LD_BIND_NOW", "1");
         }
         command
     }
 
-    /// Where what the program prints goes: nowhere, or where the runtime looks it up.
+    /// Where the program's output goes: nowhere, or into a file that the runtime reads.
     fn output(&self, folder: &std::path::Path) -> Result<Stdio> {
         if self.flags & flag::OUTPUT == 0 {
             return Ok(Stdio::null());
@@ -238,18 +239,19 @@ impl Recipe {
     }
 }
 
-/// Of a worker with one slot.
+/// For a worker with one slot.
 fn steps_ahead(file: &SharedFile) -> Ahead {
-    // SAFETY: a session as it was just written.
+    // SAFETY: the file holds the session that was just written.
     let at = unsafe { (*file.as_ptr().cast::<Header>()).slot_at(0) };
     Ahead::of(file, at + size_of::<Slot>(), move |memory| {
-        // SAFETY: the slot, of which the worker changes this number.
+        // SAFETY: the slot is within the file; the worker changes this number.
         let steps = unsafe { (&raw const (*memory.as_ptr().add(at).cast::<Slot>()).steps).read_volatile() };
         steps as usize * size_of::<Step>()
     })
 }
 
-/// A process group of its own, which no Ctrl-C reaches, which leaves no core, and ends with raddle.
+/// Gives the process a group of its own, which Ctrl-C does not reach. It leaves no core and ends
+/// with raddle.
 pub fn apart(command: &mut Command) {
     command.process_group(0);
     // SAFETY: only async-signal-safe calls between fork and exec.
@@ -263,7 +265,7 @@ pub fn apart(command: &mut Command) {
     }
 }
 
-/// Ends a process made with [`apart`], and what it has started.
+/// Ends a process made with [`apart`], and everything it has started.
 pub fn end(child: &mut Child) -> ExitStatus {
     // SAFETY: a plain system call; the group is the child's, which has not been waited for.
     unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
@@ -282,7 +284,7 @@ impl Worker {
         unsafe { &*self.memory.as_ptr().cast() }
     }
 
-    /// None: the target has written over it.
+    /// `None`: the target has overwritten it.
     fn status(&self) -> Option<Status> {
         Status::from_number(self.header().status.load(Acquire))
     }
@@ -292,7 +294,7 @@ impl Worker {
             self.sleep(self.taken);
             match self.status() {
                 Some(Status::Ready) => break,
-                // A child that the program started before its first thread may say so too.
+                // A child that the program started before its first thread may report this too.
                 Some(Status::Starting | Status::NoThreads) => {}
                 _ => return Err(self.trouble(None)),
             }
@@ -308,7 +310,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What is wrong, by what the worker says, and else by how it ended.
+    /// What is wrong: what the worker says, or else how it ended.
     fn trouble(&mut self, ended: Option<ExitStatus>) -> Trouble {
         let detail = self.header().detail.load(Acquire);
         match self.status() {
@@ -349,10 +351,11 @@ impl Worker {
         self.orders.push_back(order);
     }
 
-    /// The parts of the slot `ahead` of the oldest that is not taken.
+    /// The parts of the slot `ahead` places after the oldest order that is not taken.
     fn parts(&self, ahead: u32) -> Parts<'_> {
         let header = self.header();
-        // SAFETY: inside the file. The slot is the driver's: free, or done, or the worker is dead.
+        // SAFETY: inside the file. The slot belongs to the driver: it is free, or done, or the
+        // worker is dead.
         unsafe {
             explore::parts(
                 header,
@@ -362,7 +365,7 @@ impl Worker {
     }
 
     /// Waits until the oldest order is done. A worker that computes between two steps is waited for
-    /// until `is_over`; one that makes steps, up to `end_at` if there is one.
+    /// until `is_over`; a worker that makes steps, until `end_at` if there is one.
     pub fn wait(
         &mut self,
         is_over: &(dyn Fn() -> bool + Sync),
@@ -399,9 +402,9 @@ impl Worker {
         }
     }
 
-    /// Has it used the processor in the last `patience`?
+    /// Whether it has used the processor within the last `patience`.
     fn computes(&mut self) -> bool {
-        // A process that waits is woken now and then all the same.
+        // Even a process that waits is woken now and then.
         const NOTHING: u64 = 2;
         let used = processor_time::ticks(self.child.id());
         if used > self.busy.0 + NOTHING {
@@ -410,7 +413,7 @@ impl Worker {
         self.busy.1.elapsed() <= self.patience
     }
 
-    /// The processor time that it has used since it was noticed to be still.
+    /// The processor time used since the worker was found to be still.
     fn computed(&mut self, since: Instant) -> Duration {
         const TICK: Duration = Duration::from_millis(10);
         let used = processor_time::ticks(self.child.id());
@@ -436,7 +439,7 @@ impl Worker {
         !self.orders.is_empty() && self.header().done.load(Acquire) != self.taken
     }
 
-    /// The oldest order, and what has become of it so far.
+    /// The oldest order, and its execution so far.
     pub fn oldest(&self, ending: Ending) -> Option<(&Order, Execution<'_>)> {
         let Parts { slot, steps, wide, stacks, .. } = self.parts(0);
         let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
@@ -456,13 +459,13 @@ impl Worker {
         ))
     }
 
-    /// The oldest order is dealt with; its slot is free.
+    /// Marks the oldest order as dealt with and frees its slot.
     pub fn pop(&mut self) -> Option<Order> {
         self.taken = self.taken.wrapping_add(1);
         self.orders.pop_front()
     }
 
-    /// What has not been dealt with.
+    /// The orders that have not been dealt with.
     pub fn into_orders(mut self) -> VecDeque<Order> {
         std::mem::take(&mut self.orders)
     }
@@ -479,7 +482,7 @@ fn wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }
 
-/// Writes an order into its slot; what does not fit is left to the tail.
+/// Writes an order into its slot. The tail decides what does not fit.
 pub fn write(parts: Parts<'_>, order: &Order) {
     let Parts { slot, prefix, .. } = parts;
     let n = order.prefix.len().min(prefix.len());

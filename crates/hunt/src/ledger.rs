@@ -1,4 +1,4 @@
-//! All targets of a hunt, all that was confirmed, and how evidence changes them.
+//! All targets of a hunt, all confirmed findings, and how evidence changes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan;
 use crate::target::{Detector, Goal, Target, comes_of, same_cause};
 
-/// How a target has ended, or has not yet.
+/// The verdict on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -23,9 +23,9 @@ pub enum Verdict {
         /// What rules it out, in a sentence.
         by: String,
     },
-    /// Shown, twice.
+    /// Shown twice.
     Confirmed {
-        /// The id of the confirmed finding that has its cause.
+        /// The id of the confirmed finding with the same cause.
         finding: String,
     },
 }
@@ -48,7 +48,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Whether an execution that shows such a thing would have been recognised in this search.
+    /// Whether this search would have recognised an execution that shows such a thing.
     fn judges(&self, goal: Goal) -> bool {
         match goal {
             Goal::Race => self.watches_races,
@@ -79,7 +79,7 @@ impl Space {
     }
 }
 
-/// How many targets have ended how.
+/// The number of targets per verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub confirmed: usize,
@@ -98,7 +98,7 @@ impl Counts {
 pub struct Ledger {
     targets: Vec<Target>,
     confirmed: Vec<Confirmed>,
-    /// What ordinary runs have seen: in which of them, by id.
+    /// In which ordinary runs each finding was seen, by id.
     witnessed: BTreeMap<String, BTreeSet<u32>>,
     /// The search that covers everything, once there is one.
     whole: Option<Space>,
@@ -113,7 +113,7 @@ impl Ledger {
         &self.confirmed
     }
 
-    /// A detector suspects something. What has the cause of an earlier suspicion joins it.
+    /// A detector suspects something. A suspicion with the same cause as an earlier one joins it.
     pub fn suspect(&mut self, by: Detector, finding: Finding) {
         if let Some(known) = self.targets.iter_mut().find(|t| same_cause(&t.finding, &finding)) {
             known.join(by, &finding);
@@ -123,8 +123,8 @@ impl Ledger {
         self.judge();
     }
 
-    /// An execution showed it, and another one showed it again. True if nothing confirmed had its
-    /// cause before.
+    /// An execution showed it, and another one showed it again. Returns true if nothing with the
+    /// same cause was confirmed before.
     pub fn confirm(&mut self, by: Detector, mut finding: Finding) -> bool {
         finding.id = identity::id(&finding);
         finding.confidence = Confidence::Confirmed;
@@ -133,7 +133,7 @@ impl Ledger {
         match known {
             Some(known) => {
                 known.by.insert(by);
-                // One that can be replayed is worth more than one that was only seen.
+                // A finding that can be replayed is worth more than one that was only seen.
                 if known.finding.schedule.is_none() && finding.schedule.is_some() {
                     known.finding = finding;
                 }
@@ -144,8 +144,8 @@ impl Ledger {
         is_new
     }
 
-    /// An ordinary run, the `process`th of them, has seen it happen. Two runs confirm it; one alone
-    /// makes a suspicion.
+    /// An ordinary run, number `process`, has seen it happen. Two runs confirm it; one alone makes
+    /// a suspicion.
     pub fn witness(&mut self, by: Detector, finding: Finding, process: u32) -> bool {
         let seen = self.witnessed.entry(identity::id(&finding)).or_default();
         seen.insert(process);
@@ -156,8 +156,8 @@ impl Ledger {
         false
     }
 
-    /// Whether something is open that one ordinary run has seen for certain: a second run may confirm
-    /// it.
+    /// Whether something is open that one ordinary run has seen for certain, so that a second run
+    /// may confirm it.
     pub fn has_single_witness(&self) -> bool {
         let is_single = |t: &Target| self.witnessed.get(&t.finding.id).is_some_and(|seen| seen.len() == 1);
         self.targets.iter().any(|t| matches!(t.verdict, Verdict::Open { .. }) && is_single(t))
@@ -171,7 +171,7 @@ impl Ledger {
         self.judge();
     }
 
-    /// Something was done to settle the open targets for which `applies`.
+    /// Something was done to settle the open targets for which `applies` is true.
     pub fn tried(&mut self, what: &str, applies: &dyn Fn(&Target) -> bool) {
         for target in &mut self.targets {
             if !applies(target) {
@@ -185,7 +185,8 @@ impl Ledger {
         }
     }
 
-    /// Verdicts of an earlier hunt of the same build. Confirmed findings are hunted again.
+    /// Takes over the verdicts of an earlier hunt of the same build. Confirmed findings are hunted
+    /// again.
     pub fn recall(&mut self, targets: Vec<Target>) {
         for old in targets {
             let Verdict::Refuted { by } = old.verdict else { continue };
@@ -201,7 +202,7 @@ impl Ledger {
         self.judge();
     }
 
-    /// Open targets, the one to settle first in front.
+    /// Open targets, most urgent first.
     pub fn queue(&self) -> Vec<&Target> {
         let mut open: Vec<&Target> =
             self.targets.iter().filter(|t| matches!(t.verdict, Verdict::Open { .. })).collect();
@@ -228,19 +229,18 @@ impl Ledger {
         suspected.flat_map(|t| t.by.iter().copied()).chain(confirmed.by.iter().copied()).collect()
     }
 
-    /// What is suspected to come of a confirmed race. It stays open: who orders the two accesses may
-    /// still order them wrongly.
+    /// Suspected consequences of a confirmed race. They stay open: a fix that orders the two
+    /// accesses may still order them wrongly.
     pub fn consequences(&self, of: &Confirmed) -> Vec<&Target> {
         let is_open = |t: &&Target| matches!(t.verdict, Verdict::Open { .. });
         self.targets.iter().filter(is_open).filter(|t| comes_of(&t.finding, &of.finding)).collect()
     }
 
-    /// Every verdict that the evidence so far gives.
+    /// Updates all verdicts with the evidence so far.
     fn judge(&mut self) {
         for target in &mut self.targets {
             let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
-            // A search that saw it, and could not make sure of it, has not shown that it does not
-            // happen.
+            // A search that saw it but could not repeat it has not shown that it does not happen.
             let was_seen = target.by.contains(&Detector::Explore);
             if let Some(shown) = shown {
                 target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(ledger.counts(), Counts { confirmed: 1, open: 1, ..Counts::default() });
         let race = ledger.confirmed()[0].clone();
         assert_eq!(ledger.consequences(&race)[0].finding.message, output.message);
-        // What was seen itself is a finding of its own.
+        // What was itself seen is a separate finding.
         ledger.confirm(Detector::Conseq, output);
         assert_eq!(ledger.confirmed().len(), 2);
         assert!(ledger.consequences(&race).is_empty());
@@ -422,8 +422,8 @@ mod tests {
     }
 
     proptest! {
-        // Searches that watch for different things are in the crate's claim too, so one search
-        // only: a later whole space replaces the one before.
+        // The crate also allows searches that watch for different things. Here there is only one
+        // search, since a later whole space replaces the one before.
         #[test]
         fn the_order_of_evidence_changes_no_verdict(
             mut all in proptest::collection::vec(evidence(), 0..12), seed in any::<u64>(), races in any::<bool>()
@@ -438,8 +438,8 @@ mod tests {
             }
             let mut other = Ledger::default();
             shuffled.iter().for_each(|e| take_in(&mut other, e));
-            // A witness makes no target once its cause is confirmed; what is a target in both has
-            // one verdict.
+            // A witness makes no target once its cause is confirmed. Targets that exist in both
+            // have one verdict.
             let (a, b) = (verdicts(&forwards), verdicts(&other));
             for (id, verdict) in &a {
                 if let Some(v) = b.get(id) {

@@ -1,4 +1,4 @@
-//! What `raddle hunt` knows about a program: suspicions, evidence, and verdicts.
+//! What `raddle hunt` knows about a program: suspicions, evidence and verdicts.
 //!
 //! Every detector of raddle can *suspect*: `run` from locksets and lock orders, `check` from the
 //! source, `conseq` from slices, `tsvd` from near misses. Only an execution can *confirm*. This
@@ -11,23 +11,23 @@
 //! ```
 //!
 //! - [`target`]: a suspicion: two or more places, a variable or locks, and what would show it.
-//!   Suspicions of one cause are one target, which names every detector that raised it.
+//!   Suspicions with one cause are one target, which names every detector that raised it.
 //! - [`ledger`]: all targets and all confirmed findings, and how evidence changes them.
-//! - [`plan`]: which target is settled first, and how the time is shared.
+//! - [`plan`]: which target is settled first, and how the time is divided.
 //! - [`explain`]: a confirmed finding in one paragraph.
 //!
 //! # Verdicts
 //!
-//! A target is **confirmed** when an execution showed it and a second execution, in a fresh
-//! process, showed it again. It is **refuted** when something rules it out: all schedules of the
-//! program were executed and watched for it. It is **open** otherwise, with what was tried. No
-//! number of schedules that are not all of them refutes anything.
+//! A target is **confirmed** if an execution showed it and a second execution, in a fresh process,
+//! showed it again. It is **refuted** if something rules it out: all schedules of the program were
+//! executed and watched for it. Otherwise it is **open**, with a list of what was tried. Executing
+//! only some of the schedules, however many, refutes nothing.
 //!
-//! Invariants, held by the property tests of [`ledger`]:
+//! Invariants, checked by the property tests of [`ledger`]:
 //! - Evidence may arrive in any order: the verdicts are the same.
 //! - A confirmed target stays confirmed. A refuted target that an execution then shows is
-//!   confirmed: what was seen outweighs an argument.
-//! - Nothing that one process alone has seen is confirmed.
+//!   confirmed: an observation outweighs an argument.
+//! - Nothing that only one process has seen is confirmed.
 //! - A space refutes only what its executions were watched for.
 //!
 //! The crate is pure: it opens no file, starts no thread, reads no clock.

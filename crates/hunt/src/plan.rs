@@ -1,4 +1,4 @@
-//! Which target comes first, and how the time is shared.
+//! Which target comes first, and how the time is divided.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use raddle_finding::Kind;
 
 use crate::target::{Detector, Target};
 
-/// What it costs a user if it is true, from 1 to 10.
+/// What a bug of this kind costs a user, from 1 to 10.
 fn cost(kind: Kind) -> u32 {
     match kind {
         Kind::UseAfterFree | Kind::DoubleFree => 10,
@@ -19,7 +19,7 @@ fn cost(kind: Kind) -> u32 {
     }
 }
 
-/// How likely it is, from 1 to 10: what a run came close to, before what the source allows.
+/// How likely it is, from 1 to 10: what a run came close to ranks before what the source allows.
 fn likelihood(target: &Target) -> u32 {
     let seen = if target.finding.confidence == Confidence::Confirmed { 4 } else { 0 };
     let by = |detector: &Detector| match detector {
@@ -30,7 +30,7 @@ fn likelihood(target: &Target) -> u32 {
     (seen + target.by.iter().map(by).sum::<u32>()).clamp(1, 10)
 }
 
-/// What settling the target promises: its cost times its likelihood.
+/// The expected benefit of settling the target: its cost times its likelihood.
 pub fn worth(target: &Target) -> u32 {
     cost(target.finding.kind) * likelihood(target)
 }
@@ -42,11 +42,11 @@ pub enum Part {
     Look,
     /// All targets at once.
     Settle,
-    /// Ordinary runs for what one detector alone has seen.
+    /// Ordinary runs for what only one detector has seen.
     Corroborate,
     /// Consequences.
     Consequences,
-    /// Calls of libraries, with delays.
+    /// Library calls, with delays.
     Libraries,
     /// Open targets one by one.
     OneByOne,
@@ -55,8 +55,8 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its share of the time that is left when it begins. A part that ends early leaves the rest to
-    /// those behind it.
+    /// Its share of the time left when it begins. A part that ends early leaves its time to later
+    /// parts.
     fn share(self) -> f64 {
         match self {
             Part::Look => 0.2,
@@ -70,12 +70,12 @@ impl Part {
     }
 }
 
-/// How long a part may take when so much is left.
+/// How long a part may take with this much time left.
 pub fn share(part: Part, left: Duration) -> Duration {
     left.mul_f64(part.share())
 }
 
-/// What one of `n` targets that are settled one after the other may take of `left`.
+/// The time for one of `n` targets that are settled one after the other in `left`.
 pub fn turn(left: Duration, n: usize) -> Duration {
     left / (n.max(1) as u32)
 }

@@ -1,4 +1,4 @@
-//! A target: what a detector suspects, in the form in which it can be driven at and recognised.
+//! A target: a suspicion in a form that a search can aim at and recognise.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::Verdict;
 
-/// Who suspects, or has seen.
+/// A detector, which suspects something or has seen it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detector {
@@ -33,25 +33,25 @@ impl Detector {
     }
 }
 
-/// What an execution has to reach to show the suspicion.
+/// What an execution must reach to show the suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Goal {
-    /// Two threads at two accesses of one variable, unordered.
+    /// Two threads at two unordered accesses to one variable.
     Race,
     /// Each thread of a cycle waiting for a lock that the next one holds.
     Deadlock,
-    /// A use of memory outside of its life.
+    /// A use of memory outside its lifetime.
     Lifetime,
     /// A failed assertion, a crash, a wrong exit status.
     Failure,
-    /// Threads that go round without getting anywhere.
+    /// Threads that loop without progress.
     Progress,
     /// Two threads inside a library that allows one.
     Misuse,
     /// A wrong value: an error message, an output, an invariant.
     Value,
-    /// A rule of the API that was broken, whatever came of it.
+    /// A broken rule of an API, whatever its consequence.
     Rule,
 }
 
@@ -81,7 +81,7 @@ impl Goal {
     }
 }
 
-/// Everything that detectors suspect of one cause.
+/// All suspicions with one cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// The suspicion as its first detector worded it, with its id.
@@ -108,10 +108,10 @@ impl Target {
         names
     }
 
-    /// Takes in another suspicion of the same cause.
+    /// Takes in another suspicion with the same cause.
     pub fn join(&mut self, by: Detector, finding: &Finding) {
         self.by.insert(by);
-        // What was seen says more than what was argued.
+        // What was seen says more than what was inferred.
         if finding.confidence > self.finding.confidence {
             self.finding = Finding { id: identity::id(finding), ..finding.clone() };
         }
@@ -119,7 +119,7 @@ impl Target {
     }
 }
 
-/// A line of source, by which findings of different detectors are compared. They disagree on
+/// A line of source, by which findings of different detectors are compared. Detectors disagree on
 /// columns and folders.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
@@ -144,13 +144,13 @@ fn lines(finding: &Finding) -> BTreeSet<Line> {
     finding.accesses.iter().filter_map(line).collect()
 }
 
-/// The lines at which the threads of a cycle ask for their locks.
+/// The lines at which the threads of a cycle request their locks.
 fn lock_lines(finding: &Finding) -> BTreeSet<Line> {
     finding.accesses.iter().filter(|a| a.op == Op::Lock || a.lock.is_some()).filter_map(line).collect()
 }
 
-/// The lines at which threads of a deadlock wait for something other than the end of a thread: who
-/// joins whom when nothing goes on any more is luck.
+/// The lines at which threads of a deadlock wait for something other than the end of a thread.
+/// Which threads are being joined at that moment is chance.
 fn wait_lines(finding: &Finding) -> BTreeSet<Line> {
     let deeds = finding.interleaving.as_ref().map_or(&[][..], |i| &i.deeds);
     let joins =
@@ -159,7 +159,7 @@ fn wait_lines(finding: &Finding) -> BTreeSet<Line> {
     ends.filter_map(|(_, access)| line(access)).collect()
 }
 
-/// A use of memory and the free of it, unordered: seen as a race, or as a use after the free.
+/// Whether it is an unordered use and free of memory, seen as a race or as a use after free.
 fn is_use_and_free(finding: &Finding) -> bool {
     let has = |free: bool| finding.accesses.iter().any(|a| (a.op == Op::Free) == free);
     matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree) && has(true) && has(false)
@@ -170,7 +170,7 @@ fn functions(finding: &Finding) -> BTreeSet<String> {
 }
 
 /// The variables that hold the locks of a cycle: `alice` for `alice`, `alice.lock` and `alice+8`.
-/// Nothing unless at least two are known.
+/// `None` unless at least two are known.
 fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
     let variable = |name: &'_ str| name.find(['.', '+', '[', '-']).unwrap_or(name.len());
     let names = finding.locks.iter().filter_map(|l| l.name.as_deref()).map(|n| &n[..variable(n)]);
@@ -178,17 +178,18 @@ fn lock_names(finding: &Finding) -> Option<BTreeSet<&str>> {
     (names.len() > 1).then_some(names)
 }
 
-/// Whether two findings, of whichever detectors, have one cause, so that mending it settles both.
+/// Whether two findings, of any detectors, have one cause, so that fixing it settles both.
 ///
-/// - Races: the same variable and an end in the same function. Without a variable: the same lines, as far as they are
-///   known: a detector may have forgotten where an earlier access was.
-/// - Deadlocks: the same named locks, or the same lines that ask for a lock, or two such lines in common.
-/// - Wrong exit statuses: always. One command has one reason to end badly, whatever the number.
+/// - Races: the same variable and an end in the same function. Without a variable: the same lines,
+///   as far as they are known; a detector may have forgotten the place of an earlier access.
+/// - Deadlocks: the same named locks, or the same lines that request a lock, or two such lines in
+///   common.
+/// - Wrong exit statuses: always. One command has one reason to fail, whatever the number.
 /// - Deadlocks without locks, such as a lost wake-up: a line in common at which a thread waits,
 ///   whoever joins whom.
-/// - A race of a use with the free, and the use after that free: the same lines.
-/// - Everything else: the same kind, and what goes wrong goes wrong at the same line; failing
-///   lines, the same id.
+/// - A race between a use and a free, and the use after that free: the same lines.
+/// - Everything else: the same kind and the same line at which it goes wrong; without lines, the
+///   same id.
 pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     let goal = Goal::of(a.kind);
     if a.kind != b.kind && is_use_and_free(a) && is_use_and_free(b) {
@@ -236,8 +237,8 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
 }
 
 /// Whether a suspicion of `conseq` is about the two accesses of a race: the read that would get
-/// another value, and the write that it would get it from. Neither settles the other: accesses that
-/// are ordered can come in the wrong order too.
+/// another value, and the write that it would get it from. Neither settles the other: ordered
+/// accesses can be in the wrong order, too.
 pub fn comes_of(suspicion: &Finding, race: &Finding) -> bool {
     let [.., read, write] = &suspicion.accesses[..] else { return false };
     let is_read_of_write = read.op == Op::Read && matches!(write.op, Op::Write | Op::Free);

@@ -1,15 +1,15 @@
-//! Signals that would end raddle without a word.
+//! Signals that would end raddle silently.
 //!
-//! SIGXFSZ, for a write beyond `ulimit -f`, gets a handler that does nothing: the write fails then,
-//! and its error is told. It is a handler and not "ignore" because a handler does not outlive
-//! `exec`: the target has what it always had.
+//! SIGXFSZ, for a write beyond `ulimit -f`, gets a handler that does nothing. The write then fails,
+//! and raddle reports the error. It is a handler and not "ignore" because a handler does not
+//! survive `exec`, so the target keeps its default.
 //!
-//! SIGBUS means that a page of a mapped file is not there: the file was made shorter, or the disk
-//! is full. The files that raddle writes to through mappings are made so that this cannot happen;
-//! for the others, such as an executable that is built anew while it is read, there is a sentence
-//! and the status for "could not do its job".
+//! SIGBUS means that a page of a mapped file does not exist: the file was truncated, or the disk is
+//! full. Raddle creates the files that it writes through mappings so that this cannot happen. For
+//! other files, such as an executable that is rebuilt while it is read, raddle prints a sentence
+//! and exits with the status for "could not do its job".
 
-/// Called once, before there are threads.
+/// Call it once, before there are threads.
 pub fn catch() {
     // SAFETY: handlers that make async-signal-safe calls only.
     unsafe {

@@ -1,7 +1,7 @@
 //! The `raddle` command.
 //!
-//! One small module a subcommand. Only this crate knows the command line, terminals and exit
-//! codes; what the subcommands do is in the library crates.
+//! There is one module per subcommand. Only this crate knows the command line, terminals and exit
+//! codes; the library crates do the work of the subcommands.
 
 mod check;
 mod cli;
@@ -75,7 +75,7 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
             dispatch(line)
         }
         Command::Cargo(cargo) => {
-            // Raw, so that `raddle run` reads them itself and no default is spelt out.
+            // Raw, so that `raddle run` parses them itself and no default is spelt out.
             let options = &args[2..args.len() - cargo.cargo.len()];
             wrap::cargo::run(options, &cargo.cargo)
         }
@@ -84,17 +84,17 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Lsp(args) => lsp::run(&args),
         Command::Completions(args) => manuals::completions(&args),
         Command::Man(args) => manuals::man(&args),
-        // Taken above, before clap; it gets here only to print their help.
+        // Handled above, before clap. Clap knows these commands only to print their help.
         Command::Cc(args) | Command::Cxx(args) | Command::Rustc(args) => {
             anyhow::bail!("unexpected {:?}", args.words)
         }
     }
 }
 
-/// What is wrong with a command line is said in one sentence; help and version are clap's own.
+/// Reports a wrong command line in one sentence. clap prints help and version itself.
 fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
     Cli::try_parse_from(args).or_else(|error| {
-        // Without a word of its own raddle did nothing, and ends with the status for that.
+        // Without a subcommand raddle did nothing, and exits with the status for that.
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             error.exit();
         }
@@ -102,7 +102,7 @@ fn parse(args: &[OsString]) -> anyhow::Result<Cli> {
     })
 }
 
-/// The wrapper that raddle was called as, by its own name or by the first word, and its words.
+/// The wrapper that raddle was called as, by its own name or by the first word, and its arguments.
 ///
 /// A compiler's command line does not go through clap: every word is the compiler's.
 fn wrapped(args: &[OsString]) -> Option<(Shim, Vec<OsString>)> {

@@ -1,4 +1,4 @@
-//! Settings of a project: the options that `raddle.toml` gives to every call.
+//! The settings of a project: options that `raddle.toml` adds to every call.
 //!
 //! ```toml
 //! [report]                       # for every command that writes a report
@@ -8,13 +8,14 @@
 //! minutes = 5
 //! ```
 //!
-//! A table has the name of a command, a key the name of one of its options without the dashes. So
-//! there is no list of settings here: the definition of the command line is the list, checks the
-//! values, and is what `docs/raddle.schema.json` is made from. The words of a setting are put in
-//! behind the command's name, unless the call has that option itself or one that excludes it.
+//! A table has the name of a command, and a key has the name of one of its options without the
+//! dashes. So there is no list of settings here. The definition of the command line is the list,
+//! checks the values, and is the source of `docs/raddle.schema.json`. The words of a setting are
+//! inserted after the command's name, unless the call itself has that option or one that excludes
+//! it.
 //!
-//! The file may come with somebody else's code, so [`NEVER`] lists the options that only a call can
-//! have: those that write where they are told to, or that say what is run and trusted.
+//! The file may come with somebody else's code. So [`NEVER`] lists the options that only a call can
+//! have: those that write to a given place, and those that say what to run and to trust.
 
 use crate::cli::Cli;
 use crate::similar;
@@ -32,10 +33,10 @@ const FILE: &str = "raddle.toml";
 /// The commands that have a table.
 const COMMANDS: [&str; 6] = ["hunt", "run", "explore", "conseq", "tsvd", "check"];
 
-/// Options of the report that all of [`COMMANDS`] share.
+/// The options of the report, which all of [`COMMANDS`] share.
 const REPORT: &str = "report";
 
-/// Options that belong to one call.
+/// Options that only a call can have.
 const NEVER: [&str; 13] = [
     "output",
     "write-baseline",
@@ -52,7 +53,7 @@ const NEVER: [&str; 13] = [
     "stdin",
 ];
 
-/// Keys of a table that are not options: lists that the command itself reads.
+/// Keys of a table that are not options but lists that the command itself reads.
 fn own_keys(command: &str) -> &'static [&'static str] {
     match command {
         "conseq" => &["assert", "error", "output"],
@@ -61,7 +62,7 @@ fn own_keys(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// The command line with the settings of the project that the current folder is in.
+/// The command line with the settings of the current folder's project.
 pub fn apply(args: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
     let Some(command) = args.get(1).and_then(|word| word.to_str()) else { return Ok(args) };
     if !COMMANDS.contains(&command) {
@@ -83,7 +84,7 @@ fn words(text: &str, file: &Path, command: &str, args: &[OsString]) -> anyhow::R
     let reader = Reader { text, file };
     let root = DeTable::parse(text).map_err(|error| reader.at(error.span(), error.message()))?;
     let cli = Cli::command();
-    // A call that is wrong without settings is told so by the one who parses it for good.
+    // If the call is wrong even without settings, the final parse reports it.
     let Ok(given) = cli.clone().try_get_matches_from(args) else { return Ok(Vec::new()) };
     let Some((_, given)) = given.subcommand() else { return Ok(Vec::new()) };
     let mut words = Vec::new();
@@ -101,7 +102,7 @@ fn words(text: &str, file: &Path, command: &str, args: &[OsString]) -> anyhow::R
             let key = key.get_ref().as_ref();
             let setting = reader.setting(key, value.get_ref(), value.span(), &option)?;
             let applies = name == command || name == REPORT;
-            // A setting of the command itself goes before one of all reports.
+            // A setting of the command takes precedence over one for all reports.
             let nearer = name == REPORT && table_has(root.get_ref(), command, key);
             let subcommand = cli.find_subcommand(command).expect("a command of the list");
             if applies && !nearer && !overridden(subcommand, &option, given) {
@@ -112,10 +113,10 @@ fn words(text: &str, file: &Path, command: &str, args: &[OsString]) -> anyhow::R
     Ok(words)
 }
 
-/// Refuses a key of one table that is neither an option of its command nor a list that it reads.
-/// For those who read such a list from this file or from another one.
+/// Refuses a key of one table that is neither an option of its command nor a list that the command
+/// reads. For code that reads such a list from this file or from another one.
 pub fn refuse_unknown(text: &str, file: &Path, table: &str) -> anyhow::Result<()> {
-    // What is not TOML is said by who reads it for its lists.
+    // If it is not TOML, the code that reads the lists reports it.
     let Ok(root) = DeTable::parse(text) else { return Ok(()) };
     let tables = root.get_ref().iter().filter(|(name, _)| name.get_ref() == table);
     let cli = Cli::command();
@@ -130,14 +131,14 @@ fn table_has(root: &DeTable, command: &str, key: &str) -> bool {
     matches!(table, Some(DeValue::Table(table)) if table.keys().any(|known| known.get_ref() == key))
 }
 
-/// Whether a call has said otherwise. What may be given several times adds up.
+/// Whether the call overrides the setting. Options that may be repeated add up.
 fn overridden(command: &clap::Command, option: &Arg, given: &clap::ArgMatches) -> bool {
     let by_call = |arg: &Arg| {
         let id = arg.get_id().as_str();
         given.try_contains_id(id).is_ok() && given.value_source(id) == Some(ValueSource::CommandLine)
     };
     let repeatable = matches!(option.get_action(), ArgAction::Append);
-    // Which of two options says that they exclude each other is up to their author.
+    // Either of two options may declare that they exclude each other.
     let excludes = |one: &Arg, other: &Arg| command.get_arg_conflicts_with(one).contains(&other);
     let excluded = |other: &&Arg| excludes(option, other) || excludes(other, option);
     (by_call(option) && !repeatable) || command.get_arguments().filter(excluded).any(by_call)
@@ -187,7 +188,7 @@ impl Reader<'_> {
         self.at(Some(span), &message)
     }
 
-    /// The option that a key of a table sets; none, if the key is one of the command's lists.
+    /// The option that a key of a table sets; `None` if the key is one of the command's lists.
     fn option(
         &self,
         cli: &clap::Command,
@@ -247,7 +248,7 @@ impl Reader<'_> {
         Ok(word)
     }
 
-    /// A path of the file, which is relative to the folder of the file.
+    /// A path in the file, relative to the folder of the file.
     fn beside(&self, path: &str) -> PathBuf {
         self.file.parent().unwrap_or(Path::new(".")).join(path)
     }

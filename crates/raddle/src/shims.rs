@@ -1,8 +1,8 @@
-//! `raddle shims DIR`: the wrappers by one word each, for build systems that want one.
+//! `raddle shims DIR`: each wrapper as a single word, for build systems that need one.
 //!
 //! `raddle-cc`, `raddle-c++`, `raddle-rustc` and `raddle-rustdoc` are symbolic links to raddle,
-//! which looks at the name it was called by. CMake's `CMAKE_C_COMPILER` and cargo's
-//! `RUSTC_WRAPPER` take a path and no arguments, so `raddle cc` would not do there.
+//! which looks at the name it was called by. CMake's `CMAKE_C_COMPILER` and cargo's `RUSTC_WRAPPER`
+//! take a path without arguments, so `raddle cc` would not work there.
 
 use crate::wrap::cc::Dialect;
 use crate::wrap::rustc::Tool;
@@ -29,14 +29,14 @@ const SHIMS: &[(&str, Shim)] = &[
     ("raddle-rustdoc", Shim::Rust(Tool::Rustdoc)),
 ];
 
-/// The wrapper that a program name stands for, if it is one.
+/// The wrapper for a program name, if it is one.
 pub fn by_name(program: &OsStr) -> Option<Shim> {
     let name = Path::new(program).file_name()?;
     SHIMS.iter().find(|(shim, _)| name == *shim).map(|(_, shim)| *shim)
 }
 
-/// Writes the links into `folder`, making it if need be. Links that are there are renewed;
-/// a file of that name that is no link is left, and is an error.
+/// Writes the links into `folder`; creates the folder if necessary. Replaces existing links. A file
+/// of that name that is not a link is kept, and is an error.
 pub fn write(folder: &Path) -> anyhow::Result<()> {
     let me = std::env::current_exe().context("cannot find the raddle binary")?;
     std::fs::create_dir_all(folder)

@@ -1,14 +1,14 @@
-//! Which known word a mistyped one may have meant.
+//! Guesses which known word a mistyped one was meant to be.
 
-/// The known word that is nearest to `word`, if it is near: one mistake in three letters, and two
-/// at most.
+/// The known word nearest to `word`, if it is near: at most one mistake in three letters, and at
+/// most two.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (word.chars().count() / 3).clamp(1, 2);
     let near = known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= most);
     near.min_by_key(|(d, _)| *d).map(|(_, k)| k)
 }
 
-/// How many letters are to be added, removed, changed, or swapped with their neighbour.
+/// How many letters must be added, removed, changed, or swapped with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];

@@ -1,22 +1,23 @@
 //! Probes that another probe of the same function makes superfluous.
 //!
-//! A probe is *covered* if on each path through it there is another one of the same address, at
+//! A probe is *covered* if on each path through it there is another probe of the same address, at
 //! least as wide and at least as strong (a write covers a read), and nothing between the two can
-//! synchronise. Then both lie in one segment, and whoever races with the one races with the other.
+//! synchronise. Then both are in one segment, and every access that races with one races with the
+//! other.
 //!
-//! - The covering probe comes before: on all ways to the covered one, since values and probes are
-//!   followed only into blocks that have one way in.
-//! - Or it comes after, within the same block. `x += y` is announced as a read and a write by gcc.
-//!   A program that dies between the two would lose the report. So nothing between them may divide,
-//!   nor access memory other than globals, the frame and the object that the probe is about.
+//! - The covering probe may come before, on all paths to the covered one: values and probes are
+//!   followed only into blocks with one predecessor.
+//! - Or it may come after, within the same block. gcc announces `x += y` as a read and a write. If
+//!   the program died between the two, the report would be lost. So no instruction between them may
+//!   divide, or access memory other than globals, the frame and the object of the probe.
 //!
-//! Every call but that of a probe counts as synchronisation, and so does each locked instruction.
-//! A function is left out unless all ways into its blocks are known: if it has an indirect jump, if
-//! the address of one of its blocks is taken, if it overlaps another one, if its table of landing
-//! pads is damaged, or if its bytes are not all instructions. The same holds for every function that
-//! is connected with it by jumps: a compiler puts cold parts of a function elsewhere, and a jump
-//! table there leads back into it. Landing pads, and targets of jumps from other functions, count as
-//! blocks that anybody enters.
+//! Every call except that of a probe counts as synchronisation, and so does each locked
+//! instruction. A function is left out unless all paths into its blocks are known: if it has an
+//! indirect jump, if the address of one of its blocks is taken, if it overlaps another function, if
+//! its table of landing pads is damaged, or if its bytes are not all instructions. The same holds
+//! for every function that is connected with it by jumps: a compiler puts cold parts of a function
+//! elsewhere, and a jump table there leads back into it. Landing pads, and targets of jumps from
+//! other functions, count as blocks that any code may enter.
 
 use std::ops::Range;
 
@@ -30,14 +31,14 @@ use super::values::{Frame, Symbols, Values, frame_of};
 use crate::calls::Targets;
 use crate::module::Module;
 
-/// More code than this is not looked at: it would take seconds.
+/// More code than this is not analysed: it would take seconds.
 const MOST_CODE: u64 = 48 << 20;
-/// A function with more instructions is not looked at.
+/// A function with more instructions is not analysed.
 const MOST_INSTRUCTIONS: usize = 50_000;
 /// The most probes that are remembered at once.
 const MOST_FACTS: usize = 64;
 
-/// A call of a probe that can be left out: `e8` and a distance, perhaps behind a prefix.
+/// A call of a probe that can be left out: `e8` and a distance, perhaps after a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoveredProbe {
     /// The address of the call.
@@ -58,8 +59,8 @@ struct Access {
 }
 
 impl Access {
-    /// Plain probes of an address that is not aligned stop at the end of its granule, so only the
-    /// same address will do.
+    /// Plain probes of an unaligned address stop at the end of its granule, so only the same
+    /// address counts.
     fn covers(&self, other: &Self) -> bool {
         self.address == other.address && self.size >= other.size && (self.write || !other.write)
     }
@@ -72,7 +73,7 @@ enum Event {
     },
     /// Something that may synchronise.
     Barrier,
-    /// Memory that may not be there.
+    /// An access to memory that may not be mapped.
     Touch(Form),
     /// A division.
     Divide,
@@ -100,30 +101,30 @@ impl Module {
     }
 }
 
-/// What is known of all functions before one of them is looked at.
+/// What is known about all functions before one of them is analysed.
 struct Scan {
     /// Sorted by address.
     functions: Vec<Range<u64>>,
-    /// How many probes each has.
+    /// How many probes each function has.
     probes: Vec<u32>,
-    /// Control flow of these functions is not known.
+    /// Functions whose control flow is unknown.
     unknown: HashSet<usize>,
     /// Which functions jump into which, in both directions.
     connected: HashMap<usize, Vec<usize>>,
-    /// Addresses that are reached from elsewhere: by calls, by jumps, as landing pads.
+    /// Addresses that are entered from elsewhere: by calls, by jumps, as landing pads.
     entered: HashSet<u64>,
-    /// Those of them that come with the frame of another function: the code there may be a part of
-    /// that function.
+    /// Those of them that are entered with the frame of another function: the code there may be a
+    /// part of that function.
     continued: HashSet<u64>,
     offset_tables: Vec<Range<u64>>,
-    /// Whether the program is loaded where its file says.
+    /// Whether the program is loaded at the addresses in its file.
     fixed: bool,
 }
 
 impl Scan {
     fn new(module: &Module, targets: &Targets) -> Self {
         let named = module.raw_functions();
-        // A jump through a thunk is an indirect one.
+        // A jump through a thunk is an indirect jump.
         let is_thunk = |name: &str| name.contains("indirect_thunk") || name.contains("retpoline");
         let thunks = named.iter().enumerate().filter(|(_, (_, name))| name.is_some_and(is_thunk));
         let unknown = thunks.map(|(at, _)| at).collect();
@@ -171,7 +172,7 @@ impl Scan {
         }
     }
 
-    /// Tail calls spread it further than needed.
+    /// Tail calls spread this further than necessary.
     fn spread_unknown(&mut self) {
         let mut work: Vec<usize> = self.unknown.iter().copied().collect();
         while let Some(at) = work.pop() {
@@ -233,8 +234,8 @@ impl Scan {
     }
 }
 
-/// The address that an instruction takes, not as a jump. In a program at a `fixed` address it may be
-/// a constant.
+/// The address that an instruction takes other than as a jump. In a program at a `fixed` address,
+/// it may be a constant.
 fn reference(instruction: &Instruction, fixed: bool) -> Option<u64> {
     if instruction.is_ip_rel_memory_operand() {
         return Some(instruction.ip_rel_memory_address());
@@ -261,7 +262,7 @@ fn probe(instruction: &Instruction, targets: &Targets) -> Option<(bool, u8)> {
     matches!(size, 1 | 2 | 4 | 8).then_some((write, size))
 }
 
-/// Calls of the runtime that neither synchronise nor write to the program's memory.
+/// Whether a call of the runtime neither synchronises nor writes to the program's memory.
 fn is_quiet(name: &str) -> bool {
     let Some(name) = name.strip_prefix("__tsan_") else { return false };
     let plain = name.strip_prefix("unaligned_").unwrap_or(name);
@@ -278,9 +279,9 @@ struct Body<'m> {
     code: Vec<Instruction>,
     /// The first instruction of each block, and the number of all.
     starts: Vec<usize>,
-    /// The blocks with one way in, by the block it comes from.
+    /// The blocks with one predecessor, by that predecessor.
     next: HashMap<usize, Vec<usize>>,
-    /// The blocks that begin anew.
+    /// The blocks at which the analysis starts.
     roots: Vec<usize>,
     frame: Frame,
 }
@@ -305,7 +306,7 @@ impl<'m> Body<'m> {
                 (leads[at], entered[at], reached[at]) = (true, true, true);
             }
             if let Some(target) = jump(instruction).filter(|target| range.contains(target)) {
-                // Into the middle of an instruction: this is not the code it seems to be.
+                // A jump into the middle of an instruction: this is not the code it seems to be.
                 let to = *index.get(&target)?;
                 (leads[to], reached[to]) = (true, true);
             }
@@ -320,7 +321,7 @@ impl<'m> Body<'m> {
             if let Some(to) = jump(&code[last]).and_then(|target| index.get(&target)) {
                 ways[block_at(*to)].push(block);
             }
-            // What fills the space before an aligned block is no way into it.
+            // Padding before an aligned block does not lead into it.
             let padding = || !reached[starts[block]] && code[starts[block]..=last].iter().all(is_filler);
             if falls_through(&code[last]) && last + 1 < code.len() && !padding() {
                 ways[block + 1].push(block);
@@ -335,7 +336,7 @@ impl<'m> Body<'m> {
             }
         }
         starts.push(code.len());
-        // A part of the function that lies elsewhere may do anything to the frame.
+        // A part of the function that is elsewhere may do anything to the frame.
         let leaves = |i: &Instruction| {
             jump(i).is_some_and(|to| !range.contains(&to)) && !targets.of(i).is_some_and(is_quiet)
         };
@@ -365,7 +366,7 @@ impl<'m> Body<'m> {
         covered
     }
 
-    /// What happens in a block, in order. `values` become those at its end.
+    /// What happens in a block, in order. Updates `values` to those at its end.
     fn events(&self, block: usize, symbols: &mut Symbols, values: &mut Values) -> Vec<Event> {
         let mut events = Vec::new();
         for index in self.starts[block]..self.starts[block + 1] {
@@ -402,8 +403,8 @@ impl<'m> Body<'m> {
     }
 }
 
-/// The probes of a block that others cover. `facts`: what probes of the blocks before announced and
-/// nothing has come between; then the same at the end of this block.
+/// The covered probes of a block. `facts`: the accesses announced so far with nothing in between;
+/// updated to those at the end of this block.
 fn forward(events: &[Event], facts: &mut Vec<Access>) -> Vec<usize> {
     let later = backward(events);
     let mut covered = Vec::new();
@@ -413,7 +414,7 @@ fn forward(events: &[Event], facts: &mut Vec<Access>) -> Vec<usize> {
             Event::Touch(_) | Event::Divide => {}
             Event::Probe { index, access } => {
                 if later.contains(index) || facts.iter().any(|fact| fact.covers(access)) {
-                    // It is no fact itself: what covers it is one, now or soon.
+                    // It is not a fact itself: what covers it is one, now or soon.
                     covered.push(*index);
                 } else if facts.len() < MOST_FACTS {
                     facts.push(access.clone());
@@ -424,7 +425,7 @@ fn forward(events: &[Event], facts: &mut Vec<Access>) -> Vec<usize> {
     covered
 }
 
-/// The probes that a later one of the block covers, which none covers in turn.
+/// The probes that a later probe of the block covers, where no other probe covers that one.
 fn backward(events: &[Event]) -> HashSet<usize> {
     /// A probe that stays, and the memory that is accessed before it.
     struct Candidate<'e> {
@@ -450,7 +451,7 @@ fn backward(events: &[Event]) -> HashSet<usize> {
     covered
 }
 
-/// Two addresses in one object, so that the one is there if the other is.
+/// Whether two addresses are in one object, so that one is mapped if the other is.
 fn is_near(a: &Form, b: &Form) -> bool {
     const PAGE: u64 = 4096;
     a.terms == b.terms && a.constant.abs_diff(b.constant) < PAGE

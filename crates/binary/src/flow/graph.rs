@@ -30,7 +30,7 @@ impl Graph {
         &self.predecessors[node as usize]
     }
 
-    /// The same nodes with every edge turned round.
+    /// The same nodes with every edge reversed.
     pub(crate) fn reversed(&self) -> Self {
         Self { successors: self.predecessors.clone(), predecessors: self.successors.clone() }
     }
@@ -47,7 +47,7 @@ impl Graph {
         reached
     }
 
-    /// Nodes reached from `root`, each after all that were reached through it.
+    /// Nodes reached from `root`, each after all nodes reached through it.
     pub(crate) fn postorder(&self, root: u32) -> Vec<u32> {
         let mut order = Vec::new();
         let mut entered = vec![false; self.len()];

@@ -6,22 +6,23 @@
 //!
 //! | step | file |
 //! |---|---|
-//! | all functions, callees by name, address and slot; which of them return | `program`, `noreturn`, `pointers` |
-//! | one function: instructions, parts moved elsewhere, blocks | `function`, `jump_table`, `landing` |
+//! | all functions and their callees; which of them return | `program`, `noreturn`, `pointers` |
+//! | one function: instructions, moved parts, blocks | `function`, `jump_table`, `landing` |
 //! | graphs: dominators, control dependence, loops | `graph`, `dominators`, `control`, `loops` |
 //! | what each instruction reads and writes | `effects`, `places`, `stack` |
 //! | which definition reaches which use | `data` |
 //! | addresses as linear forms, so that a load and its probe meet | `form`, `transfer`, `probes` |
 //! | slices with distances, through calls | `slice`, `outlets`, `specialise` |
 //! | what a branch tests, as an expression over reads | `tested`, `expression` |
-//! | questions of those who look for error sites | `query`, `wait` |
-//! | probes that another one makes superfluous | `covered`, `values` |
+//! | questions from the search for error sites | `query`, `wait` |
+//! | probes that another probe makes superfluous | `covered`, `values` |
 //! | the identity of a function, independent of its address | `fingerprint` |
 //!
 //! Instructions are identified by their index within their function. The analysis is not sound in a
 //! compiler's sense: it relates memory outside the frame by the form of its address, and does not
 //! follow a pointer to a slot that was stored. A missed dependence costs a finding; a superfluous
-//! one costs time in the tester. `covered` and `values` are the exception: what they claim must hold.
+//! one costs time in the tester. `covered` and `values` are the exception: what they claim must
+//! hold.
 
 mod control;
 mod covered;

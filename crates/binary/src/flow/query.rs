@@ -27,7 +27,7 @@ const MAX_OBJECTS: usize = 16;
 pub struct Loop {
     nest: Nest,
     pub exits: Vec<Exit>,
-    /// The loop does nothing but wait.
+    /// The loop only waits.
     pub waits: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct Dereference {
     pub indexed: bool,
 }
 
-/// A function, to be asked about.
+/// A function to ask questions about.
 pub struct Query<'p, 'm> {
     view: View<'p, 'm>,
 }

@@ -1,9 +1,10 @@
-//! What registers and stack slots hold along straight code, as linear forms over symbols.
+//! What registers and stack slots hold along straight-line code, as linear forms over symbols.
 //!
-//! A symbol is a value that is not decomposed further. Values begin anew at each block that more
-//! than one way leads to, so an instruction is passed at most once between two uses of a symbol and
-//! no symbol stands for two values. Two equal forms are therefore equal addresses. (`form` and
-//! `transfer` serve the slicer, which may be wrong at times; this may not.)
+//! A symbol is a value that is not decomposed further. At each block with more than one
+//! predecessor, the analysis starts with new symbols. So an instruction is passed at most once
+//! between two uses of a symbol, and no symbol stands for two values. Two equal forms are therefore
+//! equal addresses. (`form` and `transfer` serve the slicer, which may be wrong at times; this
+//! module may not.)
 
 use iced_x86::{
     Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, OpKind, Register, UsedMemory,
@@ -15,13 +16,13 @@ use super::places::CLOBBERED;
 
 const RSP: usize = 4;
 const RBP: usize = 5;
-/// A form with more terms becomes a symbol of its own.
+/// A form with more terms becomes a new symbol.
 const MOST_TERMS: usize = 4;
 
 /// Eight or four bytes of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Slot {
-    /// The symbol of rsp or rbp where the values began.
+    /// The symbol of rsp or rbp where the analysis started.
     base: u32,
     at: i64,
     size: i64,
@@ -37,14 +38,15 @@ pub(super) struct Values {
     frame: Frame,
 }
 
-/// What is known of a function's frame.
+/// What is known about a function's frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// Its address is used for more than direct accesses: anybody may write to it.
+    /// The frame's address is used for more than direct accesses, so other code may write to the
+    /// frame.
     Shared,
-    /// Only the function itself accesses it, relative to rsp.
+    /// Only the function itself accesses the frame, relative to rsp.
     Own,
-    /// Relative to rbp too.
+    /// The same, also relative to rbp.
     OwnWithPointer,
 }
 
@@ -65,7 +67,7 @@ impl Symbols {
         Form::root(self.count - 1)
     }
 
-    /// The same operation on the same values has the same result.
+    /// The result of an operation. The same operation on the same values has the same result.
     fn result(&mut self, operation: (iced_x86::Code, Vec<Form>, u64)) -> Form {
         let count = &mut self.count;
         let symbol = *self.results.entry(operation).or_insert_with(|| {
@@ -75,8 +77,8 @@ impl Symbols {
         Form::root(symbol)
     }
 
-    /// The addresses that an instruction accesses, but for those of globals and of the frame, which
-    /// are always there.
+    /// The addresses that an instruction accesses, except those of globals and of the frame, which
+    /// are always mapped.
     pub(super) fn touched(&mut self, instruction: &Instruction, values: &Values) -> Vec<Form> {
         let address = |memory: &UsedMemory| {
             let mut form = Form::constant(memory.displacement() as i64);
@@ -94,7 +96,7 @@ impl Symbols {
         used.filter(|form| !form.terms.is_empty() && values.slot(form, 8).is_none()).collect()
     }
 
-    /// Follows one instruction that is not a call.
+    /// Processes one instruction that is not a call.
     pub(super) fn pass(&mut self, instruction: &Instruction, values: &mut Values) {
         let before = Before::new(instruction, values);
         let exact = self.exact(instruction, values);
@@ -120,7 +122,7 @@ impl Symbols {
                 _ => self.fresh(),
             };
             if register == RSP && values.slot(&values.registers[RSP], 8).is_none() {
-                // Realigned or grown by an amount that is not known.
+                // rsp was realigned, or moved by an unknown amount.
                 values.frame = Frame::Shared;
                 values.slots.clear();
             }
@@ -128,7 +130,7 @@ impl Symbols {
         self.stored_value(instruction, values, &before);
     }
 
-    /// A call that leaves the frame alone, or any call.
+    /// Processes a call. `keeps_frame`: it does not touch the frame.
     pub(super) fn pass_call(&mut self, values: &mut Values, keeps_frame: bool) {
         for register in CLOBBERED {
             values.registers[usize::from(register)] = self.fresh();
@@ -140,12 +142,12 @@ impl Symbols {
         }
     }
 
-    /// The register whose new value can be told, and the value.
+    /// The register whose new value is known exactly, and the value.
     fn exact(&mut self, instruction: &Instruction, values: &mut Values) -> Option<(usize, Form)> {
         use Mnemonic::{Add, Dec, Inc, Lea, Leave, Mov, Pop, Shl, Sub, Xor};
         let mnemonic = instruction.mnemonic();
         if mnemonic == Leave {
-            // rsp is told by `moved_stack`.
+            // `moved_stack` handles rsp.
             let slot = values.slot(&values.registers[RBP], 8)?;
             return Some((RBP, self.load(values, slot)));
         }
@@ -193,7 +195,7 @@ impl Symbols {
         Some((register, if form.terms.len() <= MOST_TERMS { form } else { self.fresh() }))
     }
 
-    /// The result of an operation on registers and constants alone.
+    /// The result of an operation on registers and constants only.
     fn computed(&mut self, instruction: &Instruction, values: &Values) -> Option<Form> {
         use Mnemonic::*;
         let mnemonic = instruction.mnemonic();
@@ -249,13 +251,13 @@ impl Symbols {
     }
 }
 
-/// The values that an instruction starts from.
+/// The values before an instruction.
 struct Before {
     rsp: Form,
     rbp: Form,
     /// The address of its memory operand.
     address: Option<Form>,
-    /// What it stores, if that is a register.
+    /// The value that it stores, if that comes from a register.
     stored: Option<Form>,
 }
 
@@ -282,7 +284,7 @@ fn stored_register(instruction: &Instruction) -> Register {
 }
 
 impl Values {
-    /// Nothing is known but the symbols.
+    /// Nothing is known except the symbols.
     pub(super) fn new(symbols: &mut Symbols, frame: Frame) -> Self {
         let registers: [Form; 16] = std::array::from_fn(|_| symbols.fresh());
         let bases = [registers[RSP].terms[0].0, registers[RBP].terms[0].0];
@@ -297,7 +299,7 @@ impl Values {
         (register.size() == 8).then(|| self.part(register)).flatten()
     }
 
-    /// The whole register that an operand is the low part of.
+    /// The whole register of which an operand is the low part.
     fn part(&self, register: Register) -> Option<Form> {
         let high = matches!(register, Register::AH | Register::BH | Register::CH | Register::DH);
         number(register).filter(|_| !high).map(|n| self.registers[n].clone())
@@ -330,7 +332,7 @@ impl Values {
         }
     }
 
-    /// The slot at an address, if slots are followed and it is one.
+    /// The slot at an address, if slots are followed and the address is one.
     fn slot(&self, address: &Form, size: i64) -> Option<Slot> {
         let [(base, 1)] = address.terms[..] else { return None };
         (self.bases().contains(&base) && matches!(size, 4 | 8)).then_some(Slot {
@@ -340,7 +342,7 @@ impl Values {
         })
     }
 
-    /// Forgets what a store may have overwritten.
+    /// Forgets the slots that a store may have overwritten.
     fn store(&mut self, instruction: &Instruction, memory: &UsedMemory, before: &Before) {
         let pushes = instruction.stack_pointer_increment() < 0 && memory.base() == Register::RSP;
         let address = if pushes {
@@ -354,7 +356,7 @@ impl Values {
             None => [memory.base(), memory.index()].iter().any(|r| matches!(number(*r), Some(RSP | RBP))),
         };
         if !of_frame {
-            // Nobody else has the address of the frame.
+            // No other code has the address of the frame.
             return;
         }
         let size = memory.memory_size();
@@ -381,7 +383,8 @@ fn moved_stack(instruction: &Instruction, before: &Before) -> Option<Form> {
     }
 }
 
-/// What the code of a function says about its frame. `is_probe`: whether a call announces an access.
+/// What the code of a function says about its frame. `is_probe`: whether a call announces an
+/// access.
 pub(super) fn frame_of(code: &[Instruction], is_probe: impl Fn(&Instruction) -> bool) -> Frame {
     let copies_stack = |i: &Instruction| {
         i.mnemonic() == Mnemonic::Mov
@@ -415,7 +418,8 @@ pub(super) fn frame_of(code: &[Instruction], is_probe: impl Fn(&Instruction) -> 
             let announced = i.op0_register() == Register::RDI && announces(&code[at + 1..], &is_probe);
             return (is_frame(i.memory_base()) || is_frame(i.memory_index())) && !to_frame && !announced;
         }
-        // As an operand, and not only in an address. The first operand of `sub $8, %rsp` stays what it is.
+        // Used as an operand, not only in an address. `sub $8, %rsp` does not count: its first
+        // operand is rsp.
         (0..i.op_count()).any(|operand| {
             i.op_kind(operand) == OpKind::Register
                 && is_frame(i.op_register(operand))
@@ -429,7 +433,7 @@ pub(super) fn frame_of(code: &[Instruction], is_probe: impl Fn(&Instruction) -> 
     }
 }
 
-/// Whether the code leads to a probe without using rdi for anything else.
+/// Whether the code reaches a probe without another use of rdi.
 fn announces(code: &[Instruction], is_probe: &impl Fn(&Instruction) -> bool) -> bool {
     let mut info = InstructionInfoFactory::new();
     for i in code {
@@ -462,7 +466,7 @@ fn is_immediate(kind: OpKind) -> bool {
     )
 }
 
-/// The number of the general register that this is, or is a part of.
+/// The number of the general register that contains this register.
 fn number(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register().number())
 }

@@ -20,12 +20,12 @@ use super::sample::{Memory, Reader, Sample, Samples, variable};
 use super::shape::{Shape, Term, Variable};
 use crate::event::{TraceEvent, What};
 
-/// Something that held at every read of a place, in all training runs.
+/// Something that held at every read of a place in all training runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Invariant {
     /// The read, as in [`TraceEvent::site`].
     pub site: u32,
-    /// What is read there, if that is always the same.
+    /// What is read there, if it is always the same variable.
     pub variable: Option<Variable>,
     /// What holds.
     pub shape: Shape,
@@ -36,8 +36,8 @@ pub struct Invariant {
 }
 
 impl Invariant {
-    /// The first time that it does not hold in a trace: what was read, and the value of the other
-    /// side.
+    /// The first time that it does not hold in a trace: the value that was read, and the value of
+    /// the other side.
     pub fn broken(&self, events: &[TraceEvent]) -> Option<(i64, Option<i64>)> {
         let mut memory = Memory::at_the_beginning(events);
         for e in events {
@@ -54,30 +54,30 @@ impl Invariant {
         None
     }
 
-    /// An equality, which somebody has meant. That one is the larger, or a value one of a few, may
-    /// be how it happened to be.
+    /// Whether it is an equality, which somebody intended. That one value is larger, or is one of a
+    /// few, may be chance.
     pub fn is_strong(&self) -> bool {
         matches!(self.shape, Shape::Equal(_) | Shape::Linear(..))
     }
 
-    /// All that it is about.
+    /// All variables in it.
     pub fn variables(&self) -> Vec<Variable> {
         let other = self.shape.term().map_or(&[][..], Term::variables);
         self.variable.iter().chain(other).copied().collect()
     }
 }
 
-/// An invariant less certain than this is not told: Daikon's default.
+/// Less certain invariants are not reported: Daikon's default.
 pub const CONFIDENCE: f64 = 0.99;
-/// Two values agree by chance once in so many times.
+/// Two values agree by chance once in this many times.
 const ODDS: f64 = 16.0;
-/// A sum from here on has addresses among its parts.
+/// A sum of at least this much includes addresses.
 const SUM_OF_ADDRESSES: u64 = 1 << 44;
-/// The values of a small set.
+/// The most values of a small set.
 const FEW: usize = 3;
 
-/// The invariants of all places, the most certain first, those of one place without what follows
-/// from others. `is_address`: whether a number is that of mapped memory in these runs.
+/// The invariants of all places, most certain first, without those that follow from others at the
+/// same place. `is_address`: whether a number is an address of mapped memory in these runs.
 pub fn infer(samples: &Samples, is_address: &dyn Fn(u64) -> bool) -> Vec<Invariant> {
     let mut found = Vec::new();
     let is_address = |n: i64| is_address(n as u64);
@@ -96,7 +96,7 @@ fn distinct(samples: &[Sample]) -> BTreeSet<i64> {
     samples.iter().map(|(x, _)| *x).collect()
 }
 
-/// What the value alone shows: the most that can be said.
+/// The strongest statement about the value alone.
 fn alone(site: u32, reader: &Reader, is_address: &dyn Fn(i64) -> bool) -> Option<Invariant> {
     let values = distinct(&reader.samples);
     let (low, high) = (*values.first()?, *values.last()?);
@@ -124,7 +124,7 @@ fn relations(site: u32, reader: &Reader, terms: &[Term], is_address: &dyn Fn(i64
         let pairs: Option<Vec<(i64, i64)>> =
             reader.samples.iter().map(|(x, others)| Some((*x, (*others.get(i)?)?))).collect();
         let Some(pairs) = pairs.filter(|p| !p.is_empty()) else { continue };
-        // A sum of pointers is no address; but counters do not add up to so much.
+        // A sum of pointers is not an address, but counters do not add up to so much.
         let of_pointers = |y: i64| matches!(term, Term::Sum(_)) && y.unsigned_abs() >= SUM_OF_ADDRESSES;
         let pointers = pairs.iter().any(|(x, y)| is_address(*x) || is_address(*y) || of_pointers(*y));
         if let Some((shape, confidence)) = relation(&pairs, term)
@@ -134,7 +134,7 @@ fn relations(site: u32, reader: &Reader, terms: &[Term], is_address: &dyn Fn(i64
             found.push(Invariant { site, variable: Some(variable), shape, samples, confidence });
         }
     }
-    // An equality says all that an order does; of several, the sums are the rarer.
+    // An equality includes every order. Among several equalities, sums are the rarer ones.
     if found.iter().any(|i| i.is_strong() && i.confidence >= CONFIDENCE) {
         found.retain(Invariant::is_strong);
     }
@@ -146,7 +146,7 @@ fn relation(pairs: &[(i64, i64)], term: &Term) -> Option<(Shape, f64)> {
     let distinct: BTreeSet<(i64, i64)> = pairs.iter().copied().collect();
     let chance = |observations: usize| 1.0 - ODDS.powi(-(observations as i32));
     if distinct.iter().all(|(x, y)| x == y) {
-        // Two that never change agree by accident, and two flags often enough.
+        // Two variables that never change agree by accident, and so do two flags often enough.
         return (distinct.len() > 2).then(|| (Shape::Equal(term.clone()), chance(distinct.len())));
     }
     if let Some((a, b)) = line(&distinct) {
@@ -160,7 +160,7 @@ fn relation(pairs: &[(i64, i64)], term: &Term) -> Option<(Shape, f64)> {
     distinct.iter().all(|(x, y)| x >= y).then(|| (Shape::AtLeast(term.clone()), coin))
 }
 
-/// `x == a * y + b` through all points, with whole numbers.
+/// Finds `x == a * y + b` through all points, with whole numbers.
 fn line(points: &BTreeSet<(i64, i64)>) -> Option<(i64, i64)> {
     let mut it = points.iter();
     let ((x0, y0), (x1, y1)) = (it.next()?, it.next()?);

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::shape::{Term, Variable};
 use crate::event::{Cell, TraceEvent, What};
 
-/// What is known of memory at a moment of a trace.
+/// What is known about memory at a moment of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// By granule of 8 bytes: the bytes, and which of them are known.
@@ -13,12 +13,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// From now on these bytes are known. Bits beyond the size of `at` have no effect.
+    /// Makes these bytes known. Bits beyond the size of `at` have no effect.
     pub fn store(&mut self, at: Variable, bits: u64) {
         self.put(at, bits, true);
     }
 
-    /// The same, where nothing is known yet.
+    /// The same for bytes that are not yet known.
     fn store_if_unknown(&mut self, at: Variable, bits: u64) {
         self.put(at, bits, false);
     }
@@ -35,7 +35,7 @@ impl Memory {
         }
     }
 
-    /// None unless all bytes are known.
+    /// The bits; `None` unless all bytes are known.
     pub fn bits(&self, at: Variable) -> Option<u64> {
         let mut bits = 0;
         for part in parts(at) {
@@ -48,15 +48,15 @@ impl Memory {
         Some(bits)
     }
 
-    /// The same as a number with a sign.
+    /// The same as a signed number.
     pub fn value(&self, at: Variable) -> Option<i64> {
         self.bits(at).map(|bits| at.signed(bits))
     }
 
-    /// What memory held when a trace began, as far as it shows.
+    /// What memory held when a trace began, as far as the trace shows it.
     pub fn at_the_beginning(events: &[TraceEvent]) -> Memory {
         let mut memory = Memory::default();
-        // Written over: what a later read returns is not from the beginning.
+        // Overwritten memory: a later read does not return the initial value.
         let mut written: FxHashSet<Variable> = FxHashSet::default();
         for e in events {
             match e.what {
@@ -86,15 +86,15 @@ impl Memory {
 /// The bytes of a variable that lie in one granule.
 struct Part {
     granule: u64,
-    /// Bytes of the granule before them.
+    /// Bytes of the granule before these.
     first: u8,
-    /// Bytes of the variable before them.
+    /// Bytes of the variable before these.
     skipped: u8,
     len: u8,
 }
 
-/// A variable is looked up by its granules, most often one, and not by its bytes: there are
-/// millions of accesses.
+/// Looks up a variable by its granules, mostly one, and not by its bytes: there are millions of
+/// accesses.
 fn parts(at: Variable) -> impl Iterator<Item = Part> {
     let (granule, first) = (at.address & !7, (at.address & 7) as u8);
     let len = at.size.min(8 - first);
@@ -134,7 +134,7 @@ pub fn variable(cell: &Cell) -> Variable {
 /// What a read returned, and the values of all terms at that moment.
 pub(crate) type Sample = (i64, Vec<Option<i64>>);
 
-/// The samples of one read of the program.
+/// The samples of one reading place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
     /// What it reads, if that is always the same.
@@ -154,17 +154,17 @@ pub struct Samples {
     pub(crate) readers: FxHashMap<u32, Reader>,
 }
 
-/// Variables that are related to others, at most; those accessed most come first.
+/// The most variables that are related to others; those with most accesses come first.
 const VARIABLES: usize = 24;
-/// Arrays that are summed up.
+/// The most arrays that are summed.
 const ARRAYS: usize = 8;
-/// Elements of one.
+/// The most elements of an array.
 const ELEMENTS: usize = 256;
-/// Samples of one place in one run.
+/// The most samples per place and run.
 const SAMPLES: usize = 256;
 
 impl Samples {
-    /// From the traces of correct runs.
+    /// Samples the traces of correct runs.
     pub fn of(runs: &[&[TraceEvent]]) -> Samples {
         let mut samples = Samples { terms: terms(runs), ..Samples::default() };
         for (i, run) in runs.iter().enumerate() {
@@ -208,7 +208,7 @@ impl Samples {
 
 /// What values may be related to: variables that more than one thread touches, and arrays.
 fn terms(runs: &[&[TraceEvent]]) -> Vec<Term> {
-    // Who touched it first, whether others did, and how often.
+    // The first thread that touched it, whether others did, and how often it was touched.
     let mut threads: FxHashMap<Variable, (u16, bool, u32)> = FxHashMap::default();
     let mut by_site: FxHashMap<u32, FxHashSet<Variable>> = FxHashMap::default();
     for e in runs.iter().flat_map(|r| r.iter()) {
@@ -238,7 +238,7 @@ fn terms(runs: &[&[TraceEvent]]) -> Vec<Term> {
     cells.chain(arrays).collect()
 }
 
-/// The elements that one place writes, if they lie at equal distances.
+/// The elements that one place writes, if their distances are equal.
 fn array(mut elements: Vec<Variable>) -> Option<Term> {
     elements.sort_unstable();
     let step = |w: &[Variable]| w[1].address - w[0].address;

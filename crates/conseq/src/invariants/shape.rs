@@ -1,4 +1,4 @@
-//! What an invariant can say.
+//! What an invariant can state.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// Bits as a number with a sign.
+    /// The bits as a signed number.
     pub fn signed(self, bits: u64) -> i64 {
         let unused = 64 - 8 * u32::from(self.size.clamp(1, 8));
         (bits << unused) as i64 >> unused
@@ -31,7 +31,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// Its value, if all that it takes is known.
+    /// Its value, if all its variables are known.
     pub fn value(&self, memory: &Memory) -> Option<i64> {
         match self {
             Term::Cell(v) => memory.value(*v),
@@ -41,7 +41,7 @@ impl Term {
         }
     }
 
-    /// All that has a part in the value.
+    /// All variables that contribute to the value.
     pub fn variables(&self) -> &[Variable] {
         match self {
             Term::Cell(v) => std::slice::from_ref(v),
@@ -55,7 +55,7 @@ impl Term {
 pub enum Shape {
     /// `x == c`
     Constant(i64),
-    /// `x` is one of a few.
+    /// `x` is one of a few values.
     OneOf(Vec<i64>),
     /// `low <= x <= high`
     Range(i64, i64),
@@ -72,7 +72,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether it holds. Nothing: a value that it takes is not known.
+    /// Whether it holds. `None`: a value that it needs is unknown.
     pub fn holds(&self, x: i64, memory: &Memory) -> Option<bool> {
         Some(match self {
             Shape::Constant(c) => x == *c,
@@ -94,7 +94,7 @@ impl Shape {
         }
     }
 
-    /// In words, with `x` and the other side named by the caller.
+    /// The invariant in words; the caller names `x` and the other side.
     pub fn describe(&self, x: &str, name: &mut dyn FnMut(&Term) -> String) -> String {
         match self {
             Shape::Constant(c) => format!("{x} == {c}"),

@@ -8,9 +8,9 @@
 //! In C++ a `throw` counts, and in Rust a panic: both say that the caller did not get what it asked
 //! for. The paper's rule: a call is sliced from what decides whether it runs.
 //!
-//! Catch2 has no call that runs only if a check fails: `REQUIRE(n == 3)` hands an expression with
-//! its operands and its result to the library, which decides. So these calls are sliced from what
-//! they are given as well, at distance 1 as the arguments of an output are.
+//! Catch2 has no call that runs only if a check fails: `REQUIRE(n == 3)` passes an expression with
+//! its operands and its result to the library, which decides. So these calls are also sliced from
+//! their arguments, at distance 1 like the arguments of an output.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -29,19 +29,19 @@ pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Opt
     Some(Candidate::call(SiteKind::Assert, index, name, starts))
 }
 
-/// Whether a function, by its raw name, decides by itself whether what it is given holds: Catch2,
-/// of versions 2 and 3.
+/// Whether a function, by its raw name, itself decides whether its argument holds: Catch2, versions
+/// 2 and 3.
 pub(super) fn checks(name: &str) -> bool {
     name.starts_with("_ZN5Catch16AssertionHandler10handleExprE")
 }
 
-/// Catch2's expressions are put together by functions of their own without optimisation.
+/// Without optimisation, separate functions construct Catch2's expressions.
 fn makes_expression(name: &str) -> bool {
     name.contains("5Catch")
         && ["7ExprLhs", "10Decomposer", "10BinaryExpr", "9UnaryExpr"].iter().any(|part| name.contains(part))
 }
 
-/// Whether a function, by its raw name, is one that says that something does not hold.
+/// Whether a function, by its raw name, reports that something does not hold.
 pub(super) fn reports(name: &str) -> bool {
     const C: [&str; 4] = ["__assert_fail", "__assert_perror_fail", "__assert", "abort"];
     const CXX: [&str; 4] = ["__cxa_throw", "__cxa_rethrow", "_ZSt9terminatev", "__cxa_bad_cast"];
@@ -51,7 +51,7 @@ pub(super) fn reports(name: &str) -> bool {
         || panics(name)
 }
 
-/// Rust's panics that are written in, or inlined into, the program.
+/// Rust panics that are written in the program or inlined into it.
 fn panics(name: &str) -> bool {
     const PARTS: [&str; 10] = [
         "4core9panicking",
@@ -65,7 +65,7 @@ fn panics(name: &str) -> bool {
         "16slice_error_fail",
         "17len_mismatch_fail",
     ];
-    // These two end a program that is ending already: no condition of the program leads there.
+    // These two end a program that is already ending: no condition of the program leads there.
     let ending = name.contains("panic_cannot_unwind") || name.contains("panic_in_cleanup");
     (name.starts_with("_R") || name.starts_with("_ZN"))
         && !ending

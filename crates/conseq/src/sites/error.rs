@@ -4,7 +4,7 @@
 //! if (size < 0) fprintf(stderr, "bad size\n");
 //! ```
 //!
-//! Sliced like assertions: from what decides whether the call runs.
+//! They are sliced like assertions: from what decides whether the call runs.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -17,7 +17,7 @@ pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Opt
     complains.then(|| Candidate::call(SiteKind::Error, index, name, vec![(Start::Control(index), 0)]))
 }
 
-/// Whether a function, by its raw name, tells of an error whatever it is given.
+/// Whether a function, by its raw name, reports an error whatever its arguments are.
 pub(super) fn complains(name: &str) -> bool {
     matches!(
         name,

@@ -1,7 +1,7 @@
 //! Reads of variables for which an invariant was inferred from earlier runs.
 //!
-//! Which ones is not known here: the dynamic half names the reads, and each is its own site. The
-//! paper's rule: no customisation, the read instruction itself is sliced.
+//! The dynamic half names these reads, and each is its own site. The paper's rule: no
+//! customisation, the read instruction itself is sliced.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -10,7 +10,8 @@ use crate::analysis::SiteKind;
 
 pub(super) fn sites(query: &Query, reads: &[u64]) -> Vec<Candidate> {
     let own = reads.iter().filter(|address| {
-        // A probe's return address lies behind it, so the last one of a function may be its end.
+        // A probe's return address follows its call, so the last one of a function may be the
+        // function's end.
         query.program().outline_at(**address - 1).is_some_and(|outline| {
             outline.range.start == query.function().entry()
                 || query.function().index_of(**address - 1).is_some()

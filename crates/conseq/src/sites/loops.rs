@@ -1,12 +1,12 @@
-//! Loops that might not end: each conditional jump by which a loop is left.
+//! Loops that might not end: each conditional jump that leaves a loop.
 //!
 //! ```c
 //! while (pending) step();
 //! ```
 //!
-//! Loops are those of Bourdoncle's decomposition, nested ones included. Ways out that lead to
-//! certain failure are left out: that is the assertion's site. Of the slice only what is repeated
-//! inside the loop is kept, because nothing else could keep it going.
+//! Loops are those of Bourdoncle's decomposition, including nested ones. Exits that lead to certain
+//! failure are left out: they belong to the assertion's site. The slice keeps only what is repeated
+//! inside the loop, because nothing else could keep the loop going.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -15,8 +15,7 @@ use crate::analysis::SiteKind;
 
 pub(super) fn sites(query: &Query) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
-    // Inner loops come last, and a jump that leaves two loops at once is a way out of the inner
-    // one.
+    // Inner loops come last, and a jump that leaves two loops at once is an exit of the inner one.
     for nest in query.loops().into_iter().rev() {
         for exit in &nest.exits {
             if found.iter().any(|other| other.index == exit.branch) {

@@ -4,11 +4,11 @@
 //! if (thd->proc_info) fputs(thd->proc_info, out);   // cleared between the two reads
 //! ```
 //!
-//! The paper leaves these to ConMem. The only way followed here is from the pointer's read to its
-//! use, along copies and constant offsets; each read is one site, at its first use.
+//! The paper leaves these to ConMem. Here only the path from the pointer's read to its use is
+//! followed, along copies and constant offsets. Each read is one site, at its first use.
 //!
-//! A block that is given back is a use of its pointer as well: where another thread can put its own
-//! in between, it is freed twice.
+//! Freeing a block is also a use of its pointer: if another thread can store its own pointer in
+//! between, the block is freed twice.
 //!
 //! ```c
 //! cb->skb = skb; unlock(&m); free(cb->skb);   // by now the other thread's
@@ -32,10 +32,10 @@ pub(super) fn sites(query: &Query) -> Vec<Candidate> {
     .collect()
 }
 
-/// `free` and what C++ has for it.
+/// `free` and its C++ counterparts.
 const RELEASES: [&str; 7] = ["free", "cfree", "_ZdlPv", "_ZdlPvm", "_ZdaPv", "_ZdaPvm", "realloc"];
 
-/// A call that gives a block back.
+/// A call that frees a block.
 pub(super) fn released(query: &Query, index: u32, name: &str) -> Option<Candidate> {
     if !RELEASES.contains(&name) {
         return None;

@@ -1,7 +1,8 @@
-//! Error sites (section 5 of the paper), one kind a file.
+//! Error sites (section 5 of the paper), one kind per file.
 //!
-//! Each kind looks at one function and names its *candidates*: an instruction, and where its slice
-//! begins. To add a kind: a file with a function like the others, and a line in [`Finder::sites`].
+//! Each kind examines one function and names its *candidates*: an instruction, and where its slice
+//! begins. To add a kind, add a file with a function like the others, and a line in
+//! [`Finder::sites`].
 
 mod assert;
 mod error;
@@ -19,21 +20,21 @@ use crate::analysis::SiteKind;
 use crate::options::Options;
 use names::Names;
 
-/// A site whose reads are not known yet.
+/// A site whose reads are not yet known.
 pub(crate) struct Candidate {
     pub(crate) kind: SiteKind,
     pub(crate) index: u32,
-    /// The function called, demangled. Of the kind loop: a wait that is a call.
+    /// The called function, demangled. For a loop, it means that the wait is a call.
     pub(crate) callee: Option<String>,
     /// Where the slice begins, with the distances there.
     pub(crate) starts: Vec<(Start, u32)>,
-    /// For loops: the jump that leaves.
+    /// For loops: the jump that leaves it.
     pub(crate) exit: Option<LoopExit>,
     /// For accesses: the read of the pointer.
     pub(crate) pointer: Option<Dereference>,
 }
 
-/// One way out of a loop.
+/// One exit of a loop.
 pub(crate) struct LoopExit {
     pub(crate) nest: Loop,
     pub(crate) branch: u32,
@@ -48,7 +49,7 @@ impl Candidate {
     }
 }
 
-/// Looks for the kinds of sites that were asked for.
+/// Finds sites of the requested kinds.
 pub(crate) struct Finder<'o> {
     options: &'o Options,
     names: Names<'o>,

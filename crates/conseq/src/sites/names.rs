@@ -1,4 +1,4 @@
-//! What a called function is known for, by name; asked once for each name.
+//! What a called function is known to do, by name; looked up once per name.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,13 +12,13 @@ use crate::options::CustomNames;
 /// What a call of a function can be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Called {
-    /// It says that something does not hold.
+    /// It reports that something does not hold.
     pub(super) asserts: bool,
-    /// It decides by itself whether something holds.
+    /// It decides itself whether something holds.
     pub(super) checks: bool,
-    /// It always tells of an error.
+    /// It always reports an error.
     pub(super) complains: bool,
-    /// It prints, and the stream says whether that is an error message.
+    /// It prints; the stream says whether that is an error message.
     pub(super) prints: Option<Sink>,
 }
 
@@ -33,7 +33,7 @@ impl<'o> Names<'o> {
         Self { custom, known: RefCell::default() }
     }
 
-    /// What a function is known for, by its raw name.
+    /// What a function is known to do, by its raw name.
     pub(super) fn of(&self, name: &str) -> Called {
         if let Some(known) = self.known.borrow().get(name) {
             return *known;

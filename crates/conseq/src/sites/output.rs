@@ -4,8 +4,9 @@
 //! printf("%d bytes\n", bwritten);
 //! ```
 //!
-//! The paper's rule: each argument is in the slice at distance 1, beside what decides whether the
-//! call runs. Arguments are those of the System V calling convention. The stream itself is none.
+//! The paper's rule: each argument is in the slice at distance 1, besides what decides whether the
+//! call runs. Arguments are those of the System V calling convention. The stream itself does not
+//! count.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -13,7 +14,7 @@ use super::Candidate;
 use super::names::Called;
 use crate::analysis::SiteKind;
 
-/// `fmt::Arguments` and `fmt::Argument` are made by functions of their own without optimisation.
+/// Without optimisation, separate functions construct `fmt::Arguments` and `fmt::Argument`.
 fn wraps_arguments(name: &str) -> bool {
     name.contains("4core3fmt") && name.contains("Argument")
 }

@@ -1,4 +1,4 @@
-//! Functions that print, and where they print to.
+//! Functions that print, and their destinations.
 
 use raddle_binary::flow::Query;
 
@@ -14,7 +14,7 @@ pub(super) enum Sink {
     Stream,
     RustStdout,
     RustStderr,
-    /// A function of the program's own.
+    /// A function of the program itself.
     Elsewhere,
 }
 
@@ -48,7 +48,7 @@ impl Sink {
     }
 }
 
-/// Where a function with this raw name prints to, if it prints.
+/// Where a function with this raw name prints, if it does.
 pub(super) fn sink(name: &str) -> Option<Sink> {
     Some(match name {
         "printf" | "vprintf" | "__printf_chk" | "__vprintf_chk" | "puts" | "putchar" => Sink::Stdout,
@@ -62,14 +62,14 @@ pub(super) fn sink(name: &str) -> Option<Sink> {
     })
 }
 
-/// `operator<<` of `std::ostream`, and what it is made of.
+/// `operator<<` of `std::ostream`, and the functions that it calls.
 fn is_stream_operator(name: &str) -> bool {
     const PREFIXES: [&str; 6] =
         ["_ZNSolsE", "_ZStlsI", "_ZSt16__ostream_insertI", "_ZNSo9_M_insertI", "_ZNSo3putE", "_ZNSo5writeE"];
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// What `println!` and `eprintln!` call.
+/// The functions that `println!` and `eprintln!` call.
 fn rust_sink(name: &str) -> Option<Sink> {
     let path = raddle_binary::demangle(name);
     if path.starts_with("std::io::stdio::_print") {

@@ -1,12 +1,12 @@
-//! Waits that nobody may end: on a condition variable, and not in a loop that asks again what the
-//! wait is for.
+//! Waits that may never end: on a condition variable, outside a loop that tests the condition
+//! again.
 //!
 //! ```c
 //! if (!ready) pthread_cond_wait(&changed, &m);   // the signal may have come before
 //! ```
 //!
-//! Sliced like assertions: from what decides whether the call runs. Where that is the way out of a
-//! loop around the wait, the loop is the site.
+//! They are sliced like assertions: from what decides whether the call runs. If that is an exit of
+//! a loop around the wait, the loop is the site.
 
 use raddle_binary::flow::{Query, Start};
 
@@ -19,14 +19,14 @@ pub(super) fn site(query: &Query, index: u32, name: &str) -> Option<Candidate> {
     is_site.then(|| Candidate::call(SiteKind::Loop, index, name, vec![(Start::Control(index), 0)]))
 }
 
-/// Whether what decides that the call runs is a way out of a loop around it.
+/// Whether an exit of a loop around the call decides that the call runs.
 fn asks_again(query: &Query, index: u32) -> bool {
     let deciding = query.deciding(index);
     let around = query.loops().into_iter().filter(|nest| query.is_inside(nest, index));
     around.flat_map(|nest| nest.exits).any(|exit| deciding.iter().any(|d| d.branch == exit.branch))
 }
 
-/// Whether a function, by its raw name, waits on a condition variable until somebody signals it.
+/// Whether a function, by its raw name, waits on a condition variable until it is signalled.
 fn waits(name: &str) -> bool {
     const C: [&str; 3] =
         ["pthread_cond_wait", "cnd_wait", "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"];

@@ -1,10 +1,11 @@
-//! The commands that bring a finding back, as a reader pastes them into a shell.
+//! The commands that reproduce a finding, ready to paste into a shell.
 
 use crate::model::Finding;
 
 use super::story;
 
-/// What a command does, and its line. Empty where a name contains what no terminal should get.
+/// What a command does, and its line. Empty if a name contains characters that must not reach a
+/// terminal.
 pub(super) fn of(finding: &Finding, command: &str, target: &[String]) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let Some(file) = finding.schedule.as_deref().and_then(word) {
@@ -26,7 +27,7 @@ pub(super) fn of(finding: &Finding, command: &str, target: &[String]) -> Vec<(&'
     lines
 }
 
-/// A word as a shell takes it; None if it has control characters or turns text around.
+/// A word quoted for a shell; `None` if it has control characters or changes the reading direction.
 fn word(word: &str) -> Option<String> {
     if word.is_empty() || word.chars().any(|c| c.is_control() || story::turns_text(c)) {
         return None;

@@ -1,14 +1,14 @@
-//! Workflow commands of GitHub Actions: an annotation at the line of the later access, one a
-//! finding.
+//! Workflow commands for GitHub Actions: one annotation per finding, at the line of the later
+//! access.
 //!
 //! ```text
 //! ::error file=src/a.c,line=12,col=5,title=data race (confirmed)::message%0A(1) earlier: …
 //! ```
 //!
-//! A confirmed finding is an error, a suspected one a warning. Escaping is that of actions/toolkit:
-//! `%`, CR and LF in the message; `:` and `,` as well in a property. Other control characters would
-//! reach a log that is shown in a terminal, and marks that turn the reading direction would make it
-//! lie; both become `?`.
+//! A confirmed finding is an error, a suspected one a warning. Escaping follows actions/toolkit:
+//! `%`, CR and LF in the message, and also `:` and `,` in a property. Other control characters
+//! would reach a log that is shown in a terminal, and marks that change the reading direction could
+//! disguise it; both become `?`.
 
 use crate::model::{Confidence, Finding, Report};
 use crate::place::place;

@@ -3,7 +3,7 @@
 use crate::model::Report;
 
 pub(super) fn render(report: &Report) -> String {
-    // Cannot fail: every map has string keys, and no type here refuses to be written.
+    // Cannot fail: every map has string keys, and every type here can be serialised.
     let mut text = serde_json::to_string_pretty(report).expect("a report is always valid JSON");
     text.push('\n');
     text

@@ -1,8 +1,8 @@
-//! JUnit XML: one failing test case a finding, a passing one when there is none, so that a CI
+//! JUnit XML: one failing test case per finding, or a passing one if there is none, so that a CI
 //! server that counts tests shows green rather than "no tests".
 //!
-//! The case is named by the finding's id, which is stable, so that servers which keep a history
-//! show how long a bug has been there. The body is the text format. `quick-junit` escapes.
+//! The case is named by the finding's id, which is stable, so servers with a history show how long
+//! a bug has been there. The body is the text format. `quick-junit` escapes it.
 
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestSuite};
 
@@ -36,8 +36,9 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
     xml
 }
 
-/// Text that XML can hold: it forbids most control characters and the last two of a plane, of which
-/// `quick-junit` lets some through. Marks that turn the reading direction go with them.
+/// Text that XML can contain. XML forbids most control characters and the last two of a plane, and
+/// `quick-junit` lets some of these through. Marks that change the reading direction are replaced
+/// too.
 fn xml(text: &str) -> String {
     let allowed = |c: char| {
         c == '\n'

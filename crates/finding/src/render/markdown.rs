@@ -1,7 +1,7 @@
-//! A summary for a pull request, in GitHub's Markdown: a table of all findings, then each one with
-//! its explanation, its interleaving and the way to repeat it, folded.
+//! A summary for a pull request, in GitHub's Markdown: a table of all findings, then each one,
+//! folded, with its explanation, its interleaving and how to reproduce it.
 //!
-//! Text of others is written so that Markdown takes it as text: every character that could begin
+//! Foreign text is written so that Markdown takes it as text: every character that could begin
 //! markup is escaped, and code is fenced by more backticks than it contains.
 
 use std::fmt::Write;
@@ -12,11 +12,11 @@ use crate::place::place;
 use super::picture::{Moment, Picture, picture};
 use super::{RenderOptions, commands, story};
 
-/// Findings that are told in full. GitHub takes comments of up to 65,536 characters.
+/// How many findings are shown in full. GitHub accepts comments of up to 65,536 characters.
 const IN_FULL: usize = 20;
-/// Rows of the table.
+/// The most rows of the table.
 const LISTED: usize = 200;
-/// Steps of an interleaving.
+/// The most steps of an interleaving.
 const STEPS: usize = 40;
 
 pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
@@ -92,7 +92,7 @@ fn whole(out: &mut String, finding: &Finding, report: &Report, options: &RenderO
     out.push_str("</details>\n\n");
 }
 
-/// One column a thread.
+/// One column per thread.
 fn interleaving(out: &mut String, picture: &Picture) {
     let _ = writeln!(out, "{}\n", picture.caption());
     let lanes: Vec<String> = picture.lanes.iter().map(|lane| text(lane)).collect();
@@ -113,14 +113,14 @@ fn interleaving(out: &mut String, picture: &Picture) {
     out.push('\n');
 }
 
-/// Text in an element of HTML, where Markdown is not looked for.
+/// Text in an HTML element, where Markdown does not apply.
 fn html(text: &str) -> String {
     let clean = |c: char| if c.is_control() || story::turns_text(c) { ' ' } else { c };
     let text: String = text.chars().map(clean).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('@', "&#64;")
 }
 
-/// Text that is nothing but text. What raddle puts in backticks is code.
+/// Plain text. What raddle puts in backticks is code.
 fn text(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -141,10 +141,10 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Nobody is called by a report, and no issue is closed by one.
+            // A report must not mention a user or close an issue.
             '@' => out.push_str("&#64;"),
             '#' => out.push_str("&#35;"),
-            // An address becomes a link by itself.
+            // A URL would become a link by itself.
             ':' if text[at..].starts_with("://") => out.push_str("&#58;"),
             '.' if text[..at].to_ascii_lowercase().ends_with("www") => out.push_str("&#46;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '|' | '~' | '$' => {
@@ -158,7 +158,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Code in a line, also in a table, where a bar is escaped even there.
+/// Inline code. In a table, a bar must be escaped even there.
 fn code(text: &str) -> String {
     let text: String =
         text.chars().map(|c| if c.is_control() || story::turns_text(c) { ' ' } else { c }).collect();

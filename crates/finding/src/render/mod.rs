@@ -1,4 +1,4 @@
-//! A report in the form that its reader wants: one format a file, one entry, [`render`].
+//! Renders a report: one format per file, one entry point, [`render`].
 //!
 //! | format | for |
 //! |---|---|
@@ -9,11 +9,11 @@
 //! | [`github`](Format::Github) | annotations in a GitHub workflow |
 //! | [`html`](Format::Html) | a page to attach or to publish |
 //! | [`markdown`](Format::Markdown) | a comment on a pull request |
-//! | [`perfetto`](Format::Perfetto) | a viewer of timelines, such as Perfetto's |
+//! | [`perfetto`](Format::Perfetto) | a timeline viewer, such as Perfetto's |
 //!
-//! What is said about a finding is worded once, in `story`; the formats decide only how it looks.
-//! Names come from the target and from its debug information, which is to say from strangers: each
-//! format escapes them in its own file and is tested with the worst of them.
+//! `story` words everything about a finding once; the formats decide only how it looks. Names come
+//! from the target and its debug information, so from strangers. Each format escapes them in its
+//! own file and is tested with the worst of them.
 
 mod commands;
 mod github;
@@ -45,11 +45,11 @@ pub enum Format {
     Json,
     /// SARIF 2.1.0, for code scanning.
     Sarif,
-    /// JUnit XML, as CI systems read test results.
+    /// JUnit XML, the form in which CI systems read test results.
     Junit,
     /// Workflow commands that annotate a pull request on GitHub.
     Github,
-    /// One page that needs no other file.
+    /// A self-contained page.
     Html,
     /// A summary for a pull request.
     Markdown,
@@ -64,19 +64,19 @@ pub struct RenderOptions<'a> {
     pub color: bool,
     /// Columns; only `text` wraps. Never narrower than [`MIN_WIDTH`].
     pub width: usize,
-    /// Where lines of source come from.
+    /// Where source lines come from.
     pub source: &'a dyn Source,
-    /// The folder that file names are shown relative to. SARIF and GitHub find files only by
-    /// relative names.
+    /// The folder that file names are relative to. SARIF and GitHub find files only by relative
+    /// names.
     pub root: Option<&'a str>,
-    /// The address that opens a place in an editor, with `{path}`, `{line}` and `{column}`. Only
-    /// `html` has links. None: no links.
+    /// The URL that opens a place in an editor, with `{path}`, `{line}` and `{column}`. Only `html`
+    /// has links. `None`: no links.
     pub editor: Option<&'a str>,
-    /// The same for places in `text`, where the terminal has links. None: no links.
+    /// The same for places in `text`, if the terminal has links. `None`: no links.
     pub links: Option<&'a str>,
-    /// Nothing but ASCII in `text`, for a terminal that shows nothing else.
+    /// Only ASCII in `text`, for a terminal that shows nothing else.
     pub ascii: bool,
-    /// Every frame of a stack in `text`, not only those that its reader wrote.
+    /// Every frame of a stack in `text`, not only those of the user's code.
     pub all_frames: bool,
 }
 
@@ -85,21 +85,21 @@ pub const VSCODE: &str = "vscode://file{path}:{line}:{column}";
 
 /// Access to the target's source, which this crate does not open itself.
 pub trait Source {
-    /// The line, from 1, without its line break; None when it cannot be had.
+    /// The line, counted from 1, without its line break; `None` if it is unavailable.
     fn line(&self, file: &str, line: u32) -> Option<String>;
 }
 
 /// No source at all.
 pub struct NoSource;
 
-/// An unknown name of a format.
+/// An unknown format name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFormat {
     /// The name that was asked for.
     pub found: String,
 }
 
-/// Below this, wrapping would cost more than it gives.
+/// With less, wrapping would cost more than it gives.
 pub const MIN_WIDTH: usize = 40;
 
 /// The whole report, ending in a line break.
@@ -134,7 +134,7 @@ impl Format {
         Format::Perfetto,
     ];
 
-    /// What `--format` takes, and [`FromStr`] reads.
+    /// The name that `--format` takes and [`FromStr`] reads.
     pub fn name(self) -> &'static str {
         match self {
             Format::Text => "text",
@@ -150,7 +150,7 @@ impl Format {
 }
 
 impl RenderOptions<'_> {
-    /// `file` as a reader knows it: relative to the root where it lies below it.
+    /// `file` relative to the root, if it is below it.
     fn relative<'f>(&self, file: &'f str) -> &'f str {
         let below = self.root.and_then(|root| {
             let rest = file.strip_prefix(root.trim_end_matches('/'))?;
@@ -161,7 +161,7 @@ impl RenderOptions<'_> {
     }
 }
 
-/// Where `template` finds a frame.
+/// The URL of a frame by `template`.
 fn place_url(frame: &Frame, template: &str, options: &RenderOptions<'_>) -> Option<String> {
     let (file, line) = (frame.file.as_deref()?, story::line(frame)?);
     let path = match (file.starts_with('/'), options.root) {

@@ -1,9 +1,9 @@
-//! The pictures of a report as a trace for viewers of timelines: the Trace Event Format of Chrome,
-//! which Perfetto reads.
+//! The pictures of a report as a trace for timeline viewers, in Chrome's Trace Event Format, which
+//! Perfetto reads.
 //!
-//! A finding is a process, a thread of it a track. A step is one microsecond long, because steps
-//! have an order and no duration. Locks are asynchronous slices, so that each has a track of its
-//! own under the process. `raddle replay --trace` writes the same for a schedule of any length.
+//! A finding is a process, and each of its threads is a track. A step is one microsecond long,
+//! because steps have an order and no duration. Locks are asynchronous slices, so each has its own
+//! track under the process. `raddle replay --trace` writes the same for a schedule of any length.
 
 use serde_json::{Value, json};
 

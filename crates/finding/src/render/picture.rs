@@ -5,10 +5,10 @@
 //!
 //! 1. the recorded steps of an execution ([`Finding::timeline`]);
 //! 2. the rows of a table ([`Finding::interleaving`]);
-//! 3. the ends of the finding. Only these and the creation of threads are known then. The ends of a
+//! 3. the ends of the finding. Then only these and the creation of threads are known. The ends of a
 //!    lock-order cycle are put in the order in which they deadlock.
 //!
-//! [`Origin`] says which, and the picture says so too: nobody should take an argument for a record.
+//! [`Origin`] says which, and so does the picture: nobody should take an inference for a record.
 
 use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op};
 use crate::place::place;
@@ -22,7 +22,7 @@ pub(super) enum Origin {
     Recorded,
     /// The ends as they were seen.
     Seen,
-    /// The ends, in an order in which it can happen.
+    /// The ends, in an order in which they can happen.
     Argued,
     /// The order in which a cycle of locks deadlocks.
     Predicted,
@@ -34,7 +34,7 @@ pub(super) struct Picture {
     pub lanes: Vec<String>,
     pub steps: Vec<Moment>,
     pub bars: Vec<Bar>,
-    /// Steps before the first that are not in it.
+    /// How many steps before the first one are left out.
     pub left_out: u64,
 }
 
@@ -45,9 +45,9 @@ pub(super) struct Moment {
     pub text: String,
     pub frame: Option<Frame>,
     pub value: Option<String>,
-    /// One of the few that explain the finding.
+    /// One of the few steps that explain the finding.
     pub matters: bool,
-    /// What goes wrong goes wrong here.
+    /// The step at which it goes wrong.
     pub is_key: bool,
     pub preempts: bool,
     pub act: Act,
@@ -64,7 +64,7 @@ pub(super) struct Bar {
     pub read: bool,
 }
 
-/// What a step is, for its colour.
+/// The kind of a step, for its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     Lock,
@@ -93,7 +93,7 @@ impl Act {
         }
     }
 
-    /// By the words that `raddle_harness::describe` uses.
+    /// Recognised by the words that `raddle_harness::describe` uses.
     fn of(text: &str) -> Act {
         let first = text.split([' ', ',']).next().unwrap_or_default();
         match first {
@@ -112,18 +112,18 @@ impl Act {
     }
 }
 
-/// The picture of a finding; None if there is nothing in it that words do not say.
+/// The picture of a finding; `None` if it shows nothing that words do not say.
 pub(super) fn picture(finding: &Finding) -> Option<Picture> {
     let mut picture = recorded(finding).or_else(|| tabled(finding)).or_else(|| of_ends(finding))?;
     let cycle = matches!(finding.kind, Kind::Deadlock | Kind::LockOrder);
     let race = finding.kind == Kind::DataRace;
     for step in &mut picture.steps {
-        // Of a race only its two accesses.
+        // In a race, only its two accesses count.
         let candidate = step.matters && (!race || is_end(finding, &picture.lanes[step.lane], step));
         step.is_key = candidate
             && match step.act {
                 Act::Read | Act::Write | Act::Free | Act::Fail => true,
-                // Whoever waits for a thread to end is not the cause.
+                // A thread that waits for another to end is not the cause.
                 Act::Wait => !step.text.ends_with(" to end"),
                 Act::Lock => cycle,
                 Act::Other => finding.kind == Kind::ThreadSafetyViolation,
@@ -141,7 +141,7 @@ fn moment(lane: usize, text: String, frame: Option<Frame>) -> Moment {
 fn recorded(finding: &Finding) -> Option<Picture> {
     let timeline = finding.timeline.as_ref().filter(|timeline| !timeline.threads.is_empty())?;
     let lanes = timeline.threads.len();
-    // A document may have been written by hand: what points nowhere is left out.
+    // A document may be written by hand: what points nowhere is left out.
     let steps = timeline.steps.iter().map(|step| Moment {
         value: step.value.clone(),
         matters: step.matters,
@@ -171,7 +171,7 @@ fn recorded(finding: &Finding) -> Option<Picture> {
         bars: bars.collect(),
         left_out: timeline.left_out,
     };
-    // From the last on, so that numbers stay what they are.
+    // From the last to the first, so that indexes stay valid.
     for i in (1..picture.steps.len()).rev() {
         let is_twice = timeline.steps[i].step.is_none()
             && timeline.steps[i - 1].step.is_some()
@@ -183,13 +183,13 @@ fn recorded(finding: &Finding) -> Option<Picture> {
     Some(picture)
 }
 
-/// An access that races is told of by itself. Where it is a step too, it is one.
+/// A racing access is listed separately. If it is also a step, the two are one.
 fn same(step: &Moment, access: &Moment) -> bool {
     let line = |moment: &Moment| moment.frame.as_ref().map(|f| (f.file.clone(), f.line));
     step.lane == access.lane && step.text == access.text && line(step) == line(access)
 }
 
-/// Whether a step is an access at the place of one of the finding's ends, by the same thread.
+/// Whether a step is an access by the same thread at the place of one of the finding's ends.
 fn is_end(finding: &Finding, thread: &str, step: &Moment) -> bool {
     let line = |frame: &Frame| Some((frame.file.clone()?, story::line(frame)?));
     let here = step.frame.as_ref().and_then(line);
@@ -292,7 +292,7 @@ fn act_of(op: Op) -> Act {
 }
 
 impl Picture {
-    /// Takes a step out that is told by the one before it.
+    /// Removes a step that the one before it already shows.
     fn remove(&mut self, at: usize) {
         let gone = self.steps.remove(at);
         let before = &mut self.steps[at - 1];
@@ -316,8 +316,8 @@ impl Picture {
         self.steps.push(moment(lane, text, frame.cloned()));
     }
 
-    /// Who created whom, as far as it concerns the ends. Lanes are in the order of the threads'
-    /// numbers, as far as they have any.
+    /// Adds the creation of threads, as far as it concerns the ends. Lanes are in the order of
+    /// thread numbers, as far as they have any.
     fn creations(&mut self, finding: &Finding) {
         let concerned = |label: &str| finding.accesses.iter().any(|access| access.thread == label);
         let created = finding.threads.iter().filter(|thread| concerned(&thread.label));
@@ -342,7 +342,7 @@ impl Picture {
         }
     }
 
-    /// The locks that an end holds, each taken before it and held from there on.
+    /// The locks that an end holds, each taken before it and held from then on.
     fn locks_of(&mut self, finding: &Finding, access: &Access) {
         let lane = self.lane(&access.thread);
         for label in &access.locks {
@@ -377,7 +377,7 @@ impl Picture {
         locks
     }
 
-    /// One sentence for who looks at it.
+    /// One sentence for the reader of the picture.
     pub fn caption(&self) -> &'static str {
         match self.origin {
             Origin::Recorded => "The execution that raddle made, from top to bottom.",

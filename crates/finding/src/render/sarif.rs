@@ -1,13 +1,13 @@
 //! SARIF 2.1.0, for code-scanning services and editors.
 //!
-//! A finding is a result of the rule that is its kind. Its location is the later access; the other
-//! ends, the allocation, and where threads were created are related locations. Each end is also a
+//! A finding is a result of the rule for its kind. Its location is the later access. The other
+//! ends, the allocation and the creation of threads are related locations. Each end is also a
 //! thread flow of one code flow, outermost call first, so that a viewer steps through both. A
-//! recorded execution is a second code flow, with a thread flow for each of its threads. The id
-//! is the partial fingerprint by which a service follows a finding from commit to commit.
+//! recorded execution is a second code flow, with a thread flow per thread. The id is the partial
+//! fingerprint by which a service follows a finding from commit to commit.
 //!
 //! Typed structs, not `json!`: the order of keys is then that of the structs, whatever features of
-//! serde_json somebody else in the workspace turns on.
+//! serde_json another crate in the workspace turns on.
 
 use std::collections::BTreeMap;
 
@@ -83,8 +83,8 @@ fn result(finding: &Finding, kinds: &[Kind], options: &RenderOptions<'_>) -> Out
     }
 }
 
-/// The ends in the order they happened, then the allocation, the creation of threads, and the
-/// places of further findings with the same cause. Ids from 1.
+/// The ends in order, then the allocation, the creation of threads, and the places of further
+/// findings with the same cause. Ids start at 1.
 fn related(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Location> {
     let ends = story::ends(finding);
     let ends = ends.iter().map(|end| {
@@ -127,7 +127,7 @@ fn code_flows(finding: &Finding, options: &RenderOptions<'_>) -> Vec<CodeFlow> {
                 FlowLocation {
                     location: location(frame, Some(text), options),
                     nesting_level: level,
-                    // The edges of a cycle have no before and after.
+                    // The edges of a cycle have no order.
                     execution_order: (innermost && !story::is_cycle(finding)).then_some(at + 1),
                     importance: if innermost { "essential" } else { "important" },
                 }
@@ -142,8 +142,8 @@ fn code_flows(finding: &Finding, options: &RenderOptions<'_>) -> Vec<CodeFlow> {
     ends.into_iter().chain(interleaving(finding, options)).collect()
 }
 
-/// The recorded execution as a code flow of its own: a thread flow for each thread, with the steps
-/// that matter in the order in which they happened.
+/// The recorded execution as a separate code flow: a thread flow per thread, with the steps that
+/// matter in order.
 fn interleaving(finding: &Finding, options: &RenderOptions<'_>) -> Option<CodeFlow> {
     let picture = picture(finding).filter(|picture| picture.origin == Origin::Recorded)?;
     let step = |(at, step): (usize, &Moment)| {
@@ -194,7 +194,7 @@ fn artifact(file: &str) -> ArtifactLocation {
     if file.starts_with('/') {
         ArtifactLocation { uri: format!("file://{}", percent(file)), uri_base_id: None }
     } else {
-        // A colon before the first slash would read as a scheme.
+        // A colon before the first slash would look like a scheme.
         let lead = if file.split('/').next().is_some_and(|first| first.contains(':')) { "./" } else { "" };
         ArtifactLocation { uri: format!("{lead}{}", percent(file)), uri_base_id: Some("%SRCROOT%") }
     }
@@ -225,7 +225,7 @@ pub(super) fn percent(path: &str) -> String {
     uri
 }
 
-/// The message, and the paragraph behind it where there is one.
+/// The message, followed by the explanation if there is one.
 fn explained(finding: &Finding) -> String {
     match &finding.explanation {
         Some(explanation) => format!("{}\n\n{explanation}", finding.message),
@@ -233,7 +233,7 @@ fn explained(finding: &Finding) -> String {
     }
 }
 
-/// A message in which nothing is taken for a link: `[x](y)` is one in SARIF.
+/// A message without links: SARIF would take `[x](y)` for one.
 fn plain(text: &str) -> String {
     if text.contains("](") { text.replace('[', "\\[").replace(']', "\\]") } else { text.to_owned() }
 }

@@ -1,5 +1,4 @@
-//! The places of a finding one by one, each with its sentence, for a reader who can jump: an
-//! editor.
+//! The places of a finding one by one, each with its sentence, for editors that can jump to them.
 
 use crate::model::{Finding, Frame, Location};
 use crate::place::{is_user_code, place};
@@ -13,12 +12,12 @@ pub struct Step {
     pub frame: Frame,
     /// One sentence, without a full stop.
     pub text: String,
-    /// For an end: its place in [`Finding::accesses`].
+    /// For an end: its index in [`Finding::accesses`].
     pub end: Option<usize>,
 }
 
-/// The story in order: each end with the calls and locks that lead to it, then what the address is
-/// and who started which thread. Only places in files, and each file's line with the same sentence
+/// The steps in order: each end with the calls and locks that lead to it, then what the address is
+/// and who started which thread. Only places in files, and each line with the same sentence only
 /// once.
 pub fn steps(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Step> {
     let mut out = Vec::new();
@@ -27,7 +26,7 @@ pub fn steps(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Step> {
         let thread = &end.access.thread;
         let Some(own) = place(&end.access.stack) else { continue };
         push(&mut out, Some(own), format!("{when}{}", story::deed(finding, &end)), Some(end.index));
-        // Calls outside the innermost frame that the reader owns.
+        // The callers of the innermost frame of user code.
         let outer = end.access.stack.iter().skip_while(|frame| !std::ptr::eq(*frame, own)).skip(1);
         for frame in outer.filter(|frame| is_user_code(frame)) {
             push(

@@ -1,4 +1,4 @@
-//! What there is to say about a finding, in words, for every format that speaks to people.
+//! The wording of a finding, shared by all formats for people.
 
 use raddle_base::grouped::Grouped;
 
@@ -11,16 +11,16 @@ use crate::{cause, suppress};
 
 use super::RenderOptions;
 
-/// One end of a finding, with its part in the story.
+/// One end of a finding, with its role.
 pub(super) struct End<'a> {
     /// `earlier`, `now`, `here`; empty for the edge of a cycle.
     pub when: &'static str,
-    /// Its place in [`Finding::accesses`].
+    /// Its index in [`Finding::accesses`].
     pub index: usize,
     pub access: &'a Access,
 }
 
-/// The ends in the order they happened: a race's earlier one first.
+/// The ends in the order in which they happened: a race's earlier one first.
 pub(super) fn ends(finding: &Finding) -> Vec<End<'_>> {
     let accesses = &finding.accesses;
     match accesses.as_slice() {
@@ -33,13 +33,13 @@ pub(super) fn ends(finding: &Finding) -> Vec<End<'_>> {
     }
 }
 
-/// Findings whose accesses are the edges of a cycle and have no before and after.
+/// Whether the accesses are the edges of a cycle, which have no order.
 pub(super) fn is_cycle(finding: &Finding) -> bool {
     matches!(finding.kind, Kind::LockOrder | Kind::Deadlock)
         && finding.accesses.iter().all(|a| a.op == Op::Lock)
 }
 
-/// Findings whose accesses are all at one moment: where each thread is when none can go on.
+/// Whether all accesses are at one moment: where each thread is when none can continue.
 fn is_state(finding: &Finding) -> bool {
     is_cycle(finding) || matches!(finding.kind, Kind::Deadlock | Kind::Livelock | Kind::Starvation)
 }
@@ -49,7 +49,7 @@ pub(super) fn deed(finding: &Finding, end: &End<'_>) -> String {
     let access = end.access;
     let told = finding.interleaving.as_ref().and_then(|i| i.deeds.get(end.index));
     if let Some(deed) = told.filter(|deed| !deed.is_empty()) {
-        // Such a finding needs no knowledge of locks, and has none.
+        // Such a finding does not depend on locks, and knows none.
         if finding.kind == Kind::ThreadSafetyViolation {
             return format!("{} {deed}", access.thread);
         }
@@ -85,7 +85,7 @@ pub(super) fn act(access: &Access) -> String {
     }
 }
 
-/// ``T1 took L2 `b` while holding L1 `a` ``; "waits for" where the deadlock was reached.
+/// ``T1 took L2 `b` while holding L1 `a` ``; "waits for" if the deadlock was reached.
 fn lock_deed(finding: &Finding, end: &End<'_>) -> String {
     let access = end.access;
     let verb = match (access.op, finding.kind) {
@@ -101,8 +101,8 @@ fn lock_deed(finding: &Finding, end: &End<'_>) -> String {
     format!("{} {verb} {lock} while holding {}", access.thread, held.join(", "))
 }
 
-/// The label of the lock that an edge takes. Where the access does not say, it is the one lock that
-/// the next edge of the cycle holds and this one does not.
+/// The label of the lock that an edge takes. If the access does not name it, it is the only lock
+/// that the next edge of the cycle holds and this one does not.
 pub(super) fn taken_lock(finding: &Finding, index: usize) -> Option<&str> {
     let access = &finding.accesses[index];
     if let Some(lock) = &access.lock {
@@ -116,12 +116,12 @@ pub(super) fn taken_lock(finding: &Finding, index: usize) -> Option<&str> {
     }
 }
 
-/// `L1` of `L1 (read)`.
+/// `L1` for `L1 (read)`.
 pub(super) fn bare(label: &str) -> &str {
     label.split(' ').next().unwrap_or(label)
 }
 
-/// ``L1 `mu` ``: a label with the lock's name, where it has one.
+/// ``L1 `mu` ``: a label with the lock's name, if it has one.
 pub(super) fn named(finding: &Finding, label: &str) -> String {
     let name =
         finding.locks.iter().find(|lock| lock.label == bare(label)).and_then(|lock| lock.name.as_deref());
@@ -132,8 +132,7 @@ fn held(access: &Access) -> String {
     if access.locks.is_empty() { "no lock".to_owned() } else { access.locks.join(", ") }
 }
 
-/// What the locks of a race's two ends have to do with each other; None where there is nothing to
-/// learn.
+/// How the locks of a race's two ends relate; `None` if there is nothing to learn.
 pub(super) fn lock_relation(finding: &Finding) -> Option<String> {
     let [now, earlier] = finding.accesses.as_slice() else { return None };
     if finding.kind != Kind::DataRace || (now.locks.is_empty() && earlier.locks.is_empty()) {
@@ -148,13 +147,13 @@ pub(super) fn lock_relation(finding: &Finding) -> Option<String> {
     })
 }
 
-/// What a row of an interleaving says: the step, and how often.
+/// The text of a row: the step, and how often.
 pub(super) fn row(row: &Row) -> String {
     if row.times > 1 { format!("{} ({} times)", row.text, Grouped(row.times)) } else { row.text.clone() }
 }
 
-/// Where the step of a row is: `transfer bank.c:12`. Columns are narrow, so the file stands without
-/// its folders.
+/// The place of a row's step: `transfer bank.c:12`. Columns are narrow, so the folders are left
+/// out.
 pub(super) fn row_place(row: &Row, options: &RenderOptions<'_>) -> Option<String> {
     let frame = row.frame.as_ref()?;
     let short = match (frame.file.as_deref(), line(frame)) {
@@ -208,7 +207,8 @@ pub(super) fn location_stack(location: &Location) -> &[Frame] {
     if let Location::Heap { stack, .. } = location { stack } else { &[] }
 }
 
-/// `created by T0 (main), has ended`; None for the main thread, of which there is nothing to tell.
+/// `created by T0 (main), has ended`; `None` for the main thread, about which there is nothing to
+/// say.
 pub(super) fn thread(thread: &Thread) -> Option<String> {
     let created = match &thread.created_by {
         Some(creator) => format!("created by {creator}"),
@@ -225,13 +225,13 @@ pub(super) fn lock(lock: &Lock) -> String {
     format!("{}{name}{what}", lock.label)
 }
 
-/// How to use a line that [`crate::suppress::suggestion`] gives.
+/// How to use a line from [`crate::suppress::suggestion`].
 pub(super) fn suppress(rule: &str) -> String {
     format!("add the line `{rule}` to a suppression file")
 }
 
 /// The further places of a finding with several members, `read in show at src/b.c:9`, up to
-/// [`MAX_PLACES`]; beyond that they are counted.
+/// [`MAX_PLACES`]; the others are only counted.
 pub(super) fn further_places(finding: &Finding, options: &RenderOptions<'_>) -> Vec<String> {
     let places = cause::further_places(finding);
     let beyond = places.len().saturating_sub(MAX_PLACES);
@@ -243,7 +243,7 @@ pub(super) fn further_places(finding: &Finding, options: &RenderOptions<'_>) -> 
     named.chain(beyond).collect()
 }
 
-/// The lines that would silence a finding and all that have its cause.
+/// The lines that would suppress a finding and all others with its cause.
 pub(super) fn suppressions(finding: &Finding) -> Vec<String> {
     let mut rules: Vec<String> = Vec::new();
     for rule in std::iter::once(finding).chain(&finding.also).filter_map(suppress::suggestion) {
@@ -254,7 +254,7 @@ pub(super) fn suppressions(finding: &Finding) -> Vec<String> {
     rules
 }
 
-/// `src/a.c:12:5`, `libx.so+0x1f0`, or None.
+/// `src/a.c:12:5`, `libx.so+0x1f0`, or `None`.
 pub(super) fn place(frame: &Frame, options: &RenderOptions<'_>) -> Option<String> {
     match (&frame.file, line(frame), column(frame), &frame.module, frame.offset) {
         (Some(file), Some(line), Some(column), ..) => {
@@ -269,7 +269,7 @@ pub(super) fn place(frame: &Frame, options: &RenderOptions<'_>) -> Option<String
     }
 }
 
-/// The line, from 1. Debug information uses 0 for code that the compiler made up.
+/// The line, from 1. Debug information uses 0 for code that the compiler generated.
 pub(super) fn line(frame: &Frame) -> Option<u32> {
     frame.line.filter(|line| *line > 0)
 }
@@ -279,13 +279,13 @@ pub(super) fn column(frame: &Frame) -> Option<u32> {
     frame.column.filter(|column| *column > 0)
 }
 
-/// A mark that changes the direction in which the text around it is read, and so can show a name as
-/// another.
+/// Whether the character changes the reading direction of the text around it, and so can disguise a
+/// name.
 pub(super) fn turns_text(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The function, or what stands for it.
+/// The name of the function, or a substitute.
 pub(super) fn function(frame: &Frame) -> &str {
     frame.function.as_deref().unwrap_or("<unknown function>")
 }
@@ -334,8 +334,8 @@ pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", Grouped(number)) }
 }
 
-/// What is said where there is no finding. That nothing was found is not said of a hunt that has
-/// open suspicions, or of which nothing came to its end.
+/// The text if there is no finding. It does not claim that nothing was found if a hunt has open
+/// suspicions, or if nothing in it ended.
 pub(super) fn nothing(report: &Report) -> String {
     let stat = |key: &str| match report.stats.get(key) {
         Some(Stat::Int(number)) => *number as u64,

@@ -1,14 +1,14 @@
-//! For a person at a terminal.
+//! Text for a terminal.
 //!
 //! A finding reads from top to bottom as it happened: what is wrong, the earlier end, the later
 //! end, what the address is, where the threads come from and the locks were taken, and last what to
 //! do about it. Every end has its stack, and the line of source under the frame that stands for it
 //! (see [`crate::place`]), as rustc and miri show theirs.
 //!
-//! Held by tests: no line ends in a space, no control character of a name reaches the terminal,
-//! prose, lines of source and interleavings keep to the width, and without colours the text is the
-//! same as with colours taken off. Names, paths and commands to copy are never cut: a line that
-//! holds one may be longer than the width.
+//! Checked by tests: no line ends in a space; no control character of a name reaches the terminal;
+//! prose, source lines and interleavings keep to the width; without colours, the text is the same
+//! as with colours removed. Names, paths and commands to copy are never cut, so a line with one may
+//! be longer than the width.
 
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_LOOKED_AT, Stat};
 use crate::place;
@@ -35,7 +35,7 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
     if options.ascii { ascii(&page.out) } else { page.out }
 }
 
-/// One finding without colour, for formats that carry text inside.
+/// One finding without colour, for formats that include text.
 pub(super) fn finding(finding: &Finding, options: &RenderOptions<'_>) -> String {
     let plain = RenderOptions { color: false, links: None, ..*options };
     let mut page = Page { out: String::new(), options: &plain };
@@ -47,7 +47,7 @@ pub(super) fn finding(finding: &Finding, options: &RenderOptions<'_>) -> String 
 #[derive(Clone, Copy)]
 enum Style<'a> {
     Plain,
-    /// A place, and the address of what it links to.
+    /// A place, and the URL that it links to.
     Place(Option<&'a str>),
     Bold,
     Red,
@@ -56,7 +56,7 @@ enum Style<'a> {
     Dim,
 }
 
-/// So many frames of libraries in a row are counted rather than shown.
+/// This many consecutive library frames are counted rather than shown.
 const FOLDED: usize = 3;
 
 struct Page<'a> {
@@ -64,10 +64,10 @@ struct Page<'a> {
     options: &'a RenderOptions<'a>,
 }
 
-/// A thread of an interleaving has at least so many columns.
+/// The least columns of a thread in an interleaving.
 const MIN_LANE: usize = 4;
 
-/// Columns before the text of a stack.
+/// The indentation of a stack.
 const STACK_INDENT: &str = "      ";
 
 impl Page<'_> {
@@ -146,7 +146,8 @@ impl Page<'_> {
         self.blank();
     }
 
-    /// One column a thread. A step begins in its thread's column and may reach into the next ones.
+    /// One column per thread. A step begins in its thread's column and may extend into the next
+    /// ones.
     fn interleaving(&mut self, table: &Interleaving) {
         if table.rows.is_empty() {
             return;
@@ -157,7 +158,7 @@ impl Page<'_> {
         let mut heads = STACK_INDENT.to_owned();
         let is_narrow = table.threads.iter().any(|label| label.chars().count() > width);
         for label in &table.threads {
-            // `T1` of `T1 (work)`: the name stands beside the ends.
+            // `T1` for `T1 (work)`: the name stands beside the ends.
             let label = if is_narrow { label.split(' ').next().unwrap_or(label) } else { label };
             heads += &format!("{label:width$} ");
         }
@@ -171,7 +172,7 @@ impl Page<'_> {
         self.blank();
     }
 
-    /// Columns of a thread: as many as let the longest step of the last thread end on the page.
+    /// The columns of a thread: as many as let the longest step of the last thread end on the page.
     fn lane(&self, table: &Interleaving) -> usize {
         let columns = table.threads.len().max(1);
         let page = self.width() - STACK_INDENT.len();
@@ -200,8 +201,7 @@ impl Page<'_> {
         self.line(&[(Style::Plain, &format!("{indent}  ")), (Style::Dim, &place)]);
     }
 
-    /// The other half of an edge of a cycle: where the locks were taken that the thread already
-    /// held.
+    /// The other half of an edge of a cycle: where the thread took the locks that it already held.
     fn held_at(&mut self, finding: &Finding, end: &End<'_>) {
         for label in &end.access.locks {
             let lock = finding.locks.iter().find(|lock| lock.label == story::bare(label));
@@ -242,7 +242,7 @@ impl Page<'_> {
         }
         for rule in story::suppressions(finding) {
             let text = story::suppress(&rule);
-            // A rule is to be copied: one with spaces stays on its line.
+            // A rule is meant to be copied: one with spaces stays on its line.
             if rule.contains(char::is_whitespace) {
                 self.line(&[(Style::Bold, "  suppress: "), (Style::Plain, &text)]);
             } else {
@@ -254,14 +254,14 @@ impl Page<'_> {
         }
     }
 
-    /// The frames of a stack; with the line of source under the one that stands for it.
+    /// The frames of a stack, with the line of source under the one that represents it.
     fn stack(&mut self, stack: &[Frame], source: bool) {
         let shown = story::trimmed(stack);
         let important = place::place(stack);
         let mut at = 0;
         while at < shown.len() {
-            // The innermost frame is shown where something happened, and not where a thread was
-            // created or a lock taken: there it is the library that did so.
+            // The innermost frame is shown if something happened there. It is not shown if a thread
+            // was created or a lock taken there: the library did that.
             let is_shown = self.options.all_frames || source && at == 0;
             let folded = if is_shown { 0 } else { library_frames(shown, at) };
             if folded >= FOLDED {
@@ -388,8 +388,7 @@ impl Page<'_> {
     }
 }
 
-/// How many frames from `at` on are of libraries. All are shown of a stack without any of the
-/// reader's.
+/// How many frames from `at` on belong to libraries. A stack without user code is shown in full.
 fn library_frames(stack: &[Frame], at: usize) -> usize {
     if !stack.iter().any(place::is_user_code) {
         return 0;
@@ -397,10 +396,10 @@ fn library_frames(stack: &[Frame], at: usize) -> usize {
     stack[at..].iter().take_while(|frame| !place::is_user_code(frame)).count()
 }
 
-/// The name of a function, without the arguments of its templates if it has more columns than this.
-/// Names themselves are not cut: they are to be copied.
+/// The name of a function, without its template arguments if it has more columns than this. Names
+/// themselves are not cut: they are meant to be copied.
 fn fitted(name: String, columns: usize) -> String {
-    // `<` is not always a bracket: `operator<`, `operator->`; a name of Rust may begin with one.
+    // `<` is not always a bracket: `operator<`, `operator->`. A Rust name may begin with one.
     let is_plain = !name.contains("operator") && !name.contains("->") && !name.starts_with('<');
     if is_plain && name.chars().count() > columns { without_arguments(&name) } else { name }
 }
@@ -423,7 +422,7 @@ fn without_arguments(name: &str) -> String {
     short
 }
 
-/// The text in ASCII: raddle's own signs by their likes, others by their number.
+/// The text in ASCII: raddle's own signs as similar ones, others by number.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -452,13 +451,12 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// A line of source with its indentation taken off and tabs widened, and where the caret stands in
-/// it.
+/// A line of source without its indentation and with tabs expanded, and the caret's position in it.
 fn excerpt(text: &str, column: Option<usize>) -> (String, Option<usize>) {
     let mut shown = String::new();
     let mut caret = None;
     for (at, c) in text.char_indices() {
-        // Columns of debug information count bytes.
+        // Columns in debug information count bytes.
         if column == Some(at + 1) {
             caret = Some(shown.chars().count());
         }
@@ -471,13 +469,13 @@ fn excerpt(text: &str, column: Option<usize>) -> (String, Option<usize>) {
     (shown[indent..].to_owned(), caret.map(|caret| caret.saturating_sub(indent)))
 }
 
-/// So much of a line of source as has room, around the caret; `…` stands for what is left out.
+/// As much of a source line as fits, around the caret. `…` stands for what is left out.
 fn window(line: String, caret: Option<usize>, room: usize) -> (String, Option<usize>) {
     let chars: Vec<char> = line.chars().collect();
     if chars.len() <= room || room < 3 {
         return (line, caret);
     }
-    // What follows the caret says more than what is before it.
+    // What follows the caret says more than what precedes it.
     let before = caret.unwrap_or(0).saturating_sub(room / 3);
     let from = if caret.is_none_or(|caret| caret + 1 < room) { 0 } else { before.min(chars.len() - room) };
     let mut shown = chars[from..from + room].to_vec();
@@ -608,7 +606,7 @@ mod tests {
         assert_eq!(shown(Some(20), 12), ("…hijklmnopq…".to_owned(), Some(4)));
         assert_eq!(shown(Some(35), 12), ("…pqrstuvwxyz".to_owned(), Some(11)));
         assert_eq!(shown(None, 12), ("0123456789a…".to_owned(), None));
-        // The mark under the line is below the same letter, wherever it stands.
+        // The mark is below the same letter, wherever that stands.
         for caret in 0..line.len() {
             let (text, at) = shown(Some(caret), 12);
             assert_eq!(text.chars().nth(at.unwrap()), line.chars().nth(caret), "{caret}: {text}");

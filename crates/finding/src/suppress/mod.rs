@@ -1,5 +1,5 @@
-//! Suppression files in ThreadSanitizer's format: findings somebody has looked at and wants to hear
-//! no more of.
+//! Suppression files in ThreadSanitizer's format: findings that somebody has examined and wants to
+//! suppress.
 //!
 //! ```text
 //! # a comment
@@ -8,26 +8,29 @@
 //! deadlock:libfoo.so
 //! ```
 //!
-//! One rule a line, `type:pattern`; for patterns see [`Pattern`]. What each type silences, and what
-//! the pattern is held against:
+//! There is one rule per line, `type:pattern`; for patterns see [`Pattern`]. This is what each type
+//! suppresses, and what the pattern is matched against:
 //!
-//! | type | kinds | held against |
+//! | type | kinds | matched against |
 //! |---|---|---|
-//! | `race` | data-race, atomicity-violation, use-after-free, double-free, thread-safety-violation, uninitialized-read | every frame |
+//! | `race` | wrong accesses (see below) | every frame |
 //! | `race_top` | the same | the innermost frame of each access |
 //! | `deadlock` | lock-order, deadlock | every frame |
 //! | `mutex` | double-lock, unlock-not-held, lock-leak | every frame |
 //! | `thread` | leak | every frame |
 //! | `signal` | signal-unsafe-call, signal-spoils-errno | every frame |
-//! | `called_from_lib` | all | the module of the innermost frame that is not an interposed function |
+//! | `called_from_lib` | all | the module of the innermost frame that is not interposed |
 //!
-//! "Every frame" is what ThreadSanitizer looks at: the stacks of all accesses and those where the
-//! threads were created; of each frame the function, the file and the module. For `race` the name,
-//! file and module of a global variable count as well. One match anywhere silences the finding, and
-//! the first rule that matches is the one that is counted.
+//! Wrong accesses are data-race, atomicity-violation, use-after-free, double-free,
+//! thread-safety-violation and uninitialized-read.
 //!
-//! A line that cannot be read is an error, never skipped: a typo would otherwise let a known race
-//! fail the build, or worse, be found to have suppressed nothing only after months.
+//! "Every frame" is what ThreadSanitizer examines: the stacks of all accesses and those that
+//! created the threads, and of each frame the function, the file and the module. For `race`, the
+//! name, file and module of a global variable count as well. One match anywhere suppresses the
+//! finding, and the first rule that matches is counted.
+//!
+//! A line that cannot be parsed is an error, never skipped: otherwise a typo would let a known race
+//! fail the build, or worse, suppress nothing and be noticed only after months.
 
 mod pattern;
 
@@ -46,9 +49,9 @@ pub struct Suppressions {
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// The word before the colon: which findings the rule can silence.
+    /// The word before the colon: which findings the rule can suppress.
     pub kind: RuleKind,
-    /// What stands after the colon.
+    /// The text after the colon.
     pub pattern: Pattern,
     /// The file's name as it was given to [`Suppressions::parse`].
     pub file: String,
@@ -56,18 +59,18 @@ pub struct Rule {
     pub line: usize,
 }
 
-/// The type of a rule. The table above says which findings each can silence.
+/// The type of a rule. The table above says which findings each can suppress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RuleKind {
     /// Races and other wrong accesses, by any frame or by the global variable.
     Race,
-    /// The same, by the innermost frames alone.
+    /// The same, by the innermost frames only.
     RaceTop,
     /// Leaks.
     Thread,
     /// Misuse of a lock.
     Mutex,
-    /// What a signal handler does wrong.
+    /// Errors in a signal handler.
     Signal,
     /// Lock-order cycles and deadlocks.
     Deadlock,
@@ -82,14 +85,14 @@ pub struct Applied {
     pub kept: Vec<Finding>,
     /// Each with the index of its rule in [`Suppressions::rules`].
     pub suppressed: Vec<(Finding, usize)>,
-    /// One entry a rule, in their order.
+    /// One entry per rule, in order.
     pub usage: Vec<Usage>,
 }
 
-/// What one rule has silenced.
+/// What one rule has suppressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Findings that it was the first rule to match.
+    /// The number of findings for which it was the first matching rule.
     pub findings: u64,
     /// The sum of the findings' occurrences.
     pub occurrences: u64,
@@ -150,12 +153,12 @@ impl Suppressions {
         &self.rules
     }
 
-    /// The index of the first rule that silences `finding`.
+    /// The index of the first rule that suppresses `finding`.
     pub fn matching(&self, finding: &Finding) -> Option<usize> {
         self.rules.iter().position(|rule| rule.matches(finding))
     }
 
-    /// Splits `findings` into those to show and those silenced.
+    /// Splits `findings` into those to show and those suppressed.
     pub fn apply(&self, findings: Vec<Finding>) -> Applied {
         let mut applied = Applied {
             kept: Vec::new(),
@@ -176,7 +179,7 @@ impl Suppressions {
         applied
     }
 
-    /// The rules that silenced nothing: candidates for deletion.
+    /// The rules that suppressed nothing: candidates for deletion.
     pub fn unused<'a>(&'a self, applied: &Applied) -> Vec<&'a Rule> {
         self.rules
             .iter()
@@ -187,9 +190,9 @@ impl Suppressions {
     }
 }
 
-/// The narrowest line that silences `finding` when it happens again; None where no type covers its
-/// kind. For a race on a global that is the variable's name: a function's would silence the next
-/// race in that function too.
+/// The narrowest line that suppresses `finding` when it happens again; `None` if no type covers its
+/// kind. For a race on a global, that is the variable's name: a function's name would suppress the
+/// next race in that function too.
 pub fn suggestion(finding: &Finding) -> Option<String> {
     let kind = RuleKind::covering(finding.kind)?;
     let variable = match &finding.location {
@@ -207,8 +210,8 @@ pub fn suggestion(finding: &Finding) -> Option<String> {
     Some(format!("{kind}:{}", variable.or_else(function)?))
 }
 
-/// The pattern for a name as a whole. A name with a line break cannot be written in the file. A
-/// star in it, `f(int*)`, matches itself.
+/// The pattern for a whole name. A name with a line break cannot be written in the file. A star in
+/// it, `f(int*)`, matches itself.
 fn exactly(name: &str) -> Option<String> {
     if name.is_empty() || name.contains(char::is_control) {
         return None;
@@ -219,7 +222,7 @@ fn exactly(name: &str) -> Option<String> {
 }
 
 impl Rule {
-    /// Whether the rule silences `finding`.
+    /// Whether the rule suppresses `finding`.
     pub fn matches(&self, finding: &Finding) -> bool {
         match self.kind {
             RuleKind::CalledFromLib => {

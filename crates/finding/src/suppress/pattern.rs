@@ -1,13 +1,13 @@
 //! The patterns of suppression files, as sanitizer_common's `TemplateMatch` reads them.
 //!
 //! A pattern is found anywhere in the text. `*` stands for any run of characters; `^` at the start
-//! and `$` at the end tie it to the start and the end. An empty text matches nothing.
+//! and `$` at the end anchor it there. An empty text matches nothing.
 //!
 //! Two deviations, both towards what a pattern's author means:
-//! 1. `TemplateMatch` takes the first place a piece fits and never looks further, so that `foo$`
-//!    misses `foo_foo`. Here the last piece is looked for at the end.
-//! 2. There, a `$` in the middle ends the pattern. Here it is a `$`, as clang's lambdas (`$_0`)
-//!    need.
+//! 1. `TemplateMatch` takes the first place where a piece fits and never looks further, so `foo$`
+//!    misses `foo_foo`. Here the last piece is searched at the end.
+//! 2. There, a `$` in the middle ends the pattern. Here it is a literal `$`, as clang's lambdas
+//!    (`$_0`) need.
 
 /// A pattern, split at its stars.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Pattern {
         Pattern { text: text.to_owned(), pieces, at_start, at_end }
     }
 
-    /// As it was written.
+    /// The original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -38,7 +38,7 @@ impl Pattern {
             return false;
         }
         let (mut rest, mut pieces) = (text, self.pieces.as_slice());
-        // Without an anchor the outermost pieces are found anywhere, as if a star stood beside
+        // Without an anchor, the outermost pieces are found anywhere, as if a star stood beside
         // them.
         if self.at_start {
             let (first, others) = pieces.split_first().expect("split gives at least one piece");

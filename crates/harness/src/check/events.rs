@@ -1,20 +1,21 @@
-//! The events of a traced execution, from the numbers of the wire to the words of the analyses.
+//! Converts the events of a traced execution from the wire format to the types of the analyses.
 
 use raddle_conseq::event::{Cell, TraceEvent, What};
 use raddle_explore::OpKind;
 use raddle_wire::trace::{self, Decoder};
 
-/// Descriptors of the program's own: the first three make no order.
+/// The first descriptor of the program's own. The standard streams create no order.
 const FIRST_DESCRIPTOR: u64 = 3;
-/// All pipes and sockets are one channel: which two descriptors belong together is not known.
+/// All pipes and sockets count as one channel: raddle does not know which descriptors are
+/// connected.
 const PIPES: u64 = 1;
 
-/// What a stream tells.
+/// The content of a stream.
 pub struct Told {
     pub events: Vec<TraceEvent>,
-    /// Granules of memory that turn out to be shared.
+    /// Granules of memory that turned out to be shared.
     pub shared: Vec<u64>,
-    /// It could be read to its end.
+    /// Whether the stream could be read to its end.
     pub whole: bool,
 }
 
@@ -56,7 +57,7 @@ fn step(s: &trace::Step) -> [Option<What>; 2] {
         TryLock => one(What::Try { lock: object }),
         Unlock => one(What::Release { lock: object }),
         CondWait => one(What::Release { lock: other }),
-        // Of an unscheduled run: the mutex is told of by itself.
+        // In an unscheduled run, the mutex has an event of its own.
         CondWake if other == 0 => one(What::Receive { channel: object }),
         CondWake => [Some(What::Receive { channel: object }), Some(takes(other, false))],
         TimeOut | Spurious if other != 0 => one(takes(other, false)),
@@ -65,7 +66,7 @@ fn step(s: &trace::Step) -> [Option<What>; 2] {
         SemWait => one(What::Wait { semaphore: object }),
         Barrier if other == 0 => one(What::Leave { barrier: object }),
         Barrier => one(What::Arrive { barrier: object, count: other as u32 }),
-        // Named twice: a word of the runtime's own, where OpenMP's threads hand over work and data.
+        // The same word twice: a word of the runtime, where OpenMP threads hand over work and data.
         FutexWake if other == object => one(What::Send { channel: object }),
         FutexWait if other == object => one(What::Receive { channel: object }),
         Create => one(What::Fork { child: object as u16 }),

@@ -1,6 +1,5 @@
-//! What an execution came to, where `explore` sees nothing wrong: something unusual printed, or an
-//! invariant that does not hold. A `.raddle` file carries it, so that a replay can tell whether it
-//! has come again.
+//! Failures that `explore` does not see: unusual output, or a broken invariant. A `.raddle` file
+//! records what to look for, so that a replay can tell whether it happened again.
 
 pub mod events;
 pub mod printed;
@@ -26,22 +25,22 @@ pub enum Check {
     Invariant(Guard),
 }
 
-/// An invariant, and what it takes to see whether it holds.
+/// An invariant, and what is needed to check it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Guard {
     pub invariant: Invariant,
-    /// In words.
+    /// The invariant in words.
     pub text: String,
-    /// The program counters of all accesses to what it is about.
+    /// The program counters of all accesses to the invariant's variables.
     pub accesses: Vec<u64>,
 }
 
-/// As much of a line as a sentence has room for.
+/// The most characters of a line in a sentence.
 const TOLD: usize = 120;
 /// Room for the accesses of one execution.
 const ROOM: u64 = 64 << 20;
 
-/// What has to be watched to see these.
+/// What to watch in order to check these guards.
 pub fn watch<'a>(guards: impl IntoIterator<Item = &'a Guard>) -> Watch {
     let mut sites: Vec<u64> = guards.into_iter().flat_map(|g| g.accesses.iter().copied()).collect();
     sites.sort_unstable();
@@ -50,7 +49,7 @@ pub fn watch<'a>(guards: impl IntoIterator<Item = &'a Guard>) -> Watch {
     Watch { trace, output: true }
 }
 
-/// The events that were recorded of an execution.
+/// The recorded events of an execution.
 pub fn events(watched: &Watched) -> Vec<TraceEvent> {
     events::of(watched.events().0).events
 }
@@ -63,7 +62,7 @@ impl Check {
         }
     }
 
-    /// Whether an execution shows it.
+    /// Whether an execution shows the failure.
     pub fn shows(&self, watched: &Watched) -> bool {
         match self {
             Check::Printed(line) => Printed::of(watched).shows(line),
@@ -97,7 +96,7 @@ impl Check {
         }
     }
 
-    /// The same for what a report would not tell apart.
+    /// A number that is the same for failures that a report would not tell apart.
     fn number(&self) -> u32 {
         let text = match self {
             Check::Printed(line) => format!("{:?} {} {}", line.stream, line.appears, masked(&line.text)),

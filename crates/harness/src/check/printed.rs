@@ -1,9 +1,9 @@
-//! What executions print, and whether one printed something that the others did not.
+//! What executions print, and whether one printed something unusual.
 //!
-//! Lines are compared as sets: threads may well print in another order. Which lines are usual is
-//! learned from the training runs; a line that differs between them but for its numbers is known to
-//! vary, and nothing is said about it. The time of day is no part of a line: training runs are made
-//! within a second.
+//! Lines are compared as sets, since threads may print in another order. The training runs show
+//! which lines are usual. A line that only some training runs print is known to vary, with any
+//! numbers in it, and is not reported. The time of day is removed from lines, since all training
+//! runs happen within a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,9 +29,9 @@ pub enum Stream {
 pub struct Line {
     pub stream: Stream,
     pub text: String,
-    /// It is printed, where it usually is not; false: it is missing.
+    /// True: the line is printed and usually is not. False: it is missing.
     pub appears: bool,
-    /// What is usually printed in its place, where that can be told.
+    /// What is usually printed in its place, if known.
     #[serde(default)]
     pub usually: Option<String>,
 }
@@ -52,8 +52,8 @@ impl Printed {
         }
     }
 
-    /// What the last panic of a Rust program said, and where: ``assertion `a == b` failed,
-    /// src/lib.rs:25``. A test's own output is shown on standard output.
+    /// The message and place of a Rust program's last panic: ``assertion `a == b` failed,
+    /// src/lib.rs:25``. A test harness shows captured output on standard output.
     pub fn panic(&self) -> Option<String> {
         let lines: Vec<&String> = self.err.iter().chain(&self.out).collect();
         let at = lines.iter().rposition(|l| l.starts_with("thread '") && l.contains(" panicked at "))?;
@@ -63,17 +63,17 @@ impl Printed {
         Some(lines.get(at + 1).map_or_else(|| place.to_owned(), |said| format!("{said}, {place}")))
     }
 
-    /// Whether the line makes the same difference here.
+    /// Whether this output shows the difference too.
     pub fn shows(&self, line: &Line) -> bool {
         self.lines(line.stream).contains(&line.text) == line.appears
     }
 }
 
-/// A line longer than this counts with its beginning.
+/// A longer line is compared by its beginning.
 const LONGEST: usize = 4096;
 
-/// The lines of what was printed. A carriage return ends one too: what a terminal shows after it is
-/// another line, as a progress bar's.
+/// Splits output into lines. A carriage return ends a line too: a terminal shows what follows as
+/// another line, as with a progress bar.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let ends = text.split_terminator(['\n', '\r']);
@@ -82,7 +82,7 @@ fn lines(bytes: &[u8]) -> Vec<String> {
     lines.map(|line| without_clock(&shortened(line, LONGEST))).collect()
 }
 
-/// The text, or as much of it as fits with a sign that there was more.
+/// The text, cut to `most` characters with a sign that there was more.
 pub fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -90,7 +90,7 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// Does the line say that something has failed? That nothing has failed is not that.
+/// Whether the line reports a failure. A line that says that nothing failed does not.
 fn signals_failure(line: &str) -> bool {
     const FAILURES: [&str; 20] = [
         "error",
@@ -130,7 +130,7 @@ fn signals_failure(line: &str) -> bool {
     })
 }
 
-/// Whether the text ends in that word, and not in a longer one or a larger number.
+/// Whether the text ends in that word, and not in a longer word or a larger number.
 fn is_word(text: &str, ending: &str) -> bool {
     text[..text.len() - ending.len()].chars().last().is_none_or(|c| !c.is_alphanumeric())
 }
@@ -144,11 +144,11 @@ pub struct Usual {
 
 #[derive(Clone, Default)]
 struct Lines {
-    /// In how many runs each was printed.
+    /// In how many runs each line was printed.
     seen: BTreeMap<String, u32>,
 }
 
-/// The line without its numbers: what its program text would say.
+/// The line without its numbers, close to its format string.
 pub fn masked(line: &str) -> String {
     let mut text = String::new();
     let mut digits = false;
@@ -164,7 +164,7 @@ pub fn masked(line: &str) -> String {
     text
 }
 
-/// The line with `<time>` for each time of day, and for the date that it is written together with.
+/// The line with `<time>` for each time of day and the date written together with it.
 fn without_clock(line: &str) -> String {
     let part_of_time = |c: char| c.is_ascii_digit() || matches!(c, ':' | '/' | '-' | '.');
     let mut text = String::new();
@@ -179,7 +179,7 @@ fn without_clock(line: &str) -> String {
     text + rest
 }
 
-/// Hours, minutes and seconds, somewhere in it.
+/// Whether the word contains hours, minutes and seconds.
 fn has_clock(word: &str) -> bool {
     let pair = |b: &[u8]| b[0].is_ascii_digit() && b[1].is_ascii_digit();
     word.as_bytes()
@@ -187,16 +187,16 @@ fn has_clock(word: &str) -> bool {
         .any(|w| pair(w) && w[2] == b':' && pair(&w[3..]) && w[5] == b':' && pair(&w[6..]))
 }
 
-/// Whether the text is a question without a line's end, as in `overwrite? `, and one of these lines
-/// has it with what came behind. Which thread prints next is no part of the question.
+/// Whether the text is a prompt without a line end, such as `overwrite? `, and one of these lines
+/// continues it. Which thread prints next is not part of the prompt.
 fn is_asked<'a>(text: &str, mut lines: impl Iterator<Item = &'a String>) -> bool {
     text.ends_with(' ') && lines.any(|l| l.starts_with(text))
 }
 
-/// Whether two executions have printed the same pieces and `line` of the one is cut at another place
-/// by the other: the one has `returned result` and `hello`, and the other `returned hello` and
-/// `result`. A line that is printed in pieces is cut where another thread prints, and that is a
-/// matter of order. Pieces without a letter do not count: a number is a value.
+/// Whether two executions printed the same pieces, but `line` is cut at another place: one has
+/// `returned result` and `hello`, and the other `returned hello` and `result`. Another thread can
+/// print between the pieces of a line, and that is only a matter of order. Pieces without a letter
+/// do not count: a number is a value.
 fn is_cut_otherwise(
     line: &str,
     mine: &[&String],
@@ -205,7 +205,7 @@ fn is_cut_otherwise(
 ) -> bool {
     let has_letter = |piece: &str| piece.chars().any(char::is_alphabetic);
     let is_line = |piece: &str, of: &[&String]| has_letter(piece) && of.iter().any(|l| is_same(l, piece));
-    // Of a line that begins as this one, the other half is a line of the others.
+    // Some line begins like this one, and its other half is a line of the other execution.
     let swaps = |first: &str, of: &[&String], halves: &[&String]| {
         has_letter(first) && of.iter().filter_map(|l| l.strip_prefix(first)).any(|rest| is_line(rest, halves))
     };
@@ -236,8 +236,7 @@ impl Usual {
         }
     }
 
-    /// Whether a line says that something failed that no training run printed, not even with other
-    /// numbers.
+    /// Whether some line reports a failure that no training run printed, even with other numbers.
     pub fn complains(&self, printed: &Printed) -> bool {
         [Stream::Out, Stream::Err].into_iter().any(|stream| {
             let usual = self.streams.get(&stream);
@@ -246,8 +245,8 @@ impl Usual {
         })
     }
 
-    /// The first line that is unusual: one that appears before one that is missing, of these
-    /// streams in their order.
+    /// The first unusual line in these streams, in their order. A line that appears comes before
+    /// one that is missing.
     pub fn unusual(&self, printed: &Printed, streams: &[Stream]) -> Option<Line> {
         streams.iter().find_map(|s| self.unusual_in(*s, printed.lines(*s)))
     }
@@ -314,7 +313,7 @@ mod tests {
         assert_eq!(known.unusual(&out("hello 0\nreturned result\n"), &BOTH), None);
         let whole = usual(&["hello 0\nreturned result\n"]);
         assert_eq!(whole.unusual(&out("returned hello 0\nresult\n"), &BOTH), None);
-        // Another result, a piece that is gone, and a number are no pieces in another order.
+        // Another result, a missing piece and a number are not pieces in another order.
         for wrong in ["hello 0\nreturned nothing\n", "returned result\n", "hello 0\nreturned \n"] {
             assert!(known.unusual(&out(wrong), &BOTH).is_some(), "{wrong}");
         }

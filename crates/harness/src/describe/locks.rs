@@ -1,10 +1,10 @@
-//! Who holds which lock: read off the steps of an execution.
+//! Which thread holds which lock, derived from the steps of an execution.
 
 use std::collections::HashMap;
 
 use raddle_explore::{OpKind, Step, ThreadId};
 
-/// A lock that is held, and since which step.
+/// A held lock, and the step that took it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     pub thread: ThreadId,
@@ -32,7 +32,7 @@ pub struct Holding {
 }
 
 impl Holding {
-    /// Step `i`. Returns the lock that is held from now on, or is not held any more.
+    /// Processes step `i`. Returns the lock that this step takes or releases.
     pub fn step(&mut self, i: usize, step: &Step) -> Option<Held> {
         use OpKind::*;
         let op = &step.op;
@@ -42,7 +42,7 @@ impl Holding {
             TryLock if !self.held.iter().any(|h| h.lock == op.object && h.thread != step.thread) => {
                 self.take(i, step.thread, op.object, false)
             }
-            // A wait that ends, or is given up, has its mutex again.
+            // A wait that ends or times out holds its mutex again.
             CondWake | TimeOut | Spurious if op.other != 0 => self.take(i, step.thread, op.other, false),
             Unlock => self.give(step.thread, op.object),
             CondWait if op.other != 0 => self.give(step.thread, op.other),
@@ -71,8 +71,8 @@ impl Holding {
     }
 }
 
-/// A circle in who waits for whom, if there is one. `waits` gives the threads that a thread waits
-/// for.
+/// A cycle in the waits-for graph, if there is one. `waits` lists the threads that each thread
+/// waits for.
 pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
     for (start, _) in waits {
         let mut path = vec![*start];
@@ -85,8 +85,8 @@ pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
     None
 }
 
-/// Depth first; true when the path has come back to itself, with the thread at which it did at the
-/// end.
+/// Depth-first search. True when the path has reached a thread on itself; that thread is then its
+/// last.
 fn walk(waits: &[(ThreadId, Vec<ThreadId>)], path: &mut Vec<ThreadId>) -> bool {
     let here = path[path.len() - 1];
     let next = waits.iter().find(|(t, _)| *t == here).map_or(&[][..], |(_, n)| n);

@@ -1,5 +1,5 @@
-//! What a failing program says of its failure: the text and the place that a panic, a check of a
-//! test framework, or an exception of C++ that nobody caught has printed.
+//! What a failing program says about its failure: the text and place printed by a panic, a test
+//! framework's check, or an uncaught C++ exception.
 
 /// A failure in the program's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,10 +9,10 @@ pub struct Said {
     pub place: Option<(String, u32)>,
 }
 
-/// A message of more is cut.
+/// A longer message is cut.
 const LONGEST: usize = 400;
 
-/// The failure that is told in what was printed. `skip`: so many panics are usual.
+/// Finds the failure in what was printed. `skip`: how many panics are usual.
 pub fn find(printed: &str, skip: u32) -> Option<Said> {
     panic(printed, skip as usize).or_else(|| check(printed)).or_else(|| exception(printed))
 }
@@ -33,8 +33,8 @@ fn panic(printed: &str, skip: usize) -> Option<Said> {
     Some(Said { text, place: file_and_line(place.trim_end_matches(':')) })
 }
 
-/// GoogleTest: `queue.cc:12: Failure`; Catch2: `queue.cc:12: FAILED:`. What was expected is on the
-/// next lines.
+/// GoogleTest: `queue.cc:12: Failure`; Catch2: `queue.cc:12: FAILED:`. The next lines say what was
+/// expected.
 fn check(printed: &str) -> Option<Said> {
     let head = |l: &str| l.strip_suffix(": Failure").or(l.strip_suffix(": FAILED:")).and_then(file_and_line);
     let lines: Vec<&str> = printed.lines().collect();
@@ -64,7 +64,7 @@ fn file_and_line(text: &str) -> Option<(String, u32)> {
     let number = |p: &&str| p.parse::<u32>().ok();
     let last = number(parts.last()?)?;
     parts.pop();
-    // What came last may have been the column.
+    // The last number may have been the column.
     let line = match parts.last().and_then(number).filter(|_| parts.len() > 1) {
         Some(line) => {
             parts.pop();

@@ -1,8 +1,8 @@
-//! A failure told: what happened, where each thread was, and the few orderings that made it happen.
+//! Describes a failure: what happened, where each thread was, and the few orderings that caused it.
 //!
-//! The orderings come from [`raddle_explore::explain`], which holds the failing execution against
-//! passing ones. The table shows the steps on the objects of those orderings, and every preemption;
-//! the rest made no difference and is left out.
+//! [`raddle_explore::explain`] finds the orderings by comparing the failing execution with passing
+//! ones. The table shows the steps on the objects of those orderings, and every preemption. The
+//! other steps made no difference and are left out.
 
 pub mod locks;
 pub mod message;
@@ -30,9 +30,9 @@ use crate::monitors::Seen;
 use crate::places::{Mapped, Places};
 use crate::verdict::{Failure, awaited, circling};
 
-/// Rows of a table that can still be read.
+/// The most rows of a readable table.
 const ROWS: usize = 60;
-/// Orderings that are told in sentences.
+/// The most orderings described in sentences.
 const ORDERINGS: usize = 4;
 
 /// The failure as a finding, without its schedule.
@@ -61,9 +61,8 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
     let mut takes = |i: usize| rust_waits::takes(&words.frames_of(i));
     held.extend(rust_waits::held(&mutexes, steps, &failure.facts.ends, &mut takes));
     let teller = Teller { failure, steps, held, rust, explanation };
-    // That an execution which was cut off would never have ended is an argument, not an
-    // observation. That a call which raddle does not stand in for would never have returned is one
-    // too.
+    // It is an inference, not an observation, that an execution that was cut off would never have
+    // ended, and that a call that raddle does not interpose would never have returned.
     let argued = match failure.kind {
         Kind::Starvation | Kind::Livelock => !failure.facts.ends.is_empty(),
         Kind::Hang => true,
@@ -80,7 +79,7 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
     finding
 }
 
-/// Where threads wait at futexes, and for what of Rust's.
+/// Where threads wait at futexes, and which Rust primitive they wait for.
 fn rust_waits_of(failure: &Failure, words: &mut Words<'_>) -> Vec<(End, Option<RustWait>)> {
     let waiting = failure.facts.ends.iter().filter(|end| end.ended == 0 && rust_waits::is_futex(end));
     let wait = |end: &End| {
@@ -103,7 +102,7 @@ impl Teller<'_> {
         end.frames[..(end.depth as usize).min(FRAMES)].to_vec()
     }
 
-    /// Ends at which a thread still was.
+    /// The ends of threads that had not ended.
     fn ends(&self) -> impl Iterator<Item = &End> {
         self.failure.facts.ends.iter().filter(|end| end.ended == 0)
     }
@@ -130,7 +129,7 @@ impl Teller<'_> {
             self.failure.kind,
             Kind::NonDeterminism | Kind::Output | Kind::ErrorMessage | Kind::Invariant
         ) {
-            // It is nobody's deed: the execution ran to its end.
+            // No thread did this: the execution ran to its end.
         } else if matches!(self.failure.kind, Kind::Deadlock | Kind::Livelock) {
             self.everybody(words, finding, &mut deeds);
         } else {
@@ -139,8 +138,7 @@ impl Teller<'_> {
         finding.interleaving = Some(Interleaving { deeds, ..Interleaving::default() });
     }
 
-    /// The failure as the program tells it, where it has a place of its own or nothing better is
-    /// known.
+    /// The failure in the program's own words, if they name a place or nothing better is known.
     fn in_its_words(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let Some(said) = &self.failure.facts.said else { return };
         finding.message = match self.failure.kind {
@@ -166,7 +164,7 @@ impl Teller<'_> {
             }
             let stack = words.stack(&self.frames_of(end));
             let lock = self.lock_awaited(end).filter(|_| deadlock);
-            // What Rust's locks are made of are calls: the class is part of ids.
+            // Waits inside Rust's locks are calls: the class is part of ids.
             let is_lock = deadlock && lock_of(&end.pending).is_some();
             let op = if is_lock { Deed::Lock } else { Deed::Call };
             let mut access = self.access(words, end.thread, op, stack);
@@ -183,7 +181,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What of Rust's a thread waits for.
+    /// The Rust primitive that a thread waits for.
     fn rust_wait(&self, end: &End) -> Option<RustWait> {
         self.rust.iter().find(|(e, _)| e.thread == end.thread).and_then(|(_, wait)| *wait)
     }
@@ -246,7 +244,7 @@ impl Teller<'_> {
             (None, Some(step)) => words.frames(step.op.site),
             (None, None) => Vec::new(),
         };
-        // An execution that ran to its end is nowhere.
+        // An execution that ran to its end has no place.
         if end.is_some() || !matches!(self.failure.kind, Kind::ExitStatus | Kind::Assertion) {
             finding.accesses.push(self.access(words, thread, Deed::Call, stack));
             let on_stack = self.failure.kind == Kind::UseAfterFree && self.free().is_none();
@@ -261,7 +259,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Who freed the block that the failure is about. The last step of a double free is the second.
+    /// The step that freed the block. The last step of a double free is the second free.
     fn free(&self) -> Option<usize> {
         let address = self.failure.facts.address;
         let covers = |s: &Step| {
@@ -318,7 +316,7 @@ impl Teller<'_> {
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
             let freed =
                 op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
-            // Neither would have had to happen.
+            // Neither of these had to happen.
             let of_itself = matches!(op.kind(), OpKind::TimeOut | OpKind::Spurious);
             touches || freed || of_itself || preempts(*i) || preempts(i + 1)
         };
@@ -339,7 +337,7 @@ impl Teller<'_> {
         table.rows = rows.rows;
     }
 
-    /// All steps, and behind them the rows from `told` on, which are no steps.
+    /// All steps, followed by the rows from `told` on, which are no steps.
     fn timeline(
         &self,
         words: &mut Words<'_>,
@@ -356,7 +354,7 @@ impl Teller<'_> {
         timeline(words, self.steps, &|i| matters(&i), last.collect())
     }
 
-    /// How it ends: the failure, or where each thread waits.
+    /// The last rows: the failure, or where each thread waits.
     fn last_rows(&self, words: &mut Words<'_>, rows: &mut Rows) {
         if self.failure.kind == Kind::Deadlock {
             for end in self.ends() {
@@ -377,7 +375,7 @@ impl Teller<'_> {
         rows.push(thread, deed(self.failure.kind).into(), frame, false);
     }
 
-    /// In sentences: what came before what, and would not have had to.
+    /// Sentences that say which orderings matter.
     fn orderings(&self, words: &mut Words<'_>, finding: &mut Finding) {
         for ordering in self.explanation.orderings.iter().take(ORDERINGS) {
             let mut side = |at: &explain::At| {
@@ -401,7 +399,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Who the threads and locks are.
+    /// Describes the threads and locks.
     fn introduce(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let ends = &self.failure.facts.ends;
         introduce_threads(self.steps, words, finding, &|t| {
@@ -421,7 +419,7 @@ impl Teller<'_> {
     }
 }
 
-/// Who the threads of a finding are, by the steps that created them.
+/// Describes the threads of a finding by the steps that created them.
 pub fn introduce_threads(
     steps: &[Step],
     words: &mut Words<'_>,
@@ -458,7 +456,7 @@ fn deed(kind: Kind) -> &'static str {
     }
 }
 
-/// Rows, with a column for each thread that has one, by its number.
+/// Rows, with a column for each thread that has one, in the order of thread numbers.
 #[derive(Default)]
 pub struct Rows {
     pub threads: Vec<ThreadId>,
@@ -467,7 +465,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Step `i` of those that are told.
+    /// Adds step `i`.
     pub fn add(&mut self, words: &mut Words<'_>, steps: &[Step], i: usize, preempts: bool) {
         let step = &steps[i];
         let key = (step.thread, step.op.site, step.op.kind());

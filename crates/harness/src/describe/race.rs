@@ -1,4 +1,4 @@
-//! A data race of an explored execution, told: its two accesses, and how the threads came there.
+//! Describes a data race of an explored execution: its two accesses, and how the threads got there.
 
 use raddle_explore::races::Access as Raw;
 use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
@@ -11,7 +11,7 @@ use crate::describe::timeline::{Between, timeline};
 use crate::describe::{Rows, introduce_threads};
 use crate::detection::explain::race_message;
 
-/// Steps before the earlier access that are shown.
+/// How many steps before the earlier access are shown.
 const BEFORE: usize = 6;
 const ROWS: usize = 40;
 
@@ -37,7 +37,7 @@ pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
     finding
 }
 
-/// The locks that are held at the two accesses.
+/// The locks held at the two accesses.
 fn locks(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Vec<Lock> {
     let mut locks: Vec<Lock> = Vec::new();
     for raw in &race.access {
@@ -99,8 +99,8 @@ fn location(race: &Race, words: &mut Words<'_>) -> Option<Location> {
     })
 }
 
-/// What the two threads did from shortly before the earlier access on, with both accesses in their
-/// places; and all steps up to the later one.
+/// The table shows what the two threads did from shortly before the earlier access on, with both
+/// accesses in their places. The timeline has all steps up to the later access.
 fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>) -> (Interleaving, Timeline) {
     let [now, before] = &race.access;
     let ours = |s: &Step| [now.thread, before.thread].contains(&s.thread.0);
@@ -118,7 +118,7 @@ fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>)
     late.iter().for_each(|i| rows.add(words, steps, *i, preempts(i)));
     push(&mut rows, &ends[1]);
     let threads = rows.threads.iter().map(|t| words.thread(*t)).collect();
-    // What comes after the second access has no part in the race.
+    // Steps after the second access play no part in the race.
     let in_table = |i: usize| early.contains(&i) || late.contains(&i);
     let timeline = timeline(words, &steps[..end.max(mid)], &in_table, ends.into());
     (Interleaving { threads, rows: rows.rows, ..Interleaving::default() }, timeline)

@@ -1,6 +1,6 @@
-//! What a thread of Rust's waits for. Its locks and condition variables are atomics and futexes of
-//! the standard library's own, so that a thread that waits for a `Mutex` is seen to wait to be
-//! woken at a word. The stack says which of them it is, and the steps say who holds a `Mutex`.
+//! What a Rust thread waits for. Rust's locks and condition variables are atomics and futexes of
+//! std, so a thread that waits for a `Mutex` appears to wait at a word in memory. Its stack tells
+//! which primitive it is, and the steps tell who holds a `Mutex`.
 
 use raddle_explore::{OpKind, Step, ThreadId};
 use raddle_finding::Frame;
@@ -8,7 +8,7 @@ use raddle_wire::explore::End;
 
 use super::locks::Held;
 
-/// What a thread is in while it waits at a futex.
+/// What a thread waits for at a futex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RustWait {
     Mutex,
@@ -17,12 +17,12 @@ pub enum RustWait {
     Park,
 }
 
-/// Reads it off the functions of a stack, the innermost first.
+/// Derives it from the functions of a stack, innermost first.
 pub fn of(stack: &[Frame]) -> Option<RustWait> {
     let names = || stack.iter().filter_map(|f| f.function.as_deref());
     let any = |part: &str| names().any(|name| name.contains(part));
     if any("sync::condvar::") || any("sync::poison::condvar::Condvar") {
-        // The wait for its mutex, when it comes back, is inside of it.
+        // The wait for the mutex, when the condition variable returns, happens inside its function.
         return Some(if any("mutex::futex::Mutex") { RustWait::Mutex } else { RustWait::Condvar });
     }
     if any("mutex::futex::Mutex") {
@@ -43,13 +43,13 @@ pub fn mutexes(waits: &[(End, Option<RustWait>)]) -> Vec<u64> {
     words
 }
 
-/// Whether a thread waits to be woken at a word.
+/// Whether a thread waits at a futex.
 pub fn is_futex(end: &End) -> bool {
     matches!(end.pending.kind(), OpKind::FutexWait | OpKind::Spurious)
 }
 
-/// Who holds these mutexes: the thread whose last step there took one, and which does not wait for
-/// it. `takes` says of a step whether it is part of taking a lock, or of giving it back.
+/// Who holds these mutexes: the thread whose last step on one took it, and which does not wait for
+/// it. `takes` returns whether a step is part of locking (true) or unlocking (false).
 pub fn held(
     mutexes: &[u64],
     steps: &[Step],
@@ -76,7 +76,7 @@ pub fn held(
     held
 }
 
-/// Whether these frames take a `Mutex`, or give it back. Nothing: neither.
+/// Whether these frames lock a `Mutex` (true) or unlock it (false). `None`: neither.
 pub fn takes(stack: &[Frame]) -> Option<bool> {
     let mut names = stack.iter().filter_map(|f| f.function.as_deref());
     names.find_map(|name| {

@@ -9,19 +9,19 @@ use raddle_wire::explore::Stack;
 
 use crate::places::{Mapped, Places};
 
-/// What is known of the process whose steps are told.
+/// What is known of the process whose steps are described.
 pub struct Words<'a> {
     pub places: &'a mut Places,
     pub modules: &'a [Mapped],
     steps: &'a [Step],
-    /// Where each of these steps was called from, as far as that is known.
+    /// The call stack of each of these steps, as far as it is known.
     pub stacks: &'a [Stack],
     threads: HashMap<u16, String>,
-    /// Locks in the order in which they are first met.
+    /// Locks in the order of their first appearance.
     locks: Vec<u64>,
-    /// Memory without a name, likewise.
+    /// Unnamed memory, in the same order.
     blocks: Vec<u64>,
-    /// Words that are locks of Rust's.
+    /// Words in memory that are Rust locks.
     pub mutexes: Vec<u64>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Words<'a> {
         self.places.stack(self.modules, &[pc])
     }
 
-    /// The frames of step `i`: its callers too, where they are known.
+    /// The frames of step `i`, with its callers where they are known.
     pub fn frames_of(&mut self, i: usize) -> Vec<Frame> {
         match self.stacks.get(i) {
             Some(stack) if stack[0] != 0 => {
@@ -77,7 +77,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The frame that stands for step `i`.
+    /// The frame that represents step `i`.
     pub fn frame_of(&mut self, i: usize) -> Option<Frame> {
         let op = self.steps[i].op;
         if op.kind() == OpKind::Start || self.stacks.get(i).is_none_or(|s| s[0] == 0) {
@@ -88,23 +88,23 @@ impl<'a> Words<'a> {
         user.or_else(|| self.frame(&op))
     }
 
-    /// The step, if it is one of those that are told.
+    /// The index of the step.
     pub fn index_of(&self, thread: ThreadId, op: &Op) -> Option<usize> {
         self.steps.iter().position(|s| s.thread == thread && s.op == *op)
     }
 
-    /// The frame that stands for an operation: the innermost that the reader wrote.
+    /// The frame that represents an operation: the innermost frame of the user's code.
     pub fn frame(&mut self, op: &Op) -> Option<Frame> {
         if op.kind() == OpKind::Start {
-            // The address of a function is no return address: one further on it is in the function
-            // for certain.
+            // A function's address is not a return address. One byte further on it is certainly
+            // inside the function.
             let pc = self.pc(op.site)?;
-            // That of a library's thread has no name: it says nothing.
+            // The start function of a library's thread has no name, so its frame says nothing.
             return self.places.frames(self.modules, pc + 1).pop().filter(|frame| frame.function.is_some());
         }
         let frames = self.frames(op.site);
         let place = raddle_finding::place::place(&frames)?;
-        // Deep inside Rust's library the outermost of the inlined functions says most: `send`, not
+        // Deep inside Rust's library, the outermost inlined function says most: `send`, not
         // `atomic_load`.
         let inside = place.file.as_deref().is_some_and(|f| f.starts_with("/rustc/"));
         if inside { frames.last().cloned() } else { Some(place.clone()) }
@@ -116,7 +116,7 @@ impl<'a> Words<'a> {
         Self::in_words(frame)
     }
 
-    /// The same of a thread's step.
+    /// The same for a step of this thread.
     pub fn place_of(&mut self, thread: ThreadId, op: &Op) -> Option<String> {
         match self.index_of(thread, op) {
             Some(i) => self.frame_of(i).and_then(Self::in_words),
@@ -148,7 +148,7 @@ impl<'a> Words<'a> {
         self.places.global(self.modules, address).map(|g| g.label())
     }
 
-    /// `` `mu` ``, or `L1` where it has no name.
+    /// `` `mu` ``, or `L1` if it has no name.
     pub fn object(&mut self, op: &Op) -> String {
         if lock_of(op).is_some() || self.mutexes.contains(&op.object) {
             let label = self.lock(op.object);
@@ -166,7 +166,7 @@ impl<'a> Words<'a> {
         self.name(op.object).map_or_else(|| self.block(op.object), |name| format!("`{name}`"))
     }
 
-    /// Memory is named by granules of 8 bytes, in which there may be two variables.
+    /// Names a granule of 8 bytes, which may contain two variables.
     fn memory(&mut self, granule: u64) -> String {
         let mut names: Vec<String> = Vec::new();
         for at in [0, 4] {
@@ -222,7 +222,8 @@ impl<'a> Words<'a> {
             CondWake => format!("comes back from {}", self.object(op)),
             TimeOut if timer(op.object).is_some() => "expires".into(),
             TimeOut => {
-                // The object of a join, or of a wait for a signal or a descriptor, is no address.
+                // The object of a join, or of a wait for a signal or a descriptor, is not an
+                // address.
                 let what =
                     if op.object < NO_ADDRESS { String::new() } else { format!(" for {}", self.object(op)) };
                 let after = op.duration().map_or(String::new(), |ns| format!(" after {}", in_time(ns)));
@@ -234,7 +235,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// What a thread that cannot go on waits for.
+    /// What a blocked thread waits for.
     pub fn wait(&mut self, op: &Op) -> String {
         use OpKind::*;
         match op.kind() {
@@ -244,7 +245,7 @@ impl<'a> Words<'a> {
             CondWait | CondWake => format!("waits for a signal on {}", self.object(op)),
             SemWait => format!("waits for the semaphore {}", self.object(op)),
             Barrier => format!("waits at the barrier {}", self.object(op)),
-            // A thread at a futex may always wake for no reason, which helps nobody.
+            // A thread at a futex may always wake spuriously, which helps nobody.
             FutexWait | Spurious => format!("waits to be woken at {}", self.object(op)),
             Once => format!("waits for the initialiser of {}", self.object(op)),
             Io => format!("waits for descriptor {}", op.object.saturating_sub(1)),
@@ -254,7 +255,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Numbers of threads and descriptors are below.
+/// Thread numbers and descriptors are below this; addresses are not.
 const NO_ADDRESS: u64 = 1 << 16;
 
 /// `5 ms`, `1.5 s`, `50 days`.
@@ -281,7 +282,7 @@ fn timer(object: u64) -> Option<String> {
     })
 }
 
-/// A site is the low half of a program counter; where code lies tells the rest.
+/// The program counter of a site. A site is its low half; the mappings of code give the high half.
 pub fn pc_of(modules: &[Mapped], site: u32) -> Option<u64> {
     const HALF: u64 = 1 << 32;
     let at = |m: &Mapped| {
@@ -291,7 +292,7 @@ pub fn pc_of(modules: &[Mapped], site: u32) -> Option<u64> {
     if site == 0 { None } else { modules.iter().find_map(at) }
 }
 
-/// An element of something large: its offset is told.
+/// An element of a large variable, shown with its offset.
 struct Global8<'a>(&'a str, u64);
 
 impl Global8<'_> {
@@ -308,7 +309,7 @@ fn number(known: &mut Vec<u64>, address: u64) -> usize {
     at + 1
 }
 
-/// The lock that an operation is about.
+/// The lock of an operation.
 pub fn lock_of(op: &Op) -> Option<u64> {
     use OpKind::*;
     matches!(op.kind(), Lock | TryLock | TimedLock | Unlock | ReadLock | WriteLock).then_some(op.object)

@@ -1,7 +1,7 @@
 //! An execution step by step, for the picture of a finding: every step with its place, and the
 //! locks as bars.
 //!
-//! Accesses that race are no scheduling points. They come in as [`Between`]s, each before a step.
+//! Racing accesses are not scheduling points. They are passed as [`Between`]s, each before a step.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use raddle_finding::{Frame, HeldLock, Timeline, TimelineStep};
 use super::locks::{Held, Holding};
 use super::steps::Words;
 
-/// The last steps of an execution that are told. A picture of more is not looked at.
+/// How many of the last steps are shown. Nobody looks at a larger picture.
 const STEPS: usize = 400;
 
-/// Something that happened before step `at` and is no step.
+/// Something that happened before step `at` and is not a step.
 pub struct Between {
     pub at: usize,
     pub thread: ThreadId,
@@ -22,7 +22,7 @@ pub struct Between {
     pub frame: Option<Frame>,
 }
 
-/// The steps, those that `matters` says marked, with `between` in their places.
+/// The timeline of the steps. It marks those for which `matters` is true, and inserts `between`.
 pub fn timeline(
     words: &mut Words<'_>,
     steps: &[Step],
@@ -56,7 +56,8 @@ struct Making {
     threads: Vec<ThreadId>,
     frames: HashMap<Frame, usize>,
     holding: Holding,
-    /// The bars by thread, with the thread's number in place of its lane until all are known.
+    /// The bars by thread. Until all lanes are known, the thread's number takes the place of its
+    /// lane.
     open: Vec<(Held, usize)>,
 }
 
@@ -111,8 +112,7 @@ impl Making {
         });
     }
 
-    /// Lanes in the order of the threads' numbers. Bars that ended before the first step that is
-    /// told are left out.
+    /// Orders the lanes by thread number, and drops bars that ended before the first step shown.
     fn finish(mut self, words: &Words<'_>) -> Timeline {
         self.threads.sort_unstable();
         let lanes = &self.threads;

@@ -1,8 +1,9 @@
-//! What the accesses of a failing execution read and wrote, for the picture of the finding.
+//! The values that the accesses of a failing execution read and wrote, for the picture of the
+//! finding.
 //!
 //! Steps carry no values. So the schedule is executed once more with a trace of the accesses at its
-//! own sites ([`raddle_wire::trace`]). Nothing but the picture depends on that execution: where it
-//! comes out otherwise, or an access cannot be told from another, the picture has no value there.
+//! own sites ([`raddle_wire::trace`]). Only the picture depends on that execution. Where it comes
+//! out differently, or two accesses cannot be told apart, the picture has no value.
 
 use std::collections::HashMap;
 
@@ -21,10 +22,10 @@ use crate::worker::Recipe;
 /// Room for the accesses of the execution.
 const ROOM: u64 = 8 << 20;
 
-/// A place in the execution of a thread: its number, and the low half of the program counter.
+/// A place in a thread's execution: the thread's number and the low half of the program counter.
 type Site = (u16, u32);
 
-/// The values at each site, in their order.
+/// The accesses at each site, in order.
 type Seens = HashMap<Site, Vec<trace::Access>>;
 
 /// Adds values to the steps of a timeline.
@@ -36,7 +37,7 @@ pub fn add(
     notes: &Notes,
     is_over: &(dyn Fn() -> bool + Sync),
 ) {
-    // Those of which each execution takes long.
+    // Each execution of these failures takes long.
     let slow = matches!(failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation);
     let steps = &failure.trace.steps;
     let ends = ends(failure);
@@ -60,7 +61,7 @@ fn ends(failure: &Failure) -> Vec<Site> {
     }
 }
 
-/// The schedule once more. None if it comes out otherwise.
+/// Executes the schedule once more. `None` if it comes out differently.
 fn traced(
     failure: &Failure,
     recipe: &Recipe,
@@ -106,8 +107,8 @@ fn accesses(stream: Decoder<'_>) -> Seens {
     seen
 }
 
-/// Each step gets the value of the access that it is: the nth step at a site is the nth access, if
-/// there are as many of one as of the other.
+/// Gives each step the value of its access: the nth step at a site is the nth access, if there are
+/// as many steps as accesses.
 fn write(timeline: &mut Timeline, steps: &[Step], ends: &[Site], seen: &Seens) {
     let mut number: HashMap<Site, usize> = HashMap::new();
     let mut values: Vec<Option<String>> = Vec::new();
@@ -128,7 +129,7 @@ fn write(timeline: &mut Timeline, steps: &[Step], ends: &[Site], seen: &Seens) {
     for step in &mut timeline.steps {
         step.value = match step.step {
             Some(at) => values.get_mut(at as usize).and_then(Option::take),
-            // An access that is no step, and came by once.
+            // An access that is not a step and happened once.
             None => ends.next().and_then(|site| match seen.get(site).map(Vec::as_slice) {
                 Some([access]) => Some(told(access)),
                 _ => None,
@@ -137,7 +138,7 @@ fn write(timeline: &mut Timeline, steps: &[Step], ends: &[Site], seen: &Seens) {
     }
 }
 
-/// `3`, `2 → 3` where the value before is known.
+/// `3`, or `2 → 3` if the value before is known.
 fn told(access: &trace::Access) -> String {
     let now = digits(access.value, access.size);
     match access.before.filter(|_| access.write) {
@@ -146,7 +147,7 @@ fn told(access: &trace::Access) -> String {
     }
 }
 
-/// As a reader would write it: small numbers with their sign, addresses in hexadecimal.
+/// The value as a reader would write it: small numbers with their sign, addresses in hexadecimal.
 fn digits(value: u64, size: u8) -> String {
     const ADDRESSES: u64 = 1 << 32;
     match (value, size) {

@@ -1,27 +1,27 @@
-//! How long threads that could go on have to stand still, so that waits of others time out.
+//! How long threads that could run must stand still for other threads' waits to time out.
 //!
-//! A scheduler may let any wait time out while another thread is about to end it. That is a real
-//! execution if the wait is short, and none that anybody will ever see if it takes seconds, once or
-//! again and again. A wait that nobody could have ended has to time out, and counts for nothing.
+//! A scheduler may let any wait time out while another thread is about to end it. If the wait is
+//! short, that is a real execution. If it takes seconds, once or repeatedly, nobody will ever see
+//! it. A wait that nobody could have ended must time out, and does not count.
 //!
-//! 1. A thread that sleeps could go on: how long it sleeps is not known, and fair scheduling holds
-//!    it back, so that it is not among the eligible ones.
+//! 1. A sleeping thread counts as one that could run: raddle does not know how long it sleeps, and
+//!    fair scheduling holds it back, so it is not among the eligible threads.
 
 use std::time::Duration;
 
 use raddle_explore::{OpKind, Step, Trace};
 use raddle_finding::Finding;
 
-/// How the note begins on a failure that needs threads to stand still for very long.
+/// The beginning of the note on a failure that needs threads to stand still for very long.
 pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
-/// Longer than a busy machine lets a thread wait for a processor.
+/// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);
 
-/// All time-outs of the trace while others could go on, one after the other.
+/// The sum of all time-outs in the trace that happened while another thread could run.
 fn stands_still(trace: &Trace) -> Duration {
     let is_able =
         |s: &Step| s.eligible(&trace.wide).any(|t| t != s.thread && !s.is_reluctant(t, &trace.wide));
-    // Of each thread, whether its last step was a sleep.
+    // For each thread, whether its last step was a sleep.
     let mut sleeps: Vec<bool> = Vec::new();
     let mut all = Duration::ZERO;
     for step in &trace.steps {
@@ -38,7 +38,7 @@ fn stands_still(trace: &Trace) -> Duration {
     all
 }
 
-/// Says so, if it is very long.
+/// Adds the note if the time is very long.
 pub fn note(trace: &Trace, finding: &mut Finding) {
     let all = stands_still(trace);
     if all > VERY_LONG {
@@ -75,7 +75,7 @@ mod tests {
         use OpKind::{Lock, Sleep, TimeOut, Yield};
         assert_eq!(seconds(&[(1, TimeOut, &[0, 1], 2), (1, TimeOut, &[0, 1], 3)]), 5);
         assert_eq!(seconds(&[(0, Lock, &[0, 1], 0), (1, TimeOut, &[1], 10)]), 0, "nobody could");
-        // Who sleeps or yields is held back, and could go on.
+        // A thread that sleeps or yields is held back but could run.
         assert_eq!(seconds(&[(0, Sleep, &[0], 0), (1, TimeOut, &[1], 1), (1, TimeOut, &[1], 1)]), 2);
         assert_eq!(seconds(&[(0, Yield, &[0], 0), (0, Lock, &[0], 0), (1, TimeOut, &[1], 7)]), 0);
         assert_eq!(seconds(&[(1, Sleep, &[1], 0), (1, TimeOut, &[1], 7)]), 0, "its own sleep");

@@ -1,7 +1,7 @@
-//! Which probes of an executable need not be called, kept between runs.
+//! A cache of the probes of an executable that need not be called.
 //!
-//! In the user's cache folder, one file for each program, named by its build id, its size and the
-//! time of its last change. The runtime compares each call with the list before it leaves one out.
+//! The user's cache folder has one file per program, named by its build id, size and modification
+//! time. The runtime compares each call with the list before it leaves one out.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use raddle_wire::plan::CoveredProbe;
 use crate::install::{cache, results};
 use crate::program::build_id;
 
-/// Files that are kept, and their bytes in all.
+/// The most files in the cache, and their most bytes in all.
 const MOST: usize = 256;
 const MOST_BYTES: u64 = 64 << 20;
-/// To look at less code than this takes less time than to read the list from a file.
+/// Analysing less code than this is faster than reading the list from a file.
 const SMALL: u64 = 1 << 20;
 
 /// The covered probes of an executable.
@@ -26,7 +26,7 @@ pub fn covered_probes(exe: &Path, module: &Module) -> Vec<CoveredProbe> {
 }
 
 fn covered_in(folder: Option<&Path>, exe: &Path, module: &Module) -> Vec<u64> {
-    // A report that names the covering line must not be suppressed by that line.
+    // Otherwise a suppression of the covering line would hide races of the covered access.
     if module.function_address("__tsan_default_suppressions").is_some() {
         return Vec::new();
     }
@@ -35,7 +35,7 @@ fn covered_in(folder: Option<&Path>, exe: &Path, module: &Module) -> Vec<u64> {
         return known;
     }
     let found: Vec<u64> = module.covered_probes().iter().map(|probe| to_plan(probe).to_word()).collect();
-    // The file may have been replaced while it was read.
+    // The file may have been replaced while it was being read.
     if let (Some(folder), Some(kept)) = (folder, kept)
         && name(folder, exe).as_ref() == Some(&kept)
     {

@@ -1,4 +1,4 @@
-//! From raw findings to findings: what runtimes saw as numbers, told in the words of the source.
+//! Turns the raw findings of the runtimes into findings in terms of the source.
 
 mod cycles;
 mod misuses;
@@ -18,7 +18,7 @@ use crate::collect::{Process, Race};
 use crate::detection::session::patterns;
 use crate::places::{Global, Places};
 
-/// All that was found, not yet grouped.
+/// All findings, not yet grouped.
 pub fn report(command: &[OsString], processes: &[Process], options: &Options) -> Report {
     let target: Vec<String> = command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = Report::new("run", target);
@@ -69,7 +69,7 @@ struct Explain<'a> {
     ignored: &'a Patterns,
 }
 
-/// The threads and locks that a finding names, gathered while it is told.
+/// The threads and locks that a finding mentions, collected while it is described.
 #[derive(Default)]
 struct Cast {
     threads: Vec<u64>,
@@ -83,7 +83,7 @@ impl Cast {
         }
     }
 
-    /// Lock `id` was taken by `thread` at `stack`.
+    /// Records that `thread` took lock `id` at `stack`.
     fn lock(&mut self, id: u64, thread: u64, stack: u64) {
         let at = self.locks.iter().position(|l| l.0 == id).unwrap_or_else(|| {
             self.locks.push((id, Vec::new()));
@@ -102,14 +102,14 @@ impl Explain<'_> {
         findings.into_iter().filter(|f| !self.is_ignored(f)).collect()
     }
 
-    /// `ANNOTATE_EXPECT_RACE` wants this one.
+    /// Whether `ANNOTATE_EXPECT_RACE` expects this race.
     fn is_expected(&self, race: &Race) -> bool {
         let covers = |e: &DecodedEnd, a: u64| e.address <= a && a < e.address + e.size.max(1);
         self.process.expected.iter().any(|e| covers(&race.now, e.address) || covers(&race.before, e.address))
     }
 
-    /// One end lies in code that is to be ignored. The runtime does this for the executable; here
-    /// are the libraries.
+    /// Whether one end is in ignored code. The runtime checks the executable; this checks the
+    /// libraries.
     fn is_ignored(&self, finding: &Finding) -> bool {
         finding.accesses.iter().filter_map(|a| a.stack.first()).any(|frame| {
             let is = |value: &Option<String>, f: &dyn Fn(&str) -> bool| value.as_deref().is_some_and(f);
@@ -125,14 +125,14 @@ impl Explain<'_> {
         let before = self.access(&race.before, &mut cast);
         let location = self.location(race, &mut cast);
         let (now, before) = match location {
-            // No bytes are read or written: the ends are calls.
+            // No bytes are read or written: both ends are calls.
             Some(Location::Descriptor { .. }) => {
                 (Access { op: Op::Call, size: 0, ..now }, Access { op: Op::Call, size: 0, ..before })
             }
             _ => (now, before),
         };
         let mut finding = if race.after_free {
-            // It has happened, whatever the locks say.
+            // It has happened, whatever the locks are.
             let message = after_free_message(&now, &before, location.as_ref());
             Finding::new(Kind::UseAfterFree, Confidence::Confirmed, message)
         } else {
@@ -189,9 +189,9 @@ impl Explain<'_> {
         }
     }
 
-    /// Who the threads and locks of a finding are.
+    /// Describes the threads and locks of a finding.
     fn introduce(&mut self, finding: &mut Finding, mut cast: Cast) {
-        // Creators are introduced too, so that the chain back to main can be read.
+        // Creators are described too, so that the chain back to main is complete.
         let mut i = 0;
         while i < cast.threads.len() {
             if let Some(t) = self.process.threads.get(&cast.threads[i]) {
@@ -250,7 +250,7 @@ impl Explain<'_> {
         self.places.stack(self.process.modules(stack.modules), &stack.pcs)
     }
 
-    /// The global variable at `address`, given the modules known at the time.
+    /// The global variable at `address`, given the mappings known at that time.
     fn global(&mut self, address: u64, modules: usize) -> Option<Global> {
         self.places.global(self.process.modules(modules), address)
     }
@@ -310,7 +310,7 @@ fn lock_label(held: &HeldLock) -> String {
     if held.read != 0 { format!("L{} (read)", held.lock) } else { format!("L{}", held.lock) }
 }
 
-/// A data race in a sentence.
+/// The sentence for a data race.
 pub fn race_message(now: &Access, before: &Access, location: Option<&Location>) -> String {
     let on = match location {
         Some(Location::Global { name, .. }) => format!(" on `{name}`"),
@@ -324,7 +324,7 @@ pub fn race_message(now: &Access, before: &Access, location: Option<&Location>) 
     format!("data race{on}: {} and then {} are not ordered", end(before), end(now))
 }
 
-/// A race between the use and the end of a descriptor in a sentence.
+/// The sentence for a race between using and closing a descriptor.
 fn descriptor_message(number: u64, now: &Access, before: &Access, closed_first: bool) -> String {
     let (closes, uses) = if closed_first { (before, now) } else { (now, before) };
     let by = |a: &Access| match raddle_finding::place::place(&a.stack).and_then(|f| f.function.as_deref()) {
@@ -338,7 +338,7 @@ fn descriptor_message(number: u64, now: &Access, before: &Access, closed_first: 
     )
 }
 
-/// A use after free in a sentence.
+/// The sentence for a use after free.
 fn after_free_message(now: &Access, before: &Access, location: Option<&Location>) -> String {
     let of = match location {
         Some(Location::Heap { size, .. }) => format!(" of a heap block of {size} bytes"),

@@ -13,7 +13,7 @@ pub enum Mode {
     Hb,
     /// Locksets as well: finds races that this run happened to order, may report false ones.
     Hybrid,
-    /// Hybrid, but memory counts only from the second thread on.
+    /// Hybrid, but memory counts only once a second thread has accessed it.
     Fast,
 }
 
@@ -27,14 +27,14 @@ impl Mode {
     }
 }
 
-/// What to look for, and what to leave out.
+/// What to look for, and what to ignore.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub mode: Mode,
     /// How much of the past is kept for the stack of the earlier access: 0 none, 2 most.
     pub history: u8,
     pub init_state: bool,
-    /// The detector's state is flushed at this many bytes.
+    /// The memory, in bytes, at which the detector's state is flushed.
     pub memory_limit: Option<u64>,
     pub lock_order: bool,
     pub mutex_bugs: bool,
@@ -43,13 +43,13 @@ pub struct Options {
     pub condvar_mutexes_order: bool,
     /// `fun:NAME`, `file:PATH`, `module:NAME`.
     pub ignore: Vec<String>,
-    /// Whether calls of probes are left out that another probe covers
+    /// Whether to leave out calls of probes that another probe covers
     /// (`raddle_binary::flow::CoveredProbe`).
     pub leave_out_covered: bool,
 }
 
 impl Options {
-    /// Everything is looked for.
+    /// Looks for everything.
     pub fn new(mode: Mode) -> Options {
         Options {
             mode,

@@ -1,5 +1,5 @@
-//! The session: a private folder, the config page in it, and the two things the driver does while
-//! the target runs: answering runtimes that ask for a plan, and watching memory.
+//! The session: a private folder with the config page. While the target runs, the driver answers
+//! runtimes that ask for a plan, and watches memory.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
@@ -20,7 +20,7 @@ use crate::questions::Questions;
 use crate::session_folder::SessionFolder;
 use crate::threads;
 
-/// How often memory is looked at, and how long a flush may take to show.
+/// How often memory is checked, and how long a flush may take to show an effect.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 const FLUSH_REST: Duration = Duration::from_secs(2);
 
@@ -31,10 +31,10 @@ pub struct Session {
     watcher: JoinHandle<()>,
 }
 
-/// What is left of a session.
+/// What remains of a session.
 pub struct Served {
     dir: SessionFolder,
-    /// Executables that were started and that raddle may not read.
+    /// Executables that were started but that raddle may not read.
     pub unreadable: BTreeSet<String>,
 }
 
@@ -72,7 +72,7 @@ impl Session {
         self.dir.path()
     }
 
-    /// The program that is about to be started executes this copy of its code.
+    /// Makes the program that is about to start execute this copy of its code.
     pub fn relocate(&self, copy: &crate::relocated::Prepared) -> Result<()> {
         use std::os::unix::fs::FileExt;
         copy.place(&self.dir().join(raddle_wire::relocated::FILE))
@@ -85,7 +85,7 @@ impl Session {
         Ok(())
     }
 
-    /// The target is over.
+    /// Ends the session after the target has ended.
     pub fn close(self) -> Served {
         self.stop.store(true, Ordering::Release);
         Questions::wake(self.dir.path());
@@ -95,7 +95,7 @@ impl Session {
     }
 }
 
-/// The runtime cannot complain before it has a log.
+/// Checks limits here, because the runtime cannot report a problem before it has a log.
 pub fn check_limits(dir: &Path) -> Result<()> {
     use std::os::unix::ffi::OsStrExt;
     const LONGEST: usize = 380;
@@ -131,14 +131,14 @@ pub fn patterns(ignore: &[String]) -> Patterns {
             Some(("file", p)) => patterns.files.push(p.into()),
             Some(("module", p)) => patterns.modules.push(p.into()),
             Some(("fun", p)) => patterns.functions.push(p.into()),
-            // A C++ name has colons of its own.
+            // A C++ name contains colons itself.
             _ => patterns.functions.push(word.clone()),
         }
     }
     patterns
 }
 
-/// For writing too, so that it never reads as ended.
+/// d
 /// Answers each process that starts with the plan for its executable.
 struct Planner {
     dir: PathBuf,
@@ -150,7 +150,7 @@ struct Planner {
 }
 
 impl Planner {
-    /// Until `stop`. Gives the executables that could not be read.
+    /// Serves until `stop`. Returns the executables that could not be read.
     fn serve(mut self, stop: &AtomicBool) -> BTreeSet<String> {
         while let Some(pid) = self.questions.next(stop) {
             self.answer(u32::from_le_bytes(pid));
@@ -158,15 +158,15 @@ impl Planner {
         self.unreadable
     }
 
-    /// Always in some way: the process waits for it.
+    /// Always gives some answer: the process waits for it.
     fn answer(&mut self, pid: u32) {
         let plan = self.executable(pid).map_or_else(no_plan, |exe| self.plan(&exe));
         self.questions.answer(pid, None, &plan);
     }
 
-    /// As the process itself says in its log: its `/proc/PID/exe` is closed to others if it is
-    /// set-user-ID or cannot be read, and its number means another process if it has a namespace
-    /// of its own.
+    /// The executable that the process names in its log. Its `/proc/PID/exe` is closed to others if
+    /// it is set-user-ID or cannot be read, and in a PID namespace its number belongs to another
+    /// process.
     fn executable(&self, pid: u32) -> Option<PathBuf> {
         let newest = (0..).map(|n| self.dir.join(format!("{pid}.{n}.log"))).take_while(|p| p.exists()).last();
         newest.and_then(|log| crate::collect::executable(&log))
@@ -188,7 +188,7 @@ impl Planner {
     }
 }
 
-/// Says that there are no such places.
+/// A plan without such places.
 fn no_plan() -> Vec<u8> {
     plan::encode(&[], &[], &[])
 }
@@ -219,7 +219,7 @@ fn site(s: &LockSite) -> (u64, Site) {
     (s.return_address, Site { class, effect, depth: s.depth })
 }
 
-/// Asks for a flush when a process of the session has grown over the limit.
+/// Requests a flush when a process of the session has grown over the limit.
 struct Watcher {
     dir: PathBuf,
     limit: u64,
@@ -252,7 +252,7 @@ impl Watcher {
     }
 }
 
-/// Three quarters of the memory there is, or of what ulimit allows.
+/// Three quarters of the machine's memory, or of what ulimit allows.
 fn default_limit() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = meminfo
@@ -266,7 +266,7 @@ fn default_limit() -> u64 {
     allowed / 4 * 3
 }
 
-/// Processes that have opened a log.
+/// The processes that have opened a log.
 fn pids(dir: &Path) -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries.filter_map(|e| e.file_name().to_str()?.strip_suffix(".log")?.split('.').next()?.parse().ok())

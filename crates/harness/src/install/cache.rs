@@ -1,10 +1,10 @@
 //! The user's cache folder for raddle: `$XDG_CACHE_HOME/raddle` or `~/.cache/raddle`.
 //!
-//! What lies there is linked into programs and run, so the folder must be this user's and
-//! closed to writing by others; a folder that is not is refused, never repaired, because
-//! whoever made it so may already have been inside. Where the cache cannot be written (no
-//! home, a read-only one), a folder in the temporary directory, named for the user and checked
-//! in the same way, does instead; raddle says so when it is first made.
+//! Files from this folder are linked into programs and run. So the folder must belong to this user
+//! and be closed to writing by others. Any other folder is refused, never repaired: whoever opened
+//! it may already have been inside. If the cache cannot be written (no home, or a read-only one),
+//! raddle uses a folder in the temporary directory, named for the user and checked in the same way,
+//! and says so when it creates it.
 
 use super::is_private;
 use crate::say::say;
@@ -12,7 +12,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Why there is nowhere to keep the runtime.
+/// Why the runtime cannot be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     #[error(
@@ -26,7 +26,7 @@ pub enum CacheError {
     Nowhere { path: PathBuf, source: std::io::Error },
 }
 
-/// The cache folder, made if it is not there.
+/// The cache folder; creates it if necessary.
 pub fn root() -> Result<PathBuf, CacheError> {
     let env = |name| std::env::var_os(name).map(PathBuf::from).filter(|p: &PathBuf| p.is_absolute());
     let base = env("XDG_CACHE_HOME").or_else(|| env("HOME").map(|home| home.join(".cache")));
@@ -48,13 +48,14 @@ fn root_from(base: Option<&Path>, temp: &Path) -> Result<PathBuf, CacheError> {
     make_private(&path).map_err(|source| CacheError::Nowhere { path: path.clone(), source })?;
     check_private(&path)?;
     if is_new {
-        // Only now: configure scripts read a line on stderr as a failed test.
+        // Said only when the folder is created: configure scripts read a line on stderr as a failed
+        // test.
         say!("the cache folder cannot be written; using {} instead", path.display());
     }
     Ok(path)
 }
 
-/// Makes `path` with mode 0700; an existing folder is left as it is.
+/// Creates `path` with mode 0700; leaves an existing folder as it is.
 fn make_private(path: &Path) -> std::io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
@@ -82,10 +83,9 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A folder closed to others, to be filled and renamed; it vanishes unless it is kept.
+/// A private folder to fill and rename. It is removed unless it is kept.
 ///
-/// The mode is set because tempfile leaves it to the umask, and many people's lets the group
-/// write.
+/// The mode is set explicitly: tempfile leaves it to the umask, which often lets the group write.
 pub fn staging(prefix: &str, root: &Path) -> std::io::Result<tempfile::TempDir> {
     let mode = std::fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix(prefix).permissions(mode).tempdir_in(root)

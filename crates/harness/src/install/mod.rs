@@ -15,12 +15,11 @@
 //!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
 //! ```
 //!
-//! Guaranteed: the folder belongs to this user, nobody else can write to it, and every file in
-//! it has, byte for byte, the content that this binary carries. So nobody can slip a runtime
-//! into another user's program, and two versions of raddle do not disturb each other. The
-//! content is compared rather than hashed again: it is at hand, and comparing is cheaper.
-//! An unpacked folder appears by one rename, so that builds in parallel see all of it or
-//! nothing.
+//! Guaranteed: the folder belongs to this user, nobody else can write to it, and every file in it
+//! is byte for byte what this binary carries. So nobody can slip a runtime into another user's
+//! program, and two versions of raddle do not disturb each other. The content is compared, not
+//! hashed again: it is at hand, and comparing is cheaper. One rename makes the unpacked folder
+//! appear, so parallel builds see all of it or nothing.
 
 pub mod cache;
 mod prune;
@@ -104,7 +103,7 @@ impl Item {
 }
 
 impl Runtime {
-    /// The runtime, unpacked first if need be.
+    /// The runtime; unpacks it first if necessary.
     pub fn open() -> Result<Runtime, cache::CacheError> {
         Self::open_in(&cache::root()?)
     }
@@ -149,7 +148,8 @@ impl Runtime {
         self.dir.join("lib/libraddle_rt.so")
     }
 
-    /// The runtime as `raddle tsvd` wants it, for a policy that sees what synchronises or not.
+    /// The runtime for `raddle tsvd`. `sees_synchronisation`: for a policy that observes
+    /// synchronisation.
     pub fn tsvd_library(&self, sees_synchronisation: bool) -> PathBuf {
         self.dir.join(if sees_synchronisation {
             "tsvd/libraddle_tsvd_hb.so"
@@ -186,8 +186,8 @@ impl Runtime {
     fn unpack(&self) -> Result<(), cache::CacheError> {
         let failed = |source| cache::CacheError::Unpack { path: self.dir.clone(), source };
         let root = self.dir.parent().unwrap_or(Path::new("/"));
-        // One at a time: a build in parallel must not take another's fresh folder for a damaged
-        // one. The lock goes with the file.
+        // One process at a time: a parallel build must not take another's fresh folder for a
+        // damaged one. Closing the file releases the lock.
         let lock = std::fs::File::create(root.join("unpack.lock")).map_err(failed)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).map_err(|e| failed(e.into()))?;
         if self.is_intact() {
@@ -198,12 +198,12 @@ impl Runtime {
             let path = staging.path().join(item.path);
             let folder = path.parent().unwrap_or(root);
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-            // Named for where it will be, not for where it is being written.
+            // The content names the final path, not the staging path.
             std::fs::write(&path, item.bytes(&self.dir)).map_err(failed)?;
         }
         if self.dir.exists() {
-            // Damaged, or it would not be unpacked again. It is moved aside whole rather than
-            // emptied in place, since another raddle may be reading it.
+            // An existing folder is damaged. It is moved aside whole rather than emptied in place,
+            // since another raddle may be reading it.
             let old = cache::staging("old-", root).map_err(failed)?;
             let _ = std::fs::rename(&self.dir, old.path().join("runtime"));
         }
@@ -219,9 +219,8 @@ impl Runtime {
     }
 }
 
-/// The name of the folder: a hash over every path and content that goes into it. Of what the build
-/// made it made the digest as well: to compute that anew would take longer than many a program that
-/// is watched.
+/// The name of the folder: a hash over every path and content in it. The build computed the digest
+/// of what it made; hashing that again would take longer than many watched programs run.
 pub fn content_hash() -> &'static str {
     static HASH: LazyLock<String> = LazyLock::new(|| {
         let mut hash = Sha256::new_with_prefix(embedded::DIGEST);

@@ -1,9 +1,9 @@
-//! What nobody has used for a month leaves the cache.
+//! Removes from the cache what has not been used for a month.
 //!
-//! Each raddle has a runtime of its own there, 15 MB, and `conseq` and `tsvd` a file or two for
-//! each program they have looked at. A runtime's folder is marked as used by its own time of
-//! change, once a day; the files by the time of their last reading, where the file system keeps it.
-//! A Rust sysroot stays: it takes long to make, and there is one a toolchain.
+//! Each version of raddle has a runtime of 15 MB there, and `conseq` and `tsvd` have a file or two
+//! per program. A runtime's folder is marked as used once a day by its modification time. The files
+//! use their access time, where the file system keeps it. Rust sysroots stay: they take long to
+//! make, and there is one per toolchain.
 //!
 //! Nothing here may fail for the user: what cannot be removed stays.
 
@@ -12,14 +12,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// How long something is kept that nobody uses.
+/// How long unused things are kept.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Its time of change is when the cache was last gone through.
+/// A file whose modification time says when the cache was last pruned.
 const STAMP: &str = "pruned";
 /// Folders of results that are kept between commands.
 const RESULTS: [&str; 3] = ["conseq", "relocated", "tsvd"];
 
-/// Marks the runtime in `used`, a folder in `root`, as used, and goes through the rest once a day.
+/// Marks the runtime in `used`, a folder in `root`, as used, and prunes the rest once a day.
 pub fn daily(root: &Path, used: &Path) {
     if !is_younger(used, DAY) {
         touch(used);
@@ -32,7 +32,7 @@ pub fn daily(root: &Path, used: &Path) {
         let Some(name) = name.to_str() else { continue };
         let limit = match name {
             _ if is_runtime(name) => KEPT,
-            // What a raddle that was killed while unpacking has left.
+            // Left by a raddle that was killed while unpacking.
             _ if name.starts_with("unpack-") || name.starts_with("old-") => DAY,
             _ => continue,
         };
@@ -51,12 +51,12 @@ fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
-/// As [`super::content_hash`] names them.
+/// Whether it is a name from [`super::content_hash`].
 fn is_runtime(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether it is there and was changed or read within so long. What is of the future was.
+/// Whether it exists and was changed or read within `limit`. A time in the future counts as recent.
 fn is_younger(path: &Path, limit: Duration) -> bool {
     let Ok(meta) = fs::symlink_metadata(path) else { return false };
     let read = if meta.is_file() { meta.accessed().ok() } else { None };
@@ -88,7 +88,7 @@ mod tests {
             self.0.path().join(name)
         }
 
-        /// A folder with a file in it, both last used so many days ago.
+        /// A folder with a file in it, both last used this many days ago.
         fn folder(&self, name: &str, days: u32) -> PathBuf {
             let folder = self.path(name);
             fs::create_dir_all(&folder).unwrap();

@@ -1,6 +1,6 @@
-//! Results that are kept between commands, as files in the user's cache folder. They belong to one
-//! build of raddle: what is kept, and how it is found, may be otherwise in another. What cannot be
-//! read is as good as none; what cannot be written is no reason to fail.
+//! Results kept between commands, as files in the user's cache folder. They belong to one build of
+//! raddle, since another may store different results or find them differently. An unreadable file
+//! counts as missing, and a failure to write is ignored.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use super::cache;
 use crate::program::build_id;
 
-/// A file that is named by all that its content depends on: these parts, and this build of raddle.
+/// The file for a result, named by everything that the result depends on: these parts and this
+/// build of raddle.
 pub fn file(folder: &Path, parts: &[&[u8]], ending: &str) -> PathBuf {
     static RADDLE: LazyLock<String> =
         LazyLock::new(|| build_id(&std::env::current_exe().unwrap_or_default()));
@@ -34,7 +35,7 @@ pub fn write<T: Serialize>(path: Option<&Path>, what: &T) {
     }
 }
 
-/// Leaves the newest files of a folder that are within the bounds, by number and by bytes in all.
+/// Keeps only the newest files of a folder, within a number of files and of bytes in all.
 pub fn trim(folder: &Path, most: usize, bytes: u64) {
     let Ok(found) = std::fs::read_dir(folder) else { return };
     let mut files: Vec<_> = found

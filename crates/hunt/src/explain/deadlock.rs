@@ -1,4 +1,5 @@
-//! Threads that wait for ever: who waits for what, why it does not come, and what would fix it.
+//! Explains threads that wait for ever: who waits for what, why it does not come, and how to fix
+//! it.
 
 use raddle_finding::{Access, Finding, Row};
 
@@ -22,12 +23,12 @@ pub fn explain(finding: &Finding) -> String {
     text
 }
 
-/// What is said where nothing tells why.
+/// The text if the reason is unknown.
 const EARLY: &str = "What would have let one of them go on has already happened, or only happens behind the wait. To fix it, \
     wait for a condition that is set under a lock and tested again before each wait, so that it makes no difference \
     which comes first.";
 
-/// Each waits for a lock that another one holds.
+/// Each thread waits for a lock that another one holds.
 fn circle(finding: &Finding, asking: &[&Access]) -> String {
     let told: Vec<String> = asking
         .iter()
@@ -48,7 +49,7 @@ fn circle(finding: &Finding, asking: &[&Access]) -> String {
     )
 }
 
-/// A thread that waits, and what the interleaving says it waits for.
+/// A waiting thread, and what it waits for according to the interleaving.
 struct Wait<'a> {
     access: &'a Access,
     deed: &'a str,
@@ -59,17 +60,17 @@ impl Wait<'_> {
         self.deed.starts_with("waits for T") && self.deed.ends_with(" to end")
     }
 
-    /// What follows these words: `` `c` `` of ``waits for a signal on `c` ``.
+    /// The text after these words: `` `c` `` in ``waits for a signal on `c` ``.
     fn object(&self, words: &str) -> Option<&str> {
         self.deed.strip_prefix(words)
     }
 
-    /// Who holds the lock that is waited for.
+    /// The thread that holds the awaited lock.
     fn owner(&self) -> Option<&str> {
         self.deed.rsplit_once(", which ")?.1.strip_suffix(" holds")
     }
 
-    /// The lock that somebody holds: its name, or else its number.
+    /// The awaited lock: its name, or else its number.
     fn lock(&self) -> &str {
         let lock = self.deed.rsplit_once(", which ").map_or(self.deed, |(lock, _)| lock);
         match lock.find('`') {
@@ -87,7 +88,7 @@ fn waits(finding: &Finding) -> Vec<Wait<'_>> {
     finding.accesses.iter().zip(deeds).map(|(access, deed)| Wait { access, deed }).collect()
 }
 
-/// Those that wait for something else than the end of a thread come first; the others wait for
+/// Threads that wait for something other than the end of a thread come first; the others wait for
 /// them.
 fn told(waits: &[Wait<'_>]) -> String {
     let (joins, others): (Vec<&Wait<'_>>, Vec<&Wait<'_>>) = waits.iter().partition(|w| w.joins());
@@ -105,10 +106,10 @@ fn thread_of<'a>(finding: &'a Finding, row: &Row) -> &'a str {
     threads.get(row.thread).map_or("", String::as_str)
 }
 
-/// What stands before the word that a condition variable of Rust's is made of.
+/// The text before the word in memory that a Rust condition variable consists of.
 const CONDVAR: &str = "the condition variable at ";
 
-/// A signal that came before the wait, or that nobody is left to send.
+/// A signal that came before the wait, or that no thread is left to send.
 fn signals(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
     let (wait, object) = waits.iter().find_map(|w| Some((w, w.object("waits for a signal on ")?)))?;
     let object = object.strip_prefix(CONDVAR).unwrap_or(object);
@@ -166,8 +167,8 @@ fn semaphores(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
     }))
 }
 
-/// Who in the end keeps this one waiting: the owner of the lock, or of the lock that the owner
-/// waits for, and so on.
+/// The thread that finally keeps this one waiting: the owner of its lock, or of the lock that the
+/// owner waits for, and so on.
 fn last_owner<'a>(waits: &'a [Wait<'a>], wait: &'a Wait<'a>) -> &'a str {
     let mut last = wait.owner().unwrap_or(&wait.access.thread);
     for _ in waits {
@@ -214,7 +215,7 @@ fn held_back(poster: &Wait<'_>, waiter: &str, semaphore: &str) -> String {
     )
 }
 
-/// Locks that somebody holds who waits or has ended.
+/// Locks held by a thread that waits or has ended.
 fn owners(waits: &[Wait<'_>]) -> Option<String> {
     let (wait, owner) = waits.iter().find_map(|w| Some((w, w.owner()?)))?;
     if owner == wait.access.thread {
@@ -285,7 +286,7 @@ mod tests {
         assert!(text.contains("T1 has taken the semaphore `s` and T0 holds `m`"), "{text}");
         assert!(text.contains("take `m` and `s` in one order everywhere"), "{text}");
         assert!(!text.contains("No thread is left") && !text.contains("post it once"), "{text}");
-        // The one that has the semaphore waits for the waiter by way of another thread.
+        // The thread with the semaphore waits for the waiter through another thread.
         let deeds = [
             ("T0", "waits for the semaphore `s`"),
             ("T1", "waits for L1 `m`, which T2 holds"),
@@ -302,7 +303,7 @@ mod tests {
         let text = explain(&stuck(&deeds, &[]));
         assert!(text.contains("T1, which may be the one to post `s`, waits for `m`"), "{text}");
         assert!(text.contains("let T0 give its lock back before it waits for `s`"), "{text}");
-        // A lock of somebody who has ended has nothing to do with it, nor a circle of locks.
+        // A lock of a thread that has ended is unrelated, and so is a cycle of locks.
         for other in ["waits for L1 `m`, which T9 holds", "waits for L1 `m`, which T1 holds"] {
             let text = explain(&stuck(&[deeds[0], ("T1", other)], &[]));
             assert!(text.contains("No thread is left that could post it"), "{text}");

@@ -1,8 +1,9 @@
-//! A confirmed finding in one paragraph: what goes wrong, in which order, because of which missing
-//! synchronisation, and what would fix it. For a reviewer who does not know raddle.
+//! Explains a confirmed finding in one paragraph: what goes wrong, in which order, because of which
+//! missing synchronisation, and what would fix it. It is written for a reviewer who does not know
+//! raddle.
 //!
-//! Everything it says is taken from the finding: the accesses, the locks held there, the
-//! interleaving that was executed. Where the finding does not say which synchronisation is missing,
+//! Everything in it comes from the finding: the accesses, the locks held there, and the
+//! interleaving that was executed. If the finding does not say which synchronisation is missing,
 //! neither does the paragraph.
 
 mod deadlock;
@@ -13,7 +14,7 @@ use raddle_finding::{Access, Finding, Frame, Kind, Location, Op, Row};
 
 use crate::target::Goal;
 
-/// The paragraph.
+/// The paragraph for a finding.
 pub fn explain(finding: &Finding) -> String {
     match (Goal::of(finding.kind), finding.kind) {
         (Goal::Race, _) => race(finding),
@@ -61,7 +62,7 @@ fn lock(finding: &Finding, label: &str) -> String {
     }
 }
 
-/// The lock that a thread holds; without a name, with the place where it was taken.
+/// The lock that a thread holds. If it has no name, adds the place where it was taken.
 fn lock_held(finding: &Finding, label: &str, thread: &str) -> String {
     let known = finding.locks.iter().find(|l| l.label == label.trim_end_matches(" (read)"));
     let unnamed = known.filter(|l| l.name.is_none());
@@ -122,7 +123,7 @@ fn race(finding: &Finding) -> String {
     let writes = |a: &Access| matches!(a.op, Op::Write | Op::AtomicWrite);
     text += match (writes(now), writes(before)) {
         (true, true) => "One of the two updates can be lost. ",
-        // `x++` is a read and a write: which of them meets the other thread is luck.
+        // `x++` is a read and a write: which of them meets the other thread is chance.
         _ if at(now) == at(before) => "Both execute the same line, and one of the two updates can be lost. ",
         _ => "The value that is read can be old, or half written. ",
     };
@@ -142,7 +143,7 @@ fn race(finding: &Finding) -> String {
     text
 }
 
-/// What keeps memory alive as long as somebody uses it.
+/// How to keep memory alive while it is in use.
 const OUTLIVE: &str = "free it only when nobody can use it any more: after the other thread was joined, or by a count of its users";
 
 fn different_locks(finding: &Finding, before: &Access, now: &Access) -> String {
@@ -171,7 +172,7 @@ fn one_lock(finding: &Finding, has: &Access, lacks: &Access) -> String {
     )
 }
 
-/// Without a full stop at the end.
+/// The text without the full stop at its end.
 fn sentence(text: &str) -> &str {
     text.trim_end_matches('.')
 }
@@ -236,9 +237,9 @@ fn row_place(row: &Row) -> String {
     place.map_or(String::new(), |(file, line)| format!(" ({file}:{line})"))
 }
 
-/// A failure that comes about by a race: a thread is interrupted in front of one of its accesses or
-/// behind it, and another thread makes the other access before it goes on. The row of that other
-/// access, if it is so. Both ends must be there; being near is not enough.
+/// Finds out whether a race causes a failure: a thread is interrupted just before or after one of
+/// the racing accesses, and another thread makes the other access before the first continues.
+/// Returns the row of that other access. Both ends must be there; being near is not enough.
 fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
     let ends: Vec<(String, u32)> = race.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
     if Goal::of(race.kind) != Goal::Race || Goal::of(failure.kind) == Goal::Race || ends.len() < 2 {
@@ -259,7 +260,7 @@ fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
     })
 }
 
-/// The paragraph for a failure that the race brings about. Nothing if it does not.
+/// The paragraph for a failure that the race causes; `None` if it does not.
 pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
     let meanwhile = meeting(failure, of)?;
     Some(format!(
@@ -284,8 +285,8 @@ fn line(frame: &Frame) -> Option<(String, u32)> {
     Some((file_name(frame.file.as_deref()?).to_owned(), frame.line?))
 }
 
-/// The rows of a race's table that are about its two accesses. How the threads came there is
-/// another story, and a long one.
+/// Keeps only the rows of a race's table that are about its two accesses. How the threads got there
+/// is another and longer story.
 pub fn only_the_race(finding: &mut Finding) {
     let ends: Vec<(String, u32)> = finding.accesses.iter().filter_map(|a| line(place(&a.stack)?)).collect();
     if Goal::of(finding.kind) != Goal::Race {

@@ -1,4 +1,4 @@
-//! Failures that only some orders have: told by where a thread is interrupted, what comes between,
+//! Explains failures that only some orders have: where a thread is interrupted, what comes between,
 //! and what then goes wrong.
 
 use raddle_finding::{Finding, Row};
@@ -15,7 +15,7 @@ pub fn explain(finding: &Finding) -> String {
     text + &why
 }
 
-/// Whether a row says something about the program's data: that threads begin and end is the frame.
+/// Whether a row says something about the program's data. That threads begin and end does not.
 fn matters(row: &Row) -> bool {
     let text = row.text.as_str();
     !matches!(text, "begins" | "ends" | "yields" | "sleeps" | "fails" | "crashes" | "ends the program")
@@ -23,7 +23,8 @@ fn matters(row: &Row) -> bool {
         && !text.starts_with("joins ")
 }
 
-/// A thread that fails right behind a wait for a condition, which it does not test again.
+/// A thread that fails right after waiting on a condition variable and does not test the condition
+/// again.
 fn woken(finding: &Finding, rows: &[Row]) -> Option<String> {
     let failing = rows.last()?.thread;
     let own: Vec<&Row> = rows.iter().filter(|r| r.thread == failing && matters(r)).collect();
@@ -33,7 +34,7 @@ fn woken(finding: &Finding, rows: &[Row]) -> Option<String> {
     let wake = own.iter().rev().find(|r| !is_lock(r)).filter(wakes)?;
     let object = wake.text.rsplit_once(" from ").map_or("it", |(_, object)| object);
     if !object.starts_with('`') {
-        // A futex of a library's own, which has its loop.
+        // A futex inside a library, which has its own loop.
         return None;
     }
     let thread = finding.interleaving.as_ref()?.threads.get(failing)?;
@@ -48,7 +49,8 @@ fn woken(finding: &Finding, rows: &[Row]) -> Option<String> {
     ))
 }
 
-/// A thread is interrupted between two of its steps, and what others do meanwhile makes it fail.
+/// A thread is interrupted between two of its steps, and what other threads do meanwhile makes it
+/// fail.
 fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
     let switches = rows.iter().enumerate().skip(1).filter(|(_, r)| r.preempts).map(|(i, _)| i);
     let mut told = switches.filter_map(|at| {
@@ -92,7 +94,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
     })
 }
 
-/// A few steps in words: those on data where there are some, and each once.
+/// A few steps in words: those on data if there are any, each once.
 fn shown(finding: &Finding, rows: &[&Row]) -> Vec<String> {
     const MOST: usize = 3;
     let is_lock = |r: &&Row| r.text.starts_with("locks ") || r.text.starts_with("unlocks ");
@@ -109,7 +111,7 @@ fn shown(finding: &Finding, rows: &[&Row]) -> Vec<String> {
     told
 }
 
-/// Something happens before something else, and nothing in the program says that it must not.
+/// Something happens too early, and nothing in the program prevents it.
 fn out_of_order(finding: &Finding) -> Option<String> {
     let order = finding.notes.iter().find_map(|n| n.strip_prefix("this order matters: "))?;
     let (first, then) = order.split_once(", before ")?;

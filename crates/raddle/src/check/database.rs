@@ -1,8 +1,8 @@
 //! compile_commands.json: where it is, and which of its entries belongs to a file.
 //!
-//! It is looked for beside a file and above it, in each folder also in the usual build folders.
-//! What its flags may mean is decided by `raddle_check::c::commands`; here they are only assigned
-//! to files.
+//! It is searched beside a file and above it, in each folder also in the usual build folders.
+//! `raddle_check::c::commands` decides what its flags may mean; this module only assigns them to
+//! files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use super::left_out::LeftOut;
 
 const NAME: &str = "compile_commands.json";
 
-/// Where build systems put it, seen from a folder of the project.
+/// Where build systems put it, relative to a folder of the project.
 const BUILD_FOLDERS: &[&str] = &["", "build", "builddir", "_build", "out"];
 
-/// How far up it is looked for, and how large it may be.
+/// How many folders up it is searched, and how large it may be.
 const MOST_LEVELS: usize = 20;
 const LARGEST: u64 = 128 << 20;
 
-/// The most flags that are named when some are refused.
+/// The most refused flags that are named.
 const MOST_NAMED: usize = 5;
 
 /// The entries of one compile_commands.json by the real path of their file.
@@ -31,7 +31,7 @@ type Entries = Arc<HashMap<PathBuf, Arc<Command>>>;
 
 #[derive(Default)]
 pub struct Databases {
-    /// Given on the command line: the only one.
+    /// The one given on the command line; then it is the only one.
     fixed: Option<Entries>,
     by_folder: HashMap<PathBuf, Option<Entries>>,
     by_path: HashMap<PathBuf, Option<Entries>>,
@@ -60,7 +60,7 @@ impl Databases {
         entries.get(real).cloned()
     }
 
-    /// The database for a folder is the nearest.
+    /// The nearest database applies to a folder.
     fn for_folder(&mut self, folder: &Path, levels: usize, left_out: &mut LeftOut) -> Option<Entries> {
         if let Some(known) = self.by_folder.get(folder) {
             return known.clone();
@@ -86,7 +86,7 @@ impl Databases {
     }
 }
 
-/// One that cannot be used is named, and is as if it were not there.
+/// A database that cannot be used is reported and ignored.
 fn read(path: &Path, left_out: &mut LeftOut) -> Option<Entries> {
     let name = path.display().to_string();
     let text = match read_bounded(path, LARGEST) {
@@ -118,7 +118,7 @@ fn entries(database: &Path, parsed: Commands, left_out: &mut LeftOut) -> Entries
             continue;
         };
         command.directory = std::path::absolute(&folder).unwrap_or(folder).to_string_lossy().into_owned();
-        // A file that is built more than once is checked as it is built first.
+        // A file that is built more than once is checked with its first command.
         out.entry(real).or_insert_with(|| Arc::new(command));
     }
     let name = database.display().to_string();
@@ -174,7 +174,7 @@ mod tests {
         let macros = |c: Option<Arc<Command>>| c.map(|c| c.macros[0].0.clone());
         assert_eq!(macros(all.entry(&root.join("src/sub/a.c"), &mut left)).as_deref(), Some("NEAR"));
         assert_eq!(macros(all.entry(&root.join("src/sub/c.c"), &mut left)), None);
-        // The nearer one knows nothing of it, and the farther one is not asked.
+        // The nearer database does not contain it, and the farther one is not used.
         assert_eq!(macros(all.entry(&root.join("src/b.c"), &mut left)), None);
         let mut given = Databases::open(Some(&root.join("build/compile_commands.json")), &mut left).unwrap();
         assert_eq!(macros(given.entry(&root.join("src/b.c"), &mut left)).as_deref(), Some("FAR"));

@@ -1,10 +1,10 @@
-//! Where the built-in preprocessor looks for what a file includes.
+//! Where the built-in preprocessor looks for included files.
 //!
-//! Beside the including file, in the folders that compile_commands.json names, and, since without
-//! it nobody says where headers are, in the folders above the file and their `include`, up to the
-//! folder that the user named. A header that is named with a folder and is not found is looked for
-//! without it. The system's own headers are not read: the checker has declarations
-//! of its own for what it knows of them.
+//! It looks beside the including file and in the folders that compile_commands.json names. Without
+//! that file, it does not know where headers are, so it also looks in the folders above the file
+//! and their `include`, up to the folder that the user named. If a header with a folder in its name
+//! is not found, it looks for the header without the folder. It does not read the system's own
+//! headers: the checker has its own declarations for what it knows of them.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,15 +17,15 @@ use raddle_check::c::Includes;
 use raddle_check::c::commands::{Command, FolderKind};
 use raddle_check::{Outcome, ignore};
 
-/// The largest header, and the most of them that are kept.
+/// The largest header, and the most bytes of headers in memory.
 const LARGEST: u64 = 16 << 20;
 const MOST_KEPT: usize = 256 << 20;
 
-/// How far above a file its headers are looked for.
+/// How many folders above a file are searched for its headers.
 const MOST_LEVELS: usize = 8;
 
-/// Reads a regular file that is no larger than `most`, or says why not. Opening a pipe or a device
-/// would wait.
+/// Reads a regular file of at most `most` bytes, or says why not. Opening a pipe or a device would
+/// block.
 pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let wrong = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound => "is not there".to_string(),
@@ -41,7 +41,7 @@ pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         return Err(format!("is {} MB; files above {} MB are left out", meta.len() >> 20, most >> 20));
     }
     let mut text = Vec::with_capacity(meta.len() as usize);
-    // It may grow while it is read.
+    // It may grow while it is being read.
     file.take(most).read_to_end(&mut text).map_err(wrong)?;
     Ok(text)
 }
@@ -55,7 +55,7 @@ pub struct Headers {
 #[derive(Default)]
 struct Kept {
     bytes: usize,
-    /// Nothing for a name that is no header.
+    /// `None` for a name that is not a header.
     texts: HashMap<PathBuf, Option<Arc<[u8]>>>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// A file of that name, but not `except`.
+    /// A file with that name other than `except`.
     fn find_in(
         &self,
         folders: &[PathBuf],
@@ -127,13 +127,15 @@ impl Includes for Search<'_> {
         let quoted = self.quoted.iter().filter(|_| !angled).cloned();
         let folders: Vec<PathBuf> =
             beside.into_iter().chain(quoted).chain(self.angled.iter().cloned()).collect();
-        // `"library/part.h"` may be installed there, and lie in the sources without the folder.
+        // `"library/part.h"` may be its installed name, while the sources have it without the
+        // folder.
         let bare = name.rsplit_once('/').map(|(_, file)| file).filter(|_| !angled);
         self.find_in(&folders, name, None).or_else(|| self.find_in(&folders, bare?, Some(from)))
     }
 }
 
-/// `raddle: ignore` in headers: the checker sees the comments of the files it was given only.
+/// Applies `raddle: ignore` in headers: the checker sees only the comments of the files it was
+/// given.
 pub fn apply_ignores(outcome: &mut Outcome) {
     let mut lines: HashMap<String, _> = HashMap::new();
     for finding in &outcome.findings {
@@ -175,10 +177,10 @@ mod tests {
         assert_eq!(find(None, "y.h", true).as_deref(), Some("include/y.h"));
         assert_eq!(find(Some(&command), "y.h", true).as_deref(), Some("deps/y.h"));
         assert_eq!(find(None, "z.h", true), None);
-        // As it would be installed.
+        // The name under which it would be installed.
         assert_eq!(find(None, "library/x.h", false).as_deref(), Some("src/x.h"));
         assert_eq!(find(None, "library/x.h", true), None);
-        // The header that asks for another of its name is not that one.
+        // A header that includes another one of its own name does not include itself.
         let asks = at("src/x.h");
         let other = Search::new(&headers, &file, None).find(&asks.to_string_lossy(), "library/x.h", false);
         assert_eq!(other.map(|f| PathBuf::from(&*f.0)), Some(at("include/x.h")));

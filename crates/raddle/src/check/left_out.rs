@@ -1,4 +1,4 @@
-//! A sentence for each file that was not checked, or not as it should have been.
+//! Sentences about files that were not checked, or not fully.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,19 +19,19 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// A file that is left out as a whole.
+    /// Records a file that is left out entirely.
     pub fn file(&mut self, path: &Path, why: &str) {
         let path = path.display().to_string();
         self.sentences.push(format!("{path} {why}"));
         self.files.insert(path);
     }
 
-    /// Something that the reader should know, though no file is lost by it.
+    /// Records something that the user should know, although no file is left out.
     pub fn note(&mut self, about: &str, what: &str) {
         self.sentences.push(format!("{about}: {what}"));
     }
 
-    /// What the checker left out itself.
+    /// Takes in what the checker itself left out.
     pub fn take(&mut self, outcome: &mut Outcome) {
         self.by_checker += outcome.stats.files_left_out;
         for (path, why) in std::mem::take(&mut outcome.left_out) {
@@ -39,8 +39,8 @@ impl LeftOut {
         }
     }
 
-    /// Places that could not be parsed, at most a few: without the headers of a library there may
-    /// be many.
+    /// Records a few places that could not be parsed: without the headers of a library there may be
+    /// many.
     pub fn unparsed(&mut self, outcome: &Outcome) {
         const MOST_UNPARSED: usize = 5;
         for (path, what) in outcome.unparsed.iter().take(MOST_UNPARSED) {
@@ -59,7 +59,7 @@ impl LeftOut {
         self.before_reading() + self.by_checker
     }
 
-    /// All of it for the report, or nothing.
+    /// All sentences for the report; `None` if there are none.
     pub fn summary(&self) -> Option<String> {
         (!self.sentences.is_empty()).then(|| self.shown().join("\n"))
     }
@@ -77,7 +77,7 @@ impl LeftOut {
     }
 }
 
-/// Names come from the project; what is not printable in them must not reach a terminal.
+/// Names come from the project; unprintable characters in them must not reach a terminal.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

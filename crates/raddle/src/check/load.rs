@@ -1,4 +1,4 @@
-//! Files read, preprocessed and lowered, on several threads.
+//! Reads, preprocesses and lowers files, on several threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use super::includes::{Headers, Search, read_bounded};
 use super::left_out::LeftOut;
 use super::preprocess::Preprocessor;
 
-/// Source of all files together.
+/// The most bytes of source in all files together.
 const MOST_BYTES: u64 = 512 << 20;
 
 /// How files were read.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Read {
-    /// By a compiler's preprocessor.
+    /// The number read through a compiler's preprocessor.
     pub preprocessed: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct Loaded {
     pub read: Read,
 }
 
-/// A file to be read, and what its build says about it.
+/// A file to read, and its build command.
 struct Job<'a> {
     path: &'a Path,
     real: PathBuf,
@@ -81,7 +81,7 @@ pub fn load(
     collect(&jobs, done, options, left_out)
 }
 
-/// The folder that all files and all folders of the command line lie in.
+/// The folder that contains all files and all folders of the command line.
 fn common_root(jobs: &[Job<'_>], named: &[PathBuf]) -> PathBuf {
     let named = named.iter().filter(|p| p.is_dir()).filter_map(|p| std::fs::canonicalize(p).ok());
     let mut folders = jobs.iter().filter_map(|j| j.real.parent()).map(Path::to_path_buf).chain(named);
@@ -135,7 +135,7 @@ struct Worker<'a> {
     largest: u64,
     /// The paths of the command line.
     named: &'a [PathBuf],
-    /// No project above it is looked for.
+    /// Projects above this folder are not considered.
     root: PathBuf,
     headers: Headers,
     projects: Projects,
@@ -168,7 +168,7 @@ impl Worker<'_> {
         }
         let source = Source::new(&job.path.to_string_lossy(), text)
             .with_macros(command.map(|c| c.macros.clone()).unwrap_or_default())
-            // Where no target is named, all that is built belongs together.
+            // Without a target name, everything that is built belongs together.
             .with_group(command.map(|c| c.target().unwrap_or_default()));
         if !raddle_check::session::is_text(&source.text) {
             return Ok(Done { source, lowered: None, preprocessed: false });
@@ -184,14 +184,14 @@ impl Worker<'_> {
         Ok(Done { source, lowered: Some(lowered), preprocessed: preprocessed.is_some() })
     }
 
-    /// Why a C# file does not belong to its project. A file that was named is checked all the same.
+    /// Why a C# file does not belong to its project. A file that the user named is checked anyway.
     fn not_compiled(&self, job: &Job<'_>) -> Option<String> {
         let is_csharp = raddle_check::csharp::is_csharp(&job.path.to_string_lossy());
         let is_asked = is_csharp && !self.named.iter().any(|p| p == job.path);
         is_asked.then(|| self.projects.not_compiled(&job.real, &self.root)).flatten()
     }
 
-    /// What a C# file means depends on all others: the session lowers them together.
+    /// The meaning of a C# file depends on all others, so the session lowers them together.
     fn csharp(&self, job: &Job<'_>, text: Vec<u8>) -> Done {
         let project = csharp_project::project_of(&job.real, &self.root);
         let symbols = project.as_deref().map(|p| self.projects.read(p).symbols.clone()).unwrap_or_default();

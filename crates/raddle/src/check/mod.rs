@@ -1,17 +1,17 @@
-//! `raddle check`: races and deadlocks in C and C# source, without building or running it.
+//! `raddle check`: finds races and deadlocks in C and C# source, without building or running it.
 //!
 //! ```text
-//! walk         paths into files: folders, links, bounds
+//! walk         finds the files below paths: folders, links, limits
 //! database     compile_commands.json: where it is, and which entry belongs to a file
-//! preprocess   a compiler of raddle's own choice, with flags of a fixed list, under limits
+//! preprocess   a compiler that raddle chooses, with flags from a fixed list, under limits
 //! includes     where the built-in preprocessor looks when there is no compiler for a file
-//! load         each file read, preprocessed and lowered, on several threads
-//! test_code    findings that lie in tests
+//! load         reads, preprocesses and lowers each file, on several threads
+//! test_code    recognises findings in tests
 //! left_out     a sentence for each file that was not checked
 //! ```
 //!
-//! The checking itself is `raddle-check`, which opens no file and starts no thread. All that comes
-//! from the project is data: nothing of it is run, and each file gets a bounded share of time and
+//! The crate `raddle-check` does the checking; it opens no files and starts no threads. Everything
+//! from the project is data: none of it is executed, and each file gets a bounded share of time and
 //! memory.
 
 pub mod args;
@@ -38,21 +38,21 @@ use crate::report::args::Format;
 use crate::report::{Settler, TextTo};
 use left_out::LeftOut;
 
-/// Checks the files and reports what was found.
+/// Checks the files and reports the findings.
 pub fn run(args: Args) -> Result<ExitCode> {
     let settler = Settler::new(&args.report, TextTo::Stdout)?;
     let Checked { report, stats, left_out } = check(&args)?;
     left_out.print();
     let nothing = nothing_checked(&left_out, &stats);
     if let (Some(why), Format::Text) = (&nothing, args.report.format) {
-        // Not "no findings": that would be said of nothing.
+        // Not "no findings": nothing was checked.
         anyhow::bail!("{why}");
     }
     let code = settler.settle(report, crate::exit::CLEAN)?;
     nothing.map_or(Ok(code), |why| Err(anyhow::anyhow!("{why}")))
 }
 
-/// Why nothing was looked at, if nothing was.
+/// Why nothing was checked, if nothing was.
 fn nothing_checked(left_out: &LeftOut, stats: &Stats) -> Option<String> {
     if left_out.files() > 0 && stats.files == stats.files_left_out {
         return Some("nothing was checked: every file was left out".into());
@@ -71,14 +71,14 @@ fn nothing_checked(left_out: &LeftOut, stats: &Stats) -> Option<String> {
     })
 }
 
-/// What checking has come to.
+/// The results of checking.
 struct Checked {
     report: Report,
     stats: Stats,
     left_out: LeftOut,
 }
 
-/// The same with nothing printed: what the source lets suspect, for `hunt`.
+/// The same with nothing printed: suspicions from the source, for `hunt`.
 pub fn report(args: &Args) -> Result<Report> {
     check(args).map(|checked| checked.report)
 }
@@ -110,7 +110,7 @@ fn check(args: &Args) -> Result<Checked> {
     Ok(Checked { report, stats: outcome.stats, left_out })
 }
 
-/// Checks the programs on several threads. What is found does not depend on how many.
+/// Checks the programs on several threads. The number of threads does not change the findings.
 fn check_all(plan: &Plan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<Part> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -140,7 +140,7 @@ fn counted(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
 }
 
-/// What was looked at, and what was not, in one sentence.
+/// One sentence about what was checked and what was not.
 fn looked_at(stats: &Stats) -> String {
     let mut text = format!(
         "{} of {}, {} of {}, {}, {} of {}",

@@ -1,18 +1,16 @@
-//! A file through the preprocessor of a real compiler.
+//! Runs a file through the preprocessor of a real compiler.
 //!
-//! compile_commands.json and the source are data from a repository that may have been made to do
-//! harm. So:
+//! compile_commands.json and the source are data from a repository that may be malicious. So:
 //!
-//! 1. The compiler is raddle's choice or the user's, by its full path; never a word of the
-//!    project's.
-//! 2. Its arguments are those that `raddle_check::c::commands` took, which only define macros and
-//!    name folders and files to read. With `-E` gcc runs nothing but itself and uses no precompiled
-//!    header. clang would use one for `-include`, so it is not given those.
-//! 3. It gets limits: processor time, memory, how much it may write, and time on the clock, for it
-//!    may wait for a pipe.
-//! 4. What it says on stderr is not shown: it would quote lines of files that the project chose.
+//! 1. Raddle or the user chooses the compiler, by its full path; the project never does.
+//! 2. Its arguments are those that `raddle_check::c::commands` accepted, which only define macros
+//!    and name folders and files to read. With `-E`, gcc runs nothing but itself and uses no
+//!    precompiled header. clang would use one for `-include`, so it does not get that option.
+//! 3. It has limits: processor time, memory, output size, and wall-clock time, since it may wait
+//!    for a pipe.
+//! 4. Its stderr is not shown: it would quote lines of files that the project chose.
 //!
-//! Whatever goes wrong, the file is then read as it is.
+//! If anything goes wrong, the file is read without preprocessing.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -34,10 +32,10 @@ const MEMORY: u64 = 1 << 30;
 const LARGEST_OUTPUT: usize = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// After this many files that reached a limit no compiler is started any more.
+/// After this many files that reached a limit, no compiler is started any more.
 const MOST_STUCK: u32 = 3;
 
-/// Looked for on the PATH in this order.
+/// Searched on the PATH in this order.
 const COMPILERS: &[&str] = &["gcc", "cc", "clang"];
 
 #[derive(Debug, Error)]
@@ -53,7 +51,7 @@ pub struct Preprocessor {
 }
 
 impl Preprocessor {
-    /// The compiler to use, if one is wanted and there is one.
+    /// The compiler to use, if one is wanted and exists.
     pub fn choose(args: &Args) -> Result<Option<Preprocessor>> {
         if args.raw {
             return Ok(None);
@@ -77,8 +75,8 @@ impl Preprocessor {
         Preprocessor { program, is_gcc, stuck: AtomicU32::new(0) }
     }
 
-    /// The file's text after preprocessing, with `shown` for its own path; nothing if that cannot
-    /// be had.
+    /// The file's text after preprocessing, with `shown` in place of its own path. `None` if that
+    /// fails.
     pub fn run(&self, real: &Path, shown: &Path, command: &Command) -> Option<Vec<u8>> {
         if self.stuck.load(Ordering::Relaxed) >= MOST_STUCK {
             return None;
@@ -86,7 +84,7 @@ impl Preprocessor {
         let mut child = self.start(real, command)?;
         let output = drain(&mut child);
         if output.is_none() {
-            // Its whole group: the driver and the compiler proper.
+            // The whole process group: the driver and the compiler proper.
             if let Some(group) = rustix::process::Pid::from_raw(child.id() as i32) {
                 let _ = kill_process_group(group, Signal::KILL);
             }
@@ -123,7 +121,7 @@ impl Preprocessor {
     }
 }
 
-/// All that a child writes, unless it takes too long or writes too much.
+/// Everything that a child writes; `None` if it takes too long or writes too much.
 fn drain(child: &mut Child) -> Option<Vec<u8>> {
     let mut pipe = child.stdout.take()?;
     let until = Instant::now() + PATIENCE;
@@ -148,16 +146,16 @@ fn drain(child: &mut Child) -> Option<Vec<u8>> {
     }
 }
 
-/// A program by its name. Relative folders on the PATH depend on where one stands, which may be in
-/// the project.
+/// Finds a program by its name. Relative folders on the PATH are skipped: they depend on the
+/// current folder, which may be in the project.
 fn on_path(name: &Path, path: &std::ffi::OsStr) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let runs = |p: &PathBuf| p.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0);
     std::env::split_paths(path).filter(|f| f.is_absolute()).map(|f| f.join(name)).find(runs)
 }
 
-/// Line markers name files as the compiler found them; the reader knows them as seen from where
-/// raddle was started.
+/// Line markers name files as the compiler found them. This makes them relative to where raddle was
+/// started.
 fn relabel(text: &[u8], real: &Path, shown: &Path, folder: &Path) -> Vec<u8> {
     let here = std::env::current_dir().unwrap_or_default();
     let mut known: std::collections::HashMap<Vec<u8>, Vec<u8>> = std::collections::HashMap::new();
@@ -175,7 +173,7 @@ fn relabel(text: &[u8], real: &Path, shown: &Path, folder: &Path) -> Vec<u8> {
     out
 }
 
-/// `# 12 "name" 1 3` around the name, which is left as it is escaped.
+/// Splits `# 12 "name" 1 3` around the name, which stays escaped.
 fn marker(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let rest = line.strip_prefix(b"# ").filter(|r| r.first().is_some_and(u8::is_ascii_digit))?;
     let open = line.len() - rest.len() + rest.iter().position(|b| *b == b'"')? + 1;

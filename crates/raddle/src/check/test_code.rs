@@ -1,9 +1,9 @@
-//! Test code, told apart by the names of its files and folders.
+//! Recognises test code by the names of its files and folders.
 
 use raddle_finding::Finding;
 
-/// Whether a path is one of a test: a folder or file is called after tests, as in `tests/a.c`,
-/// `App.Tests/A.cs`, `ThingTests.cs` or `test_thing.c`.
+/// Whether a folder or file in the path is named after tests, as in `tests/a.c`, `App.Tests/A.cs`,
+/// `ThingTests.cs` or `test_thing.c`.
 fn is_test_path(path: &str) -> bool {
     path.split('/').any(|part| {
         let stem = part.strip_suffix(".cs").or_else(|| part.strip_suffix(".c")).unwrap_or(part);
@@ -29,7 +29,7 @@ fn words(name: &str) -> Vec<String> {
     out
 }
 
-/// Whether all ends of a finding lie in test code.
+/// Whether all ends of a finding are in test code.
 pub fn is_in_tests(finding: &Finding) -> bool {
     let mut ends = finding.accesses.iter().filter_map(|a| a.stack.first()?.file.as_deref()).peekable();
     ends.peek().is_some() && ends.all(is_test_path)

@@ -1,10 +1,10 @@
-//! Paths into files.
+//! Finds the source files below paths.
 //!
-//! A file that is named is taken unless its name says that it is another language's; in folders
-//! files ending in `.c` or `.cs` are. A C# project or solution stands for the folder it lies in.
-//! Links are followed as long as they stay below the folder that was named and do not lead back to
-//! a folder they lie in. Everything is visited in the order of names, so that the same tree gives
-//! the same answer.
+//! A file that the user named is taken unless its extension belongs to another language. In
+//! folders, files ending in `.c` or `.cs` are taken. A C# project or solution stands for its
+//! folder. Links are followed as long as they stay below the named folder and do not lead back to a
+//! folder that contains them. Everything is visited in the order of names, so that the same tree
+//! gives the same result.
 
 use std::collections::HashSet;
 use std::fs::Metadata;
@@ -16,12 +16,12 @@ use thiserror::Error;
 
 use super::left_out::LeftOut;
 
-/// The most files, entries of folders, and folders within folders that are looked at.
+/// The most files, entries of folders, and levels of folders that are visited.
 const MOST_FILES: usize = 20_000;
 const MOST_ENTRIES: usize = 2_000_000;
 const DEEPEST: usize = 64;
 
-/// Folders in which build systems and package managers keep what is not the project's.
+/// Folders in which build systems and package managers keep code of others.
 const NOT_THE_PROJECT: &[&str] = &["CMakeFiles", "node_modules", "autom4te.cache"];
 
 #[derive(Debug, Error)]
@@ -55,8 +55,8 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
                 walk.left_out.file(path, "is neither C nor C# by its name, and only these are checked");
             }
             Ok(meta) => walk.file(path, &meta),
-            // A link that is there but leads nowhere is a file left out; a name that is not there
-            // is a mistake.
+            // A link that exists but leads nowhere is a file left out. A name that does not exist
+            // is an error.
             Err(e) if std::fs::symlink_metadata(path).is_ok() => walk.left_out.file(path, &why(&e)),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 return Err(WalkError::Missing(name()).into());
@@ -67,7 +67,7 @@ pub fn files(paths: &[PathBuf], left_out: &mut LeftOut) -> Result<Vec<PathBuf>> 
     Ok(walk.found)
 }
 
-/// Whether a file is a project or solution of C#.
+/// Whether a file is a C# project or solution.
 fn is_project(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "csproj" || e == "sln" || e == "slnx")
 }
@@ -77,8 +77,8 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "c" || e == "cs")
 }
 
-/// Whether a file that was named may hold C or C#: what ends in `.cs`, `.c`, `.h`, `.i`, `.inc` and
-/// the like, or in nothing.
+/// Whether a named file may be C or C#: its extension is `.cs`, `.c`, `.h`, `.i`, `.inc` and the
+/// like, or it has none.
 fn may_be_source(path: &Path) -> bool {
     let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
     extension.is_none_or(|e| {
@@ -94,7 +94,7 @@ fn why(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "is a link that leads nowhere".into(),
         std::io::ErrorKind::PermissionDenied => "may not be read".into(),
-        // ELOOP has no stable name in std.
+        // std has no stable name for ELOOP.
         _ if error.raw_os_error() == Some(libc::ELOOP) => "is a link that leads to itself".into(),
         kind => format!("cannot be read: {kind}"),
     }
@@ -102,7 +102,7 @@ fn why(error: &std::io::Error) -> String {
 
 struct Walk<'a> {
     found: Vec<PathBuf>,
-    /// Files and folders that were visited.
+    /// Files and folders that have been visited.
     seen: HashSet<(u64, u64)>,
     entries: usize,
     left_out: &'a mut LeftOut,
@@ -121,7 +121,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `above` are the folders that this one lies in, and itself.
+    /// `above`: this folder and the folders that contain it.
     fn folder(&mut self, path: &Path, root: &Path, above: &mut Vec<(u64, u64)>) {
         if above.last().is_some_and(|id| !self.seen.insert(*id)) {
             return;
@@ -195,7 +195,7 @@ impl Walk<'_> {
     }
 }
 
-/// `./src/a.c` is `src/a.c` to a reader.
+/// Turns `./src/a.c` into `src/a.c`.
 fn tidy(path: &Path) -> PathBuf {
     path.strip_prefix(".").unwrap_or(path).to_path_buf()
 }

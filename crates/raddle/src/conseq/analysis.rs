@@ -1,4 +1,4 @@
-//! What the traces have shown: invariants, and reads that could get another value.
+//! What the traces show: invariants, and reads that could get another value.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -19,26 +19,26 @@ use raddle_harness::crew::Notes;
 use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::{Mapped, Places};
 
-/// What the analysis of the first trace may take, whatever has been used up before.
+/// The least time to analyse the first trace, whatever has been used up before.
 const AT_LEAST: Duration = Duration::from_secs(2);
-/// Invariants that are guarded, the most certain ones.
+/// How many invariants are checked: the most certain ones.
 const GUARDS: usize = 40;
 
 pub struct Analysed {
     pub sites: Sites,
     pub guards: Vec<Guard>,
     pub suspects: Vec<Suspect>,
-    /// The program counters of all accesses to the memory that the suspects are about, sorted.
+    /// The program counters of all accesses to the suspects' memory, sorted.
     pub points: Vec<u64>,
     pub events: u64,
-    /// Accesses that another could come between, if they were asked for.
+    /// Pairs of accesses that another access could separate, if these were asked for.
     pub violations: Vec<AtomicityViolation>,
     pub ruled_out: RuledOut,
-    /// Critical reads that some trace comes by.
+    /// The number of critical reads that some trace reaches.
     pub reached: usize,
 }
 
-/// Pairs of a read and a write that Algorithm 1 rules out.
+/// The pairs of a read and a write that Algorithm 1 rules out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuledOut {
     pub by_order: u64,
@@ -54,7 +54,7 @@ impl RuledOut {
 }
 
 impl Analysed {
-    /// The kind of a suspect's site; memory that is freed has no site of its own.
+    /// The kind of a suspect's site; freed memory has no site of its own.
     pub fn kind(&self, s: &Suspect) -> Option<SiteKind> {
         match (s.site, s.instead) {
             (Some(ErrorSite::Invariant(_)), _) => Some(SiteKind::Invariant),
@@ -65,7 +65,7 @@ impl Analysed {
     }
 }
 
-/// Error sites of the code, and those that the training runs have made.
+/// Error sites in the code, and those derived from the training runs.
 struct Both<'a> {
     sites: &'a Sites,
     guards: &'a [Guard],
@@ -77,7 +77,7 @@ impl Judge for Both<'_> {
         let x = variable(&read.point.cell).signed(value);
         let nothing = Memory::default();
         for (i, guard) in self.guards.iter().enumerate() {
-            // What a relation comes to depends on the moment; another value is reason enough to
+            // Whether a relation holds depends on the moment; another value is reason enough to
             // try.
             let breaks = guard.invariant.shape.holds(x, &nothing) != Some(true);
             if guard.invariant.site == read.point.site && breaks {
@@ -96,7 +96,7 @@ impl Judge for Both<'_> {
     }
 }
 
-/// Reads the traces, one in any case and others until the deadline.
+/// Reads the traces: one in any case, others until the deadline.
 pub fn analyse(
     runs: &Runs,
     sites: Sites,
@@ -122,7 +122,7 @@ pub fn analyse(
             notes.say(&format!("{i} of {n} traces were analysed in time: give it more with --seconds"));
             break;
         }
-        // The first trace is given some time in any case.
+        // The first trace gets some time in any case.
         let end = if i == 0 { deadline.max(Instant::now() + AT_LEAST) } else { deadline };
         let is_over = || Instant::now() >= end;
         let history = History::until(&run.events, &|site| sites.waits(site), &is_over);
@@ -135,7 +135,7 @@ pub fn analyse(
                 }
             }
         }
-        // What was read is looked at for a while, too.
+        // The search for suspects gets some time, too.
         let end = end.max(Instant::now() + AT_LEAST);
         let found = suspects::find(&history, judge, &|| Instant::now() >= end);
         if found.cut_short || history.events < run.events.len() {
@@ -160,8 +160,8 @@ pub fn analyse(
     Analysed { sites, guards, suspects: all, points, events, violations, ruled_out, reached }
 }
 
-/// Not what goes wrong inside Rust's own library, which is instrumented with the program: if it
-/// matters it shows where that was called.
+/// False for what goes wrong inside Rust's own library, which is instrumented with the program: if
+/// it matters, it shows where the library was called.
 fn is_told(suspect: &Suspect, sites: &Sites, modules: &[Mapped], places: &mut Places) -> bool {
     suspect.site.and_then(|site| sites.pc(site)).is_none_or(|pc| is_own(modules, pc + 1, places))
 }
@@ -171,12 +171,12 @@ fn is_own(modules: &[Mapped], pc: u64, places: &mut Places) -> bool {
     places.frames(modules, pc).iter().any(own)
 }
 
-/// Where the memory at `address` is accessed.
+/// The places that access the memory at `address`.
 fn accesses_to(history: &History, address: u64, modules: &[Mapped]) -> Vec<u64> {
     history.sites_at(address).filter_map(|site| pc_of(modules, site)).collect()
 }
 
-/// The invariants of the training runs, with all that it takes to watch them.
+/// The invariants of the training runs, with what is needed to check them.
 fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
     let traces: Vec<&[TraceEvent]> =
         runs.runs.iter().filter(|r| r.is_correct()).map(|r| r.events.as_slice()).collect();
@@ -201,8 +201,8 @@ fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
             Term::Cell(v) => name(*v, places, &runs.modules),
             Term::Sum(of) => format!("sum({}[])", array_name(of, places, &runs.modules)),
         });
-        // Of memory without a name nobody can say whether it was meant, and what a library keeps to
-        // itself has nothing to do with what the program keeps.
+        // Nobody can say whether an invariant on unnamed memory was intended, and a library's
+        // internal variables have nothing to do with those of the program.
         let is_of_library = |v: &Variable| is_of_library(&name(*v, places, &runs.modules));
         if !text.contains("0x") && !invariant.variables().iter().any(is_of_library) {
             guards.push(Guard { invariant, text, accesses });
@@ -211,23 +211,22 @@ fn guards(runs: &Runs, places: &mut Places, deadline: Instant) -> Vec<Guard> {
     guards
 }
 
-/// Whether a variable is one of Rust's or C++'s own library.
+/// Whether a variable belongs to Rust's or C++'s standard library.
 fn is_of_library(name: &str) -> bool {
     ["std::", "core::", "alloc::"].iter().any(|library| name.starts_with(library))
 }
 
-/// Whether a number is that of mapped memory: the program's own, what lies behind it, or where the
-/// kernel puts heap, stacks and libraries.
+/// Whether a number is an address of mapped memory: the program's own, what follows it, or where
+/// the kernel puts heap, stacks and libraries.
 fn is_address(modules: &[Mapped], n: u64) -> bool {
     const MAPPED: std::ops::Range<u64> = 0x7000_0000_0000..0x8000_0000_0000;
     const BEHIND: u64 = 1 << 30;
-    // Where a program is linked to a fixed address, near zero, what lies behind it may well be
-    // numbers.
+    // If a program is linked to a fixed address near zero, what follows it may well be numbers.
     let behind = |m: &Mapped| if m.low >> 32 == 0 { 0 } else { BEHIND };
     MAPPED.contains(&n) || modules.iter().any(|m| (m.low..m.high + behind(m)).contains(&n))
 }
 
-/// Where each granule of shared memory is accessed, in any of the traces.
+/// The places that access each granule of shared memory in any trace.
 type Accessed = HashMap<u64, BTreeSet<u32>>;
 
 fn accessed(traces: &[&[TraceEvent]]) -> Accessed {
@@ -240,7 +239,7 @@ fn accessed(traces: &[&[TraceEvent]]) -> Accessed {
     accessed
 }
 
-/// Where these variables are accessed.
+/// The places that access these variables.
 fn sites_of(accessed: &Accessed, of: &[Variable], modules: &[Mapped]) -> Vec<u64> {
     let sites: BTreeSet<u32> =
         of.iter().filter_map(|v| accessed.get(&(v.address & !7))).flatten().copied().collect();

@@ -1,4 +1,4 @@
-//! One program: traced, analysed, tested, told.
+//! Traces, analyses and tests one program, and makes its report.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ use raddle_harness::schedule_files::program_name;
 use raddle_harness::verdict::Failure;
 use raddle_harness::worker::Recipe;
 
-/// Why nothing can be said of a program. Each is one sentence with its remedy.
+/// Why nothing can be said about a program. Each is one sentence with its remedy.
 #[derive(Debug, Error)]
 pub enum CampaignError {
     #[error(
@@ -33,21 +33,21 @@ pub enum CampaignError {
     Endless(String, usize, u32),
 }
 
-/// What is done with a program that cannot be scheduled.
+/// What raddle does with a program that cannot be scheduled.
 const BY_ITSELF: &str = "it is traced as it runs by itself, and what is suspected is tried with delays, without a schedule to replay";
 
-/// The part of the time after which nothing is executed any more to find out.
+/// The share of the time after which nothing is executed to find out more.
 const TOLD: f64 = 0.97;
 
-/// When each part has to be done. What is found is told within the time as well: shrinking it, and
-/// looking its lines up.
+/// When each part must be done. Reporting is within the time as well: shrinking findings, and
+/// looking up their lines.
 #[derive(Clone, Copy)]
 pub struct Budget {
     begun: Instant,
     seconds: f64,
-    /// What the program may take by itself, where that is known.
+    /// The longest time that the program may take by itself, if known.
     longest: Option<Duration>,
-    /// What telling what was found may take beyond its usual share.
+    /// The time for reporting beyond its usual share.
     telling: Duration,
 }
 
@@ -56,15 +56,16 @@ impl Budget {
         Budget { begun: Instant::now(), seconds, longest: None, telling: Duration::ZERO }
     }
 
-    /// The same for a program that a command of so many seconds has started: one that takes much
-    /// longer has no end of its own.
+    /// The same for a program that a command with this duration has started. A program that takes
+    /// much longer does not end by itself.
     pub fn within(self, command: Option<Duration>) -> Budget {
         const SHORTEST: Duration = Duration::from_secs(2);
         Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
     }
 
-    /// The same with room for telling what was found, where that takes long: it reads what the static
-    /// half has read, lines and names, for several findings. Of little time the tests need all.
+    /// The same with more time for the report if that takes long: for several findings it reads the
+    /// lines and names that the static analysis has read. If there is little time, the tests need
+    /// all of it.
     fn with_room_to_tell(self, static_half: f64) -> Budget {
         const TIMES: f64 = 3.0;
         const MOST: f64 = 0.1;
@@ -81,7 +82,7 @@ impl Budget {
         self.begun + Duration::from_secs_f64(self.seconds * part)
     }
 
-    /// No further traced run is begun, if there is one.
+    /// After this, no further traced run begins, if there is one.
     fn traced(&self) -> Instant {
         self.at(0.4)
     }
@@ -92,36 +93,36 @@ impl Budget {
         most.map_or(self.at(0.5), |m| m.min(self.at(0.5)))
     }
 
-    /// No further trace is analysed.
+    /// After this, no further trace is analysed.
     fn analysed(&self) -> Instant {
         self.at(0.6)
     }
 
-    /// No further suspect is tested.
+    /// After this, no further suspect is tested.
     fn tested(&self) -> Instant {
         self.at(0.8) - self.telling
     }
 
-    /// No consequence is made smaller or made again.
+    /// After this, no consequence is shrunk or repeated.
     fn shrunk(&self) -> Instant {
         self.at(0.93) - self.telling
     }
 
-    /// Nothing is executed any more to find out.
+    /// After this, nothing is executed to find out more.
     fn told(&self) -> Instant {
         self.at(TOLD) - self.telling
     }
 
-    /// Nothing is executed any more to tell what was found.
+    /// After this, nothing is executed for the report.
     fn over(&self) -> Instant {
         self.at(1.0)
     }
 }
 
-/// Where the time goes, in seconds.
+/// How the time is spent, in seconds.
 pub struct Phases {
     pub begun: Instant,
-    /// When the time is over.
+    /// When the time is up.
     pub over: Instant,
     last: Instant,
     pub traced: f64,
@@ -144,14 +145,14 @@ impl Phases {
         }
     }
 
-    /// The seconds since the last time.
+    /// The seconds since the last call.
     fn lap(&mut self) -> f64 {
         let now = Instant::now();
         now.duration_since(std::mem::replace(&mut self.last, now)).as_secs_f64()
     }
 }
 
-/// All that can be said of what `recipe` starts. One without threads is an error.
+/// The report on what `recipe` starts. A program without threads is an error.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let clock = Phases::new(budget);
@@ -188,8 +189,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
     finish(args, options, runs, budget, clock, notes)
 }
 
-/// Traced runs of a program that is at work when it is cut off, with room for more steps; none, if
-/// that brings no run to its end.
+/// Traced runs with a higher step limit, for a program that was still making progress when it was
+/// cut off. `None` if no run ends even so.
 fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &Notes) -> Option<Runs> {
     const TIMES: u32 = 20;
     let most = cut.recipe.max_steps;
@@ -202,8 +203,9 @@ fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
-/// Traced runs in which a loop that waits for a plain variable lets others run; none, if that
-/// brings no run to its end. The scheduler sees only points, and a plain read is none at first.
+/// Traced runs in which a loop that waits for a plain variable lets other threads run. `None` if no
+/// run ends even so. The scheduler sees only scheduling points, and a plain read is not one at
+/// first.
 fn with_loops(
     args: &Args,
     options: &Options,
@@ -223,8 +225,8 @@ fn with_loops(
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
-/// The same of a command as a whole, none of whose programs could be looked at by itself: a server
-/// and the script that ends it.
+/// The same for a whole command, none of whose programs could be examined by itself: a server and
+/// the script that ends it.
 pub fn run_whole(
     args: &Args,
     options: &Options,
@@ -259,7 +261,7 @@ fn finish(
     clock.analysed = clock.lap() + runs.reading;
     say_limits(&runs, &analysed.sites, notes);
     let mut printed = printed::Usual::default();
-    // The random orders among them may well print something wrong.
+    // The random orders may well print something wrong.
     let plain = runs.runs.iter().take(traced_runs::PLAIN);
     plain.filter(|r| r.is_correct()).for_each(|r| printed.learn(&r.printed));
     forget_results(&mut runs, &printed, notes);
@@ -295,8 +297,8 @@ fn finish(
     findings::report(args, &runs, &analysed, &tested, (places, stacks), &clock)
 }
 
-/// The campaign of a program that is the whole command. One that fails before its first thread has
-/// not done what it is there for, and says so.
+/// The campaign for a program that is the whole command. A program that fails before its first
+/// thread has not done its work, and the error says so.
 pub fn run_alone(
     args: &Args,
     options: &Options,
@@ -312,18 +314,18 @@ pub fn run_alone(
     }
 }
 
-/// It creates no thread.
+/// Whether the program creates no thread.
 pub fn is_alone(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
 }
 
-/// Whether a program that creates no thread ended with a status that is no failure.
+/// Whether a program that creates no thread ended with status 0.
 pub fn ended_well(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(_, 0)))
 }
 
-/// An exit status by itself is no failure of a traced run: a correct program may return which
-/// thread was first ([`certain`]).
+/// An exit status alone is not a failure of a traced run: a correct program may return which thread
+/// was first ([`super::certainty`]).
 fn forget_results(runs: &mut Runs, printed: &printed::Usual, notes: &Notes) {
     let usual = runs.usual.status;
     for run in &mut runs.runs {
@@ -338,7 +340,7 @@ fn forget_results(runs: &mut Runs, printed: &printed::Usual, notes: &Notes) {
     }
 }
 
-/// What limits all that follows.
+/// Reports what limits everything that follows.
 fn say_limits(runs: &Runs, sites: &Sites, notes: &Notes) {
     let name = program_name(&runs.recipe);
     if runs.runs.iter().any(|r| r.cut_short) {

@@ -1,26 +1,24 @@
-//! Whether what an execution came to is certainly wrong.
+//! Whether the consequence of an execution is certainly wrong.
 //!
-//! A failed assertion, a panic, a crash, a hang and an access to freed memory are: no correct
-//! program comes to them. A line that is not usual, an exit status that is not usual and an
-//! invariant of the training runs that does not hold are not wrong by themselves. A program may
-//! print how far it is, say that it failed to get a lock and tries again, or return which thread
-//! was first. Its words prove nothing: a retry and a bug may print the same line. Such a
-//! consequence is certain where one of these holds:
+//! A failed assertion, a panic, a crash, a hang and an access to freed memory are certainly wrong:
+//! no correct program has them. An unusual line, an unusual exit status and a broken invariant of
+//! the training runs are not wrong by themselves. A program may print its progress, report that it
+//! failed to get a lock and tries again, or return which thread was first. Its words prove nothing:
+//! a retry and a bug may print the same line. Such a consequence is certain if one of these holds:
 //!
 //! 1. The execution has a data race on the memory in question ([`points::racy`]).
 //! 2. It loses an update: a thread adds to a value that another has changed since it was read.
 //! 3. The program itself says twice that it failed: it prints a line that says so, which no
 //!    training run printed, and it ends with a failing status, where the usual status is 0.
 //!
-//! The memory in question is that of suspects that came about in this execution. For a race they
-//! must go together with a consequence in at least a third of the executions in which they come
-//! about: a race that is there whether the line is printed or not has not printed it. Where a program
-//! prints many different lines that are not usual, such a share says nothing: its lines are made of
-//! pieces that threads mix, or tell who was first. A line that says that something failed needs no
-//! such share.
+//! The memory in question is that of the suspects that came about in this execution. For a race, a
+//! consequence must occur in at least a third of the executions in which the suspect comes about: a
+//! race that is there whether the line is printed or not did not cause the line. If a program
+//! prints many different unusual lines, this share says nothing: threads mix the pieces of its
+//! lines, or the lines tell who was first. A line that reports a failure needs no such share.
 //!
-//! Everything else that was made to happen is shown to who asks for suspects, and is no finding.
-//! Nor is what did not happen again.
+//! Everything else that was made to happen is listed among the suspects, on request, and is not a
+//! finding. Neither is anything that did not happen again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
@@ -35,11 +33,11 @@ use super::traced_runs::Run;
 use raddle_harness::check::Check;
 use raddle_harness::verdict::Usual;
 
-/// Places that add to a variable, by its address: the read and the write.
+/// The places that add to a variable, by its address: the read and the write.
 pub type Additions = HashMap<u64, Vec<(u32, u32)>>;
 
-/// Whether the consequence is wrong in any correct program, and was seen more than once.
-/// `is_cause`: whether something tends to go wrong where a suspect comes about.
+/// Whether the consequence is wrong in any correct program and was seen more than once. `is_cause`:
+/// whether something tends to go wrong when a suspect comes about.
 pub fn is_certain(
     c: &Consequence,
     suspects: &[Suspect],
@@ -67,7 +65,7 @@ pub fn is_certain(
     }
 }
 
-/// The memory that the suspects behind a consequence are about.
+/// The memory of the suspects behind a consequence.
 fn granules(c: &Consequence, suspects: &[Suspect], is_cause: &dyn Fn(usize) -> bool) -> BTreeSet<u64> {
     let causes = c.suspects.iter().filter(|i| is_cause(**i)).filter_map(|i| suspects.get(*i));
     causes.map(|s| s.read.cell.address & !7).collect()
@@ -86,9 +84,9 @@ fn has_lost_update(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions
     })
 }
 
-/// What the traced runs add to: a value is read and written again by the same thread, always with
-/// the same difference, from at least two different values, with nobody's write in between. After
-/// the deadline no more than a little of each run is read.
+/// What the traced runs add to: the same thread reads a value and writes it again, always with the
+/// same difference, from at least two different values, and without another write in between. After
+/// the deadline, only a little of each run is read.
 pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     const EACH: usize = 1 << 13;
     #[derive(Default)]
@@ -98,7 +96,7 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     }
     let mut pairs: HashMap<(u64, u32, u32), Pair> = HashMap::new();
     for run in runs.iter().filter(|r| r.is_correct()) {
-        // By address, who has read what where since the last write.
+        // By address: who has read which value, and where, since the last write.
         let mut last: HashMap<u64, Vec<(u16, u32, u64)>> = HashMap::new();
         for (i, TraceEvent { thread, site, what }) in run.events.iter().enumerate() {
             if i % EACH == EACH - 1 && Instant::now() >= deadline {
@@ -133,12 +131,12 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     additions
 }
 
-/// Whether a thread writes what it made of a value that another thread has replaced meanwhile. A
-/// thread that has read again since, or that has waited on a condition variable, knows better: then
-/// nothing is said.
+/// Whether a thread writes a result computed from a value that another thread has replaced since.
+/// If the thread has read again, or has waited on a condition variable, it may know the new value,
+/// and this returns false.
 fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
-    // Threads that have read, and whether somebody has written since.
+    // Threads that have read, and whether another thread has written since.
     let mut stale: HashMap<u16, bool> = HashMap::new();
     for step in steps.iter().filter(|s| !s.is_value()) {
         let (thread, op) = (step.thread.0, &step.op);

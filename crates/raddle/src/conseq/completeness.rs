@@ -1,9 +1,9 @@
-//! Whether a search of the tester has made every interleaving there is.
+//! Whether a search of the tester has executed every interleaving.
 //!
-//! A strategy that has nothing left to do has made every interleaving of its scheduling points. A
-//! suspect is impossible only if these are all interleavings of the program: every access that
-//! races is a point, and nothing happened for which no schedule stands ([`gaps`]). An access that
-//! turns out to race and is no point becomes one, and the search begins anew.
+//! A strategy with nothing left to do has executed every interleaving of its scheduling points. A
+//! suspect is impossible only if these are all interleavings of the program: every racing access is
+//! a scheduling point, and nothing happened that no schedule represents ([`gaps`]). If an access
+//! that is not a point turns out to race, it becomes one, and the search restarts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +29,7 @@ impl Completeness {
         Completeness { gaps: 0, called: HashSet::new(), affairs: HashMap::new(), places: Places::new() }
     }
 
-    /// Takes in an execution. Gives the accesses that race in it and are no points yet.
+    /// Takes in an execution. Returns its racing accesses that are not scheduling points yet.
     pub fn observe(&mut self, e: &Execution<'_>, points: &[u64], modules: &[Mapped]) -> Vec<u64> {
         self.gaps |= gaps::gaps(e, e.view(Outcome::Passed));
         let called = (e.slot.called as usize).min(e.slot.called_names.len());
@@ -37,7 +37,7 @@ impl Completeness {
         let mut new = Vec::new();
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
             let (places, pcs) = (&mut self.places, hidden.access.map(|a| a.pc));
-            // In which order threads print decides nothing that a read could get.
+            // The order in which threads print decides nothing that a read could get.
             let affair = *self.affairs.entry(pcs).or_insert_with(|| gaps::affair(hidden, places, modules));
             if affair != Affair::TheProgram {
                 continue;
@@ -51,12 +51,12 @@ impl Completeness {
         new
     }
 
-    /// The search begins anew, with other points.
+    /// The search restarts with other points.
     pub fn begin_anew(&mut self) {
         self.gaps &= gap::LASTING;
     }
 
-    /// Whether a search that came this far has made every interleaving.
+    /// Whether a search that got this far has executed every interleaving.
     pub fn holds(&self, progress: &Progress, recipe: &Recipe, modules: &[Mapped]) -> bool {
         let is_all = progress.exhausted && !progress.bounded && progress.lost == 0;
         is_all

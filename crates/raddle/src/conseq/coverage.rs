@@ -1,5 +1,5 @@
-//! What was looked at, and how each suspect ended: numbers for programs, and sentences for who
-//! reads that nothing was found.
+//! What was examined, and how each suspect ended: numbers for programs, and sentences for a reader
+//! who sees that nothing was found.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use super::campaign::Phases;
 use super::findings::Teller;
 use super::tester::{Reason, SuspectVerdict};
 
-/// Of what was not executed.
+/// The stats if nothing was executed.
 pub fn add_empty_stats(report: &mut Report, begun: Instant) {
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     for key in ["sites", "critical_reads", "suspects"] {
@@ -43,7 +43,7 @@ impl Teller<'_> {
         add("refuted_harmless", count(&|v| *v == SuspectVerdict::Refuted(Reason::Harmless)));
         add("refuted_impossible", count(&|v| *v == SuspectVerdict::Refuted(Reason::Impossible)));
         add("refuted_infeasible", count(&|v| *v == SuspectVerdict::Refuted(Reason::Infeasible)));
-        // Those that nobody has tested are as open as those that testing has left so.
+        // Suspects that were not tested are open, too.
         let untested = analysed.suspects.len().saturating_sub(verdicts.len());
         let open = verdicts.iter().filter(|v| **v == SuspectVerdict::Open).count() + untested;
         add("suspects_open", Stat::from(open as u64));
@@ -59,7 +59,7 @@ impl Teller<'_> {
     }
 }
 
-/// What the numbers say, in words.
+/// The numbers as sentences.
 pub fn sentences(stats: &BTreeMap<String, Stat>, lists_suspects: bool) -> Vec<String> {
     let n = |key: &str| match stats.get(key) {
         Some(Stat::Int(n)) => *n,

@@ -1,4 +1,4 @@
-//! Names of the program's own functions that report, from the nearest `raddle.toml`:
+//! Names of the program's own reporting functions, from the nearest `raddle.toml`:
 //!
 //! ```toml
 //! [conseq]
@@ -24,7 +24,7 @@ pub enum CustomError {
     Unknown(String),
 }
 
-/// Other commands have tables of their own.
+/// Other commands have their own tables.
 #[derive(Default, Deserialize)]
 struct File {
     #[serde(default)]
@@ -41,7 +41,7 @@ struct Table {
     output: Vec<String>,
 }
 
-/// The names of the project that `folder` is in; none, if it has no such file.
+/// The names for the project that contains `folder`; none if it has no such file.
 pub fn names(folder: &Path) -> Result<CustomNames, CustomError> {
     let Some(path) = folder.ancestors().map(|f| f.join("raddle.toml")).find(|f| f.is_file()) else {
         return Ok(CustomNames::default());

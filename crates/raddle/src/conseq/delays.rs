@@ -1,18 +1,18 @@
-//! The second tester (section 8 of the paper): delays in ordinary runs, where the scheduler is not
-//! wanted or cannot be had.
+//! The second tester (section 8 of the paper): delays in ordinary runs, for programs that cannot or
+//! should not be scheduled.
 //!
-//! For each suspect the program is run a few times as it is, while the runtime delays the write
-//! until the read arrives, the read until the write has been made, and other writes meanwhile
-//! (`raddle_rt::trace::delays`). It is native speed, files and sockets and all; but a delay is no
-//! promise, what happened cannot be replayed, and of a failure only how it ended and what it
-//! printed is known.
+//! For each suspect, the program runs a few times as usual. The runtime delays the write until the
+//! read arrives, the read until the write has been made, and other writes in the meantime
+//! (`raddle_rt::trace::delays`). The program runs at native speed, with its files and sockets. But
+//! a delay is not a guarantee, nothing can be replayed, and all that is known of a failure is how
+//! it ended and what it printed.
 //!
-//! A few runs without delays come first: a program that fails in them shows nothing, and what they
-//! print is usual too. A suspect about freed memory is confirmed by the access as such: the release
-//! waits for a reader of that very block. Where the write and the read are under one lock, the one
-//! waits inside for the other until its time is over: the paper delays before the critical section,
-//! here such suspects stay open. And a run that shows nothing refutes nothing: the read may have
-//! come after the write at another time, or at other memory, than the one that matters.
+//! A few runs without delays come first. A program that fails in them shows nothing, and what they
+//! print is usual too. The access itself confirms a suspect about freed memory: the release waits
+//! for a reader of that very block. If the write and the read are under one lock, one of them waits
+//! inside the critical section until its time is up. The paper delays before the critical section;
+//! here such suspects stay open. A run that shows nothing refutes nothing: the read may have come
+//! after the write at another time, or at other memory, than the one that matters.
 
 use raddle_base::hash::fnv32;
 use std::fs::File;
@@ -42,13 +42,13 @@ use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Facts, Failure};
 use raddle_harness::worker::Recipe;
 
-/// Runs without delays, to compare with.
+/// How many runs without delays to compare with.
 const PLAIN: u32 = 3;
-/// Runs with delays for each suspect.
+/// How many runs with delays per suspect.
 const RUNS: u32 = 3;
-/// How long one delay may be, in milliseconds.
+/// The longest delay, in milliseconds.
 const LIMIT: u32 = 400;
-/// A run may take so long, or so many times what a plain one took.
+/// A run may take this long, or this many times as long as a plain run.
 const SHORTEST: Duration = Duration::from_secs(10);
 const TIMES: u32 = 20;
 
@@ -62,19 +62,19 @@ pub struct Delayed<'a> {
     deadline: Instant,
     printed: printed::Usual,
     runs: u64,
-    /// Runs with delays, of each suspect.
+    /// The number of runs with delays, per suspect.
     tried: Vec<u32>,
     longest: Duration,
     stacks: Stacks,
 }
 
-/// A run that is over.
+/// A finished run.
 struct Run {
     ordinary: Ordinary,
     seen: Seen,
 }
 
-/// What the runtime says of it.
+/// What the runtime reports about a run.
 struct Seen {
     happened: bool,
     /// Program counters of the read and of the write, innermost first.
@@ -136,8 +136,8 @@ impl<'a> Delayed<'a> {
                         None => consequences.push(shown),
                     }
                     let (additions, usual) = (&self.expect.additions, &self.expect.usual);
-                    // Nothing is known of the order of accesses in such a run: what ends well is
-                    // not certain.
+                    // The order of accesses in such a run is unknown, so a consequence that ends
+                    // well is not certain.
                     let c = &mut consequences[at];
                     c.is_certain = is_certain(c, self.suspects, &|_| false, additions, usual);
                     *verdict =
@@ -157,7 +157,7 @@ impl<'a> Delayed<'a> {
         })
     }
 
-    /// A few runs in which the suspect is helped to happen, until one shows what it is about.
+    /// Makes a few runs that help the suspect to happen, until one shows its consequence.
     fn test(&mut self, i: usize) -> Result<Option<(Consequence, [Vec<u64>; 2])>> {
         for _ in 0..RUNS {
             if self.is_over() {
@@ -194,7 +194,7 @@ impl<'a> Delayed<'a> {
         Ok(true)
     }
 
-    /// A run in which the suspect is helped to happen; none if delays cannot do that.
+    /// A run that helps the suspect to happen; `None` if delays cannot do that.
     fn delay(&mut self, s: &Suspect) -> Result<Option<Run>> {
         let pc = |site| pc_of(self.modules, site);
         let (write, same) = match s.instead {
@@ -203,7 +203,7 @@ impl<'a> Delayed<'a> {
             Instead::Freed(f) => (pc(f.site), false),
         };
         let (Some(read), Some(write)) = (pc(s.read.site), write) else { return Ok(None) };
-        // All accesses to the memory are points; to hold back a read as well does no harm.
+        // All accesses to the memory are points; delaying a read as well does no harm.
         let others: Vec<u64> =
             self.recipe.points.iter().copied().filter(|p| ![read, write].contains(p)).collect();
         let from = s.from.and_then(|w| pc(w.site)).filter(|p| ![read, write].contains(p));
@@ -231,11 +231,10 @@ impl<'a> Delayed<'a> {
         Ok(Run { ordinary, seen })
     }
 
-    /// What a run came to, if that is what the suspect is about.
+    /// The consequence of a run, if it is the suspect's.
     fn consequence(&self, run: &Run, i: usize) -> Option<Consequence> {
         let freed = matches!(self.suspects[i].instead, Instead::Freed(_));
-        // One that was ended from outside has not come to what it comes to, and has not printed all
-        // that it prints.
+        // A run that was killed from outside has not reached its own end or printed all its output.
         let own_end = |s: std::process::ExitStatus| s.signal().is_none_or(|s| !OUTSIDE.contains(&s));
         if !run.ordinary.status.is_some_and(own_end) && !freed {
             return None;
@@ -246,8 +245,7 @@ impl<'a> Delayed<'a> {
         let ended = ended(&run.ordinary, &self.expect.usual);
         let check = if ended.is_none() { unusual(&self.expect.streams) } else { None };
         let shown = ended.or_else(|| printed(&self.expect.streams));
-        // The very block was given back, and then accessed: that is wrong whether it does harm or
-        // not.
+        // This very block was freed and then accessed. That is wrong whether it does harm or not.
         let shown = if freed {
             let harm = shown.filter(|_| run.ordinary.status.is_some());
             let harm = harm.map_or(String::new(), |(_, sentence)| format!(", and {sentence}"));
@@ -257,7 +255,8 @@ impl<'a> Delayed<'a> {
         };
         let (kind, sentence) = shown?;
         let mut failure = failure(kind, sentence, self.runs);
-        // A status alone says little; what was printed is no part of what tells two failures apart.
+        // A status alone says little, so the output is added. It is not part of what identifies the
+        // failure.
         if let (Kind::ExitStatus, Some((_, line))) = (kind, printed(&[Stream::Out, Stream::Err])) {
             failure.facts.sentence = format!("{}, and {line}", failure.facts.sentence);
         }
@@ -269,7 +268,7 @@ impl<'a> Delayed<'a> {
     }
 }
 
-/// What is to be delayed is shared with the program.
+/// Makes the file that tells the runtime what to delay.
 fn file(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapRaw> {
     let file = File::options().read(true).write(true).create_new(true).open(folder.join(delays::FILE))?;
     file.set_len(header.bytes() as u64).context("cannot make the file of delays: a full disk")?;
@@ -283,7 +282,7 @@ fn file(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapR
     Ok(memory)
 }
 
-/// A failure of which there are no steps.
+/// A failure without steps.
 pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     let what = fnv32(sentence.as_bytes());
     let facts = Facts {

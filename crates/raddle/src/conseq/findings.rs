@@ -1,4 +1,4 @@
-//! What was found, as a report.
+//! The report on what was found.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -62,7 +62,7 @@ pub fn report(
     Ok(report)
 }
 
-/// The command. One that another command has started is named so that it is found from anywhere.
+/// The command. A program that another command started gets a path that works from anywhere.
 pub fn words(recipe: &Recipe) -> Vec<String> {
     let mut words: Vec<String> = recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     if recipe.folder.is_some() {
@@ -78,12 +78,12 @@ pub(super) struct Teller<'a> {
     pub(super) tested: &'a Tested,
     places: Places,
     stacks: Stacks,
-    /// When the time is over.
+    /// When the time is up.
     over: Instant,
 }
 
 impl<'a> Teller<'a> {
-    /// A traced run failed by itself.
+    /// The finding for a traced run that failed by itself.
     fn without_analysis(&mut self, failure: &Failure) -> Result<Finding> {
         let passing = passing(self.tested, failure);
         let mut finding = describe::finding(failure, passing, &mut self.places, &self.runs.modules);
@@ -97,7 +97,7 @@ impl<'a> Teller<'a> {
         Ok(finding)
     }
 
-    /// What was made to happen.
+    /// The finding for a consequence that was made to happen.
     fn shown(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
         finding.confidence = if c.is_certain { Confidence::Confirmed } else { Confidence::Suspected };
@@ -145,8 +145,7 @@ impl<'a> Teller<'a> {
         Ok(finding)
     }
 
-    /// What delays have brought about: nothing is known of it but how it ended and what was
-    /// printed.
+    /// A finding made by delays: only its end and its output are known.
     fn delayed(&mut self, c: &Consequence) -> Finding {
         let sentence = &c.failure.facts.sentence;
         let mut finding = Finding::new(c.failure.kind, Confidence::Confirmed, sentence.as_str());
@@ -163,13 +162,13 @@ impl<'a> Teller<'a> {
         finding
     }
 
-    /// The read, and the write or release that it could come after, or the write that it could come
-    /// before, with their locks.
+    /// Adds the read and the other access, with their locks: the write or release that the read
+    /// could follow, or the write that it could precede.
     pub(super) fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
         let other = match s.instead {
             Instead::Write(w) => Some((w, Op::Write)),
             Instead::Freed(f) => Some((f, Op::Free)),
-            // The write that comes too late, as it came in the traced run.
+            // The write that comes too late, as the traced run had it.
             Instead::Initial => s.from.map(|w| (w, Op::Write)),
         };
         let ends = [Some((s.read, Op::Read)), other];
@@ -177,7 +176,7 @@ impl<'a> Teller<'a> {
         for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
             let mut end = self.end(&point, op);
             for lock in locks {
-                // One without a name is known by where it is.
+                // A lock without a name is identified by its address.
                 let known =
                     labels.iter().find(|(address, _)| address == lock).map(|(_, label)| label.clone());
                 let label = known.unwrap_or_else(|| self.lock(finding, *lock));
@@ -188,7 +187,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The label of a lock, which the finding gets to know.
+    /// The label of a lock; adds the lock to the finding.
     fn lock(&mut self, finding: &mut Finding, address: u64) -> String {
         let name = self.places.global(&self.runs.modules, address).map(|g| g.label());
         if let Some(known) = finding.locks.iter().find(|l| name.is_some() && l.name == name) {
@@ -211,20 +210,20 @@ impl<'a> Teller<'a> {
         Access { op, size: point.cell.size.into(), thread, locks: Vec::new(), lock: None, stack }
     }
 
-    /// The access and where it is called from, as program counters.
+    /// The access and its callers, as program counters.
     pub(super) fn pcs(&self, point: &Point) -> Vec<u64> {
         let pc = pc_of(&self.runs.modules, point.site);
         pc.map(|pc| self.stacks.at(point.thread(), point.site, pc)).unwrap_or_default()
     }
 
-    /// The site, which may never have been come by: it is called from where the read is called from
+    /// The error site. The program may never have reached it, so its callers are those of the read
     /// that it depends on.
     pub(super) fn site(&mut self, s: &Suspect) -> Option<Access> {
         let pc = s.site.and_then(|i| self.analysed.sites.pc(i))? + 1;
         let mut pcs = vec![pc];
         let read = self.pcs(&s.read);
         let function = self.function(pc);
-        // In the read's own function, or in one that called it.
+        // The site is in the read's own function, or in one that called it.
         if let Some(same) = read.iter().position(|at| self.function(*at) == function) {
             pcs.extend(&read[same + 1..]);
         }
@@ -232,12 +231,12 @@ impl<'a> Teller<'a> {
         Some(Access { op: Op::Call, size: 0, thread: thread(&s.read), locks: Vec::new(), lock: None, stack })
     }
 
-    /// The name of the function that has the code, whatever is inlined there.
+    /// The name of the function that contains the code, whatever is inlined there.
     fn function(&mut self, pc: u64) -> Option<String> {
         self.places.frames(&self.runs.modules, pc).pop().and_then(|f| f.function)
     }
 
-    /// What the two ends did in the traced run, for the table's captions.
+    /// What the two ends did in the traced run, for the captions of the table.
     fn deeds(&self, finding: &mut Finding, s: &Suspect, own: usize) {
         let Some(table) = &mut finding.interleaving else { return };
         table.deeds.resize(own, "is where it shows".into());
@@ -289,7 +288,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// What the read is of and what it got when all was well, where no table of steps says so.
+    /// What the read accesses and what it got in the traced run, if no table of steps shows it.
     pub(super) fn usual(&mut self, s: &Suspect) -> Option<String> {
         if matches!(s.instead, Instead::Freed(_)) {
             return None;
@@ -317,14 +316,14 @@ impl<'a> Teller<'a> {
             }
             _ => match (&frame.function, &frame.module, frame.offset) {
                 (Some(function), ..) => function.clone(),
-                // As in the stacks below.
+                // The same form as in the stacks below.
                 (None, Some(module), Some(offset)) => format!("{module}+{offset:#x}"),
                 _ => format!("{pc:#x}"),
             },
         }
     }
 
-    /// Writes the file to replay. Gives its name.
+    /// Writes the file to replay and returns its name.
     fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<PathBuf> {
         let recipe = &self.tested.recipe;
         let folder = recipe.folder.clone().unwrap_or_else(schedule::folder);
@@ -359,8 +358,8 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// What a failure is compared with to explain it. One of many steps is not: that would take longer
-/// than all the rest.
+/// What a failure is compared with to explain it. A failure with many steps is not compared: that
+/// would take longer than everything else.
 fn passing<'t>(tested: &'t Tested, failure: &Failure) -> &'t [Trace] {
     const LONG: usize = 20_000;
     if failure.trace.steps.len() > LONG { &[] } else { &tested.passing }
@@ -370,7 +369,7 @@ fn thread(point: &Point) -> String {
     if point.thread() == 0 { "T0 (main)".into() } else { format!("T{}", point.thread()) }
 }
 
-/// An execution that goes on for ever hangs, whatever its threads do meanwhile.
+/// An execution that goes on for ever hangs, whatever its threads do in the meantime.
 fn kind(kind: Kind) -> Kind {
     match kind {
         Kind::Livelock | Kind::Starvation => Kind::Hang,
@@ -392,8 +391,8 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// A value as its reader would write it; `beside` is another that was there, and says whether these
-/// are pointers.
+/// A value as its reader would write it. `beside` is another value of the same memory, and shows
+/// whether these are pointers.
 fn value(value: u64, size: u8, beside: u64) -> String {
     const ADDRESSES: u64 = 1 << 32;
     match (value, size) {

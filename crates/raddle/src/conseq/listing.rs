@@ -1,4 +1,4 @@
-//! `--sites-only`: what the file says, without running it.
+//! `--sites-only`: the sites of a file, without running it.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation};
 use super::result_cache;
 use raddle_harness::say::count;
 
-/// The sites of a file with their critical reads, one a line.
+/// The sites of a file with their critical reads, one per line.
 pub fn of_file(path: &Path, options: &Options) -> Result<(String, Vec<Note>)> {
     let analysis = result_cache::analysis(path, options)?;
     let text = text(path, &analysis);
@@ -22,7 +22,7 @@ fn text(path: &Path, analysis: &Analysis) -> String {
     let mut symbols = Symbolizer::new();
     let mut place = |address: u64, lookup: Lookup| {
         let frames = symbols.frames(path, Address::Virtual(address), lookup);
-        // The innermost that its reader wrote.
+        // The innermost frame of the user's code.
         let own = frames.iter().find(|f| f.file.as_deref().is_some_and(|file| !file.starts_with("/rustc/")));
         match own.and_then(|f| Some((f.file.as_deref()?, f.line?))) {
             Some((file, line)) => format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)),
@@ -59,16 +59,15 @@ fn text(path: &Path, analysis: &Analysis) -> String {
     text
 }
 
-/// The reads of each site, in their order. A large file has tens of thousands of sites and hundreds
-/// of thousands of reads: to go through all reads for each site would take longer than the
-/// analysis.
+/// The reads of each site, in order. A large file has tens of thousands of sites and hundreds of
+/// thousands of reads. Going through all reads for each site would take longer than the analysis.
 fn by_site(reads: &[CriticalRead]) -> HashMap<u32, Vec<&CriticalRead>> {
     let mut by_site: HashMap<u32, Vec<&CriticalRead>> = HashMap::new();
     reads.iter().for_each(|read| by_site.entry(read.site).or_default().push(read));
     by_site
 }
 
-/// What limits the analysis, in sentences.
+/// A sentence about what limits the analysis.
 pub fn sentence(note: &Note, path: &Path) -> String {
     let name = path.display();
     match note {

@@ -1,28 +1,28 @@
 //! `raddle conseq`: start from what could go wrong, and work back to the interleaving.
 //!
-//! After ConSeq (Zhang et al., ASPLOS 2011). The analyses are the crate `raddle-conseq`, the
-//! tracing the runtime's, the scheduling that of `explore`; this is what brings them together.
+//! After ConSeq (Zhang et al., ASPLOS 2011). The crate `raddle-conseq` has the analyses, the
+//! runtime traces, and `explore` schedules. This module connects them.
 //!
 //! ```text
-//! suite          a command that starts programs, or a test program: each of its parts looked at
+//! suite          the programs that a command starts, or the tests of a test program
 //! campaign       one program, from its traced runs to the report
 //! traced_runs    a few correct executions, with values
-//! analysis       what they show: invariants, and suspects
-//! custom_names   names of the program's own functions that report
-//! result_cache   what the static half found, between runs
+//! analysis       what the runs show: invariants and suspects
+//! custom_names   names of the program's own reporting functions
+//! result_cache   the results of the static analysis, kept between runs
 //! listing        sites and reads of a file, without a run
-//! certainty      whether what it came to is certainly wrong
-//! rust_locks     atomics that are locks
-//! sites          what the code says: which values at which reads lead to what
-//! stacks         where the accesses in question are called from
-//! tester         each suspect forced
-//! completeness   whether its search has made every interleaving
-//! delays         the same without a scheduler
-//! unscheduled    traced runs without one
-//! ordinary_runs  runs that nobody schedules, for these two
+//! certainty      whether a consequence is certainly wrong
+//! rust_locks     atomics that implement locks
+//! sites          which values at which reads lead to which error site
+//! stacks         the call stacks of the accesses in question
+//! tester         forces each suspect with the scheduler
+//! completeness   whether a search has executed every interleaving
+//! delays         tests suspects by delays, without a scheduler
+//! unscheduled    traced runs without a scheduler
+//! ordinary_runs  runs without a scheduler, for these two
 //! findings       the report
-//! suspect_list   what was neither shown nor ruled out, for who asks for it
-//! coverage       what was looked at, in numbers and in words
+//! suspect_list   what was neither shown nor ruled out, on request
+//! coverage       what was examined, in numbers and in words
 //! ```
 
 mod analysis;
@@ -67,11 +67,11 @@ use raddle_harness::target;
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::Recipe;
 
-/// Threads for which there is room at first.
+/// How many threads there is room for at first.
 const DONORS: u32 = 8;
 
 pub fn run(args: Args) -> Result<ExitCode> {
-    // Everything that can be wrong with the request is found out before the target runs.
+    // Everything that can be wrong with the request is checked before the target runs.
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
     let options = options(&args)?;
@@ -93,13 +93,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
     settler.settle(report, if interrupted || left_out { crate::exit::FAILURE } else { crate::exit::CLEAN })
 }
 
-/// The same with nothing printed: what could go wrong in a command, for `hunt`. Whatever is left to
-/// be done, no execution goes on after `end_at`.
+/// The same for `hunt`, with nothing printed. No execution continues after `end_at`, whatever is
+/// left to do.
 pub fn report(args: &Args, end_at: Instant, notes: &Notes) -> Result<Report> {
     investigate(args, target::find(&args.command)?, &options(args)?, Some(end_at), notes)
 }
 
-/// What could go wrong in a command, and what was made to happen.
+/// Finds what could go wrong in a command, and makes it happen.
 fn investigate(
     args: &Args,
     program: target::Program,
@@ -114,7 +114,7 @@ fn investigate(
     raddle_harness::interrupt::watch();
     let instrumented = program.has_runtime;
     let mut recipe = Recipe { end_at, ..recipe(args, program, runtime) };
-    // One test of libtest's that was chosen is as one that was listed.
+    // A libtest test selected by arguments is treated like one from the program's list.
     if args.command.len() > 1 && is_one_of_libtest(&recipe, &args.command[1..]) {
         recipe.flags |= flag::LIBTEST;
     }
@@ -127,16 +127,16 @@ fn investigate(
     }
 }
 
-/// Key of `stats`: programs that the command started and that could not be looked at.
+/// Key of `stats`: programs that the command started and that could not be examined.
 pub const LEFT_OUT: &str = "programs_left_out";
 
-/// Whether somebody has redirected a file to raddle's own standard input.
+/// Whether a file is redirected to raddle's own standard input.
 fn has_input() -> bool {
     let stat = rustix::fs::fstat(std::io::stdin());
     stat.is_ok_and(|s| rustix::fs::FileType::from_raw_mode(s.st_mode).is_file() && s.st_size > 0)
 }
 
-/// What can be said without a run.
+/// Prints what is known without a run.
 fn list(path: &Path, options: &Options) -> Result<ExitCode> {
     let (text, limits) = listing::of_file(path, options)?;
     raddle_harness::say::print(&text);
@@ -149,7 +149,7 @@ fn options(args: &Args) -> Result<Options> {
     Ok(Options { kinds: args.sites.clone(), max_distance: args.max_distance, custom, ..Options::default() })
 }
 
-/// What can be said of a program that cannot be traced.
+/// The error for a program that cannot be traced.
 fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
     let name = path.display();
     match result_cache::analysis(path, options) {

@@ -1,5 +1,5 @@
-//! Runs that nobody schedules: the program as it is, with all its threads at once, files and
-//! sockets and all.
+//! Runs without a scheduler: the program as it is, with all its threads at once and with its files
+//! and sockets.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,17 +19,17 @@ use raddle_harness::session_folder::SessionFolder;
 use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
 
-/// A run that is over.
+/// A finished run.
 pub struct Ordinary {
-    /// None: it had to be ended.
+    /// `None`: it was killed.
     pub status: Option<ExitStatus>,
     pub printed: Printed,
     pub stderr: String,
     pub took: Duration,
 }
 
-/// Starts what the recipe says as a session with this config. `prepare` makes further files in its
-/// folder, `look` sees them once the run is over. It is ended after `limit`, or when `is_over`.
+/// Starts what the recipe says, in a session with this config. `prepare` makes more files in its
+/// folder, and `look` reads them after the run. The run is killed after `limit`, or when `is_over`.
 pub fn run<F, R>(
     recipe: &Recipe,
     config: &Config,
@@ -78,7 +78,7 @@ fn content(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What is wrong with how a run ended. That one took long, or was killed by somebody else, proves
+/// What is wrong with how a run ended. A run that took long or was killed from outside proves
 /// nothing.
 pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     let status = run.status?;
@@ -95,7 +95,7 @@ pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     if code == 0 || code == usual.status {
         return None;
     }
-    // A command says by its own status that something it started has failed.
+    // A command reports by its status that something it started has failed.
     Some(match assertion(&run.stderr) {
         Some(text) => (Kind::Assertion, format!("assertion `{text}` fails")),
         None if usual.rust && code == 101 => (Kind::Assertion, "the program panics".into()),
@@ -103,8 +103,8 @@ pub fn ended(run: &Ordinary, usual: &Usual) -> Option<(Kind, String)> {
     })
 }
 
-/// Signals that no fault of a program raises: an administrator's, or the kernel's for want of
-/// memory.
+/// Signals that a program does not raise itself: an administrator's, or the kernel's when memory is
+/// short.
 pub const OUTSIDE: [i32; 5] = [libc::SIGKILL, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGXCPU];
 
 /// ``ui: ui.c:7: ui: Assertion `url != 0' failed.``

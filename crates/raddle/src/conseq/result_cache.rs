@@ -1,11 +1,11 @@
-//! What the static half found, kept between runs: it does not depend on the input ("How to reuse
-//! the analysis results across inputs", section 6.1).
+//! Results of the static analysis, kept between runs: they do not depend on the input ("How to
+//! reuse the analysis results across inputs", section 6.1).
 //!
-//! In the user's cache folder, two files a program. One is named by the build id and the options
-//! and holds the whole analysis: another run of the same file has nothing left to do. The other is
-//! named by the path and holds the results by function: after a rebuild only functions that changed
-//! are looked at. A file that cannot be read, or is another build's of raddle, is as good as none;
-//! one that cannot be written is no reason to fail.
+//! There are two files per program in the user's cache folder. One is named by the build id and the
+//! options and holds the whole analysis, so another run of the same file has nothing left to do.
+//! The other is named by the path and holds the results by function, so after a rebuild only
+//! changed functions are analysed. A file that cannot be read, or that belongs to another build of
+//! raddle, counts as missing. A file that cannot be written is not an error.
 
 use std::path::Path;
 

@@ -1,12 +1,12 @@
-//! Rust's locks in a trace. They are inlined atomics on a word; which atomics those are the debug
-//! information tells ([`Module::lock_sites`]). In the trace they become what they mean, a lock
-//! taken or given back, and whatever else is done to the word is left out: it is the lock's own
-//! business.
+//! Rust's locks in a trace. They are inlined atomics on a word, and the debug information tells
+//! which atomics these are ([`Module::lock_sites`]). In the trace they become what they mean,
+//! acquiring or releasing a lock. All other operations on the word are removed, since they are
+//! internal to the lock.
 //!
-//! Without optimisation all compare-exchanges are one function of `core`, so that a lock's fast
-//! path has no place of its own. But some operation on each word has one (a guard gives the lock
-//! back where it is dropped), and what a word is it is everywhere: by the values before and after,
-//! each operation on it says what it does.
+//! Without optimisation, all compare-exchanges are one function of `core`, so a lock's fast path
+//! has no place of its own. But some operation on each word has one (a guard releases the lock
+//! where it is dropped), and a word that is a lock is one everywhere. The values before and after
+//! each operation on it tell what the operation does.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -16,12 +16,12 @@ use raddle_conseq::event::{TraceEvent, What};
 
 use raddle_harness::places::Mapped;
 
-/// The places that take or give a lock, by the low half of the program counter.
+/// The places that acquire or release a lock, by the low half of the program counter.
 #[derive(Default)]
 pub struct RustLocks(HashMap<u32, (LockClass, Effect)>);
 
 impl RustLocks {
-    /// Those of the program at `path`, where it was loaded.
+    /// The places of the program at `path`, as it was loaded.
     pub fn of(path: &Path, modules: &[Mapped]) -> RustLocks {
         let path = &path.canonicalize().unwrap_or_else(|_| path.into());
         let first = modules.iter().filter(|m| m.path == *path).min_by_key(|m| m.low);
@@ -32,7 +32,7 @@ impl RustLocks {
         RustLocks(sites.map(|s| (low(s.return_address), (s.class, s.effect))).collect())
     }
 
-    /// The trace with locks in place of the operations on their words.
+    /// Replaces the operations on lock words by lock events.
     pub fn recognise(&self, events: &mut Vec<TraceEvent>) {
         if self.0.is_empty() {
             return;
@@ -52,7 +52,7 @@ impl RustLocks {
                 e.what = What::Acquire { lock, shared };
                 return true;
             }
-            // Whoever holds it and writes to it gives it back: 0, or one reader less.
+            // A holder that writes to the word releases the lock: it writes 0, or one reader less.
             let gives =
                 matches!(e.what, What::Write { cell, before, .. } if before.is_none_or(|b| cell.value < b));
             if gives && held.remove(&(thread, lock)) {
@@ -63,7 +63,7 @@ impl RustLocks {
         });
     }
 
-    /// Whether the event takes a lock, and then whether for reading.
+    /// Whether the event acquires a lock: `Some(true)` for reading, `Some(false)` otherwise.
     fn takes(&self, e: &TraceEvent) -> Option<bool> {
         let (class, effect) = self.0.get(&e.site)?;
         let What::Write { before, reads: true, .. } = e.what else { return None };
@@ -79,7 +79,7 @@ impl RustLocks {
     }
 }
 
-/// What the word of a lock is.
+/// The kind of lock that a word implements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
     Mutex,
@@ -95,10 +95,11 @@ impl Word {
         }
     }
 
-    /// Whether an update takes the lock, by the values before and after, and then whether for
-    /// reading.
+    /// Whether an update acquires the lock, by the values before and after: `Some(true)` for
+    /// reading, `Some(false)` otherwise.
     fn takes(self, e: &TraceEvent) -> Option<bool> {
-        /// Of an `RwLock`'s word, who holds it: so many readers, or all ones for a writer.
+        /// The bits of an `RwLock`'s word that say who holds it: the number of readers, or all ones
+        /// for a writer.
         const HOLDERS: u64 = (1 << 30) - 1;
         let What::Write { cell, before: Some(before), reads: true } = e.what else { return None };
         match self {

@@ -1,4 +1,4 @@
-//! What the static half knows of the program, and which values at a read lead to an error site
+//! What the static analysis knows of the program, and which values at a read lead to an error site
 //! (section 7.2: "ConSeq also evaluates v' against the assertion/error-condition").
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -18,31 +18,30 @@ struct Part {
     path: PathBuf,
     analysis: Analysis,
     bias: u64,
-    /// The number of its first site among all.
+    /// The number of its first site among all sites.
     first: u32,
 }
 
-/// The sites of a program and of the libraries that were built like it.
+/// The sites of a program and of its libraries that were built like it.
 pub struct Sites {
     parts: Vec<Part>,
     /// By the low half of the program counter: part and read.
     reads: HashMap<u32, Vec<(usize, usize)>>,
-    /// Rust's prints: the program counter of the call, that of the beginning of its function, and
-    /// the site.
+    /// Rust's prints: the program counter of the call, the start of its function, and the site.
     prints: Vec<(u64, u64, u32)>,
     kinds: Vec<SiteKind>,
 }
 
-/// What Rust prints is handed over by reference, as an array of references on the stack, behind
-/// which no slice of registers sees. So reads this close before the call, in the same function,
-/// count as printed.
+/// Rust passes what it prints by reference, as an array of references on the stack, and no slice of
+/// registers sees beyond that. So reads this close before the call, in the same function, count as
+/// printed.
 const BEFORE_PRINT: u64 = 192;
 
 fn is_print(callee: &str) -> bool {
     ["std::io::stdio::_print", "std::io::stdio::_eprint"].iter().any(|name| callee.starts_with(name))
 }
 
-/// A value that leads into the first page is a null pointer.
+/// A value that points into the first page is a null pointer.
 const FIRST_PAGE: u64 = 4096;
 
 impl Sites {
@@ -91,19 +90,19 @@ impl Sites {
         sites
     }
 
-    /// Was this kind asked for?
+    /// Whether this kind was asked for.
     pub fn wants(&self, kind: SiteKind) -> bool {
         self.kinds.contains(&kind)
     }
 
-    /// Does a trace come by a critical read?
+    /// Whether a trace reaches a critical read.
     pub fn is_reached(&self, events: &[TraceEvent]) -> bool {
         let reads =
             events.iter().filter(|e| matches!(e.what, What::Read(_) | What::Write { reads: true, .. }));
         self.reads.is_empty() || reads.into_iter().any(|e| self.reads.contains_key(&e.site))
     }
 
-    /// How many critical reads these traces come by.
+    /// How many critical reads these traces reach.
     pub fn reached<'a>(&self, traces: impl Iterator<Item = &'a [TraceEvent]>) -> usize {
         let mut met = HashSet::new();
         for e in traces.flatten() {
@@ -120,29 +119,29 @@ impl Sites {
         self.parts.iter().map(|p| p.analysis.sites.len()).sum()
     }
 
-    /// Places in the program that are critical reads of some site.
+    /// The number of places in the program that are critical reads of some site.
     pub fn critical_reads(&self) -> usize {
         self.reads.len()
     }
 
-    /// A site of the code, and the part of the program that it is in.
+    /// A site in the code, and its part of the program.
     fn find(&self, site: ErrorSite) -> Option<(&Part, &Site)> {
         let ErrorSite::Code(number) = site else { return None };
         let part = self.parts.iter().rev().find(|p| p.first <= number)?;
         Some((part, part.analysis.sites.get((number - part.first) as usize)?))
     }
 
-    /// A site of the code, and the file that it is in.
+    /// A site in the code, and its file.
     pub fn site(&self, site: ErrorSite) -> Option<(&Site, &Path)> {
         self.find(site).map(|(part, site)| (site, part.path.as_path()))
     }
 
-    /// The program counter of a site of the code.
+    /// The program counter of a site in the code.
     pub fn pc(&self, site: ErrorSite) -> Option<u64> {
         self.find(site).map(|(part, site)| part.bias.wrapping_add(site.address))
     }
 
-    /// Is the read one that a loop waits with, and does nothing else?
+    /// Whether the read belongs to a loop that only waits.
     pub fn waits(&self, site: u32) -> bool {
         let is = |(p, r): &(usize, usize)| {
             let analysis = &self.parts[*p].analysis;
@@ -151,8 +150,8 @@ impl Sites {
         self.reads.get(&site).is_some_and(|of| of.iter().any(is))
     }
 
-    /// The program counters of all such reads, sorted. Where they are scheduling points a loop that
-    /// waits lets others run.
+    /// The program counters of all such reads, sorted. As scheduling points, they let other threads
+    /// run while a loop waits.
     pub fn waiting_reads(&self) -> Vec<u64> {
         let reads = self.parts.iter().flat_map(|part| part.analysis.reads.iter().map(move |r| (part, r)));
         let waits =
@@ -185,12 +184,12 @@ impl Sites {
             })
         };
         match (&critical.relation, site.kind) {
-            // An output may be wrong, or missing: what counts is that it is not as it was.
+            // An output may be wrong or missing: what counts is that it differs.
             (Relation::Tested(_), SiteKind::Output) => {
                 let (now, then) = (with(read.point.cell.value), with(value));
                 now.is_none() || then.is_none() || now != then
             }
-            // A wait that the run passed by.
+            // A wait that the run did not enter.
             (Relation::Tested(_), SiteKind::Loop) if site.callee.is_some() => {
                 with(value) == Some(true) && with(read.point.cell.value) == Some(false)
             }
@@ -199,9 +198,9 @@ impl Sites {
                 let to = value.wrapping_add_signed(*offset);
                 to < FIRST_PAGE || history.freed.iter().any(|(from, end)| (*from..*end).contains(&to))
             }
-            // A block that somebody gives back is freed twice if it is given back here as well:
-            // because the pointer is that of the block, or because a test now leads here that did
-            // not.
+            // A block that is freed elsewhere is freed twice if it is freed here as well: because
+            // the pointer is that of the block, or because a test now leads here that did not
+            // before.
             (relation, SiteKind::Memory) if site.callee.is_some() => {
                 let is_freed = history.freed.iter().any(|(from, _)| *from == value);
                 let is_tested = matches!(relation, Relation::Tested(_));

@@ -1,8 +1,8 @@
-//! Where the accesses of suspects are called from.
+//! The call stacks of the suspects' accesses.
 //!
-//! A trace has the innermost place of each access only: to unwind at each of millions would cost
-//! more than all the rest. Where something is to be told, the plain executions are made once more,
-//! now with the accesses in question as steps, each of which says where it was called from.
+//! A trace has only the innermost place of each access: unwinding at each of millions would cost
+//! more than everything else. For the report, the plain executions are repeated with the accesses
+//! in question as steps, and each step records its call stack.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -15,12 +15,12 @@ use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::Recipe;
 
-/// By thread and place, innermost first, as they came first.
+/// By thread and place, innermost first. The first stack seen counts.
 #[derive(Default)]
 pub struct Stacks(HashMap<(u16, u32), Vec<u64>>);
 
 impl Stacks {
-    /// `recipe` has the accesses as its points. What cannot be made in time is left out.
+    /// The points of `recipe` are the accesses. What cannot be executed in time is left out.
     pub fn of(recipe: &Recipe, deadline: Instant, notes: &Notes) -> Stacks {
         let mut stacks = Stacks::default();
         let flags = recipe.flags | flag::STACKS;
@@ -45,7 +45,7 @@ impl Stacks {
         stacks
     }
 
-    /// The stacks of a suspect's read and of its write or release, as an ordinary run had them.
+    /// Adds the stacks of a suspect's read and of its write or release, from an ordinary run.
     pub fn keep(&mut self, s: &Suspect, [read, write]: [Vec<u64>; 2]) {
         let other = match s.instead {
             Instead::Write(point) | Instead::Freed(point) => Some(point),
@@ -63,11 +63,11 @@ impl Stacks {
         self.0.entry((thread, site)).or_insert_with(callers);
     }
 
-    /// The program counters of an access whose own is `pc`: itself, and where it was called from as
-    /// far as that is known.
+    /// The program counters of the access at `pc`: its own, and those of its callers as far as they
+    /// are known.
     pub fn at(&self, thread: u16, site: u32, pc: u64) -> Vec<u64> {
         match self.0.get(&(thread, site)) {
-            // Which of them is the access itself is a matter of how the step was made.
+            // Which entry is the access itself depends on how the step was made.
             Some(stack) => match stack.iter().position(|at| *at == pc) {
                 Some(own) => stack[own..].to_vec(),
                 None => vec![pc],

@@ -1,12 +1,12 @@
-//! A command that starts instrumented programs, such as `ctest`, `make check` or a script: one
-//! campaign.
+//! The campaign for a command that starts instrumented programs, such as `ctest`, `make check` or a
+//! script.
 //!
-//! The command runs once, as it would without raddle, while each instrumented process of it says
-//! what it was started with. Each of these programs is then looked at by itself, in its own folder,
-//! with its own variables, for its share of the time. What the static half finds is kept by build
-//! id, so a program that is started with several inputs is analysed once. All of them are one
-//! report. A test program is likewise one campaign of all its tests, as `explore` finds them
-//! (`explore::cases`).
+//! The command runs once as it would without raddle, and each of its instrumented processes records
+//! how it was started. Each of these programs is then examined by itself, in its own folder, with
+//! its own variables, for its share of the time. The results of the static analysis are cached by
+//! build id, so a program that is started with several inputs is analysed once. There is one report
+//! for all of them. A test program is likewise one campaign for all its tests, as `explore` finds
+//! them (`explore::cases`).
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -36,9 +36,9 @@ use raddle_harness::session_folder::SessionFolder;
 use raddle_harness::target::{self, TargetError};
 use raddle_harness::worker::{Recipe, apart, end};
 
-/// Where libraries are looked for. Raddle puts its own folder in front.
+/// Where libraries are searched. Raddle puts its own folder in front.
 const LIBRARIES: &str = "LD_LIBRARY_PATH";
-/// The part of the time that the command itself may take.
+/// The share of the time that the command itself may take.
 const COMMAND: f64 = 0.4;
 
 /// A program that the command started.
@@ -47,21 +47,21 @@ pub struct Started {
     pub path: PathBuf,
     pub words: Vec<OsString>,
     pub folder: PathBuf,
-    /// What is not as in raddle's own environment.
+    /// The variables that differ from raddle's own environment.
     pub environment: Vec<(String, String)>,
 }
 
-/// One thing to look at by itself.
+/// One program or test to examine by itself.
 pub struct Part {
     recipe: Recipe,
-    /// Where a finding of it is: ``in `./a 1` ``.
+    /// Where its findings are: ``in `./a 1` ``.
     at: String,
     /// One test of a test program.
     is_test: bool,
 }
 
-/// The tests of a test program, each to be looked at by itself. None: it is not one, or the user
-/// has chosen.
+/// The tests of a test program, to be examined one by one. `None`: it is not a test program, or the
+/// user has chosen what to run.
 pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
     if args.whole || recipe.words.len() > 1 {
         return None;
@@ -75,15 +75,15 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
     Some(cases::list(recipe)?.iter().map(part).collect())
 }
 
-/// Runs the command, and looks at each program that it started.
+/// Runs the command, and examines each program that it started.
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let started = started(recipe, args.seconds * COMMAND, notes)?;
     let recipes: Vec<Recipe> = started.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect();
     let ran = begun.elapsed();
     if recipes.is_empty() {
-        // What PATH finds is a tool that was to start something, as `make` and `ctest`: its own
-        // sites are of no interest.
+        // A command found through PATH is a tool such as `make` or `ctest` that should start
+        // something. Its own sites are of no interest.
         let tool = !recipe.words[0].as_bytes().contains(&b'/');
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
         return Err(match tool || script {
@@ -114,8 +114,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     Ok(all)
 }
 
-/// Looks at each part with an equal share of what is left of the time since it was begun;
-/// `command`: what the command took that has started them. An error if none could be looked at.
+/// Examines each part with an equal share of the time left since `begun`. `command`: how long the
+/// command took that started them. An error if no part could be examined.
 pub fn each(
     args: &Args,
     options: &Options,
@@ -151,9 +151,9 @@ pub fn each(
                     notes.say(&format!("{error:#}"));
                 }
             }
-            // One that cannot be looked at is no reason to leave the others out. One that ends
-            // before its first thread, with a status that says so, may need what the command sets
-            // up around it.
+            // One part that cannot be examined must not keep the others from being examined. A
+            // program that ends before its first thread with a failing status may need what the
+            // command sets up around it.
             Err(error) => {
                 notes.say(&format!("{}: {error:#}", part.at));
                 left_out += 1;
@@ -186,10 +186,10 @@ pub fn each(
     Ok(all)
 }
 
-/// Runs the command for at most so many seconds. Gives each instrumented program that it started, in
-/// the order in which they were.
+/// Runs the command for at most `seconds`. Returns each instrumented program that it started, in
+/// the order in which they started.
 ///
-/// Nothing of the command's output is shown where `notes` are not.
+/// If `notes` are quiet, the command's output is not shown.
 pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Started>> {
     let folder = session()?;
     let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());
@@ -197,7 +197,7 @@ pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Start
     if notes.is_quiet() {
         command.stdout(Stdio::null()).stderr(Stdio::null());
     } else {
-        // Standard output is the report's.
+        // Standard output is for the report.
         let stderr = std::io::stderr().as_fd().try_clone_to_owned();
         command.stdout(File::from(stderr.context("cannot pass on standard error")?));
     }
@@ -250,7 +250,7 @@ fn say_how_it_ended(recipe: &Recipe, ended: Option<ExitStatus>, seconds: f64, no
 }
 
 impl Started {
-    /// `library`: the folder that raddle has put in front of where libraries are looked for.
+    /// `library`: the folder that raddle has put in front of the library path.
     fn of(process: &Process, own: &BTreeMap<OsString, OsString>, library: &Path) -> Option<Started> {
         let command = process.command.as_ref().filter(|c| !c.words.is_empty())?;
         let differs = |(name, value): &(String, String)| {
@@ -275,7 +275,7 @@ impl Started {
         })
     }
 
-    /// None: it is gone, or another raddle's.
+    /// `None`: it is gone, or belongs to another raddle.
     fn recipe(self, like: &Recipe, notes: &Notes) -> Option<Recipe> {
         let program = match target::find(&[self.path.clone().into_os_string()]) {
             Ok(program) => program,
@@ -291,7 +291,7 @@ impl Started {
     }
 }
 
-/// Adds the report of one part to those before it.
+/// Merges the report of one part into those before it.
 fn add(all: &mut Report, mut report: Report, at: &str, is_test: bool) {
     let tell = |f: &mut Finding| f.notes.insert(0, at.to_owned());
     report.findings.iter_mut().chain(&mut report.suspects).for_each(tell);
@@ -299,7 +299,7 @@ fn add(all: &mut Report, mut report: Report, at: &str, is_test: bool) {
     all.suspects.append(&mut report.suspects);
     all.coverage.append(&mut report.coverage);
     for (key, new) in report.stats {
-        // The tests of a program have its sites in common.
+        // The tests of a program share its sites.
         let common = is_test && ["sites", "critical_reads"].contains(&key.as_str());
         match (all.stats.get_mut(&key), new) {
             (Some(Stat::Int(old)), Stat::Int(new)) if common => *old = (*old).max(new),

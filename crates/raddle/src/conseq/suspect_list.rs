@@ -1,8 +1,9 @@
-//! What could happen and was neither shown nor ruled out: a ranked list, for who asks for it.
+//! A ranked list of suspects that were neither shown nor ruled out, on request.
 //!
-//! A suspect is a pair of accesses and a place where it would show. One write, or one release, is
-//! often behind many of them, and to look at it once is enough: so there is one entry for each,
-//! with what it could do at worst and how often else. Those that could do most harm come first.
+//! A suspect is a pair of accesses and a place where it would show. One write or one release is
+//! often behind many suspects, and looking at it once is enough. So there is one entry per write or
+//! release, with the worst that it could do and the number of other suspects. The most harmful
+//! entries come first.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +16,10 @@ use super::args::Means;
 use super::findings::Teller;
 use super::tester::SuspectVerdict;
 
-/// Places that are named of one entry.
+/// How many places an entry names.
 const NAMED: usize = 6;
 
-/// The write or release behind a suspect: how it comes, and where.
+/// The write or release behind a suspect: its kind and its site.
 type Cause = (u8, u32);
 
 fn cause(s: &Suspect) -> Cause {
@@ -49,7 +50,7 @@ impl Teller<'_> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, s) in self.analysed.suspects.iter().enumerate() {
             let is_open = self.tested.verdicts.get(i).is_none_or(|v| *v == SuspectVerdict::Open);
-            // With critical reads off a suspect is no more than a pair of accesses.
+            // Without critical reads, a suspect is only a pair of accesses.
             if is_open && self.analysed.kind(s).is_some() && !self.is_about_addresses(s) {
                 by_cause.entry(cause(s)).or_default().push(i);
             }
@@ -59,7 +60,7 @@ impl Teller<'_> {
         entries
     }
 
-    /// An invariant over where memory lies says nothing to a reader.
+    /// An invariant about addresses says nothing to a reader.
     fn is_about_addresses(&self, s: &Suspect) -> bool {
         const ADDRESSES: u64 = 1 << 32;
         let invariant = s.site.and_then(ErrorSite::invariant);
@@ -67,7 +68,7 @@ impl Teller<'_> {
         guard.is_some() && (s.value > ADDRESSES || s.read.cell.value > ADDRESSES)
     }
 
-    /// One cause, with all that it could do.
+    /// The entry for one cause, with everything that it could do.
     fn entry(&mut self, mut of: Vec<usize>) -> Finding {
         let suspects = &self.analysed.suspects;
         of.sort_by_key(|i| harm(self.consequence(&suspects[*i]).0));
@@ -78,7 +79,7 @@ impl Teller<'_> {
         finding.occurrences = of.len() as u64;
         self.add_ends(&mut finding, first);
         if let Some(site) = self.site(first) {
-            // What goes wrong comes first, as where it has happened.
+            // The place that goes wrong comes first, as in a finding that has happened.
             finding.accesses.insert(0, site);
         }
         finding.notes.extend(self.usual(first));
@@ -87,7 +88,7 @@ impl Teller<'_> {
         finding
     }
 
-    /// What the cause could do besides.
+    /// What else the cause could do.
     fn more(&mut self, others: &[usize]) -> Option<String> {
         let mut places: Vec<String> = Vec::new();
         for s in others.iter().map(|i| &self.analysed.suspects[*i]) {
@@ -108,7 +109,7 @@ impl Teller<'_> {
         })
     }
 
-    /// What has been done to bring it about.
+    /// What was done to bring it about.
     fn tried(&self, of: &[usize]) -> String {
         if self.args.no_test {
             return "not tried: --no-test".into();
@@ -152,7 +153,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Accesses that another could come between.
+    /// The finding for two accesses that another could separate.
     pub(super) fn violation(&mut self, v: &AtomicityViolation) -> Finding {
         let (first, second, between) = (self.place(&v.first), self.place(&v.second), self.place(&v.between));
         let message = format!("{}: {between} can come between {first} and {second}", v.pattern.describe());

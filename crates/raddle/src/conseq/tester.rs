@@ -1,32 +1,32 @@
-//! The tester (section 8 of the paper): each suspect is forced, not hoped for.
+//! The tester (section 8 of the paper): forces each suspect instead of hoping for it.
 //!
-//! The paper suspends threads before the write and the read, for a while, and hopes that they meet.
+//! The paper suspends threads for a while before the write and the read, and hopes that they meet.
 //! Here the scheduler of `explore` decides who runs, in three rounds:
 //!
 //! 1. **Aimed.** For each suspect, executions with the constraint that the read gets the suspect's
 //!    write: the read waits until that write is the last, then other writes wait until the read is
-//!    done ([`Tail::Constrained`]). That holds for a write and a read of one thread as well. Where
-//!    both need one lock, to hold the reader back inside would keep the writer out; then nobody is
-//!    held back, and chance decides who takes the lock first, each time anew.
-//! 2. **Searched.** All interleavings of the accesses that the suspects are about, as far as time
-//!    allows: a consequence may take two dependences at once. Where that search comes to its end
-//!    and other accesses race too, these become points and the search begins anew: only then has
-//!    every interleaving been made ([`Completeness`]).
-//! 3. **Settled.** A suspect of which an execution has shown a consequence that is certainly wrong,
-//!    and has shown it again, is confirmed ([`super::certainty`]). One whose read got the value,
-//!    with no consequence, is refuted, and so is one that no interleaving brings about when every
-//!    interleaving has been made. Of freed memory the access itself is the consequence: where
-//!    nothing was seen, the block had been handed out again, and nothing is refuted.
+//!    done ([`Tail::Constrained`]). The write and the read may also belong to one thread. If both
+//!    need the same lock, holding the reader back inside its critical section would keep the writer
+//!    out. Then no thread is held back, and chance decides each time who takes the lock first.
+//! 2. **Searched.** All interleavings of the suspects' accesses, as far as time allows: a
+//!    consequence may need two dependences at once. If that search finishes and other accesses race
+//!    too, these become scheduling points and the search restarts. Only then has every interleaving
+//!    been executed ([`Completeness`]).
+//! 3. **Settled.** A suspect is confirmed if an execution has shown a consequence that is certainly
+//!    wrong, and has shown it again ([`super::certainty`]). A suspect is refuted if its read got
+//!    the value without a consequence, or if no interleaving brings it about and every interleaving
+//!    has been executed. For freed memory, the access itself is the consequence: if nothing was
+//!    seen, the block had been handed out again, and nothing is refuted.
 //!
-//! A process that somebody else kills (an administrator, the kernel for want of memory) shows
-//! nothing: its execution is made again.
+//! If something else kills the process (an administrator, the kernel when memory is short), that
+//! shows nothing, and the execution is repeated.
 //!
-//! Something printed counts only if it is the schedule's doing: the default schedule, made before
-//! and after, does not show it, and the same choices show it again. A file that one execution
-//! leaves behind makes the next one print something, whatever its order.
+//! Output counts only if the schedule causes it: the default schedule, executed before and after,
+//! does not show it, and the same choices show it again. A file that one execution leaves behind
+//! can make the next one print something, whatever its order.
 //!
-//! A consequence is what an execution came to: a failure, as `explore` judges it, or something
-//! printed that is not usual.
+//! A consequence is what an execution ended with: a failure, as `explore` judges it, or unusual
+//! output.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
@@ -55,60 +55,59 @@ use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
-/// How often an execution is made again whose process was killed, and one whose failure did not
-/// come again.
+/// How often to repeat an execution whose process was killed, or whose failure did not come again.
 const AGAIN: u32 = 3;
-/// Executions with which a suspect is aimed at.
+/// The number of executions aimed at a suspect.
 const AIMED: u64 = 24;
-/// A search of so many executions is long enough to say that what was not seen in it, and could not
-/// be forced, is not feasible.
+/// After a search of this many executions, what was not seen and could not be forced counts as
+/// infeasible.
 const ENOUGH: u64 = 500;
-/// Lines that are not usual of which one is kept, at most: a program whose output varies has one in
+/// How many consequences with an unusual line are kept: a program whose output varies has one in
 /// each execution.
 const PRINTED: usize = 8;
-/// Of a program with so many different lines that are not usual, other numbers apart, the output
-/// depends on the order of threads by itself.
+/// If a program has this many different unusual lines, not counting numbers, its output depends on
+/// the order of threads anyway.
 const MANY_LINES: usize = 4;
-/// So many in which the read got the value and nothing happened are enough.
+/// This many harmless executions in which the read got the value are enough.
 const HARMLESS: u32 = 6;
-/// Interleavings that the search may make.
+/// The most interleavings of the search.
 const SEARCHED: u64 = 10_000;
-/// And so many when all that is left did no harm so far.
+/// The same if all remaining suspects have done no harm so far.
 const HARMLESS_SEARCH: u64 = 1_000;
-/// And so many when a line has been printed that usually is not, and all suspects are answered by
-/// that: control went where no traced run has been, and what lies behind was no suspect.
+/// The same if an unusual line has been printed and it answers all suspects: control went where no
+/// traced run has been, and what happens there was not a suspect.
 const AFTERMATH: u64 = 500;
-/// And the time that it may take.
+/// The time limit of the search.
 const SEARCHING: Duration = Duration::from_secs(8);
-/// Executions that shrinking one consequence may take.
+/// The most executions to shrink one consequence.
 const SHRINKING: u64 = 400;
-/// And the time that it may take, and making it again.
+/// The time limit to shrink one consequence and to repeat it.
 const SETTLING: Duration = Duration::from_secs(4);
 const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 20, items: 1 << 18, prune: true };
 
-/// What an execution came to.
+/// What an execution ended with.
 #[derive(Clone)]
 pub struct Consequence {
     pub failure: Failure,
-    /// What shows it, in an execution that ended well.
+    /// What shows it in an execution that ended well.
     pub check: Option<Check>,
     /// The suspects whose reads got their values in it.
     pub suspects: Vec<usize>,
     pub again: Again,
-    /// A line that is not usual says that something failed.
+    /// An unusual line reports a failure.
     pub complains: bool,
     /// It is wrong in any correct program ([`super::certainty`]).
     pub is_certain: bool,
 }
 
 impl Consequence {
-    /// An ordinary run came to it, of which there are no steps.
+    /// An ordinary run ended with it, so there are no steps.
     pub fn is_by_delays(&self) -> bool {
         self.failure.trace.steps.is_empty()
     }
 }
 
-/// Whether the same choices gave it again.
+/// Whether the same choices showed it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     Yes,
@@ -118,66 +117,67 @@ pub enum Again {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspectVerdict {
-    /// By this consequence, which is certainly wrong.
+    /// Shown by this consequence, which is certainly wrong.
     Confirmed(usize),
-    /// By this consequence, which need not be wrong.
+    /// Shown by this consequence, which need not be wrong.
     Shown(usize),
     Refuted(Reason),
     Open,
 }
 
-/// Why a suspect is none.
+/// Why a suspect is refuted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The read got the value, and nothing went wrong.
     Harmless,
-    /// Every interleaving of the program has been made ([`Completeness`]), and none brings the
+    /// Every interleaving of the program has been executed ([`Completeness`]), and none brings the
     /// write to the read.
     Impossible,
-    /// The read was held back for the write, or the write for the read, in [`AIMED`] executions
-    /// until nobody else could go on, and never got the value; nor did it in a long search, or in
-    /// one that had nothing left to try. Locks, or what the program does, keep the two apart.
+    /// In [`AIMED`] executions, the read was held back for the write, or the write for the read,
+    /// until no other thread could run, and the read never got the value. Neither did it in a long
+    /// search, or in one that had nothing left to try. Locks, or the program's logic, keep the two
+    /// apart.
     Infeasible,
 }
 
-/// What has been found out.
+/// The results of the test.
 pub struct Tested {
     pub consequences: Vec<Consequence>,
     pub verdicts: Vec<SuspectVerdict>,
-    /// For each suspect, the executions that were aimed at it.
+    /// For each suspect, the number of executions aimed at it.
     pub tried: Vec<u32>,
     pub executions: u64,
     pub exhausted: bool,
     pub passing: Vec<Trace>,
     pub recipe: Recipe,
-    /// What an ordinary run has said about where accesses are called from.
+    /// What an ordinary run showed about the call stacks of accesses.
     pub stacks: Stacks,
 }
 
-/// When the parts of the test have to be done.
+/// When each part of the test must be done.
 #[derive(Clone, Copy)]
 pub struct Deadlines {
-    /// No further suspect is tested.
+    /// After this, no further suspect is tested.
     pub tested: Instant,
-    /// No consequence is made smaller.
+    /// After this, no consequence is shrunk.
     pub shrunk: Instant,
-    /// Nothing is executed any more.
+    /// After this, nothing is executed.
     pub told: Instant,
 }
 
 pub struct Tester<'a> {
     suspects: &'a [Suspect],
-    /// The kind of each suspect's site, where it has one.
+    /// The kind of each suspect's site, if it has one.
     kinds: Vec<Option<SiteKind>>,
     expect: Expect<'a>,
     crew: Crew<'a>,
     notes: &'a Notes,
     deadlines: Deadlines,
-    /// A thread that computes is not waited for any more.
+    /// When to stop waiting for a thread that computes.
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// How often each suspect came about in an execution that ended well.
     realized: Vec<u32>,
-    /// How often it came about in one that did not.
+    /// How often each suspect came about in an execution that did not end well.
     harmful: Vec<u32>,
     tried: Vec<u32>,
     consequences: Vec<Consequence>,
@@ -185,25 +185,25 @@ pub struct Tester<'a> {
     passing: Vec<Trace>,
     modules: Vec<Mapped>,
     completeness: Completeness,
-    /// Accesses that race and are no scheduling points yet.
+    /// Racing accesses that are not scheduling points yet.
     racing: Vec<u64>,
-    /// Lines that were not usual, without their numbers.
+    /// Unusual lines, without their numbers.
     unusual: BTreeSet<String>,
-    /// Processes are killed again and again: there is no use in going on.
+    /// Processes are killed again and again: continuing is useless.
     gave_up: bool,
 }
 
-/// How far a search came.
+/// How far a search got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Searched {
     InPart,
-    /// There is nothing left to try, and there may be interleavings that no schedule leads to.
+    /// Nothing is left to try, but there may be interleavings that no schedule leads to.
     AllItCan,
-    /// Every interleaving of the program was made.
+    /// Every interleaving of the program was executed.
     Everything,
 }
 
-/// An execution, judged.
+/// An execution with its verdict.
 struct Seen {
     trace: Trace,
     failure: Option<Failure>,
@@ -213,7 +213,7 @@ struct Seen {
 }
 
 impl<'a> Tester<'a> {
-    /// `recipe` has the accesses that the suspects are about as its points.
+    /// The points of `recipe` are the accesses of the suspects.
     pub fn new(
         recipe: &Recipe,
         suspects: &'a [Suspect],
@@ -281,8 +281,8 @@ impl<'a> Tester<'a> {
         Instant::now() >= self.deadlines.tested || self.gave_up || raddle_harness::interrupt::came()
     }
 
-    /// What an order comes to. None: it was lost, because its process was killed each time or the
-    /// time is over.
+    /// Executes an order. `None`: it was lost, because its process was killed each time or the time
+    /// is up.
     fn execute(&mut self, order: Order) -> Result<Option<Seen>> {
         for _ in 0..AGAIN {
             let (mut seen, mut killed) = (None, false);
@@ -322,8 +322,8 @@ impl<'a> Tester<'a> {
     /// Executions that bring one suspect's write to its read.
     fn aim(&mut self, i: usize) -> Result<()> {
         let constraint = constraint(&self.suspects[i]);
-        // To hold the access back keeps the release away where one lock is around both: then chance
-        // may do.
+        // If one lock is around both, holding the access back keeps the release away. Then chance
+        // may succeed.
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
         let tail =
             |seed| if frees && seed % 2 == 0 { Tail::Pos { seed } } else { Tail::Constrained { seed } };
@@ -341,7 +341,7 @@ impl<'a> Tester<'a> {
         Ok(())
     }
 
-    /// Interleavings of the accesses in question, then of all that race.
+    /// Searches the interleavings of the accesses in question, then of all racing accesses.
     fn search(&mut self) -> Result<Searched> {
         if self.suspects.is_empty() {
             return Ok(Searched::InPart);
@@ -350,7 +350,7 @@ impl<'a> Tester<'a> {
         loop {
             self.completeness.begin_anew();
             let mut strategy = Portfolio::new(1, LIMITS);
-            // Where an execution takes long, the search takes longer to be of any worth.
+            // If executions take long, the search needs more time to be of any use.
             let has_time = |t: &Self| Instant::now() < end || t.executions < ENOUGH;
             while has_time(self) && made < SEARCHED && !self.is_over() && self.is_worth_it(made) {
                 let Some(order) = strategy.next() else { break };
@@ -374,8 +374,8 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// What races becomes a scheduling point. What was found before is settled with the points that
-    /// it was found with.
+    /// Makes the racing accesses scheduling points. Earlier consequences are settled with the
+    /// points they were found with.
     fn add_points(&mut self) -> Result<()> {
         self.shrink()?;
         let mut recipe = self.crew.recipe().clone();
@@ -387,15 +387,15 @@ impl<'a> Tester<'a> {
         Ok(())
     }
 
-    /// Whether something is left to find out: a suspect that has not come about, or, for a while,
-    /// one that did no harm so far.
+    /// Whether there is something left to find out: a suspect that has not come about, or, for a
+    /// while, one that has done no harm so far.
     fn is_worth_it(&self, made: u64) -> bool {
         let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
         let only_printed = self.consequences.iter().all(|c| matches!(c.check, Some(Check::Printed(_))));
         (0..self.suspects.len()).any(|i| open(&i)) || made < AFTERMATH && only_printed
     }
 
-    /// An execution has shown the consequence that the suspect is about.
+    /// Whether an execution has shown the suspect's consequence.
     fn is_shown(&self, i: usize) -> bool {
         self.shown_by(i).is_some()
     }
@@ -403,7 +403,7 @@ impl<'a> Tester<'a> {
     fn shown_by(&self, i: usize) -> Option<usize> {
         let site = self.kinds[i];
         let shows = |c: &Consequence| c.suspects.contains(&i) && is_about(c.failure.kind, site);
-        // A failure says more than something unusual that was printed.
+        // A failure says more than unusual output.
         let of =
             |failed: bool| self.consequences.iter().position(|c| c.check.is_none() == failed && shows(c));
         of(true).or_else(|| of(false))
@@ -414,7 +414,7 @@ impl<'a> Tester<'a> {
         let suspects: Vec<usize> =
             (0..self.suspects.len()).filter(|i| is_realized(&seen.trace.steps, &self.suspects[*i])).collect();
         let Some(failure) = seen.failure else {
-            // A block that was freed and could be accessed had been handed out again.
+            // If a freed block could be accessed, it had been handed out again.
             let is_freed = |i: &&usize| matches!(self.suspects[**i].instead, Instead::Freed(_));
             suspects.iter().filter(|i| !is_freed(i)).for_each(|i| self.realized[*i] += 1);
             if seen.trace.outcome == Outcome::Passed && self.passing.len() < PASSING {
@@ -449,15 +449,14 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// Whether what was printed is of no further interest: no suspect could explain it, or there is
-    /// much of it.
+    /// Whether further output is of no interest: no suspect is left that it could explain, or there
+    /// is much of it.
     fn has_enough_printed(&self, suspects: &[usize]) -> bool {
         let printed = self.consequences.iter().filter(|c| matches!(c.check, Some(Check::Printed(_)))).count();
         printed >= PRINTED && suspects.iter().all(|i| self.is_shown(*i)) || printed >= 4 * PRINTED
     }
 
-    /// Each consequence with as few preemptions as can be found in a little time, and once more,
-    /// choice for choice.
+    /// Shrinks each consequence for a little time, and repeats it with the same choices.
     fn shrink(&mut self) -> Result<()> {
         let found = std::mem::take(&mut self.consequences);
         let mut left = found.len() as u32;
@@ -480,9 +479,9 @@ impl<'a> Tester<'a> {
         Ok(())
     }
 
-    /// The consequence made smaller and made again; none, if the schedule has no part in it.
+    /// Shrinks and repeats the consequence. `None`: the schedule has no part in it.
     fn settled(&mut self, mut c: Consequence, limit: Duration) -> Result<Option<Consequence>> {
-        // Of a failure it is worth some more time to see it again.
+        // Seeing a failure again is worth some more time.
         let late = Instant::now() >= self.deadlines.told;
         if raddle_harness::interrupt::came() || self.gave_up || late || limit.is_zero() && c.check.is_some() {
             return Ok(Some(c));
@@ -492,7 +491,7 @@ impl<'a> Tester<'a> {
             Some(Check::Printed(line)) => Some(line.clone()),
             _ => None,
         };
-        // It puts right what the execution before may have left behind.
+        // This undoes what the execution before may have left behind.
         let before = line.as_ref().map(|l| self.default_shows(l)).transpose()?.unwrap_or(false);
         c.again = Again::No;
         for choices in [&trace, &c.failure.trace.clone()].into_iter().cycle().take(AGAIN as usize) {
@@ -500,7 +499,7 @@ impl<'a> Tester<'a> {
                 c.again = Again::NotTried;
                 break;
             }
-            // In a new process, which finds nothing that an execution before has left behind.
+            // In a new process, which earlier executions cannot have influenced.
             self.crew.start_anew();
             let seen = self.execute(Order::replay(choices.view().choices()))?;
             if let Some(Seen { failure: Some(failure), check, complains, .. }) = seen
@@ -524,8 +523,8 @@ impl<'a> Tester<'a> {
         Ok(Some(c))
     }
 
-    /// The same consequence with fewer preemptions, as far as that can be found in so much time.
-    /// Not of those whose executions take long each.
+    /// The same consequence with fewer preemptions, as far as can be found within `limit`. Skips
+    /// consequences whose executions take long.
     fn smaller(&mut self, c: &Consequence, limit: Duration) -> Result<Trace> {
         let trace = c.failure.trace.clone();
         if limit.is_zero() || matches!(c.failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation) {
@@ -533,7 +532,7 @@ impl<'a> Tester<'a> {
         }
         let begun = Instant::now();
         let Some(again) = self.execute(Order::replay(trace.view().choices()))? else { return Ok(trace) };
-        // To make orders of many steps takes time as well.
+        // Making orders of many steps takes time as well.
         let each = begun.elapsed().max(Duration::from_micros(1 + again.trace.steps.len() as u64 / 4));
         let most = (limit.as_secs_f64() / each.as_secs_f64()) as u64;
         let deadline = begun + limit;
@@ -548,13 +547,12 @@ impl<'a> Tester<'a> {
         Ok(shrink::shrink(trace, most.min(SHRINKING), &mut execute).trace)
     }
 
-    /// Whether the line makes its difference when nobody is preempted, which in the training runs
-    /// it did not.
+    /// Whether the line makes its difference without a preemption. In the training runs it did not.
     fn default_shows(&mut self, line: &Line) -> Result<bool> {
         let mut shown = false;
         self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
         while self.crew.in_flight() > 0 {
-            // One that was killed printed nothing that can be relied on.
+            // The output of a killed process cannot be relied on.
             let turn = self.crew.turn(&mut |_, e| {
                 shown = was_killed(&e) || e.watched.is_some_and(|w| Printed::of(w).shows(line));
             });
@@ -585,12 +583,13 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// Says of each consequence whether it is certainly wrong, now that all has been executed.
+    /// Decides for each consequence whether it is certainly wrong, after everything has been
+    /// executed.
     fn weigh(&mut self) {
-        // Then each suspect goes together with some line, and need not have caused it.
+        // In that case each suspect coincides with some line and need not have caused it.
         let varies = self.unusual.len() >= MANY_LINES;
-        // A pair of places may be passed by several threads, one of which does no harm: a third of
-        // the executions is enough.
+        // Several threads may pass a pair of places, and one of them may do no harm: a third of the
+        // executions is enough.
         let is_cause = |i: usize| 2 * self.harmful[i] >= self.realized[i];
         for c in &mut self.consequences {
             let is_told = !(varies && matches!(c.check, Some(Check::Printed(_))));
@@ -601,7 +600,7 @@ impl<'a> Tester<'a> {
     }
 }
 
-/// False: the time was over before a worker was ready.
+/// False: the time was up before a worker was ready.
 fn in_time(turn: Result<()>) -> Result<bool> {
     match turn {
         Err(error) if matches!(error.downcast_ref(), Some(CrewError::Stopped(_))) => Ok(false),
@@ -609,12 +608,12 @@ fn in_time(turn: Result<()>) -> Result<bool> {
     }
 }
 
-/// What is said of a process that somebody has killed.
+/// The note about a process that was killed from outside.
 pub const KILLED: &str =
     "a process of the program was killed by somebody else, which shows nothing: its execution is made again";
 
-/// Whether the process was ended by a signal that no fault of its own raises: an administrator's,
-/// or the kernel's for want of memory.
+/// Whether a signal ended the process that it cannot raise itself: an administrator's, or the
+/// kernel's when memory is short.
 pub fn was_killed(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Died(status) => status.and_then(|s| s.signal()).is_some_and(|s| OUTSIDE.contains(&s)),
@@ -623,8 +622,8 @@ pub fn was_killed(e: &Execution<'_>) -> bool {
     }
 }
 
-/// Whether a failure of this kind is what can be seen at such a site. What ends a program ends it
-/// before other sites are reached.
+/// Whether a failure of this kind can be seen at such a site. What ends a program ends it before it
+/// reaches other sites.
 pub fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
     match kind {
         Kind::ErrorMessage => matches!(site, Some(SiteKind::Error) | None),
@@ -634,14 +633,14 @@ pub fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
     }
 }
 
-/// What an execution came to.
+/// Judges an execution.
 fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
     let mut verdict = judge(e, &expect.usual);
     if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
         (verdict.kind, verdict.outcome) = (None, Outcome::Passed);
     }
     let mut failure = Failure::of(e, verdict);
-    // That a thread panics says little; what it says is in what was printed.
+    // That a thread panicked says little; the output has its message.
     if let (Some(failure), Some(watched)) = (&mut failure, e.watched)
         && failure.facts.sentence == PANICS
         && let Some(said) = Printed::of(watched).panic()
@@ -663,7 +662,7 @@ fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
     Seen { trace: e.trace(verdict.outcome), failure, check, complains }
 }
 
-/// What executions are held against.
+/// What executions are compared with.
 pub struct Expect<'a> {
     pub usual: Usual,
     pub printed: &'a printed::Usual,
@@ -689,7 +688,7 @@ impl Expect<'_> {
     }
 }
 
-/// What the scheduler is to bring about. To free memory is as good as to write to it.
+/// The constraint for the scheduler. Freeing memory counts as writing to it.
 fn constraint(s: &Suspect) -> Constraint {
     let write = match s.instead {
         Instead::Write(w) | Instead::Freed(w) => w.site,
@@ -699,15 +698,14 @@ fn constraint(s: &Suspect) -> Constraint {
     Constraint { object, write, read: s.read.site, wanted: 1, bytes: bytes(s).into() }
 }
 
-/// The bytes of its granule that the suspect's read is about: a neighbour's writes are of no
-/// concern.
+/// The bytes of the granule that the suspect's read covers: writes to neighbours do not matter.
 fn bytes(s: &Suspect) -> u8 {
     let cell = &s.read.cell;
     let low = if cell.size >= 8 { 0xff } else { (1u8 << cell.size) - 1 };
     low << (cell.address & 7)
 }
 
-/// Whether in these steps the suspect's read got what the suspect says.
+/// Whether the suspect's read got the suspect's value in these steps.
 fn is_realized(steps: &[Step], s: &Suspect) -> bool {
     let object = s.read.cell.address & !7;
     let mut last = None;

@@ -1,22 +1,23 @@
-//! The traced runs: a few executions in which nobody is preempted, with what their accesses read
+//! The traced runs: a few executions without preemptions, with the values that their accesses read
 //! and wrote.
 //!
-//! The paper traces one run, and trains its invariants with others. Here the same executions serve
-//! for both: the threads in the order of their creation, in the opposite order, going round, and in
-//! random orders. None of them preempts a thread, so they are what a lightly loaded machine would
-//! do, and correct as a rule; one that is not is a finding in itself.
+//! The paper traces one run and trains its invariants with others. Here the same executions serve
+//! for both: the threads in the order of their creation, in the opposite order, round-robin, and in
+//! random orders. None of them preempts a thread, so they resemble runs on a lightly loaded machine
+//! and are usually correct. One that fails is a finding in itself.
 //!
-//! **Each order is executed once where it can be, and the second time no further than needed.**
-//! What only one thread touches is left out of a trace, and is known only when all has been
-//! executed once. Where that is not too much the runtime records all accesses, tells what turns out
-//! to be shared, and the rest is taken out here once all orders have been executed ([`Shared`]).
-//! Where it is too much there is a second execution. But most programs share what they share early:
-//! the runtime then records what touches memory that is known to be shared, and begins anew when it
-//! finds more. So the end of a first execution is a trace from some step on ([`Part`]), which
-//! nothing is missing from if nothing more is found until all orders have been executed. The second
-//! execution is recorded up to that step, and ends there; both together are what a whole second
-//! execution would have recorded. Where the second comes another way to that step, because the
-//! program depends on more than its order of threads, it goes on to its end, and is the trace.
+//! **Each order is executed once if possible, and the second time no further than needed.** A trace
+//! leaves out memory that only one thread touches, and that is known only after everything has been
+//! executed once. If the accesses are not too many, the runtime records all of them and reports
+//! what turns out to be shared. After all orders have been executed, the rest is removed here
+//! ([`Shared`]). Otherwise there is a second execution. But most programs begin to share their
+//! memory early. So the runtime records accesses to memory that is known to be shared, and starts
+//! over when it finds more. The end of a first execution is then a trace from some step on
+//! ([`Part`]), and it is complete if nothing more is found until all orders have been executed. The
+//! second execution is recorded up to that step and ends there. The two together are what a whole
+//! second execution would have recorded. If the second execution reaches that step in another way,
+//! because the program depends on more than its order of threads, it runs to its end and is the
+//! trace.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -45,16 +46,16 @@ pub struct Run {
     pub events: Vec<TraceEvent>,
     pub printed: Printed,
     pub trace: Trace,
-    /// It failed, and need not be explained any further.
+    /// It failed, and needs no further explanation.
     pub failure: Option<Failure>,
-    /// Bytes of its trace, and accesses that were made.
+    /// The bytes of its trace, and the number of accesses.
     pub bytes: u64,
     pub accesses: u64,
-    /// The trace does not go to the end: there was no room, or the process died.
+    /// The trace does not reach the end: there was no room, or the process died.
     pub cut_short: bool,
-    /// There was no room for some of its events.
+    /// Some of its events did not fit.
     pub lost: bool,
-    /// It was ended from outside, after too many steps or too long a silence.
+    /// It was killed after too many steps or too long a silence.
     pub endless: bool,
 }
 
@@ -62,9 +63,9 @@ pub struct Runs {
     pub runs: Vec<Run>,
     pub usual: Usual,
     pub modules: Vec<Mapped>,
-    /// As it has become.
+    /// The recipe after all adaptations.
     pub recipe: Recipe,
-    /// The seconds that went into reading the traces, which is no part of the runs.
+    /// The seconds spent reading the traces, which do not count as part of the runs.
     pub reading: f64,
     /// The scheduler of `explore` decided which thread ran.
     pub scheduled: bool,
@@ -73,20 +74,20 @@ pub struct Runs {
 /// The room for one trace. The file is sparse.
 const ROOM: u64 = 1 << 30;
 
-/// The first runs, whose order of threads is not random.
+/// How many of the first runs have an order of threads that is not random.
 pub const PLAIN: usize = 3;
 
-/// So many orders that come to no end are enough.
+/// This many orders that do not end are enough.
 const ENDLESS: usize = 2;
 
 fn tails(n: u32) -> impl Iterator<Item = Tail> {
     let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
-    // Random priorities, and no point at which they change.
+    // Random priorities without change points.
     let random = (1..).map(|seed| Tail::Pct { seed, depth: 1, length: 1 });
     plain.into_iter().chain(random).take(n as usize)
 }
 
-/// Makes `n` traced runs, or as many as can be begun before the deadline; one in any case. `check`:
+/// Makes `n` traced runs, or as many as can begin before the deadline, but at least one. `check`:
 /// see [`Maker::check`].
 pub fn make(
     recipe: &Recipe,
@@ -96,7 +97,7 @@ pub fn make(
     notes: &Notes,
 ) -> Result<Runs> {
     let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
-    // A thread that computes for ever, as one that waits for a plain variable does, is cut off.
+    // A thread that computes for ever, such as one that waits for a plain variable, is cut off.
     let cut_off = Mutex::new(half);
     let is_over = || Instant::now() >= *cut_off.lock().unwrap_or_else(PoisonError::into_inner);
     let mut maker = Maker {
@@ -110,8 +111,8 @@ pub fn make(
     };
     let tails: Vec<Tail> = tails(n).collect();
     let Some(mut learned) = maker.learn(&tails, half)? else {
-        // A server, or one that waits for what the scheduler does not see: more of the same would
-        // only take its time.
+        // This is a server, or it waits for something that the scheduler does not see. More runs
+        // would only take time.
         return Ok(as_they_are(maker.crew, maker.without_end));
     };
     let mut runs: Vec<Run> = Vec::new();
@@ -136,7 +137,7 @@ pub fn make(
     Ok(Runs { usual, reading, ..as_they_are(crew, runs) })
 }
 
-/// These runs, with what the crew knows of the program.
+/// These runs, with what the crew knows about the program.
 fn as_they_are(crew: Crew<'_>, runs: Vec<Run>) -> Runs {
     let modules = crew.modules().to_vec();
     let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
@@ -158,11 +159,11 @@ struct Maker<'a> {
     crew: Crew<'a>,
     notes: &'a Notes,
     is_over: &'a (dyn Fn() -> bool + Sync),
-    /// When an execution in which a thread computes without a step is ended.
+    /// When to kill an execution in which a thread computes without a step.
     cut_off: &'a Mutex<Instant>,
     usual: Usual,
     reading: f64,
-    /// First executions that came to no end.
+    /// First executions that did not end.
     without_end: Vec<Run>,
 }
 
@@ -170,20 +171,20 @@ struct Maker<'a> {
 struct Learned {
     run: Option<Run>,
     part: Option<Part>,
-    /// What was found to be shared, where all accesses are recorded.
+    /// What was found to be shared, if all accesses are recorded.
     shared: Option<Vec<u64>>,
     /// How much was found so far.
     discoveries: u64,
 }
 
 impl Maker<'_> {
-    /// Executes each order to learn what is shared. An empty list where the executions to come will
-    /// not know; then they are recorded whole. None: the first orders came to no end.
+    /// Executes each order to learn what is shared. Returns an empty list if later executions will
+    /// not know it; then they are recorded whole. `None`: the first orders did not end.
     fn learn(&mut self, tails: &[Tail], until: Instant) -> Result<Option<Vec<Learned>>> {
         let mut learned: Vec<Learned> = Vec::new();
         let mut lives = true;
         for (i, tail) in tails.iter().enumerate() {
-            // An order that was not learned from may share what the others do not.
+            // An order that was not executed may share other memory.
             lives &= learned.is_empty() || Instant::now() < until;
             let only_endless = self.without_end.len() == i;
             if !lives && !only_endless {
@@ -203,14 +204,14 @@ impl Maker<'_> {
                 let discoveries = e.watched.map_or(0, |w| w.discoveries());
                 learned.push(Learned { run, part, shared, discoveries });
             })?;
-            // A new process knows nothing of what the one before has learned.
+            // A new process does not know what the one before has learned.
             lives &= !killed;
             let enough = if Instant::now() >= until { 1 } else { ENDLESS.min(tails.len()) };
             if i + 1 >= enough && self.without_end.len() > i {
                 return Ok(None);
             }
         }
-        // Where each execution is a process of its own, what one has learned is lost with it.
+        // If each execution is a process of its own, what it learns is lost with it.
         if self.crew.recipe().flags & flag::FORK != 0 || !lives {
             self.record_all();
             return Ok(Some(Vec::new()));
@@ -222,7 +223,7 @@ impl Maker<'_> {
         Ok(Some(learned))
     }
 
-    /// The executions to come record all accesses.
+    /// Makes later executions record all accesses.
     fn record_all(&mut self) {
         let recipe = watched(self.crew.recipe(), mode::ALL);
         let crew = Crew::new(recipe, self.notes, self.is_over);
@@ -230,8 +231,8 @@ impl Maker<'_> {
         self.usual = Usual { rust: self.usual.rust, ..Usual::default() };
     }
 
-    /// The trace of an order, whose first execution may have the `end` of it. `is_first`: no order
-    /// has been executed.
+    /// The trace of an order. Its first execution may already have the `end` of the trace.
+    /// `is_first`: no order has been executed.
     fn record(&mut self, tail: Tail, first: Option<(Part, Run)>, is_first: bool) -> Result<Run> {
         let (part, mut end) = first.unzip();
         if part.is_some_and(|p| p.begins == 0)
@@ -242,7 +243,7 @@ impl Maker<'_> {
         if let Some(watched) = self.crew.watched() {
             watched.end_at(part);
         }
-        // A process that is started now is given its time.
+        // Gives a process that starts now its time.
         let mut cut_off = self.cut_off.lock().unwrap_or_else(PoisonError::into_inner);
         *cut_off = (*cut_off).max(Instant::now() + 2 * self.crew.recipe().patience);
         drop(cut_off);
@@ -260,8 +261,9 @@ impl Maker<'_> {
     }
 }
 
-/// Leaves of the first executions what a second one would record. What has all accesses is of use
-/// if all say what they found to be shared; the others, if nothing was found after them.
+/// Keeps from the first executions what second ones would record. Traces with all accesses are
+/// usable if all of them say what they found to be shared; the others, if nothing was found after
+/// them.
 fn choose(learned: &mut [Learned]) {
     let all = learned.last().map_or(0, |l| l.discoveries);
     let told: u64 = learned.iter().flat_map(|l| &l.shared).map(|s| s.len() as u64).sum();
@@ -281,15 +283,15 @@ struct Differs {
     order: String,
     from: &'static str,
     at: usize,
-    /// What is there, and what should be.
+    /// The actual event and the expected one.
     events: Box<(Option<TraceEvent>, Option<TraceEvent>)>,
 }
 
 impl Maker<'_> {
-    /// Holds a trace, however it came about, against the simple ways to it: one whole execution;
-    /// and one that records all accesses but those to a thread's own memory, without the short way
-    /// of the probes, of which the shared memory is taken afterwards. Of a Rust program values are
-    /// not compared ([`forget_values`]).
+    /// Compares a trace with two simple ways to make it: one whole execution; and one that records
+    /// all accesses except those to a thread's own memory, without the fast path of the probes,
+    /// from which the shared memory is selected afterwards. The values of Rust programs are not
+    /// compared ([`forget_values`]).
     fn check(&mut self, tail: Tail, run: &Run) -> Result<()> {
         let granule = |e: &TraceEvent| match e.what {
             What::Read(cell) | What::Write { cell, .. } => Some(cell.address & !7),
@@ -316,9 +318,9 @@ impl Maker<'_> {
     }
 }
 
-/// A program may copy what it has never set, as Rust's threads seem to do with the unused half of
-/// their `Result`: that is what a probe has left in a register, and another way through the probe
-/// leaves something else.
+/// A program may copy what it has never set. Rust's threads seem to do that with the unused half of
+/// their `Result`. The value is whatever a probe left in a register, and another path through the
+/// probe leaves something else.
 fn forget_values(event: &mut TraceEvent) {
     match &mut event.what {
         What::Read(cell) => cell.value = 0,
@@ -339,7 +341,7 @@ fn same(tail: Tail, made: &[TraceEvent], from: &'static str, other: &[TraceEvent
     Err(Differs { order: format!("{tail:?}"), from, at, events })
 }
 
-/// What the first execution shows to be usual.
+/// Learns from the first execution what is usual.
 fn learn_usual(usual: &mut Usual, is_first: bool, e: &Execution<'_>) {
     if is_first && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
         usual.status = e.slot.detail as i32 & 0xff;
@@ -354,12 +356,12 @@ fn timed<T>(seconds: &mut f64, f: impl FnOnce() -> T) -> T {
     done
 }
 
-/// No execution came to an end that is the program's own.
+/// No execution ended by itself.
 #[derive(Debug, Error)]
 #[error("`{0}` was killed {1} times by somebody else: is there enough memory?")]
 struct Killed(String, u32);
 
-/// Makes an execution of this order, again if its process is killed by somebody else. True: it was.
+/// Executes this order, again if the process is killed from outside. Returns whether it was killed.
 fn each(crew: &mut Crew<'_>, notes: &Notes, tail: Tail, then: &mut dyn FnMut(Execution<'_>)) -> Result<bool> {
     const MOST: u32 = 4;
     for n in 0..MOST {
@@ -376,7 +378,7 @@ fn each(crew: &mut Crew<'_>, notes: &Notes, tail: Tail, then: &mut dyn FnMut(Exe
     Err(Killed(crew.recipe().program.path.display().to_string(), MOST).into())
 }
 
-/// It was ended from outside.
+/// Whether it was killed by raddle.
 fn is_endless(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
@@ -393,7 +395,7 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
 fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
     let mut verdict = judge(e, usual);
     if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
-        // Bad manners, and not what is looked for.
+        // Spinning is bad, but not what is looked for.
         verdict.kind = None;
         verdict.outcome = Outcome::Passed;
     }
@@ -415,7 +417,7 @@ fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
 }
 
 impl Run {
-    /// Nothing, which ended well.
+    /// An empty run that ended well.
     #[cfg(test)]
     pub fn empty() -> Run {
         Run {
@@ -431,7 +433,7 @@ impl Run {
         }
     }
 
-    /// It was cut off after the most steps, and not because it goes round in circles.
+    /// Whether it was cut off at the step limit, but not in a livelock.
     pub fn is_too_long(&self, most: u32) -> bool {
         self.trace.steps.len() >= most as usize && self.trace.outcome == Outcome::StepLimit
     }
@@ -440,7 +442,7 @@ impl Run {
         self.trace.outcome == Outcome::Passed
     }
 
-    /// The whole of an execution, of which this is the end.
+    /// The whole execution, given its `beginning`. `self` is the end.
     fn behind(mut self, beginning: Run) -> Run {
         let mut events = beginning.events;
         forget_known(&events, &mut self.events);
@@ -455,8 +457,8 @@ impl Run {
     }
 }
 
-/// The first write to a byte says what it found there. Which writes are the first is known only to
-/// who has seen the beginning.
+/// The first write to a byte says what it found there. Only the beginning shows which writes are
+/// first.
 fn forget_known(beginning: &[TraceEvent], end: &mut [TraceEvent]) {
     let bytes = |address: u64, size: u8| (0xff >> (8 - size)) << (address & 7);
     let mut written: HashMap<u64, u8> = HashMap::new();
@@ -507,7 +509,8 @@ mod tests {
                 _ => None,
             })
             .collect();
-        // What an update found it has read: that says nothing of who was first, and is always told.
+        // An update has read what it found. That says nothing about who was first, and is always
+        // recorded.
         assert_eq!(before, [None, Some(5), None, Some(5), Some(7)]);
     }
 
@@ -534,7 +537,7 @@ mod tests {
 
     #[test]
     fn what_was_not_told_to_be_shared_is_learned_by_another_execution() {
-        // The second found two granules, and was too long to say which.
+        // The second execution found two granules, and was too long to say which.
         assert_eq!(left(vec![learned(Some(vec![64]), 1), learned(None, 3)]), [None, Some(3)]);
         assert_eq!(left(vec![learned(Some(vec![64]), 2)]), [None], "what it found before is lost");
         assert_eq!(left(vec![learned(None, 1), learned(None, 2)]), [None, Some(3)]);

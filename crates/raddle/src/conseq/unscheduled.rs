@@ -1,13 +1,12 @@
-//! Traced runs of a program that cannot be scheduled: it runs as it does, and what it did is put
-//! in order afterwards (`raddle_rt::trace::plain`). It is the paper's own way (section 7.2). What
-//! it gives is less certain than a scheduled run, and what is suspected can only be tried with
-//! delays.
+//! Traced runs of a program that cannot be scheduled. It runs freely, and its events are ordered
+//! afterwards (`raddle_rt::trace::plain`), as in the paper (section 7.2). The result is less
+//! certain than a scheduled run, and suspects can only be tested with delays.
 //!
 //! There are no invariants, not even of globals, whose addresses are the same in each run. A
-//! relation needs the other variable at the moment of the read, and what the trace has of it may be
-//! some instructions off, so that one which always holds looks broken in training, and one which
-//! does not may look kept. And delayed runs are not traced: a broken one could not be seen, and
-//! each suspect of one would stay open.
+//! relation needs the other variable at the moment of the read, and the trace may have it some
+//! instructions off. So a relation that always holds may look broken in training, and one that does
+//! not may look kept. And delayed runs are not traced: a broken invariant could not be seen, and
+//! each of its suspects would stay open.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -32,7 +31,7 @@ use raddle_harness::verdict::Usual;
 use raddle_harness::watch::{Traced, Watch, Watched};
 use raddle_harness::worker::Recipe;
 
-/// Why nothing can be said of a program that runs as it does.
+/// Why nothing can be said about a program that runs freely.
 #[derive(Debug, Error)]
 pub enum UnscheduledError {
     #[error("`{0}` did not end in {1:.0} s when it ran by itself: there is no correct run to start from")]
@@ -43,12 +42,13 @@ pub enum UnscheduledError {
     NoThreads(String),
 }
 
-/// The room for one trace: about ten million events, all of which the driver has to read.
+/// The room for one trace: about ten million events, which the driver must all read.
 const ROOM: u64 = 128 << 20;
-/// Runs that are made, however many are asked for: each has all accesses.
+/// The most runs, however many are asked for: each has all accesses.
 const MOST: u32 = 3;
 
-/// Is this why a program cannot be scheduled, so that another way is worth trying?
+/// Whether the error says that the program cannot be scheduled, so that running it freely is worth
+/// trying.
 pub fn is_refused(error: &anyhow::Error) -> bool {
     use CrewError::*;
     match error.downcast_ref() {
@@ -59,11 +59,11 @@ pub fn is_refused(error: &anyhow::Error) -> bool {
     }
 }
 
-/// One run, and what is known of the process that was traced.
+/// One run, and what is known of the traced process.
 struct Made {
     run: Run,
     ordinary: Ordinary,
-    /// None: no process created a thread.
+    /// `None`: no process created a thread.
     process: Option<Process>,
     reading: f64,
 }
@@ -120,7 +120,7 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
 }
 
 fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
-    // Hybrid: there a condition variable's signal is told of, and not only its mutex.
+    // In hybrid mode, the signal of a condition variable is recorded, not only its mutex.
     let config = Config::new(Mode::Hybrid, 2, flag::TRACED);
     let traced = Traced { mode: mode::ALL, sites: Vec::new(), room: ROOM };
     let look = |folder: &Path, watched: Watched| {

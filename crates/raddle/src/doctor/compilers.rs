@@ -1,4 +1,4 @@
-//! The compilers on the PATH, each tried by building and running a small program with it.
+//! Tests each compiler on the PATH by building and running a small program.
 
 use super::{Check, Status};
 use crate::sysroot::{self, TARGET, Toolchain};
@@ -30,7 +30,7 @@ pub fn checks() -> Vec<Check> {
     require_one(checks)
 }
 
-/// A compiler that does not work is a warning while another does, and a failure otherwise.
+/// A broken compiler is a warning if another one works, and a failure otherwise.
 fn require_one(mut checks: Vec<Check>) -> Vec<Check> {
     if checks.iter().all(|c| c.status != Status::Ok) {
         checks.iter_mut().for_each(|c| c.status = Status::Fail);
@@ -91,7 +91,7 @@ fn try_c(name: &str) -> Result<(), String> {
     expect_success(Command::new(&program).output())
 }
 
-/// The first line of what went wrong, if anything did.
+/// The first line of the error, if it failed.
 fn expect_success(result: std::io::Result<Output>) -> Result<(), String> {
     let output = result.map_err(|e| e.to_string())?;
     if output.status.success() {

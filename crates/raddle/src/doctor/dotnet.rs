@@ -1,4 +1,4 @@
-//! The .NET runtimes that there are, and whether they take raddle's profiler.
+//! The installed .NET runtimes, and whether they accept raddle's profiler.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub fn check() -> Check {
     judge(&runtimes(&folders()))
 }
 
-/// Where runtimes are installed, as `dotnet` itself looks for them.
+/// Where runtimes are installed, searched as `dotnet` itself does.
 fn folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = std::env::var_os("DOTNET_ROOT").into_iter().map(PathBuf::from).collect();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -33,7 +33,7 @@ fn folders() -> Vec<PathBuf> {
 struct Found {
     version: String,
     folder: PathBuf,
-    /// Linked with musl, so that it cannot load what is linked with glibc.
+    /// Linked with musl, so it cannot load what is linked with glibc.
     is_musl: bool,
 }
 

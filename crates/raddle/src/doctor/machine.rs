@@ -6,20 +6,20 @@ use raddle_harness::install::{Runtime, cache};
 use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
 
-/// Randomised bits of `mmap` up to which every mapping stays clear of shadow memory.
+/// With at most this many random bits in `mmap`, every mapping stays clear of shadow memory.
 const ASLR_BITS: u32 = 28;
 /// Bit 1 of AT_HWCAP2: user code may read and write its FS base.
 const FSGSBASE: usize = 1 << 1;
-/// Below this, programs under raddle begin to fail for lack of memory.
+/// With less memory, programs under raddle begin to fail.
 const LITTLE_MEMORY: u64 = 1 << 30;
 
-/// The oldest glibc that the runtime loads on, as 2.34: a test of the runtime's symbols holds it.
+/// The oldest glibc that the runtime loads on, as 2.34; a test of the runtime's symbols checks it.
 const OLDEST_GLIBC: (u32, u32) = (2, 34);
 /// Where distributions keep the C library of 64-bit programs.
 const LIBC: [&str; 4] =
     ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib64/libc.so.6", "/usr/lib/libc.so.6"];
 
-/// Everything about the machine, in the order it is shown.
+/// All checks of the machine, in the order in which they are shown.
 pub fn checks() -> Vec<Check> {
     let uname = rustix::system::uname();
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -50,7 +50,8 @@ fn kernel(release: &str, machine: &str) -> Check {
     }
 }
 
-/// From the sentence that the library prints when it is run, `… release version 2.36.`
+/// Reads the version from the sentence that the library prints when it is run, `… release version
+/// 2.36.`
 fn glibc_version(library: &[u8]) -> Option<(u32, u32)> {
     const BEFORE: &[u8] = b"release version ";
     let at = library.windows(BEFORE.len()).position(|bytes| bytes == BEFORE)? + BEFORE.len();

@@ -1,5 +1,5 @@
-//! A program that the user names: has it probes, and if not, how much of its machine code can be
-//! watched?
+//! Checks a program that the user names: whether it has probes, and if not, how much of its machine
+//! code can be watched.
 
 use std::ffi::OsString;
 

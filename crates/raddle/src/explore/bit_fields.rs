@@ -1,5 +1,4 @@
-//! Scheduling points that are writes to bit-fields: the runtime is told, and makes two steps of
-//! each.
+//! Marks scheduling points that write to bit-fields. The runtime makes two steps of each.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,7 +7,7 @@ use raddle_wire::explore::point;
 
 use raddle_harness::places::Mapped;
 
-/// So much code is looked at behind a probe.
+/// How much code after a probe is examined.
 const CODE: usize = 160;
 
 /// The program counters of points, marked or not.

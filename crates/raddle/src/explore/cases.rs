@@ -1,13 +1,13 @@
-//! The tests of a test program, each explored by itself.
+//! Explores each test of a test program by itself.
 //!
-//! A program made with Rust's libtest, GoogleTest or another of these runs many tests in one
-//! process. Explored as one, their threads would be interleaved with each other, and the snapshot
-//! would be taken before the first of them. So the program is asked for its tests, and each is a
-//! search of its own: its own snapshot at its own first thread, its share of the time. All of them
-//! are one report.
+//! A program made with Rust's libtest, GoogleTest and the like runs many tests in one process.
+//! Exploring it as a whole would interleave the threads of different tests, and take the snapshot
+//! before the first test. So raddle asks the program for its tests and makes one search per test,
+//! with a snapshot at the test's first thread and its share of the time. All searches go into one
+//! report.
 //!
-//! What a program is made with is told by names in its file. A command with arguments is taken as
-//! it is: the user chooses.
+//! Names in the program's file tell its framework. A command with arguments is explored as it is:
+//! the user has chosen.
 
 use std::time::Instant;
 
@@ -31,14 +31,14 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
     cases::list(recipe)
 }
 
-/// [`flag`]s for a command with arguments: where these choose one test of libtest's, its harness is
-/// no part of the program either.
+/// [`flag`]s for a command with arguments. If these select one test of libtest, the harness is not
+/// part of the program either.
 pub fn flags(args: &Args, recipe: &Recipe) -> u32 {
     let chooses = !args.search.whole && args.command.len() > 1;
     if chooses && cases::is_one_of_libtest(recipe, &args.command[1..]) { flag::LIBTEST } else { 0 }
 }
 
-/// What has become of a test.
+/// The result for a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Coverage {
     ToTheEnd,
@@ -48,7 +48,7 @@ enum Coverage {
     NotReached,
 }
 
-/// What the tests have come to, by name.
+/// The results of the tests, by name.
 #[derive(Default)]
 pub struct Covered(Vec<(String, Coverage)>);
 
@@ -57,7 +57,7 @@ impl Covered {
         self.0.iter().filter(|(_, c)| *c == of).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Whether no test had an interleaving to look at.
+    /// Whether no test had interleavings to explore.
     pub fn is_nothing(&self) -> bool {
         self.names(Coverage::ToTheEnd).is_empty() && self.names(Coverage::InPart).is_empty()
     }
@@ -100,8 +100,8 @@ impl Covered {
     }
 }
 
-/// Explores each test, and puts the reports together. First it is found out which of them have
-/// threads, in at most a third of the time: the rest of it is theirs.
+/// Explores each test and merges the reports. A first pass, in at most a third of the time, finds
+/// the tests that have threads; these get the rest of the time.
 pub fn explore_each(
     args: &Args,
     recipe: &Recipe,
@@ -142,7 +142,7 @@ pub fn explore_each(
                 };
                 all = Some(add(all, report, case));
             }
-            // One that cannot be explored is no reason to leave the others out.
+            // One test that cannot be explored must not keep the others from being explored.
             Err(error) => {
                 covered.0[*i].1 = Coverage::Failed;
                 notes.say(&format!("test {}: {error:#}", case.name));
@@ -170,7 +170,7 @@ pub fn explore_each(
     Ok((all, covered))
 }
 
-/// Runs the test to its first thread, or to its end if there is none.
+/// Runs the test to its first thread, or to its end if it has none.
 fn starts_no_thread(recipe: &Recipe, is_over: &(dyn Fn() -> bool + Sync)) -> Result<bool> {
     Ok(match recipe.start(is_over)? {
         Err(trouble) => matches!(trouble, Trouble::NoThreads(_)),
@@ -181,7 +181,7 @@ fn starts_no_thread(recipe: &Recipe, is_over: &(dyn Fn() -> bool + Sync)) -> Res
     })
 }
 
-/// Adds one test's report to those before it.
+/// Merges one test's report into those before it.
 fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
     report.findings.iter_mut().for_each(|f| tell_of(f, case));
     let Some(mut all) = all else { return report };
@@ -190,7 +190,7 @@ fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
         let most = ["threads_max", "steps_max", "preemptions_max"].contains(&key.as_str());
         match (all.stats.get_mut(&key), new) {
             (Some(Stat::Int(old)), Stat::Int(new)) if most => *old = (*old).max(new),
-            // The schedule that failed first is counted within its test.
+            // The number of the first failing schedule counts within its test.
             (Some(Stat::Int(_)), Stat::Int(_)) if ["bound", "first_failure"].contains(&key.as_str()) => {}
             (Some(Stat::Int(old)), Stat::Int(new)) => *old += new,
             (Some(Stat::Float(old)), Stat::Float(new)) => *old += new,
@@ -203,8 +203,8 @@ fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
     all
 }
 
-/// Says in which test it was found. A failure without a function of its own is known by its test:
-/// the same status of two tests is two failures.
+/// Adds the name of the test to a finding. A failure without a function is identified by its test:
+/// the same status in two tests is two failures.
 fn tell_of(finding: &mut Finding, case: &Case) {
     finding.notes.insert(0, format!("in the test `{}`", case.name));
     let frames = finding.accesses.iter_mut().flat_map(|a| &mut a.stack);

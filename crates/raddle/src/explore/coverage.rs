@@ -1,10 +1,10 @@
-//! What a search has covered: whether it may be called complete, and if not, why.
+//! What a search has covered: whether it is complete, and if not, why.
 //!
-//! A strategy that has nothing left to do has made every schedule up to equivalence, *of those that
-//! its scheduling points make*. That is every execution there is if no execution had a [hidden
-//! race](raddle_explore::hidden) and nothing else happened for which no schedule stands. Each such
-//! thing is a [`gap`](raddle_harness::gaps::gap), and has a sentence here. A search with a gap is
-//! not complete, whatever it has left to do.
+//! A strategy with nothing left to do has executed every schedule up to equivalence, *among those
+//! that its scheduling points allow*. These are all executions if no execution had a [hidden
+//! race](raddle_explore::hidden) and nothing else happened that no schedule represents. Each such
+//! thing is a [`gap`](raddle_harness::gaps::gap) and has a sentence here. A search with a gap is
+//! not complete, even if nothing is left to do.
 
 use raddle_explore::{Limits, Progress};
 use raddle_harness::gaps::{gap, is_known};
@@ -14,7 +14,7 @@ use raddle_wire::explore::flag;
 
 use super::search::{Search, Searcher};
 
-/// How a search begins anew.
+/// How a search restarts.
 pub struct Fresh {
     pub name: &'static str,
     pub seed: u64,
@@ -27,7 +27,7 @@ impl Fresh {
     }
 }
 
-/// Why a search that has nothing left to do is not complete. Nothing: it is.
+/// Why a search with nothing left to do is not complete. Empty: it is complete.
 pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Vec<String> {
     let gaps = search.gaps;
     let max_steps = recipe.max_steps;

@@ -1,10 +1,9 @@
-//! The first runs: the program under the race detector, as `raddle run` does it (section 3.5 of the
+//! The first runs: the program under the race detector, as in `raddle run` (section 3.5 of the
 //! paper).
 //!
-//! Both ends of each race become scheduling points: an access that nothing orders is where a switch
-//! can make a difference, and the other accesses need none. Hybrid mode finds races that this very
-//! run happened to order. The runs also tell how the program usually ends, and how many threads it
-//! has.
+//! Both ends of each race become scheduling points. A switch can make a difference at an unordered
+//! access; the other accesses need no points. Hybrid mode also finds races that this run happened
+//! to order. The runs also show how the program usually ends and how many threads it has.
 
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
@@ -24,17 +23,17 @@ use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
 use raddle_harness::{gaps, launch, target};
 
-/// What the first runs have shown.
+/// What the first runs showed.
 #[derive(Default)]
 pub struct Seen {
     /// Program counters of racy accesses, sorted.
     pub points: Vec<u64>,
     pub threads: u32,
     pub usual: Usual,
-    /// Data races, where the search does not look for them.
+    /// Data races, if the search does not look for them.
     pub races: Vec<Finding>,
     pub instrumented: bool,
-    /// The program had to be ended: there may be more races than were found.
+    /// The program was killed, so it may have more races than were found.
     pub cut_off: bool,
 }
 
@@ -43,10 +42,10 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     let mut seen = Seen::default();
     let mut options = Options::new(Mode::Hybrid);
     let (processes, ending) = run(recipe, None, &options, limit)?;
-    // One that was ended by a signal says nothing, just as one that had to be ended.
+    // A run that a signal ended says nothing, like one that was killed.
     let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
-        // What can be seen without is explored; the caller says what cannot.
+        // Whatever can be seen is explored anyway; the caller reports the rest.
         target::TargetError::NothingInstrumented(_) | target::TargetError::NothingInstrumentedYet(_) => {
             Ok(())
         }
@@ -62,7 +61,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     }
     seen.points.sort_unstable();
     seen.points.dedup();
-    // Where there are more threads than have clocks, no execution of the search is looked at.
+    // With more threads than clocks, the search does not check executions for races.
     if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
         options.mode = Mode::Hb;
         let (processes, _) = run(recipe, None, &options, limit)?;
@@ -72,15 +71,15 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     Ok(seen)
 }
 
-/// What one ordinary run under the detector has shown.
+/// What one ordinary run under the detector showed.
 pub struct Watched {
-    /// As `raddle run` would report it, not yet grouped.
+    /// The report of `raddle run`, not yet grouped.
     pub report: Report,
     pub instrumented: bool,
     pub ending: Ending,
-    /// What of the project was not watched, if something was not.
+    /// A sentence about the project's files that were not watched, if there are any.
     pub unseen: Option<String>,
-    /// Threads of the process that had most, its first one among them.
+    /// The number of threads of the process that had most, including its first thread.
     pub threads: u64,
 }
 
@@ -88,9 +87,9 @@ pub struct Watched {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Status(i32),
-    /// By this signal, which raddle did not send.
+    /// A signal that raddle did not send.
     Signal(i32),
-    /// It had to be ended.
+    /// It was killed because its time was up or it was stuck.
     CutOff,
 }
 
@@ -103,8 +102,8 @@ impl Ending {
     }
 }
 
-/// Runs the program once under the detector, for at most `limit`, and with nothing of its output
-/// shown. A program that is not instrumented executes the copy of its code, if one is given.
+/// Runs the program once under the detector, for at most `limit`, without showing its output. An
+/// uninstrumented program executes the copy of its code, if one is given.
 pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
     let (processes, ending) = run(recipe, copy, &options, limit)?;
@@ -116,8 +115,7 @@ pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: D
     Ok(Watched { report, instrumented, unseen, ending, threads })
 }
 
-/// How the program ends by itself, without raddle in it. For a failure that raddle could have
-/// caused.
+/// How the program ends without raddle in its process. For failures that raddle could have caused.
 pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
     let mut command = Command::new(&recipe.program.path);
     command.arg0(&recipe.words[0]).args(&recipe.words[1..]);
@@ -141,8 +139,8 @@ fn run(
     Ok((collect::read(served.dir())?, ending))
 }
 
-/// Starts the command with nothing of its output shown, and waits for it: for at most `limit`, and
-/// not for one that is stuck.
+/// Starts the command without showing its output, and waits for it: at most `limit`, and less if it
+/// is stuck.
 fn wait(recipe: &Recipe, mut command: Command, limit: Duration) -> Result<Ending> {
     command.stdin(launch::input()).stdout(Stdio::null()).stderr(Stdio::null());
     apart(&mut command);
@@ -168,7 +166,7 @@ fn wait(recipe: &Recipe, mut command: Command, limit: Duration) -> Result<Ending
     }
 }
 
-/// How long a process has used no processor: one that is deadlocked need not be waited for.
+/// How long a process has used no processor time: a deadlocked process need not be waited for.
 struct Idle {
     used: u64,
     since: Instant,
@@ -193,9 +191,8 @@ impl Idle {
     }
 }
 
-/// The processor time of a process and of its children that it has waited for, by the kernel's
-/// clock. One that waits for a child of its own cannot be told from one that is stuck, so a
-/// process with children counts as busy.
+/// The processor time of a process and of the children that it has waited for, in kernel ticks. A
+/// process that waits for its child looks stuck, so a process with children counts as busy.
 fn ticks(pid: u32) -> Option<u64> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     if !children.trim().is_empty() {
@@ -204,7 +201,7 @@ fn ticks(pid: u32) -> Option<u64> {
     Some(processor_time::ticks(pid))
 }
 
-/// Where a process has raced, as far as that is in scope.
+/// Where a process has raced, within the scope.
 fn points(process: &Process, scope: &Scope) -> Vec<u64> {
     let ends = process.races.iter().flat_map(|race| [race.now.stack, race.before.stack]);
     let found = ends.filter_map(|stack| process.stacks.get(&stack)?.pcs.first().copied());

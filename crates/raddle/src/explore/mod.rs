@@ -1,8 +1,8 @@
 //! `raddle explore`: search the interleavings of a program for one that fails.
 //!
-//! After CHESS (*Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008). What
-//! searches is the crate `raddle-explore`; what takes control of the threads is the runtime; how a
-//! target is run is `raddle-harness`; this is what brings them together.
+//! After CHESS (*Finding and reproducing Heisenbugs in concurrent programs*, OSDI 2008). The crate
+//! `raddle-explore` searches, the runtime controls the threads, and `raddle-harness` runs targets.
+//! This module connects them.
 //!
 //! ```text
 //! cases            the tests of a test program, each explored by itself
@@ -61,19 +61,18 @@ use resume::Saved;
 use scope::{Scope, Scoped};
 use search::{Clock, Search, Searcher};
 
-/// Orders that a worker has at once.
+/// How many orders a worker has at once.
 const SLOTS: u32 = 32;
-/// The most steps of an execution, unless the user says otherwise; and how far that is raised where
-/// none comes to its end.
+/// The default step limit of an execution, and how far it is raised if no execution ends.
 const MAX_STEPS: u32 = 20_000;
 const MORE_STEPS: u32 = 10;
 const MOST_STEPS: u32 = 2_000_000;
-/// What a search may remember: a few hundred megabytes at most.
+/// Bounds on the memory of a search: a few hundred megabytes.
 const LIMITS: Limits = Limits { bound: u32::MAX, states: 1 << 22, items: 1 << 21, prune: true };
 
-/// Searches, and reports what was found.
+/// Searches and reports the findings.
 pub fn run(args: Args) -> Result<ExitCode> {
-    // Everything that can be wrong with the request is found out before the target runs.
+    // Everything that can be wrong with the request is checked before the target runs.
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
     scope::check(&args.search)?;
     let program = target::find(&args.command)?;
@@ -94,7 +93,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
             (explore(&args, Recipe { flags, ..recipe }, args.search.limit(), &notes)?, None)
         }
     };
-    // A program without threads has one schedule, and that says nothing of its interleavings.
+    // A program without threads has one schedule, which says nothing about interleavings.
     let threads = report.stats.get("threads_max").cloned();
     if report.findings.is_empty() {
         match &covered {
@@ -114,12 +113,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     Ok(status)
 }
 
-/// One search, of what `recipe` starts, in at most so many seconds.
+/// One search of what `recipe` starts, in at most `seconds`.
 fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let build_id = build_id(&recipe.program.path);
-    // Where older values can be read, which of them is a choice that an operation must be there
-    // for.
+    // If loads can read older values, the choice among them needs the operation as a step.
     if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
         recipe.quiet = rust_sites::of(&recipe.program.path);
     }
@@ -131,7 +129,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let limit = Duration::from_secs_f64(seconds.min(1e9));
     let mut clock = Clock::new(limit);
     let (seen, mut search) = prepare(args, &mut recipe, saved, &clock)?;
-    // However slow the first runs were, half of the time is the search's.
+    // However slow the first runs were, the search gets half of the time.
     clock.leave(limit / 2);
     let (recipe, search) = loop {
         search.may_allow_more = args.search.max_steps.is_none() && recipe.max_steps < MOST_STEPS;
@@ -177,14 +175,14 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let seconds = begun.elapsed().as_secs_f64();
     let mut results =
         Results { recipe, search, build_id, notes, seconds, shrink: outcome::SHRINK, end: None };
-    // One of several tests is not to be taken for the whole.
+    // The state of one test must not be taken for that of the whole program.
     if results.recipe.words == args.command {
         results.keep_for_later(&resume_file, args.search.resume)?;
     }
     results.report(args, seen.races)
 }
 
-/// Why a search has nothing to say.
+/// Why a search has no result.
 #[derive(Debug, thiserror::Error, PartialEq)]
 enum NothingEnded {
     #[error("no schedule of `{0}` came to its end in {1} s: give it more time with --seconds")]
@@ -206,8 +204,7 @@ enum NothingEnded {
     Awaits(String),
 }
 
-/// Whether no execution at all came to an end, and none failed: then nothing is known of the
-/// program.
+/// Returns the error if no execution ended and none failed: then nothing is known of the program.
 fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -> Option<NothingEnded> {
     if search.ended > 0 || search.alone || search.has_failures() {
         return None;
@@ -256,7 +253,7 @@ pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe
     }
 }
 
-/// The first runs and a fresh search, or what an interrupted one has left.
+/// The first runs and a fresh search, or the state of an interrupted search.
 fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock) -> Result<(Seen, Search)> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
@@ -287,7 +284,7 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     Ok((seen, search))
 }
 
-/// A search that has made nothing yet.
+/// A search that has executed nothing yet.
 fn new_search(args: &Args, recipe: &Recipe, seen: &Seen) -> Result<Search> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
@@ -310,7 +307,7 @@ fn fresh(name: &'static str, options: &args::SearchArgs) -> Fresh {
     Fresh { name, seed: options.seed, limits: limits(options) }
 }
 
-/// Searches, with a line on the terminal that says how far it is.
+/// Searches, with a progress line on the terminal.
 fn watched(
     search: &Mutex<Search>,
     recipe: &Recipe,

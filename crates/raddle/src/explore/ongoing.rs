@@ -1,10 +1,10 @@
-//! A search that hands out what it found and goes on, for a caller that has other things to do in
+//! A search that hands out each failure and can be continued, for a caller with other work in
 //! between.
 //!
-//! `raddle explore` ends with its first failure, or tells all of them at its end. `raddle hunt`
-//! wants each as soon as it is shrunk and seen again, so that whatever ends the hunt loses none.
-//! The strategy, and all that it has learnt, stays; orders that were under way when a turn ended
-//! are made again.
+//! `raddle explore` ends with its first failure, or reports all of them at its end. `raddle hunt`
+//! wants each failure as soon as it is shrunk and seen again, so that none is lost if the hunt is
+//! ended. The strategy keeps everything that it has learned. Orders that were in flight when a turn
+//! ended are executed again.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use raddle_harness::program::{build_id, is_rust};
 use raddle_harness::worker::Recipe;
 use raddle_harness::{interrupt, rust_sites};
 
-/// The part of a turn's time that one failure may be shrunk, and the least and the most.
+/// The least and the most time to shrink one failure in a turn.
 const SHRINK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
 pub struct Ongoing<'a> {
@@ -35,7 +35,8 @@ pub struct Ongoing<'a> {
 }
 
 impl<'a> Ongoing<'a> {
-    /// The first runs, in at most `limit`; the search begins with the first [turn](Self::turn).
+    /// Makes the first runs, in at most `limit`. The search begins with the first
+    /// [turn](Self::turn).
     pub fn begin(
         mut args: Args,
         mut recipe: Recipe,
@@ -54,16 +55,15 @@ impl<'a> Ongoing<'a> {
         Ok(Ongoing { args, recipe, search, seen, build_id, notes, begun })
     }
 
-    /// Nothing is left to search.
+    /// Whether nothing is left to search.
     pub fn is_finished(&self) -> bool {
         self.search.alone || self.search.broke_off.is_some() || self.search.strategy.progress().exhausted
     }
 
-    /// Searches for at most `limit`, or up to a failure that was not reported before. The report
-    /// has what is new; its stats are of all turns. What is found is shrunk and seen again as long
-    /// as that takes, and no longer than up to `end`. A search of which no schedule has ended yet
-    /// goes on until one has, or for half of the time up to `end`: a turn may be shorter than an
-    /// execution.
+    /// Searches for at most `limit`, or until a failure that was not reported before. The report
+    /// has what is new; its stats cover all turns. Shrinking and repeating a failure may outlast
+    /// `limit`, but not `end`. If no schedule has ended yet, the search continues until one has, or
+    /// for half of the time up to `end`: a turn may be shorter than an execution.
     pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
         search.strategy.get().resume();

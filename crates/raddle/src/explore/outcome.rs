@@ -1,4 +1,4 @@
-//! What a search comes to: files to replay, the state to resume from, the report.
+//! The results of a search: files to replay, the state to resume from, the report.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,11 +25,11 @@ use raddle_harness::schedule::{self, Expected, Head, Schedule};
 use raddle_harness::schedule_files::{or_without, program_name, write_new};
 use raddle_harness::worker::Recipe;
 
-/// How long one failure may be shrunk, where nobody waits for it.
+/// How long one failure may be shrunk if no caller waits for it.
 pub const SHRINK: Duration = Duration::from_secs(10);
 
 pub struct Results<'a> {
-    /// As it was at the end.
+    /// The recipe at the end of the search.
     pub recipe: Recipe,
     pub search: Search,
     pub build_id: String,
@@ -37,12 +37,12 @@ pub struct Results<'a> {
     pub seconds: f64,
     /// How long one failure may be shrunk.
     pub shrink: Duration,
-    /// When nothing is executed any more, whatever is left to be shrunk or seen again.
+    /// When to stop all executions, whatever is left to shrink or to see again.
     pub end: Option<Instant>,
 }
 
 impl Results<'_> {
-    /// Keeps an interrupted search; one that is done leaves nothing behind.
+    /// Stores an interrupted search; removes the file of a finished one.
     pub fn keep_for_later(&self, path: &Path, resumed: bool) -> Result<()> {
         let exhausted = self.search.strategy.progress().exhausted;
         if exhausted || !(interrupt::came() || resumed) {
@@ -75,7 +75,7 @@ impl Results<'_> {
         self.recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect()
     }
 
-    /// Shrinks each failure, writes its file, and tells it.
+    /// Shrinks each failure, writes its file, and describes it.
     pub fn report(&mut self, args: &Args, races: Vec<Finding>) -> Result<Report> {
         let mut report = Report::new("explore", self.words());
         let failures = self.search.take_failures();
@@ -85,13 +85,13 @@ impl Results<'_> {
         let mut places = Places::new();
         let mut crew: Option<Crew<'_>> = None;
         for failure in failures {
-            // To look its places up alone takes long, where executions are long.
+            // For long executions, looking up the places alone takes long.
             if is_over() {
                 self.search.gaps |= gap::UNREPEATED;
                 break;
             }
             let original = failure.clone();
-            // Where other accesses are steps, schedules mean something else.
+            // With other accesses as steps, schedules have a different meaning.
             let points = failure.points.as_deref().unwrap_or(&self.recipe.points).to_vec();
             let other = |r: &Recipe| (r.flags ^ failure.flags) & flag::ALL_DATA != 0 || r.points != points;
             if crew.as_ref().is_none_or(|c| other(c.recipe())) {
@@ -107,7 +107,8 @@ impl Results<'_> {
                 self.search.gaps |= gap::UNREPEATED;
             }
             if !small.again && !self.search.came_back && !self.begins_clean() {
-                // It may come from what was left behind: it says what was not covered.
+                // It may come from what earlier executions left behind. It only counts as a gap in
+                // coverage.
                 self.search.unrepeated.push(small.failure.facts.sentence);
                 continue;
             }
@@ -117,7 +118,7 @@ impl Results<'_> {
                 describe::values::add(timeline, &small.failure, recipe, modules, self.notes, &is_over);
             }
             if !small.again {
-                // Nothing is confirmed that was not seen again.
+                // Only what was seen again is confirmed.
                 finding.confidence = Confidence::Suspected;
             }
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
@@ -134,13 +135,13 @@ impl Results<'_> {
         Ok(report)
     }
 
-    /// Was each execution a process from the start of the program, with files that no other had
-    /// changed? Then a failure is the program's own, even one that does not come back.
+    /// Whether each execution was a process from the start of the program, with files that no other
+    /// execution had changed. Then a failure is the program's own, even if it does not come back.
     fn begins_clean(&self) -> bool {
         self.recipe.flags & flag::FORK_AT_START != 0 && self.search.gaps & gap::OUTSIDE == 0
     }
 
-    /// For a person: how much of what there is has been searched.
+    /// Prints how much has been searched.
     fn say_how_far(&self, places: &mut Places) {
         if !self.search.alone {
             say!("{}: {}", self.search.strategy.name(), self.progress_in_words());
@@ -171,12 +172,12 @@ impl Results<'_> {
         }
     }
 
-    /// Why a search that is at its end is not complete.
+    /// Why a search with nothing left to try is not complete.
     fn shortcomings(&self, progress: &Progress) -> Vec<String> {
         if self.search.alone { Vec::new() } else { shortcomings(&self.search, &self.recipe, progress) }
     }
 
-    /// How far the strategy is. It says that it is complete only where that is so.
+    /// How far the strategy is. Claims completeness only if the search has no gaps.
     fn progress_in_words(&self) -> String {
         let progress = self.search.strategy.progress();
         let short = self.shortcomings(&progress);
@@ -204,7 +205,7 @@ impl Results<'_> {
         self.recipe.flags & flag::C11 != 0
     }
 
-    /// What loads could read, and whether more would have been worth the time (4.5).
+    /// The memory model, and whether a weaker one would have been worth the time (4.5).
     fn memory_in_words(&self, places: &mut Places) -> String {
         if self.is_c11() {
             return "explored with the values that C11 lets atomic loads read".into();
@@ -221,7 +222,7 @@ impl Results<'_> {
         )
     }
 
-    /// The file to replay, under a name that is free.
+    /// Writes the file to replay, under a free name.
     fn write(&self, small: &Small, folder: &Path) -> Result<PathBuf> {
         let head = Head {
             format: schedule::FORMAT.into(),
@@ -316,7 +317,7 @@ fn notes(small: &Small, search: &Search, out_of_time: bool) -> Vec<String> {
     notes
 }
 
-/// What is said of a failure that was seen and is no finding.
+/// The sentence for a failure that was seen but is not a finding.
 pub fn unrepeated(sentence: &str) -> String {
     format!(
         "a failure was seen and did not come back when the same choices were made again, so it is no finding ({sentence}): something \

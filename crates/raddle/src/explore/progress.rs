@@ -1,4 +1,4 @@
-//! How far the search is: one line on a terminal, written over itself.
+//! The progress of a search: one line on a terminal that is overwritten.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use raddle_harness::say;
 
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Somebody else writes a line of their own.
+/// Another part of raddle shows its own line.
 static HIDDEN: AtomicBool = AtomicBool::new(false);
 
 /// Shows no line from now on.
@@ -20,7 +20,7 @@ pub fn hide() {
     HIDDEN.store(true, Ordering::Relaxed);
 }
 
-/// Writes the line until `ended` says so. Nothing on anything but a terminal.
+/// Writes the line until `ended` is closed. Without a terminal, writes nothing.
 pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
     if HIDDEN.load(Ordering::Relaxed) || say::is_quiet() || !terminal::has_live_line() {
         return;
@@ -34,14 +34,15 @@ pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
     let _ = write!(std::io::stderr(), "\r\x1b[K");
 }
 
-/// `portfolio, 4310 a second, 42 s left: 5,310 schedules; bound 2: 1,204 made, 331 known to be left, 62% done`
+/// `portfolio, 4310 a second, 42 s left: 5,310 schedules; bound 2: 1,204 made, 331 known to be
+/// left, 62% done`
 pub fn line(search: &Search, seconds: f64, left: Duration) -> String {
     let pace = search.schedules as f64 / seconds.max(0.001);
     let found = match search.failures.len() {
         0 => String::new(),
         n => format!(", {n} failing"),
     };
-    // A search without a limit of time has years.
+    // Without a time limit, decades are left.
     let left = match left.as_secs() {
         seconds if seconds < 1_000_000 => format!(", {seconds} s left"),
         _ => String::new(),

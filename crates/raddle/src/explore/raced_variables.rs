@@ -1,19 +1,18 @@
-//! Which accesses are made to the variables that are raced on (sections 3.5 and 4.4.1 of the
-//! paper).
+//! Finds all accesses to racy variables (sections 3.5 and 4.4.1 of the paper).
 //!
-//! The detector remembers little of each variable, and reports a few of the accesses that race, not
-//! all. So the program is executed with a point at every access, once at random and once without a
-//! preemption, and looked at: a variable is racy if an access to it is one that the detector named,
-//! or if two of its accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every
-//! place that accesses a racy variable is a scheduling point.
+//! The detector remembers little about each variable, and reports only some of the racing accesses.
+//! So the program is executed with a scheduling point at every access, once at random and once
+//! without a preemption. A variable is racy if the detector named an access to it, or if two of its
+//! accesses are not ordered by synchronisation ([`raddle_explore::points`]). Every place that
+//! accesses a racy variable becomes a scheduling point.
 //!
-//! What these executions do not reach shows in the search, which then begins anew
-//! (`Search::begin_anew`). The one without a preemption, less the steps that are no points, is what
-//! the search would execute first: it is told, and need not do so.
+//! Accesses that these executions do not reach show up in the search, which then restarts
+//! (`Search::begin_anew`). The search would begin with the execution without a preemption, reduced
+//! to the steps that are points. It gets that trace and need not execute it.
 //!
-//! They are executions like any other, and may fail: then there is a schedule, in which every
-//! access is a step. The random one preempts wherever it likes, so with a scope its failure may be
-//! one that was not asked for, and does not count.
+//! These executions may fail like any other. Then there is a schedule in which every access is a
+//! step. The random execution preempts anywhere, so with a scope its failure may be out of scope
+//! and does not count.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -28,8 +27,8 @@ use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::Mapped;
 use raddle_harness::worker::{Ending, Recipe};
 
-/// The points as the detector has them, and all others of the same variables. `search` gets to see
-/// the executions.
+/// Adds all other accesses to the same variables to the detector's points. `search` sees the
+/// executions.
 pub fn complete(
     recipe: &mut Recipe,
     scope: &Scope,
@@ -38,7 +37,7 @@ pub fn complete(
     is_over: &(dyn Fn() -> bool + Sync),
 ) {
     let all = Recipe { flags: recipe.flags | flag::ALL_DATA, slots: 1, points: Vec::new(), ..recipe.clone() };
-    // Whatever is wrong shows again when the search begins, and is said then.
+    // If something is wrong, it shows again when the search begins, and is reported then.
     let notes = Notes::default();
     let mut crew = Crew::new(all, &notes, is_over);
     let mut seen = Seen::default();
@@ -79,11 +78,11 @@ pub fn complete(
 struct Seen {
     points: Points,
     steps: Vec<Step>,
-    /// The execution without a preemption, if it came to its end.
+    /// The execution without a preemption, if it ended.
     plain: Option<Trace>,
 }
 
-/// The trace as it is where only `points` are steps.
+/// The trace reduced to the steps at `points`.
 fn at_points(mut trace: Trace, points: &[u64]) -> Trace {
     let sites: HashSet<u32> = points.iter().map(|pc| *pc as u32).collect();
     trace.steps.retain(|step| !is_data(step) || sites.contains(&step.op.site));

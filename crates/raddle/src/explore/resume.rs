@@ -1,8 +1,8 @@
-//! A search that was interrupted, kept to go on with.
+//! The stored state of an interrupted search.
 //!
-//! The file: the word `raddle-search`, a version, then the state ([`Saved`]) in postcard's format,
-//! compressed. It is for the same raddle on the same machine: a file of another version, or of
-//! another program, is refused with a sentence.
+//! The file has the word `raddle-search`, a version, and the state ([`Saved`]), compressed, in
+//! postcard's format. It is for the same raddle on the same machine. A file of another version or
+//! another program is refused with a sentence.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub struct Saved {
     pub seconds: f64,
 }
 
-/// Beside where schedules go, named after the program.
+/// The file beside the schedules, named after the program.
 pub fn path(folder: &Path, program: &str) -> PathBuf {
     folder.join(format!("{program}.raddle-search"))
 }

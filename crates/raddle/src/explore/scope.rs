@@ -1,12 +1,13 @@
 //! `--only` and `--skip`: where a thread may be preempted.
 //!
-//! A preemption is a switch away from a thread that could go on, at what it was about to do. Where
-//! that place is out of scope the strategy is shown a trace in which the thread that went on was
-//! the only one that could: it makes no order that switches there. Switches at which the thread can
-//! not go on cost nothing and are never out of scope.
+//! A preemption is a switch away from a thread that could continue, at the operation that it was
+//! about to make. If that operation is out of scope, the strategy sees a trace in which the thread
+//! that continued was the only one that could. So the strategy makes no order that switches there.
+//! A switch away from a thread that cannot continue costs nothing and is never out of scope.
 //!
-//! Only strategies that make their orders from traces keep to it (preemption and delay bounding,
-//! depth first); tails that draw lots would not, so they are not used with a scope.
+//! Only strategies that derive orders from traces respect a scope (preemption bounding, delay
+//! bounding, depth first). Tails that choose at random would not, so they are not used with a
+//! scope.
 
 use std::collections::HashMap;
 
@@ -19,10 +20,10 @@ use raddle_harness::describe::steps::pc_of;
 use raddle_harness::detection::session::patterns;
 use raddle_harness::places::{Mapped, Places};
 
-/// Strategies that keep to a scope.
+/// The strategies that respect a scope.
 const STRATEGIES: [&str; 3] = ["preemption", "delay", "dfs"];
 
-/// Refuses a scope with a strategy that would not keep to it.
+/// Refuses a scope with a strategy that would not respect it.
 pub fn check(args: &SearchArgs) -> anyhow::Result<()> {
     let scoped = !args.only.is_empty() || !args.skip.is_empty();
     let strategy = args.strategy.as_str();
@@ -44,7 +45,7 @@ impl Scope {
         Scope { only: (!only.is_empty()).then(|| patterns(only)), skip: patterns(skip) }
     }
 
-    /// Nothing is out of scope.
+    /// Whether nothing is out of scope.
     pub fn is_all(&self) -> bool {
         self.only.is_none() && self.skip == Patterns::default()
     }
@@ -58,7 +59,7 @@ impl Scope {
         pcs
     }
 
-    /// `frames` are those at a place, inlined functions first.
+    /// `frames`: the frames at a place, inlined functions first.
     fn has(&self, frames: &[Frame]) -> bool {
         let touches = |patterns: &Patterns| {
             frames.iter().any(|frame| {
@@ -101,7 +102,7 @@ impl Scoped {
         has
     }
 
-    /// The trace as the strategy is to see it.
+    /// The trace that the strategy sees.
     pub fn view(&mut self, of: TraceView<'_>, modules: &[Mapped]) -> TraceView<'_> {
         let next = next_of_each(of.steps);
         let mut steps = vec![Step::default(); of.steps.len()];
@@ -110,8 +111,7 @@ impl Scoped {
         for (i, step) in of.steps.iter().enumerate() {
             let eligible = ThreadSet::from_words(step.eligible_words(of.wide));
             let reluctant = ThreadSet::from_words(step.reluctant_words(of.wide));
-            // What the thread that ran was about to do here; where it never did it, nothing is
-            // known.
+            // What the thread that ran was about to do here. Unknown if it never did it.
             let about = i.checked_sub(1).and_then(|before| next[before]).map(|n| of.steps[n].op.site);
             let free = !step.flags.has(StepFlags::CAN_CONTINUE) || step.flags.has(StepFlags::PREEMPTION);
             let shown = if free || about.is_none_or(|site| self.has(site, modules)) {
@@ -121,7 +121,7 @@ impl Scoped {
                 alone.insert(step.thread);
                 alone
             };
-            // There is as much room as the trace took before.
+            // The original trace fit into the same space.
             let _ = match step.is_value() {
                 true => to.push_value(step.thread, step.op, step.flags, step.n_values, step.value),
                 false => {
@@ -196,7 +196,7 @@ mod tests {
         scoped.known.extend([(20, false), (30, true)]);
         let shown = scoped.view(view, &[]);
         let eligible: Vec<usize> = shown.steps.iter().map(|s| s.eligible(shown.wide).count()).collect();
-        // The first choice is free of charge, the second out of scope, the third in scope.
+        // The first choice costs nothing, the second is out of scope, the third is in scope.
         assert_eq!(eligible, [2, 1, 2]);
         assert_eq!(shown.steps[1].op, steps[1].op);
     }

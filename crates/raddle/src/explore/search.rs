@@ -1,9 +1,9 @@
-//! The search: one strategy, any number of workers that share it.
+//! The search: one strategy, shared by any number of workers.
 //!
-//! Each worker has a thread of the driver's, which takes orders from the strategy, keeps the
-//! worker's slots full and shows the strategy what came of them. At first only a few orders are
-//! under way at once: the strategies learn most from the first executions, and an order made before
-//! they are seen is made in ignorance of them.
+//! Each worker has a thread of the driver. The thread takes orders from the strategy, keeps the
+//! worker's slots full, and shows the results to the strategy. At first only a few orders are in
+//! flight: the strategies learn most from the first executions, and an order made before those
+//! results cannot use them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ use raddle_harness::places::{Mapped, Places};
 use raddle_harness::verdict::{ExecutionVerdict, Failure, Usual, ends_as_usual, judge, waits_for_outside};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
-/// The default, or the one that was asked for.
+/// The default portfolio, or the requested strategy.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum Searcher {
     Portfolio(Box<Portfolio>),
@@ -38,7 +38,7 @@ pub enum Searcher {
 }
 
 impl Searcher {
-    /// The names on the command line.
+    /// The names for the command line.
     pub fn names() -> Vec<&'static str> {
         std::iter::once("portfolio").chain(AnyStrategy::NAMES).collect()
     }
@@ -57,7 +57,7 @@ impl Searcher {
         }
     }
 
-    /// The plain execution, without a preemption, need not be made again.
+    /// The execution without a preemption is known and need not be made again.
     pub fn begin_from(&mut self, plain: TraceView<'_>) {
         if let Searcher::Portfolio(s) = self {
             s.begin_from(plain);
@@ -79,7 +79,7 @@ impl Searcher {
     }
 }
 
-/// The most of everything that an execution had.
+/// The maxima over all executions.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Most {
     pub threads: u64,
@@ -87,7 +87,7 @@ pub struct Most {
     pub preemptions: u64,
 }
 
-/// Passing executions kept to compare failures with.
+/// How many passing executions are kept to compare failures with.
 const PASSING: usize = 12;
 
 pub struct Search {
@@ -95,64 +95,65 @@ pub struct Search {
     pub usual: Usual,
     pub most: Most,
     pub schedules: u64,
-    /// Executions cut off after the most steps one may take.
+    /// Executions cut off at the step limit.
     pub cut_off: u64,
-    /// Executions that came to an end of their own, good or bad.
+    /// Executions that ended by themselves, passing or failing.
     pub ended: u64,
-    /// Those in which nothing was left but to wait for a signal or a client.
+    /// Executions in which the only thing left was to wait for a signal or a client.
     pub awaiting: u64,
-    /// In some that did not end a thread was waiting for one.
+    /// In some execution that did not end, a thread was waiting for one of these.
     pub sees_waiting: bool,
-    /// Those that were computing when the time was over.
+    /// Executions that were still computing when their time was up.
     pub slow: u64,
-    /// The program became another by `exec`, of which nothing was explored.
+    /// The program replaced itself by `exec`; the new program was not explored.
     pub became_another: bool,
-    /// An execution had as many races as it can keep: it may have had more.
+    /// An execution recorded as many races as it can, so it may have had more.
     pub is_full_of_races: bool,
-    /// More steps can be allowed, if these do not suffice.
+    /// The step limit can be raised if it does not suffice.
     pub may_allow_more: bool,
     pub failures: Vec<Failure>,
-    /// The schedule that failed first: some that were under way are still made after it.
+    /// The schedule that failed first. Orders that were in flight are still executed after it.
     pub first_failure: Option<u64>,
     pub passing: Vec<Trace>,
-    /// Where the worker's code lies.
+    /// Where the worker's code is mapped.
     pub modules: Vec<Mapped>,
     /// The program has no threads.
     pub alone: bool,
     /// Hides choices that are out of scope, if there is a scope.
     pub scoped: Option<Scoped>,
-    /// A load, and a store of its thread that it could have passed with an effect that no
-    /// interleaving has (4.5).
+    /// A load, and an earlier store of its thread. If the load overtook the store, that would have
+    /// an effect that no interleaving has (4.5).
     pub overtaking: Option<(Op, Option<Op>)>,
-    /// What the first execution that ended well printed, if that is watched.
+    /// What the first execution that ended well printed, if output is watched.
     pub printed: String,
     /// The accesses that are scheduling points.
     pub points: Arc<[u64]>,
-    /// How often the search has begun anew, with more points.
+    /// How often the search has restarted with more points.
     pub round: u64,
-    /// How it begins anew. Nothing: it does not.
+    /// How to restart. `None`: the search does not restart.
     pub fresh: Option<Fresh>,
-    /// Why what was searched since it last began anew may not be all there is: [`gap`].
+    /// Why the search since the last restart may not cover everything: [`gap`].
     pub gaps: u32,
     /// Hashes of the names of imported functions that were called while there were several threads.
     pub called: HashSet<u64>,
-    /// Hidden races that were looked up.
+    /// Hidden races that have been classified.
     affairs: HashMap<[u64; 2], Affair>,
     places: Places,
-    /// Why a worker could not go on, nor any after it.
+    /// Why a worker, and every worker after it, could not continue.
     pub broke_off: Option<String>,
-    /// All failures have been seen again in new processes.
+    /// All failures were seen again in new processes.
     pub came_back: bool,
     /// Failures that did not come back, as sentences.
     pub unrepeated: Vec<String>,
     handed_out: u64,
     most_schedules: u64,
     keep_going: bool,
-    /// Numbers of failures that were taken to be reported: each is reported once.
+    /// The numbers of failures that were taken for a report: each is reported once.
     told: HashSet<u32>,
-    /// It ended well but for panics; a failure if others do without them.
+    /// An execution that ended well except for panics. It is a failure if other executions have
+    /// none.
     panicked: Option<(u32, Failure)>,
-    /// The first execution in which a thread span without letting others in.
+    /// The first execution in which a thread spun without letting others run.
     spinning: Option<Failure>,
 }
 
@@ -198,7 +199,7 @@ impl Search {
         }
     }
 
-    /// Nothing more is to be handed out, ever.
+    /// Whether nothing more will ever be handed out.
     pub fn is_finished(&self) -> bool {
         self.handed_out >= self.most_schedules
             || self.has_found()
@@ -206,13 +207,13 @@ impl Search {
             || self.strategy.progress().exhausted
     }
 
-    /// No execution has come to its end, and more steps can be allowed.
+    /// Whether no execution has ended and the step limit can be raised.
     pub fn needs_more_steps(&self) -> bool {
         const TRIED: u64 = 2;
         self.may_allow_more && self.ended == 0 && self.cut_off >= TRIED
     }
 
-    /// No execution has come to its end, and nothing says that none will.
+    /// Whether no execution has ended and nothing says that none will.
     pub fn has_only_begun(&self) -> bool {
         let waits = self.awaiting > 0 || self.sees_waiting;
         let is_too_long = self.cut_off > 0 && !self.may_allow_more;
@@ -220,7 +221,8 @@ impl Search {
         self.ended == 0 && !waits && !is_too_long && !is_over
     }
 
-    /// What was found is enough. A data race is not: what it leads to is worth looking for.
+    /// Whether the failures are enough to stop. A data race is not: its consequences are worth
+    /// finding.
     fn has_found(&self) -> bool {
         !self.keep_going && self.failures.iter().any(|f| f.kind != Kind::DataRace)
     }
@@ -234,8 +236,8 @@ impl Search {
         Some(order)
     }
 
-    /// An execution with a point at every access, before the search. Whether it goes round in
-    /// circles cannot be told: any loop is many steps then.
+    /// Takes in an execution, made before the search, in which every access is a scheduling point.
+    /// It cannot show a livelock, because every loop has many steps then.
     pub fn look_at(&mut self, e: &Execution<'_>) {
         self.count(e);
         let verdict = judge(e, &self.usual);
@@ -263,7 +265,7 @@ impl Search {
             self.ended += 1;
         }
         if e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT && e.slot.detail == 0 {
-            // The first run, which told what is usual, may have met the failure itself.
+            // The first run, which showed what is usual, may have failed itself.
             self.usual.status = 0;
         }
     }
@@ -278,12 +280,12 @@ impl Search {
         }
     }
 
-    /// An order of round `round` has been executed.
+    /// Takes in the execution of an order from round `round`.
     fn observe(&mut self, order: &Order, round: u64, e: &Execution<'_>) {
         self.count(e);
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
-            // Bad manners, and no reason to stop looking for worse.
+            // Spinning is bad, but no reason to stop looking for worse.
             let (after, points) = (self.schedules, Some(self.marked_points().into()));
             let seen = || Failure::of(e, verdict).map(|f| Failure { after, points, ..f });
             self.spinning = self.spinning.take().or_else(seen);
@@ -295,7 +297,7 @@ impl Search {
         let long = e.ending == Ending::Finished && e.slot.outcome == outcome::STEP_LIMIT;
         self.cut_off += u64::from(long && verdict.outcome == Outcome::StepLimit && !waits_for_outside(e));
         match &mut self.scoped {
-            // Its strategy is no more; what it found counts.
+            // The strategy that made this order is gone; its findings count.
             _ if round != self.round => {}
             Some(scoped) => self.strategy.get().observe(order, scoped.view(view, &self.modules)),
             None => self.strategy.get().observe(order, view),
@@ -319,8 +321,8 @@ impl Search {
         self.look_for_hidden_races(round, e);
     }
 
-    /// Accesses that race and are no points become some, and the search begins anew (section 3.5):
-    /// where it has been it did not switch between them.
+    /// Turns racing accesses that are not scheduling points into points and restarts the search
+    /// (section 3.5): so far, it did not switch between them.
     fn look_for_hidden_races(&mut self, round: u64, e: &Execution<'_>) {
         let mut new = Vec::new();
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
@@ -364,19 +366,18 @@ impl Search {
         self.round += 1;
     }
 
-    /// What a search that begins anew, or another of the same program, cannot make good.
+    /// The gaps that restarting the search, or another search of the same program, cannot close.
     pub fn lasting_gaps(&self) -> u32 {
         let diverged = if self.strategy.progress().lost > 0 { gap::DIVERGED } else { 0 };
         self.gaps & gap::LASTING | diverged
     }
 
-    /// The scheduling points as the runtime is told of them.
+    /// The scheduling points as the runtime gets them.
     pub fn marked_points(&self) -> Vec<u64> {
         bit_fields::marked(&self.points, &self.modules)
     }
 
-    /// Is there a failure that comes from what earlier executions have left behind, and not from
-    /// its schedule?
+    /// Whether some failure is caused by what earlier executions left behind, not by its schedule.
     pub fn has_leftovers(&mut self, recipe: &Recipe, notes: &Notes) -> bool {
         if recipe.flags & flag::FORK_AT_START != 0 {
             return false;
@@ -390,12 +391,12 @@ impl Search {
         leftovers
     }
 
-    /// Is there anything to report?
+    /// Whether there is anything to report.
     pub fn has_failures(&self) -> bool {
         !self.failures.is_empty() || self.spinning.is_some()
     }
 
-    /// All that is to be reported. A thread that spins is, where nothing worse was found.
+    /// Takes everything to report. A spinning thread is reported only if nothing worse was found.
     pub fn take_failures(&mut self) -> Vec<Failure> {
         if self.failures.is_empty() || self.keep_going {
             self.failures.extend(self.spinning.take().filter(|f| !self.told.contains(&f.what)));
@@ -410,8 +411,8 @@ impl Search {
         self.most.preemptions = self.most.preemptions.max(view.preemptions() as u64);
     }
 
-    /// In the first executions, and then in few: it costs more than the rest of an execution's
-    /// reading.
+    /// Looks at the first executions and then only at a few: this costs more than everything else
+    /// that is read from an execution.
     fn look_for_overtaking(&mut self, view: &TraceView<'_>) {
         const ALL: u64 = 64;
         const LONG: usize = 5000;
@@ -431,7 +432,7 @@ impl Search {
         }
     }
 
-    /// Some programs panic in every execution, and mean to.
+    /// Some programs panic in every execution, on purpose.
     fn note_panics(&mut self, e: &Execution<'_>) {
         let now = e.slot.panics;
         let least = self.usual.panics.map_or(now, |p| p.min(now));
@@ -451,11 +452,11 @@ impl Search {
     }
 }
 
-/// Whether and when a search is to end whatever it has found.
+/// When a search must end, whatever it has found.
 pub struct Clock {
     pub begun: Instant,
     pub deadline: Instant,
-    /// When executions that are under way at the deadline are given up.
+    /// When executions that are running at the deadline are given up.
     end: Option<Instant>,
     stop: AtomicBool,
 }
@@ -463,18 +464,18 @@ pub struct Clock {
 impl Clock {
     pub fn new(limit: Duration) -> Clock {
         let begun = Instant::now();
-        // Years are long enough, and do not overflow.
+        // Decades are enough, and do not overflow.
         let limit = limit.min(Duration::from_secs(1 << 30));
         Clock { begun, deadline: begun + limit, end: None, stop: AtomicBool::new(false) }
     }
 
-    /// The clock of one turn of a search that ends at `end`: an execution may outlast the turn, but
-    /// not the search.
+    /// The clock for one turn of a search that ends at `end`. An execution may outlast the turn,
+    /// but not the search.
     pub fn of_turn(limit: Duration, end: Instant) -> Clock {
         Clock { end: Some(end), ..Clock::new(limit) }
     }
 
-    /// There is to be at least so much time from now on.
+    /// Ensures that at least `least` remains from now on.
     pub fn leave(&mut self, least: Duration) {
         self.deadline = self.deadline.max(Instant::now() + least);
     }
@@ -490,8 +491,8 @@ pub fn lock(search: &Mutex<Search>) -> MutexGuard<'_, Search> {
     search.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Searches with `jobs` workers until there is nothing left or the clock says so. Gives the recipe
-/// as it has become.
+/// Searches with `jobs` workers until nothing is left or the time is up. Returns the recipe after
+/// all adaptations.
 pub fn run(
     search: &Mutex<Search>,
     recipe: &Recipe,
@@ -504,15 +505,15 @@ pub fn run(
     for result in results {
         match result {
             Ok(recipe) => last = recipe,
-            // A program without threads has one schedule. One that has had some is not alone.
+            // A program without threads has one schedule. If some execution had threads, the
+            // program has them.
             Err(error) if is_alone(&error) && lock(search).schedules == 0 => {
                 notes.say(&format!("{error:#}"));
                 lock(search).alone = true;
             }
-            // What was found before is kept.
+            // The results so far are kept.
             Err(error) if lock(search).schedules == 0 => return Err(error),
-            // The time was over before a worker was ready again: that is no reason to go no further
-            // when there is more.
+            // The time was up before a new worker was ready. Later turns can still continue.
             Err(error) if is_stopped(&error) => {}
             Err(error) => {
                 notes.say(&format!("the search broke off, and there may be more to find: {error:#}"));
@@ -527,12 +528,12 @@ fn is_alone(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::NoThreads(..)))
 }
 
-/// Whether the clock has ended it before a worker was ready.
+/// Whether the time was up before a worker was ready.
 pub fn is_stopped(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(CrewError::Stopped(..)))
 }
 
-/// How many orders a worker may have when so many schedules have been made.
+/// How many orders a worker may have after this many schedules.
 fn ahead(schedules: u64, slots: u32) -> usize {
     (schedules / 4 + 1).min(u64::from(slots)) as usize
 }
@@ -565,7 +566,7 @@ fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) ->
 #[derive(PartialEq, Eq)]
 enum Turns {
     Over,
-    /// The search has begun anew, with other scheduling points.
+    /// The search has restarted with other scheduling points.
     Anew,
 }
 
@@ -590,7 +591,7 @@ fn turns(search: &Mutex<Search>, round: u64, crew: &mut Crew<'_>, clock: &Clock)
             if finished {
                 break;
             }
-            // Others are about to bring results, from which there will be more to do.
+            // Other workers will bring results soon, and these make more orders possible.
             std::thread::sleep(Duration::from_micros(200));
             continue;
         }
@@ -598,7 +599,7 @@ fn turns(search: &Mutex<Search>, round: u64, crew: &mut Crew<'_>, clock: &Clock)
         if crew.modules().len() != lock(search).modules.len() {
             lock(search).modules = crew.modules().to_vec();
         }
-        // Held from the first result of a turn to its last: the waiting comes before.
+        // Held from the first result of a turn to the last. The waiting comes before.
         let mut held = None;
         crew.turn(&mut |order, e| held.get_or_insert_with(|| lock(search)).observe(order, round, &e))?;
         drop(held);

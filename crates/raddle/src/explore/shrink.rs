@@ -1,4 +1,4 @@
-//! A failure made small: the same one, with as few preemptions and switches as can be found.
+//! Shrinks a failure: the same failure, with as few preemptions and switches as can be found.
 
 use std::time::{Duration, Instant};
 
@@ -14,21 +14,21 @@ use raddle_harness::verdict::{Failure, Usual, judge};
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::Recipe;
 
-/// What became of a failure.
+/// A shrunk failure.
 pub struct Small {
     pub failure: Failure,
-    /// No execution with fewer preemptions fails like this.
+    /// No execution with fewer preemptions fails in this way.
     pub fewest: bool,
-    /// It failed again when it was made again, choice for choice.
+    /// It failed again when the same choices were repeated.
     pub again: bool,
 }
 
-/// Executions that shrinking may take.
+/// The most executions for shrinking.
 const BUDGET: u64 = 3000;
-/// Near misses kept to compare the failure with.
+/// How many passing executions are kept to compare the failure with.
 const PASSING: usize = 40;
 
-/// Shrinks `failure` in at most `limit`; executions that pass on the way are added to `passing`.
+/// Shrinks `failure` in at most `limit`. Adds passing executions to `passing`.
 pub fn shrink(
     failure: Failure,
     usual: &Usual,
@@ -51,7 +51,7 @@ pub fn shrink(
         Shrunk { trace: failure.trace.clone(), executions: 0, fewest_preemptions: false }
     };
     let in_time = Instant::now() < deadline && shrunk.executions < BUDGET;
-    // Once more: the facts are those of the small one, and it is known to come back.
+    // Once more, to get the facts of the shrunk failure and to know that it comes back.
     let mut last = None;
     crew.post(Order::replay(shrunk.trace.view().choices()));
     while crew.in_flight() > 0 {
@@ -65,9 +65,9 @@ pub fn shrink(
     })
 }
 
-/// The same failure once more, in a process of its own: for where each step was called from, for
-/// what the program prints of it, and because a failure may come from what executions before it
-/// have left behind, which only a new process is free of.
+/// Repeats the failure in a new process. This gives the stack of each step and the program's
+/// messages. It also shows whether the failure depends on what earlier executions left behind,
+/// since a new process is free of that.
 pub fn once_more(
     mut small: Small,
     usual: &Usual,
@@ -79,7 +79,7 @@ pub fn once_more(
         return small;
     }
     let flags = recipe.flags | small.failure.flags | flag::STACKS | flag::FLUSH;
-    // Where the output is a monitor's, it is the monitor's to read.
+    // If a monitor watches the output, only the monitor reads it.
     let watch = Watch { trace: None, output: recipe.flags & flag::OUTPUT == 0 };
     let points = small.failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
     let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, is_over);
@@ -93,7 +93,7 @@ pub fn once_more(
             let alike = |(a, b): &(&Step, &Step)| {
                 (a.thread, a.op.kind(), a.op.site) == (b.thread, b.op.kind(), b.op.site)
             };
-            // Of what comes out otherwise nothing is known.
+            // Nothing is known about steps that come out differently.
             stacks = e.stacks[..steps.take_while(alike).count().min(e.stacks.len())].to_vec();
             let both = e.watched.map(|w| [w.output(0), w.output(1)]).unwrap_or_default();
             printed = both.map(|text| String::from_utf8_lossy(&text).into_owned()).join("\n");
@@ -105,7 +105,7 @@ pub fn once_more(
     crew.stop();
     small.again = again;
     small.failure.facts.stacks = stacks;
-    // An assertion of C has been seen with its words.
+    // A C assertion already has its message.
     let told = small.failure.facts.sentence.starts_with("assertion ");
     if matches!(small.failure.kind, Kind::Assertion | Kind::ExitStatus | Kind::Crash) && !told {
         small.failure.facts.said = message::find(&printed, usual.panics.unwrap_or(0));
@@ -113,8 +113,8 @@ pub fn once_more(
     small
 }
 
-/// Whether a failure of the search does not come back in a new process: executions before it have
-/// left something behind.
+/// Whether a failure of the search does not come back in a new process, because it depends on what
+/// earlier executions left behind.
 pub fn is_left_behind(failure: &Failure, usual: &Usual, recipe: &Recipe, notes: &Notes) -> bool {
     if !worth_it(failure) {
         return false;
@@ -137,7 +137,7 @@ pub fn is_left_behind(failure: &Failure, usual: &Usual, recipe: &Recipe, notes: 
     !again
 }
 
-/// Not those of which each execution takes long.
+/// False for failures whose executions take long.
 fn worth_it(failure: &Failure) -> bool {
     !matches!(failure.kind, Kind::Hang | Kind::Livelock | Kind::Starvation)
 }
@@ -146,7 +146,7 @@ fn lost() -> Trace {
     Trace { steps: Vec::new(), wide: Vec::new(), outcome: Outcome::Lost, divergence: None }
 }
 
-/// Makes one execution, and holds it against the failure that is looked for.
+/// Makes one execution and compares it with the wanted failure.
 fn execute(
     crew: &mut Crew<'_>,
     order: &Order,

@@ -1,4 +1,4 @@
-//! `cargo raddle hunt`: the test programs of a crate or workspace, as cargo builds them.
+//! `cargo raddle hunt`: the test programs of a crate or workspace, built by cargo.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::prey::Prey;
 use raddle_harness::launch::Surroundings;
 
-/// One line of cargo's `--message-format=json`, as far as it is needed.
+/// The parts of a line of cargo's `--message-format=json` that are needed.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -28,7 +28,7 @@ struct Profile {
     test: bool,
 }
 
-/// Builds the tests with instrumentation, and gives their programs. `arguments` are cargo's:
+/// Builds the tests with instrumentation and returns their programs. `arguments` are cargo's:
 /// `--package`, `--release` …
 pub fn test_programs(arguments: &[OsString]) -> Result<Vec<Prey>> {
     let raddle = std::env::current_exe().context("cannot find the raddle binary")?;
@@ -41,8 +41,7 @@ pub fn test_programs(arguments: &[OsString]) -> Result<Vec<Prey>> {
     Ok(programs)
 }
 
-/// The test programs that cargo names. Each runs in the folder of its package, as under `cargo
-/// test`.
+/// The test programs that cargo names. Each runs in its package's folder, as under `cargo test`.
 fn listed(messages: &str) -> Vec<Prey> {
     let read = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
     let tests =

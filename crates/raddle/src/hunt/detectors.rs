@@ -1,4 +1,4 @@
-//! The other commands, with the options that a hunt gives them.
+//! The options with which a hunt runs the other commands.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::args::Args;
 use crate::cli::{Cli, Command};
 use crate::{check, conseq, explore, tsvd};
 
-/// Parses what a user could have typed, so that every option that is not given has its usual value.
+/// Parses a command line, so that every option that is not given has its default.
 fn parse(words: Vec<OsString>, command: &[OsString]) -> Command {
     let quiet = ["--format", "json", "--no-store"].map(OsString::from);
     let mut line: Vec<OsString> = vec!["raddle".into()];
@@ -25,13 +25,13 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
     words.map(OsString::from).into()
 }
 
-/// The option that keeps a test program from being split once more. A command that chooses one test
-/// is split no further, and is to be known as such: the harness around the test is no part of it.
+/// The option that keeps a test program from being split again. A command that selects one test is
+/// not split, and must be recognised as such: the test harness is not part of the test.
 fn whole(command: &[OsString]) -> Option<OsString> {
     (command.len() == 1).then(|| "--whole".into())
 }
 
-/// A hunt that writes its schedules to a folder, and is otherwise as usual.
+/// A hunt with defaults that writes its schedules to a folder.
 pub fn hunt(schedules_to: &Path) -> Args {
     let mut line = words(["hunt", "--schedules-to"]);
     line.push(schedules_to.into());
@@ -41,7 +41,7 @@ pub fn hunt(schedules_to: &Path) -> Args {
     }
 }
 
-/// `only`: patterns of `--only`, to which preemptions are confined; none for a search at large.
+/// `only`: patterns of `--only`, to which preemptions are confined; empty for a search at large.
 pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) -> explore::Args {
     let mut line = words(["explore", "--races", "--seed", &seed.to_string()]);
     line.extend(whole(command));

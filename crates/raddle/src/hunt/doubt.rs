@@ -3,26 +3,26 @@
 use raddle_finding::{Access, Finding, Kind, Row};
 use raddle_harness::describe::waits::STANDS_STILL;
 
-/// Why an execution that shows a finding, twice, does not prove it. Nothing: it does.
+/// Why an execution that shows a finding twice does not prove it. `None`: it does.
 pub fn doubt(finding: &Finding) -> Option<&'static str> {
     if needs_long_wait(finding) {
         return Some(TOO_LONG);
     }
-    // Nothing had to be interleaved for it, and yet the ordinary run did without.
+    // It needed no particular interleaving, and yet the ordinary run did not fail.
     if finding.notes.iter().any(|n| n.starts_with("a traced run, in which nobody was preempted")) {
         return Some(ONLY_TRACED);
     }
     is_inside_std_sync(finding).then_some(INSIDE_STD)
 }
 
-/// What is said of a failure of a plain traced run.
+/// The note for a failure of a plain traced run.
 const ONLY_TRACED: &str = "a traced run without a preemption that failed, where the ordinary run did not";
 
-/// What is said of a race that [`is_inside_std_sync`].
+/// The note for a race that [`is_inside_std_sync`].
 const INSIDE_STD: &str = "a schedule in which types of std::sync seem to race with themselves: they order their accesses by means that were not seen";
 
-/// Whether both ends of a race are within a type of Rust's `std::sync`. These keep their own
-/// accesses apart, whoever calls them.
+/// Whether both ends of a race are inside a type of Rust's `std::sync`. These types order their own
+/// accesses, whoever calls them.
 fn is_inside_std_sync(finding: &Finding) -> bool {
     let inside = |access: &Access| {
         let own = access.stack.iter().take_while(|f| !raddle_finding::place::is_user_code(f));
@@ -31,12 +31,12 @@ fn is_inside_std_sync(finding: &Finding) -> bool {
     finding.kind == Kind::DataRace && !finding.accesses.is_empty() && finding.accesses.iter().all(inside)
 }
 
-/// What is said of a failure that [`needs_long_wait`].
+/// The note for a failure that [`needs_long_wait`].
 const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
 
-/// Whether it takes waits of more than five seconds in all that time out. A thread may stand still
-/// for a while, but nothing shows that it does for so long, once or again and again. All time-outs
-/// count: a thread that waits for another process does not look as if it could go on, and may.
+/// Whether it needs waits of more than five seconds in all that time out. A thread may stand still
+/// for a while, but nothing shows that it does for so long, once or repeatedly. All time-outs
+/// count: a thread that waits for another process seems unable to run, but may be able to.
 fn needs_long_wait(finding: &Finding) -> bool {
     const LONG: f64 = 5.0;
     let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
@@ -44,7 +44,7 @@ fn needs_long_wait(finding: &Finding) -> bool {
     finding.notes.iter().any(|n| n.starts_with(STANDS_STILL)) || waited > LONG
 }
 
-/// The seconds after which waits time out in a row of the interleaving, such as
+/// The seconds of the time-outs in a row of the interleaving, such as
 /// `gives up waiting for word 1 after 10 s: time-out`.
 fn timed_out(row: &Row) -> f64 {
     let after = row.text.strip_suffix(": time-out").and_then(|t| t.rsplit_once(" after "));
@@ -54,7 +54,7 @@ fn timed_out(row: &Row) -> f64 {
         "µs" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,
-        // Minutes, hours, days.
+        // Minutes, hours and days: at least 60 s each.
         _ => 60.0,
     };
     row.times.max(1) as f64 * seconds * number.parse::<f64>().unwrap_or(0.0)
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(doubt(&race([&channel, &channel])), Some(INSIDE_STD));
         assert_eq!(doubt(&race([&vector, &vector])), None);
         assert_eq!(doubt(&race([&channel, &vector])), None);
-        // What the user's code does while it is called from std::sync is the user's.
+        // What user code does when std::sync calls it is the user's responsibility.
         assert_eq!(doubt(&race([&["src/a.rs", channel[1]], &["src/a.rs", channel[1]]])), None);
     }
 

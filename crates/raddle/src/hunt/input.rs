@@ -1,8 +1,8 @@
-//! What the program finds on its standard input: the same in every execution.
+//! The program's standard input, which is the same in every execution.
 //!
 //! A search executes the program thousands of times, so its input must be a file that can be read
-//! again. What is piped into raddle is read only when the user says so by `--stdin -`: a pipe may
-//! never end, and nothing tells one that will from one that will not.
+//! again. Raddle reads a pipe only if the user asks for it by `--stdin -`: a pipe may never end,
+//! and raddle cannot tell whether it will.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use anyhow::{Context, Result};
 
 use raddle_harness::launch;
 
-/// Gives targets the file that was named, or the one that is redirected to raddle. A schedule names
-/// the file, so what is read from a pipe is kept beside the schedules.
+/// Gives targets the named file, or the file that is redirected to raddle. A schedule names its
+/// input file, so what comes from a pipe is stored beside the schedules.
 pub fn feed(named: Option<&Path>, folder: &Path) -> Result<()> {
     let file = match named {
         Some(path) if path == Path::new("-") => match redirected() {
@@ -32,7 +32,7 @@ pub fn feed(named: Option<&Path>, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file that somebody has redirected to raddle.
+/// The file that is redirected to raddle.
 fn redirected() -> Option<PathBuf> {
     let stat = rustix::fs::fstat(std::io::stdin()).ok()?;
     let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
@@ -40,7 +40,7 @@ fn redirected() -> Option<PathBuf> {
     (is_file && path.is_file()).then_some(path)
 }
 
-/// A pipe, read to its end.
+/// Reads a pipe to its end and stores the content.
 fn kept(folder: &Path) -> Result<PathBuf> {
     let mut content = Vec::new();
     std::io::stdin().read_to_end(&mut content).context("cannot read standard input")?;

@@ -1,9 +1,9 @@
-//! What a hunt writes down while it goes on: each confirmed finding at once, verdicts at the end of
-//! each command, and lines for whoever watches.
+//! What a hunt stores and prints while it runs: each confirmed finding at once, verdicts at the end
+//! of each command, and lines of progress.
 //!
-//! Order matters where raddle may be killed at any moment: `explore` writes the schedule file
-//! first, then the store gets the finding with a copy of the schedule in one transaction, and then
-//! the line is printed. So a line that was printed is about something that is kept.
+//! The order matters, since raddle may be killed at any moment. First `explore` writes the schedule
+//! file. Then the store takes the finding with a copy of the schedule in one transaction. Then the
+//! line is printed. So every printed line is about something that is stored.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,10 +23,10 @@ use super::report;
 use crate::report::args::Format;
 use raddle_harness::say::say;
 
-/// Verdicts of a build, as they are kept.
+/// The stored verdicts of a build.
 #[derive(Default, Serialize, Deserialize)]
 struct Verdicts {
-    /// Hunts so far: each searches with a seed of its own.
+    /// The number of hunts so far: each searches with its own seed.
     hunts: u64,
     targets: Vec<Target>,
 }
@@ -36,7 +36,7 @@ pub struct Journal {
     folder: PathBuf,
     begun: Instant,
     at: SystemTime,
-    /// A person reads: lines are printed.
+    /// A person reads, so lines are printed.
     speaks: bool,
     live: Live,
     resumes: bool,
@@ -64,7 +64,7 @@ impl Journal {
         }
     }
 
-    /// What an earlier hunt has refuted of this build, if this one goes on from it.
+    /// What an earlier hunt has refuted in this build, if this hunt resumes it.
     pub fn recall(&mut self, key: &str) -> Vec<Target> {
         self.before = Verdicts::default();
         if self.resumes
@@ -76,7 +76,7 @@ impl Journal {
         self.before.targets.clone()
     }
 
-    /// Hunts of this build that this one goes on from.
+    /// The number of earlier hunts of this build that this one resumes.
     pub fn hunts_before(&self) -> u64 {
         self.before.hunts
     }
@@ -90,7 +90,7 @@ impl Journal {
         }
     }
 
-    /// Something new was confirmed: it is kept before anything else happens.
+    /// Stores what was newly confirmed before anything else happens.
     pub fn confirmed(&mut self, prey: &Prey, ledger: &Ledger) {
         for confirmed in ledger.confirmed() {
             let finding = report::finding(confirmed, ledger, &self.command(prey));
@@ -132,18 +132,18 @@ impl Journal {
         })
     }
 
-    /// The command that is hunted, for the subjects of its findings.
+    /// The hunted command, for the subjects of its findings.
     pub fn command(&self, prey: &Prey) -> Command {
         let shown = if prey.given.is_empty() { words(prey) } else { in_text(&prey.given) };
         raddle_store::command(&shown, &self.folder)
     }
 
-    /// How a confirmed finding stands, by its key.
+    /// The standing of a confirmed finding, by its key.
     pub fn standing(&self, key: &str) -> Standing {
         self.standings.get(key).copied().unwrap_or(Standing::Known)
     }
 
-    /// The next of several tests is hunted, until then.
+    /// Begins the next of several tests; the hunt ends at `until`.
     pub fn begin(&self, prey: &Prey, number: usize, of: usize, until: Instant) {
         let mut view = self.live.view();
         let done = std::mem::take(&mut view.present);
@@ -153,8 +153,7 @@ impl Journal {
         view.what = "runs it once under the race detector".into();
     }
 
-    /// How far it is: a line when something was settled, and on a terminal the line that is written
-    /// over itself.
+    /// Shows progress: a line when something was settled, and on a terminal the live line.
     pub fn progress(&mut self, prey: &Prey, ledger: &Ledger, what: &str) {
         let counts = ledger.counts();
         let mut view = self.live.view();

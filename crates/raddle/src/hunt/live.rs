@@ -1,5 +1,5 @@
-//! What a hunt is doing, for somebody at a terminal: one line, written over itself. Anything but a
-//! terminal gets the plain lines of [`super::journal`] only.
+//! The live line: what a hunt is doing, on one line of a terminal that is overwritten. Without a
+//! terminal there are only the plain lines of [`super::journal`].
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,7 +14,7 @@ use raddle_harness::say::count;
 
 const EVERY: Duration = Duration::from_millis(250);
 
-/// What the line is made of.
+/// The content of the line.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// The number of the test, and how many there are.
@@ -23,7 +23,7 @@ pub struct View {
     /// What is being tried.
     pub what: String,
     pub confirmed: usize,
-    /// Of the tests that are done, and of the present one.
+    /// The counts of the tests that are done, and of the current test.
     pub settled: Counts,
     pub present: Counts,
     pub until: Option<Instant>,
@@ -31,7 +31,7 @@ pub struct View {
 
 impl View {
     /// `test 3 of 40, queue::push: looking for consequences; 2 confirmed, 3 of 7 suspicions
-    /// settled, 42 s left`. Where that is wider than the terminal, the time stays.
+    /// settled, 42 s left`. If that is wider than the terminal, the time stays visible.
     fn line(&self, now: Instant, width: usize) -> String {
         let mut text = String::new();
         if self.test.1 > 1 {
@@ -47,26 +47,26 @@ impl View {
         );
         let seconds = self.until.map(|until| until.saturating_duration_since(now).as_secs());
         let left = seconds.map_or(String::new(), |seconds| format!(", {seconds} s left"));
-        // A name may hold what moves the cursor.
+        // A name may contain codes that move the cursor.
         let text = raddle_finding::visible(&text);
         let text: String = text.chars().take(width.saturating_sub(left.len())).collect();
         (text + &left).chars().take(width).collect()
     }
 }
 
-/// The line, while it is shown.
+/// The line while it is shown.
 pub struct Live {
     view: Arc<Mutex<View>>,
     writer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Live {
-    /// `is_wanted`: somebody reads. Shows nothing where there is no terminal.
+    /// `is_wanted`: somebody reads it. Shows nothing without a terminal.
     pub fn new(is_wanted: bool) -> Live {
         let view = Arc::new(Mutex::new(View { what: "begins".into(), ..View::default() }));
         let mut live = Live { view, writer: None };
         if is_wanted && terminal::has_live_line() {
-            // The line of a search alone would be written over this one.
+            // The search's own live line would overwrite this one.
             crate::explore::hide_progress();
             let (view, (end, ended)) = (Arc::clone(&live.view), channel());
             let thread = std::thread::Builder::new().spawn(move || write(&view, &ended));
@@ -84,7 +84,7 @@ impl Live {
         self.writer.is_some()
     }
 
-    /// Takes the line away, for one that stays. The view is locked until that is written.
+    /// Clears the line, so that a permanent line can be printed. The view stays locked until then.
     pub fn make_room(&self) -> MutexGuard<'_, View> {
         let view = self.view();
         if self.is_shown() {

@@ -1,7 +1,7 @@
-//! `raddle hunt`: every detector, and only what can be proven.
+//! `raddle hunt`: runs every detector, and reports only what is proven.
 //!
-//! What is suspected, confirmed and refuted is the crate `raddle-hunt`, which has the design; this
-//! drives the other commands for it.
+//! The crate `raddle-hunt` has the design and decides what is suspected, confirmed and refuted.
+//! This module drives the other commands for it.
 //!
 //! ```text
 //! since      what has changed since a revision comes first
@@ -55,12 +55,12 @@ use journal::Journal;
 use prey::{Hunter, Outcome, Prey};
 use raddle_harness::say::count;
 
-/// The least that one of several tests gets.
+/// The least time for one of several tests.
 const LEAST: Duration = Duration::from_secs(3);
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
-    // Everything that can be wrong with the request is found out before the target runs.
+    // Everything that can be wrong with the request is checked before the target runs.
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
     std::fs::create_dir_all(&args.schedules_to)
         .with_context(|| format!("cannot make the folder {}", args.schedules_to.display()))?;
@@ -69,7 +69,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let changes = args.since.as_deref().map(since::Changes::since).transpose()?;
     let listing = Instant::now();
     let (preys, runs_command) = preys(&args)?;
-    // A command that was run to see what it starts is part of the hunt; a build is not.
+    // Running a command to see what it starts is part of the hunt; a build is not.
     let spent = if runs_command { listing.elapsed() } else { Duration::ZERO };
     let preys = suite::part(preys, args.shard);
     let (preys, concerned) = match &changes {
@@ -81,7 +81,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let (Some(changes), Some(revision)) = (&changes, &args.since) {
         all.coverage.push(changes.in_words(revision, concerned, preys.len()));
     }
-    // What was built first, by a compiler or by cargo, is not part of the hunt.
+    // The time of the build, by a compiler or by cargo, does not count.
     let deadline = Instant::now() + args.limit().saturating_sub(spent);
     for (i, prey) in preys.iter().enumerate() {
         if prey.is_fallback && all.has_hunted_each() {
@@ -93,13 +93,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
             continue;
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        // Less than this settles nothing: better the first tests well than all of them badly.
+        // Less time settles nothing: better to hunt the first tests well than all of them badly.
         let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
         journal.begin(prey, i + 1, preys.len(), deadline);
         let hunted = Hunter::new(&args, prey, limit, &mut journal, changes.as_ref()).and_then(Hunter::hunt);
         match hunted {
             Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
-            // One that cannot be hunted is no reason to leave the others out.
+            // One test that cannot be hunted must not keep the others from being hunted.
             Err(error) if preys.len() > 1 => all.failed.push(format!("{}: {error:#}", name(prey))),
             Err(error) => return Err(error),
         }
@@ -107,7 +107,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     anyhow::ensure!(all.hunted > 0 || all.failed.is_empty(), "nothing was hunted: {}", all.failed.join("; "));
     let otherwise = all.status_without_findings();
     let report = all.report(&args, &preys, &journal, begun.elapsed());
-    // The line on the terminal goes before the report comes.
+    // The live line disappears before the report is printed.
     drop(journal);
     settler.settle(report, otherwise)
 }
@@ -118,7 +118,7 @@ fn name(prey: &Prey) -> String {
         .unwrap_or_else(|| prey.words.first().map_or(String::new(), |w| w.to_string_lossy().into()))
 }
 
-/// What is to be hunted.
+/// What to hunt.
 ///
 /// True: a command was run to find out.
 fn preys(args: &Args) -> Result<(Vec<Prey>, bool)> {
@@ -142,15 +142,15 @@ fn preys(args: &Args) -> Result<(Vec<Prey>, bool)> {
     Ok((suite::split(args, listed), false))
 }
 
-/// Everything that was hunted, together.
+/// The results of everything that was hunted.
 #[derive(Default)]
 struct All {
-    /// What was confirmed anywhere, one entry a cause.
+    /// What was confirmed anywhere, one entry per cause.
     findings: Vec<raddle_finding::Finding>,
     suspects: Vec<raddle_finding::Finding>,
     counts: Counts,
     coverage: Vec<String>,
-    /// Sentences on tests, and the tests of which each is true.
+    /// Sentences, each with the tests to which it applies.
     said: Vec<(String, Vec<String>)>,
     schedules: u64,
     hunted: u64,
@@ -159,12 +159,12 @@ struct All {
     hung: Vec<String>,
     failed: Vec<String>,
     not_reached: Vec<String>,
-    /// Commands whose programs were all hunted by themselves.
+    /// The number of commands all of whose programs were hunted by themselves.
     not_needed: usize,
 }
 
 impl All {
-    /// Whether everything so far was hunted, and came to its end.
+    /// Whether everything so far was hunted to its end.
     fn has_hunted_each(&self) -> bool {
         self.hunted > 0
             && self.hung.is_empty()
@@ -186,7 +186,7 @@ impl All {
         report::add(&mut self.counts, outcome.ledger.counts());
         for confirmed in outcome.ledger.confirmed() {
             let mut finding = report::finding(confirmed, &outcome.ledger, command);
-            // Another test may have shown the same.
+            // Another test may have shown the same cause.
             if !self.findings.iter().any(|f| same_cause(f, &finding) && subject::overlap(f, &finding)) {
                 if let Some(name) = &prey.name {
                     finding.notes.insert(0, format!("in the test `{name}`"));
@@ -207,8 +207,8 @@ impl All {
         }
     }
 
-    /// The exit status if nothing is confirmed. A hunt that was interrupted, or in which nothing
-    /// came to its end, has not found that there is nothing.
+    /// The exit status if nothing is confirmed. An interrupted hunt, or one in which nothing ended,
+    /// has not shown that there is nothing to find.
     fn status_without_findings(&self) -> u8 {
         let nothing_ended = self.hung.len() as u64 == self.hunted;
         match raddle_harness::interrupt::came() || nothing_ended {
@@ -271,7 +271,7 @@ impl All {
                 self.not_reached.len()
             ));
         } else if !self.without_threads.is_empty() || !self.hung.is_empty() {
-            // Said already.
+            // This has been said already.
         } else if self.exhausted > 0 {
             report.coverage.push(format!(
                 "all {} that the program has under sequential consistency were executed",

@@ -1,4 +1,5 @@
-//! One command, hunted: suspicions raised, settled one after the other, and then a search at large.
+//! Hunts one command: raises suspicions, settles them one after the other, and then searches at
+//! large.
 
 mod ordinary;
 
@@ -29,45 +30,45 @@ use raddle_harness::say::count;
 use raddle_harness::target::{self, Program};
 use raddle_harness::worker::Recipe;
 
-/// The first turn of a search, short so that what is easy to find is told at once; each later one
+/// The first turn of a search is short, so that easy findings are reported at once. Each later turn
 /// is twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
-/// What was found is worth some time beyond the end: a twentieth of the whole, within these bounds.
-/// The rest of the tenth by which a hunt may be late is for what ends it.
+/// The time after the deadline for what was found: a twentieth of the whole, within these bounds. A
+/// hunt may be late by a tenth; the rest of that is for what ends it.
 const GRACE: (Duration, Duration) = (Duration::from_millis(600), Duration::from_secs(2));
 /// The longest that one ordinary run may take.
 const LONGEST_RUN: Duration = Duration::from_secs(20);
 
-/// What is hunted: a command, and the sources that were given for it.
+/// What to hunt: a command, and the sources given for it.
 #[derive(Clone, Debug, Default)]
 pub struct Prey {
-    /// What to call it, if it is one of several.
+    /// Its name, if it is one of several.
     pub name: Option<String>,
     pub words: Vec<OsString>,
     pub sources: Vec<PathBuf>,
-    /// What the user gave instead of the program: a source file and options for its compiler.
+    /// What the user gave instead of a program: a source file and compiler options.
     pub given: Vec<OsString>,
-    /// Where its suite runs it.
+    /// Where its suite runs it, and with which variables.
     pub surroundings: Surroundings,
-    /// What its suite does for it, and a hunt does not.
+    /// What its suite does for it and a hunt does not.
     pub notes: Vec<String>,
-    /// The status by which it tells its suite that it was skipped.
+    /// The status by which it reports to its suite that it was skipped.
     pub skipped: Option<i32>,
-    /// It is hunted only if what came before it could not be hunted by itself.
+    /// Hunt it only if what came before it could not be hunted by itself.
     pub is_fallback: bool,
 }
 
-/// What became of one command.
+/// The outcome for one command.
 pub struct Outcome {
     pub ledger: Ledger,
-    /// Sentences on what was covered and what could not be.
+    /// Sentences on what was covered and what could not be covered.
     pub coverage: Vec<String>,
     pub schedules: u64,
     pub exhausted: bool,
-    /// It has no threads, or they have one order: there was nothing to hunt.
+    /// It has no threads, or its threads have only one order: there was nothing to hunt.
     pub alone: bool,
-    /// No run and no schedule came to its end by itself: nothing is known of it.
+    /// No run and no schedule ended by itself: nothing is known of the command.
     pub hung: bool,
 }
 
@@ -76,29 +77,29 @@ pub struct Hunter<'a> {
     prey: &'a Prey,
     program: Program,
     runtime: Runtime,
-    /// Its code with probes, if it was built without.
+    /// A copy of its code with probes, if it was built without them.
     copy: Option<Prepared>,
-    /// When nothing new is begun.
+    /// When to begin nothing new.
     deadline: Instant,
-    /// When every execution is given up, whatever it is for.
+    /// When every execution is given up, whatever its purpose.
     end: Instant,
     journal: &'a mut Journal,
     out: Outcome,
-    /// Ordinary runs so far, to tell one process from another.
+    /// The number of ordinary runs so far, to tell processes apart.
     runs: u32,
-    /// Instrumented processes of one run. A search controls one of them.
+    /// The number of instrumented processes in one run. A search controls only one of them.
     processes: u64,
     /// Races that the search has shown and no other detector suspects.
     alone: Vec<(Detector, Finding)>,
-    /// What comes first.
+    /// The changes to look at first.
     changes: Option<&'a Changes>,
     /// How ordinary runs ended.
     endings: Vec<Ending>,
-    /// Threads of the process that had most in an ordinary run.
+    /// The number of threads of the process that had most in an ordinary run.
     threads: u64,
-    /// What the longest ordinary run took that was not cut off.
+    /// How long the longest ordinary run took that was not cut off.
     longest: Duration,
-    /// Why a search that is at its end has not made all schedules.
+    /// Why a search with nothing left to try has not executed all schedules.
     not_complete: Option<String>,
 }
 
@@ -144,7 +145,7 @@ impl<'a> Hunter<'a> {
         Ok(hunter)
     }
 
-    /// The build and the words: what verdicts are remembered by.
+    /// The key under which verdicts are stored: the build and the words.
     fn key(&self) -> String {
         let words: Vec<String> = self.prey.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         format!("{} {}", raddle_harness::program::build_id(&self.program.path), words.join(" "))
@@ -171,7 +172,7 @@ impl<'a> Hunter<'a> {
         let says_no_thread = |s: &String| s.contains("created no thread");
         self.out.coverage.extend(notes.sentences().into_iter().filter(|s| !says_no_thread(s)));
         if self.prey.name.is_some() {
-            // The sentences of a suite name the test: its program would be said again and again.
+            // In a suite, each sentence names the test. It need not repeat the program.
             let program = format!("`{}`", self.program.path.display());
             self.out.coverage.iter_mut().for_each(|s| *s = s.replace(&program, "it"));
         }
@@ -183,7 +184,7 @@ impl<'a> Hunter<'a> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Whether an ordinary run came to its end by itself.
+    /// Whether an ordinary run ended by itself.
     fn ended(&self) -> bool {
         self.endings.iter().any(|e| *e != Ending::CutOff)
     }
@@ -192,7 +193,7 @@ impl<'a> Hunter<'a> {
         raddle_harness::interrupt::came() || self.left().is_zero()
     }
 
-    /// How executions are started. None goes on when the hunt is over.
+    /// How executions are started. None continues when the hunt is over.
     fn recipe(&self, args: &explore::Args) -> Recipe {
         let recipe = explore::recipe(args, self.program.clone(), self.runtime.clone());
         Recipe { end_at: Some(self.end), ..recipe }
@@ -211,10 +212,11 @@ impl<'a> Hunter<'a> {
         self.out.coverage.push(format!("`{path}` is not instrumented: {what}; {BUILD_IT}"));
     }
 
-    /// Whether the one look has shown that there is nothing to interleave, and nothing else to settle.
+    /// Whether the first run has shown that there is nothing to interleave and nothing else to
+    /// settle.
     ///
-    /// Only a search knows that a timer rings and its handler interrupts the one thread there is. Of a
-    /// suite that would cost too much, as most tests have no threads.
+    /// Only a search can tell whether a timer's handler interrupts the only thread. For a suite
+    /// that would cost too much, since most tests have no threads.
     fn has_no_threads(&self) -> bool {
         if self.prey.name.is_none() {
             return false;
@@ -224,7 +226,7 @@ impl<'a> Hunter<'a> {
         ended && is_one && self.out.ledger.targets().is_empty()
     }
 
-    /// What the source lets suspect, where it was given.
+    /// Suspicions from the source, if it was given.
     fn check_sources(&mut self) {
         for source in self.prey.sources.iter().filter(|s| s.extension().is_some_and(|e| e == "c")) {
             match check::report(&detectors::check(source)) {
@@ -250,7 +252,8 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// What a search or a campaign has found: confirmed is what was seen again and can be replayed.
+    /// Takes in what a search or a campaign has found. A finding is confirmed if it was seen again
+    /// and can be replayed.
     fn take(&mut self, by: Detector, findings: Vec<Finding>) {
         for finding in group::group(findings) {
             if raddle_finding::library::is_its_own(&finding) {
@@ -277,16 +280,17 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Whether a race is more than one detector's word. A search sees order as far as it knows the
-    /// operations that make it; a run under `raddle run` knows more of them, and locksets do not
-    /// depend on the schedule.
+    /// Whether more than one detector reports a race. A search knows only some of the operations
+    /// that create order. `raddle run` knows more of them, and locksets do not depend on the
+    /// schedule.
     fn is_corroborated(&self, finding: &Finding) -> bool {
         let others =
             |t: &Target| t.by.iter().any(|d| *d != Detector::Explore) && same_cause(&t.finding, finding);
         finding.kind != Kind::DataRace || self.out.ledger.targets().iter().any(others)
     }
 
-    /// What has no place in the program is known by the test in which it happens.
+    /// Adds the name of the test. A finding without a place in the program is identified by its
+    /// test.
     fn named(&self, mut finding: Finding) -> Finding {
         if let Some(name) = self.prey.name.as_ref().filter(|_| finding.accesses.is_empty()) {
             finding.message = format!("the test `{name}` fails: {}", finding.message);
@@ -295,10 +299,10 @@ impl<'a> Hunter<'a> {
         finding
     }
 
-    /// How the program ends in every ordinary run, where that is not as it should be.
+    /// Reports an abnormal end that all ordinary runs have in common.
     ///
-    /// One that is ended by a signal each time needs no schedule: it fails whatever the order. But
-    /// raddle was in it, so it is run once more without.
+    /// A program that a signal ends each time needs no schedule: it fails in any order. But raddle
+    /// was in the process, so it is run once more without raddle.
     fn say_usual_end(&mut self) {
         let Some(first) = self.endings.first().copied().filter(|e| self.endings.iter().all(|x| x == e))
         else {
@@ -322,12 +326,12 @@ impl<'a> Hunter<'a> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let name = signal_name(signal);
         if !FAULTS.contains(&signal) {
-            // Somebody sent it, and there is no telling who.
+            // Another process sent it, and raddle cannot tell which.
             self.out.coverage.push(format!("it is ended by {name} in every ordinary run"));
             return;
         }
         match explore::run_plain(&self.recipe(&args), LONGEST_RUN.min(self.left().max(GRACE.1))) {
-            // What its suite would have done for it may be what it lacks.
+            // It may lack what its suite would have done for it.
             Ok(Ending::Signal(_)) if !self.prey.notes.is_empty() => {
                 self.out.coverage.push(format!("it is ended by {name} in every ordinary run, without its fixtures"));
             }
@@ -345,7 +349,7 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Takes control of the threads, if that can be done.
+    /// Controls the threads, if possible.
     fn schedule(&mut self, instrumented: bool, notes: &Notes) -> Result<()> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let limit = plan::share(Part::Settle, self.left());
@@ -362,8 +366,8 @@ impl<'a> Hunter<'a> {
         };
         self.corroborate();
         if self.out.alone {
-            // What was suspected, in a child of it or in its one order, is seen in ordinary runs or not at
-            // all.
+            // Suspicions in a child process, or in the only schedule, can only be seen in ordinary
+            // runs.
             self.watch_open_races();
             if self.processes > 1 {
                 self.libraries();
@@ -380,7 +384,7 @@ impl<'a> Hunter<'a> {
         }
         self.corroborate();
         self.watch_open_races();
-        // With what is left, everywhere.
+        // The remaining time goes to a search without restrictions.
         let deadline = self.deadline;
         if let Err(why) = self.turns(search, deadline, &mut turn) {
             self.out.coverage.push(format!("the search at large broke off: {why:#}"));
@@ -404,7 +408,7 @@ impl<'a> Hunter<'a> {
         Ok(())
     }
 
-    /// Why there is nothing to interleave.
+    /// Says why there is nothing to interleave.
     fn say_why_alone(&mut self) {
         let input = if launch::input_file().is_none() { NO_INPUT } else { "" };
         self.out.coverage.push(match (self.out.exhausted, self.threads) {
@@ -413,7 +417,7 @@ impl<'a> Hunter<'a> {
                           come in another order"
                     .into()
             }
-            // The threads of one process are the test harness's own.
+            // The threads of a single process belong to the test harness.
             (false, threads) if threads <= 1 || self.processes <= 1 => {
                 format!("it created no thread with these arguments: there is nothing to interleave{input}")
             }
@@ -425,7 +429,7 @@ impl<'a> Hunter<'a> {
         });
     }
 
-    /// Searches until then, or until there is nothing left, and takes in what it finds.
+    /// Searches until `until`, or until nothing is left, and takes in what it finds.
     fn turns<'n>(&mut self, search: Ongoing<'n>, until: Instant, turn: &mut Duration) -> Result<Ongoing<'n>> {
         let mut search = search;
         while !search.is_finished() && !self.is_over() {
@@ -444,38 +448,38 @@ impl<'a> Hunter<'a> {
         Ok(search)
     }
 
-    /// What a search at large says of the program as a whole.
+    /// Takes in what a search without restrictions says about the whole program.
     fn searched(&mut self, report: &Report) {
         let threads = number(report, "threads_max");
         self.out.schedules = number(report, "schedules");
         let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
-        // Of several processes the search controls one, and a suspicion may be about another.
+        // The search controls one of several processes, and a suspicion may be about another.
         let is_whole = is_at_its_end && threads > 0 && self.processes <= 1;
         self.not_complete = match report.stats.get("not_complete") {
             Some(Stat::Text(why)) => Some(why.clone()),
             _ => None,
         };
-        // The thread in which libtest runs a test is a thread, and has nobody to be interleaved
-        // with.
+        // The thread in which libtest runs a test counts as a thread, but there is nothing to
+        // interleave it with.
         self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
         self.out.exhausted = is_whole;
-        // An execution keeps so many races, and does without the others.
+        // An execution records a limited number of races and drops the others.
         let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
         let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
         self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
     }
 
-    /// What could go wrong at assertions, outputs and uses of memory, and what of it can be made
-    /// to.
+    /// Runs `conseq`: what could go wrong at assertions, outputs and memory accesses, and what of
+    /// it can be made to happen.
     fn consequences(&mut self, notes: &Notes) {
         if self.is_over() {
             return;
         }
         let limit = plan::share(Part::Consequences, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
-        // An execution that is under way at its end is worth some time, as those behind it are.
+        // An execution that is running at the limit gets some more time, and so do those after it.
         let end_at = self.end.min(Instant::now() + limit + limit / 4);
-        // A detector that fails, even by a fault of its own, is no reason to lose the others.
+        // A detector that fails, even through a bug of its own, must not lose the others' results.
         let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, end_at, notes)))
             .unwrap_or_else(|_| Err(anyhow::anyhow!("raddle itself failed there; please report it")));
         match report {
@@ -496,8 +500,8 @@ impl<'a> Hunter<'a> {
         }
     }
 
-    /// Each open target by a search of its own, in which threads are switched only in the functions
-    /// that it names.
+    /// Settles each open target by its own search, which preempts threads only in the functions
+    /// that the target names.
     fn one_by_one(&mut self, notes: &Notes) {
         let mut open: Vec<Target> =
             self.out.ledger.queue().into_iter().filter(|t| is_driven_at(t)).cloned().collect();
@@ -537,7 +541,7 @@ impl<'a> Hunter<'a> {
         Some(schedules)
     }
 
-    /// The threads cannot be taken control of.
+    /// The threads cannot be controlled.
     fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
         match raddle_harness::interrupt::came() {
             true => self.out.coverage.push("it was interrupted before its threads were scheduled".into()),
@@ -547,12 +551,12 @@ impl<'a> Hunter<'a> {
     }
 }
 
-/// How long what was found may be shrunk and seen again after a hunt of so long.
+/// How long findings may be shrunk and seen again after a hunt with this limit.
 fn grace(limit: Duration) -> Duration {
     (limit / 20).clamp(GRACE.0, GRACE.1)
 }
 
-/// A number of `stats`; 0 if it is not there.
+/// A number in `stats`; 0 if it is missing.
 fn number(report: &Report, key: &str) -> u64 {
     match report.stats.get(key) {
         Some(Stat::Int(n)) => *n as u64,
@@ -560,28 +564,28 @@ fn number(report: &Report, key: &str) -> u64 {
     }
 }
 
-/// Signals that a program gets for what it does itself.
+/// Signals that a program causes by its own actions.
 const FAULTS: [i32; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGTRAP];
 
-/// What is said of a program that is neither instrumented nor watched by a copy of its code.
+/// The note for a program that is neither instrumented nor watched through a copy of its code.
 const NOT_SEEN: &str = "accesses to memory are not seen, so no race, no use of freed memory and no wrong value can be found, and \
     nothing is refuted";
 
-/// What is said of one that was watched by a copy of its code.
+/// The note for a program that was watched through a copy of its code.
 const SEEN_IN_A_COPY: &str = "that was done in ordinary runs only, so a race in it stays open, nothing is refuted, and its schedules \
     have points at calls of locks and the like, not at accesses";
 
 const BUILD_IT: &str =
     "for more, build it with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or `raddle build`";
 
-/// What is said where a program did nothing, and had nothing to read.
+/// The note for a program that did nothing and had no input.
 const NO_INPUT: &str = " (its standard input was empty: --stdin FILE gives it one)";
 
-/// What is said of a race that is not corroborated.
+/// The note for a race that is not corroborated.
 const SEEN_BY_ONE: &str = "a schedule in which the accesses are not ordered as far as the search can tell, and which no run under the race detector confirms";
 
-/// Whether there are places to confine a search to, and a search would recognise it.
+/// Whether a search can be confined to the target's functions and would recognise its failure.
 fn is_driven_at(target: &Target) -> bool {
     let judged = matches!(
         target.goal(),
@@ -596,7 +600,7 @@ mod tests {
     use clap::Parser;
     use raddle_harness::crew::{Crew, CrewError};
 
-    /// Every part of a hunt starts its executions by this recipe, `conseq` with the same moment.
+    /// Every part of a hunt starts its executions by this recipe; `conseq` gets the same end.
     #[test]
     fn no_execution_goes_on_when_the_hunt_is_over() {
         let line = ["raddle", "hunt", "--no-store", "--", "/bin/true"];

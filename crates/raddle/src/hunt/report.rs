@@ -1,5 +1,5 @@
 //! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in
-//! full for who asks.
+//! full on request.
 
 use raddle_finding::subject::Command;
 use raddle_finding::{Confidence, Finding, Report, Settlement, Stat};
@@ -7,7 +7,7 @@ use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain}
 
 use raddle_harness::say::count;
 
-/// A confirmed finding as it is told: with its explanation and the detectors behind it.
+/// A confirmed finding for the report, with its explanation and detectors.
 pub fn finding(confirmed: &Confirmed, ledger: &Ledger, command: &Command) -> Finding {
     let mut finding = confirmed.finding.clone();
     finding.subject = Some(command.subject(&finding));
@@ -52,7 +52,7 @@ pub fn counts(counts: &Counts) -> String {
     )
 }
 
-/// Names of tests, the first few of many.
+/// The names of tests; only the first few if there are many.
 pub fn names(of: &[String]) -> String {
     const MOST: usize = 8;
     let more = match of.len().saturating_sub(MOST) {
@@ -63,7 +63,7 @@ pub fn names(of: &[String]) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// A suspicion that was not confirmed, with what rules it out or what was tried.
+/// An unconfirmed suspicion, with what rules it out or what was tried.
 pub fn suspect(target: &Target) -> Finding {
     let mut finding = target.finding.clone();
     finding.confidence = Confidence::Suspected;
@@ -84,7 +84,7 @@ pub fn suspect(target: &Target) -> Finding {
     finding
 }
 
-/// Adds one count to another.
+/// Adds `more` to `sum`.
 pub fn add(sum: &mut Counts, more: Counts) {
     sum.confirmed += more.confirmed;
     sum.refuted += more.refuted;

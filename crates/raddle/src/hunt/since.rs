@@ -1,8 +1,8 @@
-//! `raddle hunt --since REV`: what has changed comes first.
+//! `raddle hunt --since REV`: hunts changed code first.
 //!
-//! Git says which lines have changed. Tests are taken in the order of how much they seem to have to
-//! do with these lines, and suspicions that touch one are settled before the others. Nothing is
-//! left out for it: with enough time a hunt covers what it covers without.
+//! Git says which lines have changed. Tests are ordered by how closely they seem related to these
+//! lines, and suspicions that touch such a line are settled first. Nothing is left out: with enough
+//! time, a hunt covers the same as without this option.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use raddle_finding::{Finding, Frame};
 
 use super::prey::Prey;
 
-/// Lines that differ from a revision.
+/// The lines that differ from a revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     files: BTreeMap<PathBuf, Vec<RangeInclusive<u32>>>,
@@ -52,7 +52,7 @@ impl Changes {
         changes
     }
 
-    /// Whether one of its stacks passes through a changed line.
+    /// Whether one of the finding's stacks passes through a changed line.
     pub fn touches(&self, finding: &Finding) -> bool {
         finding.accesses.iter().flat_map(|a| &a.stack).any(|frame| self.has(frame))
     }
@@ -63,7 +63,7 @@ impl Changes {
         self.files.get(&real).is_some_and(|ranges| ranges.iter().any(|r| r.contains(&line)))
     }
 
-    /// Tests in the order in which they are hunted, and how many seem to have to do with a change.
+    /// The tests in the order in which to hunt them, and how many seem related to a change.
     pub fn first(&self, mut preys: Vec<Prey>) -> (Vec<Prey>, usize) {
         let mut folders = BTreeMap::new();
         let mut scores: Vec<u8> = preys.iter().map(|prey| self.score(prey, &mut folders)).collect();
@@ -73,8 +73,8 @@ impl Changes {
         (scored.into_iter().map(|(_, prey)| prey).collect(), concerned)
     }
 
-    /// 2: its name is in a changed line, or it is named after a changed file. 1: its program is
-    /// built from a folder in which something has changed.
+    /// 2: a changed line contains its name, or it has the name of a changed file. 1: its program is
+    /// built from a folder that contains a change.
     fn score(&self, prey: &Prey, folders: &mut BTreeMap<PathBuf, Vec<PathBuf>>) -> u8 {
         let program = prey.words.first().map(PathBuf::from).unwrap_or_default();
         let stem = |path: &Path| path.file_stem().map(|s| s.to_string_lossy().into_owned());
@@ -92,7 +92,7 @@ impl Changes {
         u8::from(self.files.keys().any(in_folder))
     }
 
-    /// What was done about it, for the report.
+    /// The sentence for the report.
     pub fn in_words(&self, revision: &str, concerned: usize, all: usize) -> String {
         let files = raddle_harness::say::count(self.files.len() as u64, "file has", "files have");
         match all {
@@ -112,8 +112,7 @@ fn source_folders(program: &Path) -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// The lines of `-3,2 +5,4 @@ int f(void)` in the new file. What was taken out touches its
-/// neighbours.
+/// The new lines of the hunk `-3,2 +5,4 @@ int f(void)`. A deletion touches the lines around it.
 fn lines_of(hunk: &str) -> Option<RangeInclusive<u32>> {
     let new = hunk.split(' ').find_map(|w| w.strip_prefix('+'))?;
     let (first, n) = new.split_once(',').unwrap_or((new, "1"));

@@ -1,7 +1,7 @@
-//! `raddle hunt bank.c`: a source file is built first.
+//! `raddle hunt bank.c`: builds a source file first.
 //!
-//! The program goes into raddle's cache, under a name made of the source's path, and stays there: a
-//! schedule that was found names it, and `raddle replay` needs it.
+//! The program goes into raddle's cache, under a name made of the source's path. It stays there,
+//! since schedules name it and `raddle replay` needs it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::prey::Prey;
 use raddle_harness::install::cache;
 
-/// The wrapper that builds a file, by the end of its name.
+/// The wrapper that builds a file, chosen by its extension.
 fn wrapper(path: &Path) -> Option<&'static str> {
     match path.extension()?.to_str()? {
         "c" => Some("cc"),
@@ -24,13 +24,13 @@ fn wrapper(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Whether the words are a source file and options for its compiler, not a program.
+/// Whether the words are a source file and compiler options rather than a program.
 pub fn is_source(words: &[OsString]) -> bool {
     let path = words.first().map(PathBuf::from).unwrap_or_default();
     wrapper(&path).is_some() && path.is_file()
 }
 
-/// Builds the file, and gives the program to hunt.
+/// Builds the file and returns the program to hunt.
 pub fn build(words: &[OsString]) -> Result<Prey> {
     let source = PathBuf::from(&words[0]);
     let tool = wrapper(&source).context("not a source file")?;

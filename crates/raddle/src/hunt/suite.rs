@@ -1,5 +1,5 @@
-//! The tests of a test program, of a build folder of CMake's or Meson's, or of a command such as
-//! `make check`: each is hunted by itself.
+//! The tests of a test program, of a CMake or Meson build folder, or of a command such as
+//! `make check`. Each is hunted by itself.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,16 +23,16 @@ use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::target;
 
-/// The part of the time that a command which starts the tests may take, to find out what it starts.
+/// The share of the time that a command may take to show which tests it starts.
 const COMMAND: f64 = 0.25;
 
-/// Each of these, or its tests if it is a test program.
+/// Replaces each test program by its tests.
 pub fn split(args: &Args, preys: Vec<Prey>) -> Vec<Prey> {
     preys.into_iter().flat_map(|prey| tests_of(args, &prey).unwrap_or_else(|| vec![prey])).collect()
 }
 
-/// The tests of what is a test program, such as one of libtest or GoogleTest. None: it is not one,
-/// or the user has chosen.
+/// The tests of a test program, such as one made with libtest or GoogleTest. `None`: it is not a
+/// test program, or the user has chosen what to run.
 fn tests_of(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
     if args.whole || whole.words.len() > 1 {
         return None;
@@ -51,7 +51,7 @@ fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
         Runtime::open().ok()?,
     );
     let Some(tests) = cases::list(&recipe) else {
-        // Cargo builds one for each library and binary, with tests in it or not.
+        // Cargo builds a test program for each library and binary, even without tests.
         return (args.cargo && cases::has_none(&recipe)).then(Vec::new);
     };
     let name = |case: &cases::Case| match &whole.name {
@@ -70,14 +70,14 @@ fn listed_by(args: &Args, whole: &Prey) -> Option<Vec<Prey>> {
 }
 
 /// The instrumented programs that a command such as `make check` or a script starts, found by
-/// running it once, and last the command itself, for what cannot be hunted by itself. None: it is
-/// a program to be hunted as it is, or it starts none.
+/// running it once. The command itself comes last, for programs that cannot be hunted by
+/// themselves. `None`: the command is a program to hunt directly, or it starts none.
 pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
     if args.whole {
         return Ok(None);
     }
     let program = target::find(&whole.words)?;
-    // What the PATH finds is a tool.
+    // A command found through the PATH is a tool.
     let is_tool = !whole.words[0].as_bytes().contains(&b'/');
     let is_script = matches!(inspect(&program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
     if program.has_runtime || !is_tool && !is_script {
@@ -97,7 +97,7 @@ pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
     Ok(Some(preys))
 }
 
-/// A program that a command has started, by itself. Its name is as short as it can be.
+/// A program that a command has started, as a target of its own with a name as short as possible.
 fn alone(started: Started, here: &Path) -> Prey {
     let mut words = started.words;
     words[0] = started.path.into_os_string();
@@ -117,8 +117,8 @@ fn words_in_text(words: &[OsString]) -> String {
     words.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// One of several equal parts of a suite, as `--shard 3/8` names it: every eighth test, from the
-/// third on.
+/// One of several equal parts of a suite. `--shard 3/8` is every eighth test, beginning with the
+/// third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -139,13 +139,13 @@ impl std::str::FromStr for Shard {
     }
 }
 
-/// The tests of a shard; all of them without one.
+/// The tests of a shard; all tests if there is none.
 pub fn part(preys: Vec<Prey>, shard: Option<Shard>) -> Vec<Prey> {
     let Some(Shard { number, of }) = shard else { return preys };
     preys.into_iter().skip(number - 1).step_by(of).collect()
 }
 
-/// `ctest --show-only=json-v1`, as far as it is needed.
+/// The parts of `ctest --show-only=json-v1` that are needed.
 #[derive(Deserialize)]
 struct Listing {
     tests: Vec<Test>,
@@ -154,7 +154,7 @@ struct Listing {
 #[derive(Deserialize)]
 struct Test {
     name: String,
-    /// Absent where the program was not built.
+    /// Absent if the program was not built.
     #[serde(default)]
     command: Vec<String>,
     #[serde(default)]
@@ -176,7 +176,7 @@ impl Test {
         self.property("DISABLED").and_then(serde_json::Value::as_bool).unwrap_or(false)
     }
 
-    /// The words of a property that is a list.
+    /// The elements of a property that is a list.
     fn list(&self, name: &str) -> impl Iterator<Item = &str> {
         let values = self.property(name).and_then(serde_json::Value::as_array);
         values.into_iter().flatten().filter_map(serde_json::Value::as_str)
@@ -188,7 +188,7 @@ impl Test {
         let mut environment: Vec<(String, String)> =
             pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let mut unset = Vec::new();
-        // `reset` takes back all changes before it, to what `ENVIRONMENT` says.
+        // `reset` undoes all earlier changes and restores the value of `ENVIRONMENT`.
         let changes: Vec<&str> = self.list("ENVIRONMENT_MODIFICATION").collect();
         let is_reset = |name: &str, change: &&str| {
             change.strip_prefix(name).is_some_and(|rest| rest.starts_with("=reset:"))
@@ -203,7 +203,7 @@ impl Test {
         Surroundings { folder: folder.map(PathBuf::from), environment, unset }
     }
 
-    /// What CTest would do for it, and a hunt does not.
+    /// What CTest would do for the test and a hunt does not.
     fn notes(&self) -> Vec<String> {
         let of = |fixture: &str| format!("CTest sets up the fixture `{fixture}` for it, and a hunt does not");
         self.list("FIXTURES_REQUIRED").map(of).collect()
@@ -214,8 +214,7 @@ impl Test {
     }
 }
 
-/// Changes variables by one element of `ENVIRONMENT_MODIFICATION`, such as
-/// `PATH=path_list_prepend:/x`.
+/// Applies one element of `ENVIRONMENT_MODIFICATION`, such as `PATH=path_list_prepend:/x`.
 fn modify(
     (environment, unset): (&mut Vec<(String, String)>, &mut Vec<String>),
     change: &str,
@@ -278,10 +277,10 @@ fn listed(json: &[u8]) -> Result<Vec<Prey>> {
     Ok(tests.map(prey).collect())
 }
 
-/// The status by which tests tell Meson that they were skipped.
+/// The status by which tests report to Meson that they were skipped.
 const MESON_SKIPPED: i32 = 77;
 
-/// A test in `meson introspect --tests`, as far as it is needed.
+/// The parts of a test in `meson introspect --tests` that are needed.
 #[derive(Deserialize)]
 struct MesonTest {
     name: String,

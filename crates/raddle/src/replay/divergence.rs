@@ -1,4 +1,4 @@
-//! Where a replay first did otherwise than the schedule says.
+//! Where a replay first differs from the schedule.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use raddle_explore::{Step, Trace};
 use raddle_harness::describe::steps::Words;
 use raddle_harness::places::{Mapped, Places};
 
-/// One sentence on the first step that differs; nothing if none does.
+/// A sentence about the first step that differs; `None` if no step does.
 pub fn tell(expected: &[Step], made: &Trace, places: &mut Places, modules: &[Mapped]) -> Option<String> {
     let at = first(expected, made)?;
     let mut side = |steps: &[Step]| {
@@ -37,18 +37,18 @@ fn first(expected: &[Step], made: &Trace) -> Option<usize> {
         op && objects && a.thread == b.thread && choice_of(a) == choice_of(b)
     };
     let common = expected.iter().zip(&made.steps).take_while(same).count();
-    // Where an execution is cut off its last step may not have been recorded; that makes no
+    // If an execution is cut off, its last step may not have been recorded. That makes no
     // difference.
     (common < expected.len() || made.steps.len() > expected.len()).then_some(common)
 }
 
-/// The stack of the first thread, in an address space that is not randomised.
+/// The stack of the first thread, in an address space without randomisation.
 ///
-/// The arguments and the environment lie above the frames, so a longer variable moves what
-/// `main` has: the same local has another address in the replay.
+/// The arguments and the environment lie above the frames, so a longer variable moves the locals of
+/// `main`: the same local has another address in the replay.
 const FIRST_STACK: std::ops::Range<u64> = 0x7fff_f800_0000..0x8000_0000_0000;
 
-/// Which addresses of the first stack stand for each other in two executions.
+/// Which addresses of the first stack correspond to each other in two executions.
 #[derive(Default)]
 struct Moved {
     there: HashMap<u64, u64>,

@@ -1,8 +1,8 @@
-//! The failure in a debugger.
+//! Shows the failure in a debugger.
 //!
-//! gdb starts the program in a session whose one order is already there, and the runtime stops it
-//! at the failure by a trap. The signals of a crash go to the runtime first, which knows what they
-//! mean.
+//! gdb starts the program in a session that already has its only order. The runtime stops the
+//! program at the failure with a trap. The signals of a crash go to the runtime first, which knows
+//! their meaning.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -16,8 +16,8 @@ use std::sync::atomic::Ordering;
 use raddle_harness::schedule::Schedule;
 use raddle_harness::worker::{Recipe, write};
 
-/// What gdb is told. All threads of the program run on one; where it changes from one to another is
-/// the runtime's `switch`.
+/// The script for gdb. All threads of the program run on one; the runtime's `switch` changes from
+/// one to another.
 const SCRIPT: &str = r#"set disable-randomization on
 set breakpoint pending on
 set pagination off
@@ -43,11 +43,12 @@ end
 echo This is the failure. `raddle-from-start` goes back to main, `raddle-next-switch` from there to the next switch.\n
 "#;
 
-/// Becomes gdb; gives its status. With arguments of a front end, that starts the program itself.
+/// Runs gdb and returns its status. If there are arguments of a front end, the front end starts the
+/// program itself.
 pub fn run(recipe: &Recipe, schedule: &Schedule, arguments: &[OsString]) -> Result<ExitCode> {
     let recipe = Recipe { flags: recipe.flags | flag::TRAP_AT_FAILURE, ..recipe.clone() };
     let (folder, memory) = recipe.session()?;
-    // SAFETY: the mapping is a session as `session` has written it, and nobody else has it yet.
+    // SAFETY: the mapping is a session that `session` wrote, and nobody else has it yet.
     unsafe {
         (*memory.as_mut_ptr().cast::<Header>()).wanted = schedule.head.expected.number;
         let header = &*memory.as_ptr().cast::<Header>();
@@ -56,7 +57,7 @@ pub fn run(recipe: &Recipe, schedule: &Schedule, arguments: &[OsString]) -> Resu
         header.posted.store(1, Ordering::Release);
     }
     let script = folder.path().join("gdb");
-    // Where each schedule has a process of its own, the failure is in the child.
+    // If each schedule has its own process, the failure is in the child.
     let follow = if recipe.flags & flag::FORK != 0 { "set follow-fork-mode child\n" } else { "" };
     std::fs::write(&script, format!("{follow}{SCRIPT}")).context("cannot write the script for gdb")?;
     let target = recipe.command(folder.path());

@@ -1,14 +1,14 @@
-//! `raddle replay`: a failure that `raddle explore` has found, brought back.
+//! `raddle replay`: repeats a failure that `raddle explore` has found.
 //!
-//! One worker, one order: the choices of the `.raddle` file. What the program then does is held
-//! against the steps in the file; where it first does otherwise is named, since from there on the
-//! choices mean something else.
+//! There is one worker and one order: the choices of the `.raddle` file. Raddle compares what the
+//! program does with the steps in the file and names the first difference, since from there on the
+//! choices have another meaning.
 //!
 //! ```text
 //! divergence  the first step that differs, in words
 //! gdb         the failure in a debugger
-//! trace       the steps for a viewer of timelines
-//! trust       whether the command in the file may be run
+//! trace       the steps for a timeline viewer
+//! trust       whether the command in the file may be executed
 //! ```
 
 pub mod args;
@@ -84,7 +84,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
     let here = std::env::current_dir().context("cannot tell the current folder")?;
     let name = match &args.program {
         Some(program) => here.join(program).into_os_string(),
-        // A relative path was meant from the folder in which it was run.
+        // A relative path is relative to the folder in which the program was run.
         None if words[0].to_string_lossy().contains('/') => folder.join(&words[0]).into_os_string(),
         None => words[0].clone(),
     };
@@ -97,7 +97,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
     if words[0].is_empty() {
         words[0] = program.path.clone().into_os_string();
     }
-    // The loader's variables are put together anew, with the runtime in front.
+    // The loader's variables are put together again, with the runtime in front.
     let libraries = head.environment.iter().filter(|(name, _)| *name == "LD_LIBRARY_PATH");
     launch::surround(Surroundings {
         folder: None,
@@ -130,7 +130,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
 struct Made {
     trace: Trace,
     failure: Option<Failure>,
-    /// The failure is the expected one.
+    /// Whether the failure is the expected one.
     again: bool,
 }
 
@@ -138,7 +138,7 @@ struct Made {
 struct Replayed {
     times: u32,
     again: u32,
-    /// The last that failed as expected, or else the last.
+    /// The last execution that failed as expected, or else the last one.
     last: Option<Made>,
     modules: Vec<Mapped>,
     divergence: Option<String>,
@@ -167,7 +167,7 @@ fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed>
     Ok(done)
 }
 
-/// A few executions that pass: what they do in another order explains the failure.
+/// A few passing executions: what they do in another order explains the failure.
 fn passing(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Vec<Trace> {
     const SAMPLES: u64 = 16;
     let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });

@@ -1,8 +1,8 @@
-//! The steps of an execution for a viewer of timelines: the Trace Event Format of Chrome, which
-//! Perfetto reads too.
+//! The steps of an execution for a timeline viewer, in Chrome's Trace Event Format, which Perfetto
+//! reads too.
 //!
-//! One row a thread; a step is one microsecond long, as time is none of its properties. Steps in a
-//! row of one thread are inside a slice of their own, so that switches are seen from afar.
+//! There is one row per thread. A step is one microsecond long, since steps have no duration.
+//! Consecutive steps of one thread are inside one slice, so that switches are visible from afar.
 
 use raddle_explore::{Step, StepFlags};
 use serde_json::{Value, json};

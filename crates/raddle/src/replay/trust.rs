@@ -1,9 +1,10 @@
-//! Whether the command that a `.raddle` file names may be run.
+//! Whether the command that a `.raddle` file names may be executed.
 //!
-//! A file is trusted if it is this user's, and if the folder that it names belongs to the project
-//! of the current folder or of the file. The program must belong to it too, unless the file lies in
-//! the current project and something marks that as one: a file in `/tmp` could say anything of
-//! `/tmp`. What is not trusted may come from a stranger, and `--trust` says that it was looked at.
+//! A file is trusted if it belongs to this user and names a folder in the project of the current
+//! folder or in the project of the file. The program must be in that project too, unless the file
+//! is in the current project and something marks this project as one: a file in `/tmp` could say
+//! anything about `/tmp`. An untrusted file may come from a stranger; `--trust` says that the user
+//! has looked at it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub struct Untrusted {
     why: &'static str,
 }
 
-/// `program` is what would be run; `is_chosen`: the user has named it.
+/// `program` is what would be executed. `is_chosen`: the user has named it.
 pub fn check(file: &Path, schedule: &Schedule, program: &Path, is_chosen: bool) -> Result<(), Untrusted> {
     let user = rustix::process::geteuid().as_raw();
     let is_own = std::fs::metadata(file).is_ok_and(|meta| meta.uid() == user);
@@ -49,7 +50,7 @@ pub fn check(file: &Path, schedule: &Schedule, program: &Path, is_chosen: bool) 
     })
 }
 
-/// Somebody has made this folder a project.
+/// Whether something marks this folder as a project.
 fn is_marked(project: &Path) -> bool {
     ["raddle.toml", ".git", "compile_commands.json"].iter().any(|name| project.join(name).exists())
 }

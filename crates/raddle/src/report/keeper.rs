@@ -1,5 +1,5 @@
-//! Keeps the findings of a command for the editor. Not part of the answer: a store that fails is
-//! one line on stderr.
+//! Stores the findings of a command for the editor. This is not part of the result: if the store
+//! fails, raddle prints one line on stderr.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -9,10 +9,10 @@ use raddle_finding::Report;
 use raddle_harness::say::say;
 use raddle_store::{Run, Store, StoreError};
 
-/// Set and not empty: nothing is stored.
+/// If set and not empty, nothing is stored.
 const NO_STORE: &str = "RADDLE_NO_STORE";
 
-/// Where and since when.
+/// The folder and the time at which the command began.
 #[derive(Debug)]
 pub struct Keeper {
     folder: PathBuf,
@@ -20,7 +20,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// To be made when the command begins. None when nothing is to be stored.
+    /// Call this when the command begins. `None` if nothing is to be stored.
     pub fn new(no_store: bool) -> Option<Keeper> {
         let off = no_store || std::env::var_os(NO_STORE).is_some_and(|value| !value.is_empty());
         let folder = std::env::current_dir().ok().filter(|_| !off)?;
@@ -29,7 +29,7 @@ impl Keeper {
 
     pub fn keep(&self, report: &Report) {
         match self.record(report) {
-            // Who has no home has no editor that would look there.
+            // A user without a home has no editor that would look there.
             Ok(()) | Err(StoreError::NoHome) => {}
             Err(why) => say!("the findings are not kept for the editor: {why}"),
         }

@@ -1,4 +1,4 @@
-//! What every command does with what it found: the options of the report, where it goes, and how
+//! What every command does with its findings: the options of the report, where it goes, and how
 //! raddle ends.
 //!
 //! ```text
@@ -22,10 +22,10 @@ pub use settle::{Settler, TextTo, format};
 
 use anyhow::Result;
 
-/// The variable that names the editor that places on a page open.
+/// The variable with the editor URL for places on an HTML page.
 const EDITOR: &str = "RADDLE_EDITOR_URL";
 
-/// The address that opens a place in an editor, with `{path}`, `{line}` and `{column}`.
+/// The URL that opens a place in an editor, with `{path}`, `{line}` and `{column}`.
 pub fn editor() -> Result<String> {
     let Some(url) = editor_of_user() else {
         return Ok(raddle_finding::render::VSCODE.into());
@@ -39,7 +39,7 @@ pub fn editor() -> Result<String> {
     Ok(url)
 }
 
-/// What the user has set.
+/// The URL that the user has set.
 fn editor_of_user() -> Option<String> {
     let url = std::env::var_os(EDITOR).filter(|url| !url.is_empty())?;
     Some(url.to_string_lossy().into_owned())

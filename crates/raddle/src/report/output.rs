@@ -1,4 +1,4 @@
-//! Where the report goes: checked before the work, written in one piece after it.
+//! Where the report goes: checked before the work, and written in one piece after it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// A file that will be written, all at once, beside its place first.
+/// A file that is first written beside its place and then renamed.
 #[derive(Debug)]
 pub struct OutputFile {
     what: &'static str,
@@ -34,7 +34,7 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Fails now if it would fail later.
+    /// Fails now if writing would fail later.
     pub fn new(what: &'static str, path: &Path) -> Result<OutputFile, OutputError> {
         let file = OutputFile { what, path: path.into() };
         if !file.is_special() {
@@ -46,7 +46,7 @@ impl OutputFile {
         Ok(file)
     }
 
-    /// A device or a pipe is written to as it is.
+    /// Devices and pipes are written to directly.
     fn is_special(&self) -> bool {
         std::fs::metadata(&self.path).is_ok_and(|m| !m.is_file() && !m.is_dir())
     }
@@ -73,17 +73,17 @@ impl OutputFile {
     }
 }
 
-/// Can only be asked by being set.
+/// The umask can only be read by setting it.
 fn umask() -> u32 {
     let old = rustix::process::umask(rustix::fs::Mode::empty());
     rustix::process::umask(old);
     old.bits()
 }
 
-/// The report to whoever reads it.
+/// Writes the report for its reader.
 pub fn print(text: &str, to: TextTo) -> Result<(), OutputError> {
     if to == TextTo::Stderr {
-        // There is nowhere else to say that it failed; the status tells of findings all the same.
+        // There is nowhere else to report the failure. The exit status still tells of findings.
         let _ = write_to(&mut std::io::stderr(), text);
         return Ok(());
     }
@@ -93,7 +93,7 @@ pub fn print(text: &str, to: TextTo) -> Result<(), OutputError> {
 
 fn write_to(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever closed the pipe wants no more of it.
+        // The reader closed the pipe and wants no more.
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }

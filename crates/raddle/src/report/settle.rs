@@ -1,4 +1,4 @@
-//! What becomes of a report: suppressions, grouping, the baseline, the format, the exit status.
+//! Settles a report: suppressions, grouping, the baseline, the format, the exit status.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,15 +17,15 @@ use super::output::{self, OutputFile};
 use super::source::SourceFiles;
 use super::terminal::Terminal;
 
-/// Where text goes that is for a person and has no file. Documents go to stdout.
+/// Where text for a reader goes if no file is named. Documents go to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextTo {
     Stdout,
-    /// Where a target runs, so that its output stays what it was.
+    /// For commands that run a target, so that the target's output stays unchanged.
     Stderr,
 }
 
-/// All that is needed to settle a report, read and checked before the work begins.
+/// Everything needed to settle a report, read and checked before the work begins.
 pub struct Settler {
     suppressions: Suppressions,
     baseline: Option<Baseline>,
@@ -42,7 +42,7 @@ pub struct Settler {
 }
 
 impl Settler {
-    /// Suppresses what `text`, called `name` in messages, says as well.
+    /// Adds the suppressions in `text`, which messages call `name`.
     pub fn suppress_also(&mut self, name: &str, text: &str) -> Result<()> {
         self.suppressions.extend(Suppressions::parse(name, text)?);
         Ok(())
@@ -82,7 +82,7 @@ impl Settler {
         })
     }
 
-    /// Writes the report and says how raddle ends: with `otherwise` if no finding counts.
+    /// Writes the report and returns the exit status: `otherwise` if no finding counts.
     pub fn settle(&self, mut report: Report, otherwise: u8) -> Result<ExitCode> {
         report.findings.retain(|f| !raddle_finding::library::is_its_own(f));
         let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
@@ -130,7 +130,7 @@ impl Settler {
         match &self.output {
             Some(file) => {
                 if let Err(why) = file.write(&text) {
-                    // A disk that is full is no reason to keep quiet about what was found.
+                    // A full disk is no reason to withhold the findings.
                     output::print(&render(report, Format::Text, &options), TextTo::Stderr)?;
                     return Err(why.into());
                 }
@@ -142,8 +142,8 @@ impl Settler {
     }
 }
 
-/// Of `run` only: the other commands look for each pair of places by itself, and say what they did
-/// about it.
+/// Groups the findings of `run` by cause. The other commands look for each pair of places by
+/// itself, and say what they did about it.
 fn causes(command: &str, findings: Vec<Finding>) -> Vec<Finding> {
     if command == "run" { cause::together(findings) } else { findings }
 }

@@ -1,8 +1,8 @@
 //! Lines of source for a report, and which files they may come from.
 //!
-//! File names come from debug information and from `#line`, which is to say from whoever wrote the
-//! source: `#line 1 "/home/me/.ssh/id_rsa"` must not put a line of that file into a report, which
-//! may be published. So lines are quoted from regular files in these folders only:
+//! File names come from debug information and from `#line`, so whoever wrote the source controls
+//! them. `#line 1 "/home/me/.ssh/id_rsa"` must not put a line of that file into a report, which may
+//! be published. So lines are quoted only from regular files in these folders:
 //!
 //! - the project of the current folder, of the program, and of what is checked;
 //! - the projects that the program was compiled from, by the names that the compiler was given on
@@ -17,10 +17,10 @@ use raddle_binary::Module;
 use raddle_finding::Report;
 use raddle_store::home::{project_root, real};
 
-/// A larger file is not what somebody wrote.
+/// Nobody writes a larger file by hand.
 const LARGEST: u64 = 64 << 20;
 
-/// Each file is read once.
+/// Reads each file once.
 pub struct SourceFiles {
     /// The program that was run, if one was.
     program: Option<PathBuf>,
@@ -45,7 +45,7 @@ impl SourceFiles {
         }
     }
 
-    /// The line, from 1, without its line break.
+    /// The line, counted from 1, without its line break.
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
         let mut texts = self.texts.borrow_mut();
         let text = texts.entry(file.into()).or_insert_with(|| self.read(Path::new(file)));
@@ -53,7 +53,7 @@ impl SourceFiles {
     }
 
     fn read(&self, file: &Path) -> Option<String> {
-        // Without links: one in the project may lead out of it.
+        // Links are resolved: one in the project may lead out of it.
         let path = file.canonicalize().ok()?;
         let meta = std::fs::metadata(&path).ok()?;
         if !meta.is_file() || meta.len() > LARGEST || !self.may_be_quoted(&path) {
@@ -64,7 +64,7 @@ impl SourceFiles {
 
     fn may_be_quoted(&self, path: &Path) -> bool {
         let is_in = |folder: &PathBuf| path.starts_with(folder);
-        // Reading all of the debug information is for files that are nowhere else.
+        // Reading all debug information is only for files that are in no other folder.
         self.folders.iter().any(is_in) || self.compiled().iter().any(is_in)
     }
 
@@ -85,7 +85,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Where compilers and package managers keep what others have published.
+/// Where compilers and package managers keep published sources.
 fn of_the_system() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let of = |variable: &str, default: &str| {

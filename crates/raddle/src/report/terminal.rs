@@ -1,15 +1,15 @@
-//! What the terminal can show: width, colours, links, characters, a line that is written over.
+//! What the terminal can show: width, colours, links, characters, an overwritten line.
 //!
 //! | variable | effect |
 //! |---|---|
 //! | `NO_COLOR`, not empty | no colours |
 //! | `CLICOLOR_FORCE`, not empty and not 0 | colours and width as on a terminal, also into a pipe |
 //! | `CLICOLOR=0` | no colours |
-//! | `TERM=dumb` | no colours, no links, no line that is written over |
+//! | `TERM=dumb` | no colours, no links, no line that is overwritten |
 //! | `FORCE_HYPERLINK`, not 0 | links, though the terminal is not known to have them |
 //! | `LC_ALL`, `LC_CTYPE`, `LANG` | the first that is set and is not UTF-8: ASCII only |
 //!
-//! `--color` has the last word about colours.
+//! `--color` takes precedence for colours.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -17,14 +17,14 @@ use std::io::IsTerminal;
 use super::args::Color;
 use super::{TextTo, editor_of_user};
 
-/// How to write text for a person.
+/// How to write text for a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terminal {
     pub color: bool,
     pub width: usize,
-    /// The address of a place, with `{path}`, where the terminal has links.
+    /// The URL of a place, with `{path}`, if the terminal has links.
     pub links: Option<String>,
-    /// It shows ASCII only.
+    /// The terminal shows ASCII only.
     pub ascii: bool,
 }
 
@@ -32,11 +32,11 @@ const DEFAULT_WIDTH: usize = 100;
 /// Text in wider lines is hard to read.
 const MAX_WIDTH: usize = 120;
 
-/// Links that open the file in whatever the system opens it with.
+/// Links that open the file with the system's default program.
 const FILE_LINK: &str = "file://{path}";
 
 impl Terminal {
-    /// What a reader who is no terminal gets: a file, or a pipe.
+    /// The settings for a file or a pipe.
     pub const PLAIN: Terminal = Terminal { color: false, width: DEFAULT_WIDTH, links: None, ascii: false };
 
     /// `is_file`: the text goes to a file, not to `to`.
@@ -64,7 +64,7 @@ fn is_terminal(to: TextTo) -> bool {
     }
 }
 
-/// Columns of the terminal, within reason.
+/// The columns of the terminal, up to a maximum.
 pub fn width(to: TextTo) -> usize {
     let size = match to {
         TextTo::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
@@ -74,7 +74,7 @@ pub fn width(to: TextTo) -> usize {
     if columns == 0 { DEFAULT_WIDTH } else { columns.min(MAX_WIDTH) }
 }
 
-/// Whether stderr can show a line that is written over again and again.
+/// Whether stderr can show a line that is overwritten.
 pub fn has_live_line() -> bool {
     std::io::stderr().is_terminal() && !is_dumb(|name| std::env::var_os(name))
 }
@@ -95,8 +95,8 @@ fn is_dumb(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     variable("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Terminals without links ignore them, but some old ones print the address. So these are the ones
-/// that are known to have them.
+/// Most terminals without links ignore them, but some old ones print the URL. So these are the
+/// terminals that are known to have links.
 fn has_links(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
     match text("FORCE_HYPERLINK").as_str() {
@@ -111,7 +111,7 @@ fn has_links(variable: impl Fn(&str) -> Option<OsString>) -> bool {
         || text("VTE_VERSION").parse().is_ok_and(|version: u32| version >= 5000)
 }
 
-/// Where no variable is set, as in most containers, the terminal outside is a modern one.
+/// If no variable is set, as in most containers, the terminal outside is a modern one.
 fn is_utf8(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| {
         variable(name).map(|value| value.to_string_lossy().to_lowercase()).filter(|value| !value.is_empty())

@@ -1,9 +1,8 @@
-//! `raddle run`: watch a program, and every instrumented process it starts, for data races and
+//! `raddle run`: watches a program, and every instrumented process it starts, for data races and
 //! lock-order cycles.
 //!
-//! How it is run and what its logs say is `raddle_harness::detection`.
-//!
-//! What becomes of the findings then is the same for every command: [`crate::report`].
+//! `raddle_harness::detection` runs it and reads its logs. [`crate::report`] handles the findings,
+//! as for every command.
 
 pub mod args;
 mod tsan_options;
@@ -22,12 +21,12 @@ use raddle_harness::detection::session::{Served, Session};
 use raddle_harness::say::{count, say};
 use raddle_harness::{collect, gaps, launch, relocated, target};
 
-/// Runs the target and reports what was found.
+/// Runs the target and reports the findings.
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
     let tsan_options = std::env::var("TSAN_OPTIONS").ok();
     let options = tsan_options::merge(args.options, tsan_options.as_deref());
-    // Everything that can be wrong with the request is found out before the target runs.
+    // Everything that can be wrong with the request is checked before the target runs.
     let mut settler = Settler::new(&options.report, TextTo::Stderr)?;
     let program = target::find(&args.command)?;
     let runtime = raddle_harness::install::Runtime::open()?;
@@ -48,7 +47,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let processes = collect::read(served.dir())?;
     let mut report = explain::report(&args.command, &processes, &detection);
     if let Err(trouble) = target::complain(&program, &processes) {
-        // What others have found before is told all the same.
+        // Findings of other processes are still reported.
         if report.findings.is_empty() {
             // A build that failed, or a program that was killed, has its own reason.
             let why = match status.code() {
@@ -79,11 +78,11 @@ pub fn run(args: Args) -> Result<ExitCode> {
     report.stats.insert("processes_left".into(), Stat::Int(left as i64));
     report.stats.insert("target_status".into(), Stat::Int(status.code() as i64));
     report.stats.insert("interrupted".into(), Stat::Bool(launch::interrupted_by().is_some()));
-    // As if raddle had not been there. A status of 256 and more does not exist.
+    // The same status as without raddle. No status is above 255.
     settler.settle(report, status.code() as u8)
 }
 
-/// What a reader of the report would take for watched. Gives the number of processes that are left.
+/// Reports what was not watched but a reader would think was. Returns the number of processes left.
 fn say_what_is_not_seen(served: &Served, processes: &[collect::Process]) -> usize {
     if let Some(signal) = launch::interrupted_by() {
         say!("interrupted by {signal}: this is what was seen until then");

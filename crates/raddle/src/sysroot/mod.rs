@@ -1,18 +1,18 @@
 //! An overlay of the installed Rust sysroot whose std, core and alloc are instrumented.
 //!
-//! Uninstrumented std gives false reports: the synchronisation inside `OnceLock`, channels or a
-//! contended `Mutex` is not seen. Its sources are not installed, but rustup's rlibs carry
-//! their LLVM bitcode (for link-time optimisation) and the toolchain carries `rust-lld`, which
-//! runs any pass pipeline over bitcode. So each object of each rlib is made anew from its
-//! bitcode with LLVM's own ThreadSanitizer passes ([`rlib`]), and everything else in the
-//! overlay is a symbolic link into the installed sysroot.
+//! An uninstrumented std causes false reports: the synchronisation inside `OnceLock`, channels or a
+//! contended `Mutex` is not seen. Its sources are not installed. But rustup's rlibs contain their
+//! LLVM bitcode (for link-time optimisation), and the toolchain contains `rust-lld`, which runs any
+//! pass pipeline over bitcode. So raddle compiles each object of each rlib again from its bitcode
+//! with LLVM's own ThreadSanitizer passes ([`rlib`]). Everything else in the overlay is a symbolic
+//! link into the installed sysroot.
 //!
-//! The metadata in the rlibs stays as it was, so crates compiled against either sysroot agree
-//! on every hash. `std`'s shared library is *not* instrumented, which is why `raddle rustc`
-//! refuses `-C prefer-dynamic`.
+//! The metadata in the rlibs stays the same, so crates compiled against either sysroot agree on
+//! every hash. `std`'s shared library is *not* instrumented, which is why `raddle rustc` refuses
+//! `-C prefer-dynamic`.
 //!
-//! An overlay is made once a toolchain, under a lock, in a staging folder that is renamed into
-//! place; it takes seconds.
+//! An overlay is made once per toolchain, under a lock, in a staging folder that is renamed into
+//! place. It takes seconds.
 
 mod rlib;
 mod toolchain;
@@ -30,17 +30,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Raise this when the way an overlay is made changes.
+/// Raise this when the way to make an overlay changes.
 const RECIPE: u32 = 1;
 
 /// The only target whose programs raddle can watch.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Crates that keep their plain code.
+/// Crates that stay uninstrumented.
 ///
-/// `compiler_builtins` and `profiler_builtins` stand for C libraries that the instrumentation
-/// itself may call. The rest symbolise backtraces: std calls them under its own lock, they
-/// share nothing with the program, and instrumented they make a panic many times slower.
+/// `compiler_builtins` and `profiler_builtins` replace C libraries that the instrumentation itself
+/// may call. The others symbolise backtraces: std calls them under its own lock, they share nothing
+/// with the program, and with instrumentation they would make a panic many times slower.
 const LEFT_PLAIN: &[&str] =
     &["compiler_builtins", "profiler_builtins", "addr2line", "adler2", "gimli", "miniz_oxide", "object"];
 
@@ -57,7 +57,7 @@ pub enum SysrootError {
     Write { path: PathBuf, source: std::io::Error },
 }
 
-/// The overlay for this toolchain, made first if need be.
+/// The overlay for this toolchain; makes it first if necessary.
 pub fn ensure(toolchain: &Toolchain) -> Result<PathBuf, SysrootError> {
     let root = cache::root()?;
     let key = toolchain.key(RECIPE);
@@ -69,7 +69,7 @@ pub fn ensure(toolchain: &Toolchain) -> Result<PathBuf, SysrootError> {
     let write = |source| SysrootError::Write { path: overlay.clone(), source };
     let lock = File::create(root.join(format!("sysroot-{key}.lock"))).map_err(write)?;
     rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(|e| write(e.into()))?;
-    // Somebody else may have made it while this process waited.
+    // Another process may have made it while this one waited.
     if !overlay.is_dir() {
         build(toolchain, &root, &overlay)?;
     }
@@ -92,7 +92,7 @@ fn build(toolchain: &Toolchain, root: &Path, overlay: &Path) -> Result<(), Sysro
             progress.begin(from);
             if let Err(error) = rlib::instrument(from, to, &lld, work.path()) {
                 failure.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(error);
-                // Nothing is left to take.
+                // Leaves nothing for the other threads to take.
                 next.store(rlibs.len(), Ordering::Relaxed);
             }
         }
@@ -106,7 +106,7 @@ fn build(toolchain: &Toolchain, root: &Path, overlay: &Path) -> Result<(), Sysro
     Ok(())
 }
 
-/// Links everything but the rlibs to be instrumented; gives those, largest first, with their
+/// Links everything except the rlibs to be instrumented. Returns those, largest first, with their
 /// places in the overlay.
 fn link_overlay(sysroot: &Path, overlay: &Path) -> std::io::Result<Vec<(PathBuf, PathBuf)>> {
     let rustlib = Path::new("lib/rustlib");
@@ -144,7 +144,7 @@ fn is_instrumented(file: &str) -> bool {
     !LEFT_PLAIN.contains(&name)
 }
 
-/// One line on a terminal, rewritten as crates are done; nothing elsewhere.
+/// One line on a terminal, rewritten as crates are finished. Without a terminal, nothing.
 struct Progress {
     total: usize,
     begun: AtomicUsize,

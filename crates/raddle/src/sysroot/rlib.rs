@@ -1,4 +1,4 @@
-//! One rlib, instrumented from its own bitcode.
+//! Instruments one rlib from its own bitcode.
 
 use ar_archive_writer::{ArchiveKind, DEFAULT_OBJECT_READER, NewArchiveMember, write_archive_to_stream};
 use object::read::archive::ArchiveFile;
@@ -6,8 +6,8 @@ use object::{Object, ObjectSection};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// LLVM's passes, in order. `forceattrs` puts `sanitize_thread` on every function, without
-/// which the second pass skips it; `tsan-module` adds the constructor.
+/// LLVM's passes, in order. `forceattrs` puts `sanitize_thread` on every function; without it, the
+/// second pass would skip the function. `tsan-module` adds the constructor.
 const PASSES: &str = "--lto-newpm-passes=forceattrs,tsan-module,function(tsan)";
 
 /// Why an rlib cannot be instrumented.
@@ -28,7 +28,7 @@ pub enum RlibError {
     Write { path: PathBuf, source: std::io::Error },
 }
 
-/// Writes to `to` the rlib `from` with every object made anew: the same members, by the same
+/// Writes the rlib `from` to `to` with every object compiled again: the same members, with the same
 /// names, in the same order (rustc wants the metadata first).
 pub fn instrument(from: &Path, to: &Path, lld: &Path, work: &Path) -> Result<(), RlibError> {
     let data = std::fs::read(from).map_err(|source| RlibError::Read { path: from.to_owned(), source })?;
@@ -90,7 +90,7 @@ fn bitcode_of(object: &[u8]) -> Result<Option<&[u8]>, object::Error> {
     }
 }
 
-/// Whether the first object of an rlib carries bitcode; `doctor` asks this of std.
+/// Whether the first object of an rlib contains bitcode; `doctor` checks std with this.
 pub fn has_bitcode(rlib: &Path) -> bool {
     let Ok(data) = std::fs::read(rlib) else { return false };
     let Ok(archive) = ArchiveFile::parse(&*data) else { return false };

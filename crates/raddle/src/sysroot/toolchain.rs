@@ -50,7 +50,7 @@ impl Toolchain {
         self.verbose_version.lines().find_map(|l| value(l).map(|n| &l[l.len() - n..]))
     }
 
-    /// A name for whatever depends on this very toolchain and this raddle.
+    /// A name for what depends on exactly this toolchain and this raddle.
     pub fn key(&self, recipe: u32) -> String {
         let mut hash = Sha256::new();
         hash.update(&self.verbose_version);

@@ -1,9 +1,9 @@
-//! .NET: what the profiler of `raddle_clr` is told, and what it has left in the folder of a
-//! session.
+//! .NET: what raddle tells the profiler of `raddle_clr`, and what the profiler left in a session's
+//! folder.
 //!
-//! Its sites are numbered by each process for itself, since they are found as methods are compiled.
-//! They have names that hold from run to run, by which they get numbers here: a registry and traps
-//! of their own, beside those of native code.
+//! Each process numbers its own sites, since they are found as methods are compiled. Their names
+//! are the same in every run, and by these names they get numbers here. They have their own
+//! registry and traps, beside those of native code.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use super::sites::{Numbered, Registry};
 use super::traps::Traps;
 use raddle_harness::say::say;
 
-/// Variables by which a runtime is told of a profiler: those of .NET, and the names that later
+/// Prefixes of the variables that configure a profiler: those of .NET, and the names that later
 /// versions prefer.
 const PREFIXES: [&str; 2] = ["CORECLR", "DOTNET"];
 
@@ -37,12 +37,12 @@ pub fn set_profiler(command: &mut Command, library: &Path) {
         command.env(format!("{prefix}_ENABLE_PROFILING"), "1");
         command.env(format!("{prefix}_PROFILER"), raddle_clr::CLASS);
         command.env(format!("{prefix}_PROFILER_PATH"), library);
-        // Goes before the other, so that one which is left over would keep this profiler out.
+        // This takes precedence over the other, so a leftover value would keep this profiler out.
         command.env(format!("{prefix}_PROFILER_PATH_64"), library);
     }
 }
 
-/// A process takes one profiler.
+/// Warns, since a process accepts only one profiler.
 pub fn warn_of_other_profiler() {
     if let Some(other) = other_profiler() {
         say!(
@@ -51,7 +51,7 @@ pub fn warn_of_other_profiler() {
     }
 }
 
-/// A program of .NET that no profiler can be loaded into.
+/// Says why no profiler can be loaded into a .NET program.
 pub fn say_why_not(program: &Path, seen: &Clr) {
     if seen.processes > 0 {
         return;
@@ -63,7 +63,7 @@ pub fn say_why_not(program: &Path, seen: &Clr) {
     }
 }
 
-/// The variable by which .NET is told, since version 6, to let no profiler in.
+/// The variable that tells .NET, since version 6, to let no profiler in.
 fn forbids_profilers(value: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     const VARIABLES: [&str; 4] = [
         "DOTNET_EnableDiagnostics",
@@ -80,7 +80,7 @@ fn why_not(program: &Path, text: &[u8]) -> Option<&'static str> {
     if name == "mono" || name == "mono-sgen" {
         return Some("Mono has no profiling interface of the CLR; run it with `dotnet`");
     }
-    // A section of what the compiler of NativeAOT makes.
+    // A section that the NativeAOT compiler makes.
     if has(b"\0__managedcode\0") {
         return Some(
             "NativeAOT has compiled it, so that there is no code to add points to; run a build without PublishAot",
@@ -89,7 +89,7 @@ fn why_not(program: &Path, text: &[u8]) -> Option<&'static str> {
     (name == "dotnet" && has(b"ld-musl")).then_some("its runtime is linked with musl; use one for glibc")
 }
 
-/// The profiler that is configured already.
+/// The profiler that is already configured.
 pub fn other_profiler() -> Option<String> {
     PREFIXES.iter().find_map(|prefix| {
         let enabled = std::env::var(format!("{prefix}_ENABLE_PROFILING")).ok()?;
@@ -104,13 +104,13 @@ fn is_on(value: &str) -> bool {
     u32::from_str_radix(digits, 16).is_ok_and(|number| number != 0)
 }
 
-/// Whether a site, by its name, is one of .NET: it is in a file that no native code is in.
+/// Whether a site's name says that it is a .NET site: its file contains no native code.
 pub fn is_site(name: &str) -> bool {
     let file = name.split(": ").next().unwrap_or_default();
     file.ends_with(".dll") || file.ends_with(".exe")
 }
 
-/// What the .NET processes of all runs have left.
+/// What the .NET processes of all runs left.
 #[derive(Default)]
 pub struct Clr {
     pub processes: usize,
@@ -118,10 +118,10 @@ pub struct Clr {
     pub covered: Vec<Covered>,
     pub stats: Stats,
     pub findings: Vec<Finding>,
-    /// What is not watched, by reason: how often, and the first of them.
+    /// What is not watched, by reason: how often, and the first example.
     unseen: BTreeMap<String, (u64, String)>,
     modules: Vec<String>,
-    /// Texts of the project's lists.
+    /// The texts of the project's lists.
     lists: Vec<String>,
     registry: Registry,
     /// Where the sites of the registry are.
@@ -134,12 +134,12 @@ pub struct Clr {
 struct Site {
     callee: String,
     write: bool,
-    /// In the registry. None: there are too many.
+    /// In the registry. `None`: there are too many.
     number: Option<u32>,
 }
 
 impl Clr {
-    /// `lists`: files like `raddle.toml` and what is in them.
+    /// `lists`: files like `raddle.toml` and their contents.
     pub fn new(lists: &[(PathBuf, String)], traps: Traps) -> Result<Clr> {
         let mut catalogue = Catalogue::shipped();
         for (path, text) in lists {
@@ -149,7 +149,7 @@ impl Clr {
         Ok(Clr { lists, traps, ..Clr::default() })
     }
 
-    /// Leaves in the folder of a session what processes want to know.
+    /// Writes what processes need into a session's folder.
     pub fn prepare(&mut self, folder: &Path, modules: &[String]) -> Result<()> {
         let write = |name: &str, text: &[u8]| {
             let path = folder.join(name);
@@ -164,7 +164,7 @@ impl Clr {
         write(MODULES, modules.join("\n").as_bytes())
     }
 
-    /// Reads what is in the folder of a session. `run`: which, if there are several.
+    /// Reads a session's folder. `run`: which run, if there are several.
     pub fn read(&mut self, folder: &Path, run: Option<u32>) {
         let mut pairs = Vec::new();
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -182,12 +182,12 @@ impl Clr {
         }
     }
 
-    /// Modules with points.
+    /// The number of modules with points.
     pub fn files(&self) -> usize {
         self.modules.len()
     }
 
-    /// For the file and the store.
+    /// What to keep, for the file and the store.
     pub fn keep(&mut self) -> Kept {
         self.traps.keep(&self.registry)
     }
@@ -208,10 +208,10 @@ impl Clr {
         }
     }
 
-    /// What a process has left; the pairs that it knew, by the registry's numbers.
+    /// Reads what a process left. Returns the pairs that it knew, by the registry's numbers.
     fn read_process(&mut self, path: &Path, run: Option<u32>) -> Vec<TrapPair> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        // The last line may be cut off: the process was killed as it wrote.
+        // The last line may be incomplete if the process was killed while it wrote.
         let mut records = text.lines().map_while(|line| serde_json::from_str::<Record>(line).ok());
         if !matches!(records.next(), Some(Record::Begin { version: VERSION, .. })) {
             return Vec::new();
@@ -279,7 +279,7 @@ impl Clr {
     }
 }
 
-/// `3, such as App.Main`. Names of obfuscated programs may have anything in them.
+/// `3, such as App.Main`. Names in obfuscated programs may contain anything.
 fn example(times: u64, first: &str) -> String {
     let first = first.escape_debug();
     if times == 1 { format!("{first}") } else { format!("{times}, such as {first}") }
@@ -289,7 +289,7 @@ fn known_pair((sites, pair): ([String; 2], TrapPair)) -> KnownPair {
     KnownPair { sites, probability: pair.probability, gap: pair.gap, state: pair.state.into() }
 }
 
-/// `List.Add` of `System.Collections.Generic.List`1.Add`.
+/// `List.Add` for `System.Collections.Generic.List`1.Add`.
 fn short_name(name: &str) -> String {
     let plain: String = name.split('`').enumerate().fold(String::new(), |all, (i, part)| {
         all + if i == 0 { part } else { part.trim_start_matches(|c: char| c.is_ascii_digit()) }

@@ -1,18 +1,20 @@
-//! `raddle instrument`: a copy of a program that watches itself, and `raddle tsvd --collect`: what
-//! its runs have caught.
+//! `raddle instrument` makes a copy of a program that watches itself; `raddle tsvd --collect`
+//! reports what its runs caught.
 //!
 //! ```text
-//! COPY           the program, made to load a library from the folder beside it first of all
+//! COPY           the program, changed to load a library from the folder beside it first
 //! COPY.raddle/
-//!   libraddle_tsvd.so, config, tsvd, params, plan, names      what a session would give it (`raddle_wire::tsvd`)
-//!   libraries, plan.N, names.N                                the same for libraries: its own, and those with functions that it has pointers to
-//!   places, places.N                                          calls that may be through pointers
-//!   about.json                                                how it was made
-//!   PID.N.log, PID.N.state, callers                           what its runs leave
+//!   libraddle_tsvd.so, config, tsvd,   what a session would give it (`raddle_wire::tsvd`)
+//!   params, plan, names
+//!   libraries, plan.N, names.N         the same for libraries: its own, and those with
+//!                                      functions that it has pointers to
+//!   places, places.N                   calls that may be through pointers
+//!   about.json                         how it was made
+//!   PID.N.log, PID.N.state, callers    what its runs leave
 //! ```
 //!
-//! The code of the copy is the program's, byte for byte: it is redirected in memory when it runs,
-//! as under `raddle tsvd`.
+//! The code of the copy is the program's, byte for byte. It is redirected in memory at run time, as
+//! under `raddle tsvd`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,16 +51,16 @@ const ABOUT: &str = "about.json";
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     schema: String,
-    /// Who wrote it: the layouts of the folder are those of one build of raddle.
+    /// The runtime that wrote it: the folder's layout belongs to one build of raddle.
     runtime: String,
     policy: String,
     force_async: bool,
-    /// The project's own lists, as they were.
+    /// The project's own lists at that time.
     lists: Vec<(PathBuf, String)>,
     /// Copies of earlier builds have none.
     #[serde(default)]
     libraries: Vec<Watched>,
-    /// Functions that are watched at their entries, by raw name, and which operation each is.
+    /// Functions that are hooked at their entries, by raw name, with the operation of each.
     #[serde(default)]
     hooks: Vec<(String, usize)>,
 }
@@ -105,8 +107,8 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     }
     std::fs::create_dir(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
     let params = parameters.params(0);
-    // The budget of a run has no meaning where nobody says when a run ends; those of threads and
-    // tests hold.
+    // A run's budget has no meaning if nobody says when a run ends. The budgets of threads and
+    // tests apply.
     let flags = [(args.parameters.force_async, raddle_wire::tsvd::flag::FORCE_ASYNC)];
     session::write_files(&dir, &params, args.parameters.share, &flags, u64::MAX)?;
     let about = About {
@@ -126,7 +128,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     let records = records.into_iter().map(|r| r.map_or([0; Library::LEN], |r| r.encode()));
     write(FIXED_LIBRARIES, &records.flatten().collect::<Vec<u8>>())?;
     for (plan, number) in plans.iter().zip(0..) {
-        // The program's have no number.
+        // The program's files have no number.
         let named = |name: &str| if number == 0 { name.into() } else { format!("{name}.{number}") };
         write(&named(FIXED_PLAN), &plan.encode())?;
         write(&named(FIXED_NAMES), &plan.encode_names())?;
@@ -167,7 +169,7 @@ fn common(lists: &[(PathBuf, String)], force_async: bool, own: &Path) -> Result<
     }))
 }
 
-/// A plan that holds wherever the program is loaded.
+/// A plan that is valid wherever the program is loaded.
 struct Fixed {
     sites: Vec<Site>,
     hooks: Vec<Hook>,
@@ -190,8 +192,8 @@ impl Fixed {
     }
 }
 
-/// The sites of a file by its own addresses; functions and variables by name. `exempts`: it is the
-/// program, whose exempt objects are those of all.
+/// The sites of a file by its own addresses; functions and variables by name. `exempts`: this is
+/// the program, whose exempt objects apply to all files.
 fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     let file = site_cache::look(program, &common.catalogue);
     let mut named = Named { module: file.module(), names: Vec::new() };
@@ -213,8 +215,8 @@ fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     Fixed { sites: plan, hooks: Vec::new(), watched, names, exempt, path: program.into(), file }
 }
 
-/// Watches the functions at their entries that the program and its libraries take the addresses of.
-/// Of the libraries of the system those stay in `system` that have some, and their plans are added.
+/// Hooks the functions whose addresses the program and its libraries take. `system` keeps only the
+/// system libraries that define some of them, and their plans are added.
 fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<Watched>) {
     let taken: Taken = plans.iter().flat_map(|plan| plan.file.found.taken.clone()).collect();
     if taken.is_empty() {
@@ -246,7 +248,7 @@ fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<Watched>)
     });
 }
 
-/// Functions and variables: the program's own by their addresses, those of libraries by number.
+/// Functions and variables: the program's own by address, those of libraries by number.
 struct Named<'a> {
     module: Option<&'a Module>,
     names: Vec<String>,
@@ -273,7 +275,7 @@ impl Named<'_> {
     }
 }
 
-/// Reports what runs of a copy have caught, and makes room for the next ones.
+/// Reports what runs of a copy caught, and makes room for the next runs.
 pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
     let begun = Instant::now();
     let settler = Settler::new(&options.report, TextTo::Stderr)?;
@@ -290,7 +292,7 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
         "{shown} was made by another build of raddle: make it anew"
     );
     let common = common(&about.lists, about.force_async, runtime.folder())?;
-    // The same numbers as when it was made.
+    // The same numbers as when the copy was made.
     let mut files = vec![(copy.to_path_buf(), fixed_plan(copy, &common, true).file)];
     for library in &about.libraries {
         library.check(copy)?;

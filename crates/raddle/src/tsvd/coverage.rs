@@ -1,4 +1,4 @@
-//! Which points were reached, and which while several threads were at work: what a test suite can
+//! Which points were reached, and which while several threads were running: what a test suite can
 //! find at all.
 
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use raddle_harness::places::Places;
 
 pub const SCHEMA: &str = "raddle.tsvd-coverage/1";
 
-/// How far a site was covered, by any process of any run.
+/// How far a site was covered by any process of any run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Covered {
     pub hit: bool,
@@ -84,7 +84,7 @@ impl Coverage {
         all
     }
 
-    /// One more point.
+    /// Adds a point.
     pub fn add(&mut self, file: String, point: PointCoverage) {
         let covered = Covered { hit: point.hit, concurrent: point.concurrent };
         self.counts.add(covered);
@@ -101,7 +101,7 @@ impl Coverage {
         serde_json::to_string_pretty(self).expect("strings and numbers only") + "\n"
     }
 
-    /// One line a file, and the sum.
+    /// One line per file, and the sum.
     pub fn table(&self) -> String {
         let width = self.files.iter().map(|f| f.file.chars().count()).max().unwrap_or(0).clamp(5, 60);
         let mut text = format!(

@@ -1,4 +1,4 @@
-//! From what runtimes caught to findings: both stacks, the object, the operations.
+//! Turns what runtimes caught into findings: both stacks, the object, the operations.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ impl<'a> Teller<'a> {
         };
         let message = format!(
             "two threads use {}{}{on} at once: {} calls {} while {} is about to call {}",
-            // There is one environment; of maps there are many.
+            // There is one environment, but there are many maps.
             if class.name.starts_with("the ") { "" } else { "one " },
             class.name,
             now.access.thread,
@@ -78,11 +78,11 @@ impl<'a> Teller<'a> {
         let pcs = self.places.unwind(modules, &registers, &caught.stack);
         let mut stack = self.places.stack(modules, &pcs);
         if site.tail {
-            // The function that jumped has left no frame.
+            // The function that made the tail call has left no frame.
             stack.splice(0..0, site_frames(self.places, site));
         }
         let name = String::from_utf8_lossy(&caught.name).into_owned();
-        // Nobody names the main thread, so the system gives it the name of the program.
+        // Nobody names the main thread, so the system gives it the program's name.
         let name = if caught.thread == 0 { "main".into() } else { name };
         let label = format!("T{} ({name})", caught.thread);
         let op = if operation.write { Op::Write } else { Op::Read };
@@ -91,16 +91,16 @@ impl<'a> Teller<'a> {
         Some(End { access, site, operation, called, name })
     }
 
-    /// Whether calls of another class are at both places, so that places alone do not say which
-    /// contract was broken. All calls of the program count, not those that were caught: an id must
-    /// hold from run to run.
+    /// Whether calls of another class are at both places, so that the places alone do not say which
+    /// contract was broken. All calls of the program count, not only those that were caught: an id
+    /// must be the same in every run.
     fn may_be_another(&mut self, now: &End, before: &End) -> bool {
         let classes = [now, before].map(|end| self.classes_beside(end));
         let own = now.operation.class;
         classes[0].iter().any(|class| *class != own && classes[1].contains(class))
     }
 
-    /// The classes of which functions are called on the same line of the same function.
+    /// The classes whose functions are called on the same line of the same function.
     fn classes_beside(&mut self, end: &End) -> HashSet<usize> {
         let line = |frames: &[Frame]| place(frames).map(|f| (f.file.clone(), f.line));
         let (registry, catalogue) = (self.registry, self.catalogue);
@@ -152,7 +152,7 @@ impl End<'_> {
     }
 }
 
-/// Which function a call is in: what of the name of a site comes before the function that it calls.
+/// The function that contains a call: the part of the site's name before the called function.
 fn caller(name: &str) -> &str {
     name.split(" > ").next().unwrap_or_default()
 }
@@ -162,7 +162,8 @@ pub fn site_frames(places: &mut Places, site: &Numbered) -> Vec<Frame> {
     places.file_frames(&site.path, site.address + u64::from(site.len))
 }
 
-/// `std::map<int, int>::operator[](int&&)`: default arguments of templates say nothing to a reader.
+/// `std::map<int, int>::operator[](int&&)`, without default template arguments, which tell a reader
+/// nothing.
 pub fn short_name(raw: &str) -> String {
     const MOST: usize = 120;
     let mut name = demangle(raw);
@@ -179,7 +180,7 @@ pub fn short_name(raw: &str) -> String {
     if name.chars().count() <= MOST { name } else { plain_path(raw) }
 }
 
-/// Where the bracket closes that was opened before `text`.
+/// The position of the bracket that closes the one opened before `text`.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 1;
     for (at, c) in text.char_indices() {

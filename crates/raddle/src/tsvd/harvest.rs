@@ -1,4 +1,4 @@
-//! What the processes of a run have left behind: the core's tables.
+//! What the processes of a run left behind: the core's tables.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -19,7 +19,7 @@ pub struct Harvest {
 }
 
 impl Harvest {
-    /// Reads all tables in `dir`, and adds to what is covered.
+    /// Reads all tables in `dir`, and updates what is covered.
     pub fn read(dir: &Path, covered: &mut [Covered]) -> Harvest {
         let mut harvest = Harvest::default();
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -33,8 +33,8 @@ impl Harvest {
 
     fn add(&mut self, path: &Path, covered: &mut [Covered]) {
         let Some(tables) = read_tables(path) else { return };
-        // SAFETY: that long, aligned as mappings are, and written by the same version of the core:
-        // the session is this process's own.
+        // SAFETY: it has that length, is aligned as mappings are, and was written by the same
+        // version of the core: the session is this process's own.
         let tsvd = unsafe { &*tables.as_ptr().cast::<Tsvd>() };
         let stats = tsvd.stats();
         self.stats.points += stats.points;
@@ -52,15 +52,15 @@ impl Harvest {
     }
 }
 
-/// The tables of one process, whose sites have numbers of its own.
+/// The tables of one process, which numbers its own sites.
 pub fn of_process(path: &Path, covered: &mut [Covered]) -> Harvest {
     let mut harvest = Harvest::default();
     harvest.add(path, covered);
     harvest
 }
 
-/// A copy of the tables of a process. Nearly all of the file are holes: looked at in a mapping of
-/// the file, each page of them would be made and cleared, which took ten times as long as a short
+/// A copy of a process's tables. Nearly all of the file is holes. In a mapping of the file,
+/// touching them would allocate and clear each page, which took ten times as long as a short
 /// process runs.
 fn read_tables(path: &Path) -> Option<memmap2::MmapMut> {
     let file = File::open(path).ok()?;
@@ -70,7 +70,7 @@ fn read_tables(path: &Path) -> Option<memmap2::MmapMut> {
     }
     let mut copy = memmap2::MmapMut::map_anon(SIZE).ok()?;
     let mut at = 0;
-    // An error says that there is no more.
+    // An error means that there is no more data.
     while let Ok(start) = seek(&file, SeekFrom::Data(at)) {
         let end = seek(&file, SeekFrom::Hole(start)).ok()?.min(len);
         file.read_exact_at(copy.get_mut(start as usize..end as usize)?, start).ok()?;

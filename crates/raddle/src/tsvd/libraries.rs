@@ -1,5 +1,6 @@
-//! The libraries of a program that are not the system's, for `raddle instrument`: those that the
-//! loader would load with it, and those that were named because the program loads them later.
+//! The libraries of a program that do not belong to the system, for `raddle instrument`: those that
+//! the loader would load with it, and those that the user named because the program loads them
+//! later.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +13,7 @@ use super::planner::is_system;
 
 const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
-/// A library that a copy has a plan for, as it was when the copy was made.
+/// A library for which a copy has a plan, as it was when the copy was made.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Watched {
     pub path: PathBuf,
@@ -25,7 +26,7 @@ impl Watched {
         Ok(Watched { path: path.into(), identity: Library::identity(&page) })
     }
 
-    /// It is still the file that it was.
+    /// Checks that the file has not changed.
     pub fn check(&self, copy: &Path) -> Result<()> {
         let now = Watched::open(&self.path)?;
         ensure!(
@@ -37,7 +38,7 @@ impl Watched {
         Ok(())
     }
 
-    /// As the runtime wants it.
+    /// The record for the runtime.
     pub fn record(&self) -> Option<Library> {
         use std::os::unix::ffi::OsStrExt as _;
         let module = raddle_binary::Module::open(&self.path).ok()?;
@@ -54,7 +55,7 @@ fn first_page(path: &Path) -> Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What the loader finds for a program, and the `named` ones, each once.
+/// The libraries that the loader finds for a program, and the `named` ones, each once.
 pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<Watched>> {
     let mut paths = needed(program);
     paths.retain(|path| !is_system(&path.to_string_lossy()));
@@ -72,25 +73,25 @@ pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<Watched>> {
     Ok(found)
 }
 
-/// Those of the system, which functions are defined in that the program has pointers to.
+/// The system libraries of a program. They may define functions that the program has pointers to.
 pub fn of_system(program: &Path) -> Vec<Watched> {
     let mut paths = needed(program);
     paths.retain(|path| is_system(&path.to_string_lossy()));
     paths.iter().filter_map(|path| Watched::open(path).ok()).collect()
 }
 
-/// The loader itself is asked, which knows about search paths and runs nothing of the program.
+/// Asks the loader itself, which knows the search paths and runs no code of the program.
 fn needed(program: &Path) -> Vec<PathBuf> {
     let listed = Command::new(LOADER).arg("--list").arg(program).stdin(Stdio::null()).output();
     let text = listed.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
     text.lines().filter_map(listed_path).collect()
 }
 
-/// `libours.so => /opt/app/libours.so (0x00007f…)`, or without a name where the program has a path.
+/// `libours.so => /opt/app/libours.so (0x00007f…)`, or without a name if the program has a path.
 fn listed_path(line: &str) -> Option<PathBuf> {
     let (words, _) = line.rsplit_once(" (0x")?;
     let path = words.split_once(" => ").map_or(words, |(_, path)| path).trim();
-    // The same file may be named in several ways.
+    // The same file may have several names.
     path.starts_with('/').then(|| Path::new(path).canonicalize().unwrap_or_else(|_| path.into()))
 }
 

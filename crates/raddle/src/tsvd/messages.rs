@@ -1,4 +1,4 @@
-//! What is said to the user beside the report, and what cannot work.
+//! Messages besides the report, and errors.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub enum TsvdError {
     NoProcess(String),
 }
 
-/// The lists of the project and those of the command line, with their texts.
+/// The lists of the project and of the command line, with their texts.
 pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
     let folder = std::env::current_dir().unwrap_or_default();
     let project = raddle_store::home::project_root(&folder).join("raddle.toml");
@@ -52,8 +52,8 @@ pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
     Ok(read)
 }
 
-/// After the runs: was there anything to watch, in any process? Points that no run has reached do
-/// not count where a compiler has inlined what would have been reached.
+/// Checks after the runs that there was something to watch in some process. Points that no run has
+/// reached do not count if a compiler has inlined what would have been reached.
 pub fn complain(
     program: &Program,
     common: &Common,
@@ -76,11 +76,11 @@ pub fn complain(
     Ok(())
 }
 
-/// The files that use classes of which a compiler has inlined all methods: "FILE uses CLASSES".
+/// The files that use classes whose methods a compiler has all inlined: "FILE uses CLASSES".
 fn inlined<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item = String> {
     let of_file = files.looked.iter().filter(|(_, file)| !file.found.inlined.is_empty());
     of_file.map(|((path, ..), file)| {
-        // Of classes that are built from the same parts, the first one stands for all.
+        // The first of several classes built from the same parts stands for all.
         let mut parts = HashSet::new();
         let classes = file.found.inlined.iter().map(|c| &catalogue.classes[*c]);
         let names: Vec<&str> = classes.filter(|c| parts.insert(&c.traces)).map(|c| c.name.as_str()).collect();
@@ -100,7 +100,7 @@ pub fn inlined_sentence(uses: &str) -> String {
     )
 }
 
-/// How much was watched, for a person: what "no findings" is said of.
+/// A sentence about how much was watched, which gives "no findings" its meaning.
 pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
     let those = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
     let hit = those(|c| c.hit);
@@ -117,7 +117,7 @@ pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
     )
 }
 
-/// What may be worth knowing, one line each.
+/// Prints what may be worth knowing, one line each.
 pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     let registry = common.registry.lock().expect("nobody panics with the registry");
     let catalogue = &common.catalogue;
@@ -169,7 +169,7 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
     }
 }
 
-/// Functions whose entries could not be changed.
+/// Names the functions that could not be hooked.
 pub fn say_unwatched(registry: &Registry) {
     if !registry.unwatched.is_empty() {
         let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();

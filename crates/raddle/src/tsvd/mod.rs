@@ -1,23 +1,23 @@
-//! `raddle tsvd`: thread-safety violations in ordinary test runs.
+//! `raddle tsvd`: finds thread-safety violations in ordinary test runs.
 //!
 //! ```text
 //! api         which functions are thread-unsafe: lists in TOML
 //! sites       their call sites in a file, and their numbers
-//! site_cache  that between commands
+//! site_cache  the same, kept between commands
 //! session     the folder of a run
 //! planner     answers processes that ask for their sites
 //! modules     the files that processes have mapped
-//! traps       what runs have learned of pairs
-//! pair_store  that between commands: the store and the trap file
-//! harvest     what processes have left in the core's tables
+//! traps       what runs have learned about pairs
+//! pair_store  the same, kept between commands: the store and the trap file
+//! harvest     what processes left in the core's tables
 //! findings    what was caught, as findings
-//! clr         what .NET processes have left
+//! clr         what .NET processes left
 //! coverage    which points were hit, as a table and in JSON
-//! verdict     a command that failed in a run with delays is run once more without
-//! experiment  what a benchmark changes, which is no option
+//! verdict     runs a command that failed under delays once more without them
+//! experiment  settings for benchmarks, which are not options
 //! copy        `raddle instrument`: a copy that watches itself, and what it caught
 //! pointers    calls through pointers in such a copy
-//! libraries   the project's own libraries that such a copy watches as well
+//! libraries   the project's own libraries that such a copy also watches
 //! ```
 //!
 //! The algorithm is in `raddle_tsvd`, its events come from `raddle_rt::tsvd`.
@@ -74,24 +74,24 @@ pub fn run(mut args: Args) -> Result<ExitCode> {
     if let Some(copy) = &args.collect {
         return copy::collect(copy, &args.options);
     }
-    // Everything that can be wrong with the request is found out before the target runs.
+    // Everything that can be wrong with the request is checked before the target runs.
     let settler = Settler::new(&args.options.report, TextTo::Stderr)?;
     args.options.parameters.experiment = Experiment::from_environment()?;
     let (report, status) = catch(&args, false)?;
     settler.settle(report, status)
 }
 
-/// What was caught, with nothing printed and nothing of the target's output shown; each run is
-/// ended after `limit`. For `hunt`.
+/// What was caught, without printing anything or showing the target's output. Each run is killed
+/// after `limit`. For `hunt`.
 pub fn report_quietly(args: &Args, limit: Duration) -> Result<Report> {
     let caught = launch::quietly(limit, || catch(args, true));
-    // Signals were passed on to the target; from now on they end the hunt.
+    // Signals were forwarded to the target; from now on they end the hunt.
     raddle_harness::interrupt::watch();
     caught.map(|(report, _)| report)
 }
 
-/// What a hunt has to say of why nothing could be watched. Most programs call nothing that one
-/// caller has to have for itself, and that is nothing to say.
+/// Why a hunt could watch nothing, if that is worth saying. Most programs call no function that
+/// must have one caller at a time, and that is not worth saying.
 pub fn not_seen(why: &anyhow::Error) -> Option<String> {
     match why.downcast_ref() {
         Some(messages::TsvdError::AllInlined(uses)) => Some(messages::inlined_sentence(uses)),
@@ -99,7 +99,7 @@ pub fn not_seen(why: &anyhow::Error) -> Option<String> {
     }
 }
 
-/// The report, and the status of the target.
+/// The report, and the exit status of the target.
 fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     let begun = Instant::now();
     let options = &args.options;
@@ -183,7 +183,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     Ok((report, settled.status as u8))
 }
 
-/// Files that are written beside the report.
+/// Files that are written besides the report.
 struct Outputs {
     coverage: Option<OutputFile>,
     table: bool,
@@ -221,7 +221,7 @@ struct Runs<'a> {
     findings: Vec<Finding>,
     covered: Vec<Covered>,
     stats: Stats,
-    /// Of each run, for whoever compares them.
+    /// The delays of each run, for comparisons.
     delays: Vec<String>,
     processes: usize,
     places: Places,
@@ -243,7 +243,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// After the last run: what .NET processes have left is part of the sum.
+    /// Adds what .NET processes left, after the last run.
     fn add_clr(&mut self) {
         self.findings.append(&mut self.clr.findings);
         self.processes += self.clr.processes;
@@ -260,7 +260,7 @@ impl<'a> Runs<'a> {
         self.covered.iter().chain(&self.clr.covered).copied().collect()
     }
 
-    /// A run is over. `number`: which, if there are several.
+    /// Takes in a finished run. `number`: which run, if there are several.
     fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
         let (dir, files) = session.close();
         self.files = files;
@@ -270,7 +270,7 @@ impl<'a> Runs<'a> {
         self.gather(dir.path(), number)
     }
 
-    /// What is in the folder of a session.
+    /// Takes in what is in the folder of a session.
     fn gather(&mut self, dir: &Path, number: Option<u32>) -> Result<()> {
         let registry = self.common.registry.lock().expect("nobody panics with the registry");
         self.covered.resize(registry.sites.len(), Covered::default());

@@ -1,5 +1,5 @@
-//! All that processes have mapped, each file opened once and asked once: a test suite may start
-//! thousands of processes that map the same files.
+//! The files that processes have mapped. Each file is opened once and each question is answered
+//! once: a test suite may start thousands of processes that map the same files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -10,14 +10,14 @@ use raddle_wire::tsvd::name_hash;
 
 use super::sites::Version;
 
-/// A file in a process: which, and how far it was moved.
+/// A file in a process, and its load bias.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     pub version: Version,
     pub bias: u64,
 }
 
-/// A function that is called through pointers, as a file has it.
+/// A function that is called through pointers, as a file defines it.
 #[derive(Debug, Clone)]
 pub enum Entry {
     At(Movable),
@@ -33,12 +33,12 @@ struct Known {
     functions: HashMap<String, Option<u64>>,
     variables: HashMap<String, Option<u64>>,
     entries: HashMap<String, Vec<Entry>>,
-    /// What it exports, by [`name_hash`].
+    /// Its exports, by [`name_hash`].
     exported: Option<HashMap<u64, String>>,
 }
 
 impl Modules {
-    /// A file by one of its mappings. None: it is no ELF file.
+    /// The file of a mapping. `None`: it is not an ELF file.
     pub fn load(&mut self, mapped: &MappedFile) -> Option<Loaded> {
         let version = version(&mapped.path)?;
         let known = self.0.entry(version.clone()).or_insert_with(|| {
@@ -54,12 +54,12 @@ impl Modules {
         self.0.get_mut(&loaded.version)?.as_mut()
     }
 
-    /// The address of a function in a process; 0: nothing has it.
+    /// The address of a function in a process; 0: no file defines it.
     pub fn function(&mut self, name: &str, all: &[Loaded]) -> u64 {
         self.address(name, all, |k| &mut k.functions, Module::function_address).unwrap_or(0)
     }
 
-    /// The executable, which comes first, may have a copy of its own.
+    /// The executable comes first, since it may have its own copy.
     pub fn variable(&mut self, name: &str, all: &[Loaded]) -> Option<u64> {
         self.address(name, all, |k| &mut k.variables, Module::variable_address)
     }
@@ -85,22 +85,22 @@ impl Modules {
         })
     }
 
-    /// The raw name of an exported function by its hash.
+    /// The raw name of an exported function, by its hash.
     pub fn exported(&mut self, loaded: &Loaded, hash: u64) -> Option<String> {
         let Known { module, exported, .. } = self.known(loaded)?;
         let hashed = |name: &str| (name_hash(name.as_bytes()), name.to_string());
         exported.get_or_insert_with(|| module.exported_functions().map(hashed).collect()).get(&hash).cloned()
     }
 
-    /// Where the code of a file is in a process.
+    /// Where a file's code is in a process.
     pub fn code(&mut self, loaded: &Loaded) -> Vec<std::ops::Range<u64>> {
         let Some(known) = self.known(loaded) else { return Vec::new() };
         let ranges = known.module.executable_ranges().into_iter();
         ranges.map(|r| r.start.wrapping_add(loaded.bias)..r.end.wrapping_add(loaded.bias)).collect()
     }
 
-    /// The entries of functions by raw name, as far as a file has them. `local`: also of those that
-    /// it does not export.
+    /// The entries of functions, by raw name, as far as a file defines them. `local`: also those
+    /// that it does not export.
     pub fn entries(
         &mut self,
         loaded: &Loaded,
@@ -140,7 +140,7 @@ pub struct MappedFile {
 }
 
 impl MappedFile {
-    /// From a line of `/proc/PID/maps`. None: it is no file's.
+    /// Parses a line of `/proc/PID/maps`. `None`: it maps no file.
     fn parse(line: &str) -> Option<MappedFile> {
         let path = PathBuf::from(&line[line.find('/')?..]);
         let mut fields = line.split(' ');
@@ -157,21 +157,20 @@ fn mappings(pid: u32) -> Vec<MappedFile> {
     String::from_utf8_lossy(&maps).lines().filter_map(MappedFile::parse).collect()
 }
 
-/// The files that a process has mapped to run, each by the mapping that its first page was loaded
-/// to.
+/// The files that a process has mapped as executable, each by the mapping of its first page.
 pub fn mapped_files(pid: u32) -> Vec<MappedFile> {
     loaded(mappings(pid), |m| m.runs)
 }
 
-/// The file that an address is in, by the same mapping: segments may share a page of the file, so
-/// that the others do not tell how far it was moved.
+/// The file that contains an address, by the mapping of its first page. Segments may share a page
+/// of the file, so the other mappings do not tell the load bias.
 pub fn mapped_at(pid: u32, address: u64) -> Option<MappedFile> {
     loaded(mappings(pid), |m| (m.start..m.end).contains(&address)).pop()
 }
 
-/// The beginnings of those files that have a mapping which is wanted, each once. A program may map
-/// its own file once more, to read symbols in it: the beginning is the last one before the mapping
-/// that is wanted.
+/// The first mappings of the files with a wanted mapping, each file once. A program may map its own
+/// file once more, to read its symbols: the right one is the last first mapping before the wanted
+/// mapping.
 fn loaded(mappings: Vec<MappedFile>, wanted: impl Fn(&MappedFile) -> bool) -> Vec<MappedFile> {
     let mut beginnings: HashMap<PathBuf, MappedFile> = HashMap::new();
     let mut found: Vec<MappedFile> = Vec::new();

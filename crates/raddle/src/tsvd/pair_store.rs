@@ -1,11 +1,11 @@
-//! What is kept of pairs between commands: in the project's store, or in a file that can go with
-//! the sources.
+//! What is kept about pairs between commands: in the project's store, or in a file that can be
+//! committed with the sources.
 //!
-//! In a file a site is named by its program or library, the function it is in, the function it
-//! calls, and which of those calls it is, so that a pair outlives a rebuild that does not touch its
-//! functions. A pair that was caught goes into the file as one to try again, with probability 1: a
-//! bug that is still there is to be reported again. Pairs that rest are kept with the builds of
-//! their files: a lock may be gone from the next build, so there they are tried again.
+//! In a file, a site is named by its program or library, the calling function, the called function,
+//! and which of those calls it is. So a pair survives a rebuild that does not touch its functions.
+//! A pair that was caught is written as one to try again, with probability 1: a bug that is still
+//! there must be reported again. Resting pairs are kept with the builds of their files: the next
+//! build may lack a lock, so they are tried again there.
 
 use raddle_base::hash::Fnv64;
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use crate::report::output::OutputFile;
 use raddle_harness::say::say;
 
 pub const SCHEMA: &str = "raddle.traps/2";
-/// Without gaps and without pairs that rest.
+/// The version without gaps and resting pairs.
 const SCHEMA_1: &str = "raddle.traps/1";
 
 #[derive(Debug, Error)]
@@ -38,14 +38,14 @@ pub enum TrapError {
     Version { file: String, found: String },
 }
 
-/// The file, and what is in the store.
+/// The content of the file, and of the store.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Kept {
     schema: String,
     pub pairs: Vec<KeptPair>,
     #[serde(default)]
     pub resting: Vec<Resting>,
-    /// Of the files that pairs rest in, by name.
+    /// The builds of the files with resting pairs, by file name.
     #[serde(default)]
     pub builds: BTreeMap<String, String>,
 }
@@ -55,7 +55,7 @@ pub struct Kept {
 pub struct KeptPair {
     pub sites: [String; 2],
     pub probability: f64,
-    /// The nearest that the two came; zero: not known.
+    /// The shortest time between the two; zero: unknown.
     #[serde(default)]
     pub gap_ms: f64,
 }
@@ -65,9 +65,9 @@ pub struct KeptPair {
 pub struct Resting {
     pub sites: [String; 2],
     pub because: Because,
-    /// For so many runs more; zero: it is tried again.
+    /// For how many more runs it rests; zero: it is tried again.
     pub runs: u32,
-    /// Of so many in all. The next time it is twice that.
+    /// Out of this many in all. The next time it is twice that.
     pub of: u32,
 }
 
@@ -98,7 +98,7 @@ impl Kept {
     }
 }
 
-/// The build of a file: a sum of all its words (FNV-1a). None: it cannot be read.
+/// The build of a file: a hash of all its words (FNV-1a). `None`: it cannot be read.
 pub fn build(path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let (words, rest) = bytes.as_chunks::<8>();
@@ -108,11 +108,11 @@ pub fn build(path: &Path) -> Option<String> {
     Some(format!("{:016x}", sum.finish()))
 }
 
-/// Where pairs come from and go to: a file if one was named, else the project's store.
+/// Where pairs are kept: a file if one was named, else the project's store.
 pub struct Keeper {
     file: Option<(OutputFile, std::path::PathBuf)>,
     store: Option<Store>,
-    /// Under which the store has them: each command learns for itself.
+    /// The key in the store: each command learns for itself.
     name: String,
     fresh: bool,
 }
@@ -151,12 +151,12 @@ impl Keeper {
             return Ok(Traps::new(Kept::read(&path.display().to_string(), &text)?));
         }
         let kept = self.store.as_ref().and_then(|s| s.kept(What::Trap, &self.name).ok().flatten());
-        // What the store has is raddle's own; a version that is not understood is as good as none.
+        // The store's content is raddle's own. A version that is not understood counts as missing.
         let kept = kept.and_then(|b| Kept::read("the store", &String::from_utf8(b).ok()?).ok());
         Ok(kept.map(Traps::new).unwrap_or_default())
     }
 
-    /// `more`: what is kept beside the pairs of native code.
+    /// `more`: what to keep besides the pairs of native code.
     pub fn write(&self, common: &Common, more: Kept) -> Result<()> {
         let registry = common.registry.lock().expect("nobody panics with the registry");
         let mut kept = common.traps.lock().expect("nobody panics with the traps").keep(&registry);

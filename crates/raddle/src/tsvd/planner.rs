@@ -1,5 +1,5 @@
-//! Answers processes that ask: which of their call sites and functions are points, and who has just
-//! called such a function.
+//! Answers the questions of processes: which of their call sites and functions are points, and who
+//! has just called such a function.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
@@ -18,12 +18,12 @@ use super::site_cache;
 use super::sites::{self, Numbered, Registry, What};
 use raddle_harness::questions::Questions;
 
-/// Files that were looked at, kept from run to run.
+/// Analysed files, kept from run to run.
 #[derive(Default)]
 pub struct Files {
     pub looked: HashMap<sites::Version, sites::File>,
     pub modules: Modules,
-    /// Listed functions that programs have looked up by name, and which operation each is.
+    /// Listed functions that programs have looked up by name, with the operation of each.
     pub asked: BTreeMap<String, usize>,
 }
 
@@ -57,7 +57,7 @@ impl Planner {
         not_ours.filter_map(|m| self.files.modules.load(m)).collect()
     }
 
-    /// Those of them whose calls count, each looked at.
+    /// The files whose calls count; analyses each.
     fn watched<'a>(&mut self, all: &'a [Loaded]) -> Vec<&'a Loaded> {
         let watched: Vec<&Loaded> = all.iter().filter(|l| self.is_looked_at(&l.version.0)).collect();
         for loaded in &watched {
@@ -70,7 +70,7 @@ impl Planner {
         watched
     }
 
-    /// The sites of all that a process has mapped.
+    /// The sites of all files that a process has mapped.
     fn plan(&mut self, pid: u32) -> Vec<u8> {
         let all = self.mapped(pid);
         let watched = self.watched(&all);
@@ -101,8 +101,8 @@ impl Planner {
         Contents { sites: &plan, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &code }.encode()
     }
 
-    /// The functions to watch at their entries, now that the program is about to look for one of
-    /// this name. Sites of libraries that came meanwhile are not here: the runtime asks for those
+    /// The functions to hook, when the program is about to look up one of this name. Sites of
+    /// libraries that were loaded in the meantime are not included: the runtime asks for those
     /// itself.
     fn plan_of_name(&mut self, pid: u32, hash: u64) -> Vec<u8> {
         let all = self.mapped(pid);
@@ -125,7 +125,7 @@ impl Planner {
         Contents { hooks: &hooks, watched: &code, ..Contents::default() }.encode()
     }
 
-    /// One site, or none: a call that arrived at the entry of a function.
+    /// The site of a call that arrived at a function's entry, if it counts.
     fn plan_of_call(&mut self, pid: u32, caller: Caller) -> Vec<u8> {
         let Some(id) = self.number_of_call(pid, caller) else { return Contents::default().encode() };
         let site = Site { id, ..sites::blank_site() };
@@ -154,7 +154,7 @@ impl Planner {
         })
     }
 
-    /// Programs and libraries of the system are left alone unless they are asked for.
+    /// Programs and libraries of the system are skipped unless they are asked for.
     fn is_looked_at(&self, path: &Path) -> bool {
         let text = path.to_string_lossy();
         !is_system(&text) || self.common.modules.iter().any(|p| raddle_binary::matches_glob(p, &text))
@@ -166,8 +166,8 @@ pub fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|prefix| path.starts_with(prefix)) && !path.starts_with("/usr/local/") || is_clr(path)
 }
 
-/// The runtime of .NET and what starts it, wherever they are, also in the folder of a program that
-/// carries them: what they call is their own business.
+/// Whether a file belongs to the .NET runtime or its launcher, wherever it is, even in the folder
+/// of a program that carries it. The calls in it are internal to .NET.
 fn is_clr(path: &str) -> bool {
     const CARRIED: [&str; 6] =
         ["libhostfxr.", "libhostpolicy.", "libcoreclr", "libclr", "libSystem.", "libmscord"];
@@ -178,10 +178,9 @@ fn is_clr(path: &str) -> bool {
     is_carried || is_in_place || file == "dotnet" || starts_assembly(path) || !is_library && is_bundle(path)
 }
 
-/// Whether a program has its assemblies behind it in the same file, and does nothing but start
-/// them.
+/// Whether a program is only a launcher, with its assemblies appended to the same file.
 fn is_bundle(path: &str) -> bool {
-    /// By which .NET finds where the assemblies begin: the number before it.
+    /// .NET uses this signature to find the offset of the assemblies: the number before it.
     const SIGNATURE: [u8; 32] = [
         0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32, 0x13,
         0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
@@ -196,15 +195,15 @@ fn is_bundle(path: &str) -> bool {
     read.is_ok() && at >= 8 && bytes[at - 8..at] != [0; 8]
 }
 
-/// Whether a program does nothing but start the assembly of its name beside it.
+/// Whether a program only starts the assembly of the same name beside it.
 fn starts_assembly(path: &str) -> bool {
     let beside = |extension: &str| Path::new(&format!("{path}.{extension}")).is_file();
     beside("runtimeconfig.json") && beside("dll")
 }
 
-/// The functions that files which are looked at take the addresses of, or that were looked up by
-/// name, wherever they are defined. A definition that another one hides is watched in vain, and
-/// does no harm.
+/// Hooks for the functions whose addresses analysed files take, or that were looked up by name,
+/// wherever they are defined. A definition that another one hides is hooked in vain, which does no
+/// harm.
 fn hooks(
     common: &Common,
     registry: &mut Registry,

@@ -1,8 +1,8 @@
-//! Calls through pointers in copies of `raddle instrument`: what a run would ask the driver about
-//! is written down beforehand. The functions that the program and its libraries take the addresses
-//! of are hooked wherever they are defined, in libraries of the system too; each call in the
-//! program and in its own libraries is listed, with whose it is; and calls that runs have seen are
-//! read from the file that they share.
+//! Calls through pointers in copies of `raddle instrument`. Everything that a run would ask the
+//! driver is prepared beforehand. Functions whose addresses the program and its libraries take are
+//! hooked wherever they are defined, even in system libraries. Each call in the program and in its
+//! own libraries is listed with its library. The calls that runs have seen are read from the file
+//! that they share.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use super::planner::hook;
 use super::session::Common;
 use super::sites::{File, Numbered, NumberedHook, Registry};
 
-/// Functions by raw name, and which operation each is.
+/// Functions by raw name, with the operation of each.
 pub type Taken = BTreeMap<String, usize>;
 
-/// The hooks of the functions in `taken` that a file has, by its own addresses. `file`: what is
-/// known of it if its calls count.
+/// The hooks for the functions in `taken` that a file defines, by its own addresses. `file`: what
+/// is known about it, if its calls count.
 pub fn hooks(
     common: &Common,
     registry: &mut Registry,
@@ -57,7 +57,7 @@ pub fn hooks(
 pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
     let Some(module) = file.module() else { return Vec::new() };
     let (paths, libraries) = (Paths::default(), catalogue.libraries());
-    // None: it is the inside of a library, whose calls are no points.
+    // `None`: the inside of a library, whose calls are not points.
     let mut known: HashMap<String, Option<u16>> = HashMap::new();
     let mut whose = |name: &str| {
         if let Some(known) = known.get(name) {
@@ -83,16 +83,15 @@ pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// The file that runs gather their calls in, with nothing in it. None: there are too many sites
-/// already.
+/// The empty file in which runs gather their calls. `None`: there are already too many sites.
 pub fn callers(registry: &Registry) -> Option<Vec<u8>> {
     let first = registry.sites.len() as u64;
     let fits = first + MOST_CALLERS as u64 <= u64::from(MAX_SITES);
     fits.then(|| [first.to_le_bytes().to_vec(), vec![0; MOST_CALLERS * 8]].concat())
 }
 
-/// Gives the calls that runs have gathered the numbers that they had there. `files`: the program
-/// and its libraries.
+/// Gives the calls that runs have gathered the numbers they had there. `files`: the program and its
+/// libraries.
 pub fn number_callers(
     bytes: &[u8],
     registry: &mut Registry,
@@ -132,14 +131,14 @@ mod tests {
     use super::*;
     use crate::tsvd::sites::Found;
 
-    /// Calls of two functions from two places, and what a registry makes of them that has `sites`
-    /// already.
+    /// Calls of two functions from two places, as numbered by a registry that already has `first`
+    /// sites.
     fn numbered(first: u64) -> Vec<String> {
         let hooks = [("strtok".to_string(), 0), ("deflate".to_string(), 1)];
         let path = PathBuf::from("/no such/prog");
         let files = [(path.clone(), File::new(&path, Found::default()))];
         let call = |hook, place| FixedCaller { hook, file: 0, place }.encode().unwrap();
-        // What comes behind a word that is empty was never there.
+        // Words after an empty one do not count.
         let words = [first, call(0, 0x10), call(1, 0x10), call(1, 0x20), 0, call(0, 0x30)];
         let mut registry = Registry::default();
         let catalogue = Catalogue::load(&[]).unwrap();

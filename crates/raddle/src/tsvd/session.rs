@@ -18,24 +18,24 @@ use super::traps::Traps;
 use raddle_harness::questions::Questions;
 use raddle_harness::session_folder::SessionFolder;
 
-/// What is the same for all runs of a command.
+/// What is the same in all runs of a command.
 pub struct Common {
     pub catalogue: Catalogue,
     pub registry: Mutex<Registry>,
     pub traps: Mutex<Traps>,
-    /// Patterns of system files to look into.
+    /// Patterns of system files to analyse.
     pub modules: Vec<String>,
     /// Raddle's own files.
     pub own: PathBuf,
     pub force_async: bool,
-    /// .NET: an `await` of a task that is complete goes on at once.
+    /// .NET: an `await` of a completed task continues at once.
     pub synchronous_await: bool,
-    /// What delays of a process may take of the time it runs.
+    /// The share of a process's time that delays may take.
     pub share: f64,
 }
 
 impl Common {
-    /// A site as the runtime wants it, but for the bias. None: it cannot be one.
+    /// A site for the runtime, without the load bias. `None`: the call cannot be a point.
     pub fn point(
         &self,
         registry: &mut Registry,
@@ -60,7 +60,7 @@ impl Common {
         Some(Site { address: site.address, bytes: site.bytes, len: site.len, flags, id, ..shape })
     }
 
-    /// What all calls of a function have in common. None: they can be no points.
+    /// What all calls of a function have in common. `None`: they cannot be points.
     pub fn shape(
         &self,
         operation: usize,
@@ -70,7 +70,7 @@ impl Common {
         let op = &self.catalogue.operations[operation];
         let class = &self.catalogue.classes[op.class];
         let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
-        // Where the library cannot be asked, nothing can be said of its objects.
+        // If the library cannot be asked, nothing is known about its objects.
         if op.via.is_some() && via == 0 || class.safe_if.is_some() && safe_if == 0 {
             return None;
         }
@@ -119,7 +119,7 @@ impl Session {
         self.dir.path()
     }
 
-    /// The target is over: what is left are its logs, and the files that were looked at.
+    /// Ends the session after the target. Returns the folder with its logs, and the analysed files.
     pub fn close(self) -> (SessionFolder, Files) {
         self.stop.store(true, Ordering::Release);
         Questions::wake(self.dir.path());
@@ -128,7 +128,8 @@ impl Session {
     }
 }
 
-/// What every process of a session reads first. `budget`: nanoseconds of delay for all of them.
+/// Writes what every process of a session reads first. `budget`: nanoseconds of delay for all of
+/// them.
 pub fn write_files(
     dir: &Path,
     params: &Params,
@@ -158,12 +159,11 @@ pub fn write_files(
 
 fn params_bytes(params: &Params) -> &[u8] {
     const { assert!(size_of::<Params>() == 6 * 8 + 10 * 4, "no padding, and nothing forgotten") };
-    // SAFETY: repr(C) of numbers without padding, as just checked, so all its bytes are
-    // initialised.
+    // SAFETY: repr(C) of numbers without padding, as just checked, so all bytes are initialised.
     unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<Params>()) }
 }
 
-/// A call that is no point but of interest: [`site_flag::ASYNC`] or [`site_flag::LOOKUP`].
+/// A call that is not a point but matters: [`site_flag::ASYNC`] or [`site_flag::LOOKUP`].
 pub fn special_site(site: &sites::FileSite, kind: u8) -> Site {
     let slot = if site.slot { site_flag::SLOT } else { 0 };
     Site {

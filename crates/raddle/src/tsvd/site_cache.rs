@@ -1,11 +1,11 @@
-//! What looking at a file has found, kept between commands: disassembling a large program takes
+//! The results of analysing a file, kept between commands: disassembling a large program takes
 //! longer than starting it.
 //!
-//! In the user's cache folder, one file for each program or library that was looked at. It is named
-//! by what the result depends on: the content of the file (its build id, and size and time of
-//! change, for `strip` keeps the id; a hash of it all where there is no id), the lists, and the
-//! build of raddle. So a program that was built anew, or other lists, find nothing and write
-//! another file; the oldest are removed.
+//! The user's cache folder has one file for each analysed program or library. It is named by
+//! everything that the result depends on: the content of the file (its build id, plus size and
+//! modification time, since `strip` keeps the id; a hash of all of it if there is no id), the
+//! lists, and the build of raddle. So after a rebuild, or with other lists, raddle finds nothing
+//! and writes another file. The oldest files are removed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use super::sites::{self, File, Found};
 use raddle_harness::install::{cache, results};
 use raddle_harness::program::build_id;
 
-/// Files that are kept, and their bytes in all.
+/// The most files in the cache, and their most bytes in all.
 const MOST: usize = 256;
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The sites of a file, from the cache if it has been looked at before.
+/// The sites of a file, from the cache if it has been analysed before.
 pub fn look(path: &Path, catalogue: &Catalogue) -> File {
     let folder = cache::root().ok().map(|root| root.join("tsvd"));
     look_in(folder.as_deref(), path, catalogue)
@@ -33,7 +33,7 @@ fn look_in(folder: Option<&Path>, path: &Path, catalogue: &Catalogue) -> File {
         return File::new(path, found);
     }
     let found = sites::look(path, catalogue);
-    // The file may have been replaced while it was read.
+    // The file may have been replaced while it was being read.
     if name(folder, path, catalogue).as_ref() == Some(&kept) {
         let _ = std::fs::create_dir_all(folder);
         results::write(Some(&kept), &found);
@@ -73,13 +73,13 @@ mod tests {
         let lists = catalogue("one");
         let first = look_in(Some(&cache), &program, &lists);
         assert_eq!(files(&cache).len(), 1);
-        // What is in the file is what is taken.
+        // The cached result is used.
         let kept = files(&cache).remove(0);
         let mut other = first.found.clone();
         other.has_symbols = !other.has_symbols;
         results::write(Some(&kept), &other);
         assert_eq!(look_in(Some(&cache), &program, &lists).found, other);
-        // A broken one is made anew.
+        // A broken file is written again.
         std::fs::write(&kept, "broken").unwrap();
         assert_eq!(look_in(Some(&cache), &program, &lists).found, first.found);
         assert_eq!(look_in(Some(&cache), &program, &lists).found, first.found);

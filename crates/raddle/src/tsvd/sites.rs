@@ -1,5 +1,4 @@
-//! The call sites of files, found once a file, and their numbers, which hold for all processes and
-//! runs.
+//! Finds the call sites of files, once per file, and numbers them for all processes and runs.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::api::{Catalogue, Paths};
 
-/// A file by its content, as far as the system tells.
+/// Identifies the content of a file, as far as the system tells.
 pub type Version = (PathBuf, u64, i64);
 
 /// A call of a listed function in a file.
@@ -27,7 +26,8 @@ pub struct FileSite {
     pub by_memory: bool,
     /// The function called, by its raw name.
     pub callee: String,
-    /// Holds from build to build: the function it is in, the one it calls, which of those calls.
+    /// Stable across builds: the calling function, the called function, and which of these calls it
+    /// is.
     pub name: String,
     pub what: What,
 }
@@ -38,31 +38,32 @@ pub enum What {
     Point(usize),
     /// `std::async` with a policy as its second argument.
     Async,
-    /// `dlsym` or its like, with a name as its second argument.
+    /// `dlsym` and the like, with a name as the second argument.
     Lookup,
 }
 
 /// What is known of a file.
 pub struct File {
     path: PathBuf,
-    /// Opened when it is first wanted. None: it cannot be read.
+    /// Opened on first use. `None`: it cannot be read.
     module: OnceCell<Option<Module>>,
     pub found: Found,
 }
 
-/// What looking at a file has found.
+/// The results of analysing a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub sites: Vec<FileSite>,
-    /// It has names of its own functions; without them only calls into other libraries are found.
+    /// Whether it has the names of its own functions. Without them, only calls into other libraries
+    /// are found.
     pub has_symbols: bool,
-    /// Classes that it uses without a call of theirs: a compiler has inlined all of them.
+    /// Classes that it uses without calling them: a compiler has inlined all their functions.
     pub inlined: Vec<usize>,
-    /// Listed functions whose addresses it takes, by raw name, and which operation each is.
+    /// Listed functions whose addresses it takes, by raw name, with the operation of each.
     pub taken: BTreeMap<String, usize>,
-    /// Those of them whose result is returned through a hidden first argument.
+    /// Those of them that return their result through a hidden first argument.
     pub by_memory: HashSet<String>,
-    /// Where direct calls return to, those that are the library's own business included.
+    /// The return addresses of direct calls, including those internal to the library.
     pub returns: HashSet<u64>,
 }
 
@@ -75,8 +76,8 @@ impl File {
         self.module.get_or_init(|| Module::open(&self.path).ok()).as_ref()
     }
 
-    /// The name of the site that called a function through a pointer and goes on at `place`. None:
-    /// the call was direct, or is the library's own business.
+    /// The name of the site that called a function through a pointer and returns to `place`.
+    /// `None`: the call was direct, or is internal to the library.
     pub fn name_of_call(
         &self,
         place: u64,
@@ -92,8 +93,8 @@ impl File {
         let own = |name: &Option<String>| {
             name.as_deref().is_some_and(|name| catalogue.is_own(name, operation, &paths))
         };
-        // A function that jumps on leaves its caller's return address: then it is the one that
-        // calls.
+        // A function that makes a tail call leaves its caller's return address. Then that function
+        // is the caller.
         if own(&call.caller) || own(&call.callee) {
             return None;
         }
@@ -104,7 +105,7 @@ impl File {
     }
 }
 
-/// A site that says nothing yet.
+/// An empty site.
 pub fn blank_site() -> Site {
     Site {
         address: 0,
@@ -134,35 +135,35 @@ pub struct Numbered {
     pub name: String,
 }
 
-/// A function that is watched at its entry.
+/// A function that is hooked at its entry.
 #[derive(Debug, Clone)]
 pub struct NumberedHook {
     pub callee: String,
     pub operation: usize,
 }
 
-/// All sites of a run that processes have had.
+/// All sites that the processes of a run have had.
 #[derive(Default)]
 pub struct Registry {
     numbers: HashMap<(PathBuf, u64), u32>,
-    /// Of calls through pointers: where they return to, and the hook they arrived at.
+    /// Numbers of calls through pointers, by return address and by the hook they arrived at.
     pointers: HashMap<(PathBuf, u64, u32), u32>,
     pub sites: Vec<Numbered>,
     hook_numbers: HashMap<(PathBuf, u64), u32>,
-    /// Functions that are watched at their entries.
+    /// Functions that are hooked at their entries.
     pub hooks: Vec<NumberedHook>,
-    /// Functions whose addresses are taken and whose first instructions cannot be moved, by raw
+    /// Functions whose addresses are taken but whose first instructions cannot be moved, by raw
     /// name.
     pub unwatched: BTreeSet<String>,
-    /// Sites beyond the number that the core can tell apart.
+    /// The number of sites beyond what the core can distinguish.
     pub left_out: usize,
-    /// Files that were looked at, with how many sites each has, and whether it has symbols.
+    /// The analysed files: how many sites each has, and whether it has symbols.
     pub files: HashMap<PathBuf, (usize, bool)>,
 }
 
 impl Registry {
-    /// Whether a function is called, or watched at its entry, that is more than a destructor.
-    /// Destructors alone never meet what they would be in conflict with.
+    /// Whether a function other than a destructor is called or hooked. Destructors alone never meet
+    /// anything that they would conflict with.
     pub fn has_points(&self, catalogue: &Catalogue) -> bool {
         let sites = self.sites.iter().map(|site| site.operation);
         let mut all = sites.chain(self.hooks.iter().map(|hook| hook.operation));
@@ -183,8 +184,8 @@ impl Registry {
         Some(number)
     }
 
-    /// Of a call through a pointer that returns to `place`: one such call may arrive at several
-    /// functions.
+    /// The number of a call through a pointer that returns to `place`. One such call may arrive at
+    /// several functions.
     pub fn number_pointer(
         &mut self,
         path: &Path,
@@ -212,7 +213,7 @@ impl Registry {
     }
 
     pub fn number_hook(&mut self, path: &Path, address: u64, callee: &str, operation: usize) -> Option<u32> {
-        /// What the runtime's table of callers has room for.
+        /// The capacity of the runtime's table of callers.
         const MOST: u32 = u16::MAX as u32 - 1;
         let key = (path.to_path_buf(), address);
         if let Some(number) = self.hook_numbers.get(&key) {
@@ -228,7 +229,7 @@ impl Registry {
     }
 }
 
-/// Finds the sites of a file. What cannot be read has none.
+/// Finds the sites of a file. An unreadable file has none.
 pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let Ok(module) = Module::open(path) else {
         return Found { has_symbols: true, ..Found::default() };
@@ -240,8 +241,9 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let returns = found.iter().filter(|s| !s.tail).map(|s| s.return_address).collect();
     let mut sites = Vec::new();
     let mut times = HashMap::new();
-    // By anybody, the library itself included. A destructor says nothing: compilers call it out of
-    // line, or hand its address to `atexit`, where they have inlined all else.
+    // Calls by any code count, including the library's own. Destructors do not count: compilers
+    // call them out of line, or pass their addresses to `atexit`, even if they have inlined
+    // everything else.
     let mut called = HashSet::new();
     let mut inside: HashMap<String, bool> = HashMap::new();
     for site in found {
@@ -252,8 +254,8 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         {
             called.insert(operation);
         }
-        // A program may well call a function `gz_open` that calls zlib: it is zlib's own only where
-        // zlib is part of the file.
+        // A program may well have a function `gz_open` that calls zlib. It is internal to zlib only
+        // if zlib is part of the file.
         let callee = &site.callee;
         let may_be_own = callee.starts_with('_')
             || *inside.entry(callee.clone()).or_insert_with(|| module.function_address(callee).is_some());
@@ -291,12 +293,12 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     Found { sites, has_symbols, inlined, taken, by_memory, returns }
 }
 
-/// What two registers hold: Rust returns anything larger through memory.
+/// The size of two registers: Rust returns anything larger through memory.
 const IN_REGISTERS: u64 = 16;
 
-/// Finds the calls of Rust functions whose result is returned through memory, and those whose
-/// addresses are taken. Without debug information none is known: such a call then has the place of
-/// its result for its object, a local, which is in conflict with nothing.
+/// Finds Rust functions that return their result through memory, among those called and those whose
+/// addresses are taken. Without debug information none is known. Such a call then has the place of
+/// its result as its object, a local, which conflicts with nothing.
 fn mark_results(module: &Module, sites: &mut [FileSite], taken: &BTreeMap<String, usize>) -> HashSet<String> {
     let names = sites.iter().map(|site| &site.callee).chain(taken.keys());
     let rust: HashSet<&str> = names.map(String::as_str).filter(|name| is_rust(name)).collect();
@@ -308,15 +310,15 @@ fn mark_results(module: &Module, sites: &mut [FileSite], taken: &BTreeMap<String
     taken.keys().filter(|name| by_memory(name)).cloned().collect()
 }
 
-/// By its mangling: v0, or the legacy one, which ends with a hash.
+/// Recognised by its mangling: v0, or the legacy one, which ends with a hash.
 fn is_rust(raw: &str) -> bool {
     let hash = || raw.strip_suffix('E').and_then(|raw| raw.rsplit_once("17h"));
     let is_hash = |(_, hash): (&str, &str)| hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     raw.starts_with("_R") || raw.starts_with("_ZN") && hash().is_some_and(is_hash)
 }
 
-/// Classes of which the file has the inner parts and no call. Classes that share those parts are
-/// told apart by nothing, so a call of one speaks for all.
+/// Classes of which the file has the inner parts but no call. Classes that share those parts cannot
+/// be told apart, so a call of one counts for all.
 fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, paths: &Paths) -> Vec<usize> {
     let called: HashSet<&[String]> = called
         .iter()
@@ -325,12 +327,12 @@ fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, path
         .collect();
     let mut traced: Vec<usize> =
         module.function_names().flat_map(|name| catalogue.traced(name, paths)).collect();
-    // The C++ library itself is in the file, and uses its own containers.
+    // The file contains the C++ library itself, which uses its own containers.
     if module.function_address("_ZSt9terminatev").is_some() {
         return Vec::new();
     }
-    // Parts that are always inlined where anything is: the file was built for this, and the rest is
-    // of a static library.
+    // Compilers that inline at all always inline these functions. So this file was built without
+    // inlining, and the inlined parts come from a static library.
     if module.function_names().any(|name| name.starts_with("_ZNSt16allocator_traitsI")) {
         return Vec::new();
     }
@@ -340,7 +342,7 @@ fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, path
     traced
 }
 
-/// `caller > callee #2`; the place in the file where the caller has no name.
+/// `caller > callee #2`, or the address in the file if the caller has no name.
 fn name(site: &CallSite, times: &mut HashMap<(String, String), u32>) -> String {
     let Some(caller) = &site.caller else { return format!("{:#x} > {}", site.address, site.callee) };
     let nth = times.entry((caller.clone(), site.callee.clone())).or_insert(0);
@@ -355,7 +357,7 @@ fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<What> {
     if ["dlsym", "dlvsym", "g_module_symbol"].contains(&raw) {
         return Some(What::Lookup);
     }
-    // std::async<F, A...>(std::launch, F&&, A&&...): the overload without a policy calls this one.
+    // std::async<F, A...>(std::launch, F&&, A&&...). The overload without a policy calls this one.
     let is_async = raw.starts_with("_ZSt5asyncI") && raw.contains("St6launch");
     is_async.then_some(What::Async)
 }

@@ -1,11 +1,11 @@
-//! What runs have learned of pairs of sites: those that are worth a delay, those that were caught,
-//! and those that rest.
+//! What runs have learned about pairs of sites: those worth a delay, those that were caught, and
+//! those that rest.
 //!
-//! A pair *rests* (extension 7 of `raddle_tsvd`) when a run has found it to be ordered, or has
-//! delayed it in vain too often: the next runs of the same build leave it alone. The paper forgets
-//! it, and a lock-protected pair, which has near misses in every run, is paid for in every run.
-//! Inference may be mistaken, so it is tried again, and rests twice as long each time that it is
-//! settled again.
+//! A pair *rests* (extension 7 of `raddle_tsvd`) if a run has found it to be ordered, or has
+//! delayed it in vain too often. The next runs of the same build leave it alone. The paper forgets
+//! such a pair, so a lock-protected pair, which has near misses in every run, costs time in every
+//! run. Inference may be wrong, so a resting pair is tried again later. Each time it is settled
+//! again, it rests twice as long.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,11 +16,11 @@ use super::sites::Registry;
 
 type Key = (u32, u32);
 
-/// What is known of a pair before a run.
+/// What is known about a pair before a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Known {
     pair: TrapPair,
-    /// For how many runs more it is left alone, if it rests.
+    /// For how many more runs it is left alone, if it rests.
     rest: u32,
 }
 
@@ -29,16 +29,17 @@ struct Known {
 pub struct Traps {
     /// From a file or the store, for sites that no process has had yet.
     kept: Kept,
-    /// How many pairs there were in the file to begin with, and how many of them had their sites in
-    /// some process.
+    /// How many pairs the file had at the beginning, and for how many of them some process had the
+    /// sites.
     named: usize,
     met: usize,
-    /// From earlier runs of this command, and what the file says of sites that are known.
+    /// From earlier runs of this command, and from the file for sites that are known.
     known: HashMap<Key, Known>,
-    /// How many runs a pair rests the first time, and the last time for those that did, and why.
+    /// How many runs a pair rests the first time. For pairs that rested: how long the last time,
+    /// and why.
     rest: u32,
     rested: HashMap<Key, (u32, PairState)>,
-    /// Of files that were looked at for it.
+    /// The builds of files, computed on demand.
     builds: HashMap<std::path::PathBuf, Option<String>>,
 }
 
@@ -47,18 +48,19 @@ impl Traps {
         Traps { named: kept.pairs.len(), kept, ..Traps::default() }
     }
 
-    /// Pairs rest so many runs at first.
+    /// Makes pairs rest this many runs at first.
     pub fn resting(self, rest: u32) -> Traps {
         Traps { rest, ..self }
     }
 
-    /// The pairs to begin with whose sites are known.
+    /// The initial pairs whose sites are known.
     pub fn pairs(&mut self, registry: &Registry) -> Vec<TrapPair> {
         self.meet(registry);
         self.known.values().map(|known| known.pair).collect()
     }
 
-    /// Takes out what the file or store says of pairs whose sites are both of one kind.
+    /// Removes and returns what the file or store says about pairs whose sites are both of one
+    /// kind.
     pub fn split_off(&mut self, is_of_kind: impl Fn(&str) -> bool) -> Traps {
         let both = |sites: &[String; 2]| sites.iter().all(|name| is_of_kind(name));
         let mut other = Kept::default();
@@ -69,7 +71,7 @@ impl Traps {
         Traps { rest: self.rest, ..Traps::new(other) }
     }
 
-    /// The pairs to begin with, by the names of their sites: for processes that number their sites
+    /// The initial pairs by the names of their sites, for processes that number their sites
     /// themselves.
     pub fn pairs_by_name(&mut self, registry: &Registry) -> Vec<([String; 2], TrapPair)> {
         let name = |number: u32| registry.sites.get(number as usize).map(|site| site.name.clone());
@@ -88,7 +90,7 @@ impl Traps {
         self.named
     }
 
-    /// What the processes of a run have left.
+    /// Takes in what the processes of a run left.
     pub fn learn(&mut self, registry: &Registry, left: &[TrapPair]) {
         self.meet(registry);
         let before = std::mem::take(&mut self.known);
@@ -104,7 +106,8 @@ impl Traps {
         }
         for pair in left {
             let key = (pair.site_a, pair.site_b);
-            // Every process has them, also one that has nothing to do with them: that says nothing.
+            // Every process gets these pairs, even one that does not use them. So an unchanged pair
+            // says nothing.
             let was = before.get(&key).map(|known| known.pair);
             if was.is_some_and(|was| (was.state, was.probability) == (pair.state, pair.probability)) {
                 if pair.state == PairState::Dangerous {
@@ -129,7 +132,7 @@ impl Traps {
         self.known.retain(|_, known| !is_settled(known.pair.state) || known.rest > 0);
     }
 
-    /// How many runs a pair rests that was left like this.
+    /// How many runs a pair in this state rests.
     fn next_rest(&self, pair: &TrapPair) -> u32 {
         if !is_settled(pair.state) {
             return 0;
@@ -138,7 +141,7 @@ impl Traps {
         last.map_or(self.rest, |(last, _)| last * 2).min(LONGEST_REST)
     }
 
-    /// For the file and the store.
+    /// What to keep, for the file and the store.
     pub fn keep(&mut self, registry: &Registry) -> Kept {
         let site = |number: u32| registry.sites.get(number as usize);
         let mut kept = Kept::default();
@@ -166,7 +169,7 @@ impl Traps {
         kept
     }
 
-    /// Takes from the file what is about sites that are known by now.
+    /// Takes from the file what concerns sites that are now known.
     fn meet(&mut self, registry: &Registry) {
         if self.kept.pairs.is_empty() && self.kept.resting.is_empty() {
             return;
@@ -217,7 +220,7 @@ impl Traps {
 /// The most runs that a pair rests.
 const LONGEST_REST: u32 = 64;
 
-/// Of what several processes say of a pair, what weighs most counts.
+/// If several processes report a pair, the one with the greatest weight counts.
 fn weight(pair: &TrapPair) -> (u32, u32) {
     match pair.state {
         PairState::Found => (2, 0),
@@ -230,7 +233,7 @@ fn is_settled(state: PairState) -> bool {
     matches!(state, PairState::Ordered | PairState::Decayed)
 }
 
-/// The file in the name of a site.
+/// The file in a site's name.
 fn file_of(name: &str) -> String {
     name.split(": ").next().unwrap_or_default().to_owned()
 }
@@ -242,7 +245,7 @@ fn build_of(
     builds.entry(path.to_owned()).or_insert_with(|| build(path)).clone()
 }
 
-/// A pair as a file has it.
+/// A pair as the file has it.
 fn as_written(kept: &KeptPair, key: Key) -> TrapPair {
     let probability = (kept.probability.clamp(0.0, 1.0) * f64::from(ONE)) as u32;
     let gap = (kept.gap_ms.max(0.0) * 1e3) as u32;
@@ -316,7 +319,7 @@ mod tests {
         let far = TrapPair { gap: 150_000, ..left(0, 1, ONE / 2, PairState::Dangerous) };
         traps.learn(&names, &[far, left(1, 1, 0, PairState::Found)]);
         let mut again = reread(&mut traps, &names);
-        // Another build has the same functions elsewhere.
+        // Another build has the same functions at other addresses.
         let pairs = sorted(again.pairs(&registry(&["new", "y", "x"])));
         let expected = [left(1, 1, ONE, PairState::Dangerous), TrapPair { site_a: 1, site_b: 2, ..far }];
         assert_eq!(pairs, expected, "a pair that was caught is to be tried again");
@@ -341,7 +344,7 @@ mod tests {
         traps.learn(&names, &all);
         let expected = [left(0, 1, ONE / 2, PairState::Dangerous), left(0, 4, 0, PairState::Found)];
         assert_eq!(sorted(traps.pairs(&names)), expected, "and nothing rests");
-        // The next run holds nothing dangerous any more; what was caught stays caught.
+        // The next run knows of nothing dangerous any more; what was caught stays caught.
         traps.learn(&names, &[]);
         assert_eq!(traps.pairs(&names), [left(0, 4, 0, PairState::Found)]);
     }

@@ -1,9 +1,9 @@
-//! The tests' own verdict. A test that sleeps and then takes for granted that others are done may
-//! fail by one delay, which says nothing of the program under test. So a command that failed in a
-//! run with delays is run once more, without raddle, and what it says then is its verdict. What was
-//! caught stays caught.
+//! The verdict of the tests themselves. A test that sleeps and then assumes that others are done
+//! may fail because of one delay, which says nothing about the program under test. So a command
+//! that failed in a run with delays runs once more without raddle, and that result is its verdict.
+//! What was caught stays caught.
 //!
-//! Only the whole command can be run again: raddle does not know what a test is.
+//! Only the whole command can run again: raddle does not know what a test is.
 
 use anyhow::Result;
 use raddle_harness::say::{count, say};
@@ -21,23 +21,23 @@ struct Failed {
     delays: u64,
 }
 
-/// What is passed on.
+/// The status to return.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settled {
     pub status: i32,
-    /// What it was with delays, if that was not taken for the verdict.
+    /// The status with delays, if it is not the verdict.
     pub delayed: Option<i32>,
 }
 
 impl CommandVerdict {
-    /// A run is over. A test that fails in one run has failed.
+    /// Takes in a finished run. A test that fails in one run has failed.
     pub fn add(&mut self, status: i32, delays: u64) {
         if status != 0 && self.failed.is_none() {
             self.failed = Some(Failed { status, delays });
         }
     }
 
-    /// `again` runs the command without raddle, unless that makes no sense.
+    /// `again` runs the command without raddle. `None` if that makes no sense.
     pub fn settle(self, again: Option<impl FnOnce() -> Result<i32>>) -> Result<Settled> {
         let Some(Failed { status, delays }) = self.failed else {
             return Ok(Settled { status: 0, delayed: None });

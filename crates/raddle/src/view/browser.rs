@@ -1,4 +1,4 @@
-//! Opens a page in the browser of whoever is looking.
+//! Opens a page in the user's browser.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-/// Programs that open a page in the user's browser, the best first.
+/// Programs that open a page in the user's browser, best first.
 const OPENERS: [&str; 3] = ["xdg-open", "gio", "x-www-browser"];
 
 /// Starts the browser and does not wait for it.
@@ -21,7 +21,7 @@ pub fn open(page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `$BROWSER` if that is set; else what the desktop uses, if there is one.
+/// `$BROWSER` if it is set, else the desktop's browser, if there is one.
 fn opener(
     env: &dyn Fn(&str) -> Option<OsString>,
     find: &dyn Fn(&str) -> Option<PathBuf>,

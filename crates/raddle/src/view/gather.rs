@@ -1,4 +1,4 @@
-//! The findings that a report is made of.
+//! Collects the findings for a report.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use raddle_finding::{Finding, Frame, Location, Report, SCHEMA, Settlement, Triage};
 use raddle_store::{Record, Standing, Store, home};
 
-/// A report that is longer was not written by raddle.
+/// Raddle does not write a longer report.
 const LARGEST: u64 = 512 << 20;
 
 pub fn gather(files: &[PathBuf], all: bool) -> Result<Report> {
@@ -16,7 +16,7 @@ pub fn gather(files: &[PathBuf], all: bool) -> Result<Report> {
     }
 }
 
-/// Several reports as one.
+/// Merges several reports.
 fn of_files(files: &[PathBuf]) -> Result<Report> {
     let mut reports = files.iter().map(|file| read(file)).collect::<Result<Vec<Report>>>()?;
     if reports.len() == 1 {
@@ -50,7 +50,7 @@ fn read(file: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// What hunts have confirmed, and behind that what the other commands found last.
+/// What hunts have confirmed, followed by what the other commands found last.
 fn of_store(all: bool) -> Result<Report> {
     let folder = std::env::current_dir().context("there is no current folder")?;
     let mut report = Report::new("report", vec![home::project_root(&folder).display().to_string()]);

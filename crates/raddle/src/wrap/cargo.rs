@@ -1,8 +1,8 @@
 //! `cargo raddle …` and `raddle cargo …`: cargo with every crate of the target instrumented.
 //!
-//! All of it is environment, so that cargo's arguments go through as they are:
+//! Everything is passed through the environment, so cargo's arguments stay unchanged:
 //!
-//! - `RUSTC_WRAPPER` and `RUSTDOC` are raddle's; a wrapper that was there is called by raddle's.
+//! - `RUSTC_WRAPPER` and `RUSTDOC` are raddle's; raddle's wrapper calls one that was set before.
 //! - `CARGO_BUILD_TARGET` names the host. With a target given, even the host's own, cargo
 //!   keeps build scripts and proc-macros apart from the program, and applies `RUSTFLAGS` to
 //!   the program only; that is how raddle tells them apart too.
@@ -11,10 +11,10 @@
 //! - `CC_…` and `CXX_…` for the target are `raddle-cc` and `raddle-c++`, unless set, so that C
 //!   code built by build scripts is instrumented as well.
 //!
-//! `run`, `test`, `bench` and `nextest` go under `raddle run`, which watches every instrumented
-//! process of the tree and makes one report; its options stand before cargo's subcommand: `cargo
-//! raddle --mode hybrid test -- --nocapture`. Where another raddle watches already, as in `raddle
-//! conseq -- cargo raddle test`, nothing is put in between.
+//! `run`, `test`, `bench` and `nextest` run under `raddle run`, which watches every instrumented
+//! process of the tree and makes one report. Its options come before cargo's subcommand: `cargo
+//! raddle --mode hybrid test -- --nocapture`. If another raddle already watches, as in `raddle
+//! conseq -- cargo raddle test`, this adds nothing.
 
 use super::cc::CARGO_TARGET;
 use super::rustc::{NEXT_WRAPPER, Refusal, SYSROOT};
@@ -28,14 +28,14 @@ use std::process::{Command, ExitCode, Stdio};
 /// Subcommands that run the program.
 const WATCHED: &[&str] = &["run", "r", "test", "t", "bench", "nextest"];
 
-/// Set where another raddle watches.
+/// Set if another raddle watches.
 const SESSION: &str = match raddle_wire::SESSION_ENV.to_str() {
     Ok(name) => name,
     Err(_) => unreachable!(),
 };
 
-/// Runs cargo with `cargo_args`, watched with `options` (raw, for `raddle run`) where a
-/// program is run.
+/// Runs cargo with `cargo_args`. If that runs a program, watches it with `options` (raw, for
+/// `raddle run`).
 pub fn run(options: &[OsString], cargo_args: &[OsString]) -> anyhow::Result<ExitCode> {
     let subcommand = subcommand(cargo_args).unwrap_or_default().to_owned();
     let runs = runs_a_program(&subcommand, cargo_args);
@@ -64,7 +64,7 @@ pub fn run(options: &[OsString], cargo_args: &[OsString]) -> anyhow::Result<Exit
         command.env("CARGO_TARGET_DIR", folder);
     }
     command.envs(wrappers(&shims::private()?, env));
-    // Another toolchain than this one would need another std: its rustc looks it up itself.
+    // Another toolchain would need another std; its rustc looks that up itself.
     if toolchain_word(cargo_args).is_none() {
         let rustc = env("RUSTC").unwrap_or_else(|| "rustc".into());
         command.env(SYSROOT, sysroot::ensure(&Toolchain::of(&rustc)?)?);
@@ -72,7 +72,7 @@ pub fn run(options: &[OsString], cargo_args: &[OsString]) -> anyhow::Result<Exit
     Err(super::exec(command))
 }
 
-/// The environment that makes cargo's compilers raddle's.
+/// The environment that replaces cargo's compilers by raddle's.
 fn wrappers(shims: &Path, env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'static str, OsString)> {
     let ours = shims.join("raddle-rustc");
     let mut settings = vec![
@@ -88,7 +88,7 @@ fn wrappers(shims: &Path, env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'stat
     if let Some(rustdoc) = env("RUSTDOC").filter(|r| *r != shims.join("raddle-rustdoc")) {
         settings.push(("RADDLE_RUSTDOC", rustdoc));
     }
-    // The names that the `cc` crate looks at, the most telling first.
+    // The names that the `cc` crate looks at, most specific first.
     let compilers = [
         (
             "CC_x86_64_unknown_linux_gnu",
@@ -119,8 +119,8 @@ fn wrappers(shims: &Path, env: impl Fn(&str) -> Option<OsString>) -> Vec<(&'stat
     settings
 }
 
-/// `raddle` in the project's target folder; `None` where the user chose one, or where cargo
-/// has no project (it then says so itself).
+/// `raddle` in the project's target folder; `None` if the user chose a folder, or if cargo has no
+/// project (it then says so itself).
 fn target_folder(cargo: &OsStr, cargo_args: &[OsString]) -> Option<PathBuf> {
     let chosen = |arg: &OsString| arg.to_string_lossy().starts_with("--target-dir");
     if env("CARGO_TARGET_DIR").is_some() || cargo_args.iter().any(chosen) {
@@ -144,7 +144,7 @@ fn toolchain_word(args: &[OsString]) -> Option<&OsString> {
 
 /// Cargo's subcommand: the first word that is neither an option nor a toolchain.
 fn subcommand(args: &[OsString]) -> Option<&OsStr> {
-    // Of the options that cargo takes before its subcommand, these have a value.
+    // These options before the subcommand take a value.
     const WITH_VALUE: &[&str] = &["--color", "--config", "-C", "-Z", "--explain"];
     let mut words = args.iter();
     while let Some(word) = words.next() {
@@ -158,11 +158,11 @@ fn subcommand(args: &[OsString]) -> Option<&OsStr> {
     None
 }
 
-/// Whether cargo runs what it has built.
+/// Whether cargo runs what it builds.
 fn runs_a_program(subcommand: &OsStr, args: &[OsString]) -> bool {
     let mut own = args.iter().take_while(|a| *a != "--");
     let builds_only = own.clone().any(|a| a == "--no-run" || a == "--help" || a == "-h");
-    // `nextest list` and the like.
+    // `nextest list` and the like do not run tests.
     let after = own.by_ref().skip_while(|a| *a != subcommand).nth(1);
     let is_run = subcommand != "nextest" || after.is_some_and(|a| a == "run" || a == "r");
     WATCHED.iter().any(|w| subcommand == *w) && is_run && !builds_only

@@ -1,7 +1,7 @@
-//! `raddle cc` and `raddle c++`: what is added to a C or C++ command line.
+//! `raddle cc` and `raddle c++`: what they add to a C or C++ command line.
 //!
-//! [`additions`] is the whole decision and does no I/O; the table at the top of
-//! [`wrap`](super) says what each word is for.
+//! [`additions`] makes the whole decision and does no I/O. The table at the top of [`wrap`](super)
+//! gives the reason for each word.
 
 use super::compiler::{Compiler, Family};
 use super::gcc_calls;
@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Turns off the debug information that raddle adds where the user asked for none.
+/// Turns off the debug information that raddle adds if the user asked for none.
 pub const NO_DEBUG_INFO: &str = "RADDLE_NO_DEBUG_INFO";
 
 /// The same as `--tsvd`, for build systems that want one word.
@@ -43,7 +43,7 @@ pub enum Refusal {
     ForeignTarget(String),
 }
 
-/// Which of the two wrappers this is.
+/// Which of the two wrappers is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     C,
@@ -84,10 +84,9 @@ fn prepare(dialect: Dialect, args: Vec<OsString>) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Whether a build script of cargo's is compiling C for the host, for another build script or
-/// a proc-macro. `cargo raddle` names the target; cargo keeps the output of what is for the
-/// target in a folder of that name, and of what is for the host elsewhere, also when host and
-/// target are the same machine.
+/// Whether a cargo build script is compiling C for the host, for another build script or a
+/// proc-macro. `cargo raddle` names the target. Cargo keeps output for the target in a folder of
+/// that name and output for the host elsewhere, even if host and target are the same machine.
 fn is_for_host(env: impl Fn(&str) -> Option<OsString>) -> bool {
     match (env(CARGO_TARGET), env("OUT_DIR")) {
         (Some(target), Some(out)) => !Path::new(&out).components().any(|c| c.as_os_str() == target),
@@ -113,11 +112,11 @@ fn leading(mut args: Vec<OsString>) -> anyhow::Result<(Option<OsString>, bool, V
     }
 }
 
-/// `--tsvd`: nothing is instrumented, but calls of small functions stay calls, of the functions
+/// `--tsvd`: instruments nothing, but keeps calls of small functions as calls, to the functions
 /// they name and with the arguments they were written with, so that `raddle tsvd` finds them.
 fn for_tsvd(invocation: &Invocation, family: Family, debug_info: bool) -> Additions {
     let mut front: Vec<OsString> = Vec::new();
-    // Also where only the linker runs: with link-time optimisation it is the one that inlines.
+    // Also if only the linker runs: with link-time optimisation, the linker inlines.
     if invocation.compiles() || matches!(invocation.stage, Stage::Link(_)) {
         front.push("-fno-inline".into());
         if family == Family::Gcc {
@@ -179,7 +178,7 @@ fn refuse(invocation: &Invocation) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// LLVM takes the write of `x++` for its read too. `raddle explore` would then not switch threads
+/// LLVM treats the write of `x++` as its read too. `raddle explore` would then not switch threads
 /// before the read.
 pub const READ_BEFORE_WRITE: &str = "-tsan-instrument-read-before-write";
 
@@ -190,8 +189,8 @@ fn add_compile(
     debug_info: bool,
     front: &mut Vec<OsString>,
 ) {
-    // Also for -E and -M: it defines __SANITIZE_THREAD__ (gcc) and
-    // __has_feature(thread_sanitizer) (clang), which headers ask for.
+    // Also for -E and -M: it defines __SANITIZE_THREAD__ (gcc) and __has_feature(thread_sanitizer)
+    // (clang), which headers check.
     front.push("-fsanitize=thread".into());
     if family == Family::Gcc {
         front.push("-Wno-tsan".into());
@@ -223,7 +222,7 @@ fn add_link(
 ) {
     let front = &mut added.front;
     if !front.iter().any(|w| w == "-fsanitize=thread") {
-        // Link-time optimisation instruments now, not when it compiled.
+        // With link-time optimisation, the code is instrumented now, not when it was compiled.
         front.push("-fsanitize=thread".into());
     }
     match family {
@@ -239,7 +238,7 @@ fn add_link(
 
 fn add_runtime(invocation: &Invocation, runtime: &Runtime, added: &mut Additions) {
     let object = runtime.object();
-    // `raddle rustc` may have been told to link by `raddle cc`.
+    // `raddle rustc` may have been told to link with `raddle cc`.
     if invocation.linker_inputs.iter().any(|i| OsStr::new(i) == object.as_os_str()) {
         return;
     }
@@ -247,21 +246,22 @@ fn add_runtime(invocation: &Invocation, runtime: &Runtime, added: &mut Additions
     for word in dynamic_list(runtime) {
         added.front.extend(["-Xlinker".into(), word]);
     }
-    // glibc before 2.34 keeps these apart; where they are not needed they leave no trace.
+    // glibc before 2.34 has these as separate libraries. If they are not needed, they leave no
+    // trace.
     added.back.extend(
         ["-Wl,--push-state,--as-needed", "-lm", "-ldl", "-lpthread", "-Wl,--pop-state"].map(OsString::from),
     );
 }
 
-/// The linker's words that export what later-loaded libraries must bind to.
+/// The linker options that export what later-loaded libraries must bind to.
 pub fn dynamic_list(runtime: &Runtime) -> [OsString; 2] {
     ["--dynamic-list".into(), runtime.dynamic_list().into()]
 }
 
-/// The word that lets a library leave `__tsan_*` to the executable.
+/// The option that lets a library leave `__tsan_*` to the executable.
 ///
-/// `-z undefs` everywhere but with gold, which does not know it. gold's word would do for
-/// bfd and lld too, but mold then resolves the symbols to nothing and the library crashes.
+/// It is `-z undefs`, except for gold, which does not know it. gold's option would work for bfd and
+/// lld too, but mold then resolves the symbols to nothing and the library crashes.
 fn allow_undefined(invocation: &Invocation) -> &'static str {
     match invocation.linker.as_deref() {
         Some("gold") => "-Wl,--unresolved-symbols=ignore-all",

@@ -1,12 +1,12 @@
-//! Which real compiler stands behind `raddle cc`, and of which family it is.
+//! Finds the real compiler behind `raddle cc`, and its family.
 //!
-//! Chosen by, in this order: a leading `--use COMPILER`; `RADDLE_CC` (for C) or `RADDLE_CXX`
-//! (for C++); `cc` or `c++` on the PATH. The value may have several words, as in
+//! The compiler is chosen in this order: a leading `--use COMPILER`; `RADDLE_CC` (for C) or
+//! `RADDLE_CXX` (for C++); `cc` or `c++` on the PATH. The value may have several words, as in
 //! `RADDLE_CC="ccache clang-19"`.
 //!
-//! The family is asked of the compiler itself, by its predefined macros, since a name says
-//! nothing (`cc` may be either, and so may `ccache`). The answer is remembered in the cache
-//! folder under the words, the file they resolve to, its time and its size.
+//! The family comes from the compiler's predefined macros, since a name says nothing (`cc` may be
+//! either, and so may `ccache`). The answer is cached under the words, the file they resolve to,
+//! its time and its size.
 
 use super::cc::Dialect;
 use raddle_harness::install::cache;
@@ -17,14 +17,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Compilers with the same way of linking their runtime.
+/// Compilers that link their runtime in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     Gcc,
     Clang,
 }
 
-/// Why there is no compiler to become.
+/// Why there is no compiler to execute.
 #[derive(Debug, thiserror::Error)]
 pub enum CompilerError {
     #[error("no compiler {name:?} on the PATH: install one, or set {variable} or --use to another")]
@@ -37,7 +37,7 @@ pub enum CompilerError {
     Foreign { name: String },
 }
 
-/// The compiler to become: a program and its first words.
+/// The compiler to execute: a program and its first words.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     words: Vec<OsString>,
@@ -63,7 +63,7 @@ impl Compiler {
             let name = words[0].to_string_lossy().into_owned();
             return Err(CompilerError::NotFound { name, variable });
         }
-        // A `cc` on the PATH that is a link to raddle would become itself for ever.
+        // A `cc` on the PATH that is a link to raddle would execute itself for ever.
         let program = candidates
             .find(|c| std::fs::canonicalize(c).ok() != me)
             .ok_or(CompilerError::IsRaddle { variable })?;
@@ -85,7 +85,7 @@ impl Compiler {
         }
         let family = self.ask()?;
         if let Some(note) = note {
-            // The next run asks again if this one could not write it down.
+            // If this cannot be written, the next run asks again.
             let _ = remember(&note, family);
         }
         Ok(family)
@@ -102,7 +102,7 @@ impl Compiler {
         family_of_macros(&macros.unwrap_or_default(), &self.words[0].to_string_lossy())
     }
 
-    /// Where the family is remembered; `None` if there is no cache or no such file.
+    /// The cache file of the family; `None` if there is no cache or no such compiler file.
     fn note(&self) -> Option<PathBuf> {
         let mut hash = Sha256::new();
         for word in &self.words {
@@ -147,7 +147,7 @@ fn family_of_macros(macros: &str, name: &str) -> Result<Family, CompilerError> {
     if ours { Ok(family) } else { Err(CompilerError::Foreign { name }) }
 }
 
-/// Words are split at white space; paths with spaces in them are not written in CC either.
+/// Splits at white space. Paths with spaces do not work in CC either.
 fn split_words(text: &OsStr) -> Vec<OsString> {
     text.as_bytes()
         .split(|b| b.is_ascii_whitespace())
@@ -156,7 +156,7 @@ fn split_words(text: &OsStr) -> Vec<OsString> {
         .collect()
 }
 
-/// Every executable that `name` could mean, as a shell would look for it.
+/// Every executable that `name` could mean, in a shell's order.
 pub fn lookup<'a>(name: &OsStr, path: &'a OsStr) -> impl Iterator<Item = PathBuf> + use<'a> {
     let plain = name.as_bytes().contains(&b'/').then(|| PathBuf::from(name));
     let name = if plain.is_some() { None } else { Some(name.to_owned()) };

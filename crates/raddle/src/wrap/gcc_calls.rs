@@ -1,20 +1,22 @@
 //! Options that keep gcc from expanding functions of the C library.
 //!
-//! gcc instruments first and expands `memset(p, 0, 24)` into stores later, so nobody sees them: not
-//! `run`, and `explore` would call a search complete. clang calls its runtime for these.
+//! gcc instruments first and expands `memset(p, 0, 24)` into stores later, so no probe sees them.
+//! `run` would miss them, and `explore` would wrongly call a search complete. clang calls its
+//! runtime for these.
 //!
-//! - A function that writes is no builtin: each call by its own name stays a call, and the runtime
-//!   interposes all of them.
-//! - What libstdc++ calls by `__builtin_memcpy`, and what `_FORTIFY_SOURCE` makes of a call, is
-//!   made a call by headers in the runtime's include folder, which stand before the library's own.
-//!   A program's own `__builtin_memcpy` is left alone: every macro for it breaks some program.
+//! - A function that writes is not a builtin: each call by its own name stays a call, and the
+//!   runtime interposes all of them.
+//! - Headers in the runtime's include folder, searched before the library's own, keep calls that
+//!   libstdc++ makes by `__builtin_memcpy` and those that `_FORTIFY_SOURCE` produces. A program's
+//!   own `__builtin_memcpy` is left alone: every macro for it breaks some program.
 //! - C without a prototype takes the function's type from the builtin. Without it, `strcpy` would
 //!   return an `int`. So [`without_prototypes`] asks gcc first, and such a name stays a builtin.
-//! - A function that only reads stays a builtin: `static const size_t n = strlen("abc")` is C to
-//!   gcc. Two options keep comparisons with short strings from being expanded.
-//! - `memcpy` and `memmove` of 1, 2, 4 and 8 bytes are assignments before gcc instruments, with
-//!   probes. `string.h` in the include folder keeps it so.
-//! - Copies and initialisations of structures have probes of their own.
+//! - A function that only reads stays a builtin: gcc accepts
+//!   `static const size_t n = strlen("abc")` as C. Two options keep gcc from expanding comparisons
+//!   with short strings.
+//! - `memcpy` and `memmove` of 1, 2, 4 and 8 bytes become assignments before gcc instruments, so
+//!   they have probes. `string.h` in the include folder keeps it so.
+//! - Copies and initialisations of structures have their own probes.
 
 use super::compiler::Compiler;
 use super::options;
@@ -23,7 +25,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Stdio;
 
-/// Functions that write to their caller's memory, and that gcc expands.
+/// Functions that write to their caller's memory and that gcc expands.
 const WRITERS: [&str; 16] = [
     "memcpy",
     "memmove",
@@ -43,7 +45,7 @@ const WRITERS: [&str; 16] = [
     "vsnprintf",
 ];
 
-/// The parameter is in gcc 9 and later, the first that expands these comparisons.
+/// The parameter exists since gcc 9, the first version that expands these comparisons.
 const COMPARISONS: [&str; 2] = ["-fno-optimize-strlen", "--param=builtin-string-cmp-inline-length=0"];
 
 pub fn options() -> impl Iterator<Item = String> {
@@ -51,7 +53,8 @@ pub fn options() -> impl Iterator<Item = String> {
     calls.chain(COMPARISONS.iter().map(|&word| word.to_owned()))
 }
 
-/// Takes the options for functions that `words`' C sources use without a prototype off `added`.
+/// Removes from `added` the options for functions that the C sources in `words` use without a
+/// prototype.
 pub fn leave_out(added: &mut Vec<OsString>, compiler: &Compiler, words: &[OsString]) {
     let names = without_prototypes(compiler, added, words);
     added.retain(|word| {
@@ -60,15 +63,15 @@ pub fn leave_out(added: &mut Vec<OsString>, compiler: &Compiler, words: &[OsStri
     });
 }
 
-/// The functions that a C source declares without a prototype, or not at all. All, if that cannot
-/// be found out.
+/// The functions that a C source declares without a prototype, or not at all. All functions if that
+/// cannot be found out.
 fn without_prototypes(compiler: &Compiler, added: &[OsString], words: &[OsString]) -> BTreeSet<&'static str> {
     let lines = Question::of(words);
     lines.into_iter().flat_map(|line| ask(compiler, added, &line).unwrap_or(WRITERS.into())).collect()
 }
 
-/// gcc's list of the declarations in one source. It has those that no warning mentions, as under
-/// `-w`, `-std=gnu89` or a pragma.
+/// gcc's list of the declarations in one source. It includes those that no warning mentions, as
+/// under `-w`, `-std=gnu89` or a pragma.
 fn ask(compiler: &Compiler, added: &[OsString], line: &Question) -> Option<BTreeSet<&'static str>> {
     if !std::fs::metadata(Path::new(&line.source)).is_ok_and(|m| m.is_file()) {
         return None;
@@ -100,7 +103,7 @@ fn unprototyped(list: &str) -> BTreeSet<&'static str> {
     &without - &with
 }
 
-/// A command line for one C source, without what writes files.
+/// A command line for one C source, without the options that write files.
 #[derive(Debug, PartialEq, Eq)]
 struct Question {
     source: OsString,
@@ -108,10 +111,10 @@ struct Question {
 }
 
 impl Question {
-    /// One for each input that may be C.
+    /// One question for each input that may be C.
     fn of(words: &[OsString]) -> Vec<Question> {
         let mut options: Vec<OsString> = Vec::new();
-        // With the number of options before each.
+        // Each with the number of options before it.
         let mut sources: Vec<(usize, OsString)> = Vec::new();
         let mut language: Option<String> = None;
         let mut rest = words.iter();
@@ -149,7 +152,7 @@ fn may_be_c(path: &str, language: Option<&str>) -> bool {
     }
 }
 
-/// Whether an option names an output, or asks for one.
+/// Whether an option names or requests an output.
 fn writes(option: &str, value: Option<&OsStr>) -> bool {
     const EXACT: [&str; 9] = [
         "-c",

@@ -1,5 +1,5 @@
-//! What a C or C++ command line asks for: to answer a question, preprocess, compile or link,
-//! and to link what.
+//! What a C or C++ command line asks for: to answer a question, preprocess, compile or link, and
+//! what to link.
 //!
 //! Pure: words in, an [`Invocation`] out. It reads the *expanded* words (see
 //! [`response`](super::response)) and never rewrites them.
@@ -33,7 +33,7 @@ pub enum Output {
     StaticExecutable,
 }
 
-/// A command line, understood.
+/// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     pub stage: Stage,
@@ -41,9 +41,9 @@ pub struct Invocation {
     pub languages: Vec<Language>,
     /// The user chose a level of debug information.
     pub debug_info: bool,
-    /// Sanitizers asked for besides `thread`.
+    /// Requested sanitizers besides `thread`.
     pub other_sanitizers: Vec<String>,
-    /// Another machine than x86-64 was asked for by this option.
+    /// The option that asks for a machine other than x86-64.
     pub foreign_target: Option<String>,
     /// `-fuse-ld=NAME`.
     pub linker: Option<String>,
@@ -52,7 +52,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Reads a command line without the compiler's own name.
+    /// Parses a command line without the compiler's own name.
     pub fn parse(args: &[OsString]) -> Invocation {
         let mut reader = Reader::default();
         let words: Vec<_> = args.iter().map(|a| a.to_string_lossy()).collect();
@@ -64,7 +64,7 @@ impl Invocation {
         reader.finish()
     }
 
-    /// Whether any input is compiled in a way that instrumentation has a meaning for.
+    /// Whether any input is compiled in a way that can be instrumented.
     pub fn compiles(&self) -> bool {
         self.languages.iter().any(|l| *l != Language::Assembler)
     }
@@ -84,7 +84,7 @@ struct Reader {
     shared: bool,
     relocatable: bool,
     static_: bool,
-    /// `-x`, while it holds.
+    /// The current `-x`.
     forced: Option<Language>,
     languages: Vec<Language>,
     linker_inputs: Vec<String>,
@@ -167,7 +167,7 @@ impl Reader {
     }
 
     fn stage(&self) -> Stage {
-        // `cc -Wl,--version` and `cc -v` have no input: configure scripts ask that way.
+        // `cc -Wl,--version` and `cc -v` have no input: configure scripts use them as queries.
         let no_input = self.languages.is_empty() && self.linker_inputs.is_empty();
         if self.query || no_input {
             return Stage::Query;

@@ -1,4 +1,4 @@
-//! Real command lines, as build systems write them, and what they mean.
+//! Real command lines of build systems, and their meaning.
 
 use super::*;
 
@@ -89,7 +89,7 @@ fn stages_of_real_command_lines() {
             "-m64 /tmp/rustcX/symbols.o a.rcgu.o -Wl,--as-needed -Wl,-Bstatic libstd.rlib -Wl,-Bdynamic -lgcc_s -lc -L /x -o a -Wl,--gc-sections -pie -nodefaultlibs",
             EXE,
         ),
-        // Linking without a file of one's own.
+        // Linking without an object of one's own.
         ("-lfoo -o x", EXE),
         ("-l foo -o x", EXE),
         ("-Xlinker whole.o -o x", EXE),
@@ -168,7 +168,7 @@ fn linkers_and_their_inputs() {
 
 #[test]
 fn odd_words_do_not_upset_it() {
-    // A value missing at the end, an empty word, bytes that are no UTF-8.
+    // A missing value at the end, an empty word, bytes that are not UTF-8.
     use std::os::unix::ffi::OsStringExt;
     assert_eq!(parse("-o").stage, Stage::Query);
     let words = vec![OsString::from(""), OsString::from_vec(vec![0xff, b'.', b'c'])];

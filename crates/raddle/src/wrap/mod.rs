@@ -1,30 +1,43 @@
 //! The compiler wrappers: `raddle cc`, `raddle c++`, `raddle rustc`, `raddle cargo`.
 //!
-//! gcc, clang and rustc already know how to call `__tsan_*` before each access. The wrappers
-//! ask them to, and link raddle's runtime where theirs would go. Everything else about a
-//! command line stays as the build system wrote it: raddle's words are added before or after
-//! the user's, the user's are neither changed nor reordered, and the wrapper *becomes* the
-//! compiler (`exec`), so that exit status, signals, stdout and stderr are the compiler's.
+//! gcc, clang and rustc can already call `__tsan_*` before each access. The wrappers ask them to,
+//! and link raddle's runtime instead of theirs. Everything else on a command line stays as the
+//! build system wrote it: raddle adds its words before or after the user's, and neither changes nor
+//! reorders the user's words. The wrapper *becomes* the compiler (`exec`), so exit status, signals,
+//! stdout and stderr are the compiler's.
 //!
-//! What is added, and why each word is where it is:
+//! The table of what is added, and why each word is where it is. All words go in front of the
+//! user's, except the last, which goes behind:
 //!
-//! | when | words | place |
-//! |---|---|---|
-//! | a source is compiled | `-fsanitize=thread`, `-isystem …/include`, `-D__RADDLE__=1` | front: a later `-fno-sanitize=thread` for one file still wins |
-//! | … and no `-g` is given | `-g1` | front: lines and inlined frames for reports, no variables |
-//! | … by gcc | `-Wno-tsan` | front: gcc warns that fences are not modelled, which is not so here |
-//! | … that is C or C++, by gcc | what [`gcc_calls`] lists | front: gcc expands `memset` and its like after it has instrumented |
-//! | … by clang | `-mllvm -tsan-instrument-read-before-write` | front: each read is an access of its own for `explore` |
-//! | gcc links | `-L…/shared` | front: gcc's own `-ltsan` then finds an empty linker script |
-//! | clang links | `-fno-sanitize-link-runtime` | front: same purpose |
-//! | an executable is linked | `raddle_rt.o` by `-Xlinker`, the dynamic list | front: interposed names are defined before any archive is searched, so a static malloc cannot clash |
-//! | a library is linked | undefined symbols are allowed | end: the last such option wins over `-z defs` |
+//! ```text
+//! when                    words                                     why
+//! a source is compiled    -fsanitize=thread, -isystem …/include,    a later -fno-sanitize=thread
+//!                         -D__RADDLE__=1                            for one file still wins
+//! … and no -g is given    -g1                                       lines and inlined frames for
+//!                                                                   reports, no variables
+//! … by gcc                -Wno-tsan                                 gcc warns that fences are not
+//!                                                                   modelled; here they are
+//! … C or C++, by gcc      what `gcc_calls` lists                    gcc expands memset and the
+//!                                                                   like after it has
+//!                                                                   instrumented
+//! … by clang              -mllvm -tsan-instrument-read-before-write each read is a separate
+//!                                                                   access for `explore`
+//! gcc links               -L…/shared                                gcc's own -ltsan then finds
+//!                                                                   an empty linker script
+//! clang links             -fno-sanitize-link-runtime                the same
+//! an executable is linked raddle_rt.o by -Xlinker, the dynamic list interposed names are defined
+//!                                                                   before any archive is
+//!                                                                   searched, so a static malloc
+//!                                                                   cannot clash
+//! a library is linked     undefined symbols allowed (behind)        the last such option wins
+//!                                                                   over -z defs
+//! ```
 //!
-//! With `--tsvd` nothing of this is added: only `-fno-inline` and what keeps gcc from cloning
-//! functions, and `-g1`.
+//! With `--tsvd` the wrapper adds none of these, only `-fno-inline`, the options that keep gcc from
+//! cloning functions, and `-g1`.
 //!
-//! `-Xlinker` rather than a plain path for the object, because after `-x c` gcc would compile
-//! a plain path as C.
+//! The object is passed by `-Xlinker` rather than as a plain path, because after `-x c` gcc would
+//! compile a plain path as C.
 //!
 //! Layers, each testable without the next: [`response`] and [`invocation`] read a command line
 //! (no I/O but response files), [`cc`] decides what to add (no I/O), [`compiler`] finds and
@@ -43,7 +56,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Becomes `command`. Returns only if that failed.
+/// Executes `command` in place of this process. Returns only if that failed.
 pub fn exec(mut command: Command) -> anyhow::Error {
     let error = command.exec();
     anyhow::Error::new(error).context(format!("cannot run {}", command.get_program().to_string_lossy()))

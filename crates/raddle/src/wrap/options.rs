@@ -1,10 +1,10 @@
-//! What has to be known about single options of gcc and clang to read a command line right.
+//! What raddle must know about single options of gcc and clang to parse a command line.
 //!
 //! The one thing that cannot be guessed is which options take the next word as their value:
 //! `-o main.c` names no source. The lists are the union of gcc's (`common.opt`, `c.opt`, the
 //! driver's own) and clang's (`Options.td`); a word that only one of them knows does no harm.
 
-/// Options whose value is the next word, always.
+/// Options whose value is always the next word.
 const SEPARATE: &[&str] = &[
     "-A",
     "-F",
@@ -95,7 +95,7 @@ pub fn is_query(option: &str) -> bool {
 
 /// Whether `option` chooses a level or format of debug information (`-g0` included).
 pub fn is_debug_info(option: &str) -> bool {
-    // These begin like it and say nothing about whether there is any.
+    // These begin like it but do not say whether there is debug information.
     const OTHER: &[&str] = &[
         "-gcc-",
         "-gnat",
@@ -110,7 +110,7 @@ pub fn is_debug_info(option: &str) -> bool {
     option.starts_with("-g") && !OTHER.iter().any(|p| option.starts_with(p))
 }
 
-/// What the compiler makes of an input.
+/// What the compiler does with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// C, C++, Objective-C, or their preprocessed forms: takes `-D` and `-isystem`.
@@ -119,7 +119,7 @@ pub enum Language {
     Header,
     /// Assembler that goes through the preprocessor.
     PreprocessedAssembler,
-    /// Plain assembler: no option of raddle's means anything for it.
+    /// Plain assembler: no option of raddle's applies to it.
     Assembler,
     /// Fortran, D, Go, Ada: instrumented by the same back end, but without a C preprocessor.
     Other,
@@ -127,7 +127,7 @@ pub enum Language {
     LinkerInput,
 }
 
-/// The language of `path` by its ending, as gcc and clang see it.
+/// The language of `path` by its extension, as gcc and clang see it.
 pub fn language_of_path(path: &str) -> Language {
     let name = path.rsplit('/').next().unwrap_or(path);
     let Some((_, ending)) = name.rsplit_once('.') else {
@@ -145,7 +145,7 @@ pub fn language_of_path(path: &str) -> Language {
     }
 }
 
-/// The language that `-x NAME` chooses; `None` for `-x none`, which goes back to the endings.
+/// The language that `-x NAME` chooses; `None` for `-x none`, which goes back to the extensions.
 pub fn language_of_name(name: &str) -> Option<Language> {
     match name {
         "none" => None,

@@ -1,19 +1,18 @@
 //! Response files: `@FILE` on a command line stands for the words in FILE.
 //!
-//! Raddle reads them only to know what a command line does; the compiler gets the `@FILE` as
-//! it was written. The rules are those of libiberty's `expandargv`, which gcc and (for this
-//! syntax) clang follow: words are split at white space, quotes of either kind group, a
-//! backslash takes the next character as it is, and an `@FILE` that cannot be read is an
-//! ordinary word.
+//! Raddle reads them only to know what a command line does; the compiler gets the original `@FILE`.
+//! The rules are those of libiberty's `expandargv`, which gcc and (for this syntax) clang follow:
+//! words are split at white space, quotes of either kind group, a backslash takes the next
+//! character literally, and an `@FILE` that cannot be read is an ordinary word.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// Files within files, at most; libiberty's limit is 2000 expansions, to the same purpose.
+/// The deepest nesting of files; libiberty's limit of 2000 expansions has the same purpose.
 const MAX_DEPTH: usize = 32;
 
-/// `args` with each response file replaced by its words; `read` gives a file's bytes, if it can.
+/// `args` with each response file replaced by its words. `read` returns a file's bytes.
 pub fn expand(args: &[OsString], read: &dyn Fn(&Path) -> Option<Vec<u8>>) -> Vec<OsString> {
     let mut out = Vec::with_capacity(args.len());
     expand_into(args, read, MAX_DEPTH, &mut out);

@@ -1,8 +1,8 @@
-//! `raddle rustc`: Rust crates with instrumentation, std included.
+//! `raddle rustc`: compiles Rust crates with instrumentation, including std.
 //!
-//! Called in two ways. As a compiler, `raddle rustc main.rs`. As cargo's `RUSTC_WRAPPER`, by
-//! the name `raddle-rustc`, with the real rustc as the first word; then some calls are not for
-//! crates of the target and go through untouched:
+//! It is called in two ways: as a compiler, `raddle rustc main.rs`; and as cargo's `RUSTC_WRAPPER`,
+//! by the name `raddle-rustc`, with the real rustc as the first word. Then some calls are not for
+//! crates of the target and pass through untouched:
 //!
 //! - host crates (build scripts, proc-macros and what they use): with a target given, cargo
 //!   passes `--target` for the target's crates and for no others;
@@ -13,10 +13,10 @@
 //!
 //! `RUSTC_BOOTSTRAP` is set for the one rustc that needs it, for the same reason.
 //!
-//! Every word is appended, and rustc takes the last of each `-C` option, so `@FILE` arguments
-//! go through unread but for analysis: `-C lto=off` (fat and thin link-time optimisation run
-//! the instrumentation twice or drop it), `-C strip=none` (cargo strips line tables from std
-//! in release builds) and line tables where there are none.
+//! All words are appended, and rustc takes the last of each `-C` option, so `@FILE` arguments pass
+//! through and are only read for analysis. The words include `-C lto=off` (fat and thin link-time
+//! optimisation run the instrumentation twice or drop it), `-C strip=none` (cargo strips line
+//! tables from std in release builds), and line tables if there are none.
 
 use super::cc;
 use super::response;
@@ -28,16 +28,16 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Set by `cargo raddle` so that not every rustc has to look the overlay up.
+/// Set by `cargo raddle`, so that not every rustc must look up the overlay.
 pub const SYSROOT: &str = "RADDLE_RUST_SYSROOT";
-/// The user's own `RUSTC_WRAPPER`, which raddle's took the place of.
+/// The user's own `RUSTC_WRAPPER`, which raddle's replaces.
 pub const NEXT_WRAPPER: &str = "RADDLE_NEXT_RUSTC_WRAPPER";
 
-/// Which tool is wrapped: both take the same instrumentation options.
+/// The wrapped tool: both take the same instrumentation options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     Rustc,
-    /// Doctests are compiled by rustdoc with its own `-C` and `-Z` options.
+    /// rustdoc compiles doctests with its own `-C` and `-Z` options.
     Rustdoc,
 }
 
@@ -69,7 +69,7 @@ pub struct Crate {
 }
 
 impl Crate {
-    /// Reads a command line without the compiler's own name.
+    /// Parses a command line without the compiler's own name.
     pub fn parse(args: &[OsString]) -> Crate {
         let mut krate = Crate::default();
         let words: Vec<_> = args.iter().map(|a| a.to_string_lossy()).collect();
@@ -200,7 +200,7 @@ pub fn additions(
         words.push("-Cdebuginfo=line-tables-only".into());
     }
     if krate.links_executable() || tool == Tool::Rustdoc {
-        // Before the crate's own objects, so that no archive supplies an interposed name first.
+        // Before the crate's own objects, so that no archive defines an interposed name first.
         words.push(linker_word("-Zpre-link-arg=", runtime.object().as_os_str()));
         for word in cc::dynamic_list(runtime) {
             words.push("-Clink-arg=-Xlinker".into());
@@ -218,7 +218,7 @@ fn linker_word(option: &str, value: &OsStr) -> OsString {
     word
 }
 
-/// Reads the command line, adds raddle's words if it is for the target, and becomes rustc.
+/// Parses the command line, adds raddle's words if it is for the target, and executes rustc.
 pub fn run(tool: Tool, mut args: Vec<OsString>) -> anyhow::Result<ExitCode> {
     let wrapped =
         (tool == Tool::Rustc && args.first().is_some_and(|a| is_compiler(a))).then(|| args.remove(0));
@@ -260,7 +260,7 @@ fn prepare(tool: Tool, wrapped: Option<OsString>, args: &[OsString]) -> anyhow::
     Ok(command)
 }
 
-/// The tool behind the wrapper when it is not named.
+/// The tool behind the wrapper if it is not named.
 fn real(tool: Tool) -> OsString {
     let (variable, default) = match tool {
         Tool::Rustc => ("RADDLE_RUSTC", "rustc"),
@@ -277,8 +277,8 @@ fn is_compiler(word: &OsStr) -> bool {
 
 /// `rustc -vV` with one more line that names this runtime.
 ///
-/// Cargo keeps that text in each crate's fingerprint, so a new raddle rebuilds and relinks
-/// what an older one had made. Cargo itself reads only the lines it knows.
+/// Cargo stores that text in each crate's fingerprint, so a new raddle rebuilds and relinks what an
+/// older one made. Cargo itself reads only the lines it knows.
 fn marked_version(program: &OsStr) -> anyhow::Result<ExitCode> {
     let context = || format!("cannot run {}", program.to_string_lossy());
     let status = Command::new(program).arg("-vV").status().with_context(context)?;

@@ -1,4 +1,4 @@
-//! Command lines as cargo and people write them.
+//! Command lines as cargo and users write them.
 
 use super::*;
 

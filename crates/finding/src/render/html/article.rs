@@ -18,7 +18,7 @@ pub(super) struct Articles<'a> {
     pub room: Room,
 }
 
-/// How a finding stands, for its badge and for the filter.
+/// The status of a finding, for its badge and for the filter.
 pub(super) fn verdict(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.confidence) {
         (Some(Settlement::Confirmed), _) | (None, Confidence::Confirmed) => "confirmed",

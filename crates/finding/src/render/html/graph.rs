@@ -1,5 +1,5 @@
-//! Who waits for which lock, and who holds it, as a drawing: threads and locks on a circle, an
-//! arrow from a thread to the lock that it waits for and from a lock to the thread that has it.
+//! A drawing of the waits-for graph: threads and locks on a circle, with an arrow from a thread to
+//! the lock that it waits for and from a lock to the thread that holds it.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -9,7 +9,7 @@ use super::super::story;
 use super::lanes;
 use super::writer::Writer;
 
-/// A drawing of more would be a ball of wool.
+/// A larger drawing would be unreadable.
 const MOST_NODES: usize = 16;
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 320.0;
@@ -43,8 +43,8 @@ impl Graph {
         }
     }
 
-    /// Thread, the lock that it waits for, the thread that holds it, and so on round the cycle;
-    /// what is on no cycle comes last.
+    /// A thread, the lock that it waits for, the thread that holds it, and so on round the cycle.
+    /// Nodes on no cycle come last.
     fn of(finding: &Finding) -> Graph {
         let mut graph = Graph::default();
         let wants: Vec<_> = (0..finding.accesses.len())
@@ -116,14 +116,14 @@ fn sentence(graph: &Graph, (from, to, arrow): (usize, usize, Arrow)) -> String {
     format!("{} {verb} {}", graph.nodes[from].0, graph.nodes[to].0)
 }
 
-/// Nodes stand on an ellipse, in their order, the first at the left.
+/// Places the nodes on an ellipse, in order, the first at the left.
 fn at(graph: &Graph, node: usize) -> (f64, f64) {
     let angle = TAU * node as f64 / graph.nodes.len() as f64 - 2.0 * FRAC_PI_2;
     let (x, y) = ((WIDTH - BOX.0) / 2.0 - 8.0, (HEIGHT - BOX.1) / 2.0 - 8.0);
     (WIDTH / 2.0 + x * angle.cos(), HEIGHT / 2.0 + y * angle.sin())
 }
 
-/// A line with a triangle in its middle, where no box hides it.
+/// A line with a triangle in the middle, where no box hides it.
 fn draw_arrow(writer: &mut Writer, from: (f64, f64), to: (f64, f64), arrow: Arrow, class: &str) {
     let path = format!("M{:.1} {:.1}L{:.1} {:.1}", from.0, from.1, to.0, to.1);
     writer.open("path", &[("class", Some(class)), ("d", Some(&path))]);

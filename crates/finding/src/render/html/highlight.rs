@@ -1,8 +1,8 @@
-//! Colours for source: comments, strings, numbers, keywords, types and calls of C, C++, Rust and
+//! Syntax highlighting: comments, strings, numbers, keywords, types and calls of C, C++, Rust and
 //! C#.
 //!
-//! A scanner, not a parser. It sees an excerpt, which may begin inside a comment: a line with `*/`
-//! and no `/*` before it is a comment up to there. Concatenated, the tokens are the line.
+//! This is a scanner, not a parser. It sees an excerpt, which may begin inside a comment: a line
+//! with `*/` and no `/*` before it is a comment up to there. The concatenated tokens are the line.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    /// By the name of the file; everything unknown is taken for C or C++.
+    /// By the name of the file. Everything unknown counts as C or C++.
     pub fn of(file: &str) -> Language {
         match file.rsplit('.').next() {
             Some("rs") => Language::Rust,
@@ -68,7 +68,7 @@ impl Language {
     }
 }
 
-/// Goes through the lines of an excerpt in order.
+/// Scans the lines of an excerpt in order.
 pub(super) struct Highlighter {
     language: Language,
     in_comment: bool,
@@ -81,13 +81,13 @@ impl Highlighter {
         Highlighter { language, in_comment: false }
     }
 
-    /// The excerpt has a gap here.
+    /// Marks a gap in the excerpt.
     pub fn skip(&mut self) {
         self.in_comment = false;
     }
 
     pub fn line<'a>(&mut self, line: &'a str) -> Vec<Token<'a>> {
-        // The beginning of the comment is above the excerpt.
+        // The comment began above the excerpt.
         if let Some(end) = line.find("*/")
             && !line[..end].contains("/*")
             && !line[..end].contains("//")
@@ -148,7 +148,7 @@ impl Highlighter {
         }
     }
 
-    /// A character, or a lifetime of Rust's.
+    /// A character literal, or a Rust lifetime.
     fn apostrophe(&self, rest: &str) -> (Class, usize) {
         let name = rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len() - 1);
         let closes = rest[1 + name..].starts_with('\'');

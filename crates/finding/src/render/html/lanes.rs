@@ -1,6 +1,5 @@
-//! The picture as a table: a column for each thread, a row for each step, and in every cell of a
-//! column the locks that its thread holds, as bars. A table is what a screen reader can walk
-//! through, and it prints.
+//! The picture as a table: a column per thread, a row per step, and in every cell the locks that
+//! the column's thread holds, as bars. A screen reader can walk through a table, and it prints.
 
 use super::super::picture::{Bar, Moment, Picture};
 use super::super::{RenderOptions, story};
@@ -8,17 +7,16 @@ use super::link;
 use super::source::Sources;
 use super::writer::Writer;
 
-/// The colours that locks take turns in; see `--lock-0` in the style.
+/// The number of colours that locks take in turn; see `--lock-0` in the style.
 const COLOURS: usize = 6;
 
-/// What a page has room for.
+/// The space left on a page.
 pub(super) struct Room {
-    /// Steps that do not matter and are written all the same.
+    /// How many more steps that do not matter are written.
     pub steps: usize,
 }
 
-/// For each lane, the bars that stand in it, by slot: bars that are held together stand side by
-/// side.
+/// For each lane, its bars by slot: bars of locks that are held together are side by side.
 struct Slots<'a> {
     lanes: Vec<Vec<Vec<&'a Bar>>>,
 }
@@ -164,7 +162,7 @@ impl Drawing<'_> {
         writer.raw("</div>");
     }
 
-    /// Stands for steps that do not matter, while those are not shown.
+    /// Stands for hidden steps that do not matter.
     fn gap(&self, writer: &mut Writer, i: usize, skipped: usize, slots: &Slots<'_>, locks: &[String]) {
         writer.raw("<tr class=\"gap\">");
         let told = story::count(skipped as u64, "step");

@@ -1,4 +1,4 @@
-//! Places that open the editor.
+//! Links that open a place in the editor.
 
 use crate::model::Frame;
 
@@ -6,7 +6,7 @@ use super::super::{RenderOptions, place_url, story};
 use super::names;
 use super::writer::Writer;
 
-/// The function and the place of a frame, as a link where the file is known.
+/// The function and the place of a frame, as a link if the file is known.
 pub(super) fn place(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
     let (file, line) = (frame.file.as_deref(), story::line(frame));
     let function = frame.function.as_deref().map(names::short);
@@ -21,7 +21,7 @@ pub(super) fn place(writer: &mut Writer, frame: &Frame, options: &RenderOptions<
     write(writer, frame, &told.join(" · "), options);
 }
 
-/// `text` as a link to the place of a frame; as it is where no editor could open that.
+/// `text` as a link to the place of a frame; plain text if no editor could open it.
 pub(super) fn write(writer: &mut Writer, frame: &Frame, text: &str, options: &RenderOptions<'_>) {
     let full = story::place(frame, options);
     let url = url(frame, options);
@@ -30,7 +30,7 @@ pub(super) fn write(writer: &mut Writer, frame: &Frame, text: &str, options: &Re
     writer.element(tag, &attributes, text);
 }
 
-/// Where the editor finds a frame.
+/// The editor URL of a frame.
 fn url(frame: &Frame, options: &RenderOptions<'_>) -> Option<String> {
     place_url(frame, options.editor?, options)
 }

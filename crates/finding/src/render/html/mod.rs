@@ -1,23 +1,23 @@
-//! One page that needs nothing else: no network, no font, no image.
+//! A self-contained page: no network, no fonts, no images.
 //!
 //! # Design
 //!
-//! Rust writes the whole page: list, pictures, stacks, graphs. It can be read, printed and searched
-//! without a script, and its tests need no browser. The script (`page.js`) adds what moves: it
-//! shows one finding at a time, searches and filters the list, goes through the steps of a picture,
+//! Rust writes the whole page: list, pictures, stacks, graphs. The page can be read, printed and
+//! searched without a script, and its tests need no browser. The script (`page.js`) adds what
+//! moves: it shows one finding at a time, searches and filters the list, steps through a picture,
 //! and lets the source of every thread follow. It makes elements by name and sets their text; it
 //! never parses HTML.
 //!
 //! | file | |
 //! |---|---|
-//! | `writer` | the only way to write: what is not raddle's own text is escaped |
+//! | `writer` | the only way to write: escapes everything but raddle's own text |
 //! | `article` | one finding |
 //! | `lanes` | its interleaving as a table with a lane for each thread |
 //! | `graph` | who waits for whom, as SVG |
-//! | `stacks`, `names` | stacks, folded to what the reader wrote; short names |
+//! | `stacks`, `names` | stacks, folded to the user's code; short names |
 //! | `link` | places that open the editor |
-//! | `source`, `highlight` | the source that the page carries, in colour |
-//! | `page.css`, `page.js` | look and behaviour; the two are allowed by their hashes, and nothing else is |
+//! | `source`, `highlight` | the source on the page, in colour |
+//! | `page.css`, `page.js` | look and behaviour; the policy allows only these two, by hash |
 //!
 //! # Safety
 //!
@@ -27,8 +27,8 @@
 //!
 //! # Size
 //!
-//! Steps that do not matter are written as long as there is [`ROOM`] for them. A file of source is
-//! carried once, and only the lines around places.
+//! Steps that do not matter are written as long as there is [`ROOM`] for them. Each source file is
+//! included once, and only the lines around places.
 
 mod article;
 mod graph;
@@ -56,7 +56,7 @@ use super::{RenderOptions, story};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Steps that do not matter, on one page.
+/// The most steps on one page that do not matter.
 const ROOM: usize = 20_000;
 
 pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
@@ -92,7 +92,7 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
     writer.finish()
 }
 
-/// The names by which findings are linked to: their ids, made different where two are the same.
+/// The anchors of findings: their ids, made unique.
 fn anchors(findings: &[&Finding]) -> Vec<String> {
     let mut known = HashSet::new();
     let mut anchor = |finding: &&Finding| {
@@ -126,7 +126,7 @@ fn head(writer: &mut Writer, report: &Report) {
     writer.raw("</style>\n</head>\n");
 }
 
-/// `sha256-…`, as a policy names a script.
+/// `sha256-…`, the form in which a policy names a script.
 fn source_hash(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::from("sha256-");
@@ -178,7 +178,7 @@ fn list(writer: &mut Writer, findings: &[&Finding], anchors: &[String], options:
     writer.raw("</ol>\n<p class=\"none\" hidden>Nothing matches.</p></nav>\n");
 }
 
-/// A choice among the values that occur; nothing if there is nothing to choose.
+/// A choice among the values that occur; nothing if there is no choice.
 fn filter<'a>(
     writer: &mut Writer,
     name: &'static str,
@@ -235,7 +235,7 @@ fn empty(writer: &mut Writer, report: &Report) {
     writer.raw("That is no proof that there is nothing.</p></section>\n");
 }
 
-/// What was looked at, and the numbers of the run.
+/// What was examined, and the numbers of the run.
 fn coverage(writer: &mut Writer, report: &Report) {
     if report.coverage.is_empty() && report.stats.is_empty() {
         return;
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_the_policy() {
-        // The hash of the empty string, as RFC 6920 and every browser write it.
+        // The hash of the empty string, as in RFC 6920 and every browser.
         assert_eq!(source_hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 

@@ -1,12 +1,12 @@
-//! Names of functions, short enough to read: without the arguments of templates and the hashes of
-//! Rust. The full name is in the tooltip.
+//! Short, readable function names, without template arguments and Rust's hashes. The full name is
+//! in the tooltip.
 
 use crate::place::stable_name;
 
-/// Below this a name stays as it is.
+/// A shorter name stays unchanged.
 const READABLE: usize = 48;
 
-/// `std::vector<…>::clear()` of `std::vector<std::unique_ptr<Job>, std::allocator<…>>::clear()`.
+/// `std::vector<…>::clear()` for `std::vector<std::unique_ptr<Job>, std::allocator<…>>::clear()`.
 pub(super) fn short(function: &str) -> String {
     let name = stable_name(function);
     if name.chars().count() <= READABLE || name.starts_with('<') {
@@ -17,7 +17,8 @@ pub(super) fn short(function: &str) -> String {
     let mut chars = name.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            // `operator<`, `operator->`, `operator<<` and the arrow of a function are no brackets.
+            // `operator<`, `operator->`, `operator<<` and the arrow of a function type are not
+            // brackets.
             '<' if out.ends_with("operator") || out.ends_with("operator<") => out.push(c),
             '>' if out.ends_with('-') || out.ends_with("operator") || out.ends_with("operator>") => {
                 out.push(c)

@@ -1,4 +1,4 @@
-//! The source that a page carries: the lines around every place of a picture, each file once.
+//! The source on a page: the lines around every place of a picture, each file once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::super::RenderOptions;
 use super::highlight::{Class, Highlighter, Language};
 
-/// Lines before and behind a place.
+/// How many lines before and after a place are shown.
 const AROUND: u32 = 7;
-/// A longer line is cut off.
+/// A longer line is cut.
 const LONGEST: usize = 400;
-/// Lines on one page, in all.
+/// The most lines of source on one page.
 const MOST_LINES: usize = 40_000;
 
 /// The places that the script will ask for.
@@ -21,16 +21,16 @@ pub(super) struct Sources {
     lines: Vec<BTreeSet<u32>>,
 }
 
-/// A file as the script reads it.
+/// A file in the form that the script reads.
 #[derive(Serialize)]
 struct File {
     name: String,
-    /// By number; each token as its class and its text, one after the other.
+    /// By line number; each token as its class followed by its text.
     lines: BTreeMap<u32, Vec<String>>,
 }
 
 impl Sources {
-    /// Asks for the lines around a place. Returns the number of the file.
+    /// Requests the lines around a place. Returns the number of the file.
     pub fn add(&mut self, file: &str, line: u32) -> usize {
         let at = self.files.iter().position(|known| known == file).unwrap_or_else(|| {
             self.files.push(file.to_owned());
@@ -41,7 +41,7 @@ impl Sources {
         at
     }
 
-    /// All of it, as JSON.
+    /// All requested lines as JSON.
     pub fn json(&self, options: &RenderOptions<'_>) -> String {
         let mut left = MOST_LINES;
         let files: Vec<File> = self

@@ -1,5 +1,5 @@
-//! Stacks, folded to what the reader wrote: frames of the language's library and of the system are
-//! one line that opens.
+//! Stacks, folded to the user's code: frames of the language's library and of the system are one
+//! line that can be opened.
 
 use crate::model::Frame;
 use crate::place;
@@ -9,10 +9,11 @@ use super::highlight::{Class, Highlighter, Language};
 use super::writer::Writer;
 use super::{link, names, source};
 
-/// Lines before and behind the line of a frame.
+/// How many lines before and after a frame's line are shown.
 const AROUND: u32 = 2;
 
-/// A stack, innermost frame first. With `quotes`, the lines around the frame that stands for it.
+/// A stack, innermost frame first. With `quotes`, shows the lines around the frame that represents
+/// it.
 pub(super) fn write(writer: &mut Writer, stack: &[Frame], quotes: bool, options: &RenderOptions<'_>) {
     let shown = story::trimmed(stack);
     if shown.is_empty() {
@@ -73,7 +74,7 @@ fn frame_line(
     writer.raw("</li>\n");
 }
 
-/// The lines around a frame's, its own marked.
+/// The lines around a frame's line, with that line marked.
 fn quote(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
     let (Some(file), Some(line)) = (frame.file.as_deref(), story::line(frame)) else { return };
     let text = |n: u32| options.source.line(file, n).filter(|_| n > 0);

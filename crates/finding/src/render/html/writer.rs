@@ -1,8 +1,8 @@
 //! Writes HTML in which only raddle's own markup is markup.
 //!
-//! [`Writer::raw`] takes text that is part of raddle's program; everything that is known only when
-//! raddle runs goes through [`Writer::text`], an attribute or [`Writer::data`], which escape it. So
-//! a name cannot become an element, whoever chose it.
+//! [`Writer::raw`] takes text that is part of raddle's program. Everything that is known only at
+//! run time goes through [`Writer::text`], an attribute or [`Writer::data`], which escape it. So a
+//! name cannot become an element, whoever chose it.
 
 use super::super::story;
 
@@ -11,21 +11,21 @@ pub(super) struct Writer {
     out: String,
 }
 
-/// Attributes of an element, by name. A value of None leaves the attribute out.
+/// The attributes of an element, by name. `None` leaves the attribute out.
 pub(super) type Attributes<'a> = &'a [(&'static str, Option<&'a str>)];
 
 impl Writer {
-    /// Markup of raddle's own.
+    /// Raddle's own markup.
     pub fn raw(&mut self, markup: &'static str) {
         self.out.push_str(markup);
     }
 
-    /// Text inside of an element.
+    /// Text inside an element.
     pub fn text(&mut self, text: &str) {
         escape(text, &mut self.out);
     }
 
-    /// A sentence of raddle's: what stands in backticks is code.
+    /// A sentence of raddle's; text in backticks is code.
     pub fn prose(&mut self, text: &str) {
         let parts: Vec<&str> = text.split('`').collect();
         for (i, part) in parts.iter().enumerate() {
@@ -73,8 +73,8 @@ impl Writer {
         self.out.push('\n');
     }
 
-    /// A JSON document for the script to read. Nothing in it can end the element: `<` is written as
-    /// an escape of JSON's.
+    /// A JSON document for the script. Nothing in it can end the element: `<` is written as a JSON
+    /// escape.
     pub fn data(&mut self, id: &'static str, json: &str) {
         self.open("script", &[("type", Some("application/json")), ("id", Some(id))]);
         for c in json.chars() {
@@ -110,8 +110,8 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// HTML has no way to write a control character. A mark that turns text around shows a name as
-/// another.
+/// HTML cannot express control characters. A mark that changes the reading direction can disguise a
+/// name.
 fn is_hostile(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || story::turns_text(c)
 }

@@ -1,4 +1,4 @@
-//! Lock-order cycles, from the edges that a process has logged.
+//! Lock-order cycles, from the edges that a process logged.
 
 use raddle_base::clock::ThreadId;
 use raddle_finding::{Access, Confidence, Finding, Kind, Op};
@@ -23,7 +23,7 @@ impl Explain<'_> {
             }
         }
         for edge in &self.process.edges {
-            // An edge of a segment that was never told of (its record was lost) says nothing.
+            // An edge whose segment is unknown, because the record was lost, says nothing.
             let _ = order.edge(Edge {
                 thread: ThreadId(edge.thread as u32),
                 held: edge.held.iter().map(acquisition).collect(),
@@ -72,7 +72,7 @@ impl Explain<'_> {
         finding
     }
 
-    /// A global's name, or the label.
+    /// The name of a global, or the lock's label.
     fn lock_name(&mut self, id: u64) -> String {
         let address = self.process.locks.get(&id).map(|l| l.address);
         let global = address.and_then(|a| self.global(a, usize::MAX));

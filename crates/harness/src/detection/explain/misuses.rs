@@ -1,4 +1,4 @@
-//! Locks, threads and signal handlers that are not as they should be.
+//! Misuse of locks, threads and signal handlers.
 
 use raddle_finding::{Access, Confidence, Finding, Kind, Op};
 use raddle_wire::record::MisuseKind;
@@ -20,7 +20,7 @@ impl Explain<'_> {
         findings.into_iter().filter(|f| !self.is_ignored(f)).collect()
     }
 
-    /// None: a record of a runtime that knows more.
+    /// `None`: a newer runtime wrote the record.
     fn misuse(&mut self, m: &Misuse) -> Option<Finding> {
         let (thread, lock) = (self.thread_label(m.thread), format!("L{}", m.lock));
         let (kind, op, message) = match m.what? {
@@ -79,7 +79,7 @@ impl Explain<'_> {
         let mut cast = Cast::default();
         let mut finding = Finding::new(kind, Confidence::Confirmed, message);
         let label = matches!(op, Op::Lock | Op::Unlock).then(|| lock.clone());
-        // A thread leaks where it was created, by whoever did that.
+        // A thread leaks where it was created, and its creator is responsible.
         let creator = self.process.threads.get(&m.thread).map_or(0, |t| t.parent);
         let actor = if m.what == Some(MisuseKind::ThreadLeak) { creator } else { m.thread };
         cast.thread(m.thread);

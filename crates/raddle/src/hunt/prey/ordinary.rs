@@ -1,4 +1,4 @@
-//! The parts of a hunt in which nobody schedules: ordinary runs under the race detector, and runs with
+//! The parts of a hunt without scheduling: ordinary runs under the race detector, and runs with
 //! delays.
 
 use std::time::{Duration, Instant};
@@ -17,14 +17,14 @@ use raddle_harness::detection::Mode;
 use raddle_harness::relocated;
 use raddle_harness::worker::Recipe;
 
-/// Ordinary runs where nothing can be scheduled. What two of them show is confirmed.
+/// How many ordinary runs to make if nothing can be scheduled. What two of them show is confirmed.
 const RUNS: u32 = 3;
-/// Ordinary runs, at most, to see what one detector alone has seen.
+/// The most ordinary runs that try to see what only one detector has seen.
 const MORE_RUNS: u32 = 8;
 
 impl Hunter<'_> {
-    /// One ordinary run under the detector. A copy of machine code does not know atomic loads and
-    /// stores: there, locksets would suspect much that is right.
+    /// One ordinary run under the detector. A copy of machine code cannot recognise atomic loads
+    /// and stores, so locksets would suspect much that is correct.
     fn watch(&mut self, recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
         let begun = Instant::now();
         let watched = match &self.copy {
@@ -38,22 +38,22 @@ impl Hunter<'_> {
         watched
     }
 
-    /// One ordinary run under locksets and lock orders. Says whether anything in it is
+    /// One ordinary run with locksets and lock orders. Returns whether anything in it is
     /// instrumented.
     pub(super) fn look(&mut self) -> Result<bool> {
-        // One that cannot be copied is run all the same: its locks are seen.
+        // A program that cannot be copied runs anyway: raddle sees its locks.
         self.copy = relocated::prepare(&self.program, false, relocated::Probes::All).ok().flatten();
         let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
         let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
-        // A run that was cut off may not have come to say so.
+        // A run that was cut off may not have reported it.
         let instrumented = watched.instrumented || self.program.has_runtime;
         self.out.coverage.extend(watched.unseen.clone());
         let has_seen = self.watched(watched);
         self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
-        // What a run has seen for certain, such as a rule that was broken, needs no schedule:
-        // another run confirms it.
+        // What a run has seen for certain, such as a broken rule, needs no schedule. Another run
+        // confirms it.
         let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
         if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
             let again = self.watch(&recipe, Mode::Hybrid, limit)?;
@@ -62,7 +62,7 @@ impl Hunter<'_> {
         Ok(instrumented)
     }
 
-    /// Takes in an ordinary run. Says whether it saw something for certain.
+    /// Takes in an ordinary run. Returns whether it saw something for certain.
     pub(super) fn watched(&mut self, watched: Watched) -> bool {
         self.runs += 1;
         self.endings.push(watched.ending);
@@ -88,8 +88,8 @@ impl Hunter<'_> {
         has_seen
     }
 
-    /// Races that only the search saw, and what one ordinary run saw for certain: more ordinary runs
-    /// may take the same path.
+    /// Tries to confirm races that only the search saw, and what one ordinary run saw for certain:
+    /// more ordinary runs may take the same path.
     pub(super) fn corroborate(&mut self) {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let recipe = self.recipe(&args);
@@ -112,8 +112,8 @@ impl Hunter<'_> {
         }
     }
 
-    /// Races that locksets suspect and no schedule has shown, such as the fifth and later ones of one
-    /// execution, or those of a program that computes for long: what two runs see by
+    /// Races that locksets suspect and no schedule has shown, such as the fifth and later races of
+    /// one execution, or those of a program that computes for long. What two runs see by
     /// happens-before is confirmed.
     pub(super) fn watch_open_races(&mut self) {
         let is_open = |t: &&Target| {
@@ -136,7 +136,8 @@ impl Hunter<'_> {
         self.out.ledger.tried("ordinary runs under happens-before", &|t| t.goal() == Goal::Race);
     }
 
-    /// Ordinary runs and runs with delays. What two of them show is confirmed; nothing is refuted.
+    /// Makes ordinary runs and runs with delays. What two of them show is confirmed; nothing is
+    /// refuted.
     pub(super) fn delay(&mut self, why: &str) {
         self.out.coverage.push(format!(
             "`{}` was not scheduled ({why}): it was watched in ordinary runs and in runs with delays, so what two of them showed is confirmed \
@@ -146,7 +147,7 @@ impl Hunter<'_> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let share = plan::turn(plan::share(Part::Settle, self.left()), RUNS as usize).min(LONGEST_RUN);
         for _ in 0..RUNS {
-            // One whole run says more than several that are cut off.
+            // One complete run says more than several that are cut off.
             let limit = if self.ended() { share } else { share.max(self.left() / 2).min(LONGEST_RUN) };
             if self.is_over() {
                 break;
@@ -160,9 +161,9 @@ impl Hunter<'_> {
         self.out.ledger.tried("ordinary runs and runs with delays", &|_| true);
     }
 
-    /// Calls of libraries that allow one caller, with delays that bring two together. The second of
-    /// two runs begins with what the first has learnt; what two such pairs of runs catch is
-    /// confirmed.
+    /// Watches calls of libraries that allow one caller at a time, with delays that bring two calls
+    /// together. The second of two runs starts with what the first has learned. What two such pairs
+    /// of runs catch is confirmed.
     pub(super) fn libraries(&mut self) {
         const PAIRS: u32 = 2;
         let runs = 2 * PAIRS as usize;
@@ -171,8 +172,8 @@ impl Hunter<'_> {
             if self.is_over() {
                 return;
             }
-            // A run that is cut off brings nobody together, and catches nothing. But others want
-            // half of the time.
+            // A run that is cut off brings no calls together and catches nothing. But half of the
+            // time is for other parts.
             let most = plan::turn(self.left(), 2 * runs);
             let limit = share.max(2 * self.longest).min(most).min(LONGEST_RUN);
             let report = match tsvd::report_quietly(&detectors::tsvd(&self.prey.words), limit) {

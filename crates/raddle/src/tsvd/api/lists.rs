@@ -1,4 +1,4 @@
-//! The lists that raddle brings with it.
+//! The lists that come with raddle.
 
 macro_rules! list {
     ($name:literal) => {

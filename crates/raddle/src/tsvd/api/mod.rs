@@ -1,37 +1,39 @@
 //! Which functions are thread-unsafe, on what, and how: lists in TOML.
 //!
-//! The lists in `apis/` are part of the binary, one file a library; a project adds its own in
-//! `raddle.toml`. A list says nothing but what the documentation of the library says, which it
-//! names. Its grammar:
+//! The lists in `apis/` are part of the binary, one file per library. A project adds its own in
+//! `raddle.toml`. A list says only what the library's documentation says, and names that
+//! documentation. The grammar:
 //!
 //! ```toml
 //! library = "zlib"
 //! documentation = "where the contract is written"
-//! own = ["gz_*"]                     # functions of the library itself: what they call is no point
-//! own_except = ["std::thread::*"]    # … but for those that a compiler inlines its user's code into
-//! own_types = ["13__future_base"]    # functions with this in their mangled names are instances over its own types: no points
+//! own = ["gz_*"]                     # functions inside the library: their calls are not points
+//! own_except = ["std::thread::*"]    # … except those into which compilers inline user code
+//! own_types = ["13__future_base"]    # a function with this in its mangled name is an instance
+//!                                    # over a type of the library itself: not a point
 //!
 //! [[class]]
 //! name = "z_stream"                  # calls conflict only within a class
 //! rule = "what the documentation says"
-//! object = 0                         # the argument that is the object, or "library": hidden static state
+//! object = 0                         # the argument that is the object, or "library": static state
 //! field = 64                         # … or the word at this offset in it
-//! via = "sqlite3_db_handle"          # … or what this function of the library makes of it
-//! safe_if = "sqlite3_db_mutex"       # not zero: the object may be shared, and the call is no point
-//! often_local = true                 # an object in the frames of the caller is nobody else's
+//! via = "sqlite3_db_handle"          # … or what this function of the library returns for it
+//! safe_if = "sqlite3_db_mutex"       # not zero: the object may be shared; the call is not a point
+//! often_local = true                 # an object in the caller's frames belongs to that thread
 //! exempt = ["_ZSt4cout"]             # variables, by raw name, to which the rule does not apply
-//! traces = ["std::_Rb_tree::*"]      # functions that stay when a compiler has inlined all of the class
+//! traces = ["std::_Rb_tree::*"]      # functions that remain if a compiler has inlined the class
 //! prefix = "std::map::"              # stands before each of the names
-//! read = ["size", "find"]            # paths as `plain_path` spells them; `*` stands for anything but in `operator*`
+//! read = ["size", "find"]            # paths as `plain_path` spells them; `*` is a wildcard,
+//!                                    # except in `operator*`
 //! write = ["insert", "erase"]
 //! [[class.also]]                     # functions of the class whose object is elsewhere
 //! object = 1
-//! raw = "*ERKS*"                     # only where the raw name matches as well: tells overloads apart
+//! raw = "*ERKS*"                     # only if the raw name matches too: tells overloads apart
 //! read = ["map"]
 //! ```
 //!
-//! A function that several names match is what the first of them says, writes before reads, names
-//! before patterns.
+//! If several names match a function, the first one counts: writes before reads, names before
+//! patterns.
 
 mod lists;
 #[cfg(test)]
@@ -59,7 +61,7 @@ pub enum ApiError {
     Unknown(String),
 }
 
-/// A list as it is written.
+/// A list in its TOML form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct List {
@@ -117,7 +119,7 @@ struct WrittenAlso {
     write: Vec<String>,
 }
 
-/// A number or a word; serde's own way to have both would lose the place of an error.
+/// A number or a word. serde's own way to accept both would lose the position of an error.
 #[derive(Clone, Copy, Debug)]
 struct WrittenObject(Object);
 
@@ -133,7 +135,7 @@ impl<'de> Deserialize<'de> for WrittenObject {
     }
 }
 
-/// `raddle.toml`, of which only `[[tsvd.list]]` is read here; `raddle_clr` reads `[[tsvd.dotnet]]`.
+/// `raddle.toml`. Only `[[tsvd.list]]` is read here; `raddle_clr` reads `[[tsvd.dotnet]]`.
 #[derive(Debug, Default, Deserialize)]
 struct Project {
     #[serde(default)]
@@ -149,7 +151,7 @@ struct ProjectTsvd {
     without: Vec<String>,
 }
 
-/// What calls are under the same rules, and conflict if they are on the same object.
+/// Calls under the same rules. They conflict if they are on the same object.
 #[derive(Debug)]
 pub struct Class {
     pub name: String,
@@ -160,11 +162,11 @@ pub struct Class {
     pub safe_if: Option<String>,
     pub exempt: Vec<String>,
     pub traces: Vec<String>,
-    /// From a list of the project: a pattern that matches nothing is worth a word.
+    /// From a list of the project: raddle reports a pattern that matches nothing.
     pub of_project: bool,
 }
 
-/// A function, or those that a pattern matches.
+/// A function, or the functions that a pattern matches.
 #[derive(Debug)]
 pub struct Operation {
     pub pattern: String,
@@ -176,7 +178,7 @@ pub struct Operation {
     raw: Option<String>,
 }
 
-/// The paths of raw names, each found out once: demangling is slow.
+/// The paths of raw names, each computed once: demangling is slow.
 #[derive(Default)]
 pub struct Paths(RefCell<HashMap<String, Rc<str>>>);
 
@@ -213,12 +215,12 @@ pub struct Catalogue {
     own_types: Vec<String>,
     /// The first parts of all paths: a name that begins with none of them need not be demangled.
     roots: HashSet<String>,
-    /// Of all texts that the lists were read from, in their order.
+    /// A digest of all texts that the lists were read from, in order.
     pub digest: Vec<u8>,
 }
 
 impl Catalogue {
-    /// The shipped lists and those of a project: files like `raddle.toml` and what is in them.
+    /// The shipped lists and those of a project: files like `raddle.toml` and their contents.
     pub fn load(project: &[(PathBuf, String)]) -> Result<Catalogue, ApiError> {
         let mut catalogue = Catalogue { digest: digest(project), ..Catalogue::default() };
         let mut parsed = Vec::new();
@@ -307,7 +309,7 @@ impl Catalogue {
         let number = self.operations.len();
         let root = operation.pattern.split("::").next().unwrap_or_default();
         self.roots.insert(root.to_string());
-        // `operator*` is a name.
+        // `operator*` is a name, not a pattern.
         if operation.pattern.trim_end_matches("operator*").contains('*') {
             self.globs.push(number);
         } else {
@@ -316,7 +318,7 @@ impl Catalogue {
         self.operations.push(operation);
     }
 
-    /// The operation that a function is, by its raw name.
+    /// The operation of a function, by its raw name.
     pub fn find(&self, raw: &str, paths: &Paths) -> Option<usize> {
         if !self.may_be(raw) {
             return None;
@@ -334,7 +336,7 @@ impl Catalogue {
         self.exact.get(path)?.iter().copied().find(|i| self.operations[*i].takes(raw))
     }
 
-    /// The classes that a function is a trace of: it would not be there if the class were not used.
+    /// The classes of which the function is a trace: it exists only if the class is used.
     pub fn traced(&self, raw: &str, paths: &Paths) -> Vec<usize> {
         if !self.may_be(raw) {
             return Vec::new();
@@ -344,20 +346,19 @@ impl Catalogue {
         (0..self.classes.len()).filter(|i| traces(&self.classes[*i])).collect()
     }
 
-    /// Whether a function is an instance over a type that only the library itself uses: whoever
-    /// calls it, does so for the library.
+    /// Whether a function is an instance over a type that only the library itself uses. Whoever
+    /// calls it does so for the library.
     pub fn is_over_own_type(&self, raw: &str) -> bool {
         self.own_types.iter().any(|part| raw.contains(part.as_str()))
     }
 
-    /// Whether a call from this function is the library's own business.
+    /// Whether a call from this function is internal to the library.
     pub fn is_own(&self, raw_caller: &str, operation: usize, paths: &Paths) -> bool {
         self.library_of(raw_caller, paths) == Some(self.library(operation))
             || self.is_own_of_all(raw_caller, paths)
     }
 
-    /// Whether it is part of a library's inside: what it calls is no point, whichever function it
-    /// is.
+    /// Whether the function is internal to a library, so that none of its calls is a point.
     pub fn is_own_of_all(&self, raw: &str, paths: &Paths) -> bool {
         if !self.may_be(raw) {
             return false;
@@ -377,7 +378,7 @@ impl Catalogue {
         &self.classes[self.operations[operation].class].library
     }
 
-    /// The libraries of all lists, each once, in their order.
+    /// The libraries of all lists, each once, in order.
     pub fn libraries(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for class in &self.classes {
@@ -388,7 +389,7 @@ impl Catalogue {
         names
     }
 
-    /// Demangling is slow, and a large program has a hundred thousand names.
+    /// A quick filter: demangling is slow, and a large program has a hundred thousand names.
     fn may_be(&self, raw: &str) -> bool {
         let Some(rest) = raw.strip_prefix("_Z") else {
             return if raw.starts_with("_R") { true } else { !raw.is_empty() };

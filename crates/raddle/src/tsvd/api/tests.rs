@@ -78,7 +78,7 @@ fn what_may_be_shared_is_not_listed() {
     }
 }
 
-/// [container.requirements.dataraces]: these count as const, `operator[]` not of maps.
+/// [container.requirements.dataraces]: these count as const; `operator[]` of maps does not.
 #[test]
 fn the_data_race_rules_of_containers_are_kept() {
     let catalogue = shipped();
@@ -107,8 +107,7 @@ fn the_data_race_rules_of_containers_are_kept() {
     assert_eq!(op("std::unordered_map::operator[]".into()), Some(true));
 }
 
-/// A misspelt name would never be found in a program. Libraries that are not installed are not
-/// looked at.
+/// A misspelt name would never be found in a program. Libraries that are not installed are skipped.
 #[test]
 fn functions_of_c_libraries_exist() {
     let libraries = [
@@ -151,7 +150,7 @@ fn functions_of_c_libraries_exist() {
     assert!(looked_at > 0, "not even the C library was found");
 }
 
-/// In another library of glibc, or in newer versions only.
+/// In another library of glibc, or only in newer versions.
 const MAY_BE_ABSENT: &[&str] = &["crypt"];
 
 #[test]
@@ -210,7 +209,7 @@ fn pointers_to_the_state_of_futures_are_the_library_s_own() {
     let future = "_ZNKSt10unique_ptrINSt13__future_base12_Result_baseENS1_8_DeleterEEdeEv";
     assert!(catalogue.find(future, &Paths::default()).is_some() && catalogue.is_over_own_type(future));
     assert!(catalogue.is_over_own_type("_ZNSt10unique_ptrINSt6thread6_StateESt14default_deleteIS1_EED1Ev"));
-    // What a user does with futures is not.
+    // What a user does with futures is not internal.
     assert!(!catalogue.is_over_own_type("_ZNSt6vectorISt6futureIiESaIS1_EE9push_backEOS1_"));
     assert!(!catalogue.is_over_own_type("_ZNKSt10unique_ptrIiSt14default_deleteIiEEdeEv"));
 }
