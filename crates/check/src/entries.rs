@@ -1,14 +1,15 @@
 //! Where interpretation starts (section 4.1).
 //!
 //! 1. `main`, when there is one.
-//! 2. Test functions: those that a framework's registration leads to are reached from `main` or are named here by the
-//!    usual prefixes, in files that look like tests.
-//! 3. Without `main`, every function that others can call, one after the other from a fresh state; never concurrently,
-//!    for nothing says that a library is thread-safe.
-//! 4. In the middle: functions that themselves start threads, when no run before has come to all the places where they
-//!    do: a function that was entered need not have got that far. Their callers, which
-//!    the paper takes too, are left out: in a large program they are thousands, and reach the same code.
-//!    They run with unknown globals and parameters, which makes them the least certain, and they come last.
+//! 2. Test functions. Those that a framework registers are reached from `main`. Others are
+//!    recognised by the usual name prefixes, in files that look like tests.
+//! 3. Without `main`, every function that others can call, one after the other from a fresh state.
+//!    They never run concurrently, because nothing says that a library is thread-safe.
+//! 4. In the middle: functions that start threads themselves, when no earlier run reached all the
+//!    places where they do. That an earlier run entered the function is not enough. The paper also
+//!    takes their callers. Raddle leaves those out: a large program has thousands, and they reach
+//!    the same code. These entries run with unknown globals and parameters. They are the least
+//!    certain and come last.
 
 use std::collections::BTreeSet;
 
@@ -29,16 +30,17 @@ pub enum EntryKind {
 pub struct Entry {
     pub kind: EntryKind,
     pub start: Start,
-    /// By what it calls it may come to start a thread. Through function pointers it may do so even
-    /// when this is false.
+    /// True if the functions it calls may start a thread. Through function pointers it may do so
+    /// even when this is false.
     pub may_start: bool,
-    /// The function whose thread starts it is there for.
+    /// The function whose thread starts this entry is there to reach.
     pub about: u32,
     /// Entries of one assembly share a budget.
     pub assembly: u32,
 }
 
-/// For each function whether it can come to start a thread, a timer or a handler.
+/// For each function, whether it can start a thread, a timer or a handler, itself or through
+/// callees.
 pub fn concurrent_functions(program: &Program) -> Vec<bool> {
     let n = program.functions.len();
     let mut starts = vec![false; n];
@@ -50,14 +52,14 @@ pub fn concurrent_functions(program: &Program) -> Vec<bool> {
                 Instr::Sync(SyncOp::Start | SyncOp::StartMember | SyncOp::TimerStart | SyncOp::Interrupt) => {
                     starts[i] = true;
                 }
-                // What follows an await may go on on a thread of its own.
+                // The code after an await may continue on a thread of its own.
                 Instr::Await(slot) => starts[i] |= *slot != u16::MAX,
                 Instr::Call(callee, _) => {
                     let callee_function = &program.functions[*callee as usize];
                     starts[i] |= !callee_function.defined && named::starts_thread(&callee_function.name);
                     callers[*callee as usize].push(i as u32);
                 }
-                // Who makes a delegate, or asks for a class to be initialised, may have it called.
+                // A function that makes a delegate, or has a class initialised, may have it called.
                 Instr::FuncAddr(f) => callers[*f as usize].push(i as u32),
                 Instr::New(class) if program.classes.all[*class as usize].finalizer.is_some() => {
                     starts[i] = true;
@@ -78,8 +80,8 @@ pub fn concurrent_functions(program: &Program) -> Vec<bool> {
     starts
 }
 
-/// Who calls methods by the keys under which classes have them. Which method an object has is
-/// known when it runs, so any class that has one under the key counts.
+/// The callers of methods, by the keys under which classes have them. The method of an object is
+/// known only at run time, so any class with a method under the key counts.
 pub(crate) struct MethodCallers {
     callers: FxHashMap<u32, Vec<u32>>,
     keys: FxHashMap<u32, Vec<u32>>,
@@ -145,7 +147,7 @@ pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
     let starters: BTreeSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
     let prepared = program.entry_points.iter().filter(|e| e.kind == EntryKind::Middle);
     for e in prepared.filter(|e| e.about < program.functions.len() as u32) {
-        // The front end has made the objects; static fields have their initial values.
+        // The front end has made the objects, and static fields have their initial values.
         let prepared = entry(EntryKind::Middle, e.function, false);
         for about in starters.iter().copied().filter(|s| *s == e.about || is_within(program, *s, e.about)) {
             out.push(Entry { may_start: true, about, assembly: e.assembly, ..prepared });
@@ -160,14 +162,14 @@ pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
 fn is_within(program: &Program, inner: u32, outer: u32) -> bool {
     let (inner, outer) = (&program.functions[inner as usize], &program.functions[outer as usize]);
     let begins = (outer.pos.line, outer.pos.col) < (inner.pos.line, inner.pos.col);
-    // Methods lie in classes and not in each other, so what lies in one is nested; but the function
-    // that initialises a class spans the class.
+    // Methods lie in classes and not in each other, so a function inside a method is nested. The
+    // function that initialises a class is an exception: it spans the class.
     let is_method = !outer.name.ends_with(".static fields");
     inner.pos.file == outer.pos.file && begins && inner.end_line <= outer.end_line && is_method
 }
 
-/// The instructions of own functions that start a thread or timer, themselves or through the
-/// library but through no other own function.
+/// The instructions of own functions that start a thread or timer, directly or through the library
+/// but not through another own function.
 pub fn start_sites(program: &Program) -> Vec<u32> {
     let calls = |i: usize, wanted: &dyn Fn(&Instr) -> bool| {
         let f = &program.functions[i];
@@ -191,12 +193,12 @@ pub fn start_sites(program: &Program) -> Vec<u32> {
     };
     let own = program.functions.iter().filter(|f| f.defined && !f.builtin);
     let sites = own.flat_map(|f| f.entry..f.end).filter(|pc| through(&program.code[*pc as usize]));
-    // What entries do is no part of the source.
+    // Code of the entries is not part of the source.
     sites.filter(|pc| program.pos_of[*pc as usize].line != 0).collect()
 }
 
-/// Adds the functions of a library of classes that come to start a thread through others, and gives
-/// the call sites that name such a method by its class.
+/// Adds the methods of the class library that start a thread through other functions. Returns the
+/// call sites that name such a method by its class.
 fn methods_that_start(program: &Program, library: &mut FxHashSet<u32>) -> FxHashSet<u32> {
     let classes = &program.classes;
     let mut sites = FxHashSet::default();
@@ -228,7 +230,7 @@ fn methods_that_start(program: &Program, library: &mut FxHashSet<u32>) -> FxHash
     }
 }
 
-/// Whether every place in a function that starts a thread has been come to.
+/// Whether every place in a function that starts a thread has been reached.
 pub fn all_started(program: &Program, function: u32, sites: &[u32], started: &FxHashSet<u32>) -> bool {
     let f = &program.functions[function as usize];
     sites.iter().filter(|pc| f.entry <= **pc && **pc < f.end).all(|pc| started.contains(pc))

@@ -1,10 +1,10 @@
-//! Which runs to make: entries, seeds, budgets, and when enough is enough.
+//! Chooses which runs to make: entries, seeds, budgets, and when to stop.
 //!
-//! The paper repeats runs until a total of steps is used up, and runs nothing twice if the first
-//! runs start no thread. Beyond it: a run whose order of synchronisation was seen before counts as
-//! stale, and an entry whose runs have long been stale, or have long shown nothing new, leaves its
-//! budget to the next. Consecutive seeds use different strategies, so schedules that differ are
-//! preferred to repeats.
+//! The paper repeats runs until a total of steps is used up, and repeats nothing if the first runs
+//! start no thread. Raddle goes further. A run whose order of synchronisation was seen before
+//! counts as stale. An entry leaves its budget to the next one after many stale runs in a row, or
+//! after many runs that show nothing new. Consecutive seeds use different strategies, so schedules
+//! that differ are preferred to repeats.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,19 +16,19 @@ use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
 use crate::ir::Program;
 use crate::route::{self, Route};
 
-/// Bounds in all.
+/// All bounds of an exploration.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
     pub run: Bounds,
-    /// Steps of all runs.
+    /// The total number of steps of all runs.
     pub steps: u64,
-    /// Runs of one entry.
+    /// The maximum number of runs of one entry.
     pub runs: u32,
-    /// An entry is done after this many runs in a row that only repeated known orders of
+    /// An entry is done after this many runs in a row that only repeat known orders of
     /// synchronisation.
     pub stale: u32,
-    /// Or after this many without a new finding and without a new side of a branch, whatever their
-    /// orders.
+    /// An entry is also done after this many runs without a new finding and without a new side of a
+    /// branch, whatever their orders.
     pub quiet: u32,
     pub seed: u64,
 }
@@ -40,7 +40,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// For an editor: an answer while the hand is still on the keyboard.
+    /// The budget of an editor, which needs an answer while the user types.
     pub fn interactive() -> Self {
         let run = Bounds { steps: 200_000, ..Bounds::default() };
         Self { run, steps: 2_000_000, runs: 200, stale: 30, quiet: 80, ..Self::default() }
@@ -52,11 +52,11 @@ const ENDLESS: u32 = 3;
 /// … down to this many steps.
 const SHORTEST: u64 = 60_000;
 
-/// Runs of an entry that may start threads but has not done so yet.
+/// The maximum number of runs of an entry that may start threads but has not done so yet.
 const LONELY: u32 = 60;
 
-/// Steps that are kept for each start in the middle where there are hundreds of tests, and the
-/// shortest run that there may be then.
+/// The steps reserved for each start in the middle when there are hundreds of tests, and the
+/// shortest run allowed then.
 const FOR_MIDDLE: u64 = 30_000;
 const SHORTEST_SHARE: u64 = 10_000;
 
@@ -66,20 +66,20 @@ pub struct Explored {
     pub entry: Entry,
     pub runs: u32,
     pub steps: u64,
-    /// The most threads of a run.
+    /// The largest number of threads in a run.
     pub threads: usize,
-    /// Different orders of synchronisation.
+    /// The number of different orders of synchronisation.
     pub interleavings: usize,
-    /// The bound that ended it, or that ended each of its runs.
+    /// The bound that ended the exploration, or that ended each of its runs.
     pub cut_short: Option<Cut>,
 }
 
 /// What keeps an entry from being explored to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// The steps of one run, or of all.
+    /// The step bound of one run, or of all.
     Steps,
-    /// The memory or the threads of one run.
+    /// The memory or thread bound of one run.
     Room,
 }
 
@@ -93,7 +93,7 @@ impl Cut {
     }
 }
 
-/// A linked program, and what is known of it before anything runs.
+/// A linked program, and what is known about it before anything runs.
 pub struct Subject {
     pub program: Program,
     pub entries: Vec<Entry>,
@@ -134,19 +134,20 @@ pub fn explore(
         if left == 0 || cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
             break;
         }
-        // What a surer entry has run needs no start in the middle.
+        // A start in the middle is unnecessary if a more certain entry has reached its thread
+        // starts.
         if entry.kind == EntryKind::Middle
             && all_started(program, entry.about, sites, &machine.knowledge.started)
         {
             continue;
         }
-        // The first entries are the surest and may use what the later ones would have got, but not
-        // all of it.
+        // The first entries are the most certain. They may use most of what the later ones would
+        // get, but not all of it.
         let (is_middle, after) = (entry.kind == EntryKind::Middle, entries.len() - i);
         let reserve = if is_middle { 0 } else { reserve.min(left) };
         let share = match entry.kind {
             EntryKind::Main => (left - reserve) * 4 / 5,
-            // Those in the middle have what is kept for them.
+            // The starts in the middle use their reserve.
             _ if reserve > 0 => (left - reserve) / (after - middle) as u64,
             _ => left / after as u64,
         };
@@ -167,7 +168,8 @@ pub fn explore(
     (out, std::mem::take(&mut machine.knowledge))
 }
 
-/// The function that a prepared entry calls, where the one with the starts is nested in it.
+/// The function that a prepared entry calls, if the function with the thread starts is nested in
+/// it.
 fn prepared_for(program: &Program, entry: Entry) -> Option<u32> {
     let prepared = program.entry_points.iter().find(|e| e.function == entry.start.function)?;
     (prepared.about != entry.about).then_some(prepared.about)
@@ -175,11 +177,11 @@ fn prepared_for(program: &Program, entry: Entry) -> Option<u32> {
 
 fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share: u64) -> Explored {
     let mut done = Explored { entry, runs: 0, steps: 0, threads: 1, interleavings: 0, cut_short: None };
-    // Whether a bound ended every run so far, and which.
+    // The bound that ended every run so far, if one did.
     let mut bound = None;
     let mut orders: FxHashSet<u64> = FxHashSet::default();
     let (mut stale, mut quiet, mut endless) = (0, 0, 0);
-    // One run takes no more than the entry's share, so that the entries after it have theirs.
+    // One run takes no more than the entry's share, so that later entries keep theirs.
     let mut steps = budget.run.steps.min(share.max(SHORTEST_SHARE));
     while done.runs < budget.runs && stale < budget.stale && quiet < budget.quiet {
         if done.steps >= share {
@@ -199,16 +201,16 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         let new_order = orders.insert(result.fingerprint);
         let learned = before != (machine.knowledge.findings.len(), machine.knowledge.covered());
         stale = if new_order || learned { 0 } else { stale + 1 };
-        // A program without end shows in its beginning what it shows at all: shorter runs, but more
-        // of them.
+        // A program that never ends shows everything in its beginning: make the runs shorter, and
+        // make more of them.
         endless = if result.end == End::Steps && !learned { endless + 1 } else { 0 };
         if endless == ENDLESS {
             endless = 0;
             steps = (steps / 2).max(SHORTEST.min(steps));
         }
         quiet = if learned { 0 } else { quiet + 1 };
-        // Without threads there is nothing to interleave, unless an unknown kept one from being
-        // started or a handler could have interrupted.
+        // Without threads there is nothing to interleave, unless an unknown value prevented a start
+        // or a handler could have interrupted.
         let may_yet = entry.may_start && (result.approximate || result.interruptible) && done.runs < LONELY;
         if done.threads == 1 && !may_yet {
             break;

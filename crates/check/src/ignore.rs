@@ -1,4 +1,4 @@
-//! `// raddle: ignore <reason>` on a line takes the findings with an end on that line away.
+//! `// raddle: ignore <reason>` on a line suppresses the findings with an end on that line.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ const MARK: &[u8] = b"raddle: ignore";
 /// The lines of a file that carry the mark with a reason, and the reasons.
 pub fn ignored_lines(text: &[u8]) -> FxHashMap<u32, String> {
     let mut out = FxHashMap::default();
-    // Nearly all files have none: one search over the whole text is enough for those.
+    // Nearly all files have no mark, and one search over the whole text is enough for those.
     if !text.windows(MARK.len()).any(|w| w == MARK) {
         return out;
     }
@@ -20,7 +20,7 @@ pub fn ignored_lines(text: &[u8]) -> FxHashMap<u32, String> {
             .trim_end_matches("*/")
             .trim()
             .to_string();
-        // Without a reason it does not count: the next reader must learn why.
+        // A mark without a reason does not count: the next reader must learn why.
         if in_comment && !reason.is_empty() {
             out.insert(i as u32 + 1, reason);
         }

@@ -2,11 +2,11 @@
 //! complete.
 //!
 //! The method is that of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA
-//! 2018): source is lowered to an intermediate stack code with instructions for concurrency
-//! ([`ir`]), and that code is interpreted many times, on a simulated heap, with simulated threads,
-//! under random schedules, within bounds ([`interp`]). What goes wrong there is reported. It is
-//! unsound by design (what was not interpreted was not seen) and precise by design (what was seen
-//! is an execution).
+//! 2018). Source is lowered to an intermediate stack code with instructions for concurrency
+//! ([`ir`]). That code is interpreted many times, on a simulated heap, with simulated threads,
+//! under random schedules, within bounds ([`interp`]). What goes wrong there is reported. The
+//! method is unsound by design (what was not interpreted was not seen) and precise by design (what
+//! was seen is an execution).
 //!
 //! The parts, and what is absent from each:
 //!
@@ -17,8 +17,9 @@
 //! - [`explore`]: which runs to make within a budget.
 //! - [`report`]: raw findings to [`raddle_finding::Finding`].
 //! - [`c`]: the C front end. The only part that knows C.
-//! - [`plan`]: the programs of a set of files, each checked by itself, and what they give together.
-//! - [`session`]: files in, findings out, incrementally. Opens no file: text and includes come from the caller.
+//! - [`plan`]: the programs in a set of files, each checked by itself, and their combined result.
+//! - [`session`]: files in, findings out, incrementally. Opens no file: text and includes come from
+//!   the caller.
 
 pub mod c;
 pub mod csharp;

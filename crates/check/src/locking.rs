@@ -1,17 +1,17 @@
 //! Conditions that decide whether a lock is taken: `if (pool->is_shared) lock(&pool->lock);`.
 //!
-//! Where the state of an object is unknown, the way without the lock is one that the object may
-//! never go. The interpreter asks this to prefer the way with it.
+//! If the state of an object is unknown, the object may never take the path without the lock. The
+//! interpreter uses this to prefer the path with the lock.
 
 use crate::interp::named::{Named, named};
 use crate::ir::{Bin, Function, Instr, Program, SyncOp};
 
-/// Instructions of a function that does little more than to lock or unlock, and of what a condition
-/// guards.
+/// The maximum number of instructions in a function that does little more than lock or unlock, and
+/// in the code that a condition guards.
 const WRAPPER: u32 = 60;
 const LONGEST: u32 = 40;
 
-/// For each function whether it takes a lock that it does not release, and the other way round.
+/// For each function, whether it takes a lock that it does not release, and vice versa.
 #[derive(Debug, Default)]
 pub struct Locking {
     locks: Vec<bool>,
@@ -26,7 +26,7 @@ impl Locking {
         };
         let mut out =
             Self { locks: by_name(&[Named::Lock, Named::ReadLock]), unlocks: by_name(&[Named::Unlock]) };
-        // The library's functions first, then wrappers of these, then wrappers of wrappers.
+        // The library's functions come first, then their wrappers, then wrappers of wrappers.
         for _ in 0..3 {
             for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
                 if f.end - f.entry < WRAPPER {
@@ -56,8 +56,9 @@ impl Locking {
         })
     }
 
-    /// The truth value of the condition at `pc` that leads to a lock which the other one goes
-    /// without, if the condition is about the state of an object or about an argument of the entry.
+    /// The truth value of the condition at `pc` whose side takes a lock that the other side does
+    /// not take. The condition must be about the state of an object or about an argument of the
+    /// entry.
     pub fn side(&self, program: &Program, pc: u32, entry: &Function) -> Option<bool> {
         let (to, side) = match program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, false),
@@ -68,10 +69,10 @@ impl Locking {
             return None;
         }
         let guarded = program.code.get(pc as usize + 1..to as usize)?;
-        // An `else` has a way of its own, and a loop would never end.
+        // An `else` has its own path, and a loop would never end.
         let is_alone = !matches!(guarded.last()?, Instr::Jump(_))
             && guarded.iter().all(|i| i.jump_target().is_none_or(|t| t > pc));
-        // Both sides go on together: `if (is_shared && lock(m) != 0) return;`.
+        // Both sides must meet again: `if (is_shared && lock(m) != 0) return;`.
         let stays = guarded.last().is_some_and(|i| !matches!(i, Instr::Return))
             || guarded.iter().any(|i| i.jump_target().is_some_and(|t| t >= to));
         let locks = is_alone && stays && self.any_locks(guarded) && !self.any_unlocks(guarded);
@@ -79,17 +80,16 @@ impl Locking {
     }
 }
 
-/// Whether the condition at `pc` is one on a part of an object or a global, or on an argument of
-/// the entry: `pool->is_shared`, `!is_locked`. What a function returned or a variable holds may be
-/// decided anew each time.
+/// Whether the condition at `pc` tests part of an object, a global, or an argument of the entry:
+/// `pool->is_shared`, `!is_locked`. A function's result or a variable may be different each time.
 fn is_about_state(program: &Program, pc: u32, entry: &Function) -> bool {
     let mut before = program.code[..pc as usize].iter().rev().filter(|i| !matches!(i, Instr::Nop)).peekable();
     let mut loaded = false;
-    // Back from the condition to the start of what it reads.
+    // Walks back from the condition to the start of what it reads.
     for _ in 0..LONGEST {
         match before.next() {
             Some(Instr::Un(..) | Instr::Conv(..)) if !loaded => {}
-            // Compared with a constant.
+            // A comparison with a constant.
             Some(Instr::Bin(Bin::Eq | Bin::Ne | Bin::And, _)) if !loaded => {
                 while before.next_if(|i| matches!(i, Instr::Conv(..))).is_some() {}
                 if before.next_if(|i| matches!(i, Instr::Int(_) | Instr::Const(_))).is_none() {
@@ -106,7 +106,7 @@ fn is_about_state(program: &Program, pc: u32, entry: &Function) -> bool {
     false
 }
 
-/// Whether a variable is an argument of the entry, in its own code, and never set.
+/// Whether a variable is an argument of the entry, used in the entry's own code, and never set.
 fn is_argument(program: &Program, pc: u32, entry: &Function, n: u16) -> bool {
     let code = &program.code[entry.entry as usize..entry.end as usize];
     let is_set = code.iter().any(|i| matches!(i, Instr::Set(m) | Instr::Tee(m) if *m == n));

@@ -16,7 +16,7 @@ use crate::programs::Member;
 use crate::report;
 use crate::session::{CheckedFunction, Outcome, Source};
 
-/// Programs that are given the whole budget each. More of them share what these have.
+/// Up to this many programs get the whole budget each. More programs share what these would get.
 const WITH_FULL_BUDGET: u64 = 20;
 
 fn shared(budget: Budget, programs: usize) -> Budget {
@@ -27,11 +27,11 @@ fn shared(budget: Budget, programs: usize) -> Budget {
     Budget { steps: steps.max(1), ..budget }
 }
 
-/// A program, or the part of its entries that one assembly has.
+/// A program, or those of its entries that belong to one assembly.
 pub(crate) struct Job {
     pub(crate) members: Vec<usize>,
     assembly: u32,
-    /// The linked program, made by the first of the jobs that need it.
+    /// The linked program, made by the first job that needs it.
     linked: Arc<OnceLock<Subject>>,
 }
 
@@ -50,7 +50,7 @@ pub struct Plan<'a> {
     out: Outcome,
 }
 
-/// What checking one program gave.
+/// The result of checking one program.
 #[derive(Debug, Clone, Default)]
 pub struct Part {
     findings: Vec<Finding>,
@@ -62,7 +62,7 @@ pub struct Part {
     entries_not_run: u64,
     /// Own functions entered, by file and line.
     reached: Vec<Place>,
-    /// Places that start threads, and whether a run came to them.
+    /// Places that start threads, and whether a run reached them.
     starts: Vec<(Place, bool)>,
     checked: Vec<CheckedFunction>,
 }
@@ -86,7 +86,7 @@ impl<'a> Plan<'a> {
         Self { sources, budget: shared(budget, jobs.len()), members, jobs, out }
     }
 
-    /// How many jobs there are.
+    /// The number of jobs.
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
         self.jobs.is_empty()
     }
 
-    /// The file that stands for a program: the one with its `main`, or the first.
+    /// The file that represents a program: the one with its `main`, or the first.
     pub fn name(&self, job: usize) -> &str {
         &self.members[self.jobs[job].members[0]].path
     }
@@ -111,8 +111,8 @@ impl<'a> Plan<'a> {
         Subject::new(link::link(&units))
     }
 
-    /// What a job may use. Where many assemblies are one program and share what twenty have, one
-    /// with more entries has more of it.
+    /// The budget of a job. If many assemblies make up one program and share the budget of twenty,
+    /// an assembly with more entries gets more.
     fn budget_of(&self, job: &Job, own: usize, all: usize) -> Budget {
         if self.jobs.len() as u64 <= WITH_FULL_BUDGET || all == 0 {
             return self.budget;
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
         Budget { steps: self.budget.steps.max(share), ..self.budget }
     }
 
-    /// Checks one of the programs, or the part of one that an assembly is.
+    /// Checks one of the programs, or the part of it that belongs to one assembly.
     pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> Part {
         let job = &self.jobs[job];
         let subject = job.linked.get_or_init(|| self.link(job));
@@ -164,7 +164,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Puts the parts together, in the order of the programs.
+    /// Combines the parts, in the order of the programs.
     pub fn finish(self, parts: Vec<Part>) -> Outcome {
         let mut out = self.out;
         let mut reached: FxHashSet<Place> = FxHashSet::default();
@@ -216,7 +216,7 @@ fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<S
     rest.is_ascii().then(|| String::from_utf8_lossy(rest).into_owned())
 }
 
-/// Programs that share files find the same things in them.
+/// Drops repeats: programs that share files find the same things in them.
 fn drop_repeats(findings: &mut Vec<Finding>) {
     let mut races: Vec<(String, FxHashSet<_>)> = Vec::new();
     let mut seen = FxHashSet::default();
@@ -229,14 +229,14 @@ fn drop_repeats(findings: &mut Vec<Finding>) {
             })
             .collect();
         ends.sort();
-        // A collection is known by where it was made, whichever of its members is used.
+        // A collection is identified by where it was made, whichever of its members is used.
         let place = match f.kind {
             Kind::ThreadSafetyViolation => f.message.split("made at ").nth(1).unwrap_or(&f.message),
             _ => &f.message,
         };
         let place = place.split(": ").next().unwrap_or_default().to_string();
         if matches!(f.kind, Kind::DataRace | Kind::ThreadSafetyViolation) {
-            // As within one program: what has an end in common has its cause in common.
+            // As within one program: findings with a common end have a common cause.
             let ends: FxHashSet<_> = ends.into_iter().map(|e| (e.0, e.1)).collect();
             let known = races.iter_mut().find(|(p, known)| *p == place && !known.is_disjoint(&ends));
             let is_new = known.is_none();
@@ -278,7 +278,7 @@ fn lenses(
             note,
         }
     };
-    // A function that a surer entry has run is accounted for by that entry's best.
+    // A function that a more certain entry has run gets the best figures of those entries.
     let from_above = explored.iter().max_by_key(|e| (e.threads, e.interleavings));
     let mut by_entry: FxHashMap<Entry, &Explored> = FxHashMap::default();
     for e in explored {
@@ -286,8 +286,7 @@ fn lenses(
     }
     let not_middle: FxHashSet<u32> =
         entries.iter().filter(|e| e.kind != EntryKind::Middle).map(|e| e.start.function).collect();
-    // A function that is an entry anyway is named once, unless it was started in the middle
-    // besides.
+    // A function that is an entry anyway is listed once, unless it was also started in the middle.
     let is_named = |entry: &&Entry| {
         entry.kind != EntryKind::Middle
             || by_entry.contains_key(*entry)

@@ -1,14 +1,14 @@
 //! Which files make a program.
 //!
-//! Nobody says how a project is linked: compile_commands.json lists compilations only. So files
-//! with a `main` each are programs each, with the files that they use by name; what none of them
-//! uses is a library. Where several files define a name, the one that a linker would most likely
-//! have taken is taken: of the same build target, then of the nearest folder, then the one that has
-//! more of what is wanted, and less that is not.
+//! Nothing says how a project is linked: compile_commands.json lists only compilations. So each
+//! file with a `main` is a program, together with the files that it uses by name. Files that no
+//! program uses are a library. If several files define a name, raddle takes the one that a linker
+//! would most likely have taken: of the same build target, then of the nearest folder, then the one
+//! that has more of what is wanted, and less that is not.
 //!
-//! A file that mostly defines functions of the C library (a replacement for systems that lack
-//! them), or that lies in a folder for another system and is in no list of compilations, is not
-//! linked with the others: the models say what those functions do.
+//! Two kinds of files are not linked with the others: those that mostly define functions of the C
+//! library (replacements for systems that lack them), and those that lie in a folder for another
+//! system and are in no list of compilations. The models say what those functions do.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::ir::{Linkage, SymbolRef, Unit};
 #[derive(Clone)]
 pub(crate) struct Member {
     pub path: Arc<str>,
-    /// The build target it is compiled for.
+    /// The build target that it is compiled for.
     pub group: Option<Arc<str>>,
     pub unit: Arc<Unit>,
 }
@@ -42,16 +42,16 @@ pub(crate) fn programs(all: &[Member]) -> Vec<Vec<usize>> {
     out
 }
 
-/// Nobody says that it is built here, and its folder says otherwise.
+/// Whether its folder is for another system and no build target includes it.
 fn is_for_elsewhere(m: &Member) -> bool {
     m.group.is_none() && m.path.split('/').any(|part| ELSEWHERE.contains(&part.to_ascii_lowercase().as_str()))
 }
 
-/// Whether at least half of what a file has for others are functions of the library.
+/// Whether at least half of the names that a file exports are functions of the library.
 fn replaces(library: &FxHashSet<&str>, unit: &Unit) -> bool {
     let exported = || unit.functions.iter().filter(|f| f.linkage != Linkage::Internal).map(|f| &*f.name);
     let (all, known) = exported().fold((0, 0), |n, f| (n.0 + 1, n.1 + usize::from(library.contains(f))));
-    // A few tests define `main` and a thread function only.
+    // A few tests define only `main` and a thread function.
     known > 0 && known * 2 >= all && !exported().any(|f| f == "main")
 }
 
@@ -76,7 +76,7 @@ fn linked(all: &[Member]) -> Vec<Vec<usize>> {
     out
 }
 
-/// Which files define a name that others can use. A file with a `main` of its own lends nothing to
+/// The files that define each exported name. A file with a `main` of its own lends nothing to
 /// others.
 fn definers<'a>(all: &'a [Member], mains: &[usize]) -> FxHashMap<&'a str, Vec<usize>> {
     let mains: FxHashSet<usize> = mains.iter().copied().collect();
@@ -92,7 +92,7 @@ fn definers<'a>(all: &'a [Member], mains: &[usize]) -> FxHashMap<&'a str, Vec<us
     out
 }
 
-/// The names that a file defines for others.
+/// The names that a file exports.
 fn defined(unit: &Unit) -> impl Iterator<Item = &str> {
     let functions = unit.functions.iter().filter(|f| f.linkage != Linkage::Internal).map(|f| &*f.name);
     let globals =
@@ -133,7 +133,7 @@ fn needed_by(all: &[Member], first: usize, definers: &FxHashMap<&str, Vec<usize>
     members
 }
 
-/// Of several files that define a name the one that `user` most likely means.
+/// The one of several defining files that `user` most likely means.
 fn best(all: &[Member], candidates: &[usize], user: &Member) -> Option<usize> {
     if let [only] = candidates {
         return Some(*only);
@@ -146,12 +146,12 @@ fn best(all: &[Member], candidates: &[usize], user: &Member) -> Option<usize> {
     })
 }
 
-/// Names of folders whose files are for other systems.
+/// Names of folders that hold files for other systems.
 const ELSEWHERE: &[&str] =
     &["windows", "win32", "win", "msvc", "darwin", "macos", "mac", "solaris", "aix", "os2", "vms"];
 
-/// How likely one file is meant by another: the same target, then the more folders in common the
-/// better.
+/// How likely one file means the other: the same target counts first, then the number of common
+/// folders.
 fn nearness(one: &Member, other: &Member) -> (bool, usize) {
     let same = one.group.is_some() && one.group == other.group;
     let folders = |p: &Member| p.path.matches('/').count();

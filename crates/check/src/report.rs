@@ -1,4 +1,5 @@
-//! Raw findings to findings: places, labels, sentences, suggestions; duplicates merged by cause.
+//! Turns raw findings into findings: places, labels, sentences, suggestions. Merges duplicates by
+//! cause.
 
 use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, Thread};
 
@@ -6,7 +7,7 @@ use crate::entries::EntryKind;
 use crate::interp::raw::{Part, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use crate::ir::{EntryPoint, Pos, Program};
 
-/// What an address is called.
+/// The name of an address in reports.
 pub fn place_name(program: &Program, place: &RawPlace) -> String {
     match place {
         RawPlace::Global { index, offset } => {
@@ -43,9 +44,9 @@ fn at_line(program: &Program, pos: Pos) -> String {
     format!("{path}:{}", pos.line)
 }
 
-/// What a report takes from outside the program.
+/// What a report needs from outside the program.
 pub struct Context<'a> {
-    /// How often a raw finding was met.
+    /// How often a raw finding occurred.
     pub occurrences: &'a dyn Fn(&RawFinding) -> u64,
     /// The source text from a place to the end of its line: path, line, column.
     pub text: &'a dyn Fn(&str, u32, u32) -> Option<String>,
@@ -70,7 +71,7 @@ pub fn findings<'a>(program: &'a Program, raw: &'a [RawFinding], context: &Conte
         }
     }
     let one = |members: Vec<&'a RawFinding>| {
-        // The one that stands for all must not hang on the order in which a seed meets them.
+        // The representative must not depend on the order in which a seed meets the members.
         let first =
             members.iter().enumerate().min_by_key(|(i, r)| (reporter(r).cause().ends, *i)).map_or(0, |m| m.0);
         let mut finding = reporter(members[first]).finding((context.occurrences)(members[first]));
@@ -82,17 +83,17 @@ pub fn findings<'a>(program: &'a Program, raw: &'a [RawFinding], context: &Conte
     causes.into_iter().map(|(_, members)| one(members)).collect()
 }
 
-/// Equal for findings that one repair would take away.
+/// Equal for findings that one repair would fix.
 struct Cause {
     kind: Kind,
-    /// The object, as far as a repair distinguishes.
+    /// The object, as precisely as a repair distinguishes it.
     object: String,
-    /// The functions at its ends, for a race; otherwise the ends themselves.
+    /// For a race, the functions at its ends; otherwise the ends themselves.
     ends: Vec<String>,
 }
 
 impl Cause {
-    /// Races on one object that have an end in common are one: what is missing is missing there.
+    /// Races on one object with a common end have one cause: that end lacks the synchronisation.
     /// Other kinds must have all ends in common.
     fn is(&self, other: &Cause) -> bool {
         self.kind == other.kind
@@ -104,7 +105,7 @@ impl Cause {
     }
 }
 
-/// Another pair of places with the same cause becomes a sentence.
+/// Adds another pair of places with the same cause to a finding, as a sentence.
 fn merge(known: &mut Finding, r: &Reporter<'_>, count: u64) {
     known.occurrences += count;
     let lines: Vec<String> = r.raw.accesses.iter().map(|a| r.line_of(a)).collect();
@@ -133,8 +134,8 @@ impl<'a> Reporter<'a> {
         Self { program, raw, text: context.text, seed: context.seed }
     }
 
-    /// The locks of a deadlock that is about locks alone, if all are known: whatever the lines, one
-    /// order of them repairs it.
+    /// The locks of a deadlock that involves only locks, if all are known. Whatever the lines, one
+    /// order of these locks repairs it.
     fn locks_in_circle(&self) -> Option<Vec<String>> {
         let raw = self.raw;
         if raw.kind != Kind::Deadlock || !raw.accesses.iter().all(|a| a.op == Op::Lock) {
@@ -157,7 +158,7 @@ impl<'a> Reporter<'a> {
         Cause { kind: self.raw.kind, object, ends }
     }
 
-    /// An object, as far as a repair distinguishes.
+    /// An object, as precisely as a repair distinguishes it.
     fn object_of(&self, place: &RawPlace) -> String {
         match place {
             RawPlace::Global { index, offset } => {
@@ -171,8 +172,8 @@ impl<'a> Reporter<'a> {
                 format!("o{}+{name:?}+{:?}", part.class, if by_place { stack.first() } else { None })
             }
             RawPlace::Heap { offset, size, stack, .. } => {
-                // A large block is most likely an array; one that the caller passed is a record for
-                // sure.
+                // A large block is most likely an array. One that the caller passed is certainly a
+                // record.
                 let array = *size > 256 && !stack.is_empty();
                 format!("h{:?}+{}", stack.first(), if array { 0 } else { *offset })
             }
@@ -204,7 +205,7 @@ impl<'a> Reporter<'a> {
         format!("{path}:{}", f.and_then(|f| f.line).unwrap_or(0))
     }
 
-    /// The user's frames of a stack; the models' are stepped over.
+    /// The user's frames of a stack, without those of the models.
     fn frames(&self, stack: &[u32]) -> Vec<Frame> {
         let mut out = Vec::new();
         for pc in stack {
@@ -238,8 +239,7 @@ impl<'a> Reporter<'a> {
         }
         notes.extend(self.suggestion());
         let entry = &self.program.functions[raw.entry.function as usize].name;
-        // Later runs build on what earlier ones covered, so it is the whole exploration that a seed
-        // repeats.
+        // Later runs build on what earlier ones covered, so a seed repeats the whole exploration.
         let run = raw.seed.wrapping_sub(self.seed).wrapping_add(1);
         let is_prepared = |e: &&EntryPoint| e.function == raw.entry.function && e.kind == EntryKind::Middle;
         let middle = if raw.entry.in_the_middle {
@@ -251,7 +251,7 @@ impl<'a> Reporter<'a> {
         };
         notes.push(format!("seed {} repeats it in run {run} of `{entry}`{middle}", self.seed));
         let mut accesses: Vec<_> = raw.accesses.iter().map(|a| self.access(a)).collect();
-        // A thread of the library's has no place in the source; the notes say what it waits for.
+        // A library thread has no place in the source; the notes say what it waits for.
         if raw.kind == Kind::Deadlock && accesses.iter().any(|a| !a.stack.is_empty()) {
             accesses.retain(|a| !a.stack.is_empty());
         }
@@ -362,8 +362,8 @@ impl<'a> Reporter<'a> {
         })
     }
 
-    /// What the object is called: by its name if it has one, else as the source writes it at one of
-    /// the ends.
+    /// The name of the object if it has one, else the text that the source has for it at one of the
+    /// ends.
     fn object(&self) -> String {
         let place = place_name(self.program, &self.raw.place);
         if matches!(self.raw.place, RawPlace::Global { .. }) {
@@ -418,7 +418,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// A plain repair, where there is one.
+    /// A simple repair, if there is one.
     fn suggestion(&self) -> Option<String> {
         let raw = self.raw;
         match raw.kind {
@@ -461,8 +461,8 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// The variable, member or element that a text begins with: `s->list[i].next` of `s->list[i].next =
-/// 0;`, and `*(s->next)` of `*(s->next) = 0`.
+/// The variable, member or element at the beginning of a text: `s->list[i].next` of
+/// `s->list[i].next = 0;`, and `*(s->next)` of `*(s->next) = 0`.
 fn access_path(text: &str) -> &str {
     let bytes = text.as_bytes();
     let prefix = bytes.iter().take_while(|b| matches!(b, b'*' | b'&' | b'(')).count();
@@ -489,8 +489,7 @@ fn access_path(text: &str) -> &str {
             _ => break,
         };
     }
-    // What was opened and is not closed here belongs to more than the access: without it, and what
-    // stands before it.
+    // An unclosed parenthesis belongs to more than the access: drop it and everything before it.
     let inner = text[..i].rfind('(').filter(|_| open > 0).map_or(0, |at| at + 1);
     &text[inner..i]
 }

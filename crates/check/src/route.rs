@@ -1,10 +1,10 @@
-//! The way to a place that starts a thread, for starts in the middle.
+//! The path to a place that starts a thread, for starts in the middle.
 //!
-//! A function that is started in the middle is there for the threads it starts, and may ask dozens
-//! of questions of its input before it does. Until the first thread runs, branches of the function
-//! prefer the side from which such a place can still be reached, and in every second run the
-//! function's calls are not entered but give unknowns, unless the callee synchronises: what it
-//! would have locked must not be missed.
+//! A function is started in the middle for the threads it starts, and may test its input dozens of
+//! times before it starts one. Until the first thread runs, branches of the function prefer the
+//! side from which such a place can still be reached. In every second run, calls in the function
+//! are not entered but give unknowns. Callees that synchronise are still entered, so that no lock
+//! is missed.
 
 use crate::entries::MethodCallers;
 use crate::ir::{Instr, Program, SyncOp, cfg};
@@ -12,7 +12,7 @@ use crate::ir::{Instr, Program, SyncOp, cfg};
 /// How to get from the beginning of a function to where it starts threads.
 #[derive(Debug, Default, Clone)]
 pub struct Route {
-    /// The function that starts threads, and the one around it where that is nested.
+    /// The function that starts threads, and the function around it if it is nested.
     stretches: Vec<Stretch>,
     /// Functions that neither synchronise nor start anything.
     skippable: std::sync::Arc<[bool]>,
@@ -23,7 +23,7 @@ pub struct Route {
 struct Stretch {
     function: u32,
     first: u32,
-    /// For each of them whether a start can be reached from it.
+    /// For each instruction, whether a start can be reached from it.
     leads: Vec<bool>,
 }
 
@@ -49,7 +49,7 @@ impl Stretch {
 }
 
 impl Route {
-    /// The way through `function`, and through `around` to where that mentions it.
+    /// The path through `function`, and through `around` to where that mentions `function`.
     pub fn new(
         program: &Program,
         function: u32,
@@ -72,12 +72,12 @@ impl Route {
         self.stretches.first().map(|s| s.function)
     }
 
-    /// Whether a function is one that the way leads through.
+    /// Whether the path leads through a function.
     pub fn passes(&self, function: u32) -> bool {
         self.stretches.iter().any(|s| s.function == function)
     }
 
-    /// The truth value of the branch at `pc` that leads on, if just one does.
+    /// The truth value of the branch at `pc` that leads on, if exactly one does.
     pub fn side(&self, program: &Program, pc: u32) -> Option<bool> {
         let (to, when) = match program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, true),
@@ -96,10 +96,10 @@ impl Route {
     }
 }
 
-/// Instructions of a function that does little more than to call another.
+/// The maximum number of instructions in a function that does little more than call another.
 const WRAPPER: u32 = 60;
 
-/// For each function whether it can be left out without missing a lock, a start or the program's
+/// For each function, whether it can be skipped without missing a lock, a start or the program's
 /// end.
 pub fn skippable(program: &Program) -> std::sync::Arc<[bool]> {
     let n = program.functions.len();
@@ -111,14 +111,14 @@ pub fn skippable(program: &Program) -> std::sync::Arc<[bool]> {
             match instr {
                 Instr::Sync(SyncOp::Yield | SyncOp::Sleep | SyncOp::Current | SyncOp::ExitProcess) => {}
                 Instr::Sync(_) => matters[i] = true,
-                // A lock behind a pointer, or of atomics, has a short function around it.
+                // A short function with a call through a pointer or an atomic may be a lock.
                 Instr::CallPtr(_) | Instr::Atomic(..) => matters[i] |= f.end - f.entry < WRAPPER,
                 Instr::Call(callee, _) => callers[*callee as usize].push(i as u32),
                 other => by_key.add(program, i as u32, other),
             }
         }
     }
-    // What nobody defines does not synchronise, unless its name says so.
+    // An undefined function does not synchronise, unless its name says so.
     for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| !f.defined) {
         matters[i] = crate::interp::named::named(&f.name).is_some();
     }

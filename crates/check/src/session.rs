@@ -1,4 +1,4 @@
-//! Files in, findings out; what has not changed is not lowered again.
+//! Files in, findings out. Unchanged files are not lowered again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,10 +19,9 @@ use crate::programs::{Member, programs};
 pub struct Source {
     pub path: Arc<str>,
     pub text: Arc<[u8]>,
-    /// Macros defined before it, or without a value undefined: what a build passes by `-D` and
-    /// `-U`.
+    /// Macros that a build passes by `-D` (with a value) and `-U` (without one).
     pub macros: Arc<[(String, Option<String>)]>,
-    /// The build target it belongs to, if that is known: decides which of two files of one name is
+    /// The build target it belongs to, if known. It decides which of two files of the same name is
     /// linked.
     pub group: Option<Arc<str>>,
 }
@@ -32,20 +31,20 @@ impl Source {
         Self { path: path.into(), text: text.as_ref().into(), macros: Arc::from([]), group: None }
     }
 
-    /// With the macros that a build defines for it.
+    /// Sets the macros that a build defines for it.
     pub fn with_macros(mut self, macros: Vec<(String, Option<String>)>) -> Self {
         self.macros = macros.into();
         self
     }
 
-    /// With the build target that it belongs to.
+    /// Sets the build target that it belongs to.
     pub fn with_group(mut self, group: Option<&str>) -> Self {
         self.group = group.map(Into::into);
         self
     }
 
-    /// Lowers it by itself; [`Session::adopt`] takes the result. Files can be lowered on several
-    /// threads that way.
+    /// Lowers the file by itself; [`Session::adopt`] takes the result. This allows lowering files
+    /// on several threads.
     pub fn lower(&self, options: &Options) -> Lowered {
         c::lower_file_with(&self.path, &self.text, &self.macros, &*options.includes, options.limits)
     }
@@ -65,10 +64,10 @@ pub struct Options {
     pub limits: Limits,
     /// Where `#include` looks.
     pub includes: Arc<dyn Includes + Send + Sync>,
-    /// Files larger than this are left out.
+    /// Larger files are left out.
     pub largest_file: usize,
-    /// Check only the programs that this file, or a file that includes it, is a part of: what an
-    /// editor needs.
+    /// Check only the programs that contain this file, or a file that includes it. Editors need
+    /// this.
     pub focus: Option<Arc<str>>,
 }
 
@@ -94,21 +93,21 @@ pub struct Stats {
     pub functions: u64,
     /// Functions that some run entered.
     pub functions_reached: u64,
-    /// Places that start a thread or a timer, and how many of them some run came to.
+    /// The number of places that start a thread or a timer, and how many of them some run reached.
     pub thread_starts: u64,
     pub thread_starts_reached: u64,
-    /// Entries that the step budget cut short, that the bounds on memory and threads did, and those
-    /// that the step budget left nothing for.
+    /// The number of entries that the step budget cut short, that the bounds on memory and threads
+    /// cut short, and that got no share of the step budget.
     pub entries_cut_short: u64,
     pub entries_out_of_room: u64,
     pub entries_not_run: u64,
     /// Places in the source that could not be parsed.
     pub unparsed: u64,
-    /// Files that were lowered, and not taken from the cache.
+    /// Files that were lowered, not taken from the cache.
     pub lowered: u64,
 }
 
-/// For a code lens: a function that starts threads, and what was done about it.
+/// A function that starts threads, and how it was checked. For a code lens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedFunction {
     pub function: String,
@@ -118,9 +117,9 @@ pub struct CheckedFunction {
     pub threads: usize,
     pub interleavings: usize,
     pub runs: u32,
-    /// By what it calls it may come to start a thread.
+    /// True if the functions it calls may start a thread.
     pub may_start: bool,
-    /// Why it was not checked, or not to the end.
+    /// Why it was not checked, or not completely.
     pub note: Option<String>,
 }
 
@@ -144,15 +143,15 @@ impl CheckedFunction {
 pub struct Outcome {
     pub findings: Vec<Finding>,
     pub stats: Stats,
-    /// Files that were not checked, or not to their end, with a sentence each.
+    /// Files that were not checked, or not completely, with a sentence each.
     pub left_out: Vec<(Arc<str>, String)>,
-    /// Files with places that could not be parsed, with a sentence each. What such a place says was
-    /// not checked.
+    /// Files with places that could not be parsed, with a sentence each. Such places were not
+    /// checked.
     pub unparsed: Vec<(Arc<str>, String)>,
-    /// File and line of each place that starts a thread and that no run came to.
+    /// The file and line of each place that starts a thread but that no run reached.
     pub starts_not_reached: Vec<(Arc<str>, u32)>,
     pub checked: Vec<CheckedFunction>,
-    /// Findings taken away by `raddle: ignore`, with the reason given.
+    /// Findings suppressed by `raddle: ignore`, with the given reason.
     pub ignored: Vec<(Finding, String)>,
 }
 
@@ -178,8 +177,8 @@ impl Session {
         Self { options, cache: FxHashMap::default(), csharp: csharp::Programs::default() }
     }
 
-    /// Checks files, as one program or several. Setting `cancel` makes it return soon, with what it
-    /// has.
+    /// Checks files, as one program or several. Setting `cancel` makes it return soon, with the
+    /// results so far.
     pub fn check(&mut self, sources: &[Source], cancel: Option<&AtomicBool>) -> Outcome {
         let plan = self.plan(sources, cancel);
         let is_wanted = |_: &usize| !cancel.is_some_and(|c| c.load(Ordering::Relaxed));
@@ -187,9 +186,8 @@ impl Session {
         plan.finish(parts)
     }
 
-    /// Lowers what has to be lowered, and finds out which programs there are. They can be checked
-    /// apart from each other, on threads of the caller's: [`Plan::check`] each, then
-    /// [`Plan::finish`].
+    /// Lowers stale files and determines the programs. The caller can check programs separately, on
+    /// its own threads: [`Plan::check`] for each, then [`Plan::finish`].
     pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> Plan<'a> {
         let mut out = Outcome::default();
         let mut members = Vec::new();
@@ -217,7 +215,7 @@ impl Session {
             out.stats.functions += unit.functions.iter().filter(own).count() as u64;
             let in_part = |why: &String| (path.clone(), format!("checked only in part: {why}"));
             out.left_out.extend(lowered.left_out.iter().map(in_part));
-            // The entries of each assembly are checked by themselves, within the whole program.
+            // The entries of each assembly are checked separately, within the whole program.
             let linked = Arc::default();
             let assemblies = unit.entry_points.iter().map(|e| e.assembly + 1).max().unwrap_or(1);
             jobs.extend((0..assemblies).map(|a| Job::new(vec![members.len()], a, Some(Arc::clone(&linked)))));
@@ -276,19 +274,19 @@ impl Session {
         Some(lowered.unit.clone())
     }
 
-    /// Takes a file that was lowered elsewhere, see [`Source::lower`].
+    /// Takes a file that was lowered elsewhere; see [`Source::lower`].
     pub fn adopt(&mut self, s: &Source, lowered: Lowered) {
         self.cache.insert(s.path.clone(), Cached { hash: s.hash(), lowered });
     }
 
-    /// Whether a file would have to be lowered.
+    /// Whether a file must be lowered.
     pub fn is_stale(&self, s: &Source) -> bool {
         !csharp::is_csharp(&s.path)
             && self.unfit(s).is_none()
             && self.cache.get(&s.path).is_none_or(|c| c.hash != s.hash())
     }
 
-    /// Forgets a file; headers that changed make the files that include them stale.
+    /// Forgets a file. If it is a header, the files that include it become stale.
     pub fn forget(&mut self, path: &str) {
         self.csharp.forget(path);
         self.cache.retain(|p, c| &**p != path && !c.lowered.unit.files.iter().any(|f| &*f.path == path));
@@ -307,13 +305,13 @@ impl Session {
     }
 }
 
-/// Whether a file looks like source: a binary file has a zero byte early on.
+/// Whether a file looks like source. A binary file has an early zero byte.
 pub fn is_text(text: &[u8]) -> bool {
     !text[..text.len().min(8192)].contains(&0)
 }
 
 impl Outcome {
-    /// Counts places of a file that could not be parsed.
+    /// Counts the places of a file that could not be parsed.
     fn unparsed_places(&mut self, path: &Arc<str>, errors: u32, first: Option<u32>) {
         self.stats.unparsed += u64::from(errors);
         if errors > 0 {
@@ -324,7 +322,7 @@ impl Outcome {
         }
     }
 
-    /// Takes the findings away for which `reason` gives one for the file and line of an end.
+    /// Suppresses the findings for which `reason` gives a reason for the file and line of an end.
     pub fn ignore(&mut self, reason: impl Fn(&str, u32) -> Option<String>) {
         for f in std::mem::take(&mut self.findings) {
             let ends = f.accesses.iter().filter_map(|a| a.stack.first());

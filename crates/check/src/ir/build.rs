@@ -14,14 +14,14 @@ const UNPLACED: u32 = u32::MAX;
 pub struct Builder {
     pub code: Vec<Instr>,
     pos_of: Vec<Pos>,
-    /// Where each label is; jumps hold label numbers until [`Builder::finish`].
+    /// The position of each label. Jumps hold label numbers until [`Builder::finish`].
     labels: Vec<u32>,
     switches: Vec<SwitchTable>,
     /// Start, end and target of each handler, as labels.
     handlers: Vec<[Label; 3]>,
     pub locals: u32,
     pub frame_size: u32,
-    /// The place given to the next instructions.
+    /// The source position of the instructions emitted next.
     pub pos: Pos,
 }
 
@@ -62,19 +62,19 @@ impl Builder {
         self.emit(Instr::Switch(self.switches.len() as u32 - 1));
     }
 
-    /// What is thrown between two labels goes on at a third. Inner handlers come first.
+    /// An exception thrown between two labels continues at a third. Inner handlers come first.
     pub fn handle(&mut self, start: Label, end: Label, target: Label) {
         self.handlers.push([start, end, target]);
     }
 
-    /// A new local; `None` when a function has more than the instruction format can name.
+    /// Allocates a local. `None` if the function has more than the instruction format can name.
     pub fn local(&mut self) -> Option<u16> {
         let slot = u16::try_from(self.locals).ok()?;
         self.locals += 1;
         Some(slot)
     }
 
-    /// Frame memory of a size, aligned to 8 so that no two variables share a granule of the access
+    /// Allocates frame memory, aligned to 8 so that no two variables share a granule of the access
     /// history.
     pub fn frame(&mut self, size: u64) -> u32 {
         let at = self.frame_size;
@@ -83,7 +83,7 @@ impl Builder {
         at
     }
 
-    /// True when the last instruction already left the straight line.
+    /// True if control never falls through the last instruction.
     pub fn ends_block(&self) -> bool {
         let end = self.code.len() as u32;
         self.code.last().is_some_and(|i| i.ends_block()) && !self.labels.contains(&end)

@@ -1,14 +1,14 @@
-//! The control-flow graph of a function, and what is read off it.
+//! The control-flow graph of a function, and what is computed from it.
 //!
-//! The interpreter needs no graph to run, but two things do: the check that the operand stack is
-//! balanced on all paths (a front end's mistake must not become a panic of the interpreter), and
-//! the choice of entries, which asks what a function can reach.
+//! The interpreter needs no graph to run, but two things do. One is the check that the operand
+//! stack is balanced on all paths: a front end's mistake must not become a panic of the
+//! interpreter. The other is the choice of entries, which asks what a function can reach.
 
 use std::ops::Range;
 
 use super::{Instr, SwitchTable, UnitFunction};
 
-/// A straight line of code.
+/// A basic block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub range: Range<u32>,
@@ -74,7 +74,7 @@ pub fn successors(code: &[Instr], switches: &[SwitchTable], pc: u32) -> Vec<u32>
 /// Why a function cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Malformed {
-    /// An instruction pops what is not there.
+    /// An instruction pops from an empty stack.
     Underflow { pc: u32 },
     /// Two paths reach an instruction with different depths.
     Unbalanced { pc: u32 },
@@ -84,7 +84,7 @@ pub enum Malformed {
     NoReturn,
 }
 
-/// The greatest depth of the operand stack, or why there is none.
+/// The maximum depth of the operand stack, or why the function is malformed.
 pub fn verify(f: &UnitFunction) -> Result<u32, Malformed> {
     let code = &f.code;
     if !code.last().is_some_and(|i| i.ends_block()) {
@@ -92,7 +92,7 @@ pub fn verify(f: &UnitFunction) -> Result<u32, Malformed> {
     }
     let mut depth_at: Vec<Option<u32>> = vec![None; code.len()];
     let mut todo = vec![(0u32, 0u32)];
-    // A handler begins with what was thrown.
+    // A handler begins with the exception on the stack.
     for h in &f.handlers {
         if h.target as usize >= code.len() {
             return Err(Malformed::OutOfRange { pc: h.target });

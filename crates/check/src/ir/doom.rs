@@ -1,18 +1,18 @@
-//! Which code leads to the end of the program or thread whatever happens: usage messages, fatal
+//! Finds code that leads to the end of the program or thread on every path: usage messages, fatal
 //! errors.
 //!
-//! A branch on something unknown would send every second run there, and a long `main` checks its
-//! input dozens of times before it starts a thread. The interpreter asks this to prefer the other
+//! A branch on an unknown value would send every second run there, and a long `main` checks its
+//! input dozens of times before it starts a thread. The interpreter uses this to prefer the other
 //! side.
 
 use super::{Function, Instr, Intrinsic, Program, SyncOp, cfg};
 
-/// For each instruction of a program where all ways from it lead.
+/// For each instruction of a program, where all paths from it lead.
 #[derive(Debug, Default)]
 pub struct Doom {
     /// To the end of the program or thread.
     pub ends: Vec<bool>,
-    /// There, or to an exception that the function does not handle.
+    /// To that end, or to an exception that the function does not handle.
     pub throws: Vec<bool>,
 }
 
@@ -28,8 +28,7 @@ impl Doom {
 fn doomed(program: &Program, by_exception: bool) -> Vec<bool> {
     let mut doomed = vec![false; program.code.len()];
     let mut noreturn = vec![false; program.functions.len()];
-    // A function that never returns dooms its callers' calls of it; a few rounds reach nearly all
-    // of them.
+    // A function that never returns dooms every call of it. A few rounds reach nearly all callers.
     for _ in 0..6 {
         let mut changed = false;
         for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
@@ -47,7 +46,7 @@ fn doomed(program: &Program, by_exception: bool) -> Vec<bool> {
     doomed
 }
 
-/// One function, backwards until nothing changes.
+/// Propagates through one function, backwards until nothing changes.
 fn doom_function(
     program: &Program,
     f: &Function,

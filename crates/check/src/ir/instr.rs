@@ -1,6 +1,6 @@
 //! Instructions. Eight bytes each, so that a cache line holds eight.
 
-/// How a scalar lies in memory and how arithmetic on it wraps.
+/// The layout of a scalar in memory, and how arithmetic on it wraps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Scalar {
@@ -56,7 +56,8 @@ pub enum Access {
     Plain,
     /// May be shared with a signal handler on the same program without a race.
     Volatile,
-    /// Initialisation of fresh storage or the front end's own bookkeeping: no race is looked for.
+    /// Initialisation of fresh storage or the front end's own bookkeeping. It is not checked for
+    /// races.
     Hidden,
 }
 
@@ -112,7 +113,7 @@ impl Order {
     }
 }
 
-/// Stack effect in the comments, the top of the stack on the right.
+/// The comments give the stack effect, with the top of the stack on the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum AtomicOp {
@@ -130,8 +131,8 @@ pub enum AtomicOp {
     CompareSwap,
 }
 
-/// Operations on threads and synchronisation objects. Objects are named by their address and come
-/// into being when first used. Stack effect in the comments; every operation pushes exactly one
+/// Operations on threads and synchronisation objects. Objects are named by their address and are
+/// created on first use. The comments give the stack effect; every operation pushes exactly one
 /// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -142,7 +143,7 @@ pub enum SyncOp {
     StartMember,
     /// `handle -> result`; blocks.
     Join,
-    /// `handle -> 0|1`: joins if it has ended, else 1.
+    /// `handle -> 0|1`: joins the thread and gives 0 if it has ended, else gives 1.
     TryJoin,
     /// `handle -> 0`
     Detach,
@@ -159,17 +160,17 @@ pub enum SyncOp {
     TeamId,
     /// ` -> size`
     TeamSize,
-    /// `lock flags -> 0`: (re)initialised. Flag 1: recursive; flag 2: errors are returned, not
-    /// reported; flag 4: robust, its owner may end while it holds it.
+    /// `lock flags -> 0`: (re)initialises the lock. Flag 1: recursive; flag 2: errors are returned,
+    /// not reported; flag 4: robust, its owner may end while holding it.
     LockInit,
-    /// `lock flags -> 0`: what a static initialiser says, unless the lock was initialised or used
+    /// `lock flags -> 0`: applies a static initialiser, unless the lock was initialised or used
     /// before.
     LockStatic,
     /// `lock -> 0`
     LockDestroy,
-    /// `lock -> 0|1|2`: 1 when it failed, 2 when its last owner ended while it held it.
+    /// `lock -> 0|1|2`: 1 if it failed, 2 if its last owner ended while holding it.
     Lock,
-    /// `lock -> 0|1`: 0 when taken.
+    /// `lock -> 0|1`: 0 if taken.
     TryLock,
     /// `lock -> 0|1`: blocks, but may give up.
     TimedLock,
@@ -183,7 +184,7 @@ pub enum SyncOp {
     WriteLock,
     TryWriteLock,
     TimedWriteLock,
-    /// `lock -> 0`: gives up whichever side this thread holds.
+    /// `lock -> 0`: releases whichever side this thread holds.
     RwUnlock,
     /// `condition lock -> 0`
     Wait,
@@ -219,43 +220,44 @@ pub enum SyncOp {
     KeyGet,
     /// `key value -> 0`
     KeySet,
-    /// `function argument -> 0`: from now on the function may interrupt any thread at any time.
+    /// `function argument -> 0`: from now on, the function may interrupt any thread at any time.
     Interrupt,
-    /// `argument -> 0`: the function that was set up with it no longer does.
+    /// `argument -> 0`: the function that was set up with this argument no longer interrupts.
     InterruptOff,
     /// ` -> 0`: blocks until an interrupt was handled, or gives up.
     Pause,
-    /// `set -> old set`: the interrupts that this thread is spared, a bit each, counted from 1.
-    /// What is unknown spares all.
+    /// `set -> old set`: the interrupts that this thread blocks, one bit each, counted from 1. An
+    /// unknown set blocks all.
     SetMask,
     /// ` -> set`
     GetMask,
     /// `place -> 0`, and again with another value whenever `Jump` comes back to it. The place
-    /// remembers where that is.
+    /// remembers the position.
     SetJump,
     /// `place value -> `: goes back to where the place was set, if that function has not returned.
     Jump,
-    /// `timer function argument periodic -> 0`: the function is called on a thread of its own, any
-    /// time from now, once or again and again.
+    /// `timer function argument periodic -> 0`: calls the function on a thread of its own, any time
+    /// from now, once or repeatedly.
     TimerStart,
     /// `timer -> 0`
     TimerStop,
-    /// `timer -> 0`: stops it for good. From within a tick of the timer, another tick may have begun.
+    /// `timer -> 0`: stops it for good. Within a tick of the timer, another tick may already have
+    /// begun.
     TimerEnd,
-    /// `object -> 0`: what this thread has done is before what follows a later `Learn` of the
-    /// object.
+    /// `object -> 0`: everything this thread has done happens before what follows a later `Learn`
+    /// of the object.
     Publish,
     /// `object -> 0`
     Learn,
     /// `addr size -> 0`: races on the range are not reported.
     Benign,
-    /// `0|1 n -> 0`: reads, or writes, of this thread are looked at no longer; with a negative `n`
-    /// they are again.
+    /// `0|1 n -> 0`: stops checking the reads, or writes, of this thread. With a negative `n` they
+    /// are checked again.
     Ignore,
 }
 
 impl SyncOp {
-    /// Whether a thread that is to be cancelled ends here.
+    /// Whether a thread with a pending cancellation ends here.
     pub const fn is_cancellation_point(self) -> bool {
         matches!(
             self,
@@ -270,7 +272,7 @@ impl SyncOp {
         )
     }
 
-    /// How many values it pops.
+    /// The number of values it pops.
     pub const fn arity(self) -> u32 {
         match self {
             Self::Current
@@ -300,7 +302,7 @@ impl SyncOp {
     }
 }
 
-/// Operations on ranges of memory. Every one pushes exactly one value.
+/// Operations on ranges of memory. Every operation pushes exactly one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Intrinsic {
@@ -332,25 +334,25 @@ pub enum Intrinsic {
     ReadRange,
     /// `addr size -> 0`: a write of unknown content.
     WriteRange,
-    /// `addr size -> 0`: the content is unknown from here on; no access is recorded.
+    /// `addr size -> 0`: the content becomes unknown; no access is recorded.
     Havoc,
     /// `format arguments -> 0`: reads the texts that a `printf`-like format names.
     ReadFormat,
     /// ` -> value`: a fresh unknown.
     Unknown,
-    /// `lo hi -> value`: a fresh choice in the range, concrete, covered over the runs.
+    /// `lo hi -> value`: a fresh concrete choice from the range. The runs together cover the range.
     Choose,
     /// `condition -> 0`: the run ends quietly if it is false.
     Assume,
     /// `addr -> size of the block it lies in`
     BlockSize,
-    /// `value -> 0|1`: whether it is anything but uninterpreted.
+    /// `value -> 0|1`: 0 if the value is uninterpreted.
     IsKnown,
-    /// ` -> 0|1`: whether no thread was started yet.
+    /// ` -> 0|1`: 1 if no thread was started yet.
     IsAlone,
-    /// ` -> 0|1`: whether the function that asks is its thread's outermost one.
+    /// ` -> 0|1`: 1 if the calling function is its thread's outermost one.
     IsOutermost,
-    /// `lock -> 0|1`: whether the calling thread holds a lock.
+    /// `lock -> 0|1`: 1 if the calling thread holds the lock.
     Holds,
     /// `addr -> the 32 bits there`; no access is recorded.
     Peek,
@@ -385,7 +387,7 @@ pub enum Instr {
     Const(u32),
     /// ` -> unknown`
     Unknown,
-    /// ` -> address`. In a unit the operand is a symbol, in a program the address itself.
+    /// ` -> address`. In a unit the operand is a symbol, in a program it is the address itself.
     GlobalAddr(u32),
     FuncAddr(u32),
     TlsAddr(u32),
@@ -406,9 +408,9 @@ pub enum Instr {
     StoreBits(Scalar, u8, u8),
     /// `dst src -> `
     Copy(u32),
-    /// As `Copy`, of an object that is atomic as a whole.
+    /// Like `Copy`, for an object that is atomic as a whole.
     CopyAtomic(u32),
-    /// `addr -> `: fresh storage becomes zero.
+    /// `addr -> `: zeroes fresh storage.
     Zero(u32),
     Bin(Bin, Scalar),
     Un(Un, Scalar),
@@ -429,7 +431,7 @@ pub enum Instr {
     JumpIfNot(u32),
     /// `value -> `
     Switch(u32),
-    /// `args -> result`; the operand is a symbol in a unit, a function's index in a program.
+    /// `args -> result`. The operand is a symbol in a unit, and a function's index in a program.
     Call(u32, u8),
     /// `args function -> result`
     CallPtr(u8),
@@ -438,7 +440,7 @@ pub enum Instr {
     Sync(SyncOp),
     Atomic(AtomicOp, Scalar, Order),
     Fence(Order),
-    /// Assembly that may load and store: what follows may be ordered.
+    /// Assembly that may load and store. The accesses after it may be ordered.
     Assembly,
     Intrinsic(Intrinsic),
     /// ` -> address` of the arguments beyond the declared ones, eight bytes each.
@@ -453,8 +455,8 @@ pub enum Instr {
     NewGrid,
     /// `function target captured… -> delegate`
     NewDelegate(u8),
-    /// `object -> value`: a field, or what its getter gives, by the class of the object. Hidden: no
-    /// race is looked for.
+    /// `object -> value`: a field, or the result of its getter, by the class of the object. With
+    /// `Hidden` it is not checked for races.
     GetMember(u32, Access),
     /// `object value -> `
     SetMember(u32, Access),
@@ -466,36 +468,36 @@ pub enum Instr {
     GridAddr,
     /// `array -> length`
     ArrayLength,
-    /// `object args -> result`: the method that the object's class has for a call site. The operand
-    /// is the number of the site, and in its upper eight bits that of the arguments with the
-    /// object.
+    /// `object args -> result`: calls the method that the object's class has for a call site. The
+    /// operand is the number of the site. Its upper eight bits are the number of arguments,
+    /// including the object.
     CallMethod(u32),
     /// `delegate args -> result`
     CallDelegate(u8),
-    /// `args -> unknown`: a call of which nothing is known.
+    /// `args -> unknown`: a call of an unknown function.
     CallNothing(u8),
-    /// `object -> 0|1`: whether it is of a class or one derived from it; of `u32::MAX`, whether it
-    /// is an object at all.
+    /// `object -> 0|1`: whether it is of a class or of one derived from it. With `u32::MAX`,
+    /// whether it is an object at all.
     IsInstance(u32),
-    /// `object -> `: a method of the library reads it, or writes it, as a whole.
+    /// `object -> `: a library method reads it, or writes it, as a whole.
     Touch(bool),
-    /// ` -> unknown` that is no null.
+    /// ` -> unknown` that is not null.
     SomeObject,
     /// `exception -> `
     Throw,
-    /// `task -> task`, which is done now. What waits in the function whose task is in this local is
-    /// the function alone: its caller goes on with that task. With `u16::MAX` the thread waits.
+    /// `task -> task`, which is done now. Only the function whose task is in this local waits: its
+    /// caller goes on with that task. With `u16::MAX` the thread waits.
     Await(u16),
-    /// `object -> 0|1`: waits until it is done, or for some time.
+    /// `object -> 0|1`: waits until it is done, or until a timeout.
     AwaitTimed,
-    /// ` -> 0`: objects that nothing leads to are finalized.
+    /// ` -> 0`: finalizes unreachable objects.
     Collect,
-    /// `object -> `: it is not finalized.
+    /// `object -> `: suppresses its finalizer.
     SuppressFinalizer,
 }
 
 impl Instr {
-    /// How many values it pops and pushes.
+    /// The numbers of values it pops and pushes.
     pub const fn effect(self) -> (u32, u32) {
         match self {
             Self::Nop | Self::Jump(_) | Self::Fence(_) | Self::Assembly | Self::Gap => (0, 0),
@@ -541,7 +543,7 @@ impl Instr {
         }
     }
 
-    /// Where it may go besides the next instruction; a switch's targets are in its table.
+    /// Its jump target, if it has one. The targets of a switch are in its table.
     pub const fn jump_target(self) -> Option<u32> {
         match self {
             Self::Jump(t) | Self::JumpIf(t) | Self::JumpIfNot(t) => Some(t),

@@ -1,10 +1,10 @@
-//! Puts units together: names become indices and addresses, code becomes one array.
+//! Links units: names become indices and addresses, code becomes one array.
 //!
-//! The rules are those of a C linker, which serve other languages as well: one external definition
-//! a name, the first wins over later ones (a multiply defined name is a build error elsewhere, here
-//! the file is still being written), weak ones give way, internal ones are seen in their unit only.
-//! What nobody defines exists all the same: a function that gives an unknown, a global of unknown
-//! content.
+//! The rules are those of a C linker, which serve other languages as well. A name has one external
+//! definition, and the first one wins over later ones: elsewhere a multiply defined name is a build
+//! error, but here the file is still being written. Weak definitions give way. Internal ones are
+//! visible in their unit only. An undefined name exists all the same: as a function that returns an
+//! unknown, or as a global of unknown content.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub fn link(units: &[&Unit]) -> Program {
         linker.relocate(u, unit);
     }
     linker.program.globals.sort_by_key(|g| g.address);
-    // A unit with classes is linked alone, so that its numbers of functions are the program's.
+    // A unit with classes is linked alone, so its function numbers are those of the program.
     if let [unit] = units {
         linker.program.classes = unit.classes.clone().unwrap_or_default();
         linker.program.entry_points = unit.entry_points.clone();
@@ -44,7 +44,7 @@ struct Linker {
     /// Names with external or weak linkage.
     functions: FxHashMap<Arc<str>, u32>,
     globals: FxHashMap<Arc<str>, GlobalAt>,
-    /// For each unit and function or global its index or place in the program.
+    /// For each unit, the program index or place of each of its functions or globals.
     own_functions: Vec<Vec<u32>>,
     own_globals: Vec<Vec<GlobalAt>>,
     file_base: Vec<u16>,
@@ -110,7 +110,7 @@ impl Linker {
         self.place_undeclared(units);
     }
 
-    /// Names that are used but never declared as globals.
+    /// Places names that are used but never declared as globals.
     fn place_undeclared(&mut self, units: &[&Unit]) {
         for unit in units {
             for s in &unit.symbols {
@@ -228,7 +228,7 @@ impl Linker {
         match &unit.symbols[symbol as usize] {
             SymbolRef::OwnFunction(i) => {
                 let f = &unit.functions[*i as usize];
-                // An own definition may have lost to another unit's; calls go where the name goes.
+                // Another unit's definition may have replaced this one. Calls follow the name.
                 match f.linkage {
                     Linkage::Internal => self.own_functions[u][*i as usize],
                     _ => self.functions[&f.name],
@@ -273,7 +273,8 @@ impl Linker {
         }
     }
 
-    /// Addresses in initial data. Only the definition that won has its relocations applied.
+    /// Writes addresses into initial data. Only the definition that won has its relocations
+    /// applied.
     fn relocate(&mut self, u: usize, unit: &Unit) {
         for (i, g) in unit.globals.iter().enumerate() {
             let at = self.own_globals[u][i];

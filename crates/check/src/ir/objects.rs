@@ -1,15 +1,15 @@
-//! Classes of a program whose values are objects: fields by name, methods by name, found through
+//! The classes of a program whose values are objects. Fields and methods are found by name, through
 //! the object itself.
 //!
 //! A language with runtime types puts one of these tables beside its code. An object is a block
-//! whose first word is [`tag`] of its class; each field has eight bytes, so that no two share a
+//! whose first word is the [`tag`] of its class. Each field has eight bytes, so that no two share a
 //! granule of the access history.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// Where an object's first field lies.
+/// The offset of an object's first field.
 pub const FIRST_FIELD: u32 = 8;
 /// An array has its length and the length of its second dimension before its elements.
 pub const ARRAY_LENGTH: u32 = 8;
@@ -20,7 +20,7 @@ pub const DELEGATE_FUNCTION: u32 = 8;
 pub const DELEGATE_TARGET: u32 = 16;
 pub const DELEGATE_CAPTURED: u32 = 24;
 
-/// Classes that the machine itself knows, by their number.
+/// Classes that the machine itself knows, by number.
 pub const ARRAY: u32 = 0;
 pub const DELEGATE: u32 = 1;
 pub const TEXT: u32 = 2;
@@ -49,15 +49,16 @@ pub struct Class {
     pub size: u32,
     /// By the number of their name.
     pub fields: FxHashMap<u32, Slot>,
-    /// Fields by offset with the class that declares them, for reports.
+    /// Fields by offset, with the class that declares them, for reports.
     pub labels: Vec<(u32, Arc<str>)>,
-    /// By the number of a key: a name with its parameter types, or with the number of parameters.
+    /// By the number of a key. A key is a name with its parameter types, or with the number of
+    /// parameters.
     pub methods: FxHashMap<u32, u32>,
-    /// Itself and all that it derives from or implements.
+    /// The class itself and everything it derives from or implements.
     pub supers: Vec<u32>,
-    /// Run by the collector on objects that nothing leads to.
+    /// Run by the collector on unreachable objects.
     pub finalizer: Option<u32>,
-    /// It stands for a captured variable, not for a class of the source.
+    /// True if it stands for a captured variable, not for a class of the source.
     pub is_variable: bool,
     /// Part of the library.
     pub builtin: bool,
@@ -82,15 +83,15 @@ pub struct CallSite {
 pub struct Classes {
     pub all: Vec<Class>,
     pub calls: Vec<CallSite>,
-    /// For each name of a member the keys of its getter and setter.
+    /// For each member name, the keys of its getter and setter.
     pub properties: Vec<[u32; 2]>,
-    /// Names of the fields that say that something waited for has come, and which thread will bring
-    /// it.
+    /// The names of the fields that say that an awaited object is done, and which thread will
+    /// complete it.
     pub done: u32,
     pub handle: u32,
-    /// The function of the library that calls a delegate as something unknown would.
+    /// The library function that calls a delegate the way an unknown caller would.
     pub call_back: Option<u32>,
-    /// Methods of the library, by key, that start a thread on an object of which nothing is known:
-    /// what follows an unknown task runs whatever that was.
+    /// Library methods, by key, that start a thread on an unknown object. A continuation of an
+    /// unknown task runs whatever the task was.
     pub on_unknown: FxHashMap<u32, u32>,
 }

@@ -16,7 +16,7 @@ pub struct Pos {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
     pub path: Arc<str>,
-    /// Part of raddle's models, not of the user's source: reports step over its frames.
+    /// Part of raddle's models, not of the user's source. Reports skip its frames.
     pub builtin: bool,
 }
 
@@ -24,21 +24,21 @@ pub struct SourceFile {
 pub enum Linkage {
     /// One for the whole program.
     External,
-    /// Seen in its unit only.
+    /// Visible in its unit only.
     Internal,
     /// Gives way to any other definition.
     Weak,
 }
 
-/// What a unit's instruction operands name.
+/// What the instruction operands of a unit refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SymbolRef {
     /// A function or global of this unit, by index.
     OwnFunction(u32),
     OwnGlobal(u32),
-    /// By name, anywhere. A function that nobody defines is unknown when called.
+    /// By name, anywhere. Calling a function that nobody defines gives an unknown.
     Function(Arc<str>),
-    /// By name; of this size when nobody defines it.
+    /// By name. It has this size if nobody defines it.
     Global(Arc<str>, u64),
 }
 
@@ -57,7 +57,7 @@ pub struct UnitFunction {
     pub pos: Pos,
     pub end_line: u32,
     pub params: u32,
-    /// For each parameter the size of what it points to if that is a complete record: entries
+    /// For each parameter, the size of its pointee if that is a complete record. Entries
     /// instantiate it.
     pub param_objects: Vec<u32>,
     pub variadic: bool,
@@ -66,13 +66,13 @@ pub struct UnitFunction {
     pub code: Vec<Instr>,
     pub pos_of: Vec<Pos>,
     pub switches: Vec<SwitchTable>,
-    /// Part of another function for the reader: an outlined parallel region.
+    /// An outlined parallel region. To the reader it is part of another function.
     pub outlined: bool,
-    /// Who handles what is thrown where, the innermost first.
+    /// The exception handlers, innermost first.
     pub handlers: Vec<Handler>,
 }
 
-/// Instructions in `start..end` that throw go on at `target`, with what was thrown alone on the
+/// An exception thrown in `start..end` continues at `target`, with the exception alone on the
 /// operand stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handler {
@@ -81,12 +81,14 @@ pub struct Handler {
     pub target: u32,
 }
 
-/// A function that a front end itself names as an entry, with all that has to be set up before.
+/// A function that a front end itself names as an entry, with everything that must be set up
+/// before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryPoint {
     pub kind: crate::entries::EntryKind,
     pub function: u32,
-    /// The function whose thread starts it is there for; of a start in the middle another one.
+    /// The function whose thread starts this entry is there to reach. For a start in the middle it
+    /// is another function.
     pub about: u32,
     /// Entries of one assembly share a budget.
     pub assembly: u32,
@@ -100,18 +102,17 @@ pub struct Reloc {
     pub addend: i64,
 }
 
-/// What a global is made of, so that a report can name the part it is about.
+/// The parts of a global, so that a report can name the part it is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// The size of an element, if it is an array, else 0.
+    /// The size of an element if it is an array, else 0.
     pub stride: u32,
-    /// Offset and name of each member of it or of its elements, in order of offset.
+    /// The offset and name of each member of it or of its elements, in order of offset.
     pub members: Vec<(u32, Arc<str>)>,
 }
 
 impl Shape {
-    /// The element and member that an offset lies in, as the source would write them after the
-    /// name.
+    /// The element and member at an offset, as the source would write them after the name.
     pub fn part(&self, offset: u32) -> String {
         let (index, rest) = match self.stride {
             0 => (None, offset),
@@ -145,11 +146,12 @@ pub struct Global {
     pub linkage: Linkage,
     pub pos: Pos,
     pub size: u32,
-    /// Shorter than `size`: the rest is zero. `None`: a mere declaration or a tentative definition.
+    /// May be shorter than `size`: the rest is zero. `None`: a mere declaration or a tentative
+    /// definition.
     pub init: Option<Vec<u8>>,
     pub relocs: Vec<Reloc>,
     pub thread_local: bool,
-    /// Never written: a start in the middle may rely on its content.
+    /// Never written, so a start in the middle may rely on its content.
     pub constant: bool,
     /// Declared only; another unit should define it.
     pub declared_only: bool,
@@ -164,7 +166,7 @@ pub struct Unit {
     pub globals: Vec<Global>,
     pub symbols: Vec<SymbolRef>,
     pub constants: Vec<u64>,
-    /// Classes, of a language that has them. Such a unit is a program of its own.
+    /// The classes, in a language that has them. Such a unit is a program of its own.
     pub classes: Option<Arc<Classes>>,
     pub entry_points: Vec<EntryPoint>,
 }
@@ -185,7 +187,7 @@ pub struct Function {
     pub external: bool,
     pub outlined: bool,
     pub handlers: Vec<Handler>,
-    /// False: nobody defines it, a call gives an unknown.
+    /// False if nobody defines it. A call then gives an unknown.
     pub defined: bool,
     pub builtin: bool,
 }
@@ -203,7 +205,7 @@ pub struct Program {
     pub globals: Vec<GlobalInfo>,
     /// Initial bytes from [`Program::GLOBALS_BASE`] on.
     pub image: Vec<u8>,
-    /// Ranges (address, size) of the image that hold something only known outside the program.
+    /// Ranges (address, size) of the image whose content is known only outside the program.
     pub image_unknown: Vec<(u32, u32)>,
     /// Ranges that a start in the middle may not rely on.
     pub image_mutable: Vec<(u32, u32)>,
@@ -214,9 +216,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Addresses below are never valid, so that a null pointer plus a field offset is caught.
+    /// Lower addresses are never valid, so a null pointer plus a field offset is caught.
     pub const GLOBALS_BASE: u32 = 0x1_0000;
-    /// A function's address is this plus 16 times its index: far from all data.
+    /// A function's address is this plus 16 times its index, far from all data.
     pub const CODE_BASE: u64 = 0x4000_0000_0000;
 
     pub fn function_address(index: u32) -> u64 {
