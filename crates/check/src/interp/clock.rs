@@ -1,12 +1,11 @@
-//! Vector time as the interpreter needs it: the shared clock, asked by epochs packed into 32 bits.
+//! Vector time as the interpreter needs it: the shared clock, with queries by epochs of 32 bits.
 //!
-//! An epoch is a thread and its time, packed so that an entry of the access history stays at 16
-//! bytes; 256 threads and 16 million releases a thread are more than a run of bounded steps can
-//! make.
+//! An epoch packs a thread and its time, so that an entry of the access history stays at 16 bytes.
+//! 256 threads and 16 million releases per thread are more than a run of bounded steps can make.
 
 use raddle_base::clock::{ThreadId, VectorClock};
 
-/// The most threads of one run.
+/// The maximum number of threads in one run.
 pub const MOST_THREADS: usize = 250;
 
 const TIME: u32 = 0x00FF_FFFF;
@@ -34,7 +33,7 @@ impl Epoch {
     }
 }
 
-/// A vector clock asked by packed epochs.
+/// A vector clock that is queried by packed epochs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clock(VectorClock);
 
@@ -44,7 +43,7 @@ impl Clock {
         self.0.get(ThreadId(thread as u32)) as u32
     }
 
-    /// Whether what happened at the epoch is known to have happened before.
+    /// Whether the epoch happened before.
     #[inline(always)]
     pub fn covers(&self, e: Epoch) -> bool {
         self.get(e.thread()) >= e.time()
@@ -54,12 +53,12 @@ impl Clock {
         self.0.join(&other.0);
     }
 
-    /// Becomes a copy of another, keeping the allocation.
+    /// Becomes a copy of another clock, keeping the allocation.
     pub fn assign(&mut self, other: &Self) {
         self.0.clone_from(&other.0);
     }
 
-    /// The thread's next moment. Time stops at the end of an epoch's 24 bits, far beyond any
+    /// Advances the thread's time. Time stops at the end of an epoch's 24 bits, far beyond any
     /// budget.
     pub fn tick(&mut self, thread: usize) {
         if self.get(thread) < TIME {

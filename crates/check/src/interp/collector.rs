@@ -1,8 +1,8 @@
-//! A simulated collector (section 4.2): objects with a finalizer that nothing leads to any more are
-//! finalized, on a thread of the collector's own, one after the other.
+//! A simulated garbage collector (section 4.2). It finalizes unreachable objects that have a
+//! finalizer, one after the other, on a thread of its own.
 //!
-//! What leads to an object is decided conservatively: any word on a stack, in a global or in an
-//! object that is its address.
+//! Reachability is conservative: any word on a stack, in a global or in an object that equals an
+//! object's address keeps that object alive.
 
 use rustc_hash::FxHashSet;
 
@@ -29,9 +29,9 @@ impl Machine<'_> {
         }
     }
 
-    /// What threads did to an object, and to what only it leads to, is before its finalizer: the
-    /// collector has seen that none of them can do more. What they did to anything else is not, for
-    /// it could have been collected earlier.
+    /// Threads' accesses to an object, and to blocks that only it reaches, happen before its
+    /// finalizer: the collector has seen that no thread can access them again. Accesses to anything
+    /// else are not ordered, because the object could have been collected earlier.
     fn forget_accesses(&mut self, object: u64, live: &FxHashSet<u64>) {
         for block in self.reachable(vec![object]) {
             let size = self.memory.block(block).map_or(0, |b| u64::from(b.size));
@@ -50,7 +50,7 @@ impl Machine<'_> {
         roots
     }
 
-    /// The blocks that some words lead to.
+    /// The blocks reachable from some words.
     fn reachable(&self, mut todo: Vec<u64>) -> FxHashSet<u64> {
         let base = u64::from(Program::GLOBALS_BASE);
         let mut live = FxHashSet::default();

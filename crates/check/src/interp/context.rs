@@ -1,12 +1,11 @@
-//! Call contexts and sets of held locks, each as a small number.
+//! Call contexts and sets of held locks, each represented by a small number.
 //!
-//! The access history remembers for each access where it was made, in which call context and under
-//! which locks, and has four bytes for each. Contexts form a tree: a node is its parent and the
-//! call instruction.
+//! For each access, the access history records the place, the call context and the held locks, with
+//! four bytes for each. Contexts form a tree: a node is its parent and the call instruction.
 
 use rustc_hash::FxHashMap;
 
-/// A context of calls; 0 is "not computed yet", 1 the root of every thread.
+/// A call context; 0 is "not computed yet", 1 the root of every thread.
 pub type ContextId = u32;
 pub const ROOT: ContextId = 1;
 
@@ -14,7 +13,7 @@ pub const ROOT: ContextId = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Held {
     pub lock: u64,
-    /// For reading: others may hold it too.
+    /// Held for reading: others may hold it too.
     pub shared: bool,
     /// Where it was taken.
     pub pc: u32,

@@ -1,9 +1,9 @@
-//! Deadlocks (section 3.4): a cycle in who waits for whom, looked for whenever a thread blocks.
+//! Deadlocks (section 3.4): a cycle in the wait-for graph, looked for whenever a thread blocks.
 //!
-//! Beyond the cycle there is the run that is stuck: threads that wait for notifications, semaphores
-//! or barriers which nobody is left to give. That is a deadlock too, but only as certain as the run
-//! was: if an unknown decided a branch on the way, the thread that would have notified may merely
-//! have taken the wrong one, and nothing is reported.
+//! Besides the cycle there is the stuck run: threads wait for notifications, semaphores or barriers
+//! that nobody is left to give. That is a deadlock too, but it is only as certain as the run was.
+//! If an unknown decided a branch on the way, the thread that would have notified may merely have
+//! taken the wrong one, and nothing is reported.
 
 use raddle_finding::Kind;
 
@@ -12,7 +12,7 @@ use super::thread::State;
 use super::value::is_unknown;
 
 impl Machine<'_> {
-    /// Whom a thread waits for, as far as that is anybody in particular.
+    /// The threads that a thread waits for, if it waits for particular ones.
     fn waits_for(&self, ti: usize) -> Vec<usize> {
         match self.threads[ti].state {
             State::Lock { lock, timed: false, shared } if !is_unknown(lock) => {
@@ -33,11 +33,11 @@ impl Machine<'_> {
     /// Called when a thread has just blocked.
     pub(super) fn look_for_deadlock(&mut self, ti: usize) {
         let mut path = vec![ti];
-        // A thread that joins one that nobody could name may wait for another.
+        // A thread that joins an unknown thread may wait for another one.
         let is_sure =
             |t: &usize| !(self.threads[*t].vague && matches!(self.threads[*t].state, State::Join { .. }));
         if let Some(cycle) = self.cycle_through(ti, &mut path).filter(|c| c.iter().all(is_sure)) {
-            // A handler in the cycle stands in for the thread under it.
+            // A handler in the cycle represents the thread under it.
             self.report_deadlock(Kind::Deadlock, &cycle);
             self.end = Some(super::End::Stuck);
         }
@@ -61,7 +61,7 @@ impl Machine<'_> {
         None
     }
 
-    /// Nothing can run any more.
+    /// Reports a run in which no thread can run.
     pub(super) fn report_stuck(&mut self) {
         let live: Vec<usize> = (0..self.threads.len()).filter(|t| !self.threads[*t].ended()).collect();
         if live.is_empty() || self.approximate || !self.interrupts.is_empty() {
@@ -79,7 +79,7 @@ impl Machine<'_> {
             };
             known && !t.vague
         });
-        // A lock whose owner has ended was reported as leaked when it ended.
+        // A lock whose owner has ended was already reported as leaked.
         let leaked = live.iter().any(|t| match self.threads[*t].state {
             State::Lock { lock, .. } => {
                 self.objects.get(&lock).and_then(|o| o.owner).is_some_and(|o| self.threads[o].ended())
@@ -87,7 +87,7 @@ impl Machine<'_> {
             _ => false,
         });
         if certain && !leaked {
-            // Those that merely wait for a thread to end come last.
+            // Threads that merely wait for another to end come last.
             let mut order = live;
             order.sort_by_key(|t| matches!(self.threads[*t].state, State::Join { .. }));
             self.report_deadlock(Kind::Deadlock, &order);

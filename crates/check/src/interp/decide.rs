@@ -8,11 +8,11 @@ use crate::ir::{Bin, Instr, Scalar, SwitchTable};
 /// A switch with more cases than this follows its value's witness, and assumes that case alone.
 const MOST_CASES: usize = 64;
 
-/// One in so many branches on an unknown takes a side that throws, before there are threads.
+/// Before there are threads, one in this many branches on an unknown takes a side that throws.
 const SELDOM: u64 = 12;
 
 impl Machine<'_> {
-    /// Decides a branch on an unknown, consistently with all that the run has assumed.
+    /// Decides a branch on an unknown, consistently with everything the run has assumed.
     #[cold]
     pub(super) fn decide(&mut self, unknown: u64, pc: u32) -> bool {
         self.approximate = true;
@@ -35,20 +35,19 @@ impl Machine<'_> {
         taken
     }
 
-    /// Mostly the side that was taken less often, so that both are covered over the runs; but not
-    /// the one that ends the program, and until a thread runs seldom the one that throws: what a
-    /// caller passes is mostly right.
+    /// Usually the side that was taken less often, so that the runs cover both. It avoids the side
+    /// that ends the program. Until a thread runs, it seldom takes the side that throws, because
+    /// callers mostly pass valid arguments.
     fn wanted_side(&mut self, pc: u32) -> bool {
         let alone = self.threads.len() == 1;
-        // Of an object that earlier code has made nobody knows whether it is ever used without its
-        // lock.
+        // If earlier code made the object, it may never be used without its lock.
         let entry = &self.program.functions[self.start.function as usize];
         if self.is_state_unknown()
             && let Some(side) = self.locking.side(self.program, pc, entry)
         {
             return side;
         }
-        // Until a thread runs there is nothing to see on any other way.
+        // Until a thread runs, there is nothing to see on any other path.
         if alone
             && let Some(side) = self.route.as_ref().and_then(|r| r.side(self.program, pc))
             && self.rng.below(16) > 0
@@ -66,15 +65,15 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether code that was not run may have made what the entry finds. Of `main` and of the entries
-    /// that a front end has prepared all is known that there is to know.
+    /// Whether code that was not run may have made the state that the entry finds. The state is
+    /// fully known for `main` and for the entries that a front end has prepared.
     fn is_state_unknown(&self) -> bool {
         let is_prepared = !self.program.classes.all.is_empty();
         let is_main = &*self.program.functions[self.start.function as usize].name == "main";
         self.start.in_the_middle || !is_prepared && !is_main
     }
 
-    /// The truth value of the condition at `pc` that leads to a doomed place, if just one does.
+    /// The truth value of the condition at `pc` that leads to a doomed place, if exactly one does.
     fn doomed_side(&self, pc: u32, doomed: &[bool]) -> Option<bool> {
         let (to, when) = match self.program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, true),
@@ -88,7 +87,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Where a switch goes.
+    /// The target of a switch.
     pub(super) fn switch_target(&mut self, table: &SwitchTable, v: u64) -> u32 {
         if is_unknown(v) {
             self.choose_case(table, v);
@@ -97,7 +96,7 @@ impl Machine<'_> {
         table.cases.iter().find(|(lo, hi, _)| *lo <= v && v <= *hi).map_or(table.default, |c| c.2)
     }
 
-    /// Makes an unknown take one of the cases of a switch, any, and assumes that it does.
+    /// Makes an unknown take a random case of a switch, and assumes that it does.
     fn choose_case(&mut self, table: &SwitchTable, v: u64) {
         self.approximate = true;
         let name = number(v);
@@ -136,7 +135,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The condition that a value is not one of a case.
+    /// The condition that a value does not match a case.
     fn outside(&mut self, v: u64, (lo, hi, _): (i64, i64, u32)) -> u64 {
         if lo == hi {
             return self.bin(Bin::Ne, Scalar::I64, v, lo as u64);
@@ -146,7 +145,7 @@ impl Machine<'_> {
         self.bin(Bin::Or, Scalar::I64, below, above)
     }
 
-    /// Assumes a condition; whether it holds then.
+    /// Assumes a condition if possible. Returns whether it then holds.
     pub(super) fn assume_if_possible(&mut self, condition: u64) -> bool {
         if !is_unknown(condition) {
             return condition != 0;

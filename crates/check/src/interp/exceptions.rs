@@ -1,4 +1,4 @@
-//! Exceptions: a thread leaves functions until one handles what was thrown.
+//! Exceptions: a thread leaves functions until one handles the exception.
 
 use super::{End, Machine};
 use crate::ir::{Instr, SyncOp};
@@ -25,12 +25,12 @@ impl Machine<'_> {
                 self.once_failed(ti);
             }
         }
-        // Nobody handles it: a real program ends here.
+        // Nobody handles it. A real program ends here.
         self.end = Some(End::Crashed);
         false
     }
 
-    /// A member of null was asked for.
+    /// Throws the exception for a member access through null.
     pub(super) fn null(&mut self, ti: usize, pc: u32) -> bool {
         let exception = self.some_object();
         self.throw(ti, pc, exception)

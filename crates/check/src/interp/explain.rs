@@ -1,4 +1,4 @@
-//! Turns what the machine met into raw findings: stacks, locks, threads, places.
+//! Turns what the machine found into raw findings: stacks, locks, threads, places.
 
 use raddle_finding::{Kind, Op};
 
@@ -11,7 +11,7 @@ use super::value::is_unknown;
 use crate::ir::Program;
 
 impl Machine<'_> {
-    /// Counts a finding by its places; gives its key if it was not met before.
+    /// Counts a finding by its places. Returns its key if it is new.
     fn first_met(&mut self, kind: Kind, a: u32, b: u32) -> Option<Key> {
         let key = (kind, a.min(b), a.max(b));
         *self.knowledge.met.entry(key).or_default() += 1;
@@ -30,7 +30,7 @@ impl Machine<'_> {
         if benign || vague(&old) || vague(&new) || handled {
             return;
         }
-        // The first word of an object stands for all of it, and only the library touches it.
+        // The first word of an object represents the whole object, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
         let Some(key) = self.first_met(kind, old.pc, new.pc) else { return };
@@ -76,13 +76,13 @@ impl Machine<'_> {
         stack
     }
 
-    /// The stack of a thread as it stands, its current instruction first.
+    /// The current stack of a thread, its current instruction first.
     fn current_stack(&mut self, ti: usize, pc: u32) -> Vec<u32> {
         let context = self.context(ti);
         self.stack_of(pc, context)
     }
 
-    /// The innermost place of a stack that is the program's own and not the library's.
+    /// The innermost place of a stack that belongs to the program, not to the library.
     fn own_pc(&self, stack: &[u32]) -> u32 {
         let own = |pc: &&u32| {
             let pos = self.program.pos_of.get(**pc as usize);
@@ -107,7 +107,7 @@ impl Machine<'_> {
         self.add(key, accesses, Some(lock), place, waits);
     }
 
-    /// A sentence on who initialised a lock while another thread held it.
+    /// A sentence that says which thread initialised a lock while another thread held it.
     fn initialised_again(&self, lock: u64) -> Vec<String> {
         let Some((thread, pc, context)) = self.objects.get(&lock).and_then(|o| o.initialised_again) else {
             return Vec::new();
@@ -179,7 +179,7 @@ impl Machine<'_> {
         waits: Vec<String>,
     ) {
         let mut wanted: Vec<usize> = accesses.iter().map(|a| a.thread).collect();
-        // Who started them, all the way up.
+        // The threads that started them, all the way up.
         let mut i = 0;
         while i < wanted.len() {
             if let Some(p) = self.threads[wanted[i]].parent

@@ -1,10 +1,10 @@
 //! Access histories and the race rule (section 3.3).
 //!
-//! Memory is watched in granules of eight bytes, each access with the mask of the bytes it touches,
-//! so that neighbouring fields and array elements do not meet. The paper keeps all accesses of a
-//! thread; this keeps for each granule the last write and the last read, as FastTrack does, and
-//! spills what neither replaces (reads by several threads, partial overlaps) to a list on the side.
-//! The fast path is [`History::read`] and [`History::write`].
+//! Memory is watched in granules of eight bytes. Each access has a mask of the bytes it touches, so
+//! that neighbouring fields and array elements do not conflict. The paper keeps all accesses of a
+//! thread. Raddle keeps for each granule the last write and the last read, as FastTrack does.
+//! Accesses that neither replaces (reads by several threads, partial overlaps) spill to a side
+//! list. The fast path is [`History::read`] and [`History::write`].
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +17,7 @@ pub const ATOMIC: u8 = 2;
 pub const VOLATILE: u8 = 4;
 /// Made by a handler that interrupts threads.
 pub const HANDLER: u8 = 8;
-/// The access is the end of the block's life.
+/// The access frees the block.
 pub const FREE: u8 = 16;
 /// On a granule's write cell: more accesses are in the list.
 const MORE: u8 = 128;
@@ -41,15 +41,14 @@ struct Granule {
     read: Cell,
 }
 
-/// The most accesses kept on the side for one granule.
+/// The maximum number of spilled accesses for one granule.
 const MOST_SPILLED: usize = 24;
 
 #[derive(Debug, Default)]
 pub struct History {
     granules: Vec<Granule>,
     spilled: FxHashMap<u32, Vec<Cell>>,
-    /// The accesses that the last one raced with; whoever is told that there are some takes them
-    /// away.
+    /// The accesses that the last access raced with. A caller that is told of a race takes them.
     pub races: Vec<Cell>,
 }
 
@@ -82,7 +81,7 @@ impl History {
         self.spilled.clear();
     }
 
-    /// Forgets what lies beyond; what lies before is forgotten range by range.
+    /// Forgets everything from this granule on. Earlier granules are forgotten range by range.
     pub fn truncate(&mut self, granules: usize) {
         self.granules.truncate(granules);
         self.spilled.retain(|i, _| (*i as usize) < granules);
@@ -92,7 +91,7 @@ impl History {
         self.granules.resize(granules, Granule::default());
     }
 
-    /// Forgets a range: its memory begins a new life.
+    /// Forgets a range whose memory is reused.
     pub fn forget(&mut self, from: usize, to: usize) {
         for (i, g) in self.granules[from..to].iter_mut().enumerate() {
             if g.write.flags & MORE != 0 {
@@ -102,12 +101,12 @@ impl History {
         }
     }
 
-    /// Records a read; true when it races, see [`History::races`].
+    /// Records a read. True if it races; see [`History::races`].
     #[inline(always)]
     pub fn read(&mut self, index: usize, new: Cell, clock: &Clock) -> bool {
         let g = &mut self.granules[index];
         if g.write.flags & MORE == 0 && (g.write.epoch.is_never() || clock.covers(g.write.epoch)) {
-            // Not raced by the write; the read cell is free, this thread's own, or in the past.
+            // No race with the write. The read cell is free, this thread's own, or in the past.
             if g.read.epoch == new.epoch && g.read.mask == new.mask && g.read.flags == new.flags {
                 return false;
             }
@@ -120,7 +119,7 @@ impl History {
         self.slow(index, new, clock)
     }
 
-    /// Records a write; true when it races.
+    /// Records a write. True if it races.
     #[inline(always)]
     pub fn write(&mut self, index: usize, new: Cell, clock: &Clock) -> bool {
         let g = &mut self.granules[index];
@@ -153,7 +152,7 @@ impl History {
             }
         }
         keep.push(new);
-        // Oldest go first when there are too many.
+        // Drop the oldest when there are too many.
         if keep.len() > MOST_SPILLED {
             keep.drain(..keep.len() - MOST_SPILLED);
         }
@@ -171,8 +170,8 @@ impl History {
     }
 }
 
-/// An old access adds nothing when a newer one of the same strength covers its bytes and comes
-/// after it.
+/// An old access is redundant if a newer one of the same strength covers its bytes and comes after
+/// it.
 fn superseded(old: Cell, new: &Cell, clock: &Clock) -> bool {
     let covered = old.mask & !new.mask == 0;
     let as_strong = new.flags & WRITE >= old.flags & WRITE && (new.flags & ATOMIC <= old.flags & ATOMIC);
@@ -259,7 +258,7 @@ mod tests {
         assert!(!h.write(0, cell(2, 1, 0xFF, WRITE), &clock(&[(2, 1)])));
     }
 
-    /// Against the definition: every pair of accesses, with nothing forgotten.
+    /// Compares with the definition: every pair of accesses, with nothing forgotten.
     #[test]
     fn agrees_with_keeping_everything_on_whether_a_granule_is_raced_on() {
         let mut seed = 1u64;

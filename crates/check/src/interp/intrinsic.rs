@@ -6,10 +6,10 @@ use super::value::{is_unknown, mix, unknown};
 use super::{End, Machine};
 use crate::ir::{Intrinsic, Scalar};
 
-/// The longest text looked at.
+/// The maximum length of a text.
 const LONGEST: usize = 1 << 16;
 
-/// A text as far as it is known.
+/// A text, as far as it is known.
 enum Text {
     Known(Vec<u8>),
     /// It has an unknown byte, or no end.
@@ -103,11 +103,11 @@ impl Machine<'_> {
     }
 
     fn allocate(&mut self, ti: usize, pc: u32, size: u64, zero: bool) -> u64 {
-        /// What an allocation of unknown size gets: room for the few elements that a loop to an
-        /// unknown bound reaches, so that they do not reach into other objects.
+        /// The size of an allocation of unknown size. It has room for the few elements that a loop
+        /// with an unknown bound reaches, so that they do not reach into other objects.
         const USUAL: u64 = 8192;
-        /// A block that would fill the simulated memory gets only its beginning: the elements
-        /// behind that are unknown.
+        /// A block that would fill the simulated memory gets only its beginning. The elements after
+        /// that are unknown.
         const LARGEST: u64 = 256 << 10;
         /// No program gets this much.
         const ABSURD: u64 = 1 << 40;
@@ -117,7 +117,7 @@ impl Machine<'_> {
         let block = Block { address: 0, size: 0, freed: false, thread: ti as u8, pc, context };
         match self.memory.allocate(size, zero, block) {
             Some(address) => u64::from(address),
-            // One that could never succeed fails; one that meets the bound ends the run.
+            // An allocation that could never succeed fails; one that meets the bound ends the run.
             None if size > self.bounds.heap as u64 => 0,
             None => {
                 self.end = Some(End::Memory);
@@ -164,7 +164,7 @@ impl Machine<'_> {
         0
     }
 
-    /// Records an access to a range; gives it if it is there.
+    /// Records an access to a range. Returns the range if it exists.
     fn range(&mut self, ti: usize, pc: u32, address: u64, size: u64, flags: u8) -> Option<(usize, usize)> {
         if is_unknown(address) || is_unknown(size) {
             return None;
@@ -240,7 +240,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Copies a text of at most `max` bytes with its terminator and gives its length.
+    /// Copies a text of at most `max` bytes with its terminator. Returns its length.
     fn copy_text(&mut self, ti: usize, pc: u32, to: u64, from: u64, most: u64) -> u64 {
         let most = self.size_or(most, LONGEST as u64).min(LONGEST as u64) as usize;
         match self.text(ti, pc, from, most) {

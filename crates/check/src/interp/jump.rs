@@ -1,21 +1,21 @@
 //! Jumps out of functions: `setjmp` and `longjmp`, exceptions of other languages.
 //!
-//! The place in memory holds a number, so that it can be copied like the buffer it is; the thread
-//! keeps what the number stands for. A jump to a function that has returned, into another thread,
-//! or to a place of unknown content goes nowhere that can be known: the run ends there.
+//! The place in memory holds a number, so that it can be copied like the buffer it is. The thread
+//! keeps the target for each number. A jump to a function that has returned, into another thread,
+//! or through a place of unknown content has no known target: the run ends there.
 
 use super::sync::Flow;
 use super::value::is_unknown;
 use super::{End, Machine};
 use crate::ir::Scalar;
 
-/// Tells numbers of targets from whatever else may lie in memory.
+/// Distinguishes numbers of targets from other memory content.
 const MARK: u64 = 0x6A75_6D70 << 32;
 
 /// A program that sets places in a loop forgets the oldest.
 const MOST: usize = 1 << 16;
 
-/// Where a jump leads.
+/// The target of a jump.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     depth: u32,
@@ -65,7 +65,7 @@ impl Machine<'_> {
         Flow::Elsewhere
     }
 
-    /// The target that a place names, if its function is still running on this thread.
+    /// The target stored in a place, if its function is still running on this thread.
     fn target(&self, ti: usize, place: u64) -> Option<Target> {
         let at = self.memory.index(place, 8).ok().filter(|_| !is_unknown(place))?;
         let number = self.memory.load(at, Scalar::U64);

@@ -1,5 +1,5 @@
-//! Threads begin and end; handlers interrupt them; timers tick; thread-specific values are
-//! destroyed.
+//! The start and end of threads, interrupts by handlers, ticks of timers, and the destruction of
+//! thread-specific values.
 
 use super::clock::{Clock, MOST_THREADS};
 use super::sync::Flow;
@@ -7,9 +7,9 @@ use super::thread::{State, Thread};
 use super::value::is_unknown;
 use super::{End, Machine};
 
-/// Ticks of a periodic timer in one run.
+/// The number of ticks of a periodic timer in one run.
 const TICKS: u8 = 3;
-/// Rounds of destructors at the end of a thread, as POSIX has it.
+/// Rounds of destructors at the end of a thread, as in POSIX.
 const DESTRUCTOR_ROUNDS: u8 = 4;
 
 /// A function that may interrupt any thread.
@@ -17,11 +17,11 @@ const DESTRUCTOR_ROUNDS: u8 = 4;
 pub(super) struct InterruptSource {
     pub function: u64,
     pub argument: u64,
-    /// What was known when it was set up.
+    /// The clock of the thread that set it up.
     pub clock: Clock,
 }
 
-/// The value by which a program knows a thread.
+/// The value that identifies a thread in the program.
 pub(super) fn handle(thread: usize) -> u64 {
     0x7000_0000 + thread as u64 * 0x1000
 }
@@ -48,7 +48,7 @@ impl Machine<'_> {
         self.call(0, function, params, u32::MAX - 1);
     }
 
-    /// An entry's parameter: an object of its own behind a pointer to a record, else unknown.
+    /// An entry's parameter: a fresh object behind a pointer to a record, else unknown.
     fn entry_argument(&mut self, size: u32) -> u64 {
         if size > 0 {
             let block =
@@ -77,7 +77,7 @@ impl Machine<'_> {
         self.threads[ti].tls = address;
     }
 
-    /// A handler is, to the program, the thread on whose stack it runs.
+    /// To the program, a handler is the thread on whose stack it runs.
     pub(super) fn identity(&self, ti: usize) -> usize {
         self.threads[ti].interrupts.unwrap_or(ti)
     }
@@ -94,7 +94,7 @@ impl Machine<'_> {
         let defined =
             self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
         let Some(f) = defined.filter(|_| !is_unknown(function)) else {
-            // Section 3.5: the start of an unknown is ignored.
+            // Section 3.5: the start of an unknown function is ignored.
             self.forget_behind(argument);
             let v = self.fresh_unknown();
             return Flow::Done(v);
@@ -109,7 +109,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Remembers the place in the program's own code that starts a thread.
+    /// Records the place in the program's own code that starts a thread.
     fn note_start(&mut self, ti: usize, pc: u32) {
         let program = self.program;
         let is_own = |pc: &u32| {
@@ -120,12 +120,12 @@ impl Machine<'_> {
         self.knowledge.started.extend(own);
     }
 
-    /// A thread that begins with a call, knowing what its parent knows.
+    /// Creates a thread that begins with a call and inherits its parent's clock.
     fn new_thread(&mut self, parent: usize, f: u32, argument: u64, pc: u32) -> Option<usize> {
         let new = self.threads.len();
         if new > self.bounds.threads || new >= MOST_THREADS {
-            // Few programs reckon with it, and what the others then do wrong they do not do in
-            // practice.
+            // Few programs handle a failed start. What the others would then do wrong does not
+            // happen in practice.
             self.end = Some(End::Memory);
             return None;
         }
@@ -162,8 +162,8 @@ impl Machine<'_> {
         Flow::Done(self.threads[target].result)
     }
 
-    /// Joins a thread that nobody can name, most likely one of those that this one has started. In
-    /// the order of their start, as loops do it.
+    /// Joins an unknown thread. Most likely it is one that this thread started, in the order of
+    /// their start, as loops do it.
     fn join_any(&mut self, ti: usize) -> Flow {
         let own =
             |t: &Thread| t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none();
@@ -200,7 +200,7 @@ impl Machine<'_> {
         if let Some(target) = target {
             let t = &mut self.threads[target];
             (t.cancelled, t.on_cancel) = (true, function);
-            // A thread that waits tries again, and ends there.
+            // A waiting thread retries its operation, and ends there.
             let blocked = matches!(
                 t.state,
                 State::Condition { .. }
@@ -239,7 +239,7 @@ impl Machine<'_> {
         Flow::Elsewhere
     }
 
-    /// The last frame of a thread is gone: destructors, then the end.
+    /// Called when the last frame of a thread has returned: runs destructors, then ends the thread.
     pub(super) fn outermost_returned(&mut self, ti: usize) {
         if ti == 0 {
             self.end.get_or_insert(End::Finished);
@@ -251,7 +251,7 @@ impl Machine<'_> {
         self.end_thread(ti);
     }
 
-    /// Calls the destructor of one thread-specific value that is left.
+    /// Calls the destructor of one remaining thread-specific value.
     fn run_destructor(&mut self, ti: usize) -> bool {
         let left = (0..self.threads[ti].keys.len()).find(|k| {
             let value = self.threads[ti].keys[*k];
@@ -313,7 +313,7 @@ impl Machine<'_> {
         if self.program.function_at(function).is_some_and(|f| self.program.functions[f as usize].defined) {
             self.interrupt_off(ti, argument);
             let mut clock = self.threads[ti].clock.clone();
-            // Set up for a second signal, it still is what it was for the first.
+            // If the function also handles another signal, it keeps what that registration knew.
             self.interrupts.iter().filter(|i| i.function == function).for_each(|i| clock.join(&i.clock));
             for other in self.interrupts.iter_mut().filter(|i| i.function == function) {
                 other.clock.assign(&clock);
@@ -326,7 +326,7 @@ impl Machine<'_> {
         Flow::Done(0)
     }
 
-    /// Who takes a handler away knows that it has run for the last time.
+    /// Removes a handler. The thread that does so is ordered after the handler's last run.
     pub(super) fn interrupt_off(&mut self, ti: usize, argument: u64) {
         let before = self.interrupts.len();
         self.interrupts.retain(|i| i.argument != argument);
@@ -335,7 +335,7 @@ impl Machine<'_> {
         }
     }
 
-    /// At a switch: now and then a handler runs on some thread.
+    /// At a switch: occasionally runs a handler on some thread.
     pub(super) fn maybe_interrupt(&mut self) {
         if self.interrupts.is_empty()
             || self.interrupts_left == 0
@@ -354,7 +354,7 @@ impl Machine<'_> {
         }
     }
 
-    /// When nothing runs an interrupt may be what everybody waits for.
+    /// If nothing runs, an interrupt may be what all threads wait for.
     pub(super) fn deliver_interrupt_to_waiter(&mut self) -> bool {
         if self.interrupts.is_empty() || self.interrupts_left == 0 {
             return false;
@@ -374,8 +374,8 @@ impl Machine<'_> {
         mask == 0 || !is_unknown(mask) && number < 64 && mask >> number & 1 == 0
     }
 
-    /// While a thread keeps interrupts out it is ordered with those that it lets in before and
-    /// after.
+    /// Sets the mask of blocked interrupts. A thread that blocks interrupts is ordered with those
+    /// that it lets in before and after.
     pub(super) fn set_mask(&mut self, ti: usize, mask: u64) -> u64 {
         let t = &mut self.threads[ti];
         let old = std::mem::replace(&mut t.mask, mask);
@@ -399,8 +399,8 @@ impl Machine<'_> {
         source.is_some_and(|source| self.deliver(under, source))
     }
 
-    /// Now and then a handler runs just before it is taken away, which at any other time would be
-    /// rare. Gives its thread.
+    /// Occasionally runs a handler just before it is removed, which would otherwise be rare.
+    /// Returns its thread.
     pub(super) fn interrupt_for_the_last_time(&mut self, ti: usize, argument: u64) -> Option<usize> {
         let source = self.interrupts.iter().position(|i| i.argument == argument)?;
         let may = self.interrupts_left > 0
@@ -438,7 +438,7 @@ impl Machine<'_> {
     }
 
     fn handler_returned(&mut self, ti: usize, under: usize) {
-        // A thread that waited tries again: whatever it waited for may have come meanwhile.
+        // A thread that waited tries again: its condition may have become true meanwhile.
         if self.threads[under].state == (State::Interrupted { by: ti }) {
             self.threads[under].state = State::Runnable;
         }
@@ -458,7 +458,7 @@ impl Machine<'_> {
             let t = &mut self.threads[new];
             t.timer = Some(timer);
             t.tick_began.assign(&t.clock);
-            // What the tick does comes after that.
+            // The tick itself comes after that.
             t.clock.tick(new);
             t.member = (argument, if periodic == 0 { 1 } else { u64::from(TICKS) });
         }
@@ -471,8 +471,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Ends a timer for good. A tick that does so does not know whether the next one has begun: .NET
-    /// lets ticks overlap, and lets one come after `Dispose`. Other overlaps are not looked for.
+    /// Ends a timer for good. A tick that ends it does not know whether the next one has begun:
+    /// .NET lets ticks overlap, and lets one come after `Dispose`. Other overlaps are not looked
+    /// for.
     pub(super) fn timer_end(&mut self, ti: usize, timer: u64) {
         let t = &self.threads[ti];
         if t.timer == Some(timer) && t.member.1 > 1 {
@@ -488,7 +489,7 @@ impl Machine<'_> {
         self.timer_stop(timer);
     }
 
-    /// A tick is over; a periodic timer ticks again, on the same thread.
+    /// Ends a tick. A periodic timer ticks again, on the same thread.
     fn tick_ended(&mut self, ti: usize, _timer: u64) {
         let (argument, left) = self.threads[ti].member;
         let f = self.threads[ti].tick;

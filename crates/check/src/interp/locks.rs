@@ -8,12 +8,12 @@ use super::thread::State;
 use super::value::is_unknown;
 use super::{End, Machine};
 
-/// What a failed attempt returns.
+/// The result of a failed attempt.
 const BUSY: u64 = 1;
-/// The most locks that a thread holds at once: each set of them is kept.
+/// The maximum number of locks that a thread holds at once, because each set of them is kept.
 const MOST_HELD: usize = 128;
 
-/// What taking a lock returns whose owner ended while it held it.
+/// The result of taking a lock whose owner ended while holding it.
 const ABANDONED: u64 = 2;
 
 impl Machine<'_> {
@@ -35,7 +35,7 @@ impl Machine<'_> {
         Flow::Done(0)
     }
 
-    /// The kind of a lock that no call has initialised.
+    /// Sets the kind of a lock that no call has initialised.
     pub(super) fn lock_static(&mut self, lock: u64, flags: u64) -> Flow {
         let o = self.objects.entry(lock).or_default();
         if !std::mem::replace(&mut o.initialised, true) {
@@ -138,7 +138,7 @@ impl Machine<'_> {
         self.note(ti, lock);
     }
 
-    /// From now on the thread is as if under a lock that nobody can name.
+    /// From now on, the thread counts as holding an unknown lock.
     pub(super) fn hold_unknown(&mut self, ti: usize, pc: u32) {
         self.threads[ti].vague = true;
         if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock)) {
@@ -148,7 +148,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The held locks changed.
+    /// Updates the lock set after the held locks changed.
     fn relock(&mut self, ti: usize) {
         self.threads[ti].lockset = self.contexts.lockset(&self.threads[ti].held);
     }
@@ -218,12 +218,12 @@ impl Machine<'_> {
         if Self::is_certain(lock) && !self.threads[ti].vague {
             self.report_lock(Kind::DoubleLock, Op::Lock, ti, lock, pc);
         }
-        // A real thread would stand here forever.
+        // A real thread would block here forever.
         self.end = Some(End::Crashed);
         Flow::Done(BUSY)
     }
 
-    /// The next thread to take a robust lock learns that its owner has ended.
+    /// Tells the next thread that takes a robust lock that its owner has ended.
     fn abandon_robust(&mut self, ti: usize) {
         for held in self.threads[ti].held.clone() {
             if let Some(o) = self.objects.get_mut(&held.lock).filter(|o| o.robust) {
@@ -233,7 +233,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A thread that has ended still holds something.
+    /// Reports the locks that a thread still holds when it ends.
     pub(super) fn look_for_leaks(&mut self, ti: usize) {
         self.abandon_robust(ti);
         let t = &self.threads[ti];
@@ -241,8 +241,8 @@ impl Machine<'_> {
             return;
         }
         for held in t.held.clone() {
-            // A semaphore-like lock given on to another thread is unlocked there, which is reported
-            // there; one that was initialised again was reported when it was released.
+            // If a lock is handed to another thread like a semaphore, it is unlocked and reported
+            // there. A lock that was initialised again was reported when it was released.
             let again = self.objects.get(&held.lock).is_some_and(|o| o.initialised_again.is_some());
             if Self::is_certain(held.lock) && !again {
                 self.report_leak(ti, held);

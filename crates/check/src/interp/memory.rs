@@ -2,9 +2,9 @@
 //! unknown.
 //!
 //! Addresses are plain numbers, so that unions, casts, copies and pointers into anything work as on
-//! a machine. Freed blocks are not used again while there is room, so that an access after the end
-//! of a block's life meets the `free` in the history and not a new owner. Frames do come again at
-//! once: calls are too many.
+//! a machine. Freed blocks are not reused while there is room, so that an access after the end of a
+//! block's life meets the `free` in the history and not a new owner. Frames are reused at once:
+//! there are too many calls.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const BASE: u64 = Program::GLOBALS_BASE as u64;
 pub enum Bad {
     /// At or near null: a real program ends here.
     Null,
-    /// Nothing is there that raddle knows of.
+    /// Raddle knows of nothing at this address.
     Elsewhere,
 }
 
@@ -37,18 +37,18 @@ pub struct Block {
     pub context: ContextId,
 }
 
-/// Granularity in which changes to globals are tracked.
+/// The granularity in which changes to globals are tracked.
 const PAGE: usize = 4096;
 
-/// Tells what is unknown at the start from what becomes so later.
+/// Distinguishes what is unknown at the start from what becomes unknown later.
 const AT_START: u64 = 1;
 
-/// The number of the unknown that a scalar at this address holds if it is unknown at the start.
+/// The number of the unknown in a scalar at this address that is unknown at the start.
 pub fn unknown_at_start(address: u32) -> u32 {
     mix(302, u64::from(address) - BASE, AT_START)
 }
 
-/// What globals hold when a run starts.
+/// The content of globals when a run starts.
 #[derive(Debug)]
 pub struct Base {
     bytes: Vec<u8>,
@@ -56,7 +56,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// Initial bytes, and the ranges (address, size) of them that are unknown.
+    /// Takes the initial bytes, and those ranges (address, size) of them that are unknown.
     pub fn new(image: &[u8], unknown: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut m = Memory { bytes: image.to_vec(), ..Memory::default() };
         m.bytes.resize(image.len().next_multiple_of(8), 0);
@@ -73,10 +73,10 @@ impl Base {
 #[derive(Debug, Default)]
 pub struct Memory {
     bytes: Vec<u8>,
-    /// For each granule a bit for each byte that is unknown.
+    /// For each granule, one bit for each unknown byte.
     holes: Vec<u8>,
     pub history: History,
-    /// Sorted by address; only ever appended to, except when space is used again.
+    /// Sorted by address. Only ever appended to, except when space is reused.
     blocks: Vec<Block>,
     frames: FxHashMap<u32, Vec<u32>>,
     /// Start and end of everything allocated so far, by address.
@@ -87,13 +87,13 @@ pub struct Memory {
     /// Bytes allocated on the heap and for frames.
     used: usize,
     base: Option<Arc<Base>>,
-    /// For each page of the globals whether it has changed, its history included.
+    /// For each page of the globals, whether it or its history has changed.
     touched: Vec<bool>,
 }
 
 impl Memory {
-    /// Starts over. With the same globals as before only the pages that were touched are put back:
-    /// a program may have megabytes of them, and most runs are short.
+    /// Starts over. With the same globals as before, only the touched pages are restored: a program
+    /// may have megabytes of globals, and most runs are short.
     pub fn reset(&mut self, base: &Arc<Base>, limit: usize) {
         let granules = base.bytes.len() / 8;
         if self.base.as_ref().is_some_and(|b| Arc::ptr_eq(b, base)) {
@@ -125,7 +125,7 @@ impl Memory {
         self.used = 0;
     }
 
-    /// Remembers that a range is no longer what it was at the start.
+    /// Records that a range differs from its initial state.
     #[inline(always)]
     pub fn touch(&mut self, at: usize, size: usize) {
         let (first, last) = (at / PAGE, (at + size.max(1) - 1) / PAGE);
@@ -167,7 +167,7 @@ impl Memory {
         ty.wrap(u64::from_le_bytes(raw))
     }
 
-    /// The bits of the unknown bytes in a range of at most eight, wherever they lie.
+    /// The bits of the unknown bytes in a range of at most eight bytes, at any alignment.
     #[inline(always)]
     fn holes_in(&self, at: usize, size: usize) -> u8 {
         let (granule, shift) = (at / 8, at % 8);
@@ -188,9 +188,9 @@ impl Memory {
         let bits = u64::from_le_bytes(raw);
         let whole = (0..size).all(|i| self.is_hole(at + i));
         match size {
-            // Never written: the place itself tells it from others.
+            // Never written: the place itself identifies the unknown.
             _ if bits == 0 => unknown(mix(308, at as u64, size as u64)),
-            // The number itself was stored, see `store`.
+            // The number itself was stored; see `store`.
             4 | 8 if whole => unknown(bits as u32),
             _ => {
                 let stored = if whole { self.narrow_at(at, bits, size) } else { None };
@@ -199,7 +199,7 @@ impl Memory {
         }
     }
 
-    /// The unknown that was stored here, if these are the bytes it left.
+    /// The unknown that was stored here, if the bytes are still those it left.
     fn narrow_at(&self, at: usize, bits: u64, size: usize) -> Option<u64> {
         let mask = u64::MAX >> (64 - size * 8);
         self.narrow.get(&(at as u32)).copied().filter(|v| v & mask == bits)
@@ -213,7 +213,8 @@ impl Memory {
     pub fn store(&mut self, at: usize, ty: Scalar, value: u64) {
         let size = ty.size() as usize;
         self.touch(at, size);
-        // An unknown's number goes where the value would: loading it gives the same unknown again.
+        // An unknown's number is stored in place of the value, so that loading it gives the same
+        // unknown.
         let (bits, hole) = if is_unknown(value) { (u64::from(number(value)), true) } else { (value, false) };
         if hole && size < 4 {
             self.narrow.insert(at as u32, value);
@@ -233,7 +234,7 @@ impl Memory {
         if self.is_hole(at) { None } else { Some(self.bytes[at]) }
     }
 
-    /// Bytes in all.
+    /// The total number of bytes.
     pub fn extent(&self) -> usize {
         self.bytes.len()
     }
@@ -254,7 +255,8 @@ impl Memory {
         }
     }
 
-    /// Unknowns in one or two bytes keep their identity when they are copied, records at least.
+    /// Keeps the identity of unknowns in one or two bytes when they are copied, at least in
+    /// records.
     #[cold]
     fn copy_narrow(&mut self, to: usize, from: usize, size: usize) {
         for i in 0..size.min(PAGE) {
@@ -269,8 +271,8 @@ impl Memory {
         self.mark(at, size, false);
     }
 
-    /// Makes a range unknown; each place of it differs from all others, and from what it was
-    /// before.
+    /// Makes a range unknown. Each place in it becomes an unknown that differs from all others and
+    /// from its earlier content.
     pub fn havoc(&mut self, at: usize, size: usize, salt: u64) {
         self.mark(at, size, true);
         for (i, chunk) in self.bytes[at..at + size].chunks_mut(4).enumerate() {
@@ -287,13 +289,13 @@ impl Memory {
         if first < last {
             self.holes[first..last].fill(if hole { 0xFF } else { 0 });
         }
-        // What lies before and after the whole granules.
+        // The bytes before and after the whole granules.
         for i in (at..end.min(first * 8)).chain((last * 8).max(at)..end) {
             set_bits(&mut self.holes[i / 8], 1 << (i % 8), hole);
         }
     }
 
-    /// New bytes at the end; `None` when the bound is reached.
+    /// Appends bytes at the end. `None` if the bound is reached.
     fn extend(&mut self, size: usize) -> Option<u32> {
         let size = size.max(1).checked_next_multiple_of(8)?;
         if self.used.checked_add(size)? > self.limit {
@@ -301,7 +303,7 @@ impl Memory {
         }
         self.used += size;
         let at = self.bytes.len();
-        // One granule between blocks: an access just past the end meets nothing.
+        // One granule lies between blocks, so an access just past the end meets nothing.
         self.bytes.resize(at + size + 8, 0);
         self.holes.resize(self.bytes.len() / 8, 0);
         self.history.grow(self.bytes.len() / 8);
@@ -310,28 +312,28 @@ impl Memory {
         Some(address)
     }
 
-    /// A heap block of unknown or zero content.
+    /// Allocates a heap block of unknown or zero content.
     pub fn allocate(&mut self, size: u64, zero: bool, block: Block) -> Option<u32> {
         let size = usize::try_from(size).ok()?;
         let address = self.extend(size)?;
         let at = (u64::from(address) - BASE) as usize;
         if !zero {
-            // Zero bytes under holes are unknowns that the load numbers: filling megabytes in is
-            // not worth it.
+            // Zero bytes under holes are unknowns that the load numbers. Filling megabytes is not
+            // worth it.
             self.mark(at, size, true);
         }
         self.blocks.push(Block { address, size: size as u32, freed: false, ..block });
         Some(address)
     }
 
-    /// Where the block or frame begins and ends that an address lies in.
+    /// The start and end of the block or frame around an address.
     pub fn extent_around(&self, address: u64) -> Option<(u64, u64)> {
         let i = self.extents.partition_point(|e| u64::from(e.0) <= address).checked_sub(1)?;
         let (start, end) = self.extents[i];
         (address <= u64::from(end)).then_some((u64::from(start), u64::from(end)))
     }
 
-    /// Memory for a frame; its content is whatever is there, its history is gone.
+    /// Allocates memory for a frame. Its content is whatever is there; its history is cleared.
     pub fn allocate_frame(&mut self, size: u32) -> Option<u32> {
         let size = size.next_multiple_of(8);
         if let Some(address) = self.frames.get_mut(&size).and_then(Vec::pop) {

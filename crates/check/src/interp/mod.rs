@@ -1,27 +1,27 @@
-//! The interpreter: one run of a program under one schedule, with races and deadlocks looked for on
-//! the way.
+//! The interpreter: one run of a program under one schedule, which checks for races and deadlocks.
 //!
 //! This is section 3 of Bläser, "Practical Detection of Concurrency Issues at Coding Time" (ISSTA
 //! 2018): concrete interpretation on a simulated heap, random scheduling from a seed, vector
 //! clocks, a wait-for graph, uninterpreted values. Guaranteed: the same program, entry, seed and
 //! [`Knowledge`] give the same run, and a run ends within its bounds. Knowledge comes from earlier
-//! runs, so that an exploration as a whole is repeated by its first seed.
+//! runs, so the first seed repeats an exploration as a whole.
 //!
 //! Deviations from the paper:
 //!
-//! 1. The scheduler picks a thread for a random number of steps, not for one, and prefers to switch at
-//!    synchronisation. Happens-before finds a race whatever lies between the two accesses, so what matters is the
-//!    order of synchronisation; and a switch a step would cost half the speed. Section 3.1's sequential consistency
-//!    is kept. See [`sched`].
-//! 2. Unknown values have identity ([`value`]), and a branch on one goes only where inputs exist that go there
-//!    ([`witness`]), given all branches before.
+//! 1. The scheduler picks a thread for a random number of steps, not for one, and prefers to switch
+//!    at synchronisation. Happens-before finds a race whatever lies between the two accesses, so
+//!    only the order of synchronisation matters, and a switch at every step would cost half the
+//!    speed. Section 3.1's sequential consistency is kept. See [`sched`].
+//! 2. Unknown values have identity ([`value`]). A branch on one takes a side only if some inputs
+//!    take it ([`witness`]), given all earlier branches.
 //! 3. The access history is FastTrack's, not a list of all accesses ([`history`]).
-//! 4. A lock at an unknown address is not ignored: it is the lock of that unknown. It orders accesses, it counts as
-//!    held, and no deadlock is reported on it.
-//! 5. A handler (a signal's) is a thread that runs on another's stack: the interrupted thread waits for it, which makes
-//!    its deadlocks ordinary cycles.
-//! 6. An access of a null pointer ends the run: what follows could not happen.
-//! 7. Atomic operations have memory orders; fences and release sequences order what C11 says they order.
+//! 4. A lock at an unknown address is not ignored: it is the lock of that unknown. It orders
+//!    accesses and counts as held. No deadlock is reported on it.
+//! 5. A signal handler is a thread that runs on another's stack. The interrupted thread waits for
+//!    it, which makes its deadlocks ordinary cycles.
+//! 6. An access through a null pointer ends the run, because what follows could not happen.
+//! 7. Atomic operations have memory orders. Fences and release sequences order what C11 says they
+//!    order.
 
 mod atomic;
 mod call;
@@ -77,7 +77,7 @@ use witness::Witness;
 pub struct Bounds {
     pub steps: u64,
     pub heap: usize,
-    /// Threads besides the first; a start beyond them ends the run.
+    /// Threads besides the first; starting more ends the run.
     pub threads: usize,
     pub call_depth: usize,
 }
@@ -92,7 +92,7 @@ impl Default for Bounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Start {
     pub function: u32,
-    /// Globals hold what earlier code may have left in them: unknown values.
+    /// Globals hold unknown values, which earlier code may have left in them.
     pub in_the_middle: bool,
 }
 
@@ -114,19 +114,19 @@ pub enum End {
 pub struct RunResult {
     pub end: End,
     pub steps: u64,
-    /// Threads started, handlers and ticks included.
+    /// Threads started, including handlers and ticks.
     pub threads: usize,
     /// Equal for runs that synchronised in the same order.
     pub fingerprint: u64,
-    /// An unknown decided something: another run may go another way.
+    /// An unknown decided something, so another run may take another path.
     pub approximate: bool,
-    /// What the entry returned, if it did.
+    /// The result of the entry, if it returned.
     pub result: u64,
-    /// A handler was set up: another run may be interrupted where this one was not.
+    /// A handler was set up, so another run may be interrupted where this one was not.
     pub interruptible: bool,
 }
 
-/// What is known of a program before it runs, for all machines that run it.
+/// What is known about a program before it runs, shared by all machines that run it.
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub doom: Arc<Doom>,
@@ -146,40 +146,40 @@ impl Facts {
 pub struct Knowledge {
     /// How often each side of each unknown branch was taken.
     pub sides: FxHashMap<u32, [u32; 2]>,
-    /// Findings made, by kind and instructions, so that each is explained once.
+    /// The findings so far, by kind and instructions, so that each is explained once.
     pub seen: FxHashSet<(Kind, u32, u32)>,
     pub findings: Vec<RawFinding>,
-    /// Instructions that were an end of a race: good places to switch threads.
+    /// Instructions that were an end of a race, which are good places to switch threads.
     pub hot: Vec<bool>,
     /// Functions that some run has entered.
     pub entered: Vec<bool>,
     /// Instructions of the program's own code at which some run has started a thread or a timer.
     pub started: FxHashSet<u32>,
-    /// How often each was met again.
+    /// How often each finding occurred again.
     pub met: FxHashMap<(Kind, u32, u32), u64>,
 }
 
 impl Knowledge {
-    /// How many sides of unknown branches were taken at least once.
+    /// The number of sides of unknown branches that were taken at least once.
     pub fn covered(&self) -> usize {
         self.sides.values().map(|s| usize::from(s[0] > 0) + usize::from(s[1] > 0)).sum()
     }
 }
 
-/// The state of a run. Kept between runs for its allocations.
+/// The state of a run. Reused between runs for its allocations.
 pub struct Machine<'p> {
     program: &'p Program,
     bounds: Bounds,
     memory: Memory,
-    /// For starts at the beginning and in the middle.
+    /// One for starts at the beginning, one for starts in the middle.
     bases: [Option<Arc<Base>>; 2],
     threads: Vec<Thread>,
     objects: FxHashMap<u64, Object>,
-    /// What has been released to each atomic object.
+    /// The clock released to each atomic object.
     atomics: FxHashMap<u64, Clock>,
     contexts: Contexts,
     pub knowledge: Knowledge,
-    /// What branches have assumed of unknowns.
+    /// What branches have assumed about unknowns.
     witness: Witness,
     rng: Rng,
     seed: u64,
@@ -192,52 +192,52 @@ pub struct Machine<'p> {
     fingerprint: u64,
     /// Numbers fresh unknowns.
     fresh: u32,
-    /// More than one thread has existed: accesses are recorded.
+    /// More than one thread has existed, so accesses are recorded.
     watching: bool,
     end: Option<End>,
     /// Set by an access after which another thread should run.
     turn_over: bool,
-    /// The way to the first start of a thread, in a start in the middle.
+    /// In a start in the middle, the path to the first start of a thread.
     route: Option<Route>,
     /// A delegate of the function that the route leads to, until something calls it.
     uncalled: Option<u64>,
-    /// A thread that is held back, and until which step.
+    /// A delayed thread, and the step until which it is delayed.
     delayed: (usize, u64),
     destructors: Vec<u64>,
-    /// Objects whose class has a finalizer, until it is run.
+    /// Objects whose class has a finalizer that has not run yet.
     finalizable: Vec<u64>,
-    /// Ranges on which the program says that races do no harm.
+    /// Ranges on which the program declares races benign.
     benign: Vec<(u64, u64)>,
-    /// Where the objects lie that the entry was given, from and to.
+    /// The start and end of each object that the entry was given.
     arguments: Vec<(u64, u64)>,
-    /// How often a thread has read a volatile part of these, by thread and instruction.
+    /// How often a thread has read a volatile part of these objects, by thread and instruction.
     polls: FxHashMap<(usize, u32), u32>,
-    /// What was stored through unknown pointers a moment ago, by address.
+    /// Values recently stored through unknown pointers, by address.
     stored_elsewhere: FxHashMap<u64, step::StoredElsewhere>,
-    /// The object that the last element lay in, see [`step`].
+    /// The object that contained the last element; see [`step`].
     last_object: (u64, u64),
     interrupts: Vec<lifecycle::InterruptSource>,
     interrupts_left: u32,
-    /// A handler was set up, if only for a while.
+    /// A handler was set up, even if only for a while.
     interruptible: bool,
-    /// Wakes of sleeping threads in a row with nothing else done.
+    /// The number of consecutive wakes of sleeping threads with nothing else done.
     idle_wakes: u32,
-    /// An unknown decided something: a stuck run proves less.
+    /// An unknown decided something, so a stuck run proves less.
     approximate: bool,
     cancel: Option<&'p AtomicBool>,
-    /// Code that leads to the program's end, see [`crate::ir::doom`].
+    /// Code that leads to the program's end; see [`crate::ir::doom`].
     doom: Arc<Doom>,
     /// Conditions that decide whether a lock is taken.
     locking: Arc<Locking>,
     /// The instructions of the program's own code that start a thread through the library.
     sites: Arc<[u32]>,
-    /// For each function that nobody defines what its name says.
+    /// For each undefined function, what its name says.
     named: Vec<Option<named::Named>>,
-    /// What handlers knew: they run one after the other.
+    /// The joined clocks of all handlers: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
-    /// No interrupt before this step: half of all handlers end the program, and it should have got
-    /// somewhere.
+    /// No interrupt comes before this step: half of all handlers end the program, and the program
+    /// should have made progress before.
     interrupt_from: u64,
 }
 
@@ -309,17 +309,17 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The way that runs take from now on, if there is one.
+    /// Sets the route of later runs, if there is one.
     pub fn take_route(&mut self, route: Option<Route>) {
         self.route = route;
     }
 
-    /// Bounds the steps of the runs to come.
+    /// Bounds the steps of later runs.
     pub fn limit_steps(&mut self, steps: u64) {
         self.bounds.steps = steps;
     }
 
-    /// Runs an entry to its end. The seed decides everything that is left open.
+    /// Runs an entry to its end. The seed decides everything that is open.
     pub fn run(&mut self, start: Start, seed: u64) -> RunResult {
         self.prepare(start, seed);
         while self.end.is_none() {
@@ -386,15 +386,15 @@ impl<'p> Machine<'p> {
         self.start_main(start.function);
     }
 
-    /// In the middle of a program its pointers are set: null would send it through the first steps
-    /// that it has behind it, on several threads at once.
+    /// In the middle of a program its pointers are already set. Null would make several threads
+    /// repeat the first steps of the program at once.
     fn settle_pointers(&mut self) {
         for (address, _) in self.program.image_mutable.iter().filter(|r| r.1 == 8) {
             self.witness.settle(memory::unknown_at_start(*address));
         }
     }
 
-    /// What globals hold at the start of a run; made once for each kind of start.
+    /// The content of globals at the start of a run. Made once for each kind of start.
     fn base(&mut self, in_the_middle: bool) -> Arc<Base> {
         let program = self.program;
         let mutable = if in_the_middle { &program.image_mutable[..] } else { &[] };

@@ -1,5 +1,5 @@
-//! Objects with runtime types: members, methods, delegates, arrays ([`crate::ir::objects`] says how
-//! they lie in memory).
+//! Objects with runtime types: members, methods, delegates, arrays. [`crate::ir::objects`]
+//! describes their layout in memory.
 
 use super::Machine;
 use super::history::WRITE;
@@ -14,16 +14,16 @@ use crate::ir::objects::{
 use crate::ir::{Access, AtomicOp, Instr, Order, Scalar};
 use crate::route::Route;
 
-/// Elements of an array beyond these are not laid out; their accesses are of unknown places.
+/// The maximum number of elements in an array's layout. Accesses beyond are to unknown places.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
-/// Whether an access to a field orders: the field says so, or the access does.
+/// Whether an access to a field creates order, because the field or the access is volatile.
 fn is_volatile(slot: &crate::ir::objects::Slot, access: Access) -> bool {
     access != Access::Hidden && (slot.volatile || access == Access::Volatile)
 }
 
 impl Machine<'_> {
-    /// Instructions on objects. False ends the thread's turn.
+    /// Executes instructions on objects. False ends the thread's turn.
     pub(super) fn object(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
         match instr {
             Instr::New(class) => {
@@ -177,8 +177,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The address of a field; an unknown place if the object is unknown. `None` when the thread
-    /// goes elsewhere.
+    /// The address of a field; an unknown place if the object is unknown. `None` if the thread
+    /// continues elsewhere.
     fn member_address(&mut self, ti: usize, pc: u32, object: u64, name: u32) -> Option<u64> {
         if object == 0 {
             self.null(ti, pc);
@@ -216,8 +216,8 @@ impl Machine<'_> {
                 return self.call(ti, f, 1, pc);
             }
         }
-        // Whatever it is, it is the same each time, and asking for it says that the object is
-        // there.
+        // The unknown value is the same each time, and the access implies that the object is not
+        // null.
         let address = self.witness.index(object, u64::from(name) * 8 + 4096, 1);
         let v = self.load(ti, pc, address, Scalar::U64, Access::Hidden);
         self.push(ti, v);
@@ -333,8 +333,8 @@ impl Machine<'_> {
         true
     }
 
-    /// A call of which nothing is known. What it does to objects that it is given nobody sees, but
-    /// a delegate may have been meant to do what another thread waits for.
+    /// A call of an unknown function. Its effect on its arguments is unknown, but a delegate may do
+    /// what another thread waits for.
     fn call_nothing(&mut self, ti: usize, n: usize, pc: u32) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
@@ -344,16 +344,16 @@ impl Machine<'_> {
         });
         let v = self.fresh_unknown();
         self.push(ti, v);
-        // Until there are threads, it does no harm to call a delegate at once that would have been
-        // called later, unless the caller holds a lock.
+        // Until there are threads, it does no harm to call a delegate now instead of later, unless
+        // the caller holds a lock.
         let alone = self.threads.len() == 1 && self.threads[ti].held.is_empty() && !self.threads[ti].vague;
         if let Some(delegate) = args.into_iter().find(|a| alone && self.class_of(*a) == Some(DELEGATE)) {
             self.call_now(ti, delegate, pc.wrapping_add(1));
         }
     }
 
-    /// Calls a delegate with unknown arguments; its result is dropped. False if it cannot be
-    /// called, or was called at this place before.
+    /// Calls a delegate with unknown arguments and drops its result. False if it cannot be called,
+    /// or was already called at this place.
     fn call_now(&mut self, ti: usize, delegate: u64, return_pc: u32) -> bool {
         let function = self.word(delegate, DELEGATE_FUNCTION).and_then(|f| self.program.function_at(f));
         let is_own = function.is_some_and(|f| !self.program.functions[f as usize].builtin);
@@ -366,20 +366,20 @@ impl Machine<'_> {
         self.call_back(ti, by, &[delegate], return_pc)
     }
 
-    /// Whether a start in the middle is there for a function.
+    /// Whether a function is the goal of the current start in the middle.
     pub(super) fn is_goal(&self, f: u32) -> bool {
         self.route.as_ref().and_then(Route::goal) == Some(f)
     }
 
-    /// At the end of a start in the middle: calls the nested function that it is there for, if its
-    /// delegate was made but nothing has called it.
+    /// At the end of a start in the middle: calls the nested function that is its goal, if its
+    /// delegate was made but never called.
     fn call_uncalled(&mut self, ti: usize, pc: u32) -> bool {
         let Some(delegate) = self.uncalled.take().filter(|_| self.threads.len() == 1) else { return false };
         self.call_now(ti, delegate, pc)
     }
 
-    /// The innermost place of the program's own code, and its context: what the library does is
-    /// done there.
+    /// The innermost place of the program's own code, and its context. The library's actions count
+    /// as done there.
     pub(super) fn own_place(&mut self, ti: usize, pc: u32) -> (u32, super::context::ContextId) {
         let program = self.program;
         let is_own = |pc: u32| {
@@ -399,7 +399,7 @@ impl Machine<'_> {
         (pc, innermost)
     }
 
-    /// A method of the library uses an object that only one thread may use at a time.
+    /// Records that a library method uses an object that only one thread may use at a time.
     fn touch_object(&mut self, ti: usize, pc: u32, write: bool) {
         let object = self.pop(ti);
         let Ok(at) = self.memory.index(object, 8) else { return };
@@ -429,7 +429,7 @@ impl Machine<'_> {
         Some(super::raw::Part { class: number, name: Some(name) })
     }
 
-    /// Blocks a thread on an instruction that will be tried again.
+    /// Blocks a thread on an instruction that it will retry.
     pub(super) fn block_here(&mut self, ti: usize, pc: u32, state: super::thread::State) -> bool {
         let t = &mut self.threads[ti];
         (t.state, t.pc) = (state, pc);
@@ -437,15 +437,15 @@ impl Machine<'_> {
         false
     }
 
-    /// Starts a builtin function with an argument on a thread of its own.
+    /// Starts a builtin function with an argument on a new thread.
     pub(super) fn start_function(&mut self, ti: usize, f: u32, argument: u64, pc: u32) {
         let address = crate::ir::Program::function_address(f);
         if let Flow::Done(_) = self.start(ti, address, argument, pc, (0, 1)) {}
     }
 }
 
-/// What a method of an object that nobody knows does to it, going by its name. One that waits may
-/// guard whatever follows: nothing is said about that until it is given up.
+/// What a method does to an unknown object, judged by its name. A method that waits may guard
+/// whatever follows: nothing is reported about that until the guard is released.
 fn synchronises(name: &str) -> Option<Named> {
     let begins = |words: &[&str]| words.iter().any(|w| name.starts_with(w));
     match named(name) {

@@ -1,5 +1,5 @@
-//! What the machine found, in its own terms: instructions and addresses. `report` makes findings of
-//! it.
+//! What the machine found, in its own terms: instructions and addresses. `report` turns it into
+//! findings.
 
 use raddle_finding::{Kind, Op};
 
@@ -32,7 +32,7 @@ pub struct RawThread {
     pub timer: bool,
 }
 
-/// A part of an object with a class: a field or element by its name, or the object as a whole.
+/// A part of an object with a class: a named field or element, or the whole object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub class: u32,
@@ -49,7 +49,7 @@ pub enum RawPlace {
     Unknown,
 }
 
-/// What a finding is counted by: its kind, and the instructions at its ends.
+/// The key by which a finding is counted: its kind, and the instructions at its ends.
 pub type Key = (Kind, u32, u32);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,9 +60,9 @@ pub struct RawFinding {
     pub address: Option<u64>,
     pub place: RawPlace,
     pub threads: Vec<RawThread>,
-    /// Names of the locks that accesses mention, as places.
+    /// The places of the locks that accesses mention, for their names.
     pub locks: Vec<(u64, RawPlace)>,
-    /// What it waits for, in words, for each access of a deadlock; of another kind, what else the
+    /// For each access of a deadlock, what it waits for, in words. For other kinds, what else the
     /// reader should know.
     pub waits: Vec<String>,
     /// The entry of the run, and its seed.

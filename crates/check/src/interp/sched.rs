@@ -3,16 +3,17 @@
 //! Each run has a strategy, chosen by its seed. All of them are random; they differ in what they
 //! make likely:
 //!
-//! - [`Kind::Random`]: any thread, for a random number of steps around a mean. Short means interleave accesses,
-//!   long ones let threads meet only at synchronisation.
-//! - [`Kind::Priority`]: the thread of highest priority, priorities changed at a few random steps (PCT; Burckhardt
-//!   and others, ASPLOS 2010). Reaches orders in which one thread is far ahead of the others.
-//! - [`Kind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread that can come to
-//!   hold one lock of a cycle comes to hold it, so that a deadlock that is possible soon happens.
+//! - [`Kind::Random`]: any thread, for a random number of steps around a mean. Short means
+//!   interleave accesses, long ones let threads meet only at synchronisation.
+//! - [`Kind::Priority`]: the thread with the highest priority. Priorities change at a few random
+//!   steps (PCT; Burckhardt and others, ASPLOS 2010). This reaches orders in which one thread is
+//!   far ahead of the others.
+//! - [`Kind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread
+//!   that can hold one lock of a cycle comes to hold it, so a possible deadlock happens soon.
 //!
-//! In all of them a turn often ends at an instruction that was an end of a race in an earlier run,
-//! and the thread may be held back there: what hangs on the value read (a notification that comes
-//! too early) needs a switch just there.
+//! In all strategies a turn often ends at an instruction that was an end of a race in an earlier
+//! run, and the thread may be delayed there. If the effect depends on the value read (a
+//! notification that comes too early), the switch has to be exactly there.
 
 use super::thread::State;
 use super::{End, Machine, Rng};
@@ -32,7 +33,8 @@ pub struct Strategy {
     mean: u64,
     /// One synchronisation in this many ends a thread's turn.
     sync_switch: u64,
-    /// For priorities: of each thread, and the steps at which the running one falls to the bottom.
+    /// For the priority strategy: each thread's priority, and the steps at which the running thread
+    /// falls to the bottom.
     priorities: Vec<u64>,
     drops: Vec<u64>,
 }
@@ -51,11 +53,11 @@ impl Strategy {
     }
 }
 
-/// Sleeping threads woken in a row, with nothing else to run, after which a run is over.
+/// The number of consecutive wakes of sleeping threads, with nothing else to run, that ends a run.
 const IDLE: u32 = 60;
 
 impl Machine<'_> {
-    /// The next thread and the steps it gets; `None` when nothing can run.
+    /// The next thread and the number of its steps. `None` if nothing can run.
     pub(super) fn pick(&mut self) -> Option<(usize, u64)> {
         self.maybe_interrupt();
         let mut ready = std::mem::take(&mut self.ready);
@@ -95,8 +97,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Any thread, but not one that is about to wait while it holds something, unless there is no
-    /// other.
+    /// Any thread, but one that is about to wait while holding a lock only if there is no other.
     fn least_greedy(&mut self, candidates: &[usize]) -> usize {
         let others: Vec<usize> = candidates.iter().copied().filter(|t| !self.is_greedy(*t)).collect();
         let from = if others.is_empty() { candidates } else { &others };
@@ -137,9 +138,9 @@ impl Machine<'_> {
         self.threads.len() > 1 && self.rng.below(self.strategy.sync_switch) == 0
     }
 
-    /// At an instruction that was an end of a race: now and then the thread stops there for a
-    /// while, so that what hangs on the value it has just read or written is decided by what the
-    /// others do meanwhile.
+    /// At an instruction that was an end of a race: occasionally stops the thread there for a
+    /// while. What the others do meanwhile then decides the effect of the value it has just read or
+    /// written.
     pub(super) fn at_hot_access(&mut self, thread: usize) {
         match self.rng.below(4) {
             0 => self.turn_over = true,
@@ -151,14 +152,14 @@ impl Machine<'_> {
         }
     }
 
-    /// A thread that spins must not keep the processor: its priority falls.
+    /// A spinning thread must not keep the processor, so its priority falls.
     pub(super) fn gave_way(&mut self, thread: usize) {
         if let Some(p) = self.strategy.priorities.get_mut(thread) {
             *p = self.rng.below(1000);
         }
     }
 
-    /// Lets one sleeping or timed thread go on, if there is one.
+    /// Lets one sleeping or timed thread continue, if there is one.
     pub(super) fn wake_somebody(&mut self) -> bool {
         let waiting: Vec<usize> = (0..self.threads.len()).filter(|t| self.can_time_out(*t)).collect();
         if waiting.is_empty() {
@@ -192,7 +193,7 @@ impl Machine<'_> {
         self.threads[thread].state = State::Runnable;
     }
 
-    /// No thread is runnable: time passes, or the run is stuck.
+    /// No thread is runnable: either time passes, or the run is stuck.
     pub(super) fn nothing_runs(&mut self) {
         self.idle_wakes += 1;
         if self.idle_wakes < IDLE && self.wake_somebody() {
@@ -208,7 +209,7 @@ impl Machine<'_> {
         self.end = Some(End::Stuck);
     }
 
-    /// True with the chance that an interrupt comes at this switch.
+    /// Randomly decides whether an interrupt comes at this switch.
     pub(super) fn interrupt_now(&mut self) -> bool {
         self.rng.below(self.interrupt_chance) == 0
     }

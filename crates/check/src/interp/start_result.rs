@@ -1,11 +1,10 @@
-//! What a function returns that nobody defines and that starts a thread, going by its name.
+//! The result of an undefined function that starts a thread, judged by its name.
 //!
 //! Some return 0 for success, as `pthread_create` does, some true or a handle. The thread runs, so
-//! the call must not look like one that failed: a program that frees what it gave to the thread
-//! after a failed start would race with it. Where a condition on the result follows, the side that
-//! cleans up, reports an error or leaves the function is the one of a failed start. Where neither
-//! side looks like that, a result that is used as `bool` is true, and any other follows the shape
-//! of the call.
+//! the call must not look as if it failed: after a failed start, a program may free what it gave to
+//! the thread, and would race with it. If a condition on the result follows, the side that cleans
+//! up, reports an error or leaves the function is the one of a failed start. If neither side looks
+//! like that, a result that is used as `bool` is true, and any other follows the shape of the call.
 
 use rustc_hash::FxHashMap;
 
@@ -14,15 +13,17 @@ use super::value::{known_bin, known_conv, known_un};
 use crate::ir::doom::Doom;
 use crate::ir::{Bin, Instr, Program, Scalar};
 
-/// Instructions between the call and the condition, and those of a side that are looked at.
+/// The maximum number of instructions between the call and the condition, and the number of
+/// instructions examined on a side.
 const FARTHEST: usize = 32;
 const LONGEST_SIDE: usize = 60;
 
-/// By how much one side must look more like a failed start than the other. A return alone is less.
+/// By how much one side must look more like a failed start than the other. A return alone counts
+/// less.
 const MARGIN: i32 = 2;
 
-/// Words in names of functions that are called when something has failed. Not those that close or
-/// destroy: who has started a thread no longer needs its attributes.
+/// Words in names of functions that are called after a failure. Words for closing or destroying are
+/// not among them: after a successful start, the thread's attributes are no longer needed.
 const AFTER_FAILURE: &[&str] = &[
     "err", "errx", "error", "fail", "failed", "failure", "perror", "strerror", "warn", "warning", "abort",
     "exit", "die", "fatal", "panic",
@@ -30,8 +31,8 @@ const AFTER_FAILURE: &[&str] = &[
 /// Words in names of functions that are called when a thread runs.
 const AFTER_SUCCESS: &[&str] = &["join", "detach", "setname", "wait"];
 
-/// The result by which a call at `pc` says that it has started the thread with this handle: 0, the
-/// handle, or a constant that the caller compares the result with.
+/// The result with which a call at `pc` reports that it has started the thread with this handle: 0,
+/// the handle, or a constant that the caller compares the result with.
 pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -> Option<u64> {
     let compared = compared_with(program, pc).filter(|n| *n != 0);
     let of_two = |a: u64, b: u64| match (side_after(program, pc, a), side_after(program, pc, b)) {
@@ -46,13 +47,13 @@ pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -
         .or_else(|| is_used_as_bool(program, pc).then_some(handle))
 }
 
-/// Whether one side of a condition is that of a failed start, and not the other; `None` if neither
-/// is clear.
+/// Whether the first side of a condition, rather than the other, is that of a failed start. `None`
+/// if it is not clear.
 fn is_failure(program: &Program, doom: &Doom, pc: u32, side: u32, against: u32) -> Option<bool> {
     let given = given_to_thread(program, pc);
     let signs = |at, against| signs_of_failure(program, doom, given, at, against);
     let (one, other) = (signs(side, against), signs(against, side));
-    // What both sides come to says nothing, and neither does a side whose end is not seen.
+    // Code that both sides reach says nothing, and neither does a side whose end was not seen.
     let is_seen = !(one.loops || other.loops);
     let one_alone = if other.joins { 0 } else { one.count };
     let other_alone = if one.joins { 0 } else { other.count };
@@ -60,8 +61,8 @@ fn is_failure(program: &Program, doom: &Doom, pc: u32, side: u32, against: u32) 
     is_clear.then_some(one_alone > other_alone)
 }
 
-/// The constant that the first condition after the call compares something with, as in
-/// `if (start(…) != TRUE)`.
+/// The constant that the first condition after the call compares with, as in `if (start(…) !=
+/// TRUE)`.
 fn compared_with(program: &Program, pc: u32) -> Option<u64> {
     let after = program.code.get(pc as usize + 1..)?;
     let until =
@@ -74,7 +75,7 @@ fn compared_with(program: &Program, pc: u32) -> Option<u64> {
     }
 }
 
-/// What the caller does with the result first shows that it is of one byte.
+/// Whether the caller first uses the result as a value of one byte.
 fn is_used_as_bool(program: &Program, pc: u32) -> bool {
     let used = program.code.iter().skip(pc as usize + 1).find(|i| !matches!(i, Instr::Nop));
     let is_byte = |ty: Scalar| ty == Scalar::U8;
@@ -100,7 +101,7 @@ enum Place {
     Local(u16),
 }
 
-/// Where the first condition on the result leads, if the call returned `result`.
+/// The side that the first condition on the result takes if the call returned `result`.
 fn side_after(program: &Program, pc: u32, result: u64) -> Option<u32> {
     let mut stack = vec![Value::Number(result)];
     let mut stored: FxHashMap<Place, Value> = FxHashMap::default();
@@ -122,7 +123,7 @@ fn side_after(program: &Program, pc: u32, result: u64) -> Option<u32> {
     None
 }
 
-/// One instruction that goes on to the next.
+/// Executes one instruction that continues with the next.
 fn step(instr: Instr, stack: &mut Vec<Value>, stored: &mut FxHashMap<Place, Value>) -> Option<()> {
     let known = |stored: &FxHashMap<Place, Value>, place| stored.get(&place).copied().unwrap_or(Value::Other);
     match instr {
@@ -183,15 +184,15 @@ fn apply(stack: &mut Vec<Value>, f: impl Fn(u64) -> u64) -> Option<()> {
 /// What a side of a condition looks like.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signs {
-    /// How much it looks like that of a failed start; less than nothing speaks for the contrary.
+    /// How much it looks like a failed start. A negative count means the opposite.
     count: i32,
-    /// It goes on with the other side.
+    /// It continues with the other side.
     joins: bool,
     /// It goes back to a loop, whose end was not looked for.
     loops: bool,
 }
 
-/// The code of the arguments of the call at `pc` that stand after the thread's function.
+/// The code of the arguments after the thread's function in the call at `pc`.
 fn given_to_thread(program: &Program, pc: u32) -> &[Instr] {
     let from = (pc as usize).saturating_sub(FARTHEST);
     let before = &program.code[from..pc as usize];
@@ -200,7 +201,7 @@ fn given_to_thread(program: &Program, pc: u32) -> &[Instr] {
 }
 
 /// Whether the code ends with a variable that the thread was given, too. Anything else may be freed
-/// after a start that has not failed.
+/// after a successful start.
 fn is_given(given: &[Instr], code: &[Instr]) -> bool {
     let is_part = |i: &&Instr| matches!(i, Instr::Conv(..) | Instr::Nop | Instr::Load(..) | Instr::Field(_));
     let variable = code.iter().rev().find(|i| !is_part(i));
@@ -229,7 +230,8 @@ fn signs_of_failure(program: &Program, doom: &Doom, given: &[Instr], side: u32, 
                     && words(name).iter().any(|w| w == "free");
                 signs.count += sign_of_name(name) + 2 * i32::from(frees);
             }
-            // What further conditions guard is no part of the side: they are taken for false.
+            // Code under further conditions is not part of the side: those conditions count as
+            // false.
             Instr::Jump(to) | Instr::JumpIfNot(to) if *to > at => {
                 at = *to;
                 continue;

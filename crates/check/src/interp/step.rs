@@ -8,15 +8,16 @@ use super::value::{self, is_unknown, mix, unknown};
 use super::{End, Machine};
 use crate::ir::{Access, Bin, Instr, Scalar, Un};
 
-/// Calls of unknown functions with pointers forget at most this much of what lies behind each.
+/// A call of an unknown function with pointers forgets at most this many bytes behind each.
 pub(super) const HAVOC: u64 = 4096;
 
-/// Reads of a volatile object at one place before something new is found there.
+/// The number of reads of a volatile object at one place before its value changes.
 const POLLS: u32 = 200;
 
 /// A value that a thread stored through an unknown pointer. The same thread finds it there until it
-/// synchronises, calls what nobody knows, or stores through another unknown pointer, which may be the
-/// same: `*thread = handle; if (!*thread) …` has one way. What is volatile may change by itself.
+/// synchronises, calls an unknown function, or stores through another unknown pointer, which may be
+/// the same: `*thread = handle; if (!*thread) …` has only one path. Volatile objects may change by
+/// themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredElsewhere {
     thread: usize,
@@ -99,7 +100,7 @@ impl Machine<'_> {
         true
     }
 
-    /// Instructions that compute a value from others.
+    /// Executes instructions that compute a value from others.
     #[inline(always)]
     fn compute(&mut self, ti: usize, instr: Instr) {
         let t = &mut self.threads[ti];
@@ -134,9 +135,8 @@ impl Machine<'_> {
         if is_unknown(a) { self.witness.conv(from, to, a) } else { value::known_conv(from, to, a) }
     }
 
-    /// The address of an element of `size` bytes. One that would leave its object is unknown: a
-    /// loop whose bound is unknown, or an object whose size is a guess, must not reach into another
-    /// object.
+    /// The address of an element of `size` bytes. An address outside its object is unknown: a loop
+    /// with an unknown bound, or an object of guessed size, must not reach into another object.
     #[inline(always)]
     fn element(&mut self, a: u64, i: u64, size: u64) -> u64 {
         if is_unknown(a) || is_unknown(i) {
@@ -153,8 +153,8 @@ impl Machine<'_> {
         self.element(a, offset, 1)
     }
 
-    /// Whether two addresses lie in one object or just behind it; of what is in no object nobody
-    /// knows.
+    /// Whether two addresses lie in one object or just behind it. True for addresses in no known
+    /// object.
     #[cold]
     fn stays_in_object(&mut self, a: u64, to: u64) -> bool {
         let Some((start, end)) = self.object_around(a) else { return true };
@@ -162,20 +162,20 @@ impl Machine<'_> {
         start <= to && to <= end
     }
 
-    /// Where the object begins and ends that an address lies in: a global, a heap block, a frame.
+    /// The start and end of the object around an address: a global, a heap block, a frame.
     pub(super) fn object_around(&self, a: u64) -> Option<(u64, u64)> {
         let globals = &self.program.globals;
         let global =
             globals.partition_point(|g| u64::from(g.address) <= a).checked_sub(1).map(|i| &globals[i]);
         match global.map(|g| (u64::from(g.address), u64::from(g.address) + u64::from(g.size))) {
             Some((start, end)) if a < end => Some((start, end)),
-            // Just behind the last global the heap may begin.
+            // The heap may begin just behind the last global.
             Some((start, end)) if a == end => self.memory.extent_around(a).or(Some((start, end))),
             _ => self.memory.extent_around(a),
         }
     }
 
-    /// How much of a range lies in the object that it begins in.
+    /// The number of bytes of a range that lie in the object in which it begins.
     pub(super) fn within_object(&self, address: u64, size: u64) -> u64 {
         match self.object_around(address) {
             Some((_, end)) => size.min(end - address),
@@ -183,7 +183,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Loads and stores. False ends the thread's turn.
+    /// Executes loads and stores. False ends the thread's turn.
     #[inline(always)]
     fn access(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
         match instr {
@@ -205,7 +205,7 @@ impl Machine<'_> {
         !self.turn_over
     }
 
-    /// Instructions that need not be fast. False ends the thread's turn.
+    /// Executes instructions that need not be fast. False ends the thread's turn.
     fn rare(&mut self, ti: usize, pc: u32, instr: Instr) -> bool {
         let may_store = matches!(
             instr,
@@ -304,7 +304,8 @@ impl Machine<'_> {
     }
 
     /// Whether a thread has long read a volatile object that the entry was given, and no other
-    /// thread can change it: `while (registers->control & BUSY) {}`. It is a device's, then.
+    /// thread can change it: `while (registers->control & BUSY) {}`. Then the object belongs to a
+    /// device.
     #[cold]
     fn is_polled_in_vain(&mut self, ti: usize, pc: u32, address: u64) -> bool {
         if !self.arguments.iter().any(|(start, end)| *start <= address && address < *end) {
@@ -316,14 +317,15 @@ impl Machine<'_> {
         *polls > POLLS && !self.threads.iter().enumerate().any(is_ready)
     }
 
-    /// Others may have changed what a thread stored through unknown pointers.
+    /// Forgets what a thread stored through unknown pointers, because others may have changed it.
     pub(super) fn forget_elsewhere(&mut self, ti: usize) {
         if !self.stored_elsewhere.is_empty() {
             self.stored_elsewhere.retain(|_, s| s.thread != ti);
         }
     }
 
-    /// A load from where nothing is. What this thread has just stored there is there.
+    /// A load from an address where nothing is known. It finds what this thread has just stored
+    /// there.
     #[cold]
     fn load_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, access: Access, bad: Bad) -> u64 {
         let other = self.bad_load(ti, address, bad);
@@ -333,7 +335,8 @@ impl Machine<'_> {
         self.stored_elsewhere.get(&address).and_then(|s| s.seen_by(ti, ty)).unwrap_or(other)
     }
 
-    /// A store to where nothing is: through an unknown pointer it is remembered for a while.
+    /// A store to an address where nothing is known. Through an unknown pointer, it is remembered
+    /// for a while.
     #[cold]
     fn store_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, v: u64, bad: Bad) {
         self.bad_load(ti, address, bad);
@@ -354,7 +357,8 @@ impl Machine<'_> {
         unknown(mix(304, address, 0))
     }
 
-    /// An access through an unknown pointer says that it is not null, unless it was found to be.
+    /// Whether an address is null. An access through an unknown pointer implies that it is not
+    /// null, unless it was found to be.
     fn is_null(&mut self, address: u64) -> bool {
         let base = self.witness.base_of(address);
         if !is_unknown(base) {
@@ -384,8 +388,8 @@ impl Machine<'_> {
         let (v, address) = (self.pop(ti), self.pop(ti));
         let (ty, at, offset) = ty.around_bits(at, width);
         let address = self.field(address, offset);
-        // The bits around are not accessed for the reader, but a bit-field's neighbours do share
-        // its memory location (C11 3.14), so that the write covers the bytes around.
+        // To the reader the surrounding bits are not accessed. But a bit-field's neighbours do
+        // share its memory location (C11 3.14), so the write covers the surrounding bytes.
         let whole = self.load(ti, pc, address, ty, Access::Hidden);
         let mask = field_mask(width) << at;
         let kept = self.bin(Bin::And, Scalar::U64, whole, ty.unsigned_mask() & !mask);
@@ -397,7 +401,7 @@ impl Machine<'_> {
         self.push(ti, result);
     }
 
-    /// A bit-field of a scalar.
+    /// Extracts a bit-field of a scalar.
     fn extract(&mut self, whole: u64, ty: Scalar, at: u8, width: u8) -> u64 {
         let shifted = self.bin(Bin::Shr, Scalar::U64, whole, u64::from(at));
         let bits = self.bin(Bin::And, Scalar::U64, shifted, field_mask(width));
@@ -409,7 +413,7 @@ impl Machine<'_> {
         self.bin(Bin::Shr, Scalar::I64, high, up)
     }
 
-    /// Records an access of at most eight bytes and looks for a race.
+    /// Records an access of at most eight bytes and checks for a race.
     #[inline(always)]
     pub(super) fn watch(&mut self, ti: usize, pc: u32, at: usize, size: u32, flags: u8) {
         if self.knowledge.hot[pc as usize] {
@@ -474,7 +478,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `to` and `from` may be unknown; then the copy does nothing, or leaves unknowns.
+    /// `to` and `from` may be unknown. Then the copy does nothing, or leaves unknowns.
     pub(super) fn copy(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64, flags: u8) {
         let size = self.within_object(from, self.within_object(to, size));
         if size == 0 || is_unknown(to) {
@@ -509,13 +513,13 @@ impl Machine<'_> {
 }
 
 impl Scalar {
-    /// The bits that the type has.
+    /// A mask of the type's bits.
     const fn unsigned_mask(self) -> u64 {
         if self.size() == 8 { u64::MAX } else { (1 << (self.size() * 8)) - 1 }
     }
 
-    /// The smallest scalar within this one that has the given bits: its type, the first bit in it,
-    /// its offset. What lies beside a bit-field in its unit need not be a bit-field.
+    /// The smallest scalar within this one that contains the given bits: its type, the first bit in
+    /// it, its offset. The neighbour of a bit-field in its unit need not be a bit-field.
     fn around_bits(self, at: u8, width: u8) -> (Self, u8, u64) {
         let last = at + width.max(1) - 1;
         let signed = self.is_signed();

@@ -1,8 +1,8 @@
-//! Synchronisation operations: operands, results, and who does what.
+//! Synchronisation operations: operands, results, and dispatch.
 //!
-//! A blocking operation leaves its operands on the stack and the thread's `pc` on itself; when the
-//! thread is woken the operation is simply tried again. So there is one place for each operation's
-//! rule, and spurious wakes are harmless.
+//! A blocking operation leaves its operands on the stack and the thread's `pc` on itself. When the
+//! thread is woken, it simply retries the operation. So each operation's rule has one place, and
+//! spurious wakes are harmless.
 
 use super::Machine;
 use super::clock::Clock;
@@ -10,13 +10,13 @@ use super::thread::{State, WaitPhase};
 use super::value::is_unknown;
 use crate::ir::SyncOp;
 
-/// A synchronisation object: whatever is needed of lock, condition, semaphore, barrier and once.
+/// A synchronisation object, with the state of locks, conditions, semaphores, barriers and once.
 #[derive(Debug, Default)]
 pub struct Object {
-    /// Who holds it alone, and how many times.
+    /// The exclusive owner, and its lock depth.
     pub owner: Option<usize>,
     pub depth: u32,
-    /// Who holds it for reading.
+    /// The threads that hold it for reading.
     pub readers: Vec<usize>,
     /// What the last release (of the writing side) published.
     pub clock: Clock,
@@ -29,13 +29,13 @@ pub struct Object {
     /// Errors are returned to the program, which handles them.
     pub checked: bool,
     pub once: OnceState,
-    /// Its owner may end while it holds it …
+    /// Its owner may end while holding it …
     pub robust: bool,
     /// … and the last one did.
     pub abandoned: bool,
     /// The thread and the place that initialised it while another held it.
     pub initialised_again: Option<(usize, u32, super::context::ContextId)>,
-    /// It was set up by the program, and not merely found.
+    /// The program initialised it; otherwise it was merely found.
     pub initialised: bool,
     /// Threads that took from a semaphore and have not given back.
     pub takers: Vec<usize>,
@@ -49,13 +49,13 @@ pub enum OnceState {
     Done,
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 pub(super) enum Flow {
-    /// It is done; this is its result.
+    /// It is done, with this result.
     Done(u64),
-    /// The thread waits; the operation will be tried again.
+    /// The thread waits and will retry the operation.
     Block(State),
-    /// The operation has arranged for the thread to go on elsewhere.
+    /// The operation has arranged for the thread to continue elsewhere.
     Elsewhere,
 }
 
@@ -81,7 +81,7 @@ impl Machine<'_> {
                     SyncOp::Sleep | SyncOp::Yield | SyncOp::Pause => self.idle_wakes,
                     _ => 0,
                 };
-                // A start ends the turn too: turns are long while there is one thread.
+                // A start ends the turn, too, because turns are long while there is one thread.
                 let give_way = matches!(
                     op,
                     SyncOp::Yield
@@ -201,8 +201,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A cancelled thread at a place where that takes effect. One that waits for a condition first
-    /// takes its lock again.
+    /// Cancels a thread at a cancellation point. A thread that waits for a condition first takes
+    /// its lock again.
     fn cancel_here(&mut self, ti: usize, op: SyncOp, operands: &[u64; 4], pc: u32) -> Option<Flow> {
         let t = &mut self.threads[ti];
         if t.on_cancel == 0 || !op.is_cancellation_point() {
@@ -222,21 +222,21 @@ impl Machine<'_> {
         self.call_back(ti, f, &[0], pc).then_some(Flow::Elsewhere)
     }
 
-    /// What was published to an object becomes known to a thread.
+    /// Joins the clock published to an object into a thread's clock.
     pub(super) fn acquire(&mut self, ti: usize, object: u64) {
         if let Some(o) = self.objects.get(&object) {
             self.threads[ti].clock.join(&o.clock);
         }
     }
 
-    /// What a thread knows is published to an object, and the thread's time goes on.
+    /// Publishes a thread's clock to an object, and advances the thread's time.
     pub(super) fn release(&mut self, ti: usize, object: u64) {
         let o = self.objects.entry(object).or_default();
         o.clock.join(&self.threads[ti].clock);
         self.threads[ti].clock.tick(ti);
     }
 
-    /// Wakes all threads that wait for something about an object; they try again.
+    /// Wakes all threads that wait on an object. They retry their operations.
     pub(super) fn wake_waiters(&mut self, object: u64) {
         for t in &mut self.threads {
             let waits = match t.state {

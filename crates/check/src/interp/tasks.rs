@@ -1,9 +1,9 @@
-//! Waiting for a task or an event: an object with a field that says that it is done, and one that
-//! names the thread that will bring that about.
+//! Waiting for a task or an event: an object with a field that says that it is done, and a field
+//! that names the thread that will complete it.
 //!
-//! A function that awaits a task which is not done gives its caller a task of its own and goes on
-//! later, on whatever thread. Here it goes on on a simulated thread that it gets at that moment:
-//! its frame, and no other, moves there.
+//! If a function awaits a task that is not done, it gives its caller a task of its own and
+//! continues later, on any thread. Here it continues on a simulated thread that it gets at that
+//! moment: its frame, and no other, moves there.
 
 use super::Machine;
 use super::clock::MOST_THREADS;
@@ -23,12 +23,12 @@ impl Machine<'_> {
     fn is_done(&self, object: u64) -> bool {
         match self.named_word(object, self.program.classes.done) {
             Some(v) => is_unknown(v) || v != 0,
-            // What is no task or event cannot be waited for.
+            // An object that is neither a task nor an event cannot be waited for.
             None => true,
         }
     }
 
-    /// How a thread waits for an object that is not done.
+    /// Makes a thread wait for an object that is not done.
     fn wait_for(&mut self, ti: usize, pc: u32, object: u64, timed: bool) -> bool {
         let by = self.named_word(object, self.program.classes.handle).and_then(of_handle);
         match by.filter(|t| !timed && *t != ti && *t < self.threads.len() && !self.threads[*t].ended()) {
@@ -43,7 +43,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The task is on the stack and stays there.
+    /// Awaits the task on the stack, which stays there.
     pub(super) fn await_task(&mut self, ti: usize, pc: u32, slot: u16) -> bool {
         let task = self.threads[ti].top();
         if task == 0 {
@@ -53,7 +53,7 @@ impl Machine<'_> {
         let alone = self.threads[ti].frames.len() == 1;
         self.threads[ti].wait = WaitPhase::None;
         if is_unknown(task) {
-            // Half of what nobody knows is done at once.
+            // Half of the unknown tasks are done at once.
             self.approximate = true;
             self.gave_way(ti);
             if slot != u16::MAX && !alone && self.rng.below(2) == 0 {
@@ -86,7 +86,7 @@ impl Machine<'_> {
         self.wait_for(ti, pc, object, true)
     }
 
-    /// Moves the innermost frame to a thread of its own; its caller gets the task in its local.
+    /// Moves the innermost frame to a new thread. Its caller gets the task in the frame's local.
     fn go_on_elsewhere(&mut self, ti: usize, pc: u32, slot: u16) -> bool {
         let new = self.threads.len();
         if new > self.bounds.threads || new >= MOST_THREADS {

@@ -6,18 +6,18 @@ use super::context::{ContextId, Held};
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {
     pub function: u32,
-    /// Where the caller goes on.
+    /// Where the caller continues.
     pub return_pc: u32,
     /// Where this frame's locals begin in the thread's stack.
     pub base: u32,
     /// Address of the frame's memory, 0 if it has none.
     pub memory: u32,
     pub memory_size: u32,
-    /// The context of calls that led here; 0 until somebody asks.
+    /// The call context of the frame; 0 until it is needed.
     pub context: ContextId,
     /// Address of the arguments beyond the declared ones.
     pub varargs: u32,
-    /// The result is not wanted: a callback made by the machine itself.
+    /// The machine itself made this callback and drops its result.
     pub discard: bool,
 }
 
@@ -25,13 +25,13 @@ pub struct Frame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Runnable,
-    /// For a lock; `shared` for its reading side, `timed` may give up.
+    /// Waits for a lock. `shared`: for its reading side. `timed`: it may give up.
     Lock {
         lock: u64,
         shared: bool,
         timed: bool,
     },
-    /// For a notification.
+    /// Waits for a notification.
     Condition {
         condition: u64,
         timed: bool,
@@ -49,9 +49,9 @@ pub enum State {
     Once {
         once: u64,
     },
-    /// Others go first.
+    /// Lets others go first.
     Sleeping,
-    /// Until an interrupt, or anything else.
+    /// Waits for an interrupt, or anything else.
     Pausing,
     /// A handler runs on this thread's stack.
     Interrupted {
@@ -60,13 +60,13 @@ pub enum State {
     Ended,
 }
 
-/// How far a wait on a condition has come.
+/// The progress of a wait on a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WaitPhase {
     #[default]
     None,
     Waiting,
-    /// Notified: the lock is to be taken again.
+    /// Notified; the lock must be taken again.
     Notified,
     TimedOut,
 }
@@ -80,7 +80,7 @@ pub struct Thread {
     pub clock: Clock,
     /// What its relaxed stores publish: its clock at the last release fence.
     pub released: Clock,
-    /// What its relaxed loads have seen: joined at the next acquire fence.
+    /// What its relaxed loads have seen. The next acquire fence joins it.
     pub seen: Clock,
     pub held: Vec<Held>,
     pub lockset: u16,
@@ -102,29 +102,29 @@ pub struct Thread {
     pub member: (u64, u64),
     /// It is a handler on this thread's stack.
     pub interrupts: Option<usize>,
-    /// The interrupts that it is spared, a bit each; an unknown set spares it all.
+    /// The interrupts that it blocks, one bit each. An unknown set blocks all.
     pub mask: u64,
-    /// What it had done when it last let interrupts in.
+    /// Its clock when it last let interrupts in.
     pub let_in: Clock,
-    /// Where it can jump back to, by the number that `SetJump` left in memory.
+    /// Its jump targets, by the number that `SetJump` left in memory.
     pub jumps: Vec<super::jump::Target>,
     /// The timer whose ticks it runs, and its argument.
     pub timer: Option<u64>,
-    /// What each tick calls; reports may name another function, which that one calls.
+    /// The function that each tick calls. Reports may name another function, which that one calls.
     pub tick: u32,
-    /// What it had done when its tick began.
+    /// Its clock when its tick began.
     pub tick_began: Clock,
-    /// An unlock was ignored because its object was unknown: what it holds is not certain.
+    /// An unlock of an unknown object was ignored, so the held locks are not certain.
     pub vague: bool,
-    /// Calls of functions that nobody defines in whose place a callback was called.
+    /// Calls of undefined functions that were replaced by a callback.
     pub called_back: Vec<u32>,
-    /// How many times it has asked that its reads, and its writes, are not looked at.
+    /// How many times it has asked to ignore its reads, and its writes.
     pub ignores: [u32; 2],
     /// Blocks that live as long as a frame: depth, address and size.
     pub frame_blocks: Vec<(u32, u32, u32)>,
-    /// It is to end, or has ended, by being cancelled.
+    /// It will be, or was, cancelled.
     pub cancelled: bool,
-    /// What it calls when it comes to be cancelled; 0 when that has been done.
+    /// The function it calls when it is cancelled; 0 after that.
     pub on_cancel: u64,
 }
 

@@ -1,17 +1,18 @@
 //! Values, known and unknown (section 3.5).
 //!
-//! A value is 64 bits. An *uninterpreted* value is one whose upper half is `TAG`; its lower half is
-//! a number that tells it from others. The paper has one uninterpreted value; here there are many,
-//! with these rules:
+//! A value is 64 bits. An *uninterpreted* value has `TAG` as its upper half; its lower half is a
+//! number that distinguishes it from others. The paper has one uninterpreted value. Raddle has
+//! many, with these rules:
 //!
-//! 1. An operation on an unknown gives the unknown whose number is a hash of the operation and its operands. So the
-//!    same expression over the same unknowns is the same unknown.
-//! 2. What an unknown was made of is remembered, and so is what branches have assumed of it: [`super::witness`]. `if
-//!    (threaded) lock(); … if (threaded) unlock();` takes both or neither, and so does any other condition that follows
-//!    from an earlier one. The paper decides each time anew, which it names as a source of false reports.
+//! 1. An operation on an unknown gives the unknown whose number is a hash of the operation and its
+//!    operands. So the same expression over the same unknowns is the same unknown.
+//! 2. [`super::witness`] remembers how an unknown was computed and what branches have assumed about
+//!    it. `if (threaded) lock(); … if (threaded) unlock();` takes both or neither, and so does any
+//!    other condition that follows from an earlier one. The paper decides each time anew, which it
+//!    names as a source of false reports.
 //!
-//! A program's own number collides with an unknown one time in 2³² random 64-bit values; it then
-//! counts as unknown, which can hide a finding but not invent one.
+//! A program's own number collides with an unknown once in 2³² random 64-bit values. It then counts
+//! as unknown, which can hide a finding but not invent one.
 
 use crate::ir::{Bin, Scalar, Un};
 
@@ -32,7 +33,7 @@ pub fn number(v: u64) -> u32 {
     v as u32
 }
 
-/// The number of an unknown, from what tells it from others.
+/// The number of an unknown, computed from what identifies it.
 #[inline]
 pub fn mix(a: u64, b: u64, c: u64) -> u32 {
     let mut h = a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.rotate_left(23).wrapping_mul(0xD6E8_FEB8_6659_FD93);
@@ -61,7 +62,7 @@ fn int_bin(op: Bin, ty: Scalar, a: u64, b: u64) -> u64 {
         Bin::Add => ty.wrap(a.wrapping_add(b)),
         Bin::Sub => ty.wrap(a.wrapping_sub(b)),
         Bin::Mul => ty.wrap(a.wrapping_mul(b)),
-        // Division by zero ends a real program; here the result is merely nothing known.
+        // Division by zero ends a real program; here the result is merely unknown.
         Bin::Div | Bin::Rem if b == 0 => unknown(mix(op as u64, a, 0)),
         Bin::Div if signed => ty.wrap((a as i64).wrapping_div(b as i64) as u64),
         Bin::Rem if signed => ty.wrap((a as i64).wrapping_rem(b as i64) as u64),
@@ -70,7 +71,7 @@ fn int_bin(op: Bin, ty: Scalar, a: u64, b: u64) -> u64 {
         Bin::And => a & b,
         Bin::Or => a | b,
         Bin::Xor => ty.wrap(a ^ b),
-        // Of a type wider than a value here, `__int128`; for all others the result is undefined.
+        // The type is wider than a value here (`__int128`); for all others the result is undefined.
         Bin::Shl | Bin::Shr if b >= 64 => unknown(mix(op as u64, a, b)),
         Bin::Shl => ty.wrap(a.wrapping_shl(b as u32)),
         Bin::Shr if signed => ty.wrap((a as i64).wrapping_shr(b as u32) as u64),

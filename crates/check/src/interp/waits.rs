@@ -6,7 +6,7 @@ use super::thread::{State, WaitPhase};
 use super::value::is_unknown;
 
 impl Machine<'_> {
-    /// Waits for a notification: gives up the lock, waits, takes the lock again.
+    /// Waits for a notification: releases the lock, waits, takes the lock again.
     pub(super) fn wait(&mut self, ti: usize, condition: u64, lock: u64, timed: bool, pc: u32) -> Flow {
         match self.threads[ti].wait {
             WaitPhase::None => {
@@ -31,7 +31,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Wakes one waiter, any of them, or all.
+    /// Wakes one random waiter, or all.
     pub(super) fn notify(&mut self, ti: usize, condition: u64, all: bool) -> Flow {
         self.release(ti, condition);
         let waiting = self.objects.get(&condition).map_or(0, |o| o.waiting.len());
@@ -57,7 +57,7 @@ impl Machine<'_> {
     }
 
     fn sem_take(&mut self, ti: usize, semaphore: u64) -> bool {
-        // A semaphore that nobody here initialised counts something unknown.
+        // A semaphore that was not initialised here has an unknown count.
         let o = self.objects.entry(semaphore).or_default();
         if !o.initialised {
             o.count = 1 << 30;
@@ -127,7 +127,7 @@ impl Machine<'_> {
         if !complete {
             return Flow::Block(State::Barrier { barrier });
         }
-        // The last to come lets the others go.
+        // The last thread to arrive releases the others.
         let waiting =
             self.objects.get_mut(&barrier).map(|o| std::mem::take(&mut o.waiting)).unwrap_or_default();
         for w in waiting.into_iter().filter(|w| *w != ti) {
@@ -146,7 +146,7 @@ impl Machine<'_> {
                 Flow::Done(0)
             }
             OnceState::Running(who) if who == ti => {
-                // The function has come back.
+                // The function has returned.
                 self.release(ti, once);
                 self.objects.entry(once).or_default().once = OnceState::Done;
                 self.wake_waiters(once);
@@ -166,8 +166,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What a thread was to do once has thrown; it is not tried again. Its operands are on the
-    /// stack.
+    /// The once function has thrown; it is not retried. Its operands are on the stack.
     pub(super) fn once_failed(&mut self, ti: usize) {
         let stack = &self.threads[ti].stack;
         let Some(once) = stack.len().checked_sub(2).map(|i| stack[i]) else { return };
@@ -177,7 +176,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn sleep(&mut self, ti: usize) -> Flow {
-        // The first time it goes to sleep, the second time it has woken.
+        // The first time the thread goes to sleep, the second time it has woken.
         let t = &mut self.threads[ti];
         if t.wait == WaitPhase::Waiting {
             t.wait = WaitPhase::None;

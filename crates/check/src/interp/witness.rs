@@ -1,21 +1,20 @@
-//! What a run has assumed of its unknowns.
+//! What a run has assumed about its unknowns.
 //!
-//! A path is taken only if there are inputs that take it. So every unknown has, besides its
-//! identity, a value that agrees with every branch decided so far: the *witness*. A *root* is an
-//! unknown that comes from outside; everything computed from roots is a [`Term`], which remembers
-//! its operation and is evaluated like an ordinary expression. To decide a branch is to want a
-//! side, and to look for values of the roots in its condition that take that side and keep all that
-//! was assumed before. If none are found, the branch goes the way that the present values go. So a
-//! contradiction is never entered, whatever the arithmetic (`i > 3` and later `i > 5`, `switch (k)`
-//! and `k == 2`, masks, casts, minima, remainders); what the search may miss is a side that could
-//! have been taken.
+//! A path is taken only if some inputs take it. So every unknown has, besides its identity, a value
+//! that agrees with every branch decided so far: the *witness*. A *root* is an unknown that comes
+//! from outside. Everything computed from roots is a [`Term`], which remembers its operation and is
+//! evaluated like an ordinary expression. To decide a branch, the run wants a side and looks for
+//! values of the roots in its condition that take that side and keep every earlier assumption. If
+//! it finds none, the branch goes where the current values go. So a contradiction is never entered,
+//! whatever the arithmetic (`i > 3` and later `i > 5`, `switch (k)` and `k == 2`, masks, casts,
+//! minima, remainders). The search may miss a side that could have been taken.
 //!
 //! The search ([`search`]) asks which values of a root would give the condition the wanted outcome,
 //! by running the operations backwards from the constants they are compared with.
 //!
-//! Bounds: a term of too many roots or too great a height becomes a root whose value is what it
-//! evaluates to, and its own roots keep their values from then on (they are *frozen*). A root of
-//! which very much was assumed is frozen too.
+//! Bounds: a term with too many roots or too great a height becomes a root whose value is what it
+//! evaluates to, and its own roots keep their values from then on (they are *frozen*). A root with
+//! very many assumptions is frozen too.
 
 mod search;
 
@@ -24,21 +23,21 @@ use rustc_hash::FxHashMap;
 use super::value::{self, is_unknown, mix, number, unknown};
 use crate::ir::{Bin, Scalar, Un};
 
-/// Roots of one term.
+/// The maximum number of roots of one term.
 const MOST_ROOTS: usize = 4;
-/// Operations on the way from a term to a root.
+/// The maximum number of operations between a term and a root.
 const GREATEST_HEIGHT: u8 = 24;
-/// Terms of one run. What is computed after that is an unknown of its own.
+/// The maximum number of terms in one run. Later results are unknowns of their own.
 const MOST_TERMS: usize = 1 << 16;
-/// Assumptions about one root.
+/// The maximum number of assumptions about one root.
 const MOST_ASSUMED: usize = 100;
-/// How often a decision was used that stands for the whole run.
+/// The use count of a decision that stands for the whole run.
 const SETTLED: u16 = u16::MAX;
-/// A loop that waits for something unknown to change would never end otherwise: after so many times
-/// it does change.
+/// After this many uses, a decision changes. Otherwise a loop that waits for an unknown to change
+/// would never end.
 const PATIENCE: u16 = 100;
 
-/// How a term came about. Operands are values, known or unknown.
+/// How a term was computed. Operands are values, known or unknown.
 #[derive(Debug, Clone, Copy)]
 enum Made {
     Bin(Bin, Scalar, u64, u64),
@@ -48,7 +47,7 @@ enum Made {
     Index(u64, u64, u64),
 }
 
-/// The roots that a term hangs on.
+/// The roots that a term depends on.
 #[derive(Debug, Clone, Copy, Default)]
 struct Roots {
     len: u8,
@@ -64,7 +63,7 @@ impl Roots {
         &self.of[..usize::from(self.len)]
     }
 
-    /// Both together, unless that is too many.
+    /// The union, unless it has too many roots.
     fn union(mut self, other: Self) -> Option<Self> {
         for root in other.as_slice() {
             if !self.as_slice().contains(root) {
@@ -81,7 +80,7 @@ struct Term {
     made: Made,
     height: u8,
     roots: Roots,
-    /// What it evaluates to, as of `version`.
+    /// Its value as of `version`.
     value: u64,
     version: u32,
 }
@@ -89,9 +88,9 @@ struct Term {
 #[derive(Debug, Clone)]
 struct Root {
     value: u64,
-    /// Its value stays what it is.
+    /// Its value no longer changes.
     frozen: bool,
-    /// Terms that hang on it, and the truth value that each must keep.
+    /// Terms that depend on it, and the truth value that each must keep.
     assumed: Vec<(u32, bool)>,
 }
 
@@ -107,18 +106,18 @@ impl Root {
 pub struct Witness {
     terms: FxHashMap<u32, Term>,
     roots: FxHashMap<u32, Root>,
-    /// Conditions that were decided, and how often each was asked since.
+    /// Decided conditions, and how often each was asked since.
     decided: FxHashMap<u32, u16>,
     /// Changes whenever the value of a root does.
     version: u32,
 }
 
-/// What is known of a condition before it is decided.
+/// What is known about a condition before it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It was decided before.
     Decided(bool),
-    /// It was decided too often: the unknown behind it has to change.
+    /// It was asked too often: the unknown behind it must change.
     Overdue(bool),
     Open,
 }
@@ -131,7 +130,7 @@ impl Witness {
         self.version = 0;
     }
 
-    /// From the start on, an unknown pointer is not null.
+    /// Settles, from the start on, that an unknown pointer is not null.
     pub fn settle(&mut self, number: u32) {
         self.decided.insert(number, SETTLED);
     }
@@ -170,13 +169,13 @@ impl Witness {
         self.make(Made::Un(op, ty, a))
     }
 
-    /// A conversion that changes no bit keeps the unknown as it is.
+    /// Converts an unknown. A conversion that changes no bit keeps the unknown as it is.
     pub fn conv(&mut self, from: Scalar, to: Scalar, a: u64) -> u64 {
         let same = from.size() == to.size() && from.is_float() == to.is_float();
         if same { a } else { self.make(Made::Conv(from, to, a)) }
     }
 
-    /// The address of an element, where the base or the index is unknown.
+    /// The address of an element, if the base or the index is unknown.
     pub fn index(&mut self, a: u64, i: u64, n: u64) -> u64 {
         if is_unknown(i) || !is_unknown(a) {
             return self.make(Made::Index(a, i, n));
@@ -228,7 +227,7 @@ impl Witness {
         unknown(name)
     }
 
-    /// A term that is too large becomes a root, and what it was made of stays as it is.
+    /// Turns a term that is too large into a root, and freezes the roots it depends on.
     fn make_root(&mut self, name: u32, made: Made, x: Roots, y: Roots) {
         if self.roots.contains_key(&name) {
             return;
@@ -260,7 +259,7 @@ impl Witness {
         if is_unknown(v) { self.value_of(number(v)) } else { v }
     }
 
-    /// What an unknown is at present. Another branch may still change it.
+    /// The current value of an unknown. A later branch may still change it.
     pub fn value_of(&mut self, name: u32) -> u64 {
         let Some(term) = self.terms.get(&name).copied() else {
             return self.roots.get(&name).map_or_else(|| Root::new(name).value, |r| r.value);
@@ -282,7 +281,7 @@ impl Witness {
             Made::Bin(op, ty, a, b) => {
                 let (a, b) = (fit(ty, self.operand(a)), fit(ty, self.operand(b)));
                 match op {
-                    // Such a program ends, or does what nobody can say.
+                    // Such a program ends, or its behaviour is undefined.
                     Bin::Div | Bin::Rem if b == 0 && !ty.is_float() => 0,
                     Bin::Shl | Bin::Shr if b >= 64 => 0,
                     _ => value::known_bin(op, ty, a, b),
@@ -322,7 +321,7 @@ impl Witness {
                     a
                 }
                 Made::Bin(Bin::Ne, ty, a, 0) if !ty.is_float() => a,
-                // An object and what lies in it are null together.
+                // An object and its parts are null together.
                 Made::Index(a, ..) if is_unknown(a) => a,
                 _ => break,
             };
@@ -330,7 +329,7 @@ impl Witness {
         (number(v), negated)
     }
 
-    /// What was decided of a condition; asking counts.
+    /// What was decided about a condition. Each call counts as a use.
     pub fn standing(&mut self, name: u32) -> Standing {
         let truth = self.truth(name);
         match self.decided.get_mut(&name) {
@@ -344,7 +343,7 @@ impl Witness {
         }
     }
 
-    /// Assumes that a condition is true or false; gives which it has to be.
+    /// Assumes that a condition is true or false. Returns the truth value it must have.
     pub fn assume(&mut self, name: u32, wanted: bool) -> bool {
         let truth = if self.truth(name) == wanted || self.search(name, wanted) { wanted } else { !wanted };
         for root in self.roots_of(unknown(name)).as_slice() {
@@ -358,13 +357,12 @@ impl Witness {
         truth
     }
 
-    /// Whether a condition was assumed to be anything.
+    /// Whether a condition was decided.
     pub fn is_decided(&self, name: u32) -> bool {
         self.decided.contains_key(&name)
     }
 
-    /// The unknowns behind a condition have changed: nothing that was assumed of them holds any
-    /// longer.
+    /// Forgets all assumptions about the unknowns behind a condition, because they have changed.
     pub fn forget(&mut self, name: u32) {
         for root in self.roots_of(unknown(name)).as_slice() {
             let old = std::mem::take(&mut self.root(*root).assumed);

@@ -1,38 +1,39 @@
-//! Looking for values that take the wanted side of a branch.
+//! Searches for values that take the wanted side of a branch.
 //!
-//! For each root of the condition the operations between them are run backwards: what would the
-//! operand have to be for the result to be this? The answers need not be right, for each is tried;
-//! they need to be few. A value that breaks an earlier assumption may be saved by changing another
-//! root of that assumption, to a small depth.
+//! For each root of the condition, the operations between them are run backwards: which operand
+//! would give this result? The answers need not be right, because each is tried, but they must be
+//! few. If a value breaks an earlier assumption, changing another root of that assumption may
+//! repair it, to a small depth.
 
 use super::{Made, Roots, SETTLED, Witness};
 use crate::interp::value::{is_unknown, number, unknown};
 use crate::ir::{Bin, Scalar, Un};
 
-/// Values tried for one branch.
+/// The maximum number of values tried for one branch.
 const MOST_TRIED: u32 = 160;
-/// Roots that are changed for one branch.
+/// The maximum number of roots changed for one branch.
 const DEPTH: usize = 3;
-/// Values that one step backwards hands on.
+/// The maximum number of values that one backward step passes on.
 const MOST_TARGETS: usize = 24;
 
 /// What a branch needs, and what was changed for it so far.
 struct Search {
     goal: (u32, bool),
-    /// Roots with the values they had.
+    /// Changed roots with their earlier values.
     changed: Vec<(u32, u64)>,
     left: u32,
 }
 
 impl Witness {
-    /// Changes roots so that `name` gets the wanted truth value and all assumptions hold; else
-    /// changes nothing.
+    /// Changes roots so that `name` gets the wanted truth value and all assumptions hold. If that
+    /// fails, changes nothing.
     pub(super) fn search(&mut self, name: u32, wanted: bool) -> bool {
         let mut search = Search { goal: (name, wanted), changed: Vec::new(), left: MOST_TRIED };
         self.repair(name, wanted, &mut search)
     }
 
-    /// Gives a condition a truth value by changing one of its roots, and others for their sake.
+    /// Gives a condition a truth value by changing one of its roots, and others if that requires
+    /// it.
     fn repair(&mut self, name: u32, wanted: bool, search: &mut Search) -> bool {
         let roots = self.roots_of(unknown(name));
         for root in roots.as_slice() {
@@ -63,8 +64,8 @@ impl Witness {
         false
     }
 
-    /// Whether everything holds that was assumed of the changed roots, if need be by changing
-    /// others.
+    /// Whether all assumptions about the changed roots hold, if necessary after changing other
+    /// roots.
     fn settled(&mut self, search: &mut Search) -> bool {
         match self.first_broken(search) {
             None => true,
@@ -100,9 +101,9 @@ impl Witness {
         }
     }
 
-    /// Values of a root that may give a condition the wanted truth value, the likeliest first.
+    /// Values of a root that may give a condition the wanted truth value, the most likely first.
     fn candidates(&mut self, name: u32, wanted: bool, root: u32) -> Vec<u64> {
-        /// Of the assumptions about the root so many are asked where their borders are.
+        /// The maximum number of assumptions about the root whose boundary values are used.
         const BORDERS: usize = 6;
         let mut out = self.backwards(name, truths(wanted, root), root);
         let assumed: Vec<(u32, bool)> = self.root(root).assumed.iter().rev().take(BORDERS).copied().collect();
@@ -115,7 +116,7 @@ impl Witness {
         out
     }
 
-    /// Values of a root for which a term may have one of the values wanted.
+    /// Values of a root for which a term may have one of the wanted values.
     fn backwards(&mut self, name: u32, wanted: Vec<u64>, root: u32) -> Vec<u64> {
         let Some(term) = self.terms.get(&name).copied() else {
             return if name == root { wanted } else { Vec::new() };
@@ -134,8 +135,8 @@ impl Witness {
         out
     }
 
-    /// What one operand would have to be for the result to be one of `wanted`, the other staying as
-    /// it is.
+    /// The values that one operand needs for the result to be one of `wanted`, if the other does
+    /// not change.
     fn operand_targets(&mut self, made: Made, is_left: bool, wanted: &[u64]) -> Vec<u64> {
         let (a, b) = super::operands(made);
         let (x, y) = (self.operand(a), self.operand(b));
@@ -176,7 +177,7 @@ fn is_comparison(op: Bin) -> bool {
     matches!(op, Bin::Eq | Bin::Ne | Bin::Lt | Bin::Le | Bin::Gt | Bin::Ge)
 }
 
-/// An address where nothing is that raddle knows of.
+/// An address where raddle knows of nothing.
 fn pointer(root: u32) -> u64 {
     0x5000_0000 + u64::from(root >> 1 & 0xFFFF) * 64
 }
@@ -198,7 +199,7 @@ fn around(ty: Scalar, other: u64, out: &mut Vec<u64>) {
             out.extend([v, v + 1.0, v - 1.0, 0.0, v * 2.0].map(|v| u64::from(v.to_bits())));
         }
         _ => {
-            // Not the greatest of a signed type: what is computed from it would overflow, and mean
+            // Not the maximum of a signed type: computations from it would overflow and mean
             // nothing.
             let large = if ty.is_signed() { 1u64 << (ty.size() * 8 - 2) } else { u64::MAX };
             let small = if ty.is_signed() { large.wrapping_neg() } else { 0 };
@@ -221,7 +222,8 @@ fn arithmetic_targets(op: Bin, ty: Scalar, is_left: bool, t: u64, own: u64, othe
             let q = (t as i64).wrapping_div(other as i64) as u64;
             out.extend([q, q.wrapping_add(1), q.wrapping_sub(1)]);
         }
-        // The bits outside the mask stay, then go; and all of the mask, or its lowest bit.
+        // With the bits outside the mask kept, then cleared; then all bits of the mask, or its
+        // lowest bit.
         Bin::And => out.extend([
             own & !other | t & other,
             t & other,
