@@ -1,4 +1,4 @@
-//! The syntax tree. Types are already resolved in it; names of objects and functions are not.
+//! The syntax tree. Types are resolved; names of objects and functions are not.
 
 use super::token::Sym;
 use super::types::CType;
@@ -12,7 +12,7 @@ pub struct Expr {
 
 #[derive(Debug, Clone)]
 pub enum ExprKind {
-    /// What could not be parsed; its value is unknown.
+    /// Something that could not be parsed; its value is unknown.
     Error,
     Int(u64, CType),
     Float(f64, CType),
@@ -35,7 +35,7 @@ pub enum ExprKind {
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
     Assign(Option<Bin>, Box<Expr>, Box<Expr>),
-    /// `a ? b : c`; without `b` the GNU form.
+    /// `a ? b : c`; without `b`, the GNU form.
     Conditional(Box<Expr>, Option<Box<Expr>>, Box<Expr>),
     Cast(CType, Box<Expr>),
     SizeofType(CType),
@@ -45,8 +45,8 @@ pub enum ExprKind {
     Statement(Vec<Stmt>),
     Generic(Box<Expr>, Vec<(Option<CType>, Expr)>),
     VaArg(Box<Expr>, CType),
-    /// `__builtin_offsetof`-like results that are known to the parser are plain `Int`s; this is a
-    /// label's address.
+    /// The address of a label. Results like those of `__builtin_offsetof`, which the parser knows,
+    /// are plain `Int`s.
     LabelAddress(Sym),
     /// A builtin that takes types: its result is unknown but harmless.
     Opaque,
@@ -73,7 +73,7 @@ pub struct Stmt {
 
 #[derive(Debug, Clone)]
 pub enum StmtKind {
-    /// What could not be parsed.
+    /// Something that could not be parsed.
     Error,
     Empty,
     Expr(Expr),
@@ -96,10 +96,10 @@ pub enum StmtKind {
     Asm(Assembly),
 }
 
-/// What inline assembly does to the order of accesses. Its results are not known.
+/// How inline assembly orders accesses. Its results are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assembly {
-    /// Nothing: a barrier for the compiler, a pause.
+    /// No order: a barrier for the compiler, a pause.
     Nothing,
     Fence,
     /// It has operands in memory, and may load and store them.
@@ -164,7 +164,7 @@ pub enum OmpKind {
     Barrier,
     Task,
     Taskwait,
-    /// Any other: its statement is run as it stands.
+    /// Any other construct: its statement is run as it stands.
     Other,
 }
 
@@ -179,7 +179,7 @@ pub struct OmpDirective {
     pub num_threads: Option<Expr>,
     /// The name of a critical section.
     pub name: Option<Sym>,
-    /// `if(0)`-like clauses are not evaluated: the region is taken to be parallel.
+    /// `if(0)`-like clauses are not evaluated: the region counts as parallel.
     pub collapse: u32,
 }
 

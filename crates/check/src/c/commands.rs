@@ -1,17 +1,17 @@
-//! compile_commands.json: what it says about macros and include folders, and nothing else.
+//! Reads macros and include folders from compile_commands.json, and nothing else.
 //!
-//! The file comes with a repository and is data, not a command to trust: a compiler's path,
+//! The file comes with a repository and is data, not a command to trust. A compiler's path,
 //! `-fplugin`, `-B` or `@file` in it would run or read whatever its author likes as soon as an
-//! editor opens the folder. So no command of it is ever run. Of its flags only those on `ALLOWED`
-//! are taken, each with its meaning; a preprocessor, if one is to be used, is chosen by raddle and
-//! given [`Command::arguments`]. Flags that only change code generation or warnings are dropped
-//! without a word; those that could do harm are kept in [`Command::refused`] for the report.
+//! editor opens the folder. So raddle never runs a command from it. It takes only the flags in
+//! `ALLOWED`, each with its meaning. If a preprocessor is to be used, raddle chooses it and passes
+//! [`Command::arguments`]. Flags that only change code generation or warnings are dropped silently.
+//! Harmful flags are kept in [`Command::refused`] for the report.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Flags that are taken, and whether their value may stand in the next word.
+/// Accepted flags, and whether their value may be in the next word.
 const ALLOWED: &[(&str, bool)] = &[
     ("-I", true),
     ("-isystem", true),
@@ -24,13 +24,13 @@ const ALLOWED: &[(&str, bool)] = &[
     ("-std=", false),
 ];
 
-/// Flags that are taken as they are: they define `_OPENMP`, `_REENTRANT` and the like.
+/// Flags accepted as they are: they define `_OPENMP`, `_REENTRANT` and the like.
 const SWITCHES: &[&str] = &["-fopenmp", "-pthread", "-ansi", "-nostdinc", "-m32", "-m64", "-fno-builtin"];
 
-/// Flags that take the next word along, which is dropped with them.
+/// Flags with a value in the next word. Both are dropped.
 const WITH_VALUE: &[&str] = &["-MF", "-MT", "-MQ", "-x", "-arch", "-target", "--param"];
 
-/// Beginnings of flags that can make a compiler run or load something.
+/// Prefixes of flags that can make a compiler run or load something.
 const DANGEROUS: &[&str] = &[
     "-fplugin",
     "-B",
@@ -50,7 +50,7 @@ const DANGEROUS: &[&str] = &[
     "-dumpdir",
 ];
 
-/// The most entries that are read.
+/// The maximum number of entries read.
 pub const MOST_COMMANDS: usize = 100_000;
 
 /// One file's entry.
@@ -58,18 +58,18 @@ pub const MOST_COMMANDS: usize = 100_000;
 pub struct Command {
     pub directory: String,
     pub file: String,
-    /// `-D` and `-U` in order: the name, and its value; `None` undefines.
+    /// `-D` and `-U` in order: the name and its value. `None` undefines.
     pub macros: Vec<(String, Option<String>)>,
-    /// Folders for `#include`, as they are written.
+    /// Folders for `#include`, as written.
     pub folders: Vec<(String, FolderKind)>,
-    /// `-include` and `-imacros`, as they are written.
+    /// `-include` and `-imacros`, as written.
     pub before: Vec<(BeforeKind, String)>,
     pub standard: Option<String>,
-    /// Switches of a fixed list.
+    /// Switches from a fixed list.
     pub switches: Vec<&'static str>,
-    /// What the compilation writes.
+    /// The output file of the compilation.
     pub output: Option<String>,
-    /// Flags that were not taken because they could do harm.
+    /// Flags refused because they could do harm.
     pub refused: Vec<String>,
 }
 
@@ -88,11 +88,11 @@ pub enum FolderKind {
 pub enum BeforeKind {
     /// `-include`
     Whole,
-    /// `-imacros`: only what it defines.
+    /// `-imacros`: only its macro definitions.
     Macros,
 }
 
-/// Why a file could not be used at all.
+/// Why the whole file is unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandsError {
     NotJson(String),
@@ -110,15 +110,15 @@ impl fmt::Display for CommandsError {
 
 impl std::error::Error for CommandsError {}
 
-/// What was read of the file.
+/// The entries read from the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commands {
     pub all: Vec<Command>,
-    /// There are more, which were not read.
+    /// There were more entries, which were not read.
     pub is_cut: bool,
 }
 
-/// Reads the file's text. Entries that make no sense are left out.
+/// Parses the file's text. Leaves out entries that make no sense.
 pub fn parse(json: &str) -> Result<Commands, CommandsError> {
     let value: Value = serde_json::from_str(json).map_err(|e| CommandsError::NotJson(e.to_string()))?;
     let Value::Array(entries) = value else { return Err(CommandsError::NotAList) };
@@ -194,8 +194,8 @@ impl Command {
             "-std=" if value.chars().all(|c| c.is_ascii_alphanumeric() || c == ':') => {
                 self.standard = Some(value)
             }
-            // It stands in a word of its own, where these would make it an option or a list of
-            // options.
+            // The value becomes a word of its own. These characters would make it an option or a
+            // list of options.
             "-include" | "-imacros" if value.starts_with(['@', '-']) => {
                 self.refused.push(format!("{flag} {value}"))
             }
@@ -205,7 +205,7 @@ impl Command {
         }
     }
 
-    /// The flags that are safe to hand to a preprocessor that raddle has chosen, and that runs in
+    /// The flags that are safe to pass to a preprocessor that raddle has chosen and that runs in
     /// `directory`.
     pub fn arguments(&self) -> Vec<String> {
         let folders = self.folders.iter().map(|(path, kind)| match kind {
@@ -226,8 +226,8 @@ impl Command {
         folders.chain(macros).chain(before).chain(switches).chain(standard).collect()
     }
 
-    /// The build target that the compilation is for, where the build system writes it into the
-    /// output's path: `CMakeFiles/NAME.dir/a.c.o` of CMake, `NAME.p/a.c.o` of Meson.
+    /// The build target of the compilation, if the build system writes it into the output's path:
+    /// `CMakeFiles/NAME.dir/a.c.o` for CMake, `NAME.p/a.c.o` for Meson.
     pub fn target(&self) -> Option<&str> {
         let folder = |part: &&str| part.ends_with(".dir") || part.ends_with(".p");
         let output = self.output.as_deref()?;
@@ -243,7 +243,7 @@ fn is_name(text: &str) -> bool {
     !name.is_empty() && !text.contains('\n') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Splits a command line as a shell would, without anything else that a shell does.
+/// Splits a command line into words as a shell would, without any other shell feature.
 fn split(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,4 +1,4 @@
-//! One file through preprocessor, parser and lowering.
+//! Takes one file through preprocessor, parser and lowering.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ struct Front {
 }
 
 thread_local! {
-    // Macros and types are shared by `Rc`, so each thread that lowers makes its own; it takes a few
+    // Macros and types are shared by `Rc`, so each lowering thread makes its own. That takes a few
     // milliseconds.
     static BASE: (Front, Arc<Unit>) = Front::build();
 }
@@ -25,11 +25,11 @@ thread_local! {
 #[derive(Debug, Clone)]
 pub struct Lowered {
     pub unit: Arc<Unit>,
-    /// Places that could not be made sense of.
+    /// The number of places that could not be parsed.
     pub errors: u32,
     /// The line of the first of them, if it is in this file.
     pub first_error: Option<u32>,
-    /// Limits that were reached: the rest of the file was left out.
+    /// Limits that were reached. The rest of the file was left out.
     pub cut_short: Vec<String>,
     /// Includes that were not found.
     pub missing: Vec<Arc<str>>,
@@ -40,12 +40,12 @@ pub(super) fn model_unit() -> Arc<Unit> {
     BASE.with(|b| b.1.clone())
 }
 
-/// Lowers one file. Never fails; what cannot be understood becomes unknown.
+/// Lowers one file. Never fails; what it cannot understand becomes unknown.
 pub fn lower_file(path: &str, text: &[u8], includes: &dyn Includes, limits: Limits) -> Lowered {
     lower_file_with(path, text, &[], includes, limits)
 }
 
-/// Lowers one file with macros defined (or, without a value, undefined) before it, as by `-D` and
+/// Lowers one file with macros defined (or, without a value, undefined) before it, like `-D` and
 /// `-U`.
 pub fn lower_file_with(
     path: &str,
@@ -79,7 +79,7 @@ impl Front {
         (front, Arc::new(unit))
     }
 
-    /// Takes over what a text declares.
+    /// Takes over the declarations of a text.
     fn declare(self, path: &str, text: &str) -> Self {
         let (out, state) =
             Preprocessor::new(self.state, &NoIncludes, Limits::default()).run(path, text.as_bytes(), true);

@@ -1,11 +1,11 @@
-//! Bytes to preprocessing tokens: line splices, comments, and a token for every byte, sensible or
-//! not.
+//! Splits bytes into preprocessing tokens: line splices, comments, and a token for every byte,
+//! sensible or not.
 
 use super::token::{Interner, Kind, PUNCTS, Punct, Sym, Token};
 use crate::ir::Pos;
 
-/// For each byte the punctuators that start with it, a bit each: every second token is one, and
-/// there are fifty of them.
+/// For each byte, the punctuators that start with it, one bit each. Every second token is a
+/// punctuator, and there are fifty of them.
 const STARTING_WITH: [u64; 256] = {
     assert!(PUNCTS.len() <= 64);
     let mut table = [0; 256];
@@ -59,7 +59,7 @@ impl Lexer<'_> {
         self.text.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// A backslash at the end of a line joins it to the next.
+    /// Skips a line splice: a backslash at the end of a line joins it to the next.
     fn splice(&mut self) -> bool {
         if self.peek(0) != b'\\' {
             return false;
@@ -176,8 +176,8 @@ impl Lexer<'_> {
         loop {
             let b = self.peek(0);
             let sign = matches!(self.peek(1), b'+' | b'-') && matches!(b, b'e' | b'E' | b'p' | b'P');
-            // A hexadecimal integer ends before its sign: 0xE+1 is a sum for people, one token for
-            // the standard.
+            // A hexadecimal integer ends before its sign: `0xE+1` is a sum for people, but one
+            // token for the standard.
             let hex = self.text[start..].starts_with(b"0x") || self.text[start..].starts_with(b"0X");
             if sign && !(hex && matches!(b, b'e' | b'E')) {
                 self.at += 2;
@@ -191,8 +191,8 @@ impl Lexer<'_> {
         (Kind::Number, self.interner.intern(&text))
     }
 
-    /// Keeps the quotes and escapes; the parser decodes them. Bytes above 127 become code points of
-    /// the same number, so that nothing is lost and the spelling is still a `str`.
+    /// Keeps the quotes and escapes, which the parser decodes. Bytes above 127 become code points
+    /// of the same number, so that nothing is lost and the spelling is still a `str`.
     fn quoted(&mut self, quote: u8) -> (Kind, Sym) {
         self.spelling.clear();
         self.spelling.push(quote as char);

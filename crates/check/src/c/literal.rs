@@ -10,7 +10,7 @@ pub struct Integer {
     pub decimal: bool,
 }
 
-/// Reads an integer; `None` for floating-point and for nonsense.
+/// Reads an integer. `None` for floating-point numbers and nonsense.
 pub fn integer(text: &str) -> Option<Integer> {
     let text: String = text.chars().filter(|c| *c != '\'').collect();
     let lower = text.to_ascii_lowercase();
@@ -36,7 +36,7 @@ pub fn integer(text: &str) -> Option<Integer> {
     Some(Integer { value, unsigned: suffix.contains('u'), long: suffix.contains('l'), decimal: radix == 10 })
 }
 
-/// Reads a floating-point constant; the flag says `float`.
+/// Reads a floating-point constant. The flag means `float`.
 pub fn float(text: &str) -> Option<(f64, bool)> {
     let lower = text.to_ascii_lowercase();
     if let Some(hex) = lower.strip_prefix("0x") {
@@ -63,7 +63,7 @@ fn hex_float(text: &str) -> Option<(f64, bool)> {
     Some((value * 2f64.powi(exponent.clamp(-2000, 2000)), single))
 }
 
-/// The value of `'a'`, quotes included in the spelling.
+/// The value of `'a'`. The spelling includes the quotes.
 pub fn character(text: &str) -> i64 {
     let bytes = unescape(text);
     match bytes.as_slice() {

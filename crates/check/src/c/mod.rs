@@ -1,4 +1,4 @@
-//! The C front end: text to intermediate code, for text that is complete and for text that is not.
+//! The C front end: lowers complete and incomplete text to intermediate code.
 
 mod ast;
 pub mod commands;

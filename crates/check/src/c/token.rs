@@ -40,7 +40,7 @@ impl Interner {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Ident,
-    /// A preprocessing number; its value is read off its spelling by the parser.
+    /// A preprocessing number. The parser computes its value from its spelling.
     Number,
     Char,
     Str,
@@ -60,7 +60,7 @@ pub struct Token {
     pub bol: bool,
     /// Preceded by white space.
     pub space: bool,
-    /// Met while its macro was being expanded: never expanded again.
+    /// Seen while its macro was being expanded, so it is never expanded again.
     pub painted: bool,
     pub sym: Sym,
     pub pos: Pos,

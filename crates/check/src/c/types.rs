@@ -47,7 +47,8 @@ impl CType {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// Not known: an undeclared name, a header that is missing. Everything about it is unknown.
+    /// An unknown type, from an undeclared name or a missing header. Everything about it is
+    /// unknown.
     Unknown,
     Void,
     Bool,
@@ -61,7 +62,7 @@ pub enum Type {
     Pointer(CType),
     /// `None`: of unknown length.
     Array(CType, Option<u64>),
-    /// Of a length only known when it comes to life; the number finds the expression.
+    /// Its length is known only when its lifetime begins. The number refers to the expression.
     Vla(CType, u32),
     Function(Rc<FunctionType>),
     Record(u32),
@@ -156,7 +157,7 @@ impl Types {
         &self.all[ty.index()]
     }
 
-    /// The pointer type to this one, if anything has needed it yet.
+    /// The pointer type to this one, if it already exists.
     pub fn find_pointer(&self, to: CType) -> Option<CType> {
         self.numbers.get(&Type::Pointer(to)).map(|n| CType(*n))
     }
@@ -175,7 +176,7 @@ impl Types {
         (n, self.make(Type::Record(n)))
     }
 
-    /// Size in bytes; `None` when incomplete, unknown, or only known at run time.
+    /// The size in bytes; `None` if incomplete, unknown, or known only at run time.
     pub fn size(&self, ty: CType) -> Option<u64> {
         match self.get(ty) {
             Type::Unknown | Type::Vla(..) => None,
@@ -198,7 +199,7 @@ impl Types {
         }
     }
 
-    /// How a value of this type is held in memory; `None` for aggregates.
+    /// How memory holds a value of this type; `None` for aggregates.
     pub fn scalar(&self, ty: CType) -> Option<Scalar> {
         Some(match self.get(ty) {
             Type::Bool => Scalar::U8,
@@ -227,7 +228,7 @@ impl Types {
         matches!(self.get(ty), Type::Unknown)
     }
 
-    /// What a pointer or array leads to.
+    /// What a pointer points to or an array contains.
     pub fn element(&self, ty: CType) -> Option<CType> {
         match self.get(ty) {
             Type::Pointer(to) | Type::Array(to, _) | Type::Vla(to, _) => Some(*to),
@@ -246,7 +247,8 @@ impl Types {
         }
     }
 
-    /// Finds a member by name, through anonymous ones, with its offset from the start of the whole.
+    /// Finds a member by name, including members of anonymous ones, with its offset from the start
+    /// of the whole.
     pub fn member(&self, ty: CType, name: Sym) -> Option<Member> {
         let Type::Record(r) = self.get(ty) else { return None };
         for m in &self.records[*r as usize].members {
@@ -262,8 +264,8 @@ impl Types {
         None
     }
 
-    /// An incomplete record, or an array of one: as a member by value an error, and a record within
-    /// itself.
+    /// Whether the type is an incomplete record, or an array of one. As a member by value it is an
+    /// error; a record within itself is such a member.
     fn is_open(&self, ty: CType) -> bool {
         match self.get(ty) {
             Type::Record(r) => !self.records[*r as usize].complete,
@@ -272,8 +274,8 @@ impl Types {
         }
     }
 
-    /// How much of a record a member of unknown size gets. Another file may know the type and how
-    /// large it is: what it writes there must not reach the next member.
+    /// The space that a member of unknown size gets in a record. Another file may know the type and
+    /// its size, and what it writes there must not reach the next member.
     fn room(&self, ty: CType) -> u64 {
         const ROOM: u64 = 4096;
         match self.get(ty) {
@@ -282,7 +284,7 @@ impl Types {
         }
     }
 
-    /// Lays out a record's members in order; bit-fields share units as the ABI says.
+    /// Lays out a record's members in order. Bit-fields share units as the ABI says.
     pub fn complete(&mut self, record: u32, members: Vec<(Option<Sym>, CType, Option<u64>)>, packed: bool) {
         let union = self.records[record as usize].union;
         let mut out = Vec::with_capacity(members.len());

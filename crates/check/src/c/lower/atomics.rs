@@ -1,4 +1,4 @@
-//! C11 atomics, the GCC `__atomic` and `__sync` builtins: one table, generic in the type of the
+//! C11 atomics and the GCC `__atomic` and `__sync` builtins: one table, generic in the type of the
 //! first argument.
 
 use super::Lower;
@@ -6,7 +6,7 @@ use crate::c::ast::Expr;
 use crate::c::types::{CType, Types};
 use crate::ir::{Access, AtomicOp, Bin, Instr, Order, Pos, Scalar};
 
-/// What a name does. `Option<usize>`: which argument is the memory order; `None`: sequentially
+/// The meaning of a name. `Option<usize>`: which argument is the memory order; `None`: sequentially
 /// consistent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
@@ -27,9 +27,9 @@ enum Form {
     /// `bool cas(p, expected, desired)`, the old `__sync` form; the flag: the old value is the
     /// result.
     OldCas(bool),
-    /// Old value.
+    /// The result is the old value.
     Fetch(Bin, Option<usize>),
-    /// New value.
+    /// The result is the new value.
     Then(Bin, Option<usize>),
     /// `~(old & v)`; the flag: the new value is the result.
     Nand(bool, Option<usize>),
@@ -122,7 +122,7 @@ const TABLE: &[(&str, Form)] = &[
     ("__sync_synchronize", FullFence),
 ];
 
-/// `__c11_atomic_load(p, order)` is how clang's header spells `atomic_load_explicit`.
+/// `__c11_atomic_load(p, order)` is the spelling of `atomic_load_explicit` in clang's header.
 fn form_of(name: &str) -> Option<Form> {
     if let Some(rest) = name.strip_prefix("__c11_") {
         let explicit = format!("{rest}_explicit");
@@ -188,7 +188,7 @@ impl Lower<'_> {
         Some(self.atomic_form(form, args, ty, scalar, pos))
     }
 
-    /// The address is on the stack.
+    /// Lowers an atomic operation whose address is on the stack.
     fn atomic_form(&mut self, form: Form, args: &[Expr], ty: CType, scalar: Scalar, pos: Pos) -> CType {
         match form {
             Load(o) => {
@@ -272,7 +272,8 @@ impl Lower<'_> {
         Types::VOID
     }
 
-    /// Arithmetic on pointers counts bytes for the builtins and elements for C11; both are rare.
+    /// Pushes an operand. Pointer arithmetic counts bytes for the builtins and elements for C11;
+    /// both are rare.
     fn operand(&mut self, e: Option<&Expr>, ty: CType) {
         match e {
             Some(e) => {
@@ -293,7 +294,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value is on the stack; the expression says where it goes.
+    /// Stores the value on the stack where the expression says.
     fn store_through(&mut self, e: Option<&Expr>, scalar: Scalar) {
         match e {
             Some(e) => {
@@ -330,7 +331,7 @@ impl Lower<'_> {
         ty
     }
 
-    /// Pushes whether the exchange happened; on failure the old value goes to `expected`.
+    /// Pushes whether the exchange happened. On failure, the old value goes to `expected`.
     fn compare_exchange(
         &mut self,
         args: &[Expr],

@@ -1,12 +1,11 @@
-//! Names that the compiler itself gives a meaning to, and the `__raddle_` names that the models are
-//! written in.
+//! Names with a meaning built into the compiler, and the `__raddle_` names that the models use.
 
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::types::{CType, Types};
 use crate::ir::{Access, Bin, Instr, Intrinsic, Pos, Scalar, SyncOp};
 
-/// What the models call to synchronise. Adding one here makes it usable in `c/models/*.c`.
+/// The synchronisation operations of the models. Adding one here makes it usable in `c/models/*.c`.
 const SYNC: &[(&str, SyncOp)] = &[
     ("start", SyncOp::Start),
     ("start_member", SyncOp::StartMember),
@@ -143,7 +142,7 @@ impl Lower<'_> {
                 self.emit(Instr::Intrinsic(Intrinsic::AllocFrame));
                 Some(self.scopes.types.pointer(Types::VOID))
             }
-            // In the function itself, for it is its frame that is come back to.
+            // Lowered in the function itself, because the jump comes back to its frame.
             "setjmp" | "_setjmp" | "__setjmp" | "sigsetjmp" | "__sigsetjmp" | "__builtin_setjmp" => {
                 self.value(args.first()?);
                 self.emit(Instr::Sync(SyncOp::SetJump));

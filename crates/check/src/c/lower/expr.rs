@@ -8,7 +8,7 @@ use crate::ir::build::Label;
 use crate::ir::{AtomicOp, Bin, Instr, Order, Scalar, Un};
 
 impl Lower<'_> {
-    /// Pushes the value of an expression and gives its type.
+    /// Pushes the value of an expression and returns its type.
     pub(super) fn value(&mut self, e: &Expr) -> CType {
         self.at(e.pos);
         match &e.kind {
@@ -91,7 +91,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Runs an expression for what it does.
+    /// Evaluates an expression for its side effects.
     pub(super) fn effect(&mut self, e: &Expr) {
         self.at(e.pos);
         match &e.kind {
@@ -155,8 +155,8 @@ impl Lower<'_> {
     fn address_of(&mut self, a: &Expr) -> CType {
         let p = self.place(a);
         match p.kind {
-            // Cannot be: taking an address keeps a variable out of slots. An error in the source is
-            // harmless.
+            // Impossible: a variable whose address is taken is not in a slot. An error in the
+            // source is harmless.
             PlaceKind::Slot(_) => self.emit(Instr::Unknown),
             PlaceKind::Memory | PlaceKind::Bits(..) | PlaceKind::Unknown => {}
         }
@@ -210,7 +210,7 @@ impl Lower<'_> {
         if compares { Types::INT } else { common }
     }
 
-    /// The pointer is on the stack.
+    /// Lowers arithmetic on the pointer on the stack.
     fn pointer_arithmetic(&mut self, op: Bin, left: CType, b: &Expr, e: &Expr) -> CType {
         let right = self.value(b);
         self.at(e.pos);
@@ -285,7 +285,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Jumps look at all bits; −0.0 has one.
+    /// Jumps test all bits; −0.0 has one set.
     fn float_truth(&mut self, ty: CType) {
         let scalar = self.scalar(ty);
         if scalar.is_float() {
@@ -379,7 +379,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `a = b` or `a op= b`; leaves the value when `keep`, else nothing.
+    /// `a = b` or `a op= b`. Leaves the value on the stack if `keep`, else nothing.
     pub(super) fn assign(&mut self, op: Option<Bin>, a: &Expr, b: &Expr, keep: bool) -> CType {
         let p = self.place(a);
         if let Some(op) = op {
@@ -441,7 +441,7 @@ impl Lower<'_> {
         p.ty.bare()
     }
 
-    /// The address is on the stack.
+    /// Lowers an atomic `a op= b` whose address is on the stack.
     fn atomic_assign(&mut self, op: Bin, p: Place, b: &Expr, keep: bool) -> CType {
         let ty = self.value(b);
         self.convert(ty, p.ty);
@@ -519,8 +519,8 @@ impl Lower<'_> {
             ExprKind::Call(f, args) => self.call_type(f, args),
             ExprKind::Index(a, i) => self.pointee(a).or_else(|| self.pointee(i)).unwrap_or(Types::UNKNOWN),
             ExprKind::Deref(a) => {
-                // `*&x` is `x`, as in `pointee`. The operand's type is asked for once: `****p`
-                // would double it with each star.
+                // `*&x` is `x`, as in `pointee`. The operand's type is computed once: `****p` would
+                // double the work with each star.
                 if let ExprKind::AddressOf(x) = &a.kind {
                     return self.static_type(x);
                 }
@@ -559,7 +559,8 @@ impl Lower<'_> {
         }
     }
 
-    /// What an expression points to. `&x` is looked through: its type may not have been made yet.
+    /// The type that an expression points to. `&x` is looked through, because its type may not
+    /// exist yet.
     pub(super) fn pointee(&self, e: &Expr) -> Option<CType> {
         match &e.kind {
             ExprKind::AddressOf(a) => Some(self.static_type(a)),
@@ -567,7 +568,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The last expression of a statement expression often names a variable declared in it.
+    /// The type of a statement expression. Its last expression often names a variable declared in
+    /// it.
     fn statement_type(&self, body: &[crate::c::ast::Stmt], e: &Expr) -> CType {
         if let ExprKind::Name(n) = &e.kind {
             for s in body.iter().rev() {
@@ -581,7 +583,7 @@ impl Lower<'_> {
         self.static_type(e)
     }
 
-    /// Any pointer type will do where only "is a pointer" matters.
+    /// Any pointer type, where only "is a pointer" matters.
     fn any_pointer(&self) -> CType {
         self.types().find_pointer(Types::VOID).unwrap_or(Types::ULONG)
     }

@@ -1,4 +1,4 @@
-//! Functions: parameters, prologue, and which variables may stay out of memory.
+//! Functions: parameters, prologue, and which variables stay out of memory.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +14,7 @@ impl Lower<'_> {
         let index = self.unit.functions.len() as u32;
         let expected = self.own_functions.get(&f.name).copied();
         let own = expected.map(|s| &self.unit.symbols[s as usize]);
-        // The second definition of a name, while one is being turned into the other: the first
+        // The second definition of a name, while one is being turned into the other. The first one
         // stays.
         if own.is_none_or(|s| *s != crate::ir::SymbolRef::OwnFunction(index)) {
             return;
@@ -63,7 +63,7 @@ impl Lower<'_> {
         open.b.finish(name, linkage, f.pos)
     }
 
-    /// Parameters are the first locals; those that need memory are moved there.
+    /// Parameters are the first locals. Those that need memory are moved there.
     fn parameters(&mut self, f: &FunctionDef, result: CType) -> u32 {
         let mut count = 0;
         if self.types().is_aggregate(result) {
@@ -101,7 +101,7 @@ impl Lower<'_> {
         Home::Frame(at)
     }
 
-    /// The size of the record that a pointer parameter leads to, 0 if there is none.
+    /// The size of the record that a pointer parameter points to, 0 if there is none.
     fn object_behind(&self, ty: CType) -> u32 {
         match self.types().element(ty) {
             Some(to) if matches!(self.types().get(to), Type::Record(_)) => {
@@ -123,7 +123,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Finds a local variable, and how many functions out it lives.
+    /// Finds a local variable, and how many functions further out it lives.
     pub(super) fn find_local(&self, name: Sym) -> Option<(Variable, usize)> {
         self.open.iter().rev().enumerate().find_map(|(level, f)| {
             f.scopes.iter().rev().find_map(|s| s.variables.get(&name)).map(|v| (*v, level))
@@ -131,7 +131,7 @@ impl Lower<'_> {
     }
 }
 
-/// What a body does with names, found in one walk before lowering.
+/// How a body uses names, found in one walk before lowering.
 #[derive(Default)]
 pub(super) struct Uses {
     pub addressed: FxHashSet<Sym>,

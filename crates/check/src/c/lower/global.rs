@@ -1,4 +1,4 @@
-//! Globals, static locals and string literals: bytes and the addresses in them.
+//! Globals, static locals and string literals: their bytes and the addresses in them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::c::ast::{Expr, ExprKind, Init, VarDecl};
 use crate::c::types::{CType, Type, Types};
 use crate::ir::{Bin, Global, Linkage, Pos, Reloc, Shape, SymbolRef};
 
-/// A constant: a number, or a symbol's address plus one.
+/// A constant: a number, or a symbol's address plus a number.
 struct Address {
     symbol: Option<u32>,
     addend: i64,
@@ -121,7 +121,7 @@ impl Lower<'_> {
             ExprKind::Cast(_, a) => self.address(a),
             ExprKind::AddressOf(a) => self.place_address(a),
             ExprKind::Name(_) | ExprKind::Member(..) | ExprKind::Index(..) => {
-                // Arrays and functions are their own address; anything else has no constant value.
+                // Arrays and functions are their own address. Anything else has no constant value.
                 let ty = self.static_type(e);
                 let own = matches!(self.types().get(ty), Type::Array(..) | Type::Function(_) | Type::Unknown);
                 if own { self.place_address(e) } else { None }
@@ -210,7 +210,7 @@ impl Lower<'_> {
     }
 
     fn member_names(&self, ty: CType, offset: u64, prefix: &str, out: &mut Vec<(u32, Arc<str>)>) {
-        /// More than anybody wants to read about.
+        /// More names than anybody wants to read.
         const MOST: usize = 300;
         let Type::Record(r) = self.types().get(ty) else { return };
         for m in &self.types().records[*r as usize].members {
@@ -229,7 +229,8 @@ impl Lower<'_> {
         }
     }
 
-    /// A record of the library whose members mean nothing to the reader: `pthread_mutex_t`.
+    /// Whether a record is the library's and its members mean nothing to the reader:
+    /// `pthread_mutex_t`.
     fn is_opaque(&self, ty: CType) -> bool {
         let Type::Record(r) = self.types().get(ty) else { return false };
         let first = self.types().records[*r as usize].members.first().and_then(|m| m.name);
@@ -254,7 +255,7 @@ impl Lower<'_> {
         self.unit.globals.len() as u32 - 1
     }
 
-    /// The symbol of a string literal; equal ones are one.
+    /// The symbol of a string literal. Equal literals share one.
     pub(super) fn string(&mut self, bytes: &[u8]) -> u32 {
         if let Some(s) = self.strings.get(bytes) {
             return *s;

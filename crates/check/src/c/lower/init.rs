@@ -13,7 +13,7 @@ pub(super) struct Leaf<'e> {
     pub value: &'e Expr,
 }
 
-/// A list longer than this is cut; nobody writes it by hand.
+/// Longer lists are cut; nobody writes them by hand.
 const MOST_LEAVES: usize = 200_000;
 
 impl Lower<'_> {
@@ -48,7 +48,7 @@ impl Lower<'_> {
         matches!(self.types().get(ty), Type::Array(..)) && matches!(e.kind, ExprKind::Str(..))
     }
 
-    /// Fills an aggregate from a list; `braced` when the list's braces are its own.
+    /// Fills an aggregate from a list; `braced` if the list's braces are its own.
     fn fill<'e>(
         &self,
         ty: CType,
@@ -104,7 +104,7 @@ impl Lower<'_> {
                     *rest = tail;
                     out.push(Leaf { offset, ty, bits, value });
                 } else {
-                    // No braces of its own: it takes as many items as it has members.
+                    // Without braces of its own, it takes as many items as it has members.
                     let before = rest.len();
                     self.fill(ty, rest, offset, false, out);
                     if rest.len() == before {
@@ -119,7 +119,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Follows designators and gives the index of the part after the one they named.
+    /// Follows designators. Returns the index of the part after the one they named.
     fn designated<'e>(
         &self,
         ty: CType,
@@ -152,7 +152,7 @@ impl Lower<'_> {
             }
             Designator::Member(name) => {
                 let Some(index) = self.member_index(ty, *name) else { return 0 };
-                // A member of an anonymous record is designated through it.
+                // A member of an anonymous record is designated through that record.
                 let direct = self.parts(ty).name(index) == Some(*name);
                 if direct {
                     one(index, out);
@@ -207,7 +207,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The address is on the stack.
+    /// Initialises a leaf whose address is on the stack.
     fn init_leaf(&mut self, leaf: &Leaf<'_>) {
         if let ExprKind::Str(bytes, _) = &leaf.value.kind
             && self.is_text(leaf.ty, leaf.value)
@@ -245,7 +245,7 @@ impl Lower<'_> {
     }
 }
 
-/// Type, offset and bits of a part of an aggregate.
+/// The type, offset and bits of a part of an aggregate.
 type Part = (CType, u64, Option<(u8, u8)>);
 
 enum Parts<'t> {

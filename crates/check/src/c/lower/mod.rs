@@ -1,10 +1,10 @@
-//! From the syntax tree to the intermediate code.
+//! Lowers the syntax tree to the intermediate code.
 //!
-//! Scalars whose address is never taken become locals of the stack machine; everything else lives
-//! in simulated memory, where its accesses are watched. Values are pushed by [`expr`], places by
-//! [`place`]; a value of record or array type is its address. What has no known type has no known
-//! place either: reading it gives an unknown, writing it does nothing, so that a missing header can
-//! hide a race but not invent one.
+//! Scalars whose address is never taken become locals of the stack machine. Everything else lives
+//! in simulated memory, where its accesses are watched. [`expr`] pushes values, [`place`] pushes
+//! places; a value of record or array type is its address. An object of unknown type has no known
+//! place either: reading it gives an unknown, writing it does nothing. So a missing header can hide
+//! a race but not invent one.
 
 mod atomics;
 mod builtin;
@@ -35,8 +35,8 @@ pub(super) enum Home {
     Slot(u16),
     /// Frame memory.
     Frame(u32),
-    /// Frame memory that holds the variable's address: an array of variable length, a record
-    /// parameter.
+    /// Frame memory that holds the variable's address, for variable-length arrays and record
+    /// parameters.
     Indirect(u32),
     /// A global of this unit, or one found by name.
     Symbol(u32),
@@ -48,12 +48,12 @@ pub(super) struct Variable {
     ty: CType,
 }
 
-/// A function that is being lowered. Outlined parallel regions stack on top of the function they
-/// are part of.
+/// A function that is being lowered. Outlined parallel regions stack on top of the function that
+/// contains them.
 pub(super) struct Open {
     b: Builder,
     scopes: Vec<Scope>,
-    /// For `break` and `continue`: the label and how many scopes stay open there.
+    /// For `break` and `continue`: the label, and how many scopes stay open there.
     breaks: Vec<(Label, usize)>,
     continues: Vec<(Label, usize)>,
     switches: Vec<Switch>,
@@ -61,12 +61,12 @@ pub(super) struct Open {
     /// Labels whose address is taken, in order of mention.
     taken_labels: Vec<Sym>,
     result: CType,
-    /// The local that holds where a record result goes.
+    /// The local that holds the destination of a record result.
     result_slot: Option<u16>,
     name: Arc<str>,
     /// Names whose address is taken somewhere in the function.
     addressed: FxHashSet<Sym>,
-    /// Other threads see this function's variables by way of its frame.
+    /// Other threads see this function's variables through its frame.
     shared: bool,
     /// The team of an outlined region: frame offsets of its own id and size, and of the barrier's
     /// address.
@@ -76,7 +76,7 @@ pub(super) struct Open {
 #[derive(Default)]
 pub(super) struct Scope {
     variables: FxHashMap<Sym, Variable>,
-    /// Functions to be called on the way out, with the variable's address.
+    /// Functions called on the way out, with the variable's address.
     cleanups: Vec<(Sym, Variable)>,
 }
 
@@ -96,18 +96,18 @@ pub(super) struct Lower<'a> {
     strings: FxHashMap<Vec<u8>, u32>,
     constants: FxHashMap<u64, u32>,
     open: Vec<Open>,
-    /// Parallel regions made into functions; they follow the file's own functions.
+    /// Parallel regions turned into functions. They follow the file's own functions.
     outlined: Vec<UnitFunction>,
     static_count: u32,
     linkage_of_all: Option<Linkage>,
     /// Functions that run before the entry.
     constructors: Vec<Sym>,
-    /// Limits that were reached, in a sentence each.
+    /// Limits that were reached, one sentence each.
     cut_short: Vec<String>,
 }
 
-/// Lowers a parsed file, and says which limits were reached. `weak` makes everything give way to
-/// other definitions: the models.
+/// Lowers a parsed file. Returns which limits were reached. With `weak`, all definitions give way
+/// to others; the models use this.
 pub fn lower(
     items: &[Item],
     scopes: Scopes,
@@ -147,7 +147,7 @@ pub fn lower(
 }
 
 impl Lower<'_> {
-    /// Gives own functions and globals their symbols, so that order does not matter.
+    /// Gives own functions and globals their symbols, so that their order does not matter.
     fn predeclare(&mut self, items: &[Item]) {
         for item in items {
             match item {
@@ -251,7 +251,7 @@ impl Lower<'_> {
     }
 
     fn f(&mut self) -> &mut Open {
-        // The lowering of expressions and statements runs inside a function only.
+        // Expressions and statements are lowered only inside a function.
         self.open.last_mut().expect("a function is open")
     }
 

@@ -1,15 +1,17 @@
 //! OpenMP: parallel regions become functions that a team of threads runs.
 //!
-//! A function with directives keeps all its variables in its frame (see `needs_memory`), and an
+//! A function with directives keeps all its variables in its frame (see `needs_memory`). An
 //! outlined region reaches them through the frame's address, which it gets with its place in the
 //! team:
 //!
 //! - `parallel`: the team is started and joined; that is the implied barrier at the end.
-//! - `for`: every member runs the loop's head and each iteration's body in turn, iteration `i` by member `i % size`. That
-//!   is one of the distributions the standard allows, and for happens-before any one will do.
+//! - `for`: every member runs the loop's head. Member `i % size` runs the body of iteration `i`.
+//!   That is one of the distributions that the standard allows, and for happens-before any one will
+//!   do.
 //! - `single`, `master`: one member. `sections`: section `i` by member `i % size`.
-//! - `critical`, `atomic`, `ordered`: a lock each, by name. `reduction`: a private copy, combined under a lock at the end.
-//! - `task`: run where it stands; that is an order the standard allows, so it invents no race.
+//! - `critical`, `atomic`, `ordered`: a lock each, by name. `reduction`: a private copy, combined
+//!   under a lock at the end.
+//! - `task`: run in place. That is an order the standard allows, so it invents no race.
 
 use std::sync::Arc;
 
@@ -23,11 +25,11 @@ use crate::c::types::{CType, Types};
 use crate::ir::build::Builder;
 use crate::ir::{Access, Bin, Global, Instr, Linkage, Pos, Scalar, Shape, SymbolRef, SyncOp};
 
-/// Threads of a team, unless the program asks for fewer.
+/// The number of threads in a team, unless the program asks for fewer.
 const TEAM: i64 = 3;
 const MOST: i64 = 4;
 
-/// What an outlined region knows of its team: frame offsets.
+/// What an outlined region knows about its team, as frame offsets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Team {
     /// Holds the address of the team's barrier.
@@ -57,7 +59,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Work shared by a team, with its clauses and the barrier at its end.
+    /// Lowers work shared by a team, with its clauses and the barrier at its end.
     fn work(&mut self, d: &OmpDirective, _: &Stmt, inner: impl FnOnce(&mut Self)) {
         self.f().scopes.push(Scope::default());
         let reductions = self.privatise(d);
@@ -78,7 +80,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A lock that the whole program knows by its name, taken around a statement.
+    /// Lowers a statement under a lock that the whole program knows by name.
     fn locked(&mut self, name: &str, body: &Stmt) {
         let symbol = self.hidden_global(name);
         self.emit(Instr::GlobalAddr(symbol));
@@ -120,7 +122,7 @@ impl Lower<'_> {
         self.f().b.place(end);
     }
 
-    /// Runs `inner` when the counter's turn is this member's.
+    /// Runs `inner` if it is this member's turn by the counter.
     fn in_turn(&mut self, counter: u32, inner: impl FnOnce(&mut Self)) {
         let end = self.f().b.label();
         self.emit(Instr::FrameAddr(counter));
@@ -219,7 +221,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A variable of this member's own that hides the shared one; gives the shared one.
+    /// Makes a variable of this member's own that hides the shared one. Returns the shared one.
     fn private_copy(&mut self, name: Sym) -> Option<Private> {
         let shared = self.find_local(name);
         let ty = match shared {
@@ -232,7 +234,7 @@ impl Lower<'_> {
         Some(Private { ty, own: at, shared, file_scope: self.file_scope.get(&name).copied() })
     }
 
-    /// Applies data-sharing clauses; gives what is to be combined at the end.
+    /// Applies data-sharing clauses. Returns what must be combined at the end.
     fn privatise(&mut self, d: &OmpDirective) -> Vec<(ReductionOp, Private)> {
         for name in d.private.iter().chain(&d.lastprivate) {
             self.private_copy(*name);
@@ -270,7 +272,7 @@ impl Lower<'_> {
         self.emit(Instr::FrameAddr(p.own));
         match op {
             ReductionOp::Min | ReductionOp::Max => {
-                // Any value the variable may have is neutral enough: start from the shared one.
+                // Any value of the variable is neutral enough: start from the shared one.
                 self.shared_address(p);
                 self.emit(Instr::Load(scalar, Access::Hidden));
             }
@@ -304,7 +306,7 @@ impl Lower<'_> {
                 ReductionOp::Bin(op) => *op,
                 ReductionOp::LogicalAnd => Bin::And,
                 ReductionOp::LogicalOr => Bin::Or,
-                // The result is one of the two; which does not matter to order.
+                // The result is one of the two; which one does not matter for ordering.
                 ReductionOp::Min | ReductionOp::Max => {
                     self.emit(Instr::Swap);
                     self.emit(Instr::Drop);
@@ -320,13 +322,13 @@ impl Lower<'_> {
         self.emit(Instr::Drop);
     }
 
-    /// Outlines a region and runs it by a team.
+    /// Outlines a region and runs it on a team.
     fn parallel(&mut self, d: &OmpDirective, body: &Stmt, pos: Pos) {
         let asked = d.num_threads.as_ref().and_then(|e| self.constant(e)).unwrap_or(TEAM);
         let size = asked.clamp(1, MOST) as i32;
         let function = self.outline(d, body, pos);
         self.at(pos);
-        // The frame and the barrier, for each member the same.
+        // The frame and the barrier, the same for each member.
         let packet = self.f().b.frame(16);
         let barrier = self.f().b.frame(8);
         for (offset, address) in [(0, 0), (8, barrier)] {
@@ -357,7 +359,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a region as a function of its own and gives its symbol.
+    /// Lowers a region to a function of its own. Returns its symbol.
     fn outline(&mut self, d: &OmpDirective, body: &Stmt, pos: Pos) -> u32 {
         let mut uses = Uses::default();
         uses.block(std::slice::from_ref(body));

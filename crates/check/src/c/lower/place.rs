@@ -6,7 +6,7 @@ use crate::c::token::Sym;
 use crate::c::types::{CType, Type, Types};
 use crate::ir::{Access, AtomicOp, Instr, Order, Scalar, SymbolRef};
 
-/// Marks the unknown that stands for the content of an unknown place, see [`Instr::UnknownField`].
+/// Marks the unknown that represents the content of an unknown place; see [`Instr::UnknownField`].
 const CONTENT: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
@@ -21,9 +21,9 @@ pub(super) enum PlaceKind {
     Slot(u16),
     /// The address is on the stack.
     Memory,
-    /// As `Memory`, and these bits of the scalar there.
+    /// Like `Memory`, but only these bits of the scalar there.
     Bits(u8, u8),
-    /// The address is on the stack, but what lies there is of no known type.
+    /// The address is on the stack, but the type of the object there is unknown.
     Unknown,
 }
 
@@ -69,7 +69,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The place that the pointer on the stack leads to.
+    /// The place that the pointer on the stack points to.
     fn behind(&mut self, pointer: CType) -> Place {
         if self.types().as_function(pointer).is_some() {
             // A function's name, with or without a `*`, is its address.
@@ -174,11 +174,11 @@ impl Lower<'_> {
         Place { kind: PlaceKind::Unknown, ty: Types::UNKNOWN }
     }
 
-    /// Pushes a local variable's place; `level` functions out.
+    /// Pushes the place of a local variable that lives `level` functions further out.
     pub(super) fn variable_place(&mut self, v: Variable, level: usize) -> Place {
         match v.home {
             Home::Slot(slot) if level == 0 => return Place { kind: PlaceKind::Slot(slot), ty: v.ty },
-            // A shared function has no variables in slots but its parameters' copies, which are
+            // A shared function has no variables in slots except its parameters' copies, which are
             // never named.
             Home::Slot(_) => {
                 self.emit(Instr::Unknown);
@@ -194,7 +194,8 @@ impl Lower<'_> {
         Place { kind: PlaceKind::Memory, ty: v.ty }
     }
 
-    /// The address of frame memory `level` functions out, by way of the links at offset 0.
+    /// Pushes the address of frame memory `level` functions further out, through the links at
+    /// offset 0.
     fn frame_address(&mut self, at: u32, level: usize) {
         if level == 0 {
             self.emit(Instr::FrameAddr(at));
@@ -242,13 +243,13 @@ impl Lower<'_> {
         match *self.types().get(ty) {
             Type::Array(of, _) | Type::Vla(of, _) => self.scopes.types.pointer(of),
             Type::Function(_) => self.scopes.types.pointer(ty.bare()),
-            // Who copies it must know that it is atomic as a whole.
+            // Code that copies it must know that it is atomic as a whole.
             Type::Record(_) if ty.is_atomic() => ty,
             _ => ty.bare(),
         }
     }
 
-    /// Stores the value on the stack, converted already; `keep` leaves it there.
+    /// Stores the value on the stack, which is already converted; `keep` leaves it there.
     pub(super) fn store(&mut self, p: Place, keep: bool) {
         match p.kind {
             PlaceKind::Slot(slot) => self.emit(if keep { Instr::Tee(slot) } else { Instr::Set(slot) }),

@@ -183,7 +183,7 @@ impl Lower<'_> {
         l
     }
 
-    /// The number that stands for a label's address, counted from 1.
+    /// The number that represents a label's address, counted from 1.
     pub(super) fn label_number(&mut self, name: Sym) -> u64 {
         if self.open.is_empty() {
             return 0;
@@ -196,7 +196,8 @@ impl Lower<'_> {
         f.taken_labels.len() as u64
     }
 
-    /// Where all computed gotos of a function meet; it is laid out when the function ends.
+    /// The label where all computed gotos of a function meet. It is laid out at the end of the
+    /// function.
     fn computed_goto_label(&mut self) -> Label {
         let name = Sym(u32::MAX);
         self.label(name)
@@ -289,7 +290,7 @@ impl Lower<'_> {
         }
         match &v.init {
             Some(init) => self.init_memory(v.ty, init, v.pos, &|l| l.emit(Instr::FrameAddr(at))),
-            // Coming to life again in a loop it holds nothing.
+            // When its lifetime begins again in a loop, it holds nothing.
             None => {
                 self.emit(Instr::FrameAddr(at));
                 self.int(size);
@@ -300,7 +301,7 @@ impl Lower<'_> {
     }
 
     fn slot_variable(&mut self, v: &VarDecl, slot: u16) {
-        // Before its initialiser, which may name it: `T *p = malloc(sizeof *p);`
+        // Declared before its initialiser, which may name it: `T *p = malloc(sizeof *p);`
         self.declare(v.name, Variable { home: Home::Slot(slot), ty: v.ty });
         match &v.init {
             Some(Init::Expr(e)) => {

@@ -1,16 +1,16 @@
-//! Models of the library: what its functions do, as far as races and deadlocks can tell.
+//! Models of the library: the effects of its functions that matter for races and deadlocks.
 //!
 //! A model is a C function over the `__raddle_` instructions (see `lower/builtin.rs`), so that the
-//! core knows no C and a new model is one line in one of the `.c` files here. They are lowered once
-//! and linked weakly: a program that defines `sem_wait` itself gets its own. `prelude.h` declares
-//! what the headers would. Atomics are generic in their type and therefore a table of the lowering
-//! (`lower/atomics.rs`), as are the OpenMP directives (`lower/omp.rs`).
+//! core knows no C and a new model is one line in one of the `.c` files here. Models are lowered
+//! once and linked weakly: a program that defines `sem_wait` itself gets its own. `prelude.h`
+//! contains the declarations of the headers. Atomics are generic in their type and therefore a
+//! table of the lowering (`lower/atomics.rs`), as are the OpenMP directives (`lower/omp.rs`).
 
 use std::sync::Arc;
 
 use crate::ir::Unit;
 
-/// The models, to be linked after a program's own units.
+/// The models, linked after a program's own units.
 pub fn unit() -> Arc<Unit> {
     super::front::model_unit()
 }

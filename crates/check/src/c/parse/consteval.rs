@@ -6,12 +6,12 @@ use crate::c::types::{CType, Type, Types};
 use crate::ir::Bin;
 
 impl Parser<'_> {
-    /// The value of an integer constant expression; `None` when it is none.
+    /// The value of an integer constant expression; `None` if it is not one.
     pub(super) fn constant(&self, e: &Expr) -> Option<i64> {
         constant(&self.scopes.types, e, &|e| self.type_of_expr(e))
     }
 
-    /// The type of an expression, unknown when that takes more than declarations.
+    /// The type of an expression; unknown if declarations alone do not tell.
     pub(super) fn type_of_expr(&self, e: &Expr) -> CType {
         let types = &self.scopes.types;
         match &e.kind {
@@ -74,7 +74,7 @@ impl Parser<'_> {
     }
 }
 
-/// Evaluates an integer constant expression; `type_of` is asked for `sizeof x`.
+/// Evaluates an integer constant expression. `type_of` gives the type for `sizeof x`.
 pub fn constant(types: &Types, e: &Expr, type_of: &dyn Fn(&Expr) -> CType) -> Option<i64> {
     let value = |e: &Expr| constant(types, e, type_of);
     Some(match &e.kind {

@@ -6,7 +6,7 @@ use crate::c::ast::{Assembly, Expr, ExprKind, FunctionDef, Init, Item, Storage, 
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::c::types::{CType, Type, Types};
 
-/// What stands before the declarators.
+/// The specifiers before the declarators.
 pub(super) struct Specifiers {
     pub ty: CType,
     pub storage: Storage,
@@ -74,7 +74,7 @@ impl Arithmetic {
 }
 
 impl Parser<'_> {
-    /// True when a token can only begin a type.
+    /// True if a token can only begin a type.
     pub(super) fn starts_type(&self, t: &Token) -> bool {
         use Word::{
             Alignas, Atomic, Attribute, Auto, Bool, Char, Complex, Const, Declspec, Double, Enum, Extension,
@@ -206,8 +206,8 @@ impl Parser<'_> {
         Ok(spec)
     }
 
-    /// An identifier in a type's place: a typedef, or a name that nobody declared followed by what
-    /// only a declaration has.
+    /// Whether an identifier is in a type's place: a typedef, or an undeclared name followed by
+    /// something that only a declaration has.
     fn is_type_name_here(&self, t: &Token, inferred: bool) -> bool {
         if !self.is_plain_ident(t) || inferred {
             return false;
@@ -219,7 +219,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An undeclared name `n` tokens ahead that can only be a type: `T x`, `T *x`, and inside
+    /// Whether an undeclared name `n` tokens ahead can only be a type: `T x`, `T *x`, and inside
     /// brackets `T *)` or `T)`.
     pub(super) fn is_unknown_type(&self, n: usize) -> bool {
         let t = self.ahead(n);
@@ -245,8 +245,8 @@ impl Parser<'_> {
                 }
                 Kind::Punct(Punct::RParen | Punct::Comma) => return true,
                 Kind::Ident => {
-                    // `a * b;` with `a` undeclared is a declaration; with an operator after it, a
-                    // product.
+                    // `a * b;` with `a` undeclared is a declaration; with an operator after it, it
+                    // is a product.
                     let after = self.ahead(n + 1).kind;
                     return stars > 0
                         && self.is_plain_ident(&t)
@@ -268,8 +268,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The type of a variable that takes it from its initialiser. Unlike `type_of_expr` it can make
-    /// the type of `&x`.
+    /// The type of a variable that takes it from its initialiser. Unlike `type_of_expr`, it can
+    /// create the type of `&x`.
     fn infer(&mut self, e: &Expr) -> CType {
         match &e.kind {
             ExprKind::AddressOf(a) => {
@@ -323,9 +323,9 @@ impl Parser<'_> {
         }
     }
 
-    /// What inline assembly orders: a fence of some processor, or a locked instruction, or accesses
-    /// by operands in memory (`"=m"(*p)`; any operand beside a clobber of memory, since it may be
-    /// an address).
+    /// How inline assembly orders accesses: as a fence of some processor, as a locked instruction,
+    /// or through operands in memory (`"=m"(*p)`; with a memory clobber any operand, since it may
+    /// be an address).
     pub(super) fn assembly(&self, from: usize, to: usize) -> Assembly {
         const FENCES: &[&str] =
             &["mfence", "lfence", "sfence", "lock", "xchgl", "xchgq", "xchg", "dmb", "dsb", "sync", "lwsync"];
@@ -412,7 +412,7 @@ impl Parser<'_> {
         self.expect(Punct::Semi)
     }
 
-    /// `name(…) {` at file level is a function that returns `int`.
+    /// The specifiers at file level. `name(…) {` is a function that returns `int`.
     fn external_specifiers(&mut self) -> Parse<Specifiers> {
         let implicit = self.is_plain_ident(&self.peek()) && self.ahead(1).is(Punct::LParen);
         if implicit && !self.starts_type(&self.peek()) {
@@ -438,7 +438,7 @@ impl Parser<'_> {
             && self.ahead(2).is(Punct::LBrace)
     }
 
-    /// A variable's declarator has been read; its initialiser follows.
+    /// Parses the initialiser of a variable, after its declarator.
     pub(super) fn variable(
         &mut self,
         spec: &Specifiers,

@@ -1,4 +1,4 @@
-//! Declarators: `*name[3](int)` and what they make of a base type.
+//! Declarators: `*name[3](int)`, and the types they build from a base type.
 
 use super::{Confused, Meaning, Parse, Parser, Word};
 use crate::c::token::{Kind, Punct, Sym};
@@ -12,7 +12,7 @@ pub(super) struct Declared {
     pub params: Vec<(Sym, CType, Pos)>,
 }
 
-/// A layer of a declarator, innermost applied last.
+/// A layer of a declarator; the innermost is applied last.
 enum Layer {
     Pointer { quals: CType },
     Array(Option<u64>, Option<u32>),
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// `(` starts a nested declarator unless a parameter list is meant.
+    /// Whether `(` starts a nested declarator and not a parameter list.
     fn is_nested_declarator(&self) -> bool {
         let t = self.ahead(1);
         match t.kind {
@@ -124,7 +124,7 @@ impl Parser<'_> {
     fn function_layer(&mut self) -> Parse<Layer> {
         self.expect(Punct::LParen)?;
         let (mut params, mut variadic) = (Vec::new(), false);
-        // Names of parameters are visible in later ones, and nowhere else.
+        // Names of parameters are visible only in later parameters.
         self.scopes.open();
         let was_in_body = std::mem::replace(&mut self.in_body, false);
         let result = self.parameter_list(&mut params, &mut variadic);
@@ -207,7 +207,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Qualifiers after a `*`, as those of an otherwise meaningless type.
+    /// Qualifiers after a `*`, as the qualifiers of an otherwise meaningless type.
     fn qualifiers(&mut self) -> CType {
         let mut quals = Types::UNKNOWN;
         loop {

@@ -1,10 +1,10 @@
 //! Bodies of static functions in headers, which are parsed only if something uses them.
 //!
-//! A file includes dozens of inline functions for each one that it calls; parsing and lowering them
-//! all is most of the work on a large project. So their bodies are stepped over, and when the file
-//! has been read those are parsed whose names occur in what was parsed, or in each other. Functions
-//! of the file itself are never put off: a thread function that nothing calls yet is what somebody
-//! is writing just now.
+//! A file includes dozens of inline functions for each one that it calls, and parsing and lowering
+//! them all is most of the work on a large project. So the parser skips their bodies. At the end of
+//! the file it parses those whose names occur in parsed code, or in each other. Functions of the
+//! file itself are never deferred: an uncalled thread function is what somebody is writing just
+//! now.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,14 +12,14 @@ use super::{Meaning, Parser, Scopes};
 use crate::c::ast::{FunctionDef, Item};
 use crate::c::token::{Kind, Punct, Sym};
 
-/// A function without its body, and where that is among the tokens.
+/// A function without its body, and the position of the body among the tokens.
 pub(super) struct Deferred {
     function: FunctionDef,
     body: std::ops::Range<usize>,
 }
 
 impl Parser<'_> {
-    /// Steps over the body at the current token, if that can wait and its end is plain to see.
+    /// Skips the body at the current token, if it can wait and its end is clear.
     pub(super) fn defer(&mut self, function: FunctionDef) -> Result<(), FunctionDef> {
         let waits = function.is_static && function.pos.file != 0 && !function.constructor;
         let Some(end) = waits.then(|| self.end_of_body()).flatten() else { return Err(function) };
@@ -57,7 +57,7 @@ impl Parser<'_> {
         let mut needed = Needed { by_name, seen: FxHashSet::default(), order: Vec::new() };
         let mut at = 0;
         for d in &deferred {
-            // Its own declarator does not use it.
+            // Its own declarator does not count as a use.
             needed.mention(&self.tokens[at..d.body.start], Some(d.function.name));
             at = d.body.end;
         }
@@ -110,7 +110,7 @@ struct Needed {
 }
 
 impl Needed {
-    /// Takes note of the names in a stretch of tokens, but for the last mention of `own`.
+    /// Records the names in a range of tokens, except the last mention of `own`.
     fn mention(&mut self, tokens: &[crate::c::token::Token], own: Option<Sym>) {
         let skip = own.and_then(|own| tokens.iter().rposition(|t| t.kind == Kind::Ident && t.sym == own));
         for (i, t) in tokens.iter().enumerate() {

@@ -33,7 +33,7 @@ impl Parser<'_> {
             let Some(op) = assignment_operator(&p.peek()) else { return Ok(left) };
             p.at += 1;
             let right = p.assignment()?;
-            // The place of an assignment is its target's: that is what is written.
+            // The position of an assignment is its target, because the target is written.
             Ok(expr(left.pos, ExprKind::Assign(op, boxed(left), boxed(right))))
         })
     }
@@ -72,7 +72,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// True when the parenthesis here holds a type.
+    /// True if the parenthesis here contains a type.
     fn is_type_in_parens(&self) -> bool {
         let t = self.ahead(1);
         if self.starts_type(&t) {
@@ -81,7 +81,7 @@ impl Parser<'_> {
         if !self.is_plain_ident(&t) || self.scopes.meaning(t.sym).is_some() {
             return false;
         }
-        // An undeclared name: `(T *)x` and `(T)x` are casts; `(f)(x)` stays a call unless it is
+        // An undeclared name: `(T *)x` and `(T)x` are casts. `(f)(x)` stays a call, unless it is
         // named like a type.
         let mut n = 2;
         while self.ahead(n).is(Punct::Star) {
@@ -141,7 +141,7 @@ impl Parser<'_> {
         };
         self.at += 1;
         let operand = self.deeper(Self::cast)?;
-        // `*p` is reported where `p` stands, `++x` where `x` stands.
+        // `*p` is reported at the position of `p`, `++x` at that of `x`.
         let pos = if matches!(t.kind, Kind::Punct(Punct::Inc | Punct::Dec)) { operand.pos } else { t.pos };
         Ok(expr(pos, wrap(boxed(operand))))
     }
@@ -231,13 +231,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Adjacent strings are one.
+    /// Parses a string; adjacent strings are one.
     fn string(&mut self) -> ExprKind {
         let mut bytes = Vec::new();
         while self.peek().kind == Kind::Str {
             let t = self.next();
             bytes.extend(literal::unescape(self.text(t.sym)));
-            // `"%" PRIu64` with its header missing: the name stands for a string.
+            // `"%" PRIu64` without its header: the name represents a string.
             while self.is_plain_ident(&self.peek())
                 && self.scopes.meaning(self.peek().sym).is_none()
                 && (self.ahead(1).kind == Kind::Str || self.text(self.peek().sym).starts_with("PRI"))
@@ -377,7 +377,7 @@ impl Parser<'_> {
             return Ok(out);
         }
         loop {
-            // A macro that never got its header may be called with a type: `list_entry(p, struct s,
+            // A macro whose header is missing may be called with a type: `list_entry(p, struct s,
             // m)`.
             if self.starts_type(&self.peek()) && !self.is(Punct::LParen) {
                 let pos = self.peek().pos;

@@ -6,7 +6,7 @@ use crate::c::token::{Kind, Punct};
 use crate::c::types::{CType, Type};
 
 impl Parser<'_> {
-    /// An array takes its length from its initialiser.
+    /// Gives an array its length from its initialiser.
     pub(super) fn complete_array(&mut self, ty: CType, init: &Init) -> CType {
         let Type::Array(of, None) = *self.scopes.types.get(ty) else { return ty };
         let length = match init {
@@ -84,7 +84,7 @@ impl Parser<'_> {
             if self.eat(Punct::Comma) || self.is(Punct::RBrace) {
                 continue;
             }
-            // A macro that nobody defines may stand for an item and the comma after it.
+            // An undefined macro may represent an item and the comma after it.
             let goes_on = self.is(Punct::LBrace) || self.is(Punct::Dot) || self.starts_item();
             if !goes_on {
                 break;
@@ -95,7 +95,7 @@ impl Parser<'_> {
         Ok(Init::List(items))
     }
 
-    /// Whether a token begins a value and cannot go on with the one before it.
+    /// Whether a token begins a value and cannot continue the previous one.
     fn starts_item(&self) -> bool {
         matches!(self.peek().kind, Kind::Ident | Kind::Number | Kind::Str | Kind::Char)
     }

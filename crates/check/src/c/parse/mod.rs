@@ -1,17 +1,17 @@
 //! An error-tolerant recursive-descent parser that knows which names are types.
 //!
-//! Tree-sitter was considered and left: without typedefs `(T)(b)` is a call and `b * a;` a product,
-//! and repairing its tree costs about what parsing costs. Here scopes are kept while parsing, and
-//! types are resolved on the spot.
+//! Tree-sitter was considered and rejected: without typedefs `(T)(b)` is a call and `b * a;` a
+//! product, and repairing its tree costs about as much as parsing. This parser keeps scopes while
+//! parsing, and resolves types at once.
 //!
 //! Source that is being written is the normal case:
 //!
 //! - A statement that makes no sense is skipped to its `;` or to the end of its block, and becomes
-//!   [`StmtKind::Error`]; the rest of the function is still checked.
-//! - Something that looks like the start of a function definition in the first column, inside a body, ends the body:
-//!   a missing brace costs one function, not the rest of the file.
-//! - A name in a type's place that was never declared (its header is missing) becomes a type about which nothing is
-//!   known: `foo_t *p;`, `foo_t x = f();`, `(foo_t *)q`.
+//!   [`StmtKind::Error`]. The rest of the function is still checked.
+//! - Inside a body, something in the first column that looks like the start of a function
+//!   definition ends the body. A missing brace costs one function, not the rest of the file.
+//! - An undeclared name in a type's place (its header is missing) becomes an unknown type: `foo_t
+//!   *p;`, `foo_t x = f();`, `(foo_t *)q`.
 //! - Recursion is bounded; what nests deeper is skipped.
 
 mod consteval;
@@ -36,7 +36,7 @@ pub use words::{Word, Words};
 
 mod words;
 
-/// What an ordinary identifier means in a scope.
+/// The meaning of an ordinary identifier in a scope.
 #[derive(Debug, Clone, Copy)]
 pub enum Meaning {
     Typedef(CType),
@@ -88,11 +88,12 @@ impl Scopes {
     }
 }
 
-/// Deeper nesting than this is skipped: the parser recurses, and stacks end.
+/// Deeper nesting is skipped: the parser recurses, and stacks are finite.
 const DEPTH: u32 = 120;
-/// Operators and suffixes in one expression; `a + a + a …` makes a tree as deep as it is long.
+/// The maximum number of operators and suffixes in one expression; `a + a + a …` makes a tree as
+/// deep as it is long.
 const LINKS: u32 = 300;
-/// Errors in one file after which the rest is left.
+/// After this many errors in one file, the rest is skipped.
 const ERRORS: u32 = 10_000;
 
 pub struct Parser<'a> {
@@ -104,17 +105,17 @@ pub struct Parser<'a> {
     pub items: Vec<Item>,
     deferred: Vec<deferred::Deferred>,
     depth: u32,
-    /// Links of the expression being parsed, see [`LINKS`].
+    /// Links of the expression being parsed; see [`LINKS`].
     links: u32,
     errors: u32,
-    /// Where the first of them is.
+    /// The position of the first error.
     first_error: Option<Pos>,
     /// Inside a function's body.
     in_body: bool,
     eof: Token,
 }
 
-/// A parse error; where it is does not matter, recovery starts at the current token.
+/// A parse error. Its position does not matter, because recovery starts at the current token.
 pub(super) struct Confused;
 type Parse<T> = Result<T, Confused>;
 
@@ -158,12 +159,12 @@ impl<'a> Parser<'a> {
         self.errors
     }
 
-    /// Where the first of the errors is.
+    /// The position of the first error.
     pub fn first_error(&self) -> Option<Pos> {
         self.first_error
     }
 
-    /// Takes note that the text at this place makes no sense.
+    /// Records that the text here makes no sense.
     fn error(&mut self) {
         self.errors += 1;
         let here = self.peek().pos;
@@ -212,7 +213,7 @@ impl<'a> Parser<'a> {
         yes
     }
 
-    /// The current token as a name that is no keyword.
+    /// The current token as a name that is not a keyword.
     fn ident(&mut self) -> Parse<(Sym, Pos)> {
         let t = self.peek();
         if t.kind == Kind::Ident && self.words.get(t.sym).is_none() {
@@ -230,7 +231,7 @@ impl<'a> Parser<'a> {
         self.interner.name(sym)
     }
 
-    /// Runs a part of the grammar one level deeper.
+    /// Runs part of the grammar one level deeper.
     fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= DEPTH {
             return Err(Confused);
@@ -241,7 +242,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// One more link of a chain.
+    /// Adds one link to a chain.
     fn link(&mut self) -> Parse<()> {
         self.links += 1;
         if self.links > LINKS { Err(Confused) } else { Ok(()) }

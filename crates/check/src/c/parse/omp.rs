@@ -13,8 +13,8 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    /// A directive outside functions. `threadprivate(a, b)` makes variables that were declared
-    /// before thread-local.
+    /// Parses a directive outside functions. `threadprivate(a, b)` makes earlier variables
+    /// thread-local.
     pub(super) fn omp_at_file_level(&mut self) {
         let mut names = Vec::new();
         if self.text(self.ahead(1).sym) == "threadprivate" && self.ahead(2).is(Punct::LParen) {
@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A directive with the statement that it governs.
+    /// Parses a directive with the statement that it governs.
     pub(super) fn omp(&mut self) -> Parse<StmtKind> {
         self.at += 1;
         let mut words = Vec::new();
@@ -121,7 +121,7 @@ impl Parser<'_> {
             (Kind::Punct(Punct::OrOr), _) => ReductionOp::LogicalOr,
             _ => ReductionOp::Bin(Bin::Add),
         };
-        // The token now is the colon, which `names` steps over as it does over a parenthesis.
+        // The current token is the colon, which `names` skips like a parenthesis.
         let mut names = Vec::new();
         self.names(&mut names);
         d.reduction.extend(names.into_iter().map(|n| (op, n)));

@@ -46,7 +46,7 @@ impl Parser<'_> {
         self.own_tag(tag, union)
     }
 
-    /// The record of this scope with this tag, if it still has no members, or a new one.
+    /// The record of this scope with this tag if it still has no members, or a new one.
     fn own_tag(&mut self, tag: Sym, union: bool) -> CType {
         let open = self.scopes.tags.last().and_then(|s| s.get(&tag)).copied();
         if let Some(ty) = open

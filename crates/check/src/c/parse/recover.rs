@@ -1,13 +1,13 @@
-//! Finding the way again after an error.
+//! Recovery after an error.
 
 use super::{Parser, Word};
 use crate::c::token::{Kind, Punct, Token};
 
-/// How far ahead a function's head may reach.
+/// The maximum length of a function's head, in tokens.
 const HEAD: usize = 120;
 
 impl Parser<'_> {
-    /// Leaves a declaration at file level: to just after its `;` or body, or to what starts a new
+    /// Skips a declaration at file level: to just after its `;` or body, or to the start of a new
     /// one.
     pub(super) fn skip_external(&mut self, start: usize) {
         if self.at == start {
@@ -36,7 +36,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips a braced block, but not past what must be the next function.
+    /// Skips a braced block, but not past the start of the next function.
     fn skip_block(&mut self) {
         let mut depth = 0u32;
         while self.peek().kind != Kind::Eof {
@@ -56,11 +56,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Leaves a statement: to just after its `;`, or to the brace that ends its block.
+    /// Skips a statement: to just after its `;`, or to the brace that ends its block.
     pub(super) fn skip_statement(&mut self, start: usize) {
         let mut depth = 0u32;
         if self.is_deeper_than(start) {
-            // The error lies within braces of the statement itself, as in an initialiser: leave by
+            // The error lies within braces of the statement itself, as in an initialiser: skip to
             // their end.
             self.at = start;
         }
@@ -72,7 +72,7 @@ impl Parser<'_> {
                 return;
             }
             let t = self.peek();
-            // A statement word at the start of a line, outside all brackets, begins the next
+            // A statement keyword at the start of a line, outside all brackets, begins the next
             // statement.
             if depth == 0 && t.bol && self.at > start && self.starts_statement(&t) {
                 return;
@@ -101,14 +101,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the present token lies within braces that were opened since `start`.
+    /// Whether the current token lies within braces opened since `start`.
     fn is_deeper_than(&self, start: usize) -> bool {
         let mut depth = 0i32;
         for t in &self.tokens[start..self.at.min(self.tokens.len())] {
             match t.kind {
                 Kind::Punct(Punct::LBrace) => depth += 1,
                 Kind::Punct(Punct::RBrace) => depth -= 1,
-                // In a block of statements each of them finds its own way.
+                // In a block of statements, each one recovers by itself.
                 Kind::Punct(Punct::Semi) => return false,
                 _ => {}
             }
@@ -122,8 +122,8 @@ impl Parser<'_> {
         self.word_of(t).is_some_and(|w| control.contains(&w))
     }
 
-    /// True when the token at `i` is in the first column and a function's head with its `{`
-    /// follows: nothing else looks like that inside a body.
+    /// True if the token at `i` is in the first column and a function's head with its `{` follows.
+    /// Nothing else looks like that inside a body.
     pub(super) fn starts_function(&self, i: usize) -> bool {
         let Some(first) = self.tokens.get(i) else { return false };
         if !(first.bol && first.pos.col == 1 && first.kind == Kind::Ident) || self.starts_statement(first) {
@@ -139,7 +139,7 @@ impl Parser<'_> {
             match t.kind {
                 Kind::Ident => {
                     names += 1;
-                    // Words between the list and the body are attributes; a name there is an
+                    // Words between the list and the body are attributes. A name there is an
                     // old-style parameter.
                     if saw_list && self.word_of(t) != Some(Word::Attribute) {
                         return false;
@@ -158,7 +158,7 @@ impl Parser<'_> {
         false
     }
 
-    /// The index of the bracket that closes the one at `open`, or of the last token looked at.
+    /// The index of the bracket that closes the one at `open`, or of the last token examined.
     pub(super) fn closing(&self, open: usize) -> usize {
         let mut depth = 0i32;
         for (j, t) in self.tokens.iter().enumerate().skip(open).take(4 * HEAD) {

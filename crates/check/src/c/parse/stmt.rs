@@ -6,7 +6,7 @@ use crate::c::token::{Kind, Punct};
 use crate::ir::Pos;
 
 impl Parser<'_> {
-    /// `{ … }`, with a scope of its own. Ends early where the next function must begin.
+    /// Parses `{ … }`, with a scope of its own. Ends early where the next function must begin.
     pub(super) fn block(&mut self) -> Parse<Vec<Stmt>> {
         self.expect(Punct::LBrace)?;
         self.scopes.open();
@@ -21,7 +21,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// A statement, whatever it takes.
+    /// Parses a statement. Always succeeds.
     pub(super) fn statement(&mut self) -> Stmt {
         let start = self.at;
         let pos = self.peek().pos;
@@ -83,8 +83,8 @@ impl Parser<'_> {
         Box::new(Stmt { pos: self.peek().pos, kind: StmtKind::Empty })
     }
 
-    /// A `;` may be missing at the end of a line or block; what stands before it is still meant. A
-    /// macro that expands to a statement of its own needs none either.
+    /// Ends a statement. A `;` may be missing at the end of a line or block; the statement still
+    /// counts. A macro that expands to a whole statement needs none either.
     fn end_of_statement(&mut self, e: &Expr) -> Parse<()> {
         if self.eat(Punct::Semi) {
             return Ok(());
@@ -113,8 +113,8 @@ impl Parser<'_> {
         if self.starts_type(&t) {
             return true;
         }
-        // `T x`, `T *x;` with T undeclared. `a * b` with a declared is a product, as `starts_type`
-        // says no.
+        // `T x`, `T *x;` with T undeclared. `a * b` with `a` declared is a product, because
+        // `starts_type` says no.
         self.is_unknown_type(0) && !self.ahead(1).is(Punct::RParen) && !self.ahead(1).is(Punct::Comma)
     }
 
@@ -128,7 +128,7 @@ impl Parser<'_> {
             let d = self.declarator(spec.ty, false)?;
             let attributes = self.attributes();
             if self.is(Punct::LBrace) {
-                // A GNU function within a function: its body is not checked.
+                // A GNU nested function: its body is not checked.
                 self.skip_balanced();
                 return Ok(out);
             }
@@ -291,8 +291,8 @@ impl Parser<'_> {
         self.assignment()
     }
 
-    /// What follows `case x:`; runs of labels are not nested in each other, so that generated
-    /// switches with thousands of labels do not recurse.
+    /// Parses what follows `case x:`. Runs of labels are not nested in each other, so that
+    /// generated switches with thousands of labels do not recurse.
     fn after_label(&mut self, pos: Pos) -> Box<Stmt> {
         let another = matches!(self.word(), Some(Word::Case | Word::Default));
         if another || self.is(Punct::RBrace) {

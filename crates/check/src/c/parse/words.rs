@@ -1,4 +1,4 @@
-//! Keywords, with the GNU spellings that mean the same.
+//! Keywords, including GNU spellings with the same meaning.
 
 use rustc_hash::FxHashMap;
 

@@ -4,7 +4,7 @@ use super::Preprocessor;
 use crate::c::token::{Kind, Punct, Token};
 
 impl Preprocessor<'_> {
-    /// Whether the condition holds; nonsense does not.
+    /// Whether the condition holds. Nonsense does not.
     pub(super) fn evaluate(&mut self, line: &[Token]) -> bool {
         let replaced = self.replace_defined(line);
         let expanded = self.expand_all(&replaced);
@@ -12,7 +12,7 @@ impl Preprocessor<'_> {
         terms.conditional() != 0
     }
 
-    /// `defined X`, `defined(X)` and `__has_include(…)` become numbers before expansion.
+    /// Replaces `defined X`, `defined(X)` and `__has_include(…)` by numbers before expansion.
     fn replace_defined(&mut self, line: &[Token]) -> Vec<Token> {
         let mut out = Vec::with_capacity(line.len());
         let mut i = 0;
@@ -26,7 +26,7 @@ impl Preprocessor<'_> {
                 out.push(self.make(Kind::Number, if yes { "1" } else { "0" }, t.pos));
                 i += if open { 4 } else { 2 };
             } else if word.starts_with("__has_") && line.get(i + 1).is_some_and(|n| n.is(Punct::LParen)) {
-                // The models stand in for the headers and attributes that matter.
+                // The models replace the headers and attributes that matter.
                 let yes = t.sym == self.names.has_include;
                 out.push(self.make(Kind::Number, if yes { "1" } else { "0" }, t.pos));
                 let close = line[i..].iter().position(|n| n.is(Punct::RParen));
@@ -112,7 +112,7 @@ impl Terms<'_, '_> {
             Kind::Number => crate::c::literal::integer(self.pp.name(&t)).map_or(0, |n| n.value as i64),
             Kind::Char => crate::c::literal::character(self.pp.name(&t)),
             Kind::Ident => {
-                // An unknown function-like name: take its arguments along.
+                // An unknown function-like name: skip its arguments with it.
                 if self.eat(Punct::LParen) {
                     self.conditional();
                     while self.eat(Punct::Comma) {

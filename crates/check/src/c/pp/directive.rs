@@ -7,8 +7,8 @@ use super::{Conditional, Macro, Preprocessor, Stream};
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::ir::SourceFile;
 
-/// What a build's configuration finds on every system of today. Without it, a program would be
-/// checked in the variant that it keeps for compilers without atomics or threads.
+/// What a build's configuration step finds on every current system. Without these, a program would
+/// be checked in its variant for compilers without atomics or threads.
 const FOUND_EVERYWHERE: &[&str] = &[
     "HAVE_ATOMIC",
     "HAVE_ATOMICS",
@@ -33,7 +33,7 @@ fn names_configuration(name: &str) -> bool {
 }
 
 impl Preprocessor<'_> {
-    /// Handles the directive after a `#`; gives the first token of an OpenMP pragma.
+    /// Handles the directive after a `#`. Returns the first token of an OpenMP pragma.
     pub(super) fn directive(&mut self, hash: Token) -> Option<Token> {
         let line = self.rest_of_line();
         let (word, rest) = line.split_first()?;
@@ -134,7 +134,7 @@ impl Preprocessor<'_> {
         }
         let from = self.files.get(usize::from(hash.pos.file)).map(|f| f.path.clone()).unwrap_or_default();
         let found = self.includes.find(&from, &name, angled).filter(|(path, _)| {
-            // What was found under another name is not a file that is being read.
+            // A file found under another name must not be one that is being read.
             path.ends_with(&name) || !self.is_open(path)
         });
         let is_configuration = !angled && names_configuration(&name);
@@ -204,7 +204,7 @@ impl Preprocessor<'_> {
         let file = match line.get(1) {
             Some(t) if t.kind == Kind::Str => {
                 let path = self.name(t).trim_matches('"').replace("\\\\", "\\");
-                // Names of generated parts, such as `<built-in>`, are no files of the user's.
+                // Names of generated parts, such as `<built-in>`, are not files of the user.
                 self.file_number(path.into())
             }
             _ => self.renamed.get(&real).map_or(real, |r| r.0),

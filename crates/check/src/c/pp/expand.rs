@@ -7,13 +7,13 @@ use crate::c::lex::lex;
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::ir::Pos;
 
-/// A macro that nests deeper than this is given up on.
+/// Deeper expansions are given up.
 const DEPTH: usize = 400;
-/// Macro calls in arguments nest no deeper than this; what lies deeper stays as it is.
+/// The maximum nesting of macro calls in arguments. Deeper calls stay unexpanded.
 const ARGUMENT_DEPTH: usize = 64;
 
 impl Preprocessor<'_> {
-    /// Replaces a name by what it stands for, as a new stream; false when it stands for itself.
+    /// Replaces a name by its expansion, as a new stream. False if it is not expanded.
     pub(super) fn expand(&mut self, token: Token) -> bool {
         if token.painted {
             return false;
@@ -85,7 +85,7 @@ impl Preprocessor<'_> {
         true
     }
 
-    /// Whether the next token, wherever it comes from, is this one. A directive in between says no.
+    /// Whether the next token, from any stream, is this one. False if a directive is in between.
     fn peek_is(&self, p: Punct) -> bool {
         for s in self.streams.iter().rev() {
             if let Some(t) = s.tokens.get(s.at) {
@@ -95,7 +95,7 @@ impl Preprocessor<'_> {
         false
     }
 
-    /// The arguments of a call, unexpanded; `None` when no call follows.
+    /// The unexpanded arguments of a call; `None` if no call follows.
     fn arguments(&mut self, m: &Macro) -> Option<Vec<Vec<Token>>> {
         if !self.peek_is(Punct::LParen) {
             return None;
@@ -170,7 +170,7 @@ impl Preprocessor<'_> {
                 Some(n) => {
                     let raw = arguments.get(n).map_or(&[][..], Vec::as_slice);
                     if after_paste || before_paste {
-                        // `, ## __VA_ARGS__` with nothing to put there takes the comma away.
+                        // An empty `__VA_ARGS__` in `, ## __VA_ARGS__` removes the comma.
                         if raw.is_empty() && after_paste {
                             drop_pasted_comma(&mut out);
                         }
@@ -190,7 +190,7 @@ impl Preprocessor<'_> {
         self.paste(&out, at)
     }
 
-    /// Performs `##` and gives all tokens the place of the macro's use.
+    /// Performs `##`, and gives all tokens the position of the macro's use.
     fn paste(&mut self, body: &[Token], at: Token) -> Vec<Token> {
         let mut out: Vec<Token> = Vec::with_capacity(body.len());
         let mut i = 0;
@@ -229,13 +229,13 @@ impl Preprocessor<'_> {
         text
     }
 
-    /// Expands a list of tokens to the end, apart from everything else.
+    /// Expands a list of tokens completely, independently of everything else.
     pub(super) fn expand_all(&mut self, tokens: &[Token]) -> Vec<Token> {
         if !tokens.iter().any(|t| t.kind == Kind::Ident) || self.argument_depth >= ARGUMENT_DEPTH {
             return tokens.to_vec();
         }
         self.argument_depth += 1;
-        // The names being expanded outside stay painted inside: keep their streams, hide their
+        // Names being expanded outside stay painted inside: keep their streams, but hide their
         // tokens.
         let outer = std::mem::take(&mut self.streams);
         let names: Vec<Stream> = outer
@@ -252,7 +252,7 @@ impl Preprocessor<'_> {
         let guard = names.len();
         self.streams = names;
         let conditionals = self.conditionals.len();
-        // Streams with no tokens pop as soon as they are reached, so the argument goes on top of
+        // Streams without tokens pop as soon as they are reached, so the argument goes on top of
         // them.
         self.streams.push(Stream { tokens: tokens.into(), at: 0, of: None, file: None, conditionals });
         let mut out = Vec::new();
@@ -296,8 +296,8 @@ fn drop_pasted_comma(out: &mut Vec<Token>) {
     }
 }
 
-/// An empty argument beside `##` leaves a place marker, which [`Preprocessor::paste`] removes
-/// again.
+/// Pushes an argument. An empty one beside `##` leaves a place marker, which
+/// [`Preprocessor::paste`] removes again.
 fn push_argument(out: &mut Vec<Token>, tokens: &[Token], pos: Pos, space: bool, marker: bool) {
     if marker && out.last().is_some_and(|t| t.is(Punct::Paste)) {
         out.pop();

@@ -3,12 +3,13 @@
 //! It follows the standard's phases on tokens: directives, macro expansion with the usual painting
 //! of names that are being expanded, `#` and `##`, conditionals. It differs where a checker must:
 //!
-//! 1. An include that cannot be found is passed over: the declarations of the common headers are built in
+//! 1. A missing include is skipped. The declarations of the common headers are built in
 //!    (`c/models`), the rest is unknown.
-//! 2. An expanded token has the place where the macro was used, for that is where the reader looks.
+//! 2. An expanded token has the position of the macro's use, because the reader looks there.
 //! 3. `#pragma omp` survives as tokens for the parser; all other pragmas vanish.
-//! 4. `# 12 "file.c"` (the output of a real preprocessor) sets the place, so preprocessed text goes the same way.
-//! 5. Everything is bounded by [`Limits`]: includes in a cycle, macros that double each time, endless text.
+//! 4. `# 12 "file.c"` (the output of a real preprocessor) sets the position, so preprocessed text
+//!    takes the same path.
+//! 5. [`Limits`] bounds everything: include cycles, macros that double each time, endless text.
 
 mod cond;
 mod directive;
@@ -25,7 +26,7 @@ use crate::ir::{Pos, SourceFile};
 
 /// Where `#include` finds its files. The checker itself opens none.
 pub trait Includes {
-    /// The path and text of the file that `name` means when included from `from`; `angled` for
+    /// The path and text of the file that `name` refers to when included from `from`; `angled` for
     /// `<name>`.
     fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)>;
 }
@@ -41,12 +42,12 @@ impl Includes for NoIncludes {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Tokens handed to the parser from one file with all it includes.
+    /// The maximum number of tokens passed to the parser from one file and all its includes.
     pub tokens: usize,
-    /// Bytes read.
+    /// The maximum number of bytes read.
     pub bytes: usize,
     pub include_depth: usize,
-    /// Tokens produced by expanding macros.
+    /// The maximum number of tokens produced by macro expansion.
     pub expansions: usize,
 }
 
@@ -58,7 +59,7 @@ impl Default for Limits {
 
 #[derive(Debug, Clone)]
 pub struct Macro {
-    /// `None`: like an object.
+    /// `None`: an object-like macro.
     pub params: Option<Vec<Sym>>,
     pub variadic: bool,
     pub body: Rc<[Token]>,
@@ -71,7 +72,7 @@ pub struct State {
     pub macros: FxHashMap<Sym, Rc<Macro>>,
 }
 
-/// What came out, and what the reader should know about it.
+/// The output, and what the reader should know about it.
 #[derive(Debug)]
 pub struct Preprocessed {
     pub tokens: Vec<Token>,
@@ -88,7 +89,7 @@ pub(super) struct Stream {
     at: usize,
     /// The macro whose expansion this is.
     of: Option<Sym>,
-    /// A file's number, for the includes that it makes.
+    /// A file's number, for its includes.
     file: Option<u16>,
     /// Conditionals open when the file began.
     conditionals: usize,
@@ -99,7 +100,7 @@ pub(super) struct Conditional {
     active: bool,
     /// Some branch was taken.
     taken: bool,
-    /// The conditional as a whole lies in skipped text.
+    /// The whole conditional lies in skipped text.
     dead: bool,
 }
 
@@ -116,16 +117,16 @@ pub struct Preprocessor<'a> {
     is_configured: bool,
     bytes: usize,
     expanded: usize,
-    /// Calls of macros in arguments of macros in arguments …
+    /// The nesting depth of macro calls in arguments.
     argument_depth: usize,
-    /// From `# 12 "file.c"`: the real file and what to add to line numbers.
+    /// From `# 12 "file.c"`: the real file, and the offset of line numbers.
     renamed: FxHashMap<u16, (u16, i64)>,
     stopped: bool,
     out: Preprocessed,
     names: Names,
 }
 
-/// Spellings that are looked for all the time.
+/// Frequently compared spellings.
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     defined: Sym,
@@ -209,7 +210,7 @@ impl<'a> Preprocessor<'a> {
         self.streams.push(Stream { tokens, at: 0, of: None, file: Some(file), conditionals });
     }
 
-    /// The next token of the innermost stream, with nothing done to it.
+    /// The next token of the innermost stream, unprocessed.
     fn raw(&mut self) -> Option<Token> {
         while let Some(top) = self.streams.last_mut() {
             if let Some(token) = top.tokens.get(top.at) {
@@ -259,7 +260,7 @@ impl<'a> Preprocessor<'a> {
         token
     }
 
-    /// Passes over the rest of a line of skipped text without looking at it.
+    /// Skips the rest of a skipped group without looking at it.
     fn skip_group(&mut self) {
         if let Some(top) = self.streams.last_mut() {
             while top.tokens.get(top.at).is_some_and(|t| !(t.bol && t.is(Punct::Hash))) {
