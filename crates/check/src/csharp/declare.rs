@@ -7,7 +7,7 @@ use super::syntax::{File, Syntax};
 use super::types::Ty;
 use super::world::{FieldDecl, Member, Method, Mode, Param, Place, TypeDecl, TypeKind, World};
 
-/// Types within types within types.
+/// The maximum nesting of types.
 const DEEPEST: usize = 60;
 
 /// Declares everything in the files.
@@ -27,8 +27,8 @@ struct Declarer<'a> {
     world: World<'a>,
 }
 
-/// For each class the one at the root of what it derives from, as far as that is known. A class that
-/// would derive from itself is found in few steps, however long the chain is.
+/// For each class, the root of its known base classes. A class that would derive from itself is
+/// found in few steps, however long the chain is.
 struct Roots {
     towards: Vec<u32>,
 }
@@ -41,14 +41,14 @@ impl Roots {
     fn of(&mut self, class: u32) -> u32 {
         let mut at = class;
         while self.towards[at as usize] != at {
-            // Every second step is made shorter for those who come later.
+            // Path halving: every second step is shortened for later lookups.
             self.towards[at as usize] = self.towards[self.towards[at as usize] as usize];
             at = self.towards[at as usize];
         }
         at
     }
 
-    /// `class`, which derived from nothing, derives from `base`.
+    /// Makes `class`, which had no base, derive from `base`.
     fn derive(&mut self, class: u32, base: u32) {
         self.towards[class as usize] = self.of(base);
     }
@@ -88,7 +88,7 @@ impl<'a> Declarer<'a> {
                 | "record_declaration"
                 | "enum_declaration"
                 | "delegate_declaration" => self.declare_type(c, &namespace, outer, builtin, depth),
-                // What is unclosed or half typed still has declarations in it.
+                // Unclosed or half-typed source still has declarations in it.
                 "ERROR" | "declaration_list" => self.scan(c, &namespace, outer, builtin, depth + 1),
                 _ => {}
             }
@@ -134,7 +134,7 @@ impl<'a> Declarer<'a> {
             _ => TypeKind::Class,
         };
         let known = self.world.by_full.get(&full).copied();
-        // Two projects may each have a type of one name; a part of a type says so.
+        // Two projects may each have a type of the same name; parts of one type are `partial`.
         let is_part =
             known.filter(|_| c.has_modifier("partial") || kind == TypeKind::Class && outer.is_some());
         let number = match is_part {
@@ -212,7 +212,7 @@ impl<'a> Declarer<'a> {
         Place { file, namespace, class: Some(t), type_params }
     }
 
-    /// Base types and signatures of delegates.
+    /// Resolves base types and signatures of delegates.
     fn link_types(&mut self) {
         let mut roots = Roots::new(self.world.types.len());
         for t in 0..self.world.types.len() as u32 {
@@ -290,7 +290,7 @@ impl<'a> Declarer<'a> {
         }
     }
 
-    /// Parameters of the type itself: of a record they are properties, of a class they are kept as
+    /// Parameters of the type itself. In a record they are properties, in a class they are kept as
     /// fields.
     fn primary(&mut self, t: u32, node: Syntax<'a>, list: Syntax<'a>, place: &Place) {
         let params = self.params(list, place);
@@ -357,7 +357,7 @@ impl<'a> Declarer<'a> {
         let no_body = m.has_modifier("abstract")
             || self.world.types[t as usize].kind == TypeKind::Interface && !has_code;
         if !has_code && !no_body {
-            // Its storage is what counts; overridden storage is one and the same.
+            // Its storage is what counts; overridden storage is the same storage.
             let init = m.field("value");
             self.add_field(
                 t,

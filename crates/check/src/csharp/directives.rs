@@ -1,9 +1,9 @@
-//! Conditional compilation. Lines that are left out, and the directives themselves, become blanks,
-//! so that every place keeps its line and column and the parser sees no directive.
+//! Conditional compilation. Lines that are left out, and the directives themselves, become blanks.
+//! So every place keeps its line and column, and the parser sees no directive.
 
 use std::collections::HashSet;
 
-/// Symbols that a build of today defines. `DEBUG` and `TRACE` are what a developer has.
+/// Symbols that a current build defines. `DEBUG` and `TRACE` are defined in a developer's build.
 const DEFINED: &[&str] = &[
     "DEBUG",
     "TRACE",
@@ -17,13 +17,13 @@ const DEFINED: &[&str] = &[
     "NETSTANDARD2_0_OR_GREATER",
 ];
 
-/// One `#if` that is open.
+/// An open `#if`.
 struct Open {
-    /// The branch that is being read is taken.
+    /// The current branch is taken.
     active: bool,
     /// Some branch was taken.
     taken: bool,
-    /// The text around it is active.
+    /// The surrounding text is active.
     outer: bool,
 }
 
@@ -51,7 +51,7 @@ pub fn apply(text: &str, symbols: &[String]) -> String {
 }
 
 fn blank(line: &str, out: &mut String) {
-    // A blank for each byte: columns are bytes.
+    // One blank for each byte, because columns are bytes.
     out.extend(line.bytes().map(|b| if b == b'\n' || b == b'\r' { b as char } else { ' ' }));
 }
 
@@ -90,12 +90,11 @@ fn directive(text: &str, open: &mut Vec<Open>, defined: &mut HashSet<String>) {
     }
 }
 
-/// Knows whether a line begins inside a comment or a text of several lines, where `#` means
-/// nothing.
+/// Tracks whether a line begins inside a comment or a multi-line string, where `#` means nothing.
 #[derive(Default)]
 struct Lexer {
     inside: bool,
-    /// What ends it.
+    /// The bytes that end it.
     end: Vec<u8>,
 }
 
@@ -139,7 +138,7 @@ impl Lexer {
     }
 }
 
-/// The length of an ordinary text or character, which ends on its line.
+/// The length of an ordinary string or character literal, which ends on its line.
 fn skip_quoted(rest: &[u8], quote: u8) -> usize {
     let mut i = 1;
     while i < rest.len() && rest[i] != quote {

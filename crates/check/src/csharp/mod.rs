@@ -2,55 +2,61 @@
 //!
 //! # What is shared with C, and what is not
 //!
-//! The machine ([`crate::interp`]) is shared whole: simulated memory and its access history,
+//! The whole machine ([`crate::interp`]) is shared: simulated memory and its access history,
 //! threads and their schedules, vector clocks, locks, conditions, semaphores, barriers, timers, the
-//! search for cycles of waits, unknown values with what branches have assumed of them, budgets
+//! search for cycles of waits, unknown values with the assumptions of branches, budgets
 //! ([`crate::explore`]), findings ([`crate::report`]). So are the session and all formats. C# adds
-//! a layer that knows classes but no language, and which C never uses:
+//! a layer that knows classes but no language, and that C never uses:
 //!
-//! - [`crate::ir::objects`]: tables of classes; `interp/objects.rs`: members and methods found through an object's class,
-//!   delegates, arrays; `interp/exceptions.rs`: unwinding; `interp/tasks.rs`: waiting for tasks, and functions that go on
-//!   elsewhere; `interp/collector.rs`: finalizers.
+//! - [`crate::ir::objects`]: tables of classes; `interp/objects.rs`: members and methods found
+//!   through an object's class, delegates, arrays; `interp/exceptions.rs`: unwinding;
+//!   `interp/tasks.rs`: waiting for tasks, and functions that continue elsewhere;
+//!   `interp/collector.rs`: finalizers.
 //!
-//! C alone has the preprocessor with includes, bytes and pointers, unions, signals, OpenMP, and
+//! Only C has the preprocessor with includes, bytes and pointers, unions, signals, OpenMP, and
 //! models written in C.
 //!
 //! # How C# lowers
 //!
-//! | C# | in the machine |
-//! |---|---|
-//! | object | a block: a word that names its class, then eight bytes for each field |
-//! | field, property | `GetMember`, `SetMember`: looked up by name in the class of the object, so that a property, an override or an interface's member is found without its static type |
-//! | method | `CallMethod`: by name and parameter types, else by the number of arguments, in the class of the object |
-//! | static field | a global; initialisers run once, at the first use from outside, as `Once` |
-//! | local | a local of the machine; one that a lambda mentions or whose address is taken is an object of its own, made where it is declared, so that each round of a `foreach` has one and a `for` has one for all rounds |
-//! | lambda, local function, method group | a delegate: function, bound object, captured variables |
-//! | generic | erased; objects keep their class |
-//! | array | a block with its length; elements of eight bytes |
-//! | structure | an object that is copied where C# copies it |
-//! | exception | `Throw`, and handlers by ranges of code; `finally` is lowered once for each way out |
-//! | `async` | a task that the function makes first; `Await` moves the function's frame to a thread of its own when it has to wait |
-//! | iterator | run to its end into a list |
-//! | `lock` | a recursive lock at the object's address |
-//! | a call of a library that nobody models | an unknown |
+//! - object: a block: a word that names its class, then eight bytes for each field.
+//! - field, property: `GetMember`, `SetMember`: looked up by name in the class of the object. So a
+//!   property, an override or an interface's member is found without its static type.
+//! - method: `CallMethod`: by name and parameter types, else by the number of arguments, in the
+//!   class of the object.
+//! - static field: a global. Initialisers run once, at the first use from outside, as `Once`.
+//! - local: a local of the machine. A local that a lambda mentions or whose address is taken is an
+//!   object of its own, made where it is declared. So each round of a `foreach` has one, and a
+//!   `for` has one for all rounds.
+//! - lambda, local function, method group: a delegate: function, bound object, captured variables.
+//! - generic: erased; objects keep their class.
+//! - array: a block with its length; elements of eight bytes.
+//! - structure: an object that is copied where C# copies it.
+//! - exception: `Throw`, and handlers by ranges of code; `finally` is lowered once for each exit.
+//! - `async`: a task that the function makes first. `Await` moves the function's frame to a thread
+//!   of its own when it has to wait.
+//! - iterator: run to its end into a list.
+//! - `lock`: a recursive lock at the object's address.
+//! - a call of a library that nobody models: an unknown.
 //!
 //! # The library
 //!
-//! What .NET's own classes do is written in C# (`models/*.cs`), over instructions that
-//! `__raddle.Name(…)` stands for, and lowered with the program. Their own accesses leave no trace;
-//! a collection that is not thread-safe says which of its methods read and which write it as a
-//! whole (`__raddle.Reads(this)`), and two threads at that are a thread-safety violation. What is
-//! not modelled is unknown: it returns unknowns, changes nothing that is seen, and makes a stuck
-//! run prove nothing if it was given a delegate or an object of the program's.
+//! The behaviour of .NET's own classes is written in C# (`models/*.cs`), over instructions written
+//! as `__raddle.Name(…)`, and lowered with the program. The models' own accesses are not recorded.
+//! A collection that is not thread-safe says which of its methods read and which write it as a
+//! whole (`__raddle.Reads(this)`), and two threads in these are a thread-safety violation. An
+//! unmodelled function is unknown: it returns unknowns, changes nothing visible, and makes a stuck
+//! run prove nothing if it was given a delegate or an object of the program.
 //!
 //! # Deviations from the paper
 //!
-//! 1. A variable has runtime types only; static types decide arithmetic, overloads, extension methods and copies.
-//! 2. Iterators and the modelled part of LINQ are run at once, not when they are asked (the paper leaves both
+//! 1. A variable has only runtime types; static types decide arithmetic, overloads, extension
+//!    methods and copies.
+//! 2. Iterators and the modelled part of LINQ run at once, not on demand (the paper leaves both
 //!    uninterpreted).
-//! 3. The UI thread is a lock: who holds it is the UI thread (`models/ui.cs`). The paper has a thread with a queue;
-//!    here messages are not handled in the order in which they were posted.
-//! 4. There is no other synchronisation context: what follows an `await` elsewhere runs on any thread.
+//! 3. The UI thread is a lock: its holder is the UI thread (`models/ui.cs`). The paper has a thread
+//!    with a queue. Here messages are not handled in the order in which they were posted.
+//! 4. There is no other synchronisation context: elsewhere, the code after an `await` runs on any
+//!    thread.
 //! 5. The ticks of a timer do not overlap, except with one that disposes of the timer.
 
 mod declare;
@@ -72,12 +78,12 @@ pub use programs::Programs;
 pub use syntax::File;
 pub use text::is_utf16;
 
-/// Whether a file is C# by its name.
+/// Whether a file is C#, judged by its name.
 pub fn is_csharp(path: &str) -> bool {
     path.rsplit('.').next().is_some_and(|e| e.eq_ignore_ascii_case("cs")) && path.contains('.')
 }
 
-/// Parses a file. `symbols` are what the project defines for `#if`.
+/// Parses a file. `symbols` are those that the project defines for `#if`.
 pub fn parse(path: &str, bytes: &[u8], symbols: &[String]) -> Option<File> {
     File::parse(path, directives::apply(&text::decode(bytes), symbols), false)
 }
@@ -85,7 +91,7 @@ pub fn parse(path: &str, bytes: &[u8], symbols: &[String]) -> Option<File> {
 /// A lowered program.
 pub struct LoweredProgram {
     pub unit: Arc<Unit>,
-    /// A sentence for each reason for which something was left out.
+    /// One sentence for each reason why something was left out.
     pub left_out: Vec<String>,
 }
 

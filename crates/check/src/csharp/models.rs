@@ -1,4 +1,4 @@
-//! The library, as C# over instructions of the machine. A file for each family; a new class is a
+//! The library, as C# over instructions of the machine. Each family has a file; a new class is a
 //! few lines in one of them.
 
 use std::sync::{Arc, OnceLock};

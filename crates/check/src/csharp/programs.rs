@@ -1,8 +1,8 @@
-//! Which C# files make a program, and what has been parsed and lowered before.
+//! Which C# files make a program, and what is already parsed and lowered.
 //!
-//! Files of projects are one program with as many entries as there are: names are looked up in the
-//! own project first. Without a project, files that have a `Main` each are programs each, with all
-//! files that have none.
+//! The files of projects are one program with all their entries. Names are looked up in the own
+//! project first. Without a project, each file with a `Main` is a program, together with all files
+//! that have none.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Parses a file, or finds it as it was. The last says that it was parsed now.
+    /// Parses a file, or finds it in the cache. The flag says that it was parsed now.
     pub fn file(&mut self, s: &Source, hash: u64) -> Option<(Arc<File>, bool)> {
         if let Some((_, f)) = self.parsed.get(&s.path).filter(|(h, _)| *h == hash) {
             return Some((f.clone(), false));
@@ -35,7 +35,7 @@ impl Programs {
         self.parsed.remove(path);
     }
 
-    /// The programs of some files, each with the path that stands for it.
+    /// The programs in some files, each with the path that represents it.
     pub fn of(&mut self, files: &[(Arc<File>, u64)]) -> Vec<(Arc<str>, Arc<LoweredProgram>)> {
         let mut out = Vec::new();
         for members in split(files) {

@@ -1,5 +1,5 @@
-//! What may be taken from `.csproj`, `.sln` and `.slnx` files. They are data: nothing in them is
-//! run, and only names are read.
+//! What is read from `.csproj`, `.sln` and `.slnx` files. They are data: nothing in them is run,
+//! and only names are read.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ pub struct Project {
     pub removes: FileList,
     /// Symbols for `#if`.
     pub symbols: Vec<String>,
-    /// What of it was not read, in a sentence.
+    /// A sentence about what was not read.
     pub left_out: Option<String>,
 }
 
@@ -25,20 +25,20 @@ impl Project {
     }
 }
 
-/// Files that a project lists: by their names, and by patterns with stars. Letters of either case
-/// are the same, as where most projects are made.
+/// Files that a project lists: by name, and by patterns with stars. Case does not matter, as on the
+/// systems where most projects are made.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct FileList {
     names: HashSet<String>,
     patterns: Vec<Pattern>,
-    /// Something in it ends in `.cs`.
+    /// Some entry ends in `.cs`.
     names_source: bool,
-    /// Names and patterns beyond those that are kept.
+    /// The number of names and patterns beyond the limit.
     left_out: usize,
 }
 
 impl FileList {
-    /// Adds what a list with semicolons names, up to a number of entries.
+    /// Adds the entries of a list with semicolons, up to a limit.
     fn add(&mut self, list: &str) {
         for path in list.split(';').map(str::trim).filter(|p| !p.is_empty()) {
             let path = path.replace('\\', "/").to_lowercase();
@@ -59,7 +59,7 @@ impl FileList {
     }
 }
 
-/// A path with stars: `*` is part of a name, `**` any folders.
+/// A path with stars: `*` is part of a name, `**` is any number of folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
     folders: Vec<String>,
@@ -73,7 +73,7 @@ impl Pattern {
     fn matches(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('/').collect();
         if self.folders.last().is_some_and(|f| f == "**") {
-            // What ends in folders means all files in them, and these have a name.
+            // A pattern that ends in folders means all files in them, and these have a name.
             let most = names.len().saturating_sub(1);
             let folders = &self.folders[..self.folders.len() - 1];
             return (0..=most)
@@ -87,9 +87,9 @@ fn is_any_folders(folder: &String) -> bool {
     folder == "**"
 }
 
-/// Whether a list of parts means a list of names, where some parts stand for any number of names.
-/// Only the last of these that was met is tried again, which is enough and takes no more steps than
-/// one list times the other: a pattern of a stranger must not take for ever.
+/// Whether a list of parts matches a list of names, where some parts match any number of names.
+/// Only the last such part is retried. That is enough, and it takes at most the product of the two
+/// lengths in steps: an untrusted pattern must not run forever.
 fn matches_with_rests<P, N: Copy>(
     parts: &[P],
     names: &[N],
@@ -115,17 +115,17 @@ fn matches_with_rests<P, N: Copy>(
     parts[p..].iter().all(is_rest)
 }
 
-/// Whether a pattern with stars means a name.
+/// Whether a pattern with stars matches a name.
 fn matches_name(pattern: &String, name: &str) -> bool {
     let is_star = |b: &u8| *b == b'*';
     matches_with_rests(pattern.as_bytes(), name.as_bytes(), is_star, |a, b| *a == b)
 }
 
-/// The most entries that are read of one file, and those of them that may have stars: each file is
-/// held against all of these.
+/// The maximum number of entries read from one file, and the maximum number of these with stars,
+/// since each file is compared with all of them.
 const MOST: usize = 20_000;
 const MOST_PATTERNS: usize = 1_000;
-/// Elements within elements that are told apart.
+/// The maximum depth of nested elements.
 const DEEPEST: usize = 64;
 
 /// Reads a project.
@@ -139,7 +139,7 @@ pub fn read_project(text: &str) -> Project {
         conditions.enter(tag);
         if name_of(tag) == "Compile" {
             out.includes.add(attribute(tag, "Include").unwrap_or_default());
-            // What is removed from one build is part of another.
+            // A file removed from one build is part of another.
             if !conditions.apply_to(tag) {
                 out.removes.add(attribute(tag, "Remove").unwrap_or_default());
             }
@@ -158,8 +158,8 @@ pub fn read_project(text: &str) -> Project {
     out
 }
 
-/// The elements around a tag, and whether a condition decides about them. Which conditions hold
-/// depends on the build, which nobody runs.
+/// The elements around a tag, and whether a condition applies to them. Which conditions hold
+/// depends on the build, which is not run.
 #[derive(Default)]
 struct Conditions<'a> {
     open: Vec<(&'a str, bool)>,
@@ -169,7 +169,7 @@ struct Conditions<'a> {
 const GROUPS: &[&str] = &["ItemGroup", "When", "Otherwise", "Choose", "Target"];
 
 impl<'a> Conditions<'a> {
-    /// Takes note of a start or end tag.
+    /// Records a start or end tag.
     fn enter(&mut self, tag: &'a str) {
         if let Some(ended) = tag.strip_prefix('/') {
             if let Some(at) = self.open.iter().rposition(|(name, _)| *name == ended.trim()) {
@@ -188,7 +188,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// The text without `<!-- … -->`. What an entity stands for is not looked up anywhere.
+/// The text without `<!-- … -->`. Entities are not looked up.
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -281,7 +281,7 @@ mod tests {
         assert!(read_project("<Project></Project>").compiles("a.cs"));
     }
 
-    /// Patterns that would take a matcher that tries all ways longer than anybody lives.
+    /// Patterns that would take a backtracking matcher longer than a lifetime.
     #[test]
     fn patterns_of_a_stranger_take_few_steps() {
         let matches = |pattern: &str, path: &str| Pattern::new(pattern).matches(path);

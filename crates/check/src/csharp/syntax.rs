@@ -1,4 +1,4 @@
-//! The syntax tree, as tree-sitter gives it, with the text beside it.
+//! The syntax tree from tree-sitter, together with the text.
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
@@ -12,7 +12,7 @@ pub struct File {
     pub builtin: bool,
     /// The project that it belongs to.
     pub group: Option<std::sync::Arc<str>>,
-    /// Places that could not be parsed, and the line of the first.
+    /// The number of places that could not be parsed, and the line of the first.
     pub errors: u32,
     pub first_error: Option<u32>,
 }
@@ -31,8 +31,8 @@ impl File {
         Some(file)
     }
 
-    /// Parses again with the brackets closed that are open at the end, and keeps that if it has more
-    /// types and functions.
+    /// Parses again with the brackets closed that are open at the end. Keeps the result if it has
+    /// more types and functions.
     fn close_brackets(&mut self, parser: &mut Parser) {
         let Some(closing) = super::unclosed::closing(&self.text) else { return };
         let text = format!("{}{closing}", self.text);
@@ -43,8 +43,8 @@ impl File {
     }
 }
 
-/// Parses, unless it takes far more work than a text of that length should: what is broken in
-/// thousands of places makes the parser try thousands of ways at each of them.
+/// Parses, unless it takes far more work than a text of that length should: source that is broken
+/// in thousands of places makes the parser try thousands of alternatives at each.
 fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
     let mut left = 10_000 + text.len() / REPORTED_BYTES;
     let mut is_too_much = |_: &ParseState| {
@@ -55,16 +55,16 @@ fn parse_bounded(parser: &mut Parser, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
     let tree =
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
-    // Without that the next text would be taken for the rest of this one.
+    // Otherwise the parser would treat the next text as the rest of this one.
     parser.reset();
     tree
 }
 
-/// The parser reports its progress every hundred operations; a text that is whole needs far less
-/// than one for each byte.
+/// The parser reports its progress every hundred operations. A complete text needs far less than
+/// one operation for each byte.
 const REPORTED_BYTES: usize = 4;
 
-/// How many types and functions a tree has.
+/// The number of types and functions in a tree.
 fn declarations(root: Node<'_>) -> usize {
     let (mut count, mut todo) = (0, vec![root]);
     while let Some(node) = todo.pop() {
@@ -195,8 +195,8 @@ impl<'a> Syntax<'a> {
         out
     }
 
-    /// Calls a function for this node and all below it until it says that what is below does not
-    /// matter.
+    /// Calls a function for this node and its descendants. If it returns false, the node's
+    /// descendants are skipped.
     pub fn visit(self, f: &mut dyn FnMut(Self) -> bool) {
         let mut todo = vec![self];
         while let Some(s) = todo.pop() {

@@ -1,6 +1,6 @@
-//! Bytes to text: byte order marks, UTF-16, and whatever else is in a file.
+//! Decodes bytes to text: byte order marks, UTF-16, and whatever else is in a file.
 
-/// The text of a file. What is no text becomes U+FFFD.
+/// The text of a file. Invalid bytes become U+FFFD.
 pub fn decode(bytes: &[u8]) -> String {
     match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
@@ -10,8 +10,7 @@ pub fn decode(bytes: &[u8]) -> String {
     }
 }
 
-/// Whether a file begins with the mark of UTF-16, so that zero bytes in it do not make it a binary
-/// file.
+/// Whether a file begins with the UTF-16 mark. Then zero bytes do not make it a binary file.
 pub fn is_utf16(bytes: &[u8]) -> bool {
     matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
 }

@@ -1,6 +1,6 @@
 //! Static types, as far as the lowering needs them: arithmetic, overloads, extension methods,
-//! copies of structures. Members are found through the object at run time, so a type that is not
-//! known costs little.
+//! copies of structures. Members are found through the object at run time, so an unknown type costs
+//! little.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ pub enum Ty {
     Func(Rc<[Ty]>, Rc<Ty>),
     Tuple(Rc<[(Rc<str>, Ty)]>),
     Nullable(Rc<Ty>),
-    /// A type of a library that nobody models.
+    /// A library type that nobody models.
     Extern(Rc<str>),
 }
 
@@ -45,7 +45,7 @@ impl Ty {
         !matches!(self, Ty::Unknown | Ty::Param(_) | Ty::Extern(_) | Ty::Object | Ty::Null)
     }
 
-    /// How arithmetic on it is done.
+    /// The scalar type of its arithmetic.
     pub fn scalar(&self) -> Scalar {
         match self {
             Ty::Int(s) | Ty::Float(s) => *s,
@@ -63,7 +63,7 @@ impl Ty {
         }
     }
 
-    /// The type of an arithmetic operation on two.
+    /// The type of an arithmetic operation on both.
     pub fn wider(&self, other: &Ty) -> Ty {
         let rank = |t: &Ty| match t {
             Ty::Float(Scalar::F64) => 6,
@@ -86,7 +86,7 @@ impl Ty {
         }
     }
 
-    /// With type parameters replaced.
+    /// Replaces type parameters.
     pub fn substitute(&self, names: &[Rc<str>], with: &[Ty]) -> Ty {
         if names.is_empty() {
             return self.clone();
@@ -107,8 +107,8 @@ impl Ty {
         }
     }
 
-    /// Learns type arguments from an argument's type: `IEnumerable<T>` from `List<int>` is too
-    /// much, `T` from `int` is not.
+    /// Infers type arguments from an argument's type. It infers `T` from `int`, but not
+    /// `IEnumerable<T>` from `List<int>`.
     pub fn learn(&self, actual: &Ty, names: &[Rc<str>], with: &mut [Ty]) {
         match (self, actual) {
             (Ty::Param(p), t) if *t != Ty::Unknown => {
@@ -131,7 +131,7 @@ impl Ty {
     }
 }
 
-/// A type that the language names itself.
+/// A keyword type of the language.
 pub fn predefined(name: &str) -> Ty {
     match name {
         "bool" | "Boolean" => Ty::Bool,

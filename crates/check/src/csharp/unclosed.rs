@@ -1,7 +1,7 @@
-//! What is still to be closed at the end of a half-typed file.
+//! Finds what is still open at the end of a half-typed file.
 //!
-//! The parser gives up on a whole class when the file ends in the middle of a call inside of a
-//! method. With the brackets closed that are open there, all that was typed is found again.
+//! The parser gives up on a whole class if the file ends in the middle of a call inside a method.
+//! With the open brackets closed, it finds everything that was typed.
 
 /// The brackets that close what is open at the end of a text, if anything is.
 pub fn closing(text: &str) -> Option<String> {
@@ -42,7 +42,7 @@ pub fn closing(text: &str) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// What follows the end of a text or comment; a line ends a text that has escapes.
+/// What follows the end of a string or comment. A newline ends a string that has escapes.
 fn after<'a>(rest: &'a [u8], end: &[u8], has_escapes: bool) -> &'a [u8] {
     let mut at = 0;
     while at < rest.len() {

@@ -1,4 +1,4 @@
-//! All types of a program and their members, and how a name finds them.
+//! All types of a program and their members, and name lookup.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -100,7 +100,7 @@ pub struct TypeDecl<'a> {
     pub static_constructor: Option<u32>,
     pub finalizer: Option<u32>,
     pub constants: Vec<(&'a str, Option<Syntax<'a>>)>,
-    /// Of a delegate: parameters and result.
+    /// For a delegate: its parameters and result.
     pub signature: Option<(Rc<[Ty]>, Rc<Ty>)>,
     /// Parameters of a primary constructor or a record.
     pub primary: Vec<Param<'a>>,
@@ -110,15 +110,15 @@ pub struct TypeDecl<'a> {
     pub ancestry: OnceCell<Ancestry>,
 }
 
-/// A class and what it derives from, itself first; interfaces last.
+/// A class and what it derives from. The class itself is first; interfaces are last.
 #[derive(Debug, Clone)]
 pub struct Ancestry {
     classes: Vec<u32>,
-    /// It derives from more than are looked at.
+    /// It derives from more classes than are examined.
     is_cut: bool,
 }
 
-/// What a name is in a type.
+/// What a name refers to in a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Member {
     Field(usize),
@@ -128,7 +128,7 @@ pub enum Member {
     Constant(usize),
 }
 
-/// Where a name is looked up.
+/// The place where a name is looked up.
 #[derive(Debug, Clone, Default)]
 pub struct Place {
     pub file: u16,
@@ -152,14 +152,14 @@ pub struct World<'a> {
     pub usings: HashMap<u16, Vec<&'a str>>,
 }
 
-/// Classes and interfaces that one derives from, and methods of one name in a class, as far as they
-/// are looked at. Generated code with more would take hours.
+/// The maximum numbers of ancestors of a class, and of methods of one name in a class, that are
+/// examined. Generated code with more would take hours.
 pub const MOST_ANCESTORS: usize = 64;
 pub const MOST_OVERLOADS: usize = 128;
 
 impl<'a> World<'a> {
-    /// A type by its simple name: nested in the one that asks, then of the nearest namespace, then
-    /// any.
+    /// Finds a type by its simple name: nested in the current one, then in the nearest namespace,
+    /// then any.
     pub fn type_named(&self, name: &str, arity: usize, place: &Place) -> Option<u32> {
         let mut class = place.class;
         let mut rounds = 0;
@@ -203,7 +203,7 @@ impl<'a> World<'a> {
         })
     }
 
-    /// What a type's syntax means.
+    /// The type that a type's syntax denotes.
     pub fn ty(&self, s: Syntax<'a>, place: &Place) -> Ty {
         self.ty_at(s, place, 0)
     }
@@ -291,18 +291,18 @@ impl<'a> World<'a> {
         &self.types[c as usize]
     }
 
-    /// The class and all that it derives from, itself first; interfaces last.
-    /// Asked for only when all bases are known: the answer is kept.
+    /// The class and all that it derives from, itself first, interfaces last. Call it only when all
+    /// bases are known, because the answer is cached.
     pub fn ancestry(&self, class: u32) -> &[u32] {
         &self.kept_ancestry(class).classes
     }
 
-    /// Whether a class derives from more classes and interfaces than are looked at.
+    /// Whether a class derives from more classes and interfaces than are examined.
     pub fn is_too_deep(&self, class: u32) -> bool {
         self.kept_ancestry(class).is_cut || self.base_line(class).1
     }
 
-    /// Whether a class has more methods of one name than are looked at.
+    /// Whether a class has more methods of one name than are examined.
     pub fn is_crowded(&self, class: u32) -> bool {
         let methods = &self.types[class as usize].methods;
         let mut named: HashMap<&str, usize> = HashMap::new();
@@ -334,8 +334,8 @@ impl<'a> World<'a> {
         })
     }
 
-    /// The class and the classes that it derives from, itself first, and whether there are more.
-    /// Declaring has made sure that no class derives from itself.
+    /// The class and its base classes, itself first, and whether there are more. The declaration
+    /// phase has made sure that no class derives from itself.
     pub fn base_line(&self, class: u32) -> (Vec<u32>, bool) {
         let mut line = vec![class];
         let mut base = self.types[class as usize].base;
@@ -351,7 +351,7 @@ impl<'a> World<'a> {
         self.ancestry(class).iter().find_map(|c| self.types[*c as usize].members.get(name).map(|m| (*c, *m)))
     }
 
-    /// All methods of a name that a class has, its own first.
+    /// All methods of this name in a class, its own first.
     pub fn methods_named(&self, class: u32, name: &str) -> Vec<u32> {
         let mut out = Vec::new();
         for c in self.ancestry(class) {

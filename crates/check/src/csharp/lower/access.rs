@@ -8,8 +8,7 @@ use crate::csharp::world::{Member, TypeKind};
 use crate::ir::{Instr, SyncOp};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// A member of the class whose code this is, or of one around it. The last says that it is of
-    /// one around.
+    /// A member of the current class, or of one around it. The flag says that it is of one around.
     pub fn own_member(&self, name: &str) -> Option<(u32, Member, bool)> {
         let mut class = self.contexts.last()?.class;
         let mut is_outer = false;
@@ -23,7 +22,8 @@ impl<'a> Lowerer<'_, 'a> {
         None
     }
 
-    /// Whether an expression names a `readonly` field of the own class, outside of constructors.
+    /// Whether an expression names a `readonly` field of the current class, outside of
+    /// constructors.
     pub fn is_readonly_field(&self, s: Syntax<'a>) -> bool {
         let name = s.str().strip_prefix("this.").unwrap_or(s.str());
         let is_local = s.kind() == "identifier" && self.find(name).is_some();
@@ -73,8 +73,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// What an expression names if it names a type: one of the program, or (`Some(None)`) one that
-    /// nobody knows or a namespace. `None` if it is a value.
+    /// The type that an expression names: one of the program, or (`Some(None)`) an unknown one or a
+    /// namespace. `None` if the expression is a value.
     pub fn type_expression(&self, s: Syntax<'a>) -> Option<Option<u32>> {
         match s.kind() {
             "predefined_type" => Some(self.world.type_named(boxed_name(s.str()), 0, &self.place())),
@@ -95,7 +95,7 @@ impl<'a> Lowerer<'_, 'a> {
                 match found.map(|c| self.world.member(c, simple)) {
                     Some(Some((_, Member::Type(t)))) => Some(Some(t)),
                     Some(Some(_)) => None,
-                    // A member that nobody knows of a type that somebody does.
+                    // An unknown member of a known type.
                     Some(None) => None,
                     None => {
                         let arity = name.child("type_argument_list").map_or(0, |l| l.children().len());
@@ -148,7 +148,7 @@ impl<'a> Lowerer<'_, 'a> {
         if predefined(name) != Ty::Unknown {
             return Some(None);
         }
-        // A name that nothing here explains is a type or a namespace of a library.
+        // An unexplained name is a type or a namespace of a library.
         name.starts_with(|c: char| c.is_uppercase()).then_some(None)
     }
 
@@ -156,7 +156,7 @@ impl<'a> Lowerer<'_, 'a> {
     pub fn class_init(&mut self, class: u32) {
         let Some((flag, function)) = self.initialisers.get(&class).copied() else { return };
         let is_own = self.contexts.last().is_some_and(|c| c.class == Some(class));
-        // What a static initialiser gives to another thread has to wait for it.
+        // Code that a static initialiser passes to another thread must wait for the initialiser.
         if is_own && !(self.contexts.len() > 1 && self.initialises(class)) {
             return;
         }
@@ -174,8 +174,8 @@ impl<'a> Lowerer<'_, 'a> {
         self.contexts.first().is_some_and(|c| is_static(c) && c.name == format!("{}.{own}", decl.name))
     }
 
-    /// The class whose field is meant by a name, if a class that it derives from has a field of that
-    /// name too: each has its own place then.
+    /// The class whose field a name refers to, if a base class has a field of the same name too.
+    /// Then each field has its own place.
     pub fn hider(&self, class: Option<u32>, name: &str) -> Option<u32> {
         let (owner, Member::Field(i)) = self.world.member(class?, name)? else { return None };
         let field = &self.world.class(owner).fields[i];
@@ -199,7 +199,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Replaces the object on the stack by a member of it.
+    /// Replaces the object on the stack by one of its members.
     pub fn get_member(&mut self, name: &str, hider: Option<u32>, s: Syntax<'a>) {
         let name = self.member_name(name, hider);
         let access = self.access();
@@ -229,7 +229,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Drop);
     }
 
-    /// The value of an enumeration's constant.
+    /// Pushes the value of an enumeration's constant.
     pub fn enum_constant(&mut self, class: u32, i: usize) {
         let constants = &self.world.class(class).constants;
         let explicit = (0..=i).rev().find_map(|j| constants[j].1.map(|e| (j, e)));
@@ -248,7 +248,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The value of an identifier.
+    /// Pushes the value of an identifier.
     pub fn identifier(&mut self, s: Syntax<'a>) -> Ty {
         let name = s.str();
         if let Some((_, Named::Function(f))) = self.find(name) {
@@ -279,7 +279,7 @@ impl<'a> Lowerer<'_, 'a> {
         ty
     }
 
-    /// A constant is what its initialiser says.
+    /// Pushes a constant by evaluating its initialiser.
     pub fn const_field(&mut self, owner: u32, i: usize) -> Ty {
         let field = &self.world.class(owner).fields[i];
         let (ty, init) = (field.ty.clone(), field.init);
@@ -316,7 +316,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.member_of_value(&ty, simple, s, spine_is_conditional(object))
     }
 
-    /// A member of the object on the stack.
+    /// Replaces the object on the stack by a member.
     pub fn member_of_value(&mut self, ty: &Ty, name: &'a str, s: Syntax<'a>, may_be_null: bool) -> Ty {
         if may_be_null {
             let slot = self.temporary();
@@ -360,7 +360,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     fn static_member(&mut self, class: Option<u32>, name: &'a str, s: Syntax<'a>) -> Ty {
         let Some(class) = class else {
-            // A constant or singleton of a library: it is there.
+            // A constant or singleton of a library: it is not null.
             self.emit(Instr::SomeObject);
             return Ty::Unknown;
         };
@@ -389,7 +389,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The type of an expression, without any code: only what is cheap to know.
+    /// The type of an expression, without emitting code. Covers only what is cheap to know.
     pub fn static_type(&self, s: Syntax<'a>) -> Ty {
         match s.kind() {
             "this" => self.this_type(),
@@ -431,7 +431,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-/// Whether a `?.` further left may have made the whole chain null.
+/// Whether an earlier `?.` may have made the whole chain null.
 pub fn spine_is_conditional(s: Syntax<'_>) -> bool {
     let mut at = s;
     for _ in 0..100 {
@@ -449,7 +449,7 @@ pub fn spine_is_conditional(s: Syntax<'_>) -> bool {
     false
 }
 
-/// The class behind a type that the language names itself.
+/// The class behind a keyword type of the language.
 fn boxed_name(name: &str) -> &str {
     match name {
         "string" => "String",

@@ -1,8 +1,8 @@
 //! Bodies of functions: plain, asynchronous, and iterators.
 //!
-//! An asynchronous function makes its task first and gives it back when it is done or first has to
-//! wait; what it returns or throws goes into the task. An iterator is run to its end, and what it
-//! yields is collected in a list: who asks for the elements one by one cannot tell, unless the
+//! An asynchronous function makes its task first and returns it when it is done or first has to
+//! wait. Its result or exception goes into the task. An iterator runs to its end and collects what
+//! it yields in a list. A caller that asks for the elements one by one cannot tell, unless the
 //! iterator has effects in between (the paper leaves `yield` out).
 
 use super::Lowerer;
@@ -34,7 +34,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Calls a method of the object in a local with the values on the stack; its result is dropped.
+    /// Calls a method of the object in a local with the values on the stack, and drops its result.
     pub fn call_on(&mut self, slot: u16, name: &str, push: &dyn Fn(&mut Self)) {
         self.emit(Instr::Get(slot));
         push(self);
@@ -101,7 +101,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The value on the stack is the result of an asynchronous function.
+    /// Completes an asynchronous function with the value on the stack.
     fn finish_async(&mut self) {
         let Some(task) = self.context().task else { return };
         let value = self.temporary();
@@ -110,7 +110,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.call_on(task, "__Finish", &|l| l.emit(Instr::Get(value)));
     }
 
-    /// Returns the value on the stack, after what has to be done on the way out.
+    /// Returns the value on the stack, after the pending cleanups.
     pub fn return_value(&mut self) {
         if !self.context().cleanups.is_empty() {
             let value = self.temporary();
@@ -128,11 +128,11 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Return);
     }
 
-    /// Does what has to be done when all blocks but the first few are left.
+    /// Emits the cleanups of all blocks except the first `depth`.
     pub fn clean_up_to(&mut self, depth: usize) {
         let all = self.context().cleanups.clone();
         for i in (depth..all.len()).rev() {
-            // While one runs, only those around it are still to be done.
+            // While one cleanup runs, only those around it are still pending.
             self.context().cleanups.truncate(i);
             self.clean_up(all[i]);
         }

@@ -11,7 +11,7 @@ use crate::csharp::types::Ty;
 use crate::csharp::world::{Member, Mode};
 use crate::ir::{Instr, SyncOp};
 
-/// Arguments of a call, on the stack.
+/// The arguments of a call, on the stack.
 pub struct Arguments<'a> {
     pub types: Vec<Ty>,
     pub names: Vec<Option<&'a str>>,
@@ -35,7 +35,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Evaluates arguments onto the stack. `expected` are the types of the parameters, as far as
-    /// they are known.
+    /// known.
     pub fn arguments(&mut self, args: &[Syntax<'a>], expected: &[Ty]) -> Arguments<'a> {
         let mut out = Arguments { types: Vec::new(), names: Vec::new() };
         for (i, a) in args.iter().enumerate() {
@@ -54,7 +54,7 @@ impl<'a> Lowerer<'_, 'a> {
                     self.retype(name, want.clone());
                 }
                 if is_out {
-                    // What the callee does not set is not known.
+                    // A value that the callee does not set is unknown.
                     self.emit(Instr::Unknown);
                     self.store_target_quietly(&target, e);
                 }
@@ -86,7 +86,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Stores without a trace: the callee's own store is the one that counts.
+    /// Stores without recording the access: the callee's own store counts.
     fn store_target_quietly(&mut self, t: &Target<'a>, s: Syntax<'a>) {
         let hidden = std::mem::replace(&mut self.context().hidden, true);
         match t {
@@ -96,7 +96,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.context().hidden = hidden;
     }
 
-    /// Brings the arguments on the stack into the order of a method's parameters.
+    /// Arranges the arguments on the stack in the order of a method's parameters.
     fn arrange(&mut self, m: u32, args: &Arguments<'a>) {
         let world = self.world;
         let params = &world.methods[m as usize].params;
@@ -136,7 +136,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Pushes an array of what is in locals.
+    /// Pushes an array of the values in locals.
     fn pack(&mut self, slots: &[u16]) {
         let array = self.temporary();
         self.int(slots.len() as i64);
@@ -152,7 +152,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Get(array));
     }
 
-    /// The result of a method, with what its type parameters were found to be.
+    /// The result type of a method, with its inferred type parameters.
     fn result(&self, m: u32, receiver: &Ty, args: &Arguments<'a>) -> Ty {
         let method = &self.world.methods[m as usize];
         let mut with = vec![Ty::Unknown; method.type_params.len()];
@@ -166,8 +166,8 @@ impl<'a> Lowerer<'_, 'a> {
         method.ret.substitute(&method.type_params, &with).substitute(class_params, class_args)
     }
 
-    /// Evaluates the arguments of a constructor whose object is on the stack; gives the one that is
-    /// meant.
+    /// Evaluates the arguments of a constructor whose object is on the stack. Returns the chosen
+    /// constructor.
     pub fn call_with_this(&mut self, found: &[u32], args: &[Syntax<'a>]) -> Option<u32> {
         let expected = self.expected(found, &Ty::Unknown, args);
         let evaluated = self.arguments(args, &expected);
@@ -248,7 +248,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.call_on_value(&ty, name, args, s)
     }
 
-    /// `a?.F(x)`: the object is evaluated once, and null makes the whole call null.
+    /// `a?.F(x)`: evaluates the object once; null makes the whole call null.
     fn call_conditional(&mut self, f: Syntax<'a>, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let Some(object) = f.field("condition") else { return self.call_unknown(args, s) };
         let ty = self.expression(object);
@@ -268,7 +268,7 @@ impl<'a> Lowerer<'_, 'a> {
         })
     }
 
-    /// Goes on with the object on the stack unless it is null.
+    /// Continues with the object on the stack unless it is null.
     pub fn unless_null(&mut self, f: impl FnOnce(&mut Self) -> Ty) -> Ty {
         let slot = self.temporary();
         let (null, end) = (self.builder().label(), self.builder().label());
@@ -283,7 +283,7 @@ impl<'a> Lowerer<'_, 'a> {
         ty
     }
 
-    /// A static method of a type, or a delegate in a static field.
+    /// Calls a static method of a type, or a delegate in a static field.
     fn call_of_type(&mut self, class: u32, name: &'a str, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let methods = self.applicable(&self.world.methods_named(class, name), args.len());
         if !methods.is_empty() {
@@ -316,7 +316,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.result(m, &Ty::Unknown, &evaluated)
     }
 
-    /// A method of the object on the stack.
+    /// Calls a method of the object on the stack.
     pub fn call_on_value(&mut self, ty: &Ty, name: &'a str, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         if let Ty::Func(_, ret) = ty
             && matches!(name, "Invoke" | "DynamicInvoke")
@@ -381,7 +381,7 @@ impl<'a> Lowerer<'_, 'a> {
         let method = &self.world.methods[m as usize];
         let n = method.params.len();
         if method.is_static {
-            // Found by name only; the object is not wanted.
+            // Found by name only; the object is not needed.
             self.at(s);
             self.emit(Instr::Call(m, n as u8));
             self.emit(Instr::Swap);
@@ -394,7 +394,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.result(m, this, &evaluated)
     }
 
-    /// `base.F()`: no look at the object's class.
+    /// Calls `base.F()`, without looking at the object's class.
     fn call_base(&mut self, name: &str, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let base = self.context().class.and_then(|c| self.world.class(c).base);
         let methods = base.map(|b| self.world.methods_named(b, name)).unwrap_or_default();
@@ -413,7 +413,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.result(m, &Ty::Unknown, &evaluated)
     }
 
-    /// Extension methods of a name that may be meant on an object of some type.
+    /// Extension methods of a name that may apply to an object of some type.
     fn extension(&self, ty: &Ty, name: &str, n: usize) -> Option<Vec<u32>> {
         let all = self.world.extensions.get(name)?;
         let found: Vec<u32> = all
@@ -433,7 +433,7 @@ impl<'a> Lowerer<'_, 'a> {
         (!found.is_empty()).then_some(found)
     }
 
-    /// Whether a type is known to be what an extension method extends.
+    /// Whether a type certainly is what an extension method extends.
     fn surely_extends(&self, param: &Ty, ty: &Ty) -> bool {
         match (param, ty) {
             (Ty::Class(c, _), Ty::Class(d, _)) => self.world.ancestry(*d).contains(c),
@@ -450,7 +450,7 @@ impl<'a> Lowerer<'_, 'a> {
         match (param, ty) {
             (Ty::Param(_) | Ty::Object | Ty::Unknown, _) => true,
             (Ty::Class(c, _), Ty::Class(d, _)) => {
-                // What a type outside of the program implements is not known.
+                // The interfaces of a type outside of the program are unknown.
                 self.world.ancestry(*d).contains(c)
                     || self.world.class(*c).builtin && self.world.class(*d).builtin
                     || self.world.class(*d).bases.iter().any(|b| matches!(b, Ty::Extern(_)))
@@ -464,7 +464,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The object on the stack is the first argument.
+    /// Calls an extension method with the object on the stack as its first argument.
     fn call_extension(&mut self, found: &[u32], ty: &Ty, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let expected = self.expected_after_this(found, ty, args);
         let mut evaluated = self.arguments(args, &expected);
@@ -479,7 +479,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.result(m, &Ty::Unknown, &evaluated)
     }
 
-    /// The delegate on the stack is called.
+    /// Calls the delegate on the stack.
     pub fn call_delegate(&mut self, ty: &Ty, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let (expected, ret) = match ty {
             Ty::Func(params, ret) => (params.to_vec(), (**ret).clone()),
@@ -491,7 +491,7 @@ impl<'a> Lowerer<'_, 'a> {
         ret
     }
 
-    /// A call of which nothing is known; its arguments are evaluated all the same.
+    /// Calls something unknown. Its arguments are still evaluated.
     pub fn call_unknown(&mut self, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let evaluated = self.arguments(args, &[]);
         self.at(s);
@@ -499,7 +499,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Unknown
     }
 
-    /// An instruction of the machine, which only the models use.
+    /// Emits an instruction of the machine, which only the models use.
     fn machine_call(&mut self, name: &str, args: &[Syntax<'a>], s: Syntax<'a>) -> Ty {
         let evaluated = self.arguments(args, &[]);
         self.at(s);
@@ -559,7 +559,7 @@ fn atomic(op: crate::ir::AtomicOp) -> Instr {
     Instr::Atomic(op, crate::ir::Scalar::I64, crate::ir::Order::SeqCst)
 }
 
-/// Operations on threads and synchronisation objects that models name.
+/// Operations on threads and synchronisation objects that the models name.
 fn sync_op(name: &str) -> Option<SyncOp> {
     Some(match name {
         "Start" => SyncOp::Start,

@@ -1,5 +1,4 @@
-//! Classes: layout, tables of methods, constructors, static initialisers, and the methods
-//! themselves.
+//! Classes: layout, tables of methods, constructors, static initialisers, and the methods.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,7 +13,7 @@ use crate::csharp::world::{FieldDecl, Method, Mode, Place};
 use crate::ir::objects::{FIRST_FIELD, Slot};
 use crate::ir::{Instr, Pos};
 
-/// What each class gives to those that derive from it, found once: many may derive from one.
+/// What each class gives to those derived from it. Computed once, because many may derive from one.
 #[derive(Default)]
 struct LayoutParts {
     fields: HashMap<u32, Rc<[FieldPart]>>,
@@ -31,11 +30,11 @@ struct FieldPart {
 struct MethodPart {
     number: u32,
     exact: u32,
-    /// Its keys by the number of arguments, from those that it requires to all.
+    /// Its keys by the number of arguments, from the required ones to all.
     by_arity: Vec<u32>,
-    /// A method of the program that is declared as `override`.
+    /// It is a method of the program that is declared as `override`.
     overrides: bool,
-    /// It is called `ContinueWith`.
+    /// Its name is `ContinueWith`.
     continues: bool,
 }
 
@@ -54,7 +53,7 @@ impl LayoutParts {
         self.fields.entry(class).or_insert_with(find).clone()
     }
 
-    /// The methods of objects that have code.
+    /// The instance methods that have code.
     fn methods_of(&mut self, lowerer: &mut Lowerer<'_, '_>, class: u32) -> Rc<[MethodPart]> {
         let find = || {
             let world = lowerer.world;
@@ -78,7 +77,7 @@ impl LayoutParts {
 }
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Lays out all classes and finds out which have something to initialise.
+    /// Lays out all classes and finds those with something to initialise.
     pub fn classes(&mut self) {
         let mut parts = LayoutParts::default();
         for c in 0..self.world.types.len() as u32 {
@@ -89,14 +88,15 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Fields of the bases come first, so that each has one place in all that derive from it.
+    /// Lays out a class. Fields of the bases come first, so that a field has the same offset in all
+    /// derived classes.
     fn layout(&mut self, class: u32, parts: &mut LayoutParts) {
         let line = self.world.base_line(class).0;
         let mut offset = FIRST_FIELD;
         for c in line.iter().rev() {
             for f in parts.fields_of(self, *c).iter() {
                 let table = self.tables.class(class);
-                // An overridden property has the storage of what it overrides.
+                // An overriding property shares the storage of the overridden one.
                 let known = table.fields.contains_key(&f.name) && f.is_property;
                 if !known {
                     table.fields.insert(f.name, Slot { offset, volatile: f.is_volatile });
@@ -114,7 +114,8 @@ impl<'a> Lowerer<'_, 'a> {
         self.methods_of(class, &supers, parts);
     }
 
-    /// The keys of the library's methods that a method overrides: the models name types otherwise.
+    /// The keys of the library's methods that a method overrides: the models spell types
+    /// differently.
     fn overridden_keys(&mut self, m: u32, library: &[u32]) -> Vec<u32> {
         let method = &self.world.methods[m as usize];
         let all = library.iter().flat_map(|c| &self.world.class(*c).methods);
@@ -167,7 +168,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Where names in a class are looked up.
+    /// The place where names in a class are looked up.
     pub fn class_place(&self, class: u32, file: u16) -> Place {
         let mut type_params: Vec<Rc<str>> = Vec::new();
         let mut at = Some(class);
@@ -331,12 +332,12 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The constructor of a class that writes none, or of its primary parameters.
+    /// The constructor of a class that declares none, or of its primary parameters.
     pub fn default_constructor(&mut self, class: u32) -> u32 {
         if let Some(f) = self.default_constructors.get(&class) {
             return *f;
         }
-        // A class of the models may write one itself.
+        // A class of the models may declare one itself.
         let own = self.world.class(class).constructors.clone();
         if let Some(m) = own.iter().find(|m| self.world.methods[**m as usize].required() == 0) {
             self.default_constructors.insert(class, *m);
@@ -346,7 +347,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.default_constructors.insert(class, number);
         let node = self.world.class(class).nodes[0];
         let name = format!("{}.{}", self.world.class(class).name, self.world.class(class).name);
-        // A function in the middle of another: what that one has open stays so.
+        // This function is lowered in the middle of another, whose open state is kept.
         let open = std::mem::take(&mut self.contexts);
         let depth = std::mem::take(&mut self.depth);
         self.open(class, node, This::First, name);
@@ -401,7 +402,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.close(function, 0, node);
     }
 
-    /// Statements outside of any class are the body of the program's `Main`.
+    /// Lowers statements outside of any class: they are the body of the program's `Main`.
     fn top_level(&mut self, file: u16, statements: &[Syntax<'a>]) {
         let Some(first) = statements.first().copied() else { return };
         let place = Place { file, ..Place::default() };

@@ -1,5 +1,5 @@
 //! Lambdas, local functions, and methods as values. Each becomes a delegate: a function, the object
-//! it is bound to, and the variables it has captured.
+//! it is bound to, and its captured variables.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ struct NestedParam<'a> {
 }
 
 impl<'a> Lowerer<'_, 'a> {
-    /// A lambda or anonymous method; `expected` is the delegate it becomes, if that is known.
+    /// Lowers a lambda or anonymous method. `expected` is the delegate it becomes, if known.
     pub fn lambda(&mut self, s: Syntax<'a>, expected: Option<&Ty>) -> Ty {
         let body = s.field("body").or_else(|| s.child("block"));
         let expected = match expected {
@@ -45,7 +45,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Func(types, Rc::new(if ret == Ty::Unknown { found } else { ret }))
     }
 
-    /// Pushes a delegate that gives an expression for a variable, and gives its type.
+    /// Pushes a delegate that maps a variable to an expression. Returns its type.
     pub fn delegate_of(&mut self, name: &'a str, ty: Ty, body: Syntax<'a>) -> Ty {
         let params = vec![NestedParam { name, ty, by_address: false }];
         let number = self.new_function();
@@ -72,7 +72,7 @@ impl<'a> Lowerer<'_, 'a> {
             .collect()
     }
 
-    /// Pushes a delegate to a nested function with what it captures from here.
+    /// Pushes a delegate to a nested function with its captures from here.
     fn delegate(&mut self, function: u32, captures: &[&'a str]) {
         self.emit(Instr::FuncAddr(function));
         if self.context().this == This::None {
@@ -86,7 +86,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::NewDelegate(u8::try_from(captures.len()).unwrap_or(u8::MAX)));
     }
 
-    /// Lowers a nested function; gives what it captures, and its result if it is an expression.
+    /// Lowers a nested function. Returns its captures, and its result type if it is an expression.
     #[expect(clippy::too_many_arguments, reason = "the parts of a function")]
     fn nested(
         &mut self,
@@ -117,7 +117,7 @@ impl<'a> Lowerer<'_, 'a> {
         (captures, found)
     }
 
-    /// A parameter that arrives in a local; one that others share moves to an object.
+    /// Binds a parameter that arrives in a local. If others share it, it moves to an object.
     pub fn parameter(&mut self, name: &'a str, slot: u16, ty: Ty, by_address: bool) {
         if by_address {
             self.bind(name, Named::Var(Var { slot, storage: Storage::Address, ty }));
@@ -148,7 +148,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.functions[number as usize] = Some(f);
     }
 
-    /// Makes the local functions of a block known before its statements.
+    /// Declares the local functions of a block before its statements.
     pub fn hoist(&mut self, statements: &[Syntax<'a>]) {
         for s in statements.iter().filter(|s| s.kind() == "local_function_statement") {
             let Some(name) = s.field("name") else { continue };
@@ -165,12 +165,12 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Lowers a local function where its variables are known.
+    /// Lowers a local function at the level where its variables are known.
     fn lower_local(&mut self, f: &LocalFunction<'a>) {
         if f.captures.borrow().is_some() || f.lowering.replace(true) {
             return;
         }
-        // Functions between it and here see variables that it does not.
+        // Functions in between see variables that it does not see.
         let between = self.contexts.split_off(f.level);
         let s = f.node;
         let params = self.nested_params(s);
@@ -190,14 +190,14 @@ impl<'a> Lowerer<'_, 'a> {
         let captures = f.captures.borrow().clone();
         match captures {
             Some(captures) => self.delegate(f.function, &captures),
-            // It calls itself: the delegate that it runs on is the one wanted, if this is its own
-            // code.
+            // It calls itself: if this is its own code, the delegate that it runs on is the wanted
+            // one.
             None if self.contexts.len() == f.level + 1 => self.emit(Instr::Get(0)),
             None => self.emit(Instr::Unknown),
         }
     }
 
-    /// A method as a value; `object` is in a local.
+    /// Pushes a method as a value; `object` is in a local.
     pub fn method_group(
         &mut self,
         class: u32,
@@ -232,7 +232,7 @@ impl<'a> Lowerer<'_, 'a> {
         ty
     }
 
-    /// A function that calls a method on what its delegate is bound to.
+    /// A function that calls a method on the object that its delegate is bound to.
     fn thunk(&mut self, m: u32) -> u32 {
         if let Some(f) = self.thunks.get(&m) {
             return *f;
@@ -267,13 +267,13 @@ impl<'a> Lowerer<'_, 'a> {
         self.close(number, n as u32 + 1, method.node);
         if let Some(f) = self.functions[number as usize].as_mut() {
             f.outlined = true;
-            // The reader sees the method, not the step to it.
+            // The reader sees the method, not the thunk.
             f.pos_of.iter_mut().for_each(|p| p.line = 0);
         }
         number
     }
 
-    /// How reports name a member.
+    /// The name of a member in reports.
     pub fn qualified_name(&self, class: u32, name: &str) -> String {
         format!("{}.{}", self.world.class(class).name, name)
     }

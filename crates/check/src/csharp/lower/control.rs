@@ -1,4 +1,4 @@
-//! Statements that must be left in order: `try`, `lock`, `using`.
+//! Statements with cleanup on exit: `try`, `lock`, `using`.
 
 use super::Lowerer;
 use super::scope::Cleanup;
@@ -7,7 +7,7 @@ use crate::csharp::types::Ty;
 use crate::ir::{Instr, SyncOp};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Does something with a cleanup after it, however it is left.
+    /// Lowers code with a cleanup after it, however the code is left.
     fn guarded(&mut self, cleanup: Cleanup<'a>, inner: impl FnOnce(&mut Self)) {
         let (start, end, failed, done) =
             (self.builder().label(), self.builder().label(), self.builder().label(), self.builder().label());
@@ -128,7 +128,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.guarded(Cleanup::Unlock(slot), |l| l.statement(body));
     }
 
-    /// Takes the monitor of the object in a local: it may be taken again by who has it.
+    /// Takes the monitor of the object in a local. Its owner may take it again.
     pub fn enter_monitor(&mut self, slot: u16) {
         self.emit(Instr::Get(slot));
         self.emit(Instr::Int(1));
@@ -161,7 +161,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.leave();
     }
 
-    /// `using var x = …;` with the rest of its block.
+    /// Lowers `using var x = …;` with the rest of its block.
     pub fn using_declaration(&mut self, s: Syntax<'a>, rest: &[Syntax<'a>]) {
         let slot = self.temporary();
         if let Some(list) = s.child("variable_declaration") {
@@ -187,5 +187,5 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-/// The name under which `throw;` finds what was caught: no name of a program.
+/// The name under which `throw;` finds the caught exception. No program has this name.
 const RETHROWN: &str = "(caught)";

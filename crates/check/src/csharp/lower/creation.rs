@@ -1,4 +1,4 @@
-//! Objects, arrays, tuples and collections that expressions make.
+//! Objects, arrays, tuples and collections that expressions create.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::csharp::types::Ty;
 use crate::csharp::world::TypeKind;
 use crate::ir::{Access, Instr, Scalar};
 
-/// Elements of a new array of structures that are made with it.
+/// The maximum number of elements that are created with a new array of structures.
 const MOST_STRUCTS: i32 = 64;
 
 impl<'a> Lowerer<'_, 'a> {
@@ -166,7 +166,7 @@ impl<'a> Lowerer<'_, 'a> {
         ty
     }
 
-    /// The elements of the new array on the stack are structures, not null.
+    /// Fills the new array on the stack with structures instead of nulls.
     fn fill_with_structs(&mut self, class: u32) {
         let (array, i) = (self.temporary(), self.temporary());
         let (next, end) = (self.builder().label(), self.builder().label());
@@ -284,7 +284,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Tuple(parts.into())
     }
 
-    /// A copy of the structure on the stack.
+    /// Replaces the structure on the stack by a copy.
     pub fn copy_struct(&mut self, class: u32) {
         let (from, to) = (self.temporary(), self.temporary());
         let end = self.builder().label();

@@ -1,8 +1,8 @@
 //! Where interpretation starts (section 4.1): `Main`, tests after their set-up, and public members
 //! of libraries.
 //!
-//! Each entry is a function of its own that makes the objects, calls, and then lets what it started
-//! go on for a while.
+//! Each entry is a function of its own. It makes the objects, makes the calls, and then lets the
+//! threads it started run for a while.
 
 use super::Lowerer;
 use super::scope::{Context, This};
@@ -17,7 +17,7 @@ const TESTS: &[&str] =
 const SET_UP: &[&str] = &["SetUp", "TestInitialize", "OneTimeSetUp", "ClassInitialize", "TestFixtureSetUp"];
 const TEAR_DOWN: &[&str] = &["TearDown", "TestCleanup"];
 
-/// Words without which no method starts a thread: each start in the middle costs a function.
+/// No method starts a thread without one of these words. Each start in the middle costs a function.
 const STARTS: &[&str] = &[
     "Thread",
     "Task",
@@ -33,7 +33,7 @@ const STARTS: &[&str] = &[
     "Schedule",
 ];
 
-/// Public members of a library that are called one after the other on one object.
+/// The maximum number of public library members that are called one after the other on one object.
 pub const MOST_MEMBERS: usize = 40;
 
 impl<'a> Lowerer<'_, 'a> {
@@ -55,8 +55,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let has_main = self.entry_points.iter().any(|e| e.kind == EntryKind::Main);
         let is_library = |d: &TypeDecl<'a>| d.is_public && d.outer.is_none() && !d.builtin;
-        // A file that is looked at by itself may have no public type at all; then all of them are
-        // tried.
+        // A file checked by itself may have no public type at all; then all types are tried.
         let any_public = self.world.types.iter().any(is_library);
         for class in 0..self.world.types.len() as u32 {
             let decl = self.world.class(class);
@@ -88,8 +87,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A start in the middle: a method that may start a thread, on an object that its constructor
-    /// has made, or of unknown state where the constructor throws.
+    /// A start in the middle: a method that may start a thread, on an object made by its
+    /// constructor, or on one of unknown state if the constructor throws.
     fn middle_entry(&mut self, m: u32) {
         let method = &self.world.methods[m as usize];
         let (class, node) = (method.class, method.node);
@@ -105,7 +104,7 @@ impl<'a> Lowerer<'_, 'a> {
         } else {
             let made = if method.is_static { None } else { self.implementation(class) };
             let subject = made.map(|class| self.new_subject(class, Failed::IsOpaque));
-            // Threads that the constructor started may be the only ones that are meant to call it.
+            // Threads started by the constructor may be the only ones that are meant to call it.
             let end = self.builder().label();
             self.emit(Instr::Intrinsic(Intrinsic::IsAlone));
             self.builder().jump_if_not(end);
@@ -118,7 +117,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A constructor that may start a thread, on an object of the class itself.
+    /// Runs a constructor that may start a thread, on an object of the class itself.
     fn constructor_entry(&mut self, class: u32, m: u32) {
         self.class_init(class);
         self.emit(Instr::New(class));
@@ -128,7 +127,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Drop);
     }
 
-    /// What initialises a class may start a thread; then its static methods are called.
+    /// Runs the initialiser of a class, which may start a thread. Then calls its static methods.
     fn initialiser_entry(&mut self, class: u32, function: u32) {
         let decl = self.world.class(class);
         let node = decl.nodes[0];
@@ -146,7 +145,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The first members of a class, which an entry calls; the others are counted.
+    /// The first members of a class, which an entry calls. The others are counted.
     pub fn first_of(&mut self, mut members: Vec<u32>, most: usize) -> Vec<u32> {
         self.left_out.members += members.len().saturating_sub(most) as u32;
         members.truncate(most);
@@ -162,7 +161,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     pub fn close_entry(&mut self, kind: EntryKind, s: Syntax<'a>) {
-        // Threads in the foreground keep a program alive; others get some time.
+        // Foreground threads keep a program alive; others get some time.
         self.emit(Instr::Collect);
         self.emit(Instr::Drop);
         for _ in 0..3 {
@@ -221,7 +220,7 @@ impl<'a> Lowerer<'_, 'a> {
             .is_some_and(|f| f.code.iter().any(|i| matches!(i, Instr::Await(n) if *n != u16::MAX)))
     }
 
-    /// The process ends when its foreground threads have.
+    /// Joins the foreground threads: the process ends when they have ended.
     fn join_foreground(&mut self) {
         let thread = self
             .world
@@ -238,12 +237,13 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Calls a member of a library as its users do: they handle what it throws.
+    /// Calls a member of a library as its users do: they handle its exceptions.
     fn call_and_catch(&mut self, m: u32, subject: Option<u16>) {
         self.catching(|l| l.call_entry_method(m, subject), |_| {});
     }
 
-    /// Calls just this method, whatever the object's class makes of it, or on an unknown object.
+    /// Calls exactly this method, without dispatch on the object's class. Without a subject, the
+    /// object is unknown.
     fn call_directly(&mut self, m: u32, subject: Option<u16>) {
         let method = &self.world.methods[m as usize];
         self.class_init(method.class);
@@ -286,7 +286,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Calls a method of xUnit's set-up or tear-down, and waits for the task that it may give.
+    /// Calls a method of xUnit's set-up or tear-down, and waits for the task that it may return.
     fn call_and_wait(&mut self, m: u32, subject: Option<u16>) {
         let method = &self.world.methods[m as usize];
         if let Some(slot) = subject {
@@ -335,8 +335,8 @@ impl<'a> Lowerer<'_, 'a> {
         all.filter(|m| has(&self.world.methods[*m as usize])).collect()
     }
 
-    /// The public members of a class, called one after the other: never at once, for nothing says
-    /// that it is meant for that.
+    /// Calls the public members of a class one after the other. They never run concurrently,
+    /// because nothing says that the class allows it.
     fn library_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         let is_test = |m: &Method<'_>| m.attributes.iter().any(|a| TESTS.contains(a) || SET_UP.contains(a));

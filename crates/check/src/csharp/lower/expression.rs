@@ -1,4 +1,4 @@
-//! Expressions. Each leaves one value on the stack; what is not understood leaves an unknown.
+//! Expressions. Each leaves one value on the stack; one that is not understood leaves an unknown.
 
 use super::{DEEPEST, Lowerer};
 use crate::csharp::syntax::Syntax;
@@ -10,7 +10,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.expression_for(s, None)
     }
 
-    /// An expression whose value goes to something of a type.
+    /// Lowers an expression whose value goes to something of the expected type.
     pub fn expression_as(&mut self, s: Syntax<'a>, expected: &Ty) -> Ty {
         let found = self.expression_for(s, Some(expected));
         self.coerce(&found, expected);
@@ -235,7 +235,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
             _ => {}
         }
-        // A cast to an interface says less than what is known already.
+        // A cast to an interface says less than what is already known.
         if to.is_known() || matches!(to, Ty::Param(_) | Ty::Extern(_) | Ty::Object) { to } else { from }
     }
 
@@ -286,7 +286,7 @@ impl<'a> Lowerer<'_, 'a> {
         ty
     }
 
-    /// Pushes whether what is in a local is of a type.
+    /// Pushes whether the value in a local is of a type.
     pub fn is_of_type(&mut self, slot: u16, ty: &Ty) {
         match ty {
             Ty::Class(c, _) if !self.world.is_enum(ty) => {
@@ -310,8 +310,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-/// Whether an expression names a variable, so that a structure in it is copied when it goes
-/// elsewhere.
+/// Whether an expression names a variable. A structure in it is copied when it goes elsewhere.
 fn is_place(s: Syntax<'_>) -> bool {
     matches!(s.kind(), "identifier" | "member_access_expression" | "element_access_expression" | "this")
 }

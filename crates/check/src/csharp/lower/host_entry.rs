@@ -1,5 +1,5 @@
-//! Entries that a host calls: controllers, whose requests run at the same time, and hosted
-//! services, which are stopped while they work.
+//! Entries that a host calls: controllers, whose requests run concurrently, and hosted services,
+//! which are stopped while they work.
 
 use super::Lowerer;
 use super::scope::{Context, This};
@@ -11,10 +11,10 @@ use crate::ir::{Instr, SyncOp};
 
 const CONTROLLERS: &[&str] = &["Controller", "ControllerBase", "ApiController", "AsyncController"];
 const SERVICES: &[&str] = &["IHostedService", "BackgroundService"];
-/// Actions of one controller that are requested.
+/// The maximum number of requested actions of one controller.
 pub const MOST_ACTIONS: usize = 12;
 
-/// Whether a class derives from one of some names, in the program or outside of it.
+/// Whether a class derives from one of these names, in the program or outside of it.
 fn derives_from(world: &World<'_>, class: u32, names: &[&str]) -> bool {
     world.ancestry(class).iter().any(|c| {
         let decl = world.class(*c);
@@ -76,8 +76,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Two clients that request all actions of a controller; each request has a controller of its
-    /// own.
+    /// Runs two clients that request all actions of a controller. Each request has a controller of
+    /// its own.
     pub fn controller_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         let is_action = |m: &Method<'_>| {
@@ -113,7 +113,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.close(client, 1, node);
         self.hide(client);
         self.open_entry(node, name);
-        // What all requests share is made before the first.
+        // Objects shared by all requests are made before the first one.
         self.catching(
             |l| {
                 l.new_subject(class, Failed::Ends);
@@ -129,7 +129,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.close_entry(EntryKind::Exported, node);
     }
 
-    /// Starts the delegate on the stack.
+    /// Starts the delegate on the stack on a thread.
     fn run_on_thread(&mut self) {
         let pool = self.model_class("ThreadPool", 0);
         let method = pool.and_then(|c| {
@@ -142,7 +142,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Drop);
     }
 
-    /// A service is started, works for a while, and is stopped.
+    /// Starts a service, lets it work for a while, and stops it.
     pub fn service_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         let node = decl.nodes[0];

@@ -1,4 +1,4 @@
-//! What lowering leaves out, counted, and the sentences that say so.
+//! Counts of what lowering leaves out, and the sentences that report it.
 
 use super::entry::MOST_MEMBERS;
 use super::host_entry::MOST_ACTIONS;
@@ -9,16 +9,16 @@ use crate::csharp::world::{MOST_ANCESTORS, MOST_OVERLOADS};
 pub struct LeftOut {
     /// Functions that are too long or too deep.
     pub functions: u32,
-    /// Classes that derive from more others than are looked at.
+    /// Classes that derive from more others than are examined.
     pub deep_classes: u32,
-    /// Classes with more methods of one name than are looked at.
+    /// Classes with more methods of one name than are examined.
     pub crowded_classes: u32,
     /// Members, events and actions of large classes that no entry calls.
     pub members: u32,
 }
 
 impl LeftOut {
-    /// A sentence for each kind of what was left out.
+    /// One sentence for each kind of thing that was left out.
     pub fn sentences(&self) -> Vec<String> {
         let of = |n: u32, one: &str, more: String| match n {
             0 => None,

@@ -1,4 +1,4 @@
-//! Which of several methods a call means.
+//! Overload resolution.
 
 use super::Lowerer;
 use std::rc::Rc;
@@ -8,8 +8,7 @@ use crate::csharp::types::Ty;
 use crate::csharp::world::{Method, Mode, Param};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Parameter types to evaluate arguments against, as far as all methods agree that come into
-    /// question.
+    /// The parameter types to evaluate arguments against, as far as all candidate methods agree.
     pub fn expected(&self, candidates: &[u32], receiver: &Ty, args: &[Syntax<'a>]) -> Vec<Ty> {
         let of = |m: &u32| {
             let method = &self.world.methods[*m as usize];
@@ -26,7 +25,7 @@ impl<'a> Lowerer<'_, 'a> {
         agreed(candidates.iter().map(of).collect(), args)
     }
 
-    /// The same for extension methods, whose first argument is there already.
+    /// The same for extension methods, whose first argument is already on the stack.
     pub fn expected_after_this(&self, candidates: &[u32], this: &Ty, args: &[Syntax<'a>]) -> Vec<Ty> {
         let of = |m: &u32| {
             let method = &self.world.methods[*m as usize];
@@ -37,8 +36,7 @@ impl<'a> Lowerer<'_, 'a> {
         agreed(candidates.iter().map(of).collect(), args)
     }
 
-    /// Those of the methods that take a number of arguments; an override stands for what it
-    /// overrides.
+    /// The methods that take this number of arguments. An override replaces what it overrides.
     pub fn applicable(&self, all: &[u32], n: usize) -> Vec<u32> {
         let mut out: Vec<u32> =
             all.iter().copied().filter(|m| self.world.methods[*m as usize].takes(n)).collect();
@@ -67,7 +65,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     fn fitness(&self, m: &Method<'a>, arguments: &[Ty]) -> i32 {
         let mut sum = if m.params.len() == arguments.len() { 2 } else { 0 };
-        // Between two that fit alike the one without type parameters is meant.
+        // Between two equal fits, the one without type parameters is meant.
         sum += i32::from(m.type_params.is_empty());
         for (p, a) in m.params.iter().zip(arguments) {
             sum += if p.mode == Mode::Rest { -1 } else { self.fit(&p.ty, a) };
@@ -104,7 +102,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// What calling a method of an object of some type gives.
+    /// The result type of calling a method of an object of some type.
     pub fn method_result(&self, ty: &Ty, name: &str, n: usize) -> Ty {
         let Ty::Class(c, args) = ty else {
             return match ty {
@@ -123,7 +121,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-/// What several lists of parameter types have in common, for arguments of some shape.
+/// What several lists of parameter types agree on, for arguments of some shape.
 fn agreed(mut lists: Vec<Vec<Ty>>, args: &[Syntax<'_>]) -> Vec<Ty> {
     if lists.len() > 1 {
         let fitting: Vec<bool> = lists.iter().map(|l| takes_lambdas(l, args)).collect();
@@ -142,7 +140,7 @@ fn agreed(mut lists: Vec<Vec<Ty>>, args: &[Syntax<'_>]) -> Vec<Ty> {
     common
 }
 
-/// Whether each lambda among the arguments meets a delegate with as many parameters.
+/// Whether each lambda among the arguments meets a delegate with the same number of parameters.
 fn takes_lambdas(params: &[Ty], args: &[Syntax<'_>]) -> bool {
     args.iter().zip(params).all(|(a, ty)| match (a.last(), ty) {
         (Some(e), Ty::Func(types, _)) if e.kind() == "lambda_expression" => {

@@ -1,4 +1,4 @@
-//! Bodies to instructions. `World` says what names mean; here each function becomes code.
+//! Lowers bodies to instructions. `World` says what names mean; here each function becomes code.
 
 mod access;
 mod async_method;
@@ -38,7 +38,7 @@ pub use left_out::LeftOut;
 use scope::Context;
 use tables::Tables;
 
-/// Expressions within expressions; deeper ones are unknown.
+/// The maximum nesting of expressions; deeper ones are unknown.
 const DEEPEST: u32 = 200;
 /// Marks an operand as the number of a global until the number of functions is known.
 const GLOBAL: u32 = 0x8000_0000;
@@ -63,17 +63,17 @@ pub(super) struct Lowerer<'w, 'a> {
     texts: HashMap<String, u32>,
     /// Globals of static fields, by class and name.
     statics: HashMap<(u32, &'a str), u32>,
-    /// For each class that has something to initialise, the global that says whether that is done,
-    /// and the function.
+    /// For each class with something to initialise, the global that says whether it is done, and
+    /// the function.
     initialisers: HashMap<u32, (u32, u32)>,
-    /// The constructor that a class gets when it has none.
+    /// The constructor of a class that declares none.
     default_constructors: HashMap<u32, u32>,
     thunks: HashMap<u32, u32>,
     contexts: Vec<Context<'a>>,
     entry_points: Vec<EntryPoint>,
     /// Numbers of the projects that have entries.
     assemblies: HashMap<Option<Arc<str>>, u32>,
-    /// The class whose objects stand for those of an interface or abstract class.
+    /// The class whose objects represent those of an interface or abstract class.
     implementations: Option<HashMap<u32, u32>>,
     /// Functions that make an argument of a class for an entry.
     makers: HashMap<u32, Option<u32>>,
@@ -81,7 +81,7 @@ pub(super) struct Lowerer<'w, 'a> {
     left_out: LeftOut,
     /// Whether the program has windows, so that there is a UI thread.
     has_ui: bool,
-    /// Classes of which a host makes one object for all, and the globals that hold these.
+    /// Classes that have one object per host, and the globals that hold these objects.
     singletons: HashMap<u32, u32>,
 }
 
@@ -147,7 +147,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.builder().pos = s.pos();
     }
 
-    /// How the code being lowered accesses memory: the library's own leaves no trace.
+    /// How the current code accesses memory: the library's accesses are not recorded.
     fn access(&self) -> Access {
         match self.contexts.last() {
             Some(c) if c.hidden => Access::Hidden,
@@ -167,7 +167,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         }
     }
 
-    /// A local that holds a value for a while.
+    /// Allocates a local for a temporary value.
     fn temporary(&mut self) -> u16 {
         match self.builder().local() {
             Some(slot) => slot,
@@ -191,12 +191,12 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.emit(Instr::Const(n));
     }
 
-    /// The address of a global.
+    /// Pushes the address of a global.
     fn global_address(&mut self, global: u32) {
         self.emit(Instr::GlobalAddr(GLOBAL | global));
     }
 
-    /// A literal text: the same object for the same letters.
+    /// Pushes a string literal. Equal literals are the same object.
     fn text(&mut self, text: &str) {
         let known = self.texts.get(text).copied();
         let global = known.unwrap_or_else(|| {
@@ -257,7 +257,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     }
 }
 
-/// A function without code: a call of it gives an unknown.
+/// A function without code. A call of it gives an unknown.
 fn absent(name: Arc<str>, pos: Pos) -> UnitFunction {
     let mut f = Builder::at(pos).finish(name, Linkage::Internal, pos);
     // Code that does not verify is not linked.

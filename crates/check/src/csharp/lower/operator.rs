@@ -84,7 +84,7 @@ impl<'a> Lowerer<'_, 'a> {
         if inner.is_known() { inner } else { other }
     }
 
-    /// Applies an operator to what is in a local and what is on the stack.
+    /// Applies an operator to the value in a local and the value on the stack.
     pub fn operate(&mut self, op: &str, left: u16, a: &Ty, b: &Ty) -> Ty {
         if let Some(m) = self.user_operator(op, a, b) {
             let right = self.temporary();
@@ -107,7 +107,8 @@ impl<'a> Lowerer<'_, 'a> {
         if matches!(a, Ty::Func(..)) && matches!(bin, Bin::Add | Bin::Sub) {
             return self.combine(left, bin == Bin::Add, a);
         }
-        // Two things of unknown types may be texts, and what `+` makes of those is no number.
+        // Two values of unknown types may be strings, and the result of `+` on those is not a
+        // number.
         let certain = a.is_number() || b.is_number() || self.world.is_enum(a) || self.world.is_enum(b);
         if !certain && !matches!(bin, Bin::Eq | Bin::Ne) {
             self.emit(Instr::Drop);
@@ -208,7 +209,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// `++` and `--`; the value before or after stays on the stack.
+    /// Lowers `++` and `--`. The value before or after stays on the stack.
     fn step(&mut self, e: Syntax<'a>, s: Syntax<'a>, up: bool, after: bool) -> Ty {
         let (target, ty) = self.target(e);
         let old = self.temporary();
@@ -281,7 +282,7 @@ impl<'a> Lowerer<'_, 'a> {
         let b =
             if matches!(ty, Ty::Func(..)) { self.expression_as(right, &ty) } else { self.expression(right) };
         self.at(s);
-        // A handler is added to an event whose type nobody knows.
+        // A handler is added to an event of unknown type.
         let is_handler = matches!(b, Ty::Func(..));
         let a = if is_handler { b.clone() } else { ty.clone() };
         let found = self.operate(op, old, &a, &b);

@@ -48,7 +48,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Pushes whether what is in a local matches.
+    /// Pushes whether the value in a local matches.
     pub fn pattern(&mut self, p: Syntax<'a>, slot: u16, ty: &Ty) {
         if self.depth > super::DEEPEST {
             self.emit(Instr::Unknown);
@@ -271,7 +271,7 @@ impl<'a> Lowerer<'_, 'a> {
             for part in parts.into_iter().skip(skip).filter(|p| p.kind() != "when_clause") {
                 self.statement(part);
             }
-            // A section falls to the next only when it has no statements.
+            // A section falls through to the next only if it has no statements.
         }
         self.leave();
         self.context().loops.pop();

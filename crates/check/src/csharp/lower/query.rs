@@ -1,5 +1,5 @@
-//! Query expressions. One over an ordinary collection is a loop that fills a list; one over a
-//! `ParallelQuery` calls its methods, as the compiler has it.
+//! Query expressions. A query over an ordinary collection is a loop that fills a list. A query over
+//! a `ParallelQuery` calls its methods, as the compiler does.
 
 use super::Lowerer;
 use crate::csharp::syntax::Syntax;
@@ -34,7 +34,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Unknown
     }
 
-    /// Runs clauses for each element of the collection in a local; gives the type of what they
+    /// Runs clauses for each element of the collection in a local. Returns the type of what they
     /// select.
     fn each(&mut self, from: Syntax<'a>, of: u16, ty: &Ty, rest: &[Syntax<'a>], list: u16) -> Ty {
         let (next, end, elements) = (self.builder().label(), self.builder().label(), self.temporary());
@@ -91,10 +91,10 @@ impl<'a> Lowerer<'_, 'a> {
                     let slot = self.temporary();
                     self.emit(Instr::Set(slot));
                     self.call_on(list, "__Put", &|l| l.emit(Instr::Get(slot)));
-                    // What `into` makes of the result is not followed.
+                    // The use of the result by `into` is not followed.
                     return if i + 1 == rest.len() { ty } else { Ty::Unknown };
                 }
-                // What a join or a group has in it is not known.
+                // The content of a join or a group is unknown.
                 _ => {
                     self.call_on(list, "__Put", &|l| l.emit(Instr::SomeObject));
                     return Ty::Unknown;
@@ -104,7 +104,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Unknown
     }
 
-    /// `where` and `select` of the parallel query on the stack.
+    /// Lowers `where` and `select` of the parallel query on the stack.
     fn parallel_query(&mut self, ty: &Ty, from: Syntax<'a>, rest: &[Syntax<'a>]) -> Ty {
         let name = from.field("name").map_or("", Syntax::str);
         for clause in rest {
@@ -127,7 +127,7 @@ impl<'a> Lowerer<'_, 'a> {
         Ty::Class(ty.class().unwrap_or_default(), [Ty::Unknown].into())
     }
 
-    /// `record with { Member = value }`: a copy, changed before anybody else can see it.
+    /// `record with { Member = value }`: a copy that is changed before anybody else can see it.
     pub fn with_expression(&mut self, s: Syntax<'a>) -> Ty {
         let Some(of) = s.first() else { return self.nothing_known() };
         let ty = self.expression(of);

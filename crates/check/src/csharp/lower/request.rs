@@ -1,8 +1,8 @@
 //! Handlers of minimal APIs: `app.MapGet("/jobs", (Store store) => store.All)`.
 //!
-//! A host calls them with arguments that it makes by their types. So a handler that is handed to a
+//! A host calls them with arguments that it makes by their types. So a handler that is passed to a
 //! model's `__Handler` is wrapped in a delegate without parameters, which makes the arguments and
-//! calls it. What the model does with it is in `models/hosting.cs`.
+//! calls the handler. `models/hosting.cs` says what the model does with it.
 
 use super::Lowerer;
 use super::scope::{Context, This};
@@ -12,7 +12,7 @@ use crate::ir::objects::DELEGATE_TARGET;
 use crate::ir::{Access, Instr, Scalar};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Whether a parameter is one for handlers of requests.
+    /// Whether a parameter takes handlers of requests.
     pub fn is_for_handlers(&self, ty: &Ty) -> bool {
         ty.class().is_some_and(|c| self.world.class(c).builtin && self.world.class(c).name == "__Handler")
     }
@@ -22,7 +22,7 @@ impl<'a> Lowerer<'_, 'a> {
         let handler = self.temporary();
         self.emit(Instr::Set(handler));
         let makers: Vec<Option<u32>> = params.iter().map(|ty| self.maker(ty)).collect();
-        // What all requests share is made before the first.
+        // Objects shared by all requests are made before the first one.
         for (ty, maker) in params.iter().zip(&makers) {
             if let Some(f) = maker.filter(|_| self.is_shared(ty)) {
                 self.emit(Instr::Call(f, 0));
@@ -35,7 +35,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::NewDelegate(0));
     }
 
-    /// The function that makes the arguments of the handler that its delegate is bound to.
+    /// The function that makes the arguments for the handler that its delegate is bound to.
     fn request(&mut self, params: &[Ty], makers: &[Option<u32>], s: Syntax<'a>) -> u32 {
         let around = self.context();
         let mut c = Context::new(around.place.clone(), None, This::None, true, "a request".into());

@@ -1,4 +1,4 @@
-//! Functions being lowered, and the variables they see.
+//! The functions being lowered, and the variables they see.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -16,7 +16,7 @@ use crate::ir::{Access, Instr, Scalar};
 pub enum Storage {
     /// The local holds the value.
     Plain,
-    /// The local holds an object with the value: others may capture it.
+    /// The local holds an object with the value, because others may capture it.
     Boxed,
     /// The local holds the address of the value: `ref` and `out`.
     Address,
@@ -29,12 +29,12 @@ pub struct Var {
     pub ty: Ty,
 }
 
-/// A function inside a function.
+/// A local function.
 #[derive(Debug)]
 pub struct LocalFunction<'a> {
     pub node: Syntax<'a>,
     pub function: u32,
-    /// How many functions lie around it.
+    /// The number of functions around it.
     pub level: usize,
     pub captures: RefCell<Option<Vec<&'a str>>>,
     pub lowering: std::cell::Cell<bool>,
@@ -53,7 +53,7 @@ pub struct Loop {
     pub cleanups: usize,
 }
 
-/// What has to be done when a block is left.
+/// What must be done when a block is left.
 #[derive(Clone, Copy)]
 pub enum Cleanup<'a> {
     Finally(Syntax<'a>),
@@ -69,21 +69,21 @@ pub struct Context<'a> {
     pub place: Place,
     pub class: Option<u32>,
     pub this: This,
-    /// Variables of the functions around that this one uses, in the order of its delegate.
+    /// Variables of the surrounding functions that this one uses, in the order of its delegate.
     pub captures: Vec<&'a str>,
     pub loops: Vec<Loop>,
     pub cleanups: Vec<Cleanup<'a>>,
-    /// The local with the task of an asynchronous function, or with what an iterator has given so
+    /// The local with the task of an asynchronous function, or with what an iterator has yielded so
     /// far.
     pub task: Option<u16>,
     pub items: Option<u16>,
     pub ret: Ty,
     pub hidden: bool,
-    /// A memory barrier stands before or after the statement.
+    /// A memory barrier precedes or follows the statement.
     pub fenced: bool,
     pub overflow: bool,
     pub labels: HashMap<&'a str, Label>,
-    /// The local with the object of `?.`, the innermost last.
+    /// The locals with the objects of `?.`, innermost last.
     pub bindings: Vec<(u16, Ty)>,
     pub name: String,
 }
@@ -93,7 +93,7 @@ pub enum This {
     None,
     /// The first local.
     First,
-    /// What the delegate in the first local is bound to.
+    /// The object that the delegate in the first local is bound to.
     OfDelegate,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A name as the function at a level sees it, and the level that has it.
+    /// A name as the function at a level sees it, and the level that defines it.
     pub fn find(&self, name: &str) -> Option<(usize, Named<'a>)> {
         for (level, c) in self.contexts.iter().enumerate().rev() {
             if let Some(found) = c.scopes.iter().rev().find_map(|s| s.get(name)) {
@@ -214,7 +214,7 @@ impl<'a> Lowerer<'_, 'a> {
         None
     }
 
-    /// Pushes the object that a captured or shared variable lives in.
+    /// Pushes the object that holds a captured or shared variable.
     pub fn push_box(&mut self, name: &'a str) {
         let here = self.contexts.len() - 1;
         match self.find(name) {

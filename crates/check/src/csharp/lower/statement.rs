@@ -67,7 +67,7 @@ impl<'a> Lowerer<'_, 'a> {
                 }
                 _ => self.leave_loop(true),
             },
-            // Half-typed source: what can be understood of it is.
+            // Half-typed source: lower what can be understood.
             "ERROR" => {
                 for c in s.children() {
                     if c.kind().ends_with("statement") || c.kind() == "block" {
@@ -95,7 +95,7 @@ impl<'a> Lowerer<'_, 'a> {
     pub fn block(&mut self, statements: &[Syntax<'a>]) {
         self.enter();
         self.hoist(statements);
-        // What `using` declares is disposed of at the end of its block.
+        // A `using` declaration is disposed of at the end of its block.
         for (i, s) in statements.iter().enumerate() {
             let uses = s.kind() == "local_declaration_statement" && s.tokens().contains(&"using");
             if uses {
@@ -105,7 +105,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
             let near = [i.checked_sub(1), Some(i + 1)];
             let fenced = near.into_iter().flatten().any(|n| statements.get(n).is_some_and(is_fence));
-            // What a barrier stands beside is meant for other threads to see.
+            // A statement beside a barrier is meant to be visible to other threads.
             let outer = std::mem::replace(&mut self.context().fenced, fenced && is_simple(s));
             self.statement(*s);
             self.context().fenced = outer;
@@ -130,7 +130,7 @@ impl<'a> Lowerer<'_, 'a> {
                 }
                 Some(e) => {
                     let found = self.expression_as(e, &ty);
-                    // An interface says less than what was assigned.
+                    // An interface says less than the assigned value.
                     if ty.is_known() { ty.clone() } else { found }
                 }
                 None if self.world.is_value(&ty) => {
@@ -248,7 +248,7 @@ impl<'a> Lowerer<'_, 'a> {
     fn foreach_statement(&mut self, s: Syntax<'a>) {
         let Some(of) = s.field("right") else { return };
         if let (Some(task), true) = (self.context().task, s.tokens().contains(&"await")) {
-            // The stream may have to be waited for.
+            // The stream may have to be awaited.
             self.emit(Instr::SomeObject);
             self.emit(Instr::Await(task));
             self.emit(Instr::Drop);
@@ -294,7 +294,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.context().loops.pop();
     }
 
-    /// What a collection holds.
+    /// The element type of a collection.
     pub fn element_type(&self, ty: &Ty) -> Ty {
         match ty {
             Ty::Array(t) => (**t).clone(),
@@ -353,7 +353,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.expression(e);
             self.emit(Instr::Set(slot));
             self.call_on(items, "__Yield", &|l| l.emit(Instr::Get(slot)));
-            // An iterator without end gives enough with its first elements.
+            // The first elements of an endless iterator are enough.
             let more = self.builder().label();
             self.emit(Instr::Get(items));
             let full = self.tables.name("__full");

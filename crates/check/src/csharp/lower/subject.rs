@@ -1,4 +1,4 @@
-//! Objects and arguments for entries: what the callers of a library would have passed.
+//! Objects and arguments for entries: what the callers of a library would pass.
 
 use super::Lowerer;
 use super::scope::{Context, This};
@@ -6,17 +6,17 @@ use crate::csharp::types::Ty;
 use crate::csharp::world::{FieldDecl, Place, TypeKind};
 use crate::ir::{Access, Instr, Scalar};
 
-/// What follows when the constructor of an entry's object throws.
+/// What happens if the constructor of an entry's object throws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
-    /// The exception goes on: there is no object.
+    /// The exception propagates: there is no object.
     Ends,
-    /// The object is there all the same, and what its fields hold is unknown.
+    /// The object exists all the same, and its fields hold unknowns.
     IsOpaque,
 }
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Makes an object for an entry, with unknown arguments, and gives the local that holds it.
+    /// Makes an object for an entry, with unknown arguments. Returns the local that holds it.
     pub fn new_subject(&mut self, class: u32, failed: Failed) -> u16 {
         let slot = self.temporary();
         self.class_init(class);
@@ -37,7 +37,7 @@ impl<'a> Lowerer<'_, 'a> {
         slot
     }
 
-    /// A function that is none of the source's.
+    /// Marks a function as not part of the source.
     pub fn hide(&mut self, function: u32) {
         if let Some(f) = self.functions[function as usize].as_mut() {
             f.outlined = true;
@@ -77,8 +77,8 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Drop);
     }
 
-    /// Makes unknown what may have changed since an object was made, or what an incomplete
-    /// constructor may not have set.
+    /// Makes the fields unknown that may have changed since an object was made, or that an
+    /// incomplete constructor may not have set.
     fn make_opaque(&mut self, class: u32, slot: u16, is_incomplete: bool) {
         let is_unsure = |f: &FieldDecl<'a>| if is_incomplete { f.init.is_none() } else { !f.is_readonly };
         let fields: Vec<(u32, &'a str)> = self
@@ -100,7 +100,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Pushes an argument for each parameter of a method. What a caller passes is there.
+    /// Pushes an argument for each parameter of a method. Arguments are not null.
     pub fn unknown_arguments(&mut self, m: u32) {
         for p in &self.world.methods[m as usize].params {
             if p.ty.is_number() || self.world.is_enum(&p.ty) {
@@ -114,8 +114,8 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The class whose objects stand for those of a type: itself, or the first that derives from it
-    /// or implements it.
+    /// The class whose objects represent those of a type: the type itself, or the first one that
+    /// derives from it or implements it.
     pub fn implementation(&mut self, class: u32) -> Option<u32> {
         let decl = self.world.class(class);
         if decl.kind == TypeKind::Class && !decl.is_abstract {
@@ -136,7 +136,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.implementations.as_ref()?.get(&class).copied()
     }
 
-    /// A function that gives an object of a class of the program: one that its constructor made, or
+    /// A function that returns an object of a class of the program: one made by its constructor, or
     /// an unknown one.
     pub fn maker(&mut self, ty: &Ty) -> Option<u32> {
         let class = ty.class().filter(|c| !self.world.class(*c).builtin)?;
@@ -144,7 +144,7 @@ impl<'a> Lowerer<'_, 'a> {
         if let Some(f) = self.makers.get(&class) {
             return *f;
         }
-        // While it is being made there is none: an object's own arguments are unknown.
+        // While the maker is being built there is none: an object's own arguments are unknown.
         self.makers.insert(class, None);
         let node = self.world.class(class).nodes[0];
         let open = std::mem::take(&mut self.contexts);

@@ -58,8 +58,8 @@ impl Tables {
         self.key(format!("{}({})", m.name, types.join(",")))
     }
 
-    /// A place that calls a method: the one chosen by types if there is one, else by the number of
-    /// arguments.
+    /// A place that calls a method: the method chosen by types if there is one, else by the number
+    /// of arguments.
     pub fn site(&mut self, name: &str, arguments: usize, chosen: Option<&Method<'_>>) -> u32 {
         let by_arity = self.arity_key(name, arguments);
         let exact = chosen.map_or(by_arity, |m| self.exact_key(m));
@@ -85,7 +85,7 @@ impl Tables {
         self.classes.on_unknown.entry(key).or_insert(method);
     }
 
-    /// A field as reports name it.
+    /// The name of a field in reports.
     pub fn label(&self, class: u32, field: &str) -> Arc<str> {
         format!("{}.{field}", self.classes.all[class as usize].name).into()
     }
@@ -100,7 +100,7 @@ impl Tables {
     }
 }
 
-/// A type as it counts for overriding: an override may name type parameters otherwise.
+/// A type as it counts for overriding: an override may use other names for type parameters.
 fn erased(t: &Ty) -> String {
     match t {
         Ty::Param(_) | Ty::Unknown | Ty::Object => "?".into(),

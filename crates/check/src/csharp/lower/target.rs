@@ -1,4 +1,4 @@
-//! What can be assigned to: each kind is evaluated once, then loaded from and stored to.
+//! Assignable expressions: each kind is evaluated once, then loaded from and stored to.
 
 use super::Lowerer;
 use super::scope::{Named, Storage};
@@ -13,7 +13,7 @@ pub enum Target<'a> {
     Local(u16),
     /// A variable that nested functions share.
     Boxed(&'a str),
-    /// Behind an address in a local.
+    /// The variable behind an address in a local.
     Address(u16),
     Static {
         class: u32,
@@ -50,7 +50,7 @@ pub enum Target<'a> {
 }
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Evaluates what an assignment's left side names.
+    /// Evaluates the left side of an assignment.
     pub fn target(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
         match s.kind() {
             "identifier" => self.identifier_target(s),
@@ -96,7 +96,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A variable that is declared where it is assigned to.
+    /// A variable that is declared where it is assigned.
     pub fn fresh(&mut self, name: &'a str, ty: Ty) -> (Target<'a>, Ty) {
         if name == "_" {
             return (Target::Nothing, Ty::Unknown);
@@ -330,7 +330,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// The parts of a tuple, each to its own place.
+    /// Stores the parts of a tuple, each to its own target.
     fn store_parts(&mut self, parts: &[(Target<'a>, Ty)], s: Syntax<'a>) {
         let tuple = self.temporary();
         self.emit(Instr::Set(tuple));
@@ -342,7 +342,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// Pushes where the value of a target lies; a place of its own if it has none.
+    /// Pushes the address of a target's value. A target without an address gets a place of its own.
     pub fn push_address(&mut self, t: &Target<'a>, s: Syntax<'a>) {
         match t {
             Target::Boxed(name) => {

@@ -1,7 +1,7 @@
-//! Programs with windows: events run on a UI thread, and what follows an `await` there runs there
+//! Programs with windows: events run on a UI thread. The code after an `await` there runs there
 //! again, unless `ConfigureAwait(false)` says otherwise.
 //!
-//! The UI thread is a lock in the machine (`models/ui.cs`): whoever holds it is the UI thread.
+//! The UI thread is a lock in the machine (`models/ui.cs`): its holder is the UI thread.
 
 use super::Lowerer;
 use super::subject::Failed;
@@ -11,10 +11,10 @@ use crate::csharp::world::{Method, World};
 use crate::entries::EntryKind;
 use crate::ir::{Instr, Intrinsic};
 
-/// Events of one window that are raised.
+/// The maximum number of raised events of one window.
 pub const MOST_EVENTS: usize = 24;
 
-/// Whether a class is a window or a part of one.
+/// Whether a class is a window or part of one.
 pub fn is_window(world: &World<'_>, class: u32) -> bool {
     let of_library = |c: &u32| world.class(*c).builtin && world.class(*c).name == "__UiObject";
     !world.class(class).builtin && world.ancestry(class).iter().any(of_library)
@@ -48,8 +48,8 @@ impl<'a> Lowerer<'_, 'a> {
         self.call_model("__UiThread", method);
     }
 
-    /// Awaits the task on the stack, which stays there. A function that has a thread of its own
-    /// leaves the UI thread while it waits; one that was on the UI thread returns to it.
+    /// Awaits the task on the stack, which stays there. A function with a thread of its own leaves
+    /// the UI thread while it waits. A function that was on the UI thread returns to it.
     pub fn await_on_ui(&mut self, awaited: Syntax<'a>, slot: u16) {
         let (task, was_here) = (self.temporary(), self.temporary());
         self.emit(Instr::Set(task));
@@ -69,7 +69,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    /// A function with a thread of its own leaves the UI thread if it is there.
+    /// Makes a function with a thread of its own leave the UI thread if it is there.
     pub fn leave_ui(&mut self) {
         if !self.has_ui || self.context().hidden {
             return;
@@ -84,7 +84,8 @@ impl<'a> Lowerer<'_, 'a> {
         self.builder().place(end);
     }
 
-    /// The events of a window and its public members, one after the other on the UI thread, twice.
+    /// Runs the events of a window and its public members, one after the other on the UI thread,
+    /// twice.
     pub fn window_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         if decl.is_abstract || decl.is_static {
@@ -119,7 +120,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.close_entry(EntryKind::Exported, node);
     }
 
-    /// Calls a member; nobody waits for the task that it may give.
+    /// Calls a member. Nobody waits for the task that it may return.
     fn call_without_waiting(&mut self, m: u32, subject: u16) {
         let method = &self.world.methods[m as usize];
         self.emit(Instr::Get(subject));
