@@ -1,14 +1,14 @@
-//! Static constructors (see `order`): what one did comes before every use of a static field of its
-//! class, since the runtime lets nobody use the class before.
+//! Static constructors (see `order`): everything a static constructor did happens before every use
+//! of a static field of its class, because the runtime lets nobody use the class earlier.
 //!
-//! Which thread runs a static constructor is chance. So it is a piece of work of its own, that
-//! knows nothing of what the thread did before, and what it did is kept when it has ended. A call
-//! is after it if its method has used a static field of the class for certain when it comes to the
-//! call: in the same block, or in the one that the method begins with. That is known when the
-//! method is rewritten, so nothing is told when a field is used.
+//! Which thread runs a static constructor is chance. So it is a piece of work of its own, which
+//! knows nothing of what the thread did before, and its past is kept when it has ended. A call
+//! comes after it if its method has certainly used a static field of the class before the call: in
+//! the same block, or in the block that the method begins with. That is known when the method is
+//! rewritten, so nothing is recorded when a field is used.
 //!
-//! Where two static constructors use each other's classes in two threads, the runtime lets one of
-//! them use a class that is not ready. So this says nothing to a thread in a static constructor.
+//! If two static constructors use each other's classes in two threads, the runtime lets one of them
+//! use a class that is not ready. So this module says nothing to a thread in a static constructor.
 //! Generic classes have a static constructor for each instance: they are left out.
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use raddle_tsvd::Past;
 use crate::profiling::{ModuleId, Token};
 use crate::rewrite::lock;
 
-/// Of a class with a static constructor. No number is given away twice.
+/// The number of a class with a static constructor. No number is used twice.
 pub type ClassNumber = u32;
 
 #[derive(Default)]
@@ -28,7 +28,7 @@ struct Classes {
     numbers: HashMap<(ModuleId, Token), ClassNumber>,
     /// The classes that are ready when a site is reached.
     of_sites: HashMap<u32, Vec<ClassNumber>>,
-    /// What was done by static constructors that have ended, and before them.
+    /// The pasts of static constructors that have ended.
     pasts: HashMap<ClassNumber, Past>,
 }
 
@@ -46,25 +46,25 @@ pub fn number(module: ModuleId, class: Token) -> ClassNumber {
     number
 }
 
-/// A site is reached only when these classes are ready.
+/// Records that a site is reached only when these classes are ready.
 pub fn note_site(site: u32, ready: Vec<ClassNumber>) {
     lock(&CLASSES).of_sites.insert(site, ready);
 }
 
-/// A static constructor has ended. The first time counts: reflection can run it again, and nobody
-/// waits for that.
+/// Records that a static constructor has ended. Only the first time counts: reflection can run it
+/// again, and nobody waits for that.
 pub fn ended(class: ClassNumber, past: Past) {
     lock(&CLASSES).pasts.entry(class).or_insert(past);
 }
 
-/// Whether what a thread did at that time comes before a site because of a static constructor.
+/// Whether a static constructor orders what a thread did at that time before a site.
 pub fn is_before(site: u32, thread: u32, time: u64) -> bool {
     let classes = lock(&CLASSES);
     let ready = classes.of_sites.get(&site).map_or(&[][..], Vec::as_slice);
     ready.iter().any(|class| classes.pasts.get(class).is_some_and(|past| past.has(thread, time)))
 }
 
-/// A module is unloaded: another one may come to have its number.
+/// Forgets an unloaded module: another one may get its number.
 pub fn forget(module: ModuleId) {
     lock(&CLASSES).numbers.retain(|(of, _), _| *of != module);
 }

@@ -1,17 +1,17 @@
-//! Classes of objects that are met where the code does not tell the class: listed, not listed, or
-//! wrappers that read another object. Each is found out once, and kept by its method table, which
-//! is the first word of its objects.
+//! Classes of objects that the code alone does not tell: listed, not listed, or wrappers that read
+//! another object. Each is determined once and kept by its method table, which is the first word of
+//! its objects.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 use crate::profiling::ClassId;
 
-/// What is known of a class.
+/// What is known about a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Listed,
     Other,
-    /// It reads the object that is referred to at this offset.
+    /// It reads the object that the reference at this offset points to.
     Wrapper(u32),
 }
 
@@ -20,7 +20,7 @@ const OTHER: usize = 2;
 const WRAPPER: usize = 4;
 const MARKS: usize = 7;
 
-/// A class, with a mark in its lower bits, and the offset of a wrapper, which is stored first.
+/// A class with a mark in its lower bits, and the offset of a wrapper, which is stored first.
 struct Entry {
     word: AtomicUsize,
     offset: AtomicU32,
@@ -36,7 +36,7 @@ fn entries_of(class: ClassId) -> impl Iterator<Item = &'static Entry> {
     (first..first + PROBES).map(|i| &CLASSES[i % SIZE])
 }
 
-/// None: that is not known yet.
+/// The kind of a class. None if it is not known yet.
 #[inline]
 pub fn kind(class: ClassId) -> Option<Kind> {
     for entry in entries_of(class) {
@@ -55,8 +55,8 @@ pub fn kind(class: ClassId) -> Option<Kind> {
     None
 }
 
-/// Keeps what was found out. Where there is no room the class is found out again and again, which
-/// is slow and right.
+/// Keeps the kind of a class. If there is no room, the class is determined again each time, which
+/// is slow but right.
 pub fn keep(class: ClassId, kind: Kind) {
     let (mark, offset) = match kind {
         Kind::Listed => (LISTED, 0),
@@ -66,7 +66,7 @@ pub fn keep(class: ClassId, kind: Kind) {
     static WRITER: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = crate::rewrite::lock(&WRITER);
     let same_or_free = |entry: &&Entry| [0, class].contains(&(entry.word.load(Relaxed) & !MARKS));
-    // No room: the first entry is given away. Its word is gone before its offset changes.
+    // No room: replace the first entry. Its word is cleared before its offset changes.
     let entry = entries_of(class).find(same_or_free).or_else(|| entries_of(class).next());
     let Some(entry) = entry else { return };
     entry.word.store(OTHER, Release);
@@ -74,7 +74,8 @@ pub fn keep(class: ClassId, kind: Kind) {
     entry.word.store(class | mark, Release);
 }
 
-/// A module was unloaded: another class may come to have the address of one of its classes.
+/// Forgets all classes after a module was unloaded: another class may get the address of one of its
+/// classes.
 pub fn forget_all() {
     for entry in &CLASSES {
         entry.word.store(0, Release);
@@ -94,7 +95,7 @@ mod tests {
         keep(class(2), Kind::Wrapper(24));
         let kinds = [0, 1, 2].map(|i| kind(class(i)));
         assert_eq!(kinds, [Some(Kind::Listed), Some(Kind::Other), Some(Kind::Wrapper(24))]);
-        // Far more than there is room for: what is known is never wrong.
+        // Far more than there is room for: the table is never wrong.
         for i in 3..20_000 {
             keep(class(i), if i % 2 == 0 { Kind::Listed } else { Kind::Other });
         }

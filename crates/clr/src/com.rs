@@ -21,7 +21,7 @@ macro_rules! com {
 pub type Status = i32;
 pub const OK: Status = 0;
 pub const NO_INTERFACE: Status = 0x8000_4002_u32 as i32;
-/// The profiler does not want to run; the program does without it.
+/// The profiler does not want to run; the program runs without it.
 pub const CANCEL_ACTIVATION: Status = 0x8013_1375_u32 as i32;
 
 #[repr(C)]
@@ -36,7 +36,7 @@ pub const fn guid(digits: u128) -> Guid {
 
 pub const IID_UNKNOWN: Guid = guid(0x00000000_0000_0000_C000_000000000046);
 pub const IID_CLASS_FACTORY: Guid = guid(0x00000001_0000_0000_C000_000000000046);
-/// `ICorProfilerCallback` to `ICorProfilerCallback9`. What comes later is asked for and refused.
+/// `ICorProfilerCallback` to `ICorProfilerCallback9`. Later ones are requested and refused.
 pub const IID_CALLBACKS: [Guid; 9] = [
     guid(0x176FBED1_A55C_4796_98CA_A9DA0EF883E7),
     guid(0x8A8CC829_CCF2_49FE_BBAE_0F022228071A),
@@ -54,12 +54,12 @@ pub const IID_METADATA_EMIT: Guid = guid(0xBA3FEE4C_ECB9_4E41_83B7_183FA41CD859)
 
 pub const IID_METADATA_ASSEMBLY_EMIT: Guid = guid(0x211EF15B_5317_4438_B196_DEC87B887693);
 
-/// A pointer to an interface: to a pointer to its table of functions.
+/// A pointer to an interface, that is, to a pointer to its table of functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Com(*const *const usize);
 
-// SAFETY: the interfaces that are used here may be called from any thread.
+// SAFETY: the interfaces used here may be called from any thread.
 unsafe impl Send for Com {}
 // SAFETY: as above.
 unsafe impl Sync for Com {}
@@ -67,7 +67,7 @@ unsafe impl Sync for Com {}
 impl Com {
     pub const NULL: Com = Com(core::ptr::null());
 
-    /// An interface without state, for good.
+    /// An interface without state. It is never freed.
     pub fn of(table: Vec<usize>) -> Com {
         Com(Box::leak(Box::new(table.leak().as_ptr())))
     }
@@ -84,13 +84,13 @@ impl Com {
     }
 }
 
-/// Text as the interfaces want it: UTF-16 that ends in zero.
+/// Text as the interfaces expect it: UTF-16 with a final zero.
 pub fn wide(text: &str) -> Vec<u16> {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Text that a method puts into a buffer: (buffer, its capacity, the length with the final zero).
-/// Names may be longer than any buffer, so a second call gets one that is long enough.
+/// The text that a method puts into a buffer: (buffer, its capacity, the length with the final
+/// zero). Names may be longer than any buffer, so a second call gets one that is long enough.
 pub fn text(fill: impl Fn(*mut u16, u32, *mut u32) -> Status) -> Option<String> {
     let mut buffer = vec![0_u16; 256];
     loop {
@@ -106,10 +106,10 @@ pub fn text(fill: impl Fn(*mut u16, u32, *mut u32) -> Status) -> Option<String> 
     }
 }
 
-/// Memory that a method has answered with and that stays: metadata, or the body of a method.
+/// Memory that a method returned and that stays valid: metadata, or the body of a method.
 pub fn bytes<'a>(at: *const u8, len: u32) -> &'a [u8] {
-    // SAFETY: the interfaces vouch for the length, and modules are not unloaded while their methods
-    // are looked at.
+    // SAFETY: the interfaces guarantee the length, and modules are not unloaded while their methods
+    // are examined.
     if at.is_null() { &[] } else { unsafe { core::slice::from_raw_parts(at, len as usize) } }
 }
 

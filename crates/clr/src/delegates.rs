@@ -1,16 +1,16 @@
-//! Delegates that are made of listed methods: `Parallel.ForEach(items, list.Add)`.
+//! Delegates made from listed methods: `Parallel.ForEach(items, list.Add)`.
 //!
-//! Nothing is called where the delegate is made, and where it is called nothing says what it is. So
-//! it is made of a method of the probe's class instead (a *thunk*), bound to the same object:
+//! Nothing is called where the delegate is made, and where it is called, nothing says what it is.
+//! So it is made from a method of the probe's class instead (a *thunk*), bound to the same object:
 //!
 //! ```text
 //! static void Thunk1(List<int> on, int item) { Point(on, site); on.Add(item); }
 //! ```
 //!
-//! A runtime takes new methods only while it loads a module. So all thunks are declared then, one
-//! for each method of the list whose address is taken anywhere in the file, and get their point
-//! when the first delegate is made. There is one for all places, so that two delegates of one
-//! method on one object are still equal.
+//! A runtime accepts new methods only while it loads a module. So all thunks are declared then, one
+//! for each listed method whose address is taken anywhere in the file. A thunk gets its point when
+//! the first delegate is made. All places share one thunk, so that two delegates of one method on
+//! one object are still equal.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ use crate::profiling::{ModuleId, Token};
 use crate::session::session;
 use crate::signature::{self, is_closed};
 
-/// By the method that they call. Those without a point have no delegate yet.
+/// The thunks by the method that they call. A thunk without a point has no delegate yet.
 #[derive(Default)]
 pub struct Thunks(HashMap<Token, Thunk>);
 
@@ -51,7 +51,7 @@ impl Thunks {
         Thunks(thunks)
     }
 
-    /// The method to make a delegate of. None: there is none for this one.
+    /// The method to make a delegate from. None if this method has no thunk.
     pub fn of(
         &mut self,
         token: Token,
@@ -71,7 +71,7 @@ impl Thunks {
     }
 }
 
-/// That of a static method whose first argument is the object.
+/// The signature of a static method whose first argument is the object.
 fn signature_for(call: &Call) -> Option<Vec<u8>> {
     let What::Point(operation) = call.what else { return None };
     let types = || [&call.method.result, &call.this].into_iter().chain(&call.method.parameters);
@@ -84,7 +84,7 @@ fn signature_for(call: &Call) -> Option<Vec<u8>> {
     })
 }
 
-/// `point`: what the probe is called with, and its method.
+/// The code of a thunk. `point`: the argument of the probe, and its method.
 fn thunk_code(method: Token, parameters: usize, point: Option<(u32, Token)>) -> Vec<u8> {
     let load = |n: usize| il::load_argument(n as u16);
     let mut text = Vec::new();
@@ -97,8 +97,8 @@ fn thunk_code(method: Token, parameters: usize, point: Option<(u32, Token)>) -> 
     text
 }
 
-/// The methods of other modules whose addresses are taken somewhere in a file, and perhaps some
-/// more: what looks like such an instruction may be anything.
+/// The methods of other modules whose addresses are taken somewhere in a file. There may be extra
+/// ones, because other bytes can look like such an instruction.
 fn taken_addresses(file: &[u8]) -> Vec<Token> {
     let mut tokens: Vec<Token> = file
         .windows(6)

@@ -1,7 +1,7 @@
-//! A portable PDB inside of the assembly that it is of: an entry of the debug directory (PE/COFF,
-//! "Embedded Portable PDB Debug Directory Entry"), compressed with deflate.
+//! A portable PDB inside its assembly: an entry of the debug directory (PE/COFF, "Embedded Portable
+//! PDB Debug Directory Entry"), compressed with deflate.
 
-/// The PDB in an assembly. None: there is none, or it is broken.
+/// The PDB in an assembly. None if there is none, or if it is broken.
 pub fn embedded(file: &[u8]) -> Option<Vec<u8>> {
     const EMBEDDED: u32 = 17;
     const ENTRY: usize = 28;
@@ -13,7 +13,7 @@ pub fn embedded(file: &[u8]) -> Option<Vec<u8>> {
     unpack(file.get(at..at.checked_add(len)?)?)
 }
 
-/// A mark, the length as it will be, and what is compressed.
+/// Unpacks a mark, the uncompressed length, and the compressed data.
 fn unpack(data: &[u8]) -> Option<Vec<u8>> {
     /// No PDB is longer, and a broken length must not take all memory.
     const LONGEST: usize = 256 << 20;
@@ -31,7 +31,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|b| u32::from_le_bytes(*b))
 }
 
-/// Where the debug directory is in the file, and how long.
+/// The offset and length of the debug directory in the file.
 fn debug_directory(file: &[u8]) -> Option<(usize, usize)> {
     const WIDE: u16 = 0x20B;
     const DEBUG: usize = 6;

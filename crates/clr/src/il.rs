@@ -1,17 +1,17 @@
-//! Method bodies (ECMA-335 II.25.4): taken apart, instructions added, and put together again.
+//! Method bodies (ECMA-335 II.25.4): parses them, adds instructions, and builds them again.
 //!
-//! All branches become long ones, so that code may be added anywhere. A branch to an instruction
-//! goes to what was added before it. Whatever is not understood gives `None`, and the method stays
-//! as it is.
+//! All branches become long ones, so that code can be added anywhere. A branch to an instruction
+//! goes to what was added before it. If anything is not understood, the result is `None`, and the
+//! method stays as it is.
 
 use std::collections::HashSet;
 
-/// An instruction, with what is to come before and after it.
+/// An instruction, with the code added before and after it.
 #[derive(Debug)]
 pub struct Instruction {
-    /// In the code as it was.
+    /// The offset in the original code.
     pub offset: u32,
-    /// Codes of two bytes are 0xFExx; [`END`] is behind the last one.
+    /// Codes of two bytes are 0xFExx; [`END`] follows the last instruction.
     pub code: u16,
     operand: Vec<u8>,
     targets: Vec<u32>,
@@ -21,7 +21,7 @@ pub struct Instruction {
 
 const END: u16 = u16::MAX;
 
-/// The codes that are looked for or written.
+/// The codes that are searched for or written.
 pub mod code {
     pub const LOAD_ONE: u16 = 0x17;
     pub const DUPLICATE: u8 = 0x25;
@@ -58,15 +58,15 @@ impl Instruction {
         matches!(self.code, code::CALL | code::CALL_VIRTUAL | code::NEW_OBJECT)
     }
 
-    /// Whether it gives the address of a method.
+    /// Whether it loads the address of a method.
     pub fn loads_function(&self) -> bool {
         matches!(self.code, code::LOAD_FUNCTION | code::LOAD_VIRTUAL_FUNCTION)
     }
 
-    /// Gives the address of another method.
+    /// Makes it load the address of another method.
     pub fn load_other_function(&mut self, token: u32) {
         if self.code == code::LOAD_VIRTUAL_FUNCTION {
-            // It takes the object from the stack, and the other one does not.
+            // It takes the object from the stack, but the other one does not.
             self.before.push(code::POP);
         }
         self.code = code::LOAD_FUNCTION;
@@ -78,7 +78,7 @@ impl Instruction {
         matches!(self.code, code::LOAD_STATIC | code::LOAD_STATIC_ADDRESS | code::STORE_STATIC)
     }
 
-    /// Whether the next instruction never runs after it: a branch that is always taken, `ret`,
+    /// Whether control never reaches the next instruction from it: an unconditional branch, `ret`,
     /// `throw`, `leave`, the end of a handler.
     fn ends_block(&self) -> bool {
         const JUMP: u16 = 0x27;
@@ -91,17 +91,17 @@ impl Instruction {
         self.code == u16::from(code::RETURN) || ends.contains(&self.code)
     }
 
-    /// What a call calls.
+    /// The target of a call.
     pub fn token(&self) -> u32 {
         self.operand.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// `constrained.`, `tail.` and the like: what is added before a call has to come before them.
+    /// `constrained.`, `tail.` and the like: code added before a call must come before them.
     pub fn is_prefix(&self) -> bool {
         matches!(self.code, 0xFE12 | 0xFE13 | 0xFE14 | 0xFE16 | 0xFE19 | 0xFE1E)
     }
 
-    /// How long it is when it is written, without what was added.
+    /// Its length when written, without the added code.
     fn len(&self) -> usize {
         let code = match self.code {
             END => 0,
@@ -116,7 +116,7 @@ impl Instruction {
     }
 }
 
-/// How long the operand of a code is. None: there is no such code.
+/// The length of a code's operand. None if there is no such code.
 fn operand_len(code: u16) -> Option<usize> {
     Some(match code {
         0x00..=0x0D | 0x14..=0x1E | 0x25 | 0x26 | 0x2A | 0x46..=0x6E | 0x76 | 0x7A => 0,
@@ -142,13 +142,13 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|b| u32::from_le_bytes(*b))
 }
 
-/// A handler of exceptions, or a `finally`.
+/// An exception handler, or a `finally`.
 #[derive(Debug)]
 struct Clause {
     flags: u32,
-    /// Where what is tried begins and ends, and where its handler does.
+    /// The start and end of the try block, then of the handler.
     places: [u32; 4],
-    /// The class that is caught, or where the filter is.
+    /// The caught class, or the offset of the filter.
     other: u32,
 }
 
@@ -158,24 +158,23 @@ const FILTER: u32 = 1;
 pub struct Body {
     pub instructions: Vec<Instruction>,
     clauses: Vec<Clause>,
-    /// Offsets that are reached otherwise than from the instruction before: targets of branches,
-    /// and beginnings of handlers and filters.
+    /// Offsets that are reached other than from the previous instruction: targets of branches, and
+    /// beginnings of handlers and filters.
     entries: HashSet<u32>,
     max_stack: u16,
     init_locals: bool,
-    /// The token of the signature of its local variables; zero: it has none.
+    /// The token of the signature of its local variables; zero if it has none.
     pub locals: u32,
 }
 
-/// A body that was put together.
+/// A body that was built.
 pub struct Built {
     pub bytes: Vec<u8>,
-    /// Where each instruction was, and where it is now with what was added before it.
+    /// For each instruction, its old offset and its new one, including the code added before it.
     pub places: Vec<(u32, u32)>,
 }
 
-/// What is added needs so much more of the stack: the object, a site, and what the probe itself is
-/// called with.
+/// The additional stack that added code needs: the object, a site, and the arguments of the probe.
 const MORE_STACK: u16 = 8;
 
 impl Body {
@@ -223,7 +222,7 @@ impl Body {
             at = instruction.parse_operand(il, at)?;
             self.instructions.push(instruction);
         }
-        // So that the end has a place.
+        // So that the end has an offset.
         self.instructions.push(Instruction::new(at as u32, END));
         Some(())
     }
@@ -249,17 +248,17 @@ impl Body {
         }
     }
 
-    /// Whether a branch leads to an instruction, or an exception does.
+    /// Whether a branch or an exception leads to an instruction.
     pub fn is_target(&self, at: usize) -> bool {
         self.entries.contains(&self.instructions[at].offset)
     }
 
-    /// The instructions that have run for certain when `at` runs, as far as that is plain: those
-    /// that lead to it without another way in, and those that the method begins with.
+    /// The instructions that have certainly run when `at` runs, as far as that is obvious: those
+    /// that lead to it without another entry, and those that the method begins with.
     pub fn ran_before(&self, at: usize) -> Vec<usize> {
-        /// Further away nobody looks, so that huge methods take no time.
+        /// Instructions further away are not examined, so that huge methods take no time.
         const NEAR: usize = 128;
-        // What an exception has ended, a handler may go on after.
+        // An exception may end this instruction, and a handler continue after it.
         let is_tried = |i: usize| {
             let offset = self.instructions[i].offset;
             self.clauses.iter().any(|clause| (clause.places[0]..clause.places[1]).contains(&offset))
@@ -272,12 +271,12 @@ impl Body {
         (0..first).chain(at - leading..at).collect()
     }
 
-    /// The first of the prefixes of a call, or the call: what is added before it goes there.
+    /// The first prefix of a call, or the call itself. Code added before the call goes there.
     pub fn first_prefix(&self, at: usize) -> usize {
         (0..at).rev().take_while(|i| self.instructions[*i].is_prefix()).last().unwrap_or(at)
     }
 
-    /// Puts it together. None: a branch leads to where no instruction begins.
+    /// Builds the body. None if a branch target is not the beginning of an instruction.
     pub fn build(&self) -> Option<Built> {
         let mut places = Vec::with_capacity(self.instructions.len());
         let mut len = 0;
@@ -310,7 +309,8 @@ impl Body {
 }
 
 impl Instruction {
-    /// What follows the code at `at`; where the next instruction is. Short branches become long.
+    /// Parses the operand after the code at `at`. Returns the offset of the next instruction. Short
+    /// branches become long.
     fn parse_operand(&mut self, il: &[u8], mut at: usize) -> Option<usize> {
         if self.code == code::SWITCH {
             let count = u32_at(il, at)? as usize;
@@ -397,7 +397,7 @@ pub fn load_int(value: u32) -> Vec<u8> {
     [&[0x20][..], &value.to_le_bytes()].concat()
 }
 
-/// A native integer.
+/// Loads a native integer.
 pub fn load_pointer(value: usize) -> Vec<u8> {
     [&[0x21][..], &(value as u64).to_le_bytes(), &[0xD3]].concat()
 }

@@ -1,13 +1,13 @@
-//! A profiler of the CLR that makes calls of thread-unsafe .NET APIs points of TSVD, in programs as
-//! they are: no file is rewritten, no SDK is needed.
+//! A profiler of the CLR that turns calls of thread-unsafe .NET APIs into points of TSVD, in
+//! unmodified programs: no file is rewritten, and no SDK is needed.
 //!
-//! After "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath, Padhye,
-//! SOSP 2019), whose tool rewrites assemblies on disk. Here the runtime's profiling interface is
-//! used: it asks before it compiles a method, and the method's IL is changed in memory then. What
-//! to do at a point is decided by the pure core, `raddle_tsvd`.
+//! It follows "Efficient Scalable Thread-Safety-Violation Detection" (Li, Lu, Musuvathi, Nath,
+//! Padhye, SOSP 2019), whose tool rewrites assemblies on disk. This crate uses the runtime's
+//! profiling interface instead: the runtime asks before it compiles a method, and the method's IL
+//! is changed in memory then. The pure core, `raddle_tsvd`, decides what to do at a point.
 //!
-//! `raddle tsvd` carries it, sets the variables that make a runtime load it, and reads its records
-//! (`raddle::tsvd::clr`).
+//! `raddle tsvd` contains the profiler, sets the variables that make a runtime load it, and reads
+//! its records (`raddle::tsvd::clr`).
 //!
 //! ```text
 //! com, profiling, metadata   COM by hand, and the methods of the interfaces that are used
@@ -15,56 +15,56 @@
 //! pdb, embedded_pdb          lines
 //! lists                      which APIs are thread-unsafe
 //! ownership                  which modules are the user's
-//! calls                      what a call in the code is
+//! calls                      classifies a call in the code
 //! rewrite, delegates         adds points to methods as they are compiled
-//! order_calls                adds what tells of order
+//! order_calls                adds the calls that record order
 //! probe, order_probe         the class that rewritten code calls
-//! point                      one call: what the core says, sleeping, catching red-handed
-//! classes                    what is known of the classes of objects
+//! point                      one call: asks the core, sleeps, catches violations in the act
+//! classes                    what is known about the classes of objects
 //! force_async                makes `await` wait
-//! order, hand_overs,         what locks, tasks and threads say of the order of calls
+//! order, hand_overs,         what locks, tasks and threads say about the order of calls
 //! semaphores, locks,
 //! class_constructors
 //! sites                      call sites, names and places
-//! session, record            what the driver has told, and what is left for it
+//! session, record            the input from the driver, and the output for it
 //! ```
 //!
 //! # Data structures and their invariants
 //! - *Modules* (`rewrite`): the user's modules, each with a probe class. A method is rewritten at
-//!   most once, before it is compiled; its entry in `methods` is made under the lock, so two tiers
+//!   most once, before it is compiled. Its entry in `methods` is made under the lock, so two tiers
 //!   of compilation agree on site numbers.
-//! - *Places*: for each rewritten method, where each instruction was and is. Offsets in records are
-//!   always those as written.
-//! - *Sites*: append only. A number is part of compiled code, so it is never given away again.
-//! - *Classes* (`classes`): method tables of classes that the code does not tell. All are forgotten
-//!   when a module is unloaded.
-//! - A held thread's reference is read only by a thread in cooperative mode, and only while the
-//!   trap is set.
+//! - *Places*: for each rewritten method, the old and new offset of each instruction. Offsets in
+//!   records are always those of the original code.
+//! - *Sites*: append only. A number is part of compiled code, so it is never reused.
+//! - *Classes* (`classes`): method tables of classes that the code alone does not tell. All are
+//!   forgotten when a module is unloaded.
+//! - Only a thread in cooperative mode reads a held thread's reference, and only while the trap is
+//!   set.
 //!
 //! # What could make it slow
-//! A point costs a managed call of native code, a hash, and `Tsvd::passes`. What a pass does not
-//! let by reads the clock. Modules of the framework are left alone, and code that was compiled
-//! beforehand is refused for the user's modules only.
+//! A point costs a managed call of native code, a hash, and `Tsvd::passes`. If the call does not
+//! pass, it also reads the clock. Modules of the framework are left alone, and precompiled code is
+//! refused only for the user's modules.
 //!
 //! # What could make it wrong
 //! - A program whose behaviour changes. Arguments go through local variables of their own types;
-//!   branches keep their targets; what is not understood is left alone and recorded as unseen.
+//!   branches keep their targets; anything not understood is left alone and recorded as unseen.
 //! - A false report. A trap is sprung only if both references are the same object, compared while
 //!   no collection can run.
 //! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in
 //!   preemptive mode.
 //!
 //! # What runs
-//! A thread, which does one piece of work after the other (a task, a part of an asynchronous
-//! method). Where a piece begins, the core is told, so that a thread that had nothing to do is not
-//! taken to have waited for a delay. `order` says which pieces come after which, and follows an
-//! asynchronous method from thread to thread.
+//! A thread does one piece of work after the other (a task, a part of an asynchronous method). The
+//! core is told where a piece begins, so that it does not take an idle thread for one that waited
+//! for a delay. `order` says which pieces come after which, and follows an asynchronous method from
+//! thread to thread.
 //!
 //! # Not seen
-//! Reflection and `dynamic`, which are counted, code that is made at run time, framework code that
-//! uses the user's collections other than by LINQ and the listed functions, delegates made of
-//! listed methods of a type with type parameters, methods of structures. Run on CoreCLR 3.1, x86-64
-//! Linux.
+//! Reflection and `dynamic` (these are counted), code generated at run time, framework code that
+//! uses the user's collections other than through LINQ and the listed functions, delegates made
+//! from listed methods of a type with type parameters, methods of structures. Run on CoreCLR 3.1,
+//! x86-64 Linux.
 
 mod calls;
 mod class_constructors;
@@ -101,16 +101,16 @@ use com::{NO_INTERFACE, OK, Status};
 use profiling::{FunctionId, ModuleId};
 use session::session;
 
-/// By which the runtime asks for this profiler, in `CORECLR_PROFILER`.
+/// The identifier by which the runtime asks for this profiler, in `CORECLR_PROFILER`.
 pub const CLASS: &str = "{7AD1E5C0-0000-4000-8000-000000000001}";
 
-/// Events that are asked for (`COR_PRF_MONITOR` in `corprof.idl`).
+/// The requested events (`COR_PRF_MONITOR` in `corprof.idl`).
 mod event {
     pub const MODULE_LOADS: u32 = 0x4;
     pub const JIT_COMPILATION: u32 = 0x20;
-    /// To refuse code that was compiled beforehand.
+    /// Needed to refuse precompiled code.
     pub const CACHE_SEARCHES: u32 = 0x2_0000;
-    /// Stacks of held threads.
+    /// Needed for the stacks of held threads.
     pub const STACK_SNAPSHOT: u32 = 0x1000_0000;
 }
 
@@ -118,7 +118,7 @@ fn address(function: *const ()) -> usize {
     function as usize
 }
 
-/// The runtime asks for what makes the profiler.
+/// The runtime calls this to get the profiler's class factory.
 #[unsafe(no_mangle)]
 extern "C" fn DllGetClassObject(_class: *const Guid, _interface: *const Guid, out: &mut Com) -> Status {
     static FACTORY: OnceLock<Com> = OnceLock::new();
@@ -134,7 +134,7 @@ extern "C" fn DllGetClassObject(_class: *const Guid, _interface: *const Guid, ou
     OK
 }
 
-/// Both are for good, so nobody counts.
+/// Both objects live forever, so nothing is counted.
 extern "C" fn count(_this: Com) -> u32 {
     1
 }
@@ -161,8 +161,8 @@ extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Statu
     const SLOTS: usize = 95;
     static PROFILER: OnceLock<Com> = OnceLock::new();
     let profiler = *PROFILER.get_or_init(|| {
-        // What is not wanted answers that all is well, whatever it is called with: the caller
-        // cleans up the stack.
+        // Unused callbacks return success whatever their arguments are: the caller cleans up the
+        // stack.
         let mut table = vec![address(ignore as *const ()); SLOTS];
         table[0] = address(query as *const ());
         table[1] = address(count as *const ());
@@ -178,7 +178,8 @@ extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Statu
     query(profiler, id, out)
 }
 
-/// Without a driver, or in a runtime that is too old, the program runs as if this were not there.
+/// Without a driver, or in a runtime that is too old, the program runs as if the profiler were
+/// absent.
 extern "C" fn initialize(_this: Com, info: Com) -> Status {
     let Some(session) = info.query(&IID_INFO5).and_then(session::begin) else { return CANCEL_ACTIVATION };
     session.info.set_events(
@@ -205,8 +206,8 @@ extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: 
     OK
 }
 
-/// A method that is inlined may never be compiled for itself. It is rewritten now, and not inlined
-/// this once, since its code has been read already; later its points are inlined with it, and keep
+/// An inlined method may never be compiled by itself. It is rewritten now, and not inlined this
+/// once, because its code has already been read. Later its points are inlined with it, and keep
 /// their sites.
 extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allowed: &mut i32) -> Status {
     if let Some((module, method)) = session().info.function(callee)
@@ -218,7 +219,7 @@ extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allo
     OK
 }
 
-/// Code that was compiled beforehand has no points.
+/// Precompiled code has no points.
 extern "C" fn cache_search_started(_this: Com, function: FunctionId, usable: &mut i32) -> Status {
     if session().info.function(function).is_some_and(|(module, _)| rewrite::is_watched(module)) {
         *usable = 0;

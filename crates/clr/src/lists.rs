@@ -1,33 +1,38 @@
-//! Which APIs are thread-unsafe: lists in TOML, like the native ones of `crates/raddle/apis`.
+//! Lists of thread-unsafe APIs in TOML, like the native ones in `crates/raddle/apis`.
 //!
 //! ```toml
 //! library = ".NET collections"
 //! documentation = "where the contract is written"
 //!
 //! [[class]]
-//! name = "System.Collections.Generic.List`1"   # as metadata spells it: a backtick and the number of type parameters
+//! # as metadata spells it: a backtick and the number of type parameters
+//! name = "System.Collections.Generic.List`1"
 //! rule = "what the documentation says"
-//! overridable = true                           # virtual methods: a derived class may be safe, so only objects of the class itself count
+//! # virtual methods: a derived class may be safe, so only objects of the class itself count
+//! overridable = true
 //! write = ["Add"]                              # properties are get_Item and set_Item
 //! read = ["Contains"]
 //!
-//! [[interface]]                                # interfaces and base classes: a point if the object is of a listed class
+//! # interfaces and base classes: a point if the object is of a listed class
+//! [[interface]]
 //! name = "System.Collections.Generic.IList`1"
 //! write = ["Insert"]
 //!
 //! [[function]]                                 # static methods, and constructors (`.ctor`)
 //! name = "System.Linq.Enumerable"
 //! argument = 0                                 # which argument is the object
-//! any = true                                   # … of whatever class; without it, of a listed one
-//! rule = "what the documentation says"         # … if it may be of any class
+//! any = true                                   # the object may be of any class, listed or not
+//! rule = "what the documentation says"         # required with `any`
 //! read = ["ToList"]
 //!
-//! [[enumerator]]                               # a structure whose first field is the collection: `MoveNext` reads it
+//! # a structure whose first field is the collection: `MoveNext` reads it
+//! [[enumerator]]
 //! name = "System.Collections.Generic.List`1/Enumerator"
 //!
-//! [[wrapper]]                                  # an object that reads another one later: an iterator of LINQ
-//! name = "System.Linq.Enumerable/*Iterator*"   # `*` stands for anything
-//! field = "_source"                            # where it has the other one
+//! # an object that reads another one later: an iterator of LINQ
+//! [[wrapper]]
+//! name = "System.Linq.Enumerable/*Iterator*"   # `*` matches anything
+//! field = "_source"                            # the field that refers to the other object
 //! ```
 //!
 //! A project adds classes of its own as `[[tsvd.dotnet]]` in `raddle.toml`, with the same keys.
@@ -109,7 +114,7 @@ pub struct Wrapper {
     pub field: String,
 }
 
-/// `raddle.toml`, of which only `[[tsvd.dotnet]]` is read here.
+/// `raddle.toml`. Only `[[tsvd.dotnet]]` is read here.
 #[derive(Debug, Default, Deserialize)]
 struct Project {
     #[serde(default)]
@@ -122,10 +127,10 @@ struct ProjectTsvd {
     dotnet: Vec<List>,
 }
 
-/// Where the object of a call is.
+/// The position of a call's object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Object {
-    /// What the method is called on.
+    /// The object that the method is called on.
     This,
     /// An argument of a static method or of a constructor.
     Argument(u8),
@@ -133,13 +138,13 @@ pub enum Object {
     FirstField,
 }
 
-/// What a call of a listed method is.
+/// The effect of a call of a listed method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Operation {
     pub write: bool,
     pub object: Object,
-    /// Whether the object is of a listed class, or which one it reads, is known only when the call
-    /// is made.
+    /// Whether the object is of a listed class, or which object it reads, is known only when the
+    /// call is made.
     pub checked: bool,
 }
 
@@ -156,7 +161,7 @@ pub struct Catalogue {
     /// By class and method.
     operations: HashMap<(String, String), Operation>,
     contracts: HashMap<String, Contract>,
-    /// Of functions whose object may be of any class.
+    /// The contracts of functions whose object may be of any class.
     function_contracts: HashMap<String, Contract>,
     wrappers: Vec<Wrapper>,
 }
@@ -170,7 +175,7 @@ const SHIPPED: [&str; 5] = [
 ];
 
 impl Catalogue {
-    /// The lists that raddle brings with it.
+    /// The lists that come with raddle.
     pub fn shipped() -> Catalogue {
         let mut catalogue = Catalogue::default();
         for text in SHIPPED {
@@ -235,7 +240,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// What a call of this method is; none: nothing of interest.
+    /// The operation of a method; none if it is not listed.
     pub fn find(&self, class: &str, method: &str) -> Option<Operation> {
         self.operations.get(&(class.to_owned(), method.to_owned())).copied()
     }
@@ -255,7 +260,7 @@ impl Catalogue {
     }
 }
 
-/// `*` stands for anything.
+/// Whether a name matches a pattern, in which `*` matches anything.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(first) else { return false };
@@ -267,7 +272,7 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     name.ends_with(last)
 }
 
-/// Whether a class is what `await` asks whether there is anything to wait for.
+/// Whether `await` asks an object of this class whether there is anything to wait for.
 pub fn is_awaiter(class: &str) -> bool {
     const NAMES: [&str; 8] = [
         "TaskAwaiter",

@@ -1,9 +1,9 @@
-//! The parts of `IMetaDataImport2` and `IMetaDataEmit` that are used.
+//! The used parts of `IMetaDataImport2` and `IMetaDataEmit`.
 
 use crate::com::{Com, OK, bytes, text, wide};
 use crate::profiling::Token;
 
-/// Tables that tokens are of.
+/// The tables that tokens refer to.
 pub mod table {
     pub const TYPE_REF: u32 = 0x01;
     pub const TYPE_DEF: u32 = 0x02;
@@ -21,7 +21,7 @@ pub mod table {
 #[derive(Clone, Copy)]
 pub struct Import(pub Com);
 
-/// A method that is called or defined, or a field: whose, its name, its signature.
+/// A called or defined method, or a field: its class, its name, its signature.
 pub struct Member<'a> {
     pub parent: Token,
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Member<'a> {
 }
 
 impl Import {
-    /// The name of a class of the module; nested ones are behind a slash.
+    /// The name of a class of the module. A nested class follows a slash.
     pub fn type_def(self, token: Token) -> Option<String> {
         const VISIBILITY: u32 = 7;
         const NESTED: u32 = 2;
@@ -55,7 +55,7 @@ impl Import {
         base.is_some_and(|name| ["System.ValueType", "System.Enum"].contains(&name.as_str()))
     }
 
-    /// The name of a field, and its type.
+    /// The name and type of a field.
     pub fn field<'a>(self, token: Token) -> Option<(String, &'a [u8])> {
         let field = self.whole_field(token)?;
         Some((field.name, field.signature))
@@ -76,7 +76,7 @@ impl Import {
                 len => *mut u32, &mut flags => *mut u32, signature_at => *mut *const u8, len_at => *mut u32,
                 &mut kind => *mut u32, &mut value => *mut *const u8, &mut value_len => *mut u32)
         })?;
-        // Behind a byte that says that it is a field.
+        // The signature follows a byte that says that it is a field.
         Some(Member { parent, name, signature: bytes(signature, signature_len).get(1..)? })
     }
 
@@ -92,7 +92,7 @@ impl Import {
             == OK
     }
 
-    /// Where a class of another module is to be looked for, and its name.
+    /// The scope of a class of another module, and its name.
     pub fn type_ref(self, token: Token) -> Option<(Token, String)> {
         let mut scope = 0_u32;
         let at = &raw mut scope;
@@ -102,7 +102,7 @@ impl Import {
         Some((scope, name))
     }
 
-    /// Whether the module defines a class with such a method.
+    /// Whether the module defines this class with this method.
     pub fn has_method(self, class: &str, method: &str) -> bool {
         let mut of = 0_u32;
         com!(self.0, 9, wide(class).as_ptr() => *const u16, 0 => u32, &mut of => *mut u32) == OK
@@ -162,7 +162,7 @@ impl Import {
         Some(Member { parent, name, signature: bytes(signature, signature_len) })
     }
 
-    /// The method that is instantiated, and with what.
+    /// The generic method of an instance, and its type arguments.
     pub fn method_spec<'a>(self, token: Token) -> Option<(Token, &'a [u8])> {
         let (mut parent, mut signature, mut len) = (0, core::ptr::null(), 0);
         let status = com!(self.0, 67, token => u32, &mut parent => *mut u32, &mut signature => *mut *const u8,
@@ -174,7 +174,7 @@ impl Import {
         self.blob(44, token)
     }
 
-    /// What a token for a signature stands for: local variables.
+    /// The signature behind a token, for local variables.
     pub fn signature<'a>(self, token: Token) -> Option<&'a [u8]> {
         self.blob(41, token)
     }
@@ -186,8 +186,7 @@ impl Import {
     }
 }
 
-/// Adds to a module. What is there already is answered with a status that is no failure and is not
-/// `OK` either.
+/// Adds to a module. If an item already exists, the status is neither a failure nor `OK`.
 #[derive(Clone, Copy)]
 pub struct Emit(pub Com);
 
@@ -221,7 +220,7 @@ impl Emit {
         (status >= 0).then_some(token)
     }
 
-    /// A class that nobody makes objects of.
+    /// Adds a class without instances.
     pub fn class(self, name: &str, base: Token) -> Option<Token> {
         const ABSTRACT_SEALED_BEFORE_FIELD_INIT: u32 = 0x10_0180;
         let (mut token, no_interfaces) = (0, [0_u32; 1]);
@@ -231,7 +230,7 @@ impl Emit {
         (status == OK).then_some(token)
     }
 
-    /// A static method that is never inlined; its body follows.
+    /// Adds a static method that is never inlined. Its body is set later.
     pub fn static_method(self, class: Token, name: &str, signature: &[u8]) -> Option<Token> {
         const PUBLIC_STATIC_HIDE_BY_SIG: u32 = 0x96;
         const NO_INLINING: u32 = 8;
@@ -260,7 +259,7 @@ struct Assembly {
 }
 
 impl AssemblyEmit {
-    /// The library that the runtime itself is made with.
+    /// The runtime's core library.
     pub fn core_library(self) -> Option<Token> {
         const KEY: [u8; 8] = [0x7C, 0xEC, 0x85, 0xD7, 0xBE, 0xA7, 0x79, 0x8E];
         let none = core::ptr::null();

@@ -1,12 +1,11 @@
-//! Whose a module is: the user's, whose calls are watched, or the framework's.
+//! Who owns a module: the user, whose calls are watched, or the framework.
 
 use std::path::Path;
 
 use crate::embedded_pdb::embedded;
 use crate::lists::matches_pattern;
 
-/// Whether a module is the user's, or matches one of the patterns of modules to look into all the
-/// same.
+/// Whether a module is the user's, or matches a pattern of other modules to watch.
 pub fn is_users(path: &str, patterns: &[String]) -> bool {
     let users = match by_name(path) {
         Owner::User => true,
@@ -20,8 +19,8 @@ pub fn is_users(path: &str, patterns: &[String]) -> bool {
 enum Owner {
     User,
     Framework,
-    /// The user's if it has a PDB. Projects have names like these too (`System.Linq.Dynamic`);
-    /// packages of the framework, and the framework in an application that carries it, come without
+    /// The user's if it has a PDB. Projects have names like these too (`System.Linq.Dynamic`).
+    /// Packages of the framework, and the framework in a self-contained application, come without
     /// lines.
     HasPdb,
 }
@@ -38,13 +37,13 @@ fn by_name(path: &str) -> Owner {
     }
 }
 
-/// Whether a file is of the framework that all programs on a machine share:
+/// Whether a file belongs to the framework that all programs on a machine share:
 /// `shared/Microsoft.NETCore.App/3.1.2/System.Linq.dll`.
 pub fn is_shared_framework(path: &str) -> bool {
     path.contains("/shared/Microsoft.")
 }
 
-/// Whether a file is one of the tools of an SDK, which run in `dotnet test` and its like:
+/// Whether a file is a tool of an SDK, which runs in `dotnet test` and the like:
 /// `sdk/3.1.102/MSBuild.dll`.
 fn is_in_sdk(path: &str) -> bool {
     let folders = path.split('/').zip(path.split('/').skip(1));

@@ -1,5 +1,5 @@
-//! Lines from portable PDBs: metadata (ECMA-335 II.24) with tables of its own, of which two are
-//! read, `Document` (0x30) and `MethodDebugInformation` (0x31). After "Portable PDB v1.0: Format
+//! Lines from portable PDBs: metadata (ECMA-335 II.24) with its own tables. Two of them are read,
+//! `Document` (0x30) and `MethodDebugInformation` (0x31). See "Portable PDB v1.0: Format
 //! Specification".
 
 use crate::signature::{number, signed_number};
@@ -11,7 +11,7 @@ pub struct Pdb {
     methods: Vec<Vec<SequencePoint>>,
 }
 
-/// An instruction with which a line begins.
+/// The first instruction of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct SequencePoint {
     offset: u32,
@@ -21,7 +21,7 @@ struct SequencePoint {
 }
 
 impl Pdb {
-    /// None: it is none, or a part of it is not as it should be.
+    /// None if it is not a PDB, or if a part of it is malformed.
     pub fn parse(file: &[u8]) -> Option<Pdb> {
         let (tables, blobs) = streams(file)?;
         let mut rows = Rows::new(tables)?;
@@ -43,7 +43,7 @@ impl Pdb {
         Some(pdb)
     }
 
-    /// File and line of an instruction of a method, by the method's token.
+    /// The file and line of an instruction of a method, by the method's token.
     pub fn line(&self, method: u32, offset: u32) -> Option<(&str, u32)> {
         let row = (method & 0xFF_FFFF).checked_sub(1)?;
         let points = self.methods.get(row as usize)?;
@@ -62,7 +62,7 @@ fn blob(heap: &[u8], at: u32) -> Option<&[u8]> {
     rest.get(..len as usize)
 }
 
-/// The tables and the heap of blobs.
+/// The tables and the blob heap.
 fn streams(file: &[u8]) -> Option<(&[u8], &[u8])> {
     if word(file, 0, 4)? != u32::from_le_bytes(*b"BSJB") {
         return None;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_change_of_document_is_no_point() {
-        // No document of its own: 2; then document 3.
+        // No document of its own: 2, then document 3.
         let blob = [0, 2, 0, 0, 5, 10, 9, 0, 3, 7, 0, 1, 0x02, 0x00];
         let points = sequence_points(0, &blob).unwrap();
         assert_eq!(points.iter().map(|p| (p.document, p.line)).collect::<Vec<_>>(), [(2, 10), (3, 11)]);

@@ -1,4 +1,4 @@
-//! The part of `ICorProfilerInfo5` that is used.
+//! The used part of `ICorProfilerInfo5`.
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -11,15 +11,15 @@ pub type ModuleId = usize;
 pub type FunctionId = usize;
 pub type ClassId = usize;
 
-/// What a profiler asks of the runtime.
+/// What the runtime offers to a profiler.
 #[derive(Clone, Copy)]
 pub struct Info(pub Com);
 
-/// A frame of a managed stack, innermost first: the function, zero for native code, and the
-/// instruction pointer.
+/// A frame of a managed stack, innermost first: the function, which is zero for native code, and
+/// the instruction pointer.
 pub type RawFrame = (FunctionId, usize);
 
-/// As deep as stacks are told.
+/// The maximum depth of recorded stacks.
 const MOST_FRAMES: usize = 64;
 
 impl Info {
@@ -27,7 +27,7 @@ impl Info {
         com!(self.0, 82, events => u32, 0 => u32)
     }
 
-    /// Module and token of a function.
+    /// The module and token of a function.
     pub fn function(self, function: FunctionId) -> Option<(ModuleId, Token)> {
         let (mut class, mut module, mut token) = (0, 0, 0);
         let status = com!(self.0, 15, function => usize, &mut class => *mut usize, &mut module => *mut usize,
@@ -35,14 +35,14 @@ impl Info {
         (status == OK).then_some((module, token))
     }
 
-    /// Where the code of a function is, and how long.
+    /// The address and length of a function's code.
     pub fn code(self, function: FunctionId) -> Option<(usize, usize)> {
         let (mut start, mut len) = (0, 0_u32);
         let status = com!(self.0, 5, function => usize, &mut start => *mut usize, &mut len => *mut u32);
         (status == OK).then_some((start, len as usize))
     }
 
-    /// The offset in a method's IL, begin and end in its native code, of each range.
+    /// For each range, the offset in the method's IL, and its begin and end in the native code.
     pub fn il_to_native(self, function: FunctionId) -> Vec<[u32; 3]> {
         let (mut map, mut len) = (vec![[0_u32; 3]; 1024], 0_u32);
         let status = com!(self.0, 35, function => usize, map.len() as u32 => u32, &mut len => *mut u32,
@@ -90,7 +90,7 @@ impl Info {
         com!(self.0, 24, module => usize, method => u32, memory => *const u8) == OK
     }
 
-    /// Module, token and base of a class.
+    /// The module, token and base of a class.
     pub fn class(self, class: ClassId) -> Option<(ModuleId, Token, ClassId)> {
         let (mut module, mut token, mut base, mut arguments) = (0, 0, 0, 0_u32);
         let status = com!(self.0, 41, class => usize, &mut module => *mut usize, &mut token => *mut u32,
@@ -98,13 +98,13 @@ impl Info {
         (status >= 0).then_some((module, token, base))
     }
 
-    /// The fields that a class itself declares, and where each is in its objects.
+    /// The fields that a class itself declares, and their offsets in its objects.
     pub fn fields(self, class: ClassId) -> Vec<(Token, u32)> {
         let (mut fields, mut len, mut size) = (vec![[0_u32; 2]; 256], 0_u32, 0_u32);
         let status = com!(self.0, 40, class => usize, fields.as_mut_ptr() => *mut [u32; 2],
             fields.len() as u32 => u32, &mut len => *mut u32, &mut size => *mut u32);
         fields.truncate(if status == OK { len as usize } else { 0 });
-        // A structure begins behind the first word of the object that it was boxed into.
+        // A structure begins after the first word of the object that boxes it.
         let mut offset = 0_u32;
         let boxed = com!(self.0, 47, class => usize, &mut offset => *mut u32) == OK;
         fields.iter().map(|[token, at]| (*token, if boxed { at + offset } else { *at })).collect()
@@ -120,7 +120,7 @@ impl Info {
         (status == OK).then_some((major, minor))
     }
 
-    /// The stack of the calling thread. Allowed anywhere, other than most of this.
+    /// The stack of the calling thread. Unlike most of this interface, it may be called anywhere.
     pub fn stack(self) -> Vec<RawFrame> {
         extern "C" fn frame(
             function: FunctionId,
@@ -130,7 +130,7 @@ impl Info {
             _: *const u8,
             to: *mut c_void,
         ) -> Status {
-            // SAFETY: the vector that is given below.
+            // SAFETY: the vector passed below.
             let frames = unsafe { &mut *to.cast::<Vec<RawFrame>>() };
             frames.push((function, at));
             // A failure ends the walk.

@@ -1,32 +1,32 @@
-//! What a process leaves for the driver: one record a line, as JSON.
+//! What a process leaves for the driver: one JSON record per line.
 
 use raddle_tsvd::PairState;
 use serde::{Deserialize, Serialize};
 
-/// Of this format.
+/// The version of this format.
 pub const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Record {
-    /// Comes first.
+    /// The first record.
     Begin {
         version: u32,
         pid: u32,
-        /// Its version, as it says itself.
+        /// The version that the runtime reports.
         runtime: Option<String>,
     },
-    /// A call site that is watched now.
+    /// A call site that is now watched.
     Site {
         number: u32,
-        /// Holds from build to build: the file, the method it is in, what it calls, which of those
+        /// Stable across builds: the file, the containing method, the callee, and which of its
         /// calls.
         name: String,
         callee: String,
         write: bool,
         place: Place,
     },
-    /// Something that is not watched: where it is, and what it is one of (`calls by reflection`).
+    /// Something that is not watched: where it is, and what kind it is (`calls by reflection`).
     Unseen {
         what: String,
         why: String,
@@ -34,7 +34,7 @@ pub enum Record {
     Violation(Violation),
 }
 
-/// Where in the user's code.
+/// A place in the user's code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// `Namespace.Class.Method`, as the user wrote it.
@@ -48,11 +48,11 @@ pub struct Place {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
-    /// The class whose contract was broken.
+    /// The class whose contract was violated.
     pub class: String,
     pub rule: String,
     pub documentation: String,
-    /// The one that came, and the one that was held.
+    /// The thread that arrived, and the one that was held.
     pub ends: [End; 2],
 }
 
@@ -60,16 +60,16 @@ pub struct Violation {
 pub struct End {
     pub thread: u32,
     pub site: u32,
-    /// Innermost first; the call itself is in the first.
+    /// Innermost first; the first frame contains the call itself.
     pub stack: Vec<Place>,
 }
 
-/// A pair that an earlier run has learned of, which the driver leaves for processes.
+/// A pair learned in an earlier run, which the driver leaves for processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownPair {
     /// By [`Record::Site::name`].
     pub sites: [String; 2],
-    /// As the core has them.
+    /// As in the core.
     pub probability: u32,
     pub gap: u32,
     pub state: KnownState,

@@ -1,10 +1,10 @@
-//! Semaphores that are used as locks (see `order`): made by `new SemaphoreSlim(1)`, waited for
-//! without a limit, released one at a time.
+//! Semaphores used as locks (see `order`): made by `new SemaphoreSlim(1)`, waited for without a
+//! limit, released one at a time.
 //!
-//! A thread or a flow that has waited has a [`Hold`]. A release makes all holds of the semaphore
-//! void, whoever releases it, and so does the next one who gets it. So a hold is good only while
-//! nobody else can have got the semaphore. One that is released more often than it was waited for
-//! is no lock, from then on. One that is released twice while others wait is not found out.
+//! A thread or a flow that has waited has a [`Hold`]. A release invalidates all holds of the
+//! semaphore, whoever releases it, and so does the next one that gets it. So a hold is valid only
+//! while nobody else can have got the semaphore. A semaphore that is released more often than it
+//! was waited for is no longer a lock. A double release while others wait is not detected.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -14,7 +14,7 @@ use crate::rewrite::lock as lock_table;
 #[derive(Default)]
 struct Semaphore {
     is_lock: bool,
-    /// Changes whenever it is got or released.
+    /// Changes whenever it is taken or released.
     generation: u32,
     /// How often somebody began to wait for it, and how often it was released.
     waits: u64,
@@ -23,10 +23,10 @@ struct Semaphore {
 
 static ALL: LazyLock<Mutex<HashMap<u32, Semaphore>>> = LazyLock::new(Mutex::default);
 
-/// What somebody has who has waited for a semaphore.
+/// Held by whoever has waited for a semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// Among locks, too, this number is its own.
+    /// This number is unique among locks, too.
     pub semaphore: u32,
     generation: u32,
 }
@@ -39,25 +39,25 @@ impl Hold {
     }
 }
 
-/// One was made that one may have at a time.
+/// Records a new semaphore with a count of one.
 pub fn made(semaphore: u32) {
     const MOST: usize = 1 << 12;
     let mut all = lock_table(&ALL);
     if all.len() < MOST || all.contains_key(&semaphore) {
-        // A number that two have tells nothing.
+        // A number shared by two semaphores says nothing.
         let is_lock = !all.contains_key(&semaphore);
         *all.entry(semaphore).or_default() = Semaphore { is_lock, ..Semaphore::default() };
     }
 }
 
-/// Somebody is about to wait for it.
+/// Records that somebody is about to wait for it.
 pub fn waits(semaphore: u32) {
     if let Some(kept) = lock_table(&ALL).get_mut(&semaphore) {
         kept.waits += 1;
     }
 }
 
-/// Somebody has waited for it. None: it is no lock.
+/// Records that somebody has waited for it. None if it is not a lock.
 pub fn got(semaphore: u32) -> Option<Hold> {
     let mut all = lock_table(&ALL);
     let kept = all.get_mut(&semaphore).filter(|kept| kept.is_lock)?;
@@ -65,7 +65,7 @@ pub fn got(semaphore: u32) -> Option<Hold> {
     Some(Hold { semaphore, generation: kept.generation })
 }
 
-/// Somebody is about to release it, so many times.
+/// Records that somebody is about to release it, once or several times.
 pub fn releases(semaphore: u32, once: bool) {
     if let Some(kept) = lock_table(&ALL).get_mut(&semaphore) {
         kept.generation = kept.generation.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! What the driver has told, and where what is found goes: the folder of the session.
+//! The input from the driver, and the destination of findings: the folder of the session.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -16,44 +16,45 @@ use crate::point;
 use crate::profiling::Info;
 use crate::record::{KnownPair, Record};
 
-/// All that holds for the whole process.
+/// The state of the whole process.
 pub struct Session {
     pub info: Info,
     pub core: &'static Tsvd,
     pub catalogue: Catalogue,
     pub force_async: bool,
-    /// Whether this version of the runtime has the structures of `[[enumerator]]` as the lists say.
+    /// Whether this version of the runtime has the structures of `[[enumerator]]` as the lists
+    /// describe.
     pub has_known_enumerators: bool,
-    /// What earlier runs have learned.
+    /// The pairs learned in earlier runs.
     pub pairs: Vec<KnownPair>,
-    /// Patterns of modules of the framework to look into all the same.
+    /// Patterns of framework modules to watch all the same.
     pub modules: Vec<String>,
     records: File,
     shared: &'static Shared,
     started: u64,
-    /// Nanoseconds of delay in this process.
+    /// The delays in this process, in nanoseconds.
     spent: AtomicU64,
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// After the profiler has been started, which nothing comes before.
+/// The session. Call it only after the profiler has been started, before which nothing runs.
 pub fn session() -> &'static Session {
     SESSION.get().expect("the runtime initializes a profiler before it calls it")
 }
 
-/// What [`Record`]s of a process are in, behind its number.
+/// The prefix of a process's file of [`Record`]s, before its number.
 pub const RECORDS: &str = "clr";
-/// The core's tables: not those of native code, whose sites have other numbers.
+/// The core's tables. They differ from those of native code, whose sites have other numbers.
 const STATE: &str = "clr-state";
 /// Written by the driver: [`KnownPair`]s as JSON.
 pub const PAIRS: &str = "clr-pairs";
-/// Written by the driver: a project's files with lists, one beside the other with a number.
+/// Written by the driver: a project's files with lists, each with a number.
 pub const LISTS: &str = "clr-lists";
-/// Written by the driver: a pattern a line.
+/// Written by the driver: one pattern per line.
 pub const MODULES: &str = "clr-modules";
 
-/// Begins, if there is a driver.
+/// Begins a session, if there is a driver.
 pub fn begin(info: Com) -> Option<&'static Session> {
     let folder = PathBuf::from(std::env::var_os("RADDLE_SESSION")?);
     let params = params(&folder)?;
@@ -81,23 +82,23 @@ pub fn begin(info: Com) -> Option<&'static Session> {
     Some(session)
 }
 
-/// .NET Core 3 says that it is 4.
+/// .NET Core 3 reports version 4.
 fn has_known_enumerators(major: u16) -> bool {
     (3..=10).contains(&major)
 }
 
 impl Session {
-    /// One write, so that lines of several threads do not mix, and nothing is lost however the
-    /// process ends.
+    /// Makes one write per record, so that lines of several threads do not mix and nothing is lost
+    /// however the process ends.
     pub fn write(&self, record: &Record) {
         let Ok(mut line) = serde_json::to_vec(record) else { return };
         line.push(b'\n');
-        // A session that is gone is nothing to stop a program for.
+        // A missing session is no reason to stop a program.
         _ = (&self.records).write_all(&line);
     }
 
-    /// Takes a delay from what the run may still spend in all its processes, and this process in
-    /// the time it has run.
+    /// Pays for a delay from what the run may still spend in all its processes, and from what this
+    /// process may spend in the time it has run.
     pub fn pay(&self, delay: &Delay) -> bool {
         let elapsed = delay.start.saturating_sub(self.started);
         let (slack, share) = (u64::from(self.shared.slack), u64::from(self.shared.share));
@@ -117,7 +118,7 @@ impl Session {
 
 fn params(folder: &Path) -> Option<Params> {
     let bytes = std::fs::read(folder.join(PARAMS_FILE)).ok()?;
-    // SAFETY: the driver wrote a value of the same build, as the equal length vouches for.
+    // SAFETY: the driver wrote a value of the same build, which the equal length guarantees.
     (bytes.len() == size_of::<Params>()).then(|| unsafe { bytes.as_ptr().cast::<Params>().read_unaligned() })
 }
 
@@ -131,7 +132,7 @@ fn shared(folder: &Path) -> Option<&'static Shared> {
     (shared.magic == MAGIC && shared.version == raddle_wire::VERSION).then_some(shared)
 }
 
-/// The driver has read the project's lists before, and refused those that are wrong.
+/// The driver has already read the project's lists and refused wrong ones.
 fn catalogue(folder: &Path) -> Catalogue {
     let mut catalogue = Catalogue::shipped();
     let texts = (0..).map_while(|n| std::fs::read_to_string(folder.join(format!("{LISTS}.{n}"))).ok());
@@ -161,11 +162,11 @@ fn new_file(folder: &Path, pid: u32, kind: &str) -> Option<File> {
 
 fn tables(file: &File, params: &Params) -> Option<&'static Tsvd> {
     file.set_len(SIZE as u64).ok()?;
-    // SAFETY: fresh pages of that size, zero, aligned as mappings are, and nobody else's.
+    // SAFETY: fresh zeroed pages of that size, aligned as mappings are, and unshared.
     map(file, SIZE).map(|memory| unsafe { Tsvd::place(memory, params) })
 }
 
-/// Maps a file of at least that length, for good.
+/// Maps a file of at least that length, forever.
 fn map(file: &File, len: usize) -> Option<*mut u8> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping of a file of that length.
@@ -174,8 +175,8 @@ fn map(file: &File, len: usize) -> Option<*mut u8> {
     if memory == libc::MAP_FAILED {
         return None;
     }
-    // At the first touch of a file of holes the kernel would read, that is clear, two megabytes
-    // ahead, which took half of what a short process paid for being watched.
+    // At the first touch of a sparse file, the kernel would read ahead, and so clear, two
+    // megabytes. That took half of what a short process paid for being watched.
     // SAFETY: advice on a mapping of its own.
     unsafe { libc::madvise(memory, len, libc::MADV_RANDOM) };
     Some(memory.cast())

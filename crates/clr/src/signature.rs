@@ -1,6 +1,5 @@
-//! Signatures (ECMA-335 II.23.2), as far as the types of a call's arguments are wanted: each is
-//! kept as the bytes it is made of, since all that is done with it is to declare a local variable
-//! of it.
+//! Signatures (ECMA-335 II.23.2), as far as the types of a call's arguments are needed. Each type
+//! is kept as its bytes, because they only serve to declare a local variable of that type.
 
 /// A compressed unsigned number, and what follows it.
 pub fn number(bytes: &[u8]) -> Option<(u32, &[u8])> {
@@ -47,15 +46,15 @@ mod element {
     pub const OPTIONAL_MODIFIER: u8 = 0x20;
 }
 
-/// What stands for type parameters: those of the class and those of the method.
+/// The arguments for type parameters: those of the class and those of the method.
 #[derive(Clone, Copy)]
 pub struct Arguments<'a> {
     pub class: &'a [Vec<u8>],
     pub method: &'a [Vec<u8>],
 }
 
-/// Copies a type to `out` with its type parameters replaced, and returns what follows it. None: a
-/// kind of type that is rare, or no type at all.
+/// Copies a type to `out` with its type parameters replaced. Returns what follows it. None for a
+/// rare kind of type, or if it is not a type at all.
 pub fn copy_type<'a>(bytes: &'a [u8], with: Arguments, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     use element::*;
     let (&code, rest) = bytes.split_first()?;
@@ -102,7 +101,7 @@ pub fn copy_type<'a>(bytes: &'a [u8], with: Arguments, out: &mut Vec<u8>) -> Opt
             }
             Some(rest)
         }
-        // They mean nothing to a local variable.
+        // Modifiers mean nothing to a local variable.
         REQUIRED_MODIFIER | OPTIONAL_MODIFIER => copy_type(number(rest)?.1, with, out),
         _ => None,
     }
@@ -114,8 +113,8 @@ fn copy_number<'a>(bytes: &'a [u8], out: &mut Vec<u8>) -> Option<(u32, &'a [u8])
     Some((n, rest))
 }
 
-/// The type arguments of an instantiated method. Type parameters in them are those of the place it
-/// is in, and stay.
+/// The type arguments of an instantiated method. Type parameters in them are those of the
+/// surrounding code, and stay.
 pub fn method_arguments(spec: &[u8]) -> Option<Vec<Vec<u8>>> {
     list(spec.get(1..)?)
 }
@@ -127,7 +126,7 @@ pub fn class_arguments(spec: &[u8]) -> Option<(u32, Vec<Vec<u8>>)> {
     Some((coded, list(rest)?))
 }
 
-/// The structure that a type is, or is an instance of, as a token.
+/// The token of the structure that a type is, or is an instance of.
 pub fn value_type(kind: &[u8]) -> Option<u32> {
     const TABLES: [u32; 3] = [0x02, 0x01, 0x1B];
     let kind = kind.strip_prefix(&[element::GENERIC_INSTANCE]).unwrap_or(kind);
@@ -176,12 +175,12 @@ pub fn method(bytes: &[u8], with: Arguments) -> Option<Method> {
     Some(Method { has_this: kind & HAS_THIS != 0, result, parameters })
 }
 
-/// Whether a type is the same wherever it is named: no type parameter is in it.
+/// Whether a type is the same wherever it is named, that is, contains no type parameter.
 pub fn is_closed(kind: &[u8]) -> bool {
     copy_type(kind, Arguments { class: &[], method: &[] }, &mut Vec::new()).is_some()
 }
 
-/// Whether a type is certainly one of references.
+/// Whether a type is certainly a reference type.
 pub fn is_reference(kind: &[u8]) -> bool {
     const STRING: u8 = 0x0E;
     const OBJECT: u8 = 0x1C;
@@ -192,7 +191,7 @@ pub fn is_reference(kind: &[u8]) -> bool {
     }
 }
 
-/// What a type refers to, if it is the address of something.
+/// The type that an address refers to, if the type is an address.
 pub fn by_reference(kind: &[u8]) -> Option<&[u8]> {
     kind.strip_prefix(&[element::BY_REFERENCE])
 }

@@ -1,11 +1,12 @@
-//! What a thread knows of order, compared with what holds in every schedule.
+//! Compares what a thread knows about order with what holds in every schedule.
 //!
-//! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
-//! asynchronous methods, the calls of a task of `Parallel.For`, locks, sources of tasks, barriers, static constructors. The oracle is the graph of what the program says: what one piece
-//! of work does in its order, who made whom, who has waited for whom or what, who uses a class
-//! after its static constructor. Threads are not in it, since which thread does what is chance.
+//! Random programs run in random schedules. They have tasks, threads, items of a pool, parts of
+//! asynchronous methods, the calls of a task of `Parallel.For`, locks, sources of tasks, barriers
+//! and static constructors. The oracle is the graph of what the program says: what one piece of
+//! work does in its order, who made whom, who has waited for whom or what, who uses a class after
+//! its static constructor. Threads are not in the graph, because which thread does what is chance.
 //!
-//! Two accesses that a thread takes for ordered must be connected in the graph, or both must be
+//! Two accesses that a thread considers ordered must be connected in the graph, or both must be
 //! made under a lock that their own piece of work has taken.
 
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use super::{EVENT, Event, Known, THREAD, ends_with, make_void, phase_key, task};
 use crate::class_constructors::{self, ClassNumber};
 use crate::hand_overs::{Kept, Key, keep};
 
-/// Numbers of tasks and hashes of threads that no other test has.
+/// Numbers of tasks and hashes of threads that no other test uses.
 static NUMBERS: AtomicU32 = AtomicU32::new(1 << 24);
 
 fn new_number() -> u32 {
@@ -36,7 +37,7 @@ enum Kind {
     Main,
     Task,
     Thread,
-    /// Given to the pool, with nothing to wait for it by.
+    /// Given to the pool, with nothing to wait for.
     Item,
     /// One of several calls that the task with this number makes, one after the other.
     Call(u32),
@@ -53,16 +54,16 @@ enum State {
     Done,
 }
 
-/// A piece of work, as the program has it.
+/// A piece of work, as the program defines it.
 struct Work {
     kind: Kind,
     number: u32,
     state: State,
-    /// The last thing that it did, or that its creator did before.
+    /// Its last event, or the event of its creator before it.
     last: usize,
 }
 
-/// A method that is on the stack of a thread.
+/// A method on the stack of a thread.
 struct Frame {
     work: usize,
     depth: u32,
@@ -88,17 +89,17 @@ struct Class {
     constructor: Option<usize>,
 }
 
-/// A source of a task, and a barrier of the main thread and another.
+/// A source of a task, and a barrier for the main thread and another.
 struct Signals {
     source_hash: u32,
     source_task: u32,
-    /// Whether all who set the source do so unless it is set: any of them may be the first, also
-    /// who comes after the end of the wait. Otherwise the first is the only one.
+    /// Whether every setter sets the source only if it is not set yet. Then any of them may be the
+    /// first, even one that comes after the end of the wait. Otherwise the first is the only one.
     is_tried: bool,
     completed: Option<usize>,
     barrier_hash: u32,
     participants: Vec<usize>,
-    /// Who has come to the end of each phase.
+    /// The events that end each phase.
     phases: Vec<Vec<usize>>,
 }
 
@@ -123,7 +124,7 @@ struct Thread {
     hash: u32,
     known: Known,
     frames: Vec<Frame>,
-    /// A task that it has made, and has not told of.
+    /// A task that it has made but not recorded yet.
     untold: Option<Untold>,
     is_pool: bool,
 }
@@ -147,15 +148,15 @@ struct Schedule {
     time: u64,
     works: Vec<Work>,
     threads: Vec<Thread>,
-    /// For each event those that come before it.
+    /// For each event, the events that come before it.
     before: Vec<Vec<bool>>,
     accesses: Vec<Access>,
-    /// Who has a lock, and how often.
+    /// The owner of each lock, and how often it holds it.
     owners: HashMap<u32, (usize, u32)>,
     locks: Vec<u32>,
     classes: Vec<Class>,
     signals: Signals,
-    /// Which thread runs the calls of a task.
+    /// The thread that runs the calls of a task.
     bound: HashMap<u32, usize>,
     known: usize,
     ordered: usize,
@@ -213,7 +214,7 @@ impl Schedule {
         self.before.len() - 1
     }
 
-    /// The next thing that the work does which is on top of a thread's stack.
+    /// Adds the next event of the work on top of a thread's stack.
     fn step(&mut self, thread: usize) -> usize {
         let work = self.top(thread).work;
         let event = self.event(&[self.works[work].last]);
@@ -242,7 +243,7 @@ impl Schedule {
         self.threads[thread].frames.push(frame);
     }
 
-    /// Runs a work on top of what the thread does.
+    /// Runs a piece of work on top of what the thread does.
     fn start(&mut self, thread: usize, work: usize) {
         let now = self.now();
         let stack = 100_000 - 100 * self.threads[thread].frames.len();
@@ -262,7 +263,7 @@ impl Schedule {
         self.push_frame(thread, work, depth, false);
     }
 
-    /// Works that the thread may begin now.
+    /// The pieces of work that the thread may begin now.
     fn startable(&self, thread: usize) -> Vec<usize> {
         let of = &self.threads[thread];
         let is_idle = of.frames.is_empty();
@@ -271,7 +272,7 @@ impl Schedule {
             Kind::Call(number) => {
                 is_idle && of.is_pool && self.bound.get(&number).is_none_or(|bound| *bound == thread)
             }
-            // Inside of whatever has made its task complete.
+            // Inside whatever completed its task.
             Kind::Flow => of.is_pool,
             Kind::Main | Kind::Thread | Kind::Constructor(_) => false,
         };
@@ -332,7 +333,7 @@ impl Schedule {
         self.start(new, work);
     }
 
-    /// Uses a class, which has its static constructor run or waits for it, and then a site of it.
+    /// Uses a class, which runs its static constructor or waits for it, and then a site of it.
     fn use_class(&mut self, thread: usize) {
         let class = self.random.below(self.classes.len());
         let is_constructor = |frame: &Frame| matches!(self.works[frame.work].kind, Kind::Constructor(_));
@@ -351,7 +352,7 @@ impl Schedule {
                 self.works[user].last = self.event(&[self.works[user].last, self.works[work].last]);
                 self.access(thread, Some(class));
             }
-            // The runtime lets it go on, so that two static constructors do not wait for each
+            // The runtime lets it continue, so that two static constructors do not wait for each
             // other.
             _ if constructs => self.access(thread, Some(class)),
             _ => self.top(thread).awaited = Some(Awaited::Work(work)),
@@ -387,7 +388,7 @@ impl Schedule {
         self.top(thread).awaited = Some(Awaited::Phase(phase));
     }
 
-    /// If what a thread waits for is there, tells so.
+    /// If what a thread waits for is there, wakes the thread.
     fn wake(&mut self, thread: usize, awaited: Awaited) {
         let signals = &self.signals;
         let sources = match awaited {
@@ -418,7 +419,7 @@ impl Schedule {
         self.threads[thread].untold = Some(Untold::Suspended(task(number)));
     }
 
-    /// Only for what was made later, so that nobody waits for ever.
+    /// Waits only for work that was made later, so that nobody waits forever.
     fn wait(&mut self, thread: usize) {
         if self.random.below(6) == 0 {
             self.top(thread).awaited = Some(Awaited::Source);
@@ -447,7 +448,7 @@ impl Schedule {
         let known = &mut self.threads[thread].known;
         match kind {
             Kind::Thread => known.take_over(THREAD | Key::from(number)),
-            // It has told when it ended.
+            // It recorded its end already.
             Kind::Constructor(_) => {}
             _ => known.done(number),
         }
@@ -510,7 +511,7 @@ impl Schedule {
         of.frames.pop();
     }
 
-    /// One thing that one thread does.
+    /// One thread does one thing.
     fn go_on(&mut self) {
         let thread = self.random.below(self.threads.len());
         match self.threads[thread].untold.take() {
@@ -557,6 +558,6 @@ fn what_is_known_holds_in_every_schedule() {
         known += schedule.known;
         ordered += schedule.ordered;
     }
-    // Neither what the pool was given nor what fits in no span is known.
+    // Neither work given to the pool nor work that fits in no span is known.
     assert!(known > ordered / 2, "only {known} of {ordered} are known");
 }
