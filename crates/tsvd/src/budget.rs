@@ -14,7 +14,7 @@ use crate::threads::Thread;
 pub(crate) struct Budget {
     test: AtomicU64,
     run: AtomicU64,
-    /// Delays that were not made for want of it: see [`Budget::refuse`].
+    /// Delays that were refused because the budget was used up; see [`Budget::refuse`].
     pub refused: AtomicU64,
 }
 
@@ -26,7 +26,7 @@ impl Budget {
             (&self.test, params.test_cap),
             (&self.run, params.run_cap),
         ];
-        // A hot site asks again and again when a purse is empty: look before anything is written
+        // A hot site asks again and again when a purse is empty. So check before writing anything
         // that others read.
         if purses.iter().any(|(purse, cap)| purse.load(Relaxed).saturating_add(nanos) > *cap) {
             self.refuse(thread, now, nanos);
@@ -42,9 +42,9 @@ impl Budget {
         true
     }
 
-    /// Counts a delay that is not made, as far as it could have been: a thread that is held asks
-    /// for nothing meanwhile, so what it asks for in the time of one delay is one. A hot site asks
-    /// a million times a second.
+    /// Counts a refused delay, but only as often as it could have been made. A delayed thread makes
+    /// no requests, so its requests within the time of one delay count once. A hot site asks a
+    /// million times a second.
     pub(crate) fn refuse(&self, thread: &Thread, now: u64, nanos: u64) {
         let last = thread.refused.load(Relaxed);
         if last == 0 || now.saturating_sub(last) >= nanos {

@@ -1,22 +1,22 @@
 //! Vector clocks as immutable balanced trees (3.5), in memory of fixed size.
 //!
-//! The same tree as `raddle_base`'s persistent clock, where the reasons are given: a radix tree of
-//! eight children a node instead of the paper's AVL tree, so that two clocks have one shape. That
-//! one allocates, and there is no allocator inside a target; here nodes are numbered slots of one
-//! array, counted by how many refer to them. The tests hold this one against that one.
+//! The same tree as `raddle_base`'s persistent clock, which explains the reasons: a radix tree with
+//! eight children per node instead of the paper's AVL tree, so that two clocks have the same shape.
+//! That clock allocates, and there is no allocator inside a target. Here nodes are numbered slots
+//! of one array, with reference counts. The tests compare the two.
 //!
-//! When all nodes are in use, a change is not made and counts as lost. A lost edge of
-//! happens-before means a pair in the trap set that need not be there, no more.
+//! When all nodes are in use, a change is dropped and counts as lost. A lost happens-before edge
+//! only means a superfluous pair in the trap set.
 
 const FANOUT: usize = 8;
 /// Levels below the root: 8^4 threads.
 const LEVELS: u32 = 3;
-/// Threads with equal numbers modulo this are one to a clock.
+/// Threads with equal numbers modulo this share a count in a clock.
 pub(crate) const CLOCK_THREADS: u32 = 1 << 12;
 const NODES: usize = 1 << 15;
 
-/// A clock: the number of its root, from one; zero is the least clock. A copy that is to last is
-/// made by [joining](Clocks::join) it to the least clock, and each is to be
+/// A clock: the number of its root, from one; zero is the least clock. A lasting copy is made by
+/// [joining](Clocks::join) it to the least clock, and each copy must be
 /// [released](Clocks::release).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
@@ -24,7 +24,7 @@ pub(crate) struct Clock(u32);
 
 #[repr(C)]
 struct Node {
-    /// Who refers to it; in a free node, the next free one.
+    /// The reference count; in a free node, the next free one.
     refs: u32,
     /// Counts in a leaf, else numbers of nodes.
     slots: [u64; FANOUT],
@@ -53,8 +53,8 @@ impl Clocks {
         0
     }
 
-    /// The clock with one count replaced. The old one is released: the caller has the new one in
-    /// its stead.
+    /// The clock with one count replaced. The old clock is released, and the caller owns the new
+    /// one.
     pub(crate) fn set(&mut self, clock: Clock, thread: u32, count: u64) -> Clock {
         let Some(node) = self.with_count(clock.0, LEVELS, thread, count) else {
             self.lost += 1;
@@ -66,7 +66,7 @@ impl Clocks {
 
     /// The least clock above both. The first is released, as with [`Clocks::set`].
     pub(crate) fn join(&mut self, clock: Clock, other: Clock) -> Clock {
-        // By far the most common: nothing has happened since the clock was handed on.
+        // By far the most common case: nothing has happened since the clock was passed on.
         if clock == other || other.0 == 0 {
             return clock;
         }
@@ -104,7 +104,7 @@ impl Clocks {
         self.free = node;
     }
 
-    /// A node with these slots, whose references it takes over.
+    /// Makes a node with these slots, and takes over their references.
     fn make(&mut self, slots: [u64; FANOUT], level: u32) -> Option<u32> {
         let node = if self.free != 0 {
             let node = self.free;
@@ -127,7 +127,7 @@ impl Clocks {
         node.checked_sub(1).map_or([0; FANOUT], |index| self.nodes[index as usize].slots)
     }
 
-    /// A node of its own for the caller; only the path to the count is new.
+    /// Makes a node owned by the caller. Only the path to the count is new.
     fn with_count(&mut self, node: u32, level: u32, thread: u32, count: u64) -> Option<u32> {
         let (mut slots, changed) = (self.slots(node), place(thread, level));
         if level == 0 {
@@ -144,8 +144,8 @@ impl Clocks {
         self.make(slots, level)
     }
 
-    /// A reference of the caller's own to a node that has the greater count everywhere: one of the
-    /// two where that is enough, so that equal clocks stay, and become, the same.
+    /// A reference, owned by the caller, to a node with the greater count everywhere. It is one of
+    /// the two nodes if that is enough, so that equal clocks stay, and become, the same.
     fn join_nodes(&mut self, a: u32, b: u32, level: u32) -> Option<u32> {
         if a == b || b == 0 {
             return Some(self.retain_node(a));

@@ -1,5 +1,5 @@
-//! Where a state lives. All of it is atomics and plain numbers, for which zero is a value, so fresh
-//! pages from the system are a state already, and pages that are never touched cost nothing.
+//! The memory of a state. A state consists of atomics and plain numbers, for which zero is a valid
+//! value. So fresh pages from the system are already a state, and untouched pages cost nothing.
 
 use core::mem::{align_of, size_of};
 
@@ -11,7 +11,7 @@ pub const SIZE: usize = size_of::<Tsvd>();
 pub const ALIGN: usize = align_of::<Tsvd>();
 
 impl Tsvd {
-    /// Makes a state in memory that the caller hands over for good.
+    /// Makes a state in memory that the caller gives up forever.
     ///
     /// # Safety
     /// `memory` is valid for reads and writes of [`SIZE`] bytes for the rest of the program,
@@ -26,7 +26,7 @@ impl Tsvd {
     /// A state on the heap, for tests and simulations.
     #[cfg(any(feature = "std", test))]
     pub fn boxed(params: &Params) -> Box<Tsvd> {
-        // SAFETY: see the module; a policy of zero is one too.
+        // SAFETY: see the module; a policy of zero is valid too.
         let mut state: Box<Tsvd> = unsafe { zeroed_box() };
         state.begin_with(params);
         state

@@ -1,8 +1,8 @@
 //! The last accesses of each object (3.4.2), in a table of fixed size.
 //!
 //! The paper keeps them in a global hash table. Here the table is four-way set-associative: an
-//! object that finds its set full takes the place of the one that was accessed longest ago, which
-//! is the one whose accesses are the least likely to be within the window.
+//! object that finds its set full replaces the one that was accessed longest ago, whose accesses
+//! are the least likely to be within the window.
 //!
 //! Nothing is locked. Threads that access one object at the same moment may tear a record or lose
 //! one. The trap set then has a superfluous pair, or gets a pair one access later. Reports do not
@@ -17,7 +17,7 @@ const SETS: usize = 1 << 12;
 const _: () = assert!(SETS * WAYS <= 1 << u16::BITS, "a pass has the number of a way in so many bits");
 const WAYS: usize = 4;
 
-/// An access that was made before.
+/// An earlier access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub time: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Access {
     pub site: u32,
     pub write: bool,
     pub concurrent: bool,
-    /// For `tsvd-hb` the thread's own time, for `tsvd` what [`crate::Host::mark`] said.
+    /// For `tsvd-hb` the thread's own time, for `tsvd` the result of [`crate::Host::mark`].
     pub mark: u64,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Way {
     pub version: AtomicU32,
     /// Not zero: the object has ended, and the next one at its address has no history.
     pub ended: AtomicU32,
-    /// `thread + 1` of who has passes of this version; [`SEVERAL`]; zero: nobody.
+    /// `thread + 1` of the thread that has passes of this version; [`SEVERAL`]; zero: no thread.
     holder: AtomicU32,
 }
 
@@ -56,13 +56,13 @@ const SEVERAL: u32 = u32::MAX;
 #[repr(C)]
 pub(crate) struct Objects {
     pub ways: [Way; SETS * WAYS],
-    /// Those of a way are together, so that a small history touches little memory.
+    /// The records of a way are together, so that a small history touches little memory.
     records: [Record; SETS * WAYS * MAX_HISTORY as usize],
 }
 
 impl Objects {
-    /// Shows the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must be
-    /// the same in every call. Returns the number of the object's way.
+    /// Passes the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must
+    /// be the same in every call. Returns the number of the object's way.
     #[inline]
     pub(crate) fn access(
         &self,
@@ -94,15 +94,15 @@ impl Objects {
         number
     }
 
-    /// The object is gone; what comes at its address is another. Passes stay: whoever makes objects
-    /// at one address again and again uses each in the same way.
+    /// Records that the object is gone; the next one at its address is another. Passes stay: code
+    /// that repeatedly makes objects at one address uses each in the same way.
     pub(crate) fn forget(&self, object: u64) {
         if let (way, false) = self.way(object) {
             self.ways[way].ended.store(1, Relaxed);
         }
     }
 
-    /// The object's way, and whether it has just been given to it.
+    /// The object's way, and whether it was newly assigned.
     #[inline]
     fn way(&self, object: u64) -> (usize, bool) {
         let set = (object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.trailing_zeros())) as usize;
@@ -126,7 +126,8 @@ impl Way {
         self.version.fetch_add(1, Relaxed);
     }
 
-    /// A thread that has no pass comes: others that have one are to see it. Whether there are any.
+    /// Records that a thread without a pass arrives, so that holders of passes notice it. Returns
+    /// whether there are any.
     #[inline]
     pub(crate) fn arrive(&self, thread: u32) -> bool {
         let holder = self.holder.load(Relaxed);
@@ -137,7 +138,7 @@ impl Way {
         others
     }
 
-    /// A thread gets a pass.
+    /// Records that a thread gets a pass.
     #[inline]
     pub(crate) fn hand_out(&self, thread: u32) {
         match self.holder.load(Relaxed) {

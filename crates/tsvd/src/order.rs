@@ -1,9 +1,9 @@
 //! Happens-before by vector clocks, for the policy `tsvd-hb` (3.5): forks, joins, and releases and
-//! acquires of anything that synchronises. A thread's own count goes up at points only, which are
-//! few beside synchronisation.
+//! acquires of anything that synchronises. A thread's own count increases only at points, which are
+//! few compared with synchronisation.
 //!
-//! One lock for all of it. That is slow where many threads synchronise at once, and is what the
-//! paper measures: the price of analysing synchronisation.
+//! One lock protects all of it. That is slow where many threads synchronise at once, and it is what
+//! the paper measures: the price of analysing synchronisation.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicU64;
@@ -16,7 +16,7 @@ use crate::spin::Spin;
 const OBJECTS: usize = 1 << 14;
 const PROBES: usize = 16;
 
-/// What was last released to a synchronisation object.
+/// The clock last released to a synchronisation object.
 #[repr(C)]
 struct Released {
     /// Zero: free.
@@ -34,12 +34,12 @@ pub(crate) struct State {
 #[repr(C)]
 pub(crate) struct SyncOrder {
     lock: Spin,
-    /// Changes that found no room.
+    /// The number of changes that found no room.
     pub lost: AtomicU64,
     state: UnsafeCell<State>,
 }
 
-// SAFETY: the state is only touched by `with`, under the lock.
+// SAFETY: only `with` touches the state, under the lock.
 unsafe impl Sync for SyncOrder {}
 
 impl SyncOrder {
@@ -58,7 +58,7 @@ impl SyncOrder {
 }
 
 impl State {
-    /// A point of `thread`: its own time goes on. Returns the new time.
+    /// Advances the time of `thread` at a point. Returns the new time.
     pub(crate) fn tick(&mut self, thread: u32) -> u64 {
         let clock = self.threads[index(thread)];
         let count = self.clocks.get(clock, thread) + 1;
@@ -66,7 +66,7 @@ impl State {
         count
     }
 
-    /// Whether the other thread's point at `count` happens before what `thread` does now.
+    /// Whether the other thread's point at `count` happens before the current point of `thread`.
     pub(crate) fn ordered(&self, other: u32, count: u64, thread: u32) -> bool {
         self.clocks.get(self.threads[index(thread)], other) >= count
     }
@@ -93,7 +93,8 @@ impl State {
         self.threads[index(thread)] = self.clocks.join(self.threads[index(thread)], clock);
     }
 
-    /// The object's slot. If its neighbourhood is full it takes the first one's: an edge is lost.
+    /// The object's slot. If its neighbourhood is full, it takes the first slot there, and an edge
+    /// is lost.
     fn slot(&mut self, object: u64) -> usize {
         let first = (object.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
         let mut probes = (first..first + PROBES).map(|i| i % OBJECTS);

@@ -37,45 +37,45 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 use crate::Point;
 
-/// Passes that a thread can hold, one for each site and object that do not collide.
+/// The number of passes that a thread can hold, one for each site and object that do not collide.
 pub(crate) const PASSES: usize = 128;
-/// Objects are at multiples of this, mostly.
+/// Objects are usually at multiples of this.
 pub(crate) const OBJECT_SHIFT: u32 = 4;
 
-/// How much time an epoch lasts, as a shift: 8 ms. Well below any window, and long enough that the
-/// visit that it costs each site does not count.
+/// The duration of an epoch, as a shift: 8 ms. It is well below any window, and long enough that
+/// the one visit it costs each site does not matter.
 pub(crate) const TICK: u32 = 23;
-/// How much time the visits of one pass may take, at the rate seen last.
+/// The maximum time that the visits of one pass may take, at the rate last seen.
 const SPAN: u64 = 1_000_000;
-/// The most visits of one pass: a visit without costs some thirty times as much.
+/// The maximum number of visits of one pass. A visit without one costs some thirty times as much.
 const MOST: u16 = 1024;
-/// The most visits of a pass that is given because delays are not allowed just now.
+/// The maximum number of visits of a pass that is given because delays are currently not allowed.
 const MOST_REFUSED: u16 = 64;
 
-/// What is remembered of a site's last visit to an object by the thread.
+/// What is remembered about the thread's last visit to an object from a site.
 #[derive(Default)]
 #[repr(C)]
 pub(crate) struct Pass {
     site: AtomicU32,
     /// The number of the object's way in the table of objects.
     way: AtomicU16,
-    /// How often the object was visited in a [`SPAN`], as far as it counts.
+    /// How often the object was visited in a [`SPAN`], up to a limit.
     rate: AtomicU16,
     version: AtomicU32,
     epoch: AtomicU32,
-    /// Visits that may still go by.
+    /// The number of visits that may still pass.
     left: AtomicU32,
     granted: AtomicU32,
-    /// When the last visit was made that was looked at.
+    /// The time of the last visit that was examined.
     time: AtomicU64,
 }
 
-/// A thread's own part of the way out.
+/// A thread's own part of the fast path.
 #[repr(C, align(64))]
 pub(crate) struct Lane {
-    /// `thread + 1`; zero: nobody's.
+    /// `thread + 1`; zero: no thread's.
     pub owner: AtomicU32,
-    /// Visits that went by, of all threads that have had the lane.
+    /// The number of visits that passed, of all threads that have had the lane.
     pub points: AtomicU64,
     passes: [Pass; PASSES],
 }
@@ -94,7 +94,7 @@ impl Lane {
     }
 }
 
-/// Where an object's history is, and the version that passes for it must have.
+/// The position of an object's history, and the version that passes for it must have.
 #[derive(Clone, Copy)]
 pub(crate) struct Visited {
     pub way: u16,
@@ -108,8 +108,8 @@ impl Pass {
         usize::from(self.way.load(Relaxed))
     }
 
-    /// Whether the next visit may go by, as far as the pass itself says: its object is for the
-    /// caller to compare.
+    /// Whether the next visit may pass, as far as the pass itself says. The caller compares the
+    /// object.
     #[inline]
     pub(crate) fn admits(&self, site: u32, version: u32, epoch: u32) -> bool {
         let left = self.left.load(Relaxed);
@@ -123,7 +123,7 @@ impl Pass {
         valid
     }
 
-    /// Visits that went by since the last one that was looked at, if that was of this site. They
+    /// The number of visits that passed since the last examined one, if that was of this site. They
     /// are counted once.
     #[inline]
     pub(crate) fn take_used(&self, site: u32) -> u32 {
@@ -131,14 +131,14 @@ impl Pass {
         if self.site.load(Relaxed) != site { 0 } else { granted.saturating_sub(left) }
     }
 
-    /// Whether the thread came to the object from this site in this epoch already.
+    /// Whether the thread has already visited the object from this site in this epoch.
     #[inline]
     pub(crate) fn is_of(&self, site: u32, way: u16, epoch: u32) -> bool {
         self.site.load(Relaxed) == site && self.way.load(Relaxed) == way && self.epoch.load(Relaxed) == epoch
     }
 
-    /// A visit that was looked at. `grants`: it taught nothing. Whether there are visits now that
-    /// may go by.
+    /// Renews the pass after an examined visit. `grants`: it taught nothing. Returns whether later
+    /// visits may pass.
     #[inline]
     pub(crate) fn renew(&self, now: u64, site: u32, visited: &Visited, grants: bool) -> bool {
         let again = self.site.load(Relaxed) == site && self.way.load(Relaxed) == visited.way;
@@ -153,8 +153,8 @@ impl Pass {
         self.grant(if grants { rate } else { 0 })
     }
 
-    /// The visit that was just looked at asked for a delay that is not allowed, and so will the
-    /// next ones.
+    /// Grants passes after an examined visit that asked for a delay that is not allowed. The next
+    /// visits would ask the same.
     pub(crate) fn grant_refused(&self) -> bool {
         self.grant(self.rate.load(Relaxed).min(MOST_REFUSED))
     }
@@ -167,10 +167,10 @@ impl Pass {
     }
 }
 
-/// So many visits were made since `last`.
+/// The number of visits in a [`SPAN`], if there were `visits` since `last`.
 #[inline]
 fn visits_in_span(now: u64, last: u64, visits: u64) -> u16 {
-    // Most often, and it saves the division.
+    // The most common case, which saves the division.
     let took = now.saturating_sub(last).max(1);
     if took <= SPAN / u64::from(MOST) * visits {
         return MOST;
@@ -178,8 +178,8 @@ fn visits_in_span(now: u64, last: u64, visits: u64) -> u16 {
     u16::try_from(SPAN * visits / took).unwrap_or(MOST).min(MOST)
 }
 
-/// Where [`Tsvd::passes`](crate::Tsvd::passes) looks, for a caller that does it in assembly: the
-/// offsets, in bytes, of words in a state, in a lane, in a pass and in a way.
+/// The memory that [`Tsvd::passes`](crate::Tsvd::passes) reads, for a caller that does it in
+/// assembly: the offsets, in bytes, of words in a state, in a lane, in a pass and in a way.
 pub mod layout {
     use core::mem::{offset_of, size_of};
 
@@ -196,7 +196,7 @@ pub mod layout {
     /// u32.
     pub const EPOCH: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, epoch);
     /// The first site's coverage, a u32 in which [`SITE_HIT`] is set once it was hit; [`SITE_SIZE`]
-    /// bytes a site.
+    /// bytes per site.
     pub const SITES: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, table) + offset_of!(Site, coverage);
     /// From one site to the next, in bytes.
     pub const SITE_SIZE: usize = size_of::<Site>();
@@ -210,16 +210,16 @@ pub mod layout {
     pub const WAY_OBJECT: usize = offset_of!(Way, object);
     /// In a way, u32.
     pub const WAY_VERSION: usize = offset_of!(Way, version);
-    /// In a way, u32: a visit that goes by stores whether the object ends with the call.
+    /// In a way, u32: a visit that passes stores whether the object ends with the call.
     pub const WAY_ENDED: usize = offset_of!(Way, ended);
     /// In a lane, u32: `thread + 1`.
     pub const LANE_OWNER: usize = offset_of!(Lane, owner);
-    /// In a lane, u64: one more for each visit that goes by.
+    /// In a lane, u64: incremented for each visit that passes.
     pub const LANE_POINTS: usize = offset_of!(Lane, points);
-    /// In a lane: its passes; that of a point is number `(object >> OBJECT_SHIFT) + site`, modulo
-    /// [`PASSES`].
+    /// In a lane: its passes. The pass of a point has the number `(object >> OBJECT_SHIFT) + site`,
+    /// modulo [`PASSES`].
     pub const LANE_PASSES: usize = offset_of!(Lane, passes);
-    /// Passes of a lane. A power of two.
+    /// The number of passes of a lane. A power of two.
     pub const PASSES: usize = super::PASSES;
     /// How far an object is shifted to the right to find its pass.
     pub const OBJECT_SHIFT: u32 = super::OBJECT_SHIFT;
@@ -233,7 +233,7 @@ pub mod layout {
     pub const PASS_VERSION: usize = offset_of!(Pass, version);
     /// In a pass, u32: void if the current epoch is another.
     pub const PASS_EPOCH: usize = offset_of!(Pass, epoch);
-    /// In a pass, u32: the visits that may still go by. Each takes one away.
+    /// In a pass, u32: the number of visits that may still pass. Each takes one away.
     pub const PASS_LEFT: usize = offset_of!(Pass, left);
 }
 

@@ -1,19 +1,19 @@
 //! What is known to happen before a thread's present, for a caller that knows what synchronises
-//! (extension 9 of the crate): a few spans of threads' time, all of whose accesses happen before.
+//! (extension 9 of the crate): a few spans of threads' time. All accesses in them happen before.
 //!
-//! A vector clock has a count for each thread, and all that the thread did up to that count happens
-//! before. Here the count is a time, which every access has anyway, so an access costs nothing
-//! more. And there is a beginning: a thread of a pool does one piece of work after the other, which
-//! nothing orders but chance. What was done *since* the piece began *until* the release happens
-//! before, what the same thread did earlier does not.
+//! A vector clock has a count for each thread, and everything the thread did up to that count
+//! happens before. Here the count is a time, which every access has anyway, so an access costs
+//! nothing more. A span also has a beginning: a thread of a pool does one piece of work after the
+//! other, and only chance orders them. What was done *since* the piece began *until* the release
+//! happens before. What the same thread did earlier does not.
 //!
-//! Too few spans cost a delay that is made in vain; one too many would hide a violation. So whatever
-//! does not fit is left out.
+//! A missing span costs a useless delay; a wrong one would hide a violation. So whatever does not
+//! fit is left out.
 
-/// Spans that are kept.
+/// The maximum number of spans.
 const SPANS: usize = 16;
 
-/// What a thread did from one time to another, both included.
+/// What a thread did between two times, both included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// As in [`Point::thread`](crate::Point::thread).
@@ -57,7 +57,7 @@ impl Past {
         }
     }
 
-    /// Adds all that happens before something else.
+    /// Adds everything that happens before something else.
     pub fn join(&mut self, other: &Past) {
         other.spans.iter().for_each(|span| self.add(*span));
     }

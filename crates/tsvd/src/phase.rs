@@ -17,13 +17,14 @@ use core::sync::atomic::Ordering::Relaxed;
 pub(crate) struct Phase(AtomicU64);
 
 impl Phase {
-    /// Notes a point; whether the last `buffer` points, this one included, are of several threads.
+    /// Records a point. Returns whether the last `buffer` points, this one included, are of several
+    /// threads.
     #[inline]
     pub(crate) fn enter(&self, thread: u32, buffer: u32) -> bool {
         let (who, seen) = (u64::from(thread) + 1, self.0.load(Relaxed));
         let (last, run) = (seen >> 32, seen as u32);
         let run = match last {
-            // Nobody came before: as if the run filled the buffer.
+            // No thread came before: as if the run filled the buffer.
             0 => buffer,
             _ if last != who => 1,
             _ if run >= buffer => return false,
@@ -33,7 +34,7 @@ impl Phase {
         run < buffer
     }
 
-    /// Notes points of the thread that came just before this one and were not looked at.
+    /// Records points of the thread that came just before this one and were not examined.
     #[inline]
     pub(crate) fn skip(&self, thread: u32, points: u32, buffer: u32) {
         let seen = self.0.load(Relaxed);
@@ -44,12 +45,12 @@ impl Phase {
         }
     }
 
-    /// Notes that the thread has had the process for itself.
+    /// Records that the thread had the process for itself.
     pub(crate) fn fill(&self, thread: u32, buffer: u32) {
         self.0.store((u64::from(thread) + 1) << 32 | u64::from(buffer), Relaxed);
     }
 
-    /// What the last point of all was made in, without a new point.
+    /// Forgets the last points.
     pub(crate) fn forget(&self) {
         self.0.store(0, Relaxed);
     }
@@ -94,7 +95,7 @@ mod tests {
     fn it_is_the_buffer_of_the_paper() {
         let mut rng = raddle_base::rng::Rng::new(3);
         for buffer in [1, 2, 3, 5, 16, 32] {
-            // Long runs now and then, so that the buffer does fill up.
+            // Occasional long runs, so that the buffer does fill up.
             let threads: Vec<u32> =
                 (0..400).flat_map(|_| vec![rng.below(3); 1 + rng.below(24) as usize]).collect();
             let mut history = VecDeque::new();

@@ -16,8 +16,8 @@ use crate::params::ONE;
 use crate::sites::{MAX_SITES, Sites};
 use raddle_base::rng::Rng;
 
-/// Points after which one more site is armed. Small tests have a few hundred in all, and many of
-/// their sites are reached once; with 1000, those that were armed sat there to the end.
+/// After this many points, one more site is armed. Small tests have a few hundred points in all,
+/// and reach many of their sites once. With 1000, armed sites stayed armed to the end.
 const PATIENCE: u32 = 50;
 
 #[repr(C)]
@@ -30,8 +30,8 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// A site was reached for the first time: there are more to sample from, and perhaps one more
-    /// to arm.
+    /// Records a site that was reached for the first time: there are more to sample from, and
+    /// perhaps one more to arm.
     pub(crate) fn reached(&self, sites: &Sites, site: u32, chance: u32, rng: &mut Rng) {
         let index = self.reached.fetch_add(1, Relaxed);
         if let Some(slot) = self.sites.get(index as usize) {
@@ -40,7 +40,7 @@ impl Sampler {
         self.top_up(sites, chance, rng);
     }
 
-    /// Whether to delay at this site: it is armed. It no longer is.
+    /// Whether to delay at this site because it is armed. Disarms it.
     #[inline]
     pub(crate) fn sample(&self, sites: &Sites, site: u32, chance: u32, rng: &mut Rng) -> bool {
         let record = sites.get(site);
@@ -57,7 +57,7 @@ impl Sampler {
         record.armed.swap(0, Relaxed) != 0
     }
 
-    /// A delay has ended: its site's place is free.
+    /// Arms another site after a delay has ended.
     pub(crate) fn next(&self, sites: &Sites, chance: u32, rng: &mut Rng) {
         _ = self.armed.fetch_update(Relaxed, Relaxed, |armed| armed.checked_sub(1));
         self.idle.store(0, Relaxed);

@@ -1,11 +1,11 @@
-//! What is known of each call site: coverage, its probability, and the pairs it is in.
+//! What is known about each call site: coverage, its probability, and its pairs.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::passes::TICK;
 
-/// Call sites that can be told apart. Points of others are not looked at.
+/// The maximum number of distinct call sites. Points of others are not examined.
 pub const MAX_SITES: u32 = 1 << 18;
 
 /// How a site was reached: the coverage that the paper's users liked (5.2).
@@ -21,7 +21,7 @@ pub struct Coverage {
 #[repr(C)]
 pub(crate) struct Site {
     pub coverage: AtomicU32,
-    /// P_loc: the greatest probability of its pairs for which a delay here is of use.
+    /// P_loc: the greatest probability of those of its pairs for which a delay here is useful.
     probability: AtomicU32,
     /// The first of its pairs, as the trap set numbers them from one.
     pub pairs: AtomicU32,
@@ -64,8 +64,8 @@ impl Sites {
         }
     }
 
-    /// Passes for one object are void. Whoever looks at the epoch alone is to hear of it, but not
-    /// too often: objects that threads hand on to each other would leave nobody a pass.
+    /// Passes for one object are void. Code that checks only the epoch must notice it, but not too
+    /// often: otherwise objects that threads pass to each other would leave no thread a pass.
     pub(crate) fn nudge(&self, now: u64) {
         const AT_MOST_EVERY: u64 = 100_000;
         if now.saturating_sub(self.nudged.load(Relaxed)) >= AT_MOST_EVERY {
@@ -74,7 +74,7 @@ impl Sites {
         }
     }
 
-    /// A site that becomes dangerous is one at which the next visit counts.
+    /// Sets a probability. When a site becomes dangerous, its next visit counts.
     pub(crate) fn set_probability(&self, site: u32, probability: u32) {
         let before = self.get(site).probability.swap(probability, Relaxed);
         if before == 0 && probability != 0 {
@@ -99,7 +99,7 @@ impl Site {
         self.coverage.load(Relaxed) & HIT != 0
     }
 
-    /// Notes a hit; whether it was the first.
+    /// Records a hit. Returns whether it was the first.
     #[inline]
     pub(crate) fn hit(&self, concurrent: bool) -> bool {
         let (old, new) = (self.coverage.load(Relaxed), if concurrent { HIT | CONCURRENT } else { HIT });

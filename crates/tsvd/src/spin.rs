@@ -1,5 +1,5 @@
-//! Exclusion in shared memory, for what must not be torn: traps and the trap set. Points that are
-//! not delayed seldom come here.
+//! Mutual exclusion in shared memory, for data that must not be torn: traps and the trap set.
+//! Points that are not delayed seldom come here.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -22,7 +22,7 @@ impl Spin {
         Held(self)
     }
 
-    /// For the child of a fork: whoever held it is not there.
+    /// For the child of a fork: its holder does not exist there.
     pub(crate) fn break_open(&self) {
         self.0.store(0, Release);
     }

@@ -1,4 +1,4 @@
-//! What is kept of each thread. Only the thread itself writes its record.
+//! The state of each thread. Only the thread itself writes its record.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -6,60 +6,60 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use crate::passes::Lane;
 use raddle_base::rng::{Rng, mix};
 
-/// Threads whose numbers are equal modulo this share a record, and take it from each other.
+/// Threads with equal numbers modulo this share a record, and take it from each other.
 const THREADS: usize = 1 << 12;
 
 #[derive(Default)]
 #[repr(C, align(64))]
 pub(crate) struct Thread {
-    /// `thread + 1`; zero: nobody's.
+    /// `thread + 1`; zero: no thread's.
     owner: AtomicU32,
     /// The site of the delay that this thread's last gap was blamed on, and how many accesses that
     /// still covers (3.4.4).
     pub blamed: AtomicU32,
     pub covered: AtomicU32,
-    /// `thread + 1` of who created it, and when; zero: not told.
+    /// `thread + 1` of its creator, and when it was created; zero: unknown.
     parent: AtomicU32,
     born: AtomicU64,
-    /// When its last access was made; zero: it has made none.
+    /// The time of its last access; zero: it has made none.
     pub last: AtomicU64,
-    /// How long it was delayed in all.
+    /// Its total delay.
     pub delayed: AtomicU64,
     rng: AtomicU64,
-    /// Points that were looked at, of all threads that have had this record, and all those in a
-    /// concurrent phase.
+    /// The number of examined points of all threads that have had this record, and of all points in
+    /// a concurrent phase.
     pub points: AtomicU64,
     pub concurrent: AtomicU64,
-    /// [`Lane::points`] at its last access that was looked at.
+    /// [`Lane::points`] at its last examined access.
     pub went_by: AtomicU64,
-    /// When a delay of its was last counted as not allowed; zero: never. Behind all that every
-    /// point needs.
+    /// The time of its last counted refused delay; zero: never. It comes after everything that
+    /// every point needs.
     pub refused: AtomicU64,
 }
 
-/// A thread that was joined. Apart from its record, which the thread writes at every point, while
-/// this is read by others.
+/// A thread that was joined. It is separate from the thread's record, which the thread writes at
+/// every point, because others read it.
 #[repr(C)]
 struct Joined {
-    /// Its `thread + 1` above that of who joined it.
+    /// Its `thread + 1` above that of its joiner.
     who: AtomicU64,
     when: AtomicU64,
 }
 
 #[repr(C)]
 pub(crate) struct Threads {
-    /// Not zero: the caller tells of every thread that is created and of every one that ends.
+    /// Not zero: the caller reports every created thread and every thread that ends.
     told: AtomicU32,
-    /// Created threads that have not ended, as far as told.
+    /// The number of created threads that have not ended, as far as reported.
     created: AtomicU32,
-    /// Threads that made points and whose creation was not told: the main thread, and those made
-    /// behind the caller's back.
+    /// The number of threads that made points and whose creation was not reported: the main thread,
+    /// and those created without the caller's knowledge.
     strangers: AtomicU32,
     /// `thread + 1` of the first of them.
     first: AtomicU32,
-    /// Not zero: the only thread may go by without being looked at.
+    /// Not zero: the points of an only thread need not be examined.
     lets_alone: AtomicU32,
-    /// `thread + 1` of the only thread there is, if it may; read at every point.
+    /// `thread + 1` of the only thread, if its points need not be examined; read at every point.
     pub alone: AtomicU32,
     joined: [Joined; THREADS],
     records: [Thread; THREADS],
@@ -67,7 +67,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// The thread's record. `taken` is called if it was nobody's, or another's, so far.
+    /// The thread's record. `taken` is called if the record belonged to no thread, or to another.
     #[inline]
     pub(crate) fn get(&self, thread: u32, seed: u64, taken: impl FnOnce()) -> &Thread {
         let record = &self.records[thread as usize % THREADS];
@@ -92,13 +92,13 @@ impl Threads {
         self.alone.load(Relaxed) == thread.wrapping_add(1)
     }
 
-    /// After a change to who there is.
+    /// Updates `alone` after a change of the threads.
     fn note_alone(&self) {
         let alone = self.lets_alone.load(Relaxed) != 0 && self.is_one();
         self.alone.store(if alone { self.first.load(Relaxed) } else { 0 }, Relaxed);
     }
 
-    /// A thread is about to be created: it takes its record before it runs.
+    /// Records a thread that is about to be created: it takes its record before it runs.
     pub(crate) fn born(&self, parent: u32, child: u32, now: u64, seed: u64) {
         let record = &self.records[child as usize % THREADS];
         record.take(child, seed);
@@ -108,8 +108,8 @@ impl Threads {
         self.note_alone();
     }
 
-    /// A thread has ended. If its record is another's by now its end is not counted, and nobody is
-    /// ever alone again.
+    /// Records a thread that has ended. If its record already belongs to another thread, its end is
+    /// not counted, and no thread is ever alone again.
     pub(crate) fn died(&self, thread: u32) {
         let record = &self.records[thread as usize % THREADS];
         let is_its_own = record.owner.load(Relaxed) == thread.wrapping_add(1);
@@ -119,7 +119,7 @@ impl Threads {
         }
     }
 
-    /// A thread was joined (extension 1).
+    /// Records that a thread was joined (extension 1).
     pub(crate) fn joined(&self, parent: u32, child: u32, now: u64) {
         let joined = &self.joined[child as usize % THREADS];
         joined.when.store(now, Relaxed);
@@ -127,8 +127,8 @@ impl Threads {
     }
 
     /// Whether an access that `earlier` made at `time` is known to happen before what `thread`,
-    /// whose record this is, does now: by its creation (deviation 7 of the crate), or by joins made
-    /// by itself or by its creator before (extension 1).
+    /// whose record this is, does now: by its creation (deviation 7 of the crate), or by earlier
+    /// joins that it or its creator made (extension 1).
     #[inline]
     pub(crate) fn is_before(&self, (earlier, time): (u32, u64), thread: u32, record: &Thread) -> bool {
         let (parent, born) = (record.parent.load(Relaxed), record.born.load(Relaxed));
@@ -143,14 +143,14 @@ impl Threads {
                 && joined.when.load(Relaxed) <= born
     }
 
-    /// All threads are told of from now on. `lets_alone`: the only thread need not be looked at.
+    /// From now on, all threads are reported. `lets_alone`: an only thread need not be examined.
     pub(crate) fn watch(&self, lets_alone: bool) {
         self.told.store(1, Relaxed);
         self.lets_alone.store(u32::from(lets_alone), Relaxed);
         self.note_alone();
     }
 
-    /// Whether there is but one thread, so that nobody could spring a trap of its.
+    /// Whether there is only one thread, so that no other can spring its trap.
     pub(crate) fn is_one(&self) -> bool {
         let one = self.created.load(Relaxed) == 0 && self.strangers.load(Relaxed) <= 1;
         one && self.told.load(Relaxed) != 0
@@ -177,7 +177,7 @@ impl Thread {
         self.rng.store(mix(seed ^ u64::from(thread) << 32), Relaxed);
     }
 
-    /// Draws from the thread's own numbers, so that no thread's timing changes another's.
+    /// Draws from the thread's own random numbers, so that no thread's timing changes another's.
     #[inline]
     pub(crate) fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> T {
         let mut rng = Rng::new(self.rng.load(Relaxed));

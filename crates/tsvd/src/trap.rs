@@ -1,8 +1,8 @@
-//! The traps that are set (3.1): which threads are being held, at which call, on which object.
+//! The traps that are set (3.1): which threads are delayed, at which call, on which object.
 //!
-//! This is the only source of reports, so here nothing is approximate: a bucket is locked while a
-//! trap is set, looked at or taken away, and a thread that is held cannot leave while its trap is
-//! being reported.
+//! Traps are the only source of reports, so nothing here is approximate: a bucket is locked while a
+//! trap is set, checked or removed, and a delayed thread cannot leave while its trap is being
+//! reported.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicU32;
@@ -12,7 +12,8 @@ use crate::spin::Spin;
 use crate::{Host, Point};
 
 const BUCKETS: usize = 64;
-/// Threads that can be held at calls on objects of one bucket at once; more are not delayed.
+/// The maximum number of threads delayed at once at calls on objects of one bucket. More are not
+/// delayed.
 const SLOTS: usize = 16;
 
 #[derive(Clone, Copy)]
@@ -27,17 +28,17 @@ pub(crate) struct Trap {
 #[repr(C, align(64))]
 struct Bucket {
     lock: Spin,
-    /// How many are set on objects of this bucket.
+    /// The number of traps set on objects of this bucket.
     set: AtomicU32,
     traps: UnsafeCell<[Trap; SLOTS]>,
 }
 
-// SAFETY: the slots are only touched while the lock is held.
+// SAFETY: the slots are touched only while the lock is held.
 unsafe impl Sync for Bucket {}
 
 #[repr(C)]
 pub(crate) struct Traps {
-    /// How many are set: most points need not look further.
+    /// The number of traps set. If it is zero, as at most points, no bucket is examined.
     set: AtomicU32,
     buckets: [Bucket; BUCKETS],
 }
@@ -48,14 +49,14 @@ impl Traps {
         self.set.load(Relaxed) != 0
     }
 
-    /// Whether a trap may be set on this object: there is one in its bucket.
+    /// Whether a trap may be set on this object, because there is one in its bucket.
     #[inline]
     pub(crate) fn may_be_on(&self, object: u64) -> bool {
         self.any() && self.bucket(object).set.load(Relaxed) != 0
     }
 
-    /// Shows each trap that a call springs, and says how many there were. `sprung` may say that it
-    /// was none.
+    /// Passes each trap that a call springs to `sprung`. Returns how many there were. `sprung` may
+    /// say that a trap does not count.
     pub(crate) fn spring<H: Host>(
         &self,
         caller: &Point,
@@ -76,8 +77,8 @@ impl Traps {
         count
     }
 
-    /// Sets a trap, and springs those it conflicts with: two threads may have found no trap, and
-    /// set theirs, at the same moment. Both then are at their calls. False: there is no room.
+    /// Sets a trap, and springs those it conflicts with: two threads may find no trap and set
+    /// theirs at the same moment. Both are then at their calls. False if there is no room.
     pub(crate) fn set<H: Host>(
         &self,
         point: &Point,
@@ -102,7 +103,7 @@ impl Traps {
         true
     }
 
-    /// Takes a trap away and says how often it was sprung; nothing if there is none.
+    /// Removes a trap. Returns how often it was sprung; none if there is no such trap.
     pub(crate) fn clear(&self, point: &Point, host: &mut impl Host) -> Option<u32> {
         let bucket = self.bucket(point.object);
         let _held = bucket.lock.hold(host);
@@ -120,7 +121,7 @@ impl Traps {
         }
     }
 
-    /// Takes away whatever this thread has set: it is gone.
+    /// Removes all traps of a thread that is gone.
     pub(crate) fn clear_thread(&self, thread: u32, host: &mut impl Host) {
         for bucket in self.buckets.iter().filter(|_| self.any()) {
             let _held = bucket.lock.hold(host);
@@ -133,7 +134,7 @@ impl Traps {
         }
     }
 
-    /// For the child of a fork, where only the forking thread is left, and it is not held.
+    /// For the child of a fork. Only the forking thread exists there, and it is not delayed.
     pub(crate) fn forget(&self) {
         for bucket in &self.buckets {
             bucket.lock.break_open();
