@@ -102,7 +102,7 @@ pub mod flag {
     /// Record in the slot the hidden races of each execution, and what keeps the search from being
     /// complete: see [`super::gap`].
     pub const HIDDEN: u32 = 1 << 14;
-    /// Tell of threads that spin without letting others in.
+    /// Report threads that spin without letting others run.
     pub const SPINS: u32 = 1 << 15;
 }
 
@@ -140,8 +140,8 @@ pub mod gap {
     pub const MANY_CALLED: u32 = 1 << 11;
 }
 
-/// A scheduling point, as the header's table has it: a program counter, and what else is known of
-/// the access.
+/// A scheduling point in the header's table: a program counter, and what else is known about the
+/// access.
 pub mod point {
     const ADDRESS: u64 = (1 << 56) - 1;
     const READS_FIRST: u64 = 1 << 63;
@@ -152,13 +152,13 @@ pub mod point {
         point & ADDRESS
     }
 
-    /// A write at `pc` that reads a word of so many bytes (a power of two) first: that of a
+    /// A write at `pc` that first reads a word of this many bytes (a power of two), as for a
     /// bit-field.
     pub fn reads_first(pc: u64, log2_width: u32) -> u64 {
         pc | READS_FIRST | u64::from(log2_width) << WIDTH_AT
     }
 
-    /// How many bytes the access reads before it writes; nothing: it does not.
+    /// The number of bytes that the access reads before it writes; none if it does not.
     pub fn width_read_first(point: u64) -> Option<usize> {
         (point & READS_FIRST != 0).then(|| 1 << (point >> WIDTH_AT & 7))
     }
@@ -230,8 +230,8 @@ numbered! {
 }
 
 impl Outside {
-    /// Whether a process made at the first thread shares it with those before: it must be made at
-    /// the start of the program.
+    /// Whether a process forked at the first thread shares it with earlier ones. Then the process
+    /// must be forked at the start of the program.
     pub fn is_shared_with_forks(self) -> bool {
         use Outside::*;
         matches!(self, PipeOrSocket | Timer | SharedMemory | Changes)
@@ -316,7 +316,7 @@ pub struct Race {
 /// The number of hidden races of one execution that there is room for. The next search shows those
 /// that are left out.
 pub const HIDDEN: usize = 16;
-/// The most names of functions that an execution tells of.
+/// The maximum number of function names that an execution reports.
 pub const CALLED: usize = 128;
 
 /// Two accesses that no scheduling points order, by [`raddle_explore::hidden`].
@@ -454,7 +454,7 @@ impl Header {
         size_of::<Header>().next_multiple_of(4096)
     }
 
-    /// Then comes what is known of the executable's atomic operations and frees, sorted: see
+    /// Then comes what is known about the executable's atomic operations and frees, sorted: see
     /// [`site`].
     pub const fn quiet_at(&self) -> usize {
         self.points_at() + (self.points as usize * 8).next_multiple_of(4096)
@@ -470,8 +470,8 @@ impl Header {
     }
 }
 
-/// What is known of places in the executable. An entry is an address in its file, that of the
-/// instruction behind a call, with one of these bits. Without any bit, the operation there is not a
+/// What is known about places in the executable. An entry is an address in its file, that of the
+/// instruction after a call, with one of these bits. Without any bit, the operation there is not a
 /// scheduling point.
 pub mod site {
     /// The operation takes a mutex whose word is 0 when it is free, and waits until it has it.

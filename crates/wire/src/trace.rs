@@ -10,9 +10,11 @@
 //! are written as differences from the previous ones, so an access takes about five bytes:
 //!
 //! ```text
-//! bits 0-1  0: the thread changes (its number); with bit 2: memory turns out to be shared (its address)
+//! bits 0-1  0: the thread changes (its number)
+//!              with bit 2: memory turns out to be shared (its address)
 //!           1: a step (its kind, site, object, other)
-//!           2: a read (site, address, value)        3: a write (site, address, value after, value before if bit 5)
+//!           2: a read (site, address, value)
+//!           3: a write (site, address, value after, value before if bit 5)
 //! bits 2-3  of an access: 1, 2, 4 or 8 bytes
 //! bit 4     of an access: atomic
 //! bit 5     of a write: the value before follows

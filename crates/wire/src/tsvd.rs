@@ -1,12 +1,14 @@
 //! What crosses the boundary for `raddle tsvd`.
 //!
-//! | file | written by | read by | what |
-//! |---|---|---|---|
-//! | `tsvd` | both, mapped | both | [`Shared`]: the time that delays may still take in this run |
-//! | `params` | driver | runtime | the parameters of the policy, as the core lays them out |
-//! | `ask` | runtime | driver | [`Question`]s |
-//! | `plan.<pid>.<n>` | driver | runtime | the answer to the n-th question: call sites to redirect, functions to watch at their entries, pairs to begin with |
-//! | `<pid>.<n>.state` | runtime, mapped | driver | the core's tables, so that traps and coverage outlive the process however it ends |
+//! - `tsvd`: mapped, read and written by both: [`Shared`], the time that delays may still take in
+//!   this run.
+//! - `params`: from the driver to the runtime: the parameters of the policy, as the core lays them
+//!   out.
+//! - `ask`: from the runtime to the driver: [`Question`]s.
+//! - `plan.<pid>.<n>`: from the driver to the runtime: the answer to the n-th question, with call
+//!   sites to redirect, functions to watch at their entries, and pairs to begin with.
+//! - `<pid>.<n>.state`: mapped by the runtime, read by the driver: the core's tables, so that traps
+//!   and coverage outlive the process however it ends.
 //!
 //! A folder beside an instrumented copy of a program has the same files except `ask`, and some
 //! more: see `fixed`.
