@@ -1,7 +1,8 @@
 //! The project that a C# file belongs to: the nearest `.csproj` above it.
 //!
-//! It is data from a repository. Only its own text is read, up to a size, and of that only names
-//! ([`raddle_check::csharp::project`]); what it names outside of its folder is not looked at.
+//! It is data from a repository. The server reads only its own text, up to a size, and takes only
+//! names from it ([`raddle_check::csharp::project`]). It does not look at anything named outside of
+//! its folder.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_check::csharp::project::{Project, read_project};
 
-/// The largest project file that is read.
+/// The maximum size of a project file.
 const LARGEST: u64 = 4 << 20;
-/// Folders above a file that are looked into, and folders below a project.
+/// The maximum number of folders examined above a file, and below a project.
 const HIGHEST: usize = 32;
 const DEEPEST: usize = 32;
 
-/// The most projects of one folder that are read.
+/// The maximum number of projects read in one folder.
 const MOST_PROJECTS: usize = 64;
 
 /// The project file of a C# file, not above `root`.
@@ -24,7 +25,7 @@ pub fn project_of(file: &Path, root: &Path) -> Option<PathBuf> {
     folders.take_while(|f| f.starts_with(root)).find_map(|f| projects_in(f, root).into_iter().next())
 }
 
-/// The project files of a folder, in order. A link that leads out of `root` is none.
+/// The project files of a folder, in order. A link that leads out of `root` is left out.
 fn projects_in(folder: &Path, root: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let stays_within = |path: &Path| {
@@ -40,7 +41,7 @@ fn projects_in(folder: &Path, root: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// What project files say, each read once. They ask for it for every file of a folder.
+/// The contents of project files, each read once. They are needed for every file of a folder.
 #[derive(Default)]
 pub struct Projects {
     known: Mutex<HashMap<PathBuf, Arc<Project>>>,
@@ -52,7 +53,7 @@ impl Projects {
         known.entry(path.to_path_buf()).or_insert_with(|| Arc::new(read(path))).clone()
     }
 
-    /// The projects of which something was not read, each with a sentence.
+    /// The projects that were not read completely, each with a sentence.
     pub fn left_out(&self) -> Vec<(PathBuf, String)> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out: Vec<(PathBuf, String)> =
@@ -72,7 +73,7 @@ impl Projects {
     }
 }
 
-/// What a project file says. One that is too large or cannot be read says nothing, and why.
+/// Reads a project file. One that is too large or unreadable is empty, with the reason.
 pub fn read(path: &Path) -> Project {
     let bytes = match std::fs::metadata(path) {
         Ok(meta) if meta.len() > LARGEST => {
@@ -110,7 +111,7 @@ fn below(folder: &Path, depth: usize, most: usize, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// Folders that hold what a build made.
+/// Whether a folder holds build output.
 fn is_made(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with('.') || name == "bin" || name == "obj" || name == "node_modules"
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(files_with(&at("app/sub/b.cs"), dir.path(), 10), [at("app/a.cs"), at("app/sub/b.cs")]);
         assert_eq!(project_of(&at("lone/c.cs"), dir.path()), None);
         assert_eq!(files_with(&at("lone/c.cs"), dir.path(), 10), [at("lone/c.cs")]);
-        // Nothing above the root is looked at.
+        // Nothing above the root is examined.
         assert_eq!(project_of(&at("app/sub/b.cs"), &at("app/sub")), None);
     }
 
@@ -182,7 +183,7 @@ mod tests {
         let (file, root) = (at("root/app/a.cs"), at("root"));
         assert_eq!(project_of(&file, &root), None);
         assert_eq!(Projects::default().not_compiled(&file, &root), None);
-        // One that stays within the folder is a project.
+        // A link that stays within the folder is a project.
         std::fs::write(at("root/inside.csproj"), "<Project Sdk=\"x\"></Project>").unwrap();
         std::os::unix::fs::symlink(at("root/inside.csproj"), at("root/app/b.csproj")).unwrap();
         assert_eq!(project_of(&file, &root), Some(at("root/app/b.csproj")));
