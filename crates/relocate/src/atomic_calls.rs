@@ -1,9 +1,9 @@
 //! Instructions that the debug information puts inside an atomic operation of C++ or Rust.
 //!
 //! `std::atomic` and Rust's `Atomic…` are classes of the library whose functions the compiler
-//! inlines. The debug information keeps which instructions came from which function, and mostly the
-//! value of the parameter that says the memory order. C has no such functions: there only the type
-//! of a variable tells (`atomic_types`).
+//! inlines. The debug information says which instructions came from which function, and usually the
+//! value of the memory-order parameter. C has no such functions: there only the type of a variable
+//! tells (`atomic_types`).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub struct Operations {
     pub is_relaxed: bool,
 }
 
-/// All of them, sorted; they do not overlap.
+/// All atomic operations, sorted; they do not overlap.
 pub fn find(dwarf: &Dwarf<Slice<'_>>) -> Vec<Operations> {
     let mut found = Vec::new();
     let mut units = dwarf.units();
@@ -33,7 +33,7 @@ pub fn find(dwarf: &Dwarf<Slice<'_>>) -> Vec<Operations> {
             let first = found.len();
             let mut reader = UnitReader { dwarf, unit: &unit, known: HashMap::new(), has_fence: false };
             reader.add(&mut found);
-            // A fence makes relaxed operations order, and fences are not seen.
+            // A fence makes relaxed operations order accesses, and fences are not seen.
             if reader.has_fence {
                 found[first..].iter_mut().for_each(|o| o.is_relaxed = false);
             }
@@ -42,14 +42,15 @@ pub fn find(dwarf: &Dwarf<Slice<'_>>) -> Vec<Operations> {
     flatten(found)
 }
 
-/// The innermost range comes last among those that begin together, and says more.
+/// Removes overlaps. Of the ranges that begin together, the innermost comes last and says more.
 fn flatten(mut found: Vec<Operations>) -> Vec<Operations> {
     found.sort_by_key(|o| (o.range.start, std::cmp::Reverse(o.range.end)));
     let mut flat: Vec<Operations> = Vec::with_capacity(found.len());
     for o in found {
         match flat.last_mut() {
-            // A call inside of a call: `load` of `AtomicU32` and `atomic_load`. One that is only a part
-            // of the other, as the load in a loop that compares and exchanges, does not speak for it.
+            // A call inside a call: `load` of `AtomicU32` and `atomic_load`. A call that is only
+            // part of the other, such as the load in a compare-exchange loop, does not decide for
+            // it.
             Some(last) if o.range == last.range => last.is_relaxed |= o.is_relaxed,
             Some(last) if o.range.end <= last.range.end => {}
             Some(last) if o.range.start < last.range.end => {
@@ -149,7 +150,7 @@ impl<'t, 'a> UnitReader<'t, 'a> {
         function
     }
 
-    /// The first of these attributes, of the entry or of what it is an instance of.
+    /// The first of these attributes, of the entry or of the entry that it is an instance of.
     fn text(&self, entry: &Entry<'_, 'a>, names: &[gimli::DwAt]) -> Option<String> {
         let own = |e: &Entry<'_, 'a>| {
             let value = names.iter().find_map(|name| e.attr_value(*name).ok().flatten())?;
@@ -174,7 +175,7 @@ impl<'t, 'a> UnitReader<'t, 'a> {
         self.text(entry, &[gimli::DW_AT_name]).is_some_and(|n| n == "order" || n == "__m")
     }
 
-    /// The value of a variable that has one value.
+    /// The value of a variable that is constant.
     fn constant(&self, entry: &Entry<'_, 'a>) -> Option<u64> {
         if let Ok(Some(value)) = entry.attr_value(gimli::DW_AT_const_value) {
             return value.udata_value().or_else(|| value.sdata_value().map(|v| v as u64));
@@ -206,8 +207,9 @@ impl<'t, 'a> UnitReader<'t, 'a> {
     }
 }
 
-/// Whether a function with these names is an atomic operation. Functions that only call such ones
-/// need not be known, and those that do more (`compare_exchange` writes to its parameter) must not.
+/// Whether a function with these names is an atomic operation. Functions that only call such
+/// functions need not be known. Functions that do more (`compare_exchange` writes to its parameter)
+/// must not be.
 fn judge(linkage: &str, name: &str) -> Option<Function> {
     const CLASSES: [&str; 8] = [
         "St13__atomic_base",

@@ -1,7 +1,7 @@
-//! Global variables whose types say that they are atomic, from the debug information.
+//! Finds global variables of atomic types, from the debug information.
 //!
-//! Known are `_Atomic` of C, `std::atomic` and its kin, and `Atomic…` of Rust, also as elements of
-//! arrays and members of structures. Only addresses count, not sizes.
+//! It knows `_Atomic` of C, `std::atomic` and related classes, and `Atomic…` of Rust, also as
+//! elements of arrays and members of structures. Only addresses count, not sizes.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use gimli::{
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 type Entry<'u, 'a> = DebuggingInformationEntry<'u, 'u, Slice<'a>>;
 
-/// Types are nested no deeper than this.
+/// The maximum nesting of types.
 const DEEPEST: u32 = 24;
-/// Elements of one array that are looked at.
+/// The maximum number of elements examined in one array.
 const MOST_ELEMENTS: u64 = 4096;
-/// Atomic variables in all.
+/// The maximum total number of atomic variables.
 const MOST: usize = 1 << 16;
 
-/// Their addresses in the file.
+/// The addresses of atomic variables in the file.
 pub fn variables(dwarf: &Dwarf<Slice<'_>>) -> BTreeSet<u64> {
     let mut found = BTreeSet::new();
     let mut units = dwarf.units();
@@ -51,7 +51,7 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    /// Of a variable with a fixed place.
+    /// The address of a variable with a fixed place.
     fn address(&self, entry: &Entry<'_, 'a>) -> Option<u64> {
         let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else {
             return None;
@@ -63,7 +63,7 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    /// Also of one that was declared elsewhere.
+    /// The type of an entry, even if it was declared elsewhere.
     fn type_of(&self, entry: &Entry<'_, 'a>) -> Option<UnitOffset> {
         let refers = |e: &Entry<'_, 'a>, name| match e.attr_value(name) {
             Ok(Some(AttributeValue::UnitRef(at))) => Some(at),
@@ -75,7 +75,7 @@ impl<'t, 'a> Types<'t, 'a> {
         })
     }
 
-    /// Adds what is atomic in a variable of the type at `of` that lies at `address`.
+    /// Adds the atomic parts of a variable of the type at `of` that lies at `address`.
     fn add(&mut self, of: UnitOffset, address: u64, depth: u32) {
         let Ok(entry) = self.unit.entry(of) else { return };
         if depth > DEEPEST || self.found.len() > MOST {
@@ -122,7 +122,7 @@ impl<'t, 'a> Types<'t, 'a> {
             let is_part = matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance);
             let offset = match entry.attr_value(gimli::DW_AT_data_member_location) {
                 Ok(Some(value)) => value.udata_value(),
-                // The members of a union begin where it does; static ones have no place.
+                // The members of a union begin where it does; static ones have no offset.
                 Ok(None) if entry.attr_value(gimli::DW_AT_external).ok().flatten().is_none() => Some(0),
                 _ => None,
             };
@@ -157,7 +157,7 @@ impl<'t, 'a> Types<'t, 'a> {
         Some(self.size(inner, depth + 1)? * elements)
     }
 
-    /// The elements of an array, of all its dimensions.
+    /// The number of elements of an array, over all its dimensions.
     fn count(&self, array: UnitOffset) -> u64 {
         let Ok(mut tree) = self.unit.entries_tree(Some(array)) else { return 0 };
         let Ok(root) = tree.root() else { return 0 };
