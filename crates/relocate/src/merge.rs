@@ -1,17 +1,18 @@
 //! One probe for neighbouring vector accesses of straight code.
 //!
-//! Vectorised loops and copied structures access 16 bytes here, 16 bytes there, and write where they
-//! have read. Within a *window*, which is straight code that no jump enters or leaves and in which
-//! the registers of an address keep their values, the accesses relative to one address become few
-//! probes: neighbours of one kind get one probe for all their bytes, at the last of them; a read
-//! gets none if a write behind it announces the same bytes.
+//! Vectorised loops and copied structures access neighbouring blocks of 16 bytes, and write where
+//! they have read. A *window* is straight-line code that no jump enters or leaves, and in which the
+//! registers of an address keep their values. Within a window, the accesses relative to one address
+//! become few probes: neighbours of one kind get one probe for all their bytes, at the last of
+//! them. A read gets none if a later write announces the same bytes.
 //!
 //! Nothing in a window can synchronise: whatever touches memory that threads share ends it, unless
-//! it is a vector access of 16 bytes or more, which no atomic variable is accessed by. So all accesses
-//! of a window are in one segment, and whoever races with one of them races with it where its probe
-//! is. A probe comes later than its access, never earlier: a program that dies in between can lose a
-//! report, and none is made of what has not happened. What is read must not become an address on the
-//! way, so that no race is lost by the crash that it leads to.
+//! it is a vector access of 16 bytes or more, which no atomic variable is accessed by. So all
+//! accesses of a window are in one segment, and an access that races with one of them races with it
+//! at its probe. A probe comes later than its access, never earlier. So a program that dies in
+//! between can lose a report, but nothing is reported that has not happened. A value that was read
+//! must not become an address before the probe, so that no race is lost by the crash that it leads
+//! to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,21 +22,23 @@ use crate::access::Access;
 use crate::code::{Code, Function};
 use crate::emit::is_import;
 
-/// The most bytes that one probe announces: what the runtime checks without its slow half.
+/// The maximum number of bytes that one probe announces, which the runtime checks without its slow
+/// path.
 const MOST_BYTES: i64 = 64;
-/// A window is no longer than so many instructions.
+/// The maximum number of instructions in a window.
 const LONGEST: usize = 128;
 
-/// What becomes of the probe of an access.
+/// What happens to the probe of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// Another one announces it.
+    /// Another probe announces the access.
     None,
-    /// It announces these bytes instead: the displacement of the first, and how many.
+    /// The probe announces these bytes instead: the displacement of the first, and the number of
+    /// bytes.
     Wide { displacement: i64, len: u32 },
 }
 
-/// An address but for its displacement.
+/// An address without its displacement.
 type Base = (Register, Register, u32);
 
 struct Member {
@@ -46,7 +49,7 @@ struct Member {
     end: i64,
 }
 
-/// Neighbours that one probe announces; the last of them has it.
+/// Neighbours that one probe announces; the last of them has the probe.
 struct Group {
     members: Vec<usize>,
     start: i64,
@@ -59,15 +62,15 @@ impl Group {
     }
 }
 
-/// Where control may come from elsewhere.
+/// Places that control may reach from elsewhere.
 pub struct Entries {
     targets: HashSet<u64>,
-    /// Functions whose targets are not all known, by their first instructions.
+    /// The first instructions of functions whose jump targets are not all known.
     unknown: HashSet<usize>,
 }
 
 impl Entries {
-    /// `handlers`: where functions with landing pads begin.
+    /// `handlers`: the addresses where functions with landing pads begin.
     pub fn of(code: &Code, handlers: &HashSet<u64>) -> Entries {
         let mut targets = HashSet::new();
         let mut unknown = HashSet::new();
@@ -88,7 +91,7 @@ impl Entries {
                     }
                     _ => {}
                 }
-                // The address of an instruction, for a computed goto of whoever gets it.
+                // The address of an instruction, which may be the target of a computed goto.
                 if i.is_ip_rel_memory_operand() {
                     targets.insert(i.ip_rel_memory_address());
                 }
@@ -111,7 +114,7 @@ impl Entries {
     }
 }
 
-/// The probes of `function` that are not those of their accesses alone, by instruction.
+/// By instruction, the probes of `function` that differ from those of their accesses alone.
 pub fn probes(
     code: &Code,
     function: &Function,
@@ -182,7 +185,7 @@ fn member(code: &Code, n: usize) -> Option<(Base, Member)> {
 
 fn ends_window(code: &Code, n: usize) -> bool {
     let i = &code.instructions[n];
-    // What was read in a vector register may become an address.
+    // A value read into a vector register may become an address.
     let becomes_address = (1..i.op_count())
         .any(|o| i.op_kind(o) == OpKind::Register && i.op_register(o).is_vector_register())
         && i.op0_kind() == OpKind::Register
@@ -203,7 +206,7 @@ fn ends_window(code: &Code, n: usize) -> bool {
         )
 }
 
-/// All accesses of a window that are relative to one address.
+/// Merges the probes of all accesses of a window that are relative to one address.
 fn close(members: &[Member], probes: &mut HashMap<usize, Probe>) {
     if members.len() < 2 {
         return;
@@ -226,7 +229,7 @@ fn close(members: &[Member], probes: &mut HashMap<usize, Probe>) {
     }
 }
 
-/// Neighbours together, in the order in which they are accessed.
+/// Groups neighbours, in the order of access.
 fn groups<'m>(members: impl Iterator<Item = &'m Member>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for m in members {
@@ -258,7 +261,7 @@ mod tests {
         Some(Probe::Wide { displacement, len })
     }
 
-    /// What becomes of the probes of a function of these instructions, one for each vector access.
+    /// The probes of a function with these instructions, one for each vector access.
     fn merged(body: &str) -> Vec<Option<Probe>> {
         let folder = tempfile::tempdir().unwrap();
         let (source, program) = (folder.path().join("a.s"), folder.path().join("a"));
@@ -299,7 +302,7 @@ mod tests {
     fn a_read_is_announced_by_a_later_write() {
         let added = "movups (%rdi),%xmm0\naddps (%rsi),%xmm0\nmovups %xmm0,(%rdi)";
         assert_eq!(merged(added), [NONE, None, None]);
-        // Not by an earlier one, nor by one of half of it.
+        // Not by an earlier write, nor by one of half of it.
         assert_eq!(merged("movups %xmm0,(%rdi)\nmovups (%rdi),%xmm1"), [None, None]);
         assert_eq!(merged("movups (%rdi),%xmm1\nmovups %xmm1,8(%rdi)"), [None, None]);
     }
@@ -323,7 +326,7 @@ mod tests {
             // Another address.
             "add $8,%rdi",
             "mov %esi,%edi",
-            // What was read becomes an address.
+            // A value that was read becomes an address.
             "movq %xmm0,%rax",
             "div %ecx",
         ] {
@@ -380,7 +383,8 @@ mod tests {
             close(&members, &mut probes);
             assert!(is_right(&members, &probes));
             merged += probes.len();
-            // One probe too few, or one that announces too much, is noticed unless others say the same.
+            // One probe too few, or one that announces too much, is noticed unless others say the
+            // same.
             let wrong = random(members.len() as u64) as usize;
             let before = probes.insert(wrong, Probe::None);
             if before != Some(Probe::None) {
