@@ -181,11 +181,11 @@ pub fn sentence(error: &clap::Error, args: &[OsString]) -> String {
 fn meant(error: &clap::Error, commands: &clap::Command) -> Option<String> {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
         let known = commands.get_subcommands().map(clap::Command::get_name);
-        // A program is not a command of raddle's.
+        // The word may be a program instead of a command.
         let program = || std::path::Path::new(word).is_file().then(|| format!("raddle run -- {word}"));
         return similar::nearest(word, known).map(str::to_owned).or_else(program);
     }
-    // What clap takes for similar, the best first or last.
+    // The suggestions of clap, the best first or last.
     match error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedValue))? {
         ContextValue::String(word) => Some(word.clone()),
         ContextValue::Strings(words) => words.last().cloned(),

@@ -1,4 +1,4 @@
-//! `raddle lsp`: the language server at standard input and output, for an editor to start.
+//! `raddle lsp`: the language server on standard input and output, started by an editor.
 
 use std::process::ExitCode;
 

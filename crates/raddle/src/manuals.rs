@@ -1,4 +1,4 @@
-//! `raddle completions` and `raddle man`: what a shell and `man` know of the command line.
+//! `raddle completions` and `raddle man`: completions for shells, and manual pages.
 //!
 //! Both are made from the definition in `cli.rs`, so they cannot differ from `--help`.
 

@@ -1,9 +1,9 @@
 //! `raddle doctor`: what works on this machine, and what to do about the rest.
 //!
-//! Each check looks at one thing and ends in a [`Check`]: ok, a warning (something raddle can
-//! do without), or a failure (`raddle run` cannot work), with the remedy as a command where
-//! there is one. Looking and judging are apart: the judging functions take plain values and
-//! are tested with them.
+//! Each check examines one thing and ends in a [`Check`]: ok, a warning (something raddle can do
+//! without), or a failure (`raddle run` cannot work), with the remedy as a command if there is one.
+//! Examination and judgement are separate: the judging functions take plain values and are tested
+//! with them.
 
 mod compilers;
 mod dotnet;

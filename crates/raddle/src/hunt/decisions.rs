@@ -81,7 +81,7 @@ pub fn open() -> Result<Option<Store>> {
     let folder = std::env::current_dir().context("there is no current folder")?;
     let kept_in = home::folder_for(&folder)?;
     let store = Store::open_existing(&kept_in)?;
-    // Where somebody says that there is a store, there being none is a mistake, not an answer.
+    // If the user names a store, a missing store is a mistake, not an answer.
     anyhow::ensure!(
         store.is_some() || !home::is_named(),
         "{} names {}, and there is no store in it",

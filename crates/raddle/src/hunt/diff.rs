@@ -1,7 +1,7 @@
 //! `raddle diff`: what hunts of one build have confirmed and hunts of another have not.
 //!
-//! That something was not seen is worth saying only of a build that was hunted. Each hunt leaves
-//! its verdicts in the store under the build and the command, also when nothing was confirmed.
+//! An absence is worth reporting only for a build that was hunted. Each hunt leaves its verdicts in
+//! the store under the build and the command, even if nothing was confirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -77,7 +77,7 @@ fn hunts(store: &Store) -> Result<BTreeMap<String, u64>> {
         let build = name.split(' ').next().unwrap_or_default().to_owned();
         *hunts.entry(build).or_default() += 1;
     }
-    // One that was killed has left what it had seen, and no verdicts.
+    // A hunt that was killed left its findings, but no verdicts.
     for build in store.builds()? {
         hunts.entry(build).or_default();
     }

@@ -1,8 +1,8 @@
-//! `raddle verify`: is a finding mended in the program as it is built now?
+//! `raddle verify`: is a finding fixed in the current build of the program?
 //!
-//! Its schedule is replayed. If it does not come to the failure, the space around it is searched:
-//! threads are switched only in the functions of the finding. That it was not reproduced is all
-//! that is ever said; only every schedule rules a failure out.
+//! It replays the finding's schedule. If that does not reach the failure, it searches the space
+//! around it: threads are switched only in the functions of the finding. The strongest result is
+//! that the finding was not reproduced; only a search of all schedules rules a failure out.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode, Stdio};
@@ -142,7 +142,7 @@ fn search(record: &Record, limit: Duration) -> Result<(bool, u64, bool)> {
                 return Ok((true, schedules, false));
             }
             if report.stats.get("exhausted") == Some(&Stat::Bool(true)) {
-                // An execution keeps so many races, and does without the others.
+                // An execution keeps only a limited number of races and drops the others.
                 let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
                 return Ok((false, *n as u64, !(has_left_out && target.goal() == Goal::Race)));
             }

@@ -1,4 +1,4 @@
-//! `TSAN_OPTIONS`: the keys that mean something here, so that a pipeline made for ThreadSanitizer
+//! `TSAN_OPTIONS`: the keys that raddle understands, so that a pipeline made for ThreadSanitizer
 //! keeps its settings.
 //!
 //! | key | as if |
@@ -17,12 +17,11 @@
 //! | `memory_limit_mb=N` | `--memory-limit NM` |
 //! | `history_size=0` | nothing: raddle's history is not a size |
 //!
-//! The command line wins where it says something other than its default. Other keys are for a
-//! runtime that is not there, and are passed over.
+//! The command line wins where it differs from its default. Other keys are for another runtime and
+//! are ignored.
 //!
 //! A program's own `__tsan_default_options` come before `TSAN_OPTIONS`, which come later and win.
-//! They are known only after the program has run, so of these only keys about what is reported
-//! count.
+//! They are known only after the program has run, so only their keys about what is reported count.
 
 use raddle_finding::{Finding, Kind, Op};
 use raddle_harness::collect::Process;
@@ -79,7 +78,7 @@ pub fn merge(mut options: Options, value: Option<&str>) -> Options {
         match key {
             "suppressions" => options.report.suppressions.push(value.into()),
             "exitcode" if options.report.exit_code == crate::exit::FINDINGS => {
-                // As the system cuts it off, so that the status stays what it was.
+                // Truncated as the system does it, so that the status stays the same.
                 options.report.exit_code = value.parse::<i32>().map_or(options.report.exit_code, |n| n as u8);
             }
             "report_mutex_bugs" => options.no_mutex_bugs |= is_off(value),

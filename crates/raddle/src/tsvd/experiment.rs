@@ -1,6 +1,6 @@
-//! What an experiment changes, for comparing algorithms as the benchmark does. Nobody who looks for
-//! bugs needs any of it, so it is not on the command line: it comes as words in an environment
-//! variable.
+//! The settings of an experiment, for comparing algorithms as the benchmark does. Users who look
+//! for bugs do not need them, so they are not on the command line: they come as words in an
+//! environment variable.
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};

@@ -1,12 +1,12 @@
-//! `raddle report` and `raddle view`: what is known of a project, in any format; as a page in the
-//! browser.
+//! `raddle report` and `raddle view`: what is known about a project, in any format, or as a page in
+//! the browser.
 //!
 //! ```text
 //! gather    findings from the store of the project, or from JSON reports
-//! browser   opens a page, where there is somebody to look at it
+//! browser   opens a page, if there is somebody to look at it
 //! ```
 //!
-//! Both only tell. Their exit status says whether that worked, not what was found.
+//! Both only report. Their exit status says whether that worked, not what was found.
 
 mod browser;
 mod gather;
@@ -121,7 +121,7 @@ fn page() -> Result<PathBuf> {
 }
 
 fn rendered(report: &Report, format: Format, terminal: &Terminal) -> Result<String> {
-    // Names of programs in a report are somebody else's: they open no further folder.
+    // Program names in a report come from others, so they must not open further folders.
     let source = SourceFiles::of(&Report::new(&report.command, Vec::new()));
     let root = std::env::current_dir().ok().map(|d| d.to_string_lossy().into_owned());
     let editor = editor()?;
