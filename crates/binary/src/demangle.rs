@@ -13,7 +13,8 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// ```
 /// use raddle_binary::demangle;
 /// assert_eq!(demangle("_ZN4bank7depositEi.constprop.0"), "bank::deposit(int)");
-/// assert_eq!(demangle("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"), "core::fmt::Write::write_fmt");
+/// let rust = "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE";
+/// assert_eq!(demangle(rust), "core::fmt::Write::write_fmt");
 /// assert_eq!(demangle("worker.part.0"), "worker");
 /// ```
 pub fn demangle(raw: &str) -> String {
@@ -41,7 +42,8 @@ pub(crate) fn demangle_without_parameters(raw: &str) -> String {
 /// use raddle_binary::plain_path;
 /// assert_eq!(plain_path("_ZNSt6vectorIiSaIiEE9push_backEOi"), "std::vector::push_back");
 /// assert_eq!(plain_path("_ZNSolsEi"), "std::basic_ostream::operator<<");
-/// assert_eq!(plain_path("_ZN5alloc3vec16Vec$LT$T$C$A$GT$4push17h0123456789abcdefE"), "alloc::vec::Vec::push");
+/// let rust = "_ZN5alloc3vec16Vec$LT$T$C$A$GT$4push17h0123456789abcdefE";
+/// assert_eq!(plain_path(rust), "alloc::vec::Vec::push");
 /// assert_eq!(plain_path("strtok"), "strtok");
 /// ```
 pub fn plain_path(raw: &str) -> String {

@@ -15,7 +15,8 @@
 //! Two threads make one write each. The inner loop stands for the target.
 //! ```
 //! use raddle_explore::strategy::{DepthFirst, Strategy};
-//! use raddle_explore::{Op, OpKind, Outcome, Pilot, Step, ThreadId, ThreadSet, TraceBuf, TraceView, View};
+//! use raddle_explore::{Op, OpKind, Outcome, Pilot, Step};
+//! use raddle_explore::{ThreadId, ThreadSet, TraceBuf, TraceView, View};
 //!
 //! let mut strategy = DepthFirst::new();
 //! let mut pilot = Box::new(Pilot::new());
@@ -34,7 +35,8 @@
 //!     }
 //!     let n = trace.len();
 //!     let divergence = pilot.divergence();
-//!     let trace = TraceView { steps: &steps[..n], wide: &wide, outcome: Outcome::Passed, divergence };
+//!     let trace =
+//!         TraceView { steps: &steps[..n], wide: &wide, outcome: Outcome::Passed, divergence };
 //!     strategy.observe(&order, trace);
 //!     executions += 1;
 //! }

@@ -6,11 +6,12 @@
 //! with `b` is `b`. An event with epoch `c@t` happens before an event whose thread holds the clock
 //! `V` exactly when `V[t] >= c`.
 //!
-//! | type | a copy costs | a join costs | use |
-//! |---|---|---|---|
-//! | [`Epoch`] | one word pair | – | thread and time of one event |
-//! | [`VectorClock`] | O(threads) | O(threads) | the race state machines: few copies, many look-ups |
-//! | [`PersistentClock`] | O(1) | O(1) if both are the same node, O(difference) if they share nodes | happens-before inference and fork/join order: a copy at each event, long-lived versions |
+//! - [`Epoch`]: the thread and time of one event. A copy costs one word pair.
+//! - [`VectorClock`]: for the race state machines, with few copies and many look-ups. A copy and a
+//!   join cost O(threads).
+//! - [`PersistentClock`]: for happens-before inference and fork/join order, with a copy at each
+//!   event and long-lived versions. A copy costs O(1). A join costs O(1) if both are the same node,
+//!   and O(difference) if they share nodes.
 //!
 //! The module opens nothing, starts nothing, and reads no real clock.
 

@@ -3,15 +3,16 @@
 //!
 //! Each thread has two pieces of memory. The **shadow call stack** holds the return address of each
 //! active call; `__tsan_func_entry` pushes it and `__tsan_func_exit` pops it. The **ring** holds
-//! events of one or two words:
+//! events of one or two words. Their fields, from the top bit of the first word, with their bits:
 //!
-//! | first word, from the top bit | event |
-//! |---|---|
-//! | 0, write 1, pc 32, depth 6, byte 3, log2 of the size 2, granule hash 19 | an access that was recorded in shadow |
-//! | 100, depth 14, pc 47 | a call, by its return address |
-//! | 101, state 32 | a new segment |
-//! | 110, kind 3, pc 32, depth 6; then granule 44, granules 20 | a range was accessed, allocated or freed |
-//! | 111, lock event 2, read 1, stack 32; then lock 64 | a lock was taken or released, or was held when the part began |
+//! - 0, write 1, pc 32, depth 6, byte 3, log2 of the size 2, granule hash 19: an access that was
+//!   recorded in shadow.
+//! - 100, depth 14, pc 47: a call, by its return address.
+//! - 101, state 32: a new segment.
+//! - 110, kind 3, pc 32, depth 6; then granule 44, granules 20: a range was accessed, allocated or
+//!   freed.
+//! - 111, lock event 2, read 1, stack 32; then lock 64: a lock was taken or released, or was held
+//!   when the part began.
 //!
 //! Deviations from the paper, which keeps one context per segment (4.3): (1) contexts are kept for
 //! accesses, not segments. So history 1 is as precise as the paper's 2 for the first access of a

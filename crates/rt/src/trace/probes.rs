@@ -98,14 +98,14 @@ fn hot(from: usize, to: usize, me: usize) -> Option<[u8; LEN]> {
     // As `layout::owner_of`. The load does not use rax, for the reason that `tsan_abi::access`
     // gives.
     Some([
-        0x48, 0x89, 0xf9,                                                       // mov rcx, rdi
-        0x48, 0xc1, 0xe1, 20,                                                   // shl rcx, 20
-        0x48, 0xc1, 0xe9, 23,                                                   // shr rcx, 23
-        0x48, 0xb8, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7],             // movabs rax, owners
-        0x0f, 0xb7, 0x0c, 0x48,                                                 // movzx ecx, word ptr [rax + 2*rcx]
-        0x66, 0x3b, 0x0d, m[0], m[1], m[2], m[3],                               // cmp cx, word ptr [rip + me]
-        0x0f, 0x85, t[0], t[1], t[2], t[3],                                     // jne to
-        0xc3,                                                                   // ret
+        0x48, 0x89, 0xf9,                                           // mov rcx, rdi
+        0x48, 0xc1, 0xe1, 20,                                       // shl rcx, 20
+        0x48, 0xc1, 0xe9, 23,                                       // shr rcx, 23
+        0x48, 0xb8, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], // movabs rax, owners
+        0x0f, 0xb7, 0x0c, 0x48,                                     // movzx ecx, word [rax + 2*rcx]
+        0x66, 0x3b, 0x0d, m[0], m[1], m[2], m[3],                   // cmp cx, word [rip + me]
+        0x0f, 0x85, t[0], t[1], t[2], t[3],                         // jne to
+        0xc3,                                                       // ret
     ])
 }
 
