@@ -22,7 +22,7 @@
 //! name = "System.Linq.Enumerable"
 //! argument = 0                                 # which argument is the object
 //! any = true                                   # the object may be of any class, listed or not
-//! rule = "what the documentation says"         # required with `any`
+//! rule = "what the documentation says"         # used with `any`
 //! read = ["ToList"]
 //!
 //! # a structure whose first field is the collection: `MoveNext` reads it

@@ -43,7 +43,7 @@ pub fn session() -> &'static Session {
     SESSION.get().expect("the runtime initializes a profiler before it calls it")
 }
 
-/// The prefix of a process's file of [`Record`]s, before its number.
+/// The suffix of a process's file of [`Record`]s, after its number.
 pub const RECORDS: &str = "clr";
 /// The core's tables. They differ from those of native code, whose sites have other numbers.
 const STATE: &str = "clr-state";

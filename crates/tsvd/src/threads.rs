@@ -143,7 +143,8 @@ impl Threads {
                 && joined.when.load(Relaxed) <= born
     }
 
-    /// From now on, all threads are reported. `lets_alone`: an only thread need not be examined.
+    /// From now on, the caller reports all threads. `lets_alone`: an only thread need not be
+    /// examined.
     pub(crate) fn watch(&self, lets_alone: bool) {
         self.told.store(1, Relaxed);
         self.lets_alone.store(u32::from(lets_alone), Relaxed);

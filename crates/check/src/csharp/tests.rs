@@ -47,8 +47,8 @@ class A {
     assert_eq!(kinds(half), ["DataRace [6, 8]"]);
 }
 
-/// Every function is well formed, those of the models included: one that is not would be left out
-/// in silence.
+/// Every function is well formed, including those of the models. A malformed one would be left out
+/// silently.
 #[test]
 fn all_code_of_the_corpus_verifies() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/check/csharp");

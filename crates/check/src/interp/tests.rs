@@ -122,8 +122,7 @@ fn an_unknown_that_decided_takes_the_certainty_of_a_stuck_run() {
     let branch = [Instr::Unknown, Instr::Drop];
     let worker = ending([set_up.to_vec(), branch.to_vec(), sync(SyncOp::BarrierWait)].concat());
     let mut p = program(&worker, &[]);
-    // The jump lands on the next instruction either way; that an unknown decided is all that
-    // matters.
+    // The jump goes to the next instruction either way; it only matters that an unknown decided.
     let at = p.code.iter().position(|i| *i == Instr::Unknown).expect("the unknown") + 1;
     p.code[at] = Instr::JumpIf(at as u32 + 1);
     assert_eq!(kinds(&p, 4), []);
@@ -167,7 +166,7 @@ fn an_unknown_address_gives_no_race() {
 
 #[test]
 fn a_lock_at_an_unknown_address_still_guards() {
-    // The same unknown on both sides: what lies at `lock` was never set and is read by both.
+    // The same unknown on both sides: the value at `lock` was never set, and both read it.
     let lock = |op| vec![Instr::GlobalAddr(LOCK), Instr::UnknownField(7), Instr::Sync(op), Instr::Drop];
     let guarded = [lock(SyncOp::Lock), write(), lock(SyncOp::Unlock)].concat();
     assert_eq!(kinds(&program(&ending(guarded.clone()), &guarded), 20), []);

@@ -83,7 +83,7 @@ impl Builder {
         at
     }
 
-    /// True if control never falls through the last instruction.
+    /// True if control cannot reach the end of the code so far.
     pub fn ends_block(&self) -> bool {
         let end = self.code.len() as u32;
         self.code.last().is_some_and(|i| i.ends_block()) && !self.labels.contains(&end)

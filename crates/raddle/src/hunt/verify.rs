@@ -1,7 +1,7 @@
 //! `raddle verify`: is a finding fixed in the current build of the program?
 //!
 //! It replays the finding's schedule. If that does not reach the failure, it searches the space
-//! around it: threads are switched only in the functions of the finding. The strongest result is
+//! around it: threads are switched only in the functions of the finding. It never claims more than
 //! that the finding was not reproduced; only a search of all schedules rules a failure out.
 
 use std::ffi::OsString;

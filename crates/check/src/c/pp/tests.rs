@@ -133,7 +133,7 @@ fn a_configuration_that_was_read_or_is_not_the_programs_own_adds_nothing() {
     }
 }
 
-/// Finds a header without the folder that it is named with.
+/// Finds a header by its name without the folder.
 struct WithoutFolder;
 impl Includes for WithoutFolder {
     fn find(&self, _: &str, name: &str, _: bool) -> Option<(Arc<str>, Arc<[u8]>)> {

@@ -4,7 +4,7 @@ const X: u64 = 0xFFF4_5EED_0000_002A;
 const Y: u64 = 0xFFF4_5EED_0000_002C;
 const I: Scalar = Scalar::I32;
 
-/// Assumes a condition if that is possible; says whether it was.
+/// Assumes a condition if possible. Returns whether it was.
 fn holds(w: &mut Witness, condition: u64, wanted: bool) -> bool {
     let (name, negated) = w.strip(condition);
     w.assume(name, wanted != negated) == (wanted != negated)
