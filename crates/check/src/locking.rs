@@ -1,7 +1,7 @@
 //! Conditions that decide whether a lock is taken: `if (pool->is_shared) lock(&pool->lock);`.
 //!
-//! If the state of an object is unknown, the object may never take the path without the lock. The
-//! interpreter uses this to prefer the path with the lock.
+//! Where the state of an object is unknown, the way without the lock is one that the object may
+//! never go. The interpreter asks this to prefer the way with it.
 
 use crate::interp::named::{Named, named};
 use crate::ir::{Bin, Function, Instr, Program, SyncOp};
@@ -11,7 +11,7 @@ use crate::ir::{Bin, Function, Instr, Program, SyncOp};
 const WRAPPER: u32 = 60;
 const LONGEST: u32 = 40;
 
-/// For each function, whether it takes a lock that it does not release, and vice versa.
+/// For each function whether it takes a lock that it does not release, and the other way round.
 #[derive(Debug, Default)]
 pub struct Locking {
     locks: Vec<bool>,
@@ -26,7 +26,7 @@ impl Locking {
         };
         let mut out =
             Self { locks: by_name(&[Named::Lock, Named::ReadLock]), unlocks: by_name(&[Named::Unlock]) };
-        // The library's functions come first, then their wrappers, then wrappers of wrappers.
+        // The library's functions first, then wrappers of these, then wrappers of wrappers.
         for _ in 0..3 {
             for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
                 if f.end - f.entry < WRAPPER {
@@ -56,9 +56,8 @@ impl Locking {
         })
     }
 
-    /// The truth value of the condition at `pc` whose side takes a lock that the other side does
-    /// not take. The condition must be about the state of an object or about an argument of the
-    /// entry.
+    /// The truth value of the condition at `pc` that leads to a lock which the other one goes
+    /// without, if the condition is about the state of an object or about an argument of the entry.
     pub fn side(&self, program: &Program, pc: u32, entry: &Function) -> Option<bool> {
         let (to, side) = match program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, false),

@@ -71,7 +71,7 @@ pub fn findings<'a>(program: &'a Program, raw: &'a [RawFinding], context: &Conte
         }
     }
     let one = |members: Vec<&'a RawFinding>| {
-        // The representative must not depend on the order in which a seed meets the members.
+        // The one that stands for all must not hang on the order in which a seed meets them.
         let first =
             members.iter().enumerate().min_by_key(|(i, r)| (reporter(r).cause().ends, *i)).map_or(0, |m| m.0);
         let mut finding = reporter(members[first]).finding((context.occurrences)(members[first]));
@@ -105,7 +105,7 @@ impl Cause {
     }
 }
 
-/// Adds another pair of places with the same cause to a finding, as a sentence.
+/// Another pair of places with the same cause becomes a sentence.
 fn merge(known: &mut Finding, r: &Reporter<'_>, count: u64) {
     known.occurrences += count;
     let lines: Vec<String> = r.raw.accesses.iter().map(|a| r.line_of(a)).collect();

@@ -30,7 +30,7 @@ impl Machine<'_> {
         if benign || vague(&old) || vague(&new) || handled {
             return;
         }
-        // The first word of an object represents the whole object, and only the library touches it.
+        // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
         let Some(key) = self.first_met(kind, old.pc, new.pc) else { return };

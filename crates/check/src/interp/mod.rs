@@ -236,8 +236,8 @@ pub struct Machine<'p> {
     /// The joined clocks of all handlers: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
-    /// No interrupt comes before this step: half of all handlers end the program, and the program
-    /// should have made progress before.
+    /// No interrupt before this step: half of all handlers end the program, and it should have got
+    /// somewhere.
     interrupt_from: u64,
 }
 

@@ -1,10 +1,9 @@
 //! Compares what a thread knows about order with what holds in every schedule.
 //!
-//! Random programs run in random schedules. They have tasks, threads, items of a pool, parts of
-//! asynchronous methods, the calls of a task of `Parallel.For`, locks, sources of tasks, barriers
-//! and static constructors. The oracle is the graph of what the program says: what one piece of
-//! work does in its order, who made whom, who has waited for whom or what, who uses a class after
-//! its static constructor. Threads are not in the graph, because which thread does what is chance.
+//! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
+//! asynchronous methods, the calls of a task of `Parallel.For`, locks, sources of tasks, barriers, static constructors. The oracle is the graph of what the program says: what one piece
+//! of work does in its order, who made whom, who has waited for whom or what, who uses a class
+//! after its static constructor. Threads are not in it, since which thread does what is chance.
 //!
 //! Two accesses that a thread considers ordered must be connected in the graph, or both must be
 //! made under a lock that their own piece of work has taken.
@@ -388,7 +387,7 @@ impl Schedule {
         self.top(thread).awaited = Some(Awaited::Phase(phase));
     }
 
-    /// If what a thread waits for is there, wakes the thread.
+    /// If what a thread waits for is there, tells so.
     fn wake(&mut self, thread: usize, awaited: Awaited) {
         let signals = &self.signals;
         let sources = match awaited {
@@ -511,7 +510,7 @@ impl Schedule {
         of.frames.pop();
     }
 
-    /// One thread does one thing.
+    /// One thing that one thread does.
     fn go_on(&mut self) {
         let thread = self.random.below(self.threads.len());
         match self.threads[thread].untold.take() {
