@@ -225,6 +225,8 @@ fn make_shared(object: &Path, out: &Path) {
     run(Command::new("objcopy").arg("--remove-section=.preinit_array").arg(object).arg(&without));
     run(Command::new("cc")
         .args(["-shared", "-nostdlib", "-Wl,-soname,libraddle_rt.so", "-Wl,-z,now"])
+        // Before the constructors of libraries: their code is replaced (`rt::relocated`).
+        .arg("-Wl,-z,initfirst")
         // Not in the object: a program with the runtime inside may have the unwinder inside as
         // well.
         .args(["-Wl,--defsym=_Unwind_Find_FDE=__raddle_runtime_find_fde"])

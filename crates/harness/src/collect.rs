@@ -50,6 +50,10 @@ pub struct Process {
     pub default_options: String,
     pub default_suppressions: String,
     pub expected_seen: Vec<u64>,
+    /// Code that it executed instead of its own, in the order it was mapped.
+    pub copies: Vec<MappedCopy>,
+    /// Libraries that are not watched, and why: a number of `wire::relocated::left`.
+    pub left: Vec<(u64, PathBuf)>,
     /// Creations and joins, in order: (true, parent, child) or (false, joiner, thread).
     pub fork_joins: Vec<(bool, u64, u64)>,
 }
@@ -65,6 +69,18 @@ pub struct Command {
 /// Return addresses, and how many modules were mapped when they were logged.
 pub struct Stack {
     pub pcs: Vec<u64>,
+    pub modules: usize,
+    /// The first is in a copy of uninstrumented code.
+    pub in_copy: bool,
+}
+
+/// A copy of uninstrumented code.
+pub struct MappedCopy {
+    pub path: PathBuf,
+    /// Where it is mapped, and the bias that the object was loaded with.
+    pub start: u64,
+    pub bias: u64,
+    /// How many modules were known when it was logged.
     pub modules: usize,
 }
 
@@ -123,7 +139,7 @@ pub struct Expected {
 /// All processes of a session, ordered by process id.
 pub fn read(dir: &Path) -> Result<Vec<Process>> {
     let mut processes: Vec<Process> = logs(dir)?.iter().filter_map(|path| read_log(path)).collect();
-    crate::relocated::translate(dir, &mut processes);
+    crate::relocated::translate(&mut processes);
     Ok(processes)
 }
 
@@ -253,7 +269,9 @@ impl Process {
                 let path = PathBuf::from(OsString::from_vec(path));
                 self.modules.push(Mapped { low, high, offset, path });
             }
-            Decoded::Stack { id, pcs } => drop(self.stacks.insert(id, Stack { pcs, modules })),
+            Decoded::Stack { id, pcs } => {
+                drop(self.stacks.insert(id, Stack { pcs, modules, in_copy: false }))
+            }
             Decoded::Thread { thread, parent, stack } => {
                 self.threads.insert(thread, Thread { parent, stack, ..Thread::default() });
                 if parent != u64::MAX {
@@ -286,6 +304,11 @@ impl Process {
                 self.default_suppressions = text(suppressions);
             }
             Decoded::ExpectedSeen { address } => self.expected_seen.push(address),
+            Decoded::Copy { start, bias } => {
+                let file = self.modules.iter().rev().find(|m| m.low == start && m.offset == 0);
+                self.copies.extend(file.map(|m| MappedCopy { path: m.path.clone(), start, bias, modules }));
+            }
+            Decoded::Left { why, path } => self.left.push((why, OsString::from_vec(path).into())),
             Decoded::Fatal { code, .. } => self.fatal = Some(code),
             Decoded::Violation { object, now, before } => {
                 self.violations.push(Violation { object, now, before, modules });
@@ -300,6 +323,11 @@ impl Process {
         // A process that is exiting has already returned its memory.
         let memory = std::fs::read_to_string(format!("/proc/{}/statm", self.pid)).unwrap_or_default();
         state.is_some_and(|s| s != 'Z' && s != 'X') && !memory.starts_with("0 ")
+    }
+
+    /// Whether an access with this stack may have been made by a copy of uninstrumented code.
+    pub fn may_be_in_copy(&self, stack: u64) -> bool {
+        self.relocated && self.stacks.get(&stack).is_none_or(|s| s.in_copy || s.pcs.is_empty())
     }
 
     /// What was mapped when `modules` mappings were known.

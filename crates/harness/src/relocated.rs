@@ -1,14 +1,18 @@
-//! The code of a program that is not instrumented, copied with probes (`raddle_relocate`).
+//! The code of a program or a library that is not instrumented, copied with probes
+//! (`raddle_relocate`).
 
+pub mod libraries;
+
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
 use raddle_relocate::Options;
-use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC, at_most};
+use raddle_wire::relocated::{CALL_LENGTH, Counts, Header, Identity, MAGIC, at_most};
 
-use crate::collect::Process;
+use crate::collect::{MappedCopy, Process};
 use crate::install::{cache, results};
 use crate::target::Program;
 
@@ -20,7 +24,7 @@ const STARTS_PROGRAMS: [&str; 5] = ["exec", "fexecve", "posix_spawn", "system", 
 
 /// How many copies are kept between runs, and how many bytes of them. One is about sixteen times as
 /// large as the program's code.
-const MOST_KEPT: usize = 32;
+const MOST_KEPT: usize = 256;
 const MOST_BYTES: u64 = 2 << 30;
 
 /// Which accesses have a probe of their own.
@@ -31,7 +35,7 @@ pub enum Probes {
     Merged,
 }
 
-/// The copy of a program's code, to be put into a session.
+/// The copy of an object's code, to be put into a session.
 pub struct Prepared {
     pub counts: Counts,
     /// In the cache, from which another raddle may remove it at any time.
@@ -84,16 +88,21 @@ fn map(path: &Path) -> std::io::Result<Mmap> {
     unsafe { Mmap::map(&file) }
 }
 
-/// The copy of the code of the program at `path`, from the cache if it was made before.
+/// The copy of the code of the program at `path`.
 pub fn copy(path: &Path, probes: Probes) -> Result<Prepared> {
+    prepare_object(path, probes, false)
+}
+
+/// The copy of the code of the program or library at `path`, from the cache if it was made before.
+fn prepare_object(path: &Path, probes: Probes, library: bool) -> Result<Prepared> {
     let content = map(path)?;
     let identity = identity(path).context("it cannot be read")?;
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
-    let options = Options { poison, keep_probes: probes == Probes::All };
+    let options = Options { library, poison, keep_probes: probes == Probes::All };
     let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
-    let kept = folder.as_deref().map(|f| kept_as(f, path, identity, probes));
+    let kept = folder.as_deref().map(|f| kept_as(f, path, identity, options));
     if let Some(path) = &kept
-        && let Some(copy) = Copy::read(path).filter(|c| c.header.executable == identity)
+        && let Some(copy) = Copy::read(path).filter(|c| c.header.object == identity)
     {
         return Ok(Prepared { counts: copy.header.counts, kept, content: Content::Kept(copy.file) });
     }
@@ -108,22 +117,25 @@ pub fn copy(path: &Path, probes: Probes) -> Result<Prepared> {
     Ok(Prepared { counts: made.counts, kept, content: Content::Made(made.file) })
 }
 
-fn kept_as(folder: &Path, program: &Path, identity: Identity, probes: Probes) -> PathBuf {
+fn kept_as(folder: &Path, object: &Path, identity: Identity, options: Options) -> PathBuf {
     let numbers = [identity.device, identity.inode, identity.size, identity.modified as u64];
     let numbers = numbers.map(u64::to_le_bytes).concat();
-    let kind: &[u8] = if probes == Probes::All { b"all" } else { b"" };
-    results::file(folder, &[crate::program::build_id(program).as_bytes(), &numbers, kind], "copy")
+    let kind = [u8::from(options.keep_probes), u8::from(options.library)];
+    results::file(folder, &[crate::program::build_id(object).as_bytes(), &numbers, &kind], "copy")
 }
 
 /// How much of the program is watched, in words.
 pub fn coverage(counts: Counts) -> String {
+    format!("raddle watches a copy of its machine code, {}", share_in_words(counts))
+}
+
+fn share_in_words(counts: Counts) -> String {
     let part =
         |some: u64, all: u64| format!("{some} of {all} ({}%)", (some * 100).checked_div(all).unwrap_or(100));
     format!(
-        "raddle watches a copy of its machine code, {} and {} that may touch shared memory; {}",
-        part(counts.functions_copied, counts.functions) + " functions",
-        part(counts.accesses_probed, counts.accesses) + " instructions",
-        "its libraries are not watched"
+        "{} functions and {} instructions that may touch shared memory",
+        part(counts.functions_copied, counts.functions),
+        part(counts.accesses_probed, counts.accesses),
     )
 }
 
@@ -147,26 +159,28 @@ pub fn caveat() -> &'static str {
 }
 
 /// Makes addresses in copies those of the original code.
-pub fn translate(dir: &Path, processes: &mut [Process]) {
-    if !processes.iter().any(|p| p.relocated) {
-        return;
+pub fn translate(processes: &mut [Process]) {
+    let mut read: HashMap<PathBuf, Option<Copy>> = HashMap::new();
+    for copy in processes.iter().flat_map(|p| &p.copies) {
+        read.entry(copy.path.clone()).or_insert_with(|| Copy::read(&copy.path));
     }
-    let path = dir.join(FILE);
-    let Some(copy) = Copy::read(&path) else { return };
-    for process in processes.iter_mut().filter(|p| p.relocated) {
-        let Some(start) = process.modules.iter().find(|m| m.path == path && m.offset == 0).map(|m| m.low)
-        else {
-            continue;
-        };
+    for process in processes.iter_mut().filter(|p| !p.copies.is_empty()) {
         for stack in process.stacks.values_mut() {
+            // A library may have come where another one was.
+            let original = |pc: u64| {
+                let known = process.copies.iter().rev().filter(|c| c.modules <= stack.modules);
+                known.filter_map(|c| read[&c.path].as_ref()?.original(c, pc)).next()
+            };
             // The call of a function of the runtime is its place, and a call on the shadow stack.
             if let [first, second, ..] = stack.pcs[..]
                 && first.checked_sub(second).is_some_and(|n| (1..=CALL_LENGTH).contains(&n))
-                && copy.original(start, first).is_some()
+                && original(first).is_some()
             {
                 stack.pcs.remove(1);
             }
-            stack.pcs.iter_mut().for_each(|pc| *pc = copy.original(start, *pc).unwrap_or(*pc));
+            let translated: Vec<Option<u64>> = stack.pcs.iter().map(|pc| original(*pc)).collect();
+            stack.in_copy = translated.first().is_some_and(Option::is_some);
+            stack.pcs.iter_mut().zip(translated).for_each(|(pc, new)| *pc = new.unwrap_or(*pc));
         }
     }
 }
@@ -199,16 +213,14 @@ impl Copy {
         unsafe { std::slice::from_raw_parts(self.file.as_ptr().add(at).cast(), n) }
     }
 
-    /// A return address in the copy that is mapped at `start`, as one behind the beginning of the
-    /// original instruction.
-    fn original(&self, start: u64, pc: u64) -> Option<u64> {
-        let offset = pc.checked_sub(1)?.checked_sub(start + self.header.code)?;
+    /// A return address in the copy, as one behind the beginning of the original instruction.
+    fn original(&self, mapped: &MappedCopy, pc: u64) -> Option<u64> {
+        let offset = pc.checked_sub(1)?.checked_sub(mapped.start + self.header.code)?;
         if offset >= self.header.code_len {
             return None;
         }
         let [_, text] = at_most(self.back(), offset as u32)?;
-        let bias = start.wrapping_add_signed(-self.header.distance);
-        Some(bias + self.header.text + u64::from(text) + 1)
+        Some(mapped.bias + self.header.text + u64::from(text) + 1)
     }
 }
 

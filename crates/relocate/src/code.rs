@@ -107,7 +107,9 @@ impl Code {
         for (n, i) in body.iter().enumerate() {
             self.index[(i.ip() - self.text) as usize] = (first + n) as u32;
             let access = access::of(i, program, BIAS, frame, infos);
-            can_be_copied &= is_movable(i) && !(access == Access::Atomic && overwrites_address(i, infos));
+            can_be_copied &= is_movable(i)
+                && !leaves_shortly(i, range)
+                && !(access == Access::Atomic && overwrites_address(i, infos));
             self.accesses.push(access);
         }
         self.instructions.extend(body);
@@ -237,6 +239,12 @@ fn is_movable(i: &Instruction) -> bool {
     // Of the stack pointer a jump would see another value.
     let by_rsp = jumps && i.op0_kind() == OpKind::Register && i.op0_register() == Register::RSP;
     !is_next && !is_relative && !is_far && !by_rsp
+}
+
+/// `loop` or `jrcxz` to another function, which the encoder would make several instructions of.
+fn leaves_shortly(i: &Instruction, function: &Range<u64>) -> bool {
+    let is_short = i.is_jcx_short() || i.is_loop() || i.is_loopcc();
+    is_short && !(function.start + BIAS..function.end + BIAS).contains(&i.near_branch_target())
 }
 
 /// After the instruction its operands no longer give the address that it has accessed.

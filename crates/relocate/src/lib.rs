@@ -67,8 +67,11 @@ mod code;
 mod emit;
 mod merge;
 mod program;
+mod translate;
 
-use iced_x86::{BlockEncoder, BlockEncoderOptions, InstructionBlock, Register};
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, BlockEncoderResult, Instruction, InstructionBlock, OpKind, Register,
+};
 use raddle_wire::relocated::{Counts, Header, Identity, MAGIC, slot};
 use thiserror::Error;
 
@@ -78,15 +81,19 @@ use emit::Emitter;
 use merge::Entries;
 use program::Program;
 
-/// Why a program cannot be watched without being built for it.
+/// Why a program or a library cannot be watched without being built for it.
 #[derive(Debug, Error)]
 pub enum Refusal {
-    #[error("it is not a 64-bit x86 program")]
+    #[error("it is not for 64-bit x86")]
     NotX86_64,
     #[error("it is statically linked, and raddle works through the dynamic linker")]
     Static,
-    #[error("it is a Go program, whose runtime has its own stacks and threads")]
+    #[error("it is written in Go, whose runtime has its own stacks and threads")]
     Go,
+    #[error("the loader writes to its code (DT_TEXTREL)")]
+    WrittenText,
+    #[error("it is too large: {0} MiB of code")]
+    TooLarge(u64),
     #[error(
         "it carries its own copy of the exception unwinder (-static-libgcc), which would not find its way through copied code"
     )]
@@ -99,10 +106,16 @@ pub enum Refusal {
     NotEncodable(String),
 }
 
-/// A program's code with probes, as the runtime maps it.
+/// An object's code with probes, as the runtime maps it.
 pub struct Relocated {
     pub file: Vec<u8>,
     pub counts: Counts,
+}
+
+/// Whether the program in `bytes` unwinds its stack by code of its own, which the runtime does not
+/// help through copies.
+pub fn has_own_unwinder(bytes: &[u8]) -> bool {
+    program::has_own_unwinder_in(bytes)
 }
 
 const PAGE: u64 = 4096;
@@ -111,23 +124,31 @@ const GAP: u64 = 16 << 20;
 /// From a program at a fixed address to the copy, which lies above, beyond the heap.
 const ABOVE: u64 = 1 << 30;
 
-/// How a program is copied.
+/// How an object is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    /// It is a shared library.
+    pub library: bool,
     /// The runtime is to overwrite the originals with traps.
     pub poison: bool,
     /// Each access keeps a probe of its own.
     pub keep_probes: bool,
 }
 
-/// Copies the functions of the executable in `bytes`.
-pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<Relocated, Refusal> {
-    let program = Program::read(bytes)?;
+/// Copies the functions of the object in `bytes`.
+pub fn relocate(bytes: &[u8], object: Identity, options: Options) -> Result<Relocated, Refusal> {
+    relocate_at(bytes, object, options, 0)
+}
+
+/// The same for a place that is `shift` bytes above the usual one.
+fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> Result<Relocated, Refusal> {
+    let program = Program::read(bytes, options.library)?;
     let code = Code::read(&program);
     if !code.functions.iter().any(|f| f.can_be_copied) {
         return Err(Refusal::NoText);
     }
-    let layout = Layout::new(&program, &code);
+    let mut layout = Layout::new(&program, &code);
+    layout.distance += shift;
     let slots = layout.start() + std::mem::offset_of!(Header, slots) as u64;
     let entries = (!options.keep_probes).then(|| Entries::of(&code, &program.handlers));
     let mut emitter = Emitter::new(&code, entries, slots);
@@ -136,9 +157,9 @@ pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<
     let (copies, loads, hot) = (emitter.copies, emitter.loads, emitter.hot.len());
     let mut all = emitter.hot;
     all.append(&mut emitter.cold);
-    let block = InstructionBlock::new(&all, layout.start() + layout.code);
-    let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)
-        .map_err(|e| Refusal::NotEncodable(e.to_string()))?;
+    let translate = all.len();
+    all.extend(translate::function(&program, layout.start(), layout.start() + layout.code));
+    let encoded = layout.encode(&all, layout.start())?;
     if encoded.code_buffer.len() as u64 > layout.room {
         return Err(Refusal::NotEncodable("the copy is larger than was reserved for it".into()));
     }
@@ -154,6 +175,8 @@ pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<
     let patches: Vec<[u32; 2]> = patches(&program, &code, &map);
     let counts = count(&program, &code, probed);
     let tables = Tables {
+        moved: layout.moved(&all, &encoded)?,
+        translate: offset(translate).into(),
         map,
         back,
         patches,
@@ -162,7 +185,7 @@ pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<
         relaxed: distances(&program, program.atomics.iter().copied()),
         poisoned: if options.poison { poisoned(&program, &code) } else { Vec::new() },
     };
-    let file = layout.file(&program, &tables, &encoded.code_buffer, executable, counts)?;
+    let file = layout.file(&program, &tables, &encoded.code_buffer, object, counts)?;
     Ok(Relocated { file, counts })
 }
 
@@ -221,6 +244,8 @@ struct Tables {
     atomics: Vec<u32>,
     relaxed: Vec<u32>,
     poisoned: Vec<u32>,
+    moved: Vec<u32>,
+    translate: u64,
 }
 
 /// Where the parts of the file are. Decided before the code is encoded, which refers to them.
@@ -249,9 +274,40 @@ impl Layout {
         Layout { code: start, room, distance }
     }
 
-    /// The address of the file's beginning, among those that the code was decoded at.
+    /// The address of the file's beginning, among those that the code was decoded at: the place that
+    /// needs no corrections.
     fn start(&self) -> u64 {
         BIAS.wrapping_add_signed(self.distance)
+    }
+
+    /// As if the file began at `start`.
+    fn encode(&self, all: &[Instruction], start: u64) -> Result<BlockEncoderResult, Refusal> {
+        let block = InstructionBlock::new(all, start + self.code);
+        let wanted = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS
+            | BlockEncoderOptions::RETURN_CONSTANT_OFFSETS;
+        BlockEncoder::encode(64, block, wanted).map_err(|e| Refusal::NotEncodable(e.to_string()))
+    }
+
+    /// Where in the code distances to the object are: they change with the place of the copy.
+    fn moved(&self, all: &[Instruction], encoded: &BlockEncoderResult) -> Result<Vec<u32>, Refusal> {
+        let own = self.start()..self.start() + self.code + encoded.code_buffer.len() as u64;
+        // Labels are far above.
+        let is_of_object = |address: u64| address < 2 * BIAS && !own.contains(&address);
+        let mut moved = Vec::new();
+        for (n, i) in all.iter().enumerate() {
+            let offsets = &encoded.constant_offsets[n];
+            let branches = i.op_count() > 0 && i.op0_kind() == OpKind::NearBranch64;
+            let at = if branches && is_of_object(i.near_branch_target()) {
+                (offsets.immediate_size() == 4).then(|| offsets.immediate_offset())
+            } else if i.is_ip_rel_memory_operand() && is_of_object(i.memory_displacement64()) {
+                (offsets.displacement_size() == 4).then(|| offsets.displacement_offset())
+            } else {
+                continue;
+            };
+            let at = at.ok_or_else(|| Refusal::NotEncodable(format!("`{:?}` has no distance", i.code())))?;
+            moved.push(encoded.new_instruction_offsets[n] + at as u32);
+        }
+        Ok(moved)
     }
 
     fn file(
@@ -259,7 +315,7 @@ impl Layout {
         program: &Program,
         tables: &Tables,
         code: &[u8],
-        executable: Identity,
+        object: Identity,
         counts: Counts,
     ) -> Result<Vec<u8>, Refusal> {
         let mut body: Vec<u8> = vec![0; size_of::<Header>()];
@@ -279,13 +335,17 @@ impl Layout {
         }
         body.resize(self.code as usize, 0);
         body.extend_from_slice(code);
+        body.resize(body.len().next_multiple_of(4), 0xcc);
+        let moved = [body.len() as u64, tables.moved.len() as u64];
+        tables.moved.iter().for_each(|at| body.extend_from_slice(&at.to_le_bytes()));
         body.resize(body.len().next_multiple_of(PAGE as usize), 0xcc);
         let header = Header {
             magic: MAGIC,
             version: raddle_wire::VERSION,
             pad: 0,
-            executable,
+            object,
             distance: self.distance,
+            image: [program.image.start, program.image.end],
             text: program.text,
             text_len: program.code.len() as u64,
             len: body.len() as u64,
@@ -298,11 +358,99 @@ impl Layout {
             atomics,
             relaxed,
             poisoned,
+            moved,
+            translate: tables.translate,
             counts,
             slots: [0; slot::COUNT],
             end: 0,
         };
         body[..size_of::<Header>()].copy_from_slice(header.as_bytes());
         Ok(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    const LIBRARY: &str = "#include <stdio.h>
+#include <stdlib.h>
+int counter, table[8];
+static __thread int mine;
+int by_table(int x) {
+    switch (x % 8) {
+    case 0: return 3; case 1: return x * 7; case 2: return x ^ 55; case 3: return x - 9;
+    case 4: return 100 - x; case 5: return table[x]; case 6: return x | 64; default: return -x;
+    }
+}
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int work(int n) {
+    static const float weights[4] = {1, 2, 3, 4};
+    for (int i = 0; i < n; i++) counter += by_table(i) + (int)weights[i % 4] + mine++;
+    __atomic_fetch_add(&table[1], 1, __ATOMIC_SEQ_CST);
+    qsort(table, 8, sizeof *table, compare);
+    printf(\"%d\\n\", counter);
+    return __atomic_load_n(&table[2], __ATOMIC_ACQUIRE);
+}
+";
+
+    fn library(flags: &[&str]) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, made) = (folder.path().join("library.c"), folder.path().join("library.so"));
+        std::fs::write(&source, LIBRARY).unwrap();
+        let mut gcc = Command::new("gcc");
+        assert!(
+            gcc.args(["-shared", "-fPIC", "-g"])
+                .args(flags)
+                .arg(&source)
+                .arg("-o")
+                .arg(&made)
+                .status()
+                .unwrap()
+                .success()
+        );
+        std::fs::read(made).unwrap()
+    }
+
+    fn word(file: &[u8], at: usize) -> u32 {
+        u32::from_le_bytes(file[at..at + 4].try_into().unwrap())
+    }
+
+    /// What the runtime does to put a copy elsewhere gives the copy that was made for that place.
+    #[test]
+    fn a_moved_copy_is_one_made_for_its_place() {
+        const SHIFT: i64 = 0x1234_5000;
+        for flags in [["-O0"], ["-O2"]] {
+            let bytes = library(&flags);
+            let options = Options { library: true, ..Options::default() };
+            let at = |shift| relocate_at(&bytes, Identity::default(), options, shift).unwrap().file;
+            let (mut usual, moved) = (at(0), at(SHIFT));
+            // SAFETY: a header, which is numbers.
+            let header = unsafe { usual.as_ptr().cast::<Header>().read_unaligned() };
+            let [first, count] = header.moved.map(|n| n as usize);
+            assert!(count > 20, "{count}");
+            for n in 0..count {
+                let place = header.code as usize + word(&usual, first + 4 * n) as usize;
+                let distance = word(&usual, place).wrapping_sub(SHIFT as u32);
+                usual[place..place + 4].copy_from_slice(&distance.to_le_bytes());
+            }
+            let code = header.code as usize..(header.code + header.code_len) as usize;
+            assert!(usual[code.clone()] == moved[code], "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn a_library_whose_code_the_loader_writes_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, made) = (folder.path().join("text.s"), folder.path().join("text.so"));
+        let text = ".globl f\n.type f, @function\nf: movabs $f, %rax\n ret\n.size f, .-f\n";
+        std::fs::write(&source, text).unwrap();
+        let mut gcc = Command::new("gcc");
+        let status = gcc.args(["-shared", "-Wl,-z,notext"]).arg(&source).arg("-o").arg(&made).status();
+        assert!(status.unwrap().success());
+        let options = Options { library: true, ..Options::default() };
+        let refused = relocate(&std::fs::read(made).unwrap(), Identity::default(), options);
+        assert!(matches!(refused, Err(Refusal::WrittenText)));
     }
 }

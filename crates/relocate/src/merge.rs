@@ -273,7 +273,7 @@ mod tests {
         let built = Command::new("gcc").arg(&source).arg("-o").arg(&program).status().unwrap();
         assert!(built.success());
         let bytes = std::fs::read(&program).unwrap();
-        let program = Program::read(&bytes).unwrap();
+        let program = Program::read(&bytes, false).unwrap();
         let code = Code::read(&program);
         let entries = Entries::of(&code, &program.handlers);
         let is_f = |f: &&Function| f.body.clone().any(|n| member(&code, n).is_some());

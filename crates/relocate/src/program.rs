@@ -1,11 +1,11 @@
-//! What is read of the executable's file.
+//! What is read of the object's file.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, NativeEndian, UnwindSection};
 use object::elf;
-use object::read::elf::{ElfFile64, ProgramHeader};
+use object::read::elf::{Dyn, ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 
 use crate::atomic_calls::{self, Operations};
@@ -23,6 +23,8 @@ pub struct Program<'a> {
     pub read_only: Vec<Range<u64>>,
     /// Where the kernel begins: this function has no caller.
     pub entry: u64,
+    /// All of it in memory, from page to page.
+    pub image: Range<u64>,
     /// It is loaded where the file says.
     pub is_fixed: bool,
     /// Variables that the compiler tests without a lock: guards of C++ statics.
@@ -33,8 +35,12 @@ pub struct Program<'a> {
     pub atomic_calls: Vec<Operations>,
 }
 
+/// The copy and the object must be within 2 GiB of each other, and it is about sixteen times as
+/// large as the code.
+const MOST_CODE: u64 = 64 << 20;
+
 impl<'a> Program<'a> {
-    pub fn read(bytes: &'a [u8]) -> Result<Self, Refusal> {
+    pub fn read(bytes: &'a [u8], is_library: bool) -> Result<Self, Refusal> {
         let unreadable = |e: object::Error| Refusal::Unreadable(e.to_string());
         let file: ElfFile64<'a> = match ElfFile64::parse(bytes) {
             Ok(file) => file,
@@ -45,8 +51,12 @@ impl<'a> Program<'a> {
         if file.architecture() != object::Architecture::X86_64 {
             return Err(Refusal::NotX86_64);
         }
-        if !file.elf_program_headers().iter().any(|h| h.p_type(little) == elf::PT_INTERP) {
+        let headers = file.elf_program_headers();
+        if !is_library && !headers.iter().any(|h| h.p_type(little) == elf::PT_INTERP) {
             return Err(Refusal::Static);
+        }
+        if is_library && has_written_text(&file) {
+            return Err(Refusal::WrittenText);
         }
         if file.section_by_name(".gopclntab").is_some() || file.section_by_name(".note.go.buildid").is_some()
         {
@@ -57,6 +67,9 @@ impl<'a> Program<'a> {
         }
         let text = file.section_by_name(".text").ok_or(Refusal::NoText)?;
         let code = text.data().map_err(unreadable)?;
+        if code.len() as u64 > MOST_CODE {
+            return Err(Refusal::TooLarge(code.len() as u64 >> 20));
+        }
         let range = text.address()..text.address() + code.len() as u64;
         let (atomics, atomic_calls) = atomics(&file);
         let (functions, handlers) = functions(&file, &range);
@@ -67,6 +80,7 @@ impl<'a> Program<'a> {
             handlers,
             read_only: read_only(&file),
             entry: file.entry(),
+            image: image(&file),
             is_fixed: file.kind() == ObjectKind::Executable,
             guards: guards(&file),
             atomics,
@@ -89,6 +103,28 @@ impl<'a> Program<'a> {
     }
 }
 
+fn image(file: &ElfFile64) -> Range<u64> {
+    const PAGE: u64 = 4096;
+    let little = Endianness::Little;
+    let loaded = file.elf_program_headers().iter().filter(|h| h.p_type(little) == elf::PT_LOAD);
+    let ranges = loaded.map(|h| (h.p_vaddr(little), h.p_vaddr(little) + h.p_memsz(little)));
+    let (start, end) =
+        ranges.fold((u64::MAX, 0), |(low, high), (start, end)| (low.min(start), high.max(end)));
+    start.min(end) & !(PAGE - 1)..end.next_multiple_of(PAGE)
+}
+
+fn has_written_text(file: &ElfFile64) -> bool {
+    let little = Endianness::Little;
+    let dynamic = file.elf_section_table().dynamic(little, file.data()).ok().flatten();
+    dynamic.is_some_and(|(entries, _)| {
+        entries.iter().any(|e| match e.d_tag(little) as u32 {
+            elf::DT_TEXTREL => true,
+            elf::DT_FLAGS => e.d_val(little) & u64::from(elf::DF_TEXTREL) != 0,
+            _ => false,
+        })
+    })
+}
+
 /// What the debug information says of atomics: variables, and code.
 fn atomics(file: &ElfFile64) -> (Vec<u64>, Vec<Operations>) {
     let load = |id: gimli::SectionId| -> Result<Vec<u8>, gimli::Error> {
@@ -98,6 +134,20 @@ fn atomics(file: &ElfFile64) -> (Vec<u64>, Vec<Operations>) {
     let Ok(sections) = gimli::DwarfSections::load(load) else { return Default::default() };
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     (atomic_types::variables(&dwarf).into_iter().collect(), atomic_calls::find(&dwarf))
+}
+
+/// By its symbols, if it has some: raddle's runtime inside of a program brings a table of handlers
+/// and some functions of the interface, but not what looks for frames in libgcc or in LLVM's
+/// libunwind.
+pub fn has_own_unwinder_in(bytes: &[u8]) -> bool {
+    let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else { return false };
+    match file.symbols().next() {
+        None => has_own_unwinder(&file),
+        Some(_) => file.symbols().any(|s| {
+            let looks = ["_Unwind_Find_FDE", "__unw_init_local"];
+            !s.is_undefined() && s.name().is_ok_and(|name| looks.contains(&name))
+        }),
+    }
 }
 
 /// It handles exceptions and takes the unwinder from no library: the runtime cannot translate the

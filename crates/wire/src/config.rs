@@ -68,6 +68,10 @@ pub mod flag {
     pub const TRACED: u32 = 1 << 7;
     /// The session has a copy of an uninstrumented program's code ([`crate::relocated`]).
     pub const RELOCATED: u32 = 1 << 8;
+    /// The driver makes copies of shared libraries' code, for processes that are watched.
+    pub const LIBRARIES: u32 = 1 << 9;
+    /// Also for those of programs that have probes of their own.
+    pub const ALL_LIBRARIES: u32 = 1 << 10;
 }
 
 impl Config {

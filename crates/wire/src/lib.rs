@@ -8,11 +8,12 @@
 //! | `lock` | driver | other drivers | locked while the driver lives; the next driver removes a session whose lock is free |
 //! | `config` | driver | runtime, mapped | [`config::Config`]: mode, limits, and the flags the driver flips while the target runs |
 //! | `<pid>.<n>.log` | runtime, mapped | driver | [`log::Header`] and [`record`]s, one file for each process image |
-//! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan" |
+//! | `ask` | runtime | driver | a FIFO: "process *pid* has started and wants its plan", or the copy of a library |
 //! | `plan.<pid>` | driver | runtime, which removes it | [`plan`]: program counters that mean something; empty: there is none |
 //! | `explore` | both, mapped | both | [`explore`]: orders and traces |
 //! | `tsvd`, `params`, `plan.<pid>.<n>`, `<pid>.<n>.state` | | | [`tsvd`] |
 //! | `relocated` | driver | runtime, mapped privately | [`relocated`]: the code of an uninstrumented program with probes in it |
+//! | `library.<pid>.<n>`, `plan.<pid>.<n>`, `relocated.<n>` | | | [`relocated`]: the same of a shared library |
 //! | `delays` | both, mapped | both | [`delays`]: where a run is delayed, for `conseq` |
 //! | `trace` | runtime, mapped | driver | [`trace`]: accesses with values, for `conseq` |
 //!
@@ -64,8 +65,8 @@ pub mod tsvd;
 
 /// The version of every layout in this crate. 2: `explore` with data races, leaks and output;
 /// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts. 6: gaps
-/// and called imports of explored executions.
-pub const VERSION: u32 = 6;
+/// and called imports of explored executions. 7: questions about libraries.
+pub const VERSION: u32 = 7;
 
 /// The variable that tells the runtime where the session's folder is.
 pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
@@ -75,6 +76,27 @@ pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";
 pub const CONFIG: &str = "config";
 pub const ASK: &str = "ask";
 pub const PLAN: &str = "plan.";
+
+/// What the detector's runtime writes to `ask`: its process, and the number of a question about a
+/// library ([`relocated`]); 0: it wants its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub pid: u32,
+    pub number: u32,
+}
+
+impl Asked {
+    pub const LEN: usize = 8;
+
+    pub fn encode(self) -> [u8; Self::LEN] {
+        (u64::from(self.pid) << 32 | u64::from(self.number)).to_le_bytes()
+    }
+
+    pub fn decode(bytes: [u8; Self::LEN]) -> Asked {
+        let both = u64::from_le_bytes(bytes);
+        Asked { pid: (both >> 32) as u32, number: both as u32 }
+    }
+}
 
 #[cfg(test)]
 mod tests {

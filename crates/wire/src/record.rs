@@ -199,6 +199,17 @@ pub enum Record<'a> {
         code: u64,
         detail: &'a [u8],
     },
+    /// A copy of the code of an object that is loaded with this bias is mapped at `start`. Its file
+    /// and its object are known by their modules.
+    Copy {
+        start: u64,
+        bias: u64,
+    },
+    /// A library that is not watched, though it could be: a reason of [`crate::relocated::left`].
+    Left {
+        why: u64,
+        path: &'a [u8],
+    },
     /// Misuse of a lock, a thread or a signal handler. `lock` is 0 if
     /// there is no lock. For a thread, `stack` is where it was created. `taken` is where the thread
     /// itself took the lock, or 0 if it did not.
@@ -289,6 +300,8 @@ mod kind {
     pub const USE_AFTER_FREE: u64 = 24;
     pub const DEFAULTS: u64 = 25;
     pub const MISUSE: u64 = 16;
+    pub const LEFT: u64 = 26;
+    pub const COPY: u64 = 27;
 }
 
 impl Record<'_> {
@@ -311,6 +324,8 @@ impl Record<'_> {
             Record::Defaults { .. } => kind::DEFAULTS,
             Record::ExpectedSeen { .. } => kind::EXPECTED_SEEN,
             Record::Fatal { .. } => kind::FATAL,
+            Record::Copy { .. } => kind::COPY,
+            Record::Left { .. } => kind::LEFT,
             Record::Violation { .. } => kind::VIOLATION,
             Record::Misuse { .. } => kind::MISUSE,
         };
@@ -381,6 +396,11 @@ impl Record<'_> {
             Record::Fatal { code, detail } => {
                 to.word(code);
                 to.bytes(detail);
+            }
+            Record::Copy { start, bias } => to.words(&[start, bias]),
+            Record::Left { why, path } => {
+                to.word(why);
+                to.bytes(path);
             }
             Record::Misuse { what, thread, lock, stack, taken } => {
                 to.words(&[what.number(), thread, lock, stack, taken])

@@ -1,8 +1,15 @@
-//! The copy of an uninstrumented program's code, with probes in it.
+//! The copy of an uninstrumented object's code, with probes in it. An object is the executable or a
+//! shared library.
 //!
-//! The driver writes the file before the target starts. The runtime maps it at a fixed distance from
-//! the executable, fills [`Header::slots`] and makes each function begin with a jump into the copy.
-//! All addresses in the file are offsets, so that it fits wherever the executable is loaded.
+//! The driver writes that of the executable before the target starts, and that of a library when a
+//! runtime asks for it. The runtime maps it near the object, fills [`Header::slots`] and makes each
+//! function begin with a jump into the copy. All addresses in the file are offsets. It fits at
+//! [`Header::distance`] from the object as it is; at another one the runtime corrects what `moved`
+//! lists.
+//!
+//! The question about a library is the number of the process and one of its own, on `ask`; the path
+//! is in the file [`QUESTION`], and the answer in the plan of that number: the name of the copy in
+//! the session's folder, or nothing.
 //!
 //! The file begins with a [`Header`]. Behind it are tables of `u32`, at the offsets that the header
 //! names, and then the code:
@@ -16,11 +23,16 @@
 //! | `atomics` | one each | distance of a variable that an atomic instruction names from the text |
 //! | `relaxed` | one each | the same of a variable that is atomic by its type only |
 //! | `poisoned` | one each | offset in the text of an instruction to overwrite with a trap; for tests |
+//! | `moved` | one each | offset in the code of a 32-bit distance to something in the object; behind the code |
 
 /// The file's name in the session's folder.
 pub const FILE: &str = "relocated";
+/// Copies of libraries: this and a number.
+pub const LIBRARY: &str = "relocated.";
+/// The path of the library that process *p* asks about in its question *n*: this, *p*, a dot, *n*.
+pub const QUESTION: &str = "library.";
 /// Another one for each layout of the file or of its slots: copies are kept between versions.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler2");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler4");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
@@ -39,7 +51,8 @@ pub mod slot {
     /// Before and after a call.
     pub const ENTER: usize = 50;
     pub const LEAVE: usize = 51;
-    /// rax: an address of the program, which becomes that of its copy.
+    /// rax: an address of the object, which becomes that of its copy. The function is in the file
+    /// itself, at [`super::Header::translate`].
     pub const TRANSLATE: usize = 52;
     /// `movs` and `stos`; rsi: a [`super::string`] operation.
     pub const STRING: usize = 53;
@@ -56,6 +69,22 @@ pub mod slot {
 pub mod string {
     pub const LOADS: u32 = 1 << 4;
     pub const REPEATS: u32 = 1 << 5;
+}
+
+/// Why a library has no copy that could have one ([`crate::record::Record::Left`]).
+pub mod left {
+    /// Libraries that are loaded later cannot be noticed.
+    pub const NO_HOOK: u64 = 1;
+    /// The driver did not answer.
+    pub const NO_ANSWER: u64 = 2;
+    /// The file is no longer the one that was copied.
+    pub const CHANGED: u64 = 3;
+    /// No place near the library was free.
+    pub const NO_PLACE: u64 = 4;
+    /// There are too many libraries.
+    pub const TOO_MANY: u64 = 5;
+    /// The runtime was started when there were threads already.
+    pub const THREADS: u64 = 6;
 }
 
 /// The largest distance between what `ENTER` and `LEAVE` return to around one call. Two calls are
@@ -79,10 +108,13 @@ pub struct Header {
     pub magic: u64,
     pub version: u32,
     pub pad: u32,
-    pub executable: Identity,
-    /// From the load bias of the executable to the beginning of the file.
+    /// The object's file.
+    pub object: Identity,
+    /// From the load bias of the object to the beginning of the file.
     pub distance: i64,
-    /// The text's address in the executable's file.
+    /// The first address of the object in its file, and the one behind its last.
+    pub image: [u64; 2],
+    /// The text's address in the object's file.
     pub text: u64,
     pub text_len: u64,
     /// The file's length; the code begins at a page.
@@ -97,6 +129,9 @@ pub struct Header {
     pub atomics: [u64; 2],
     pub relaxed: [u64; 2],
     pub poisoned: [u64; 2],
+    pub moved: [u64; 2],
+    /// The offset in the code of what `slot::TRANSLATE` calls.
+    pub translate: u64,
     pub counts: Counts,
     pub slots: [u64; slot::COUNT],
     pub end: u64,
@@ -128,4 +163,4 @@ impl Header {
     }
 }
 
-const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (7 + 12 + 4 + slot::COUNT + 1));
+const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (9 + 12 + 3 + 4 + slot::COUNT + 1));

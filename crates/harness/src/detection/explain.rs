@@ -131,13 +131,14 @@ impl Explain<'_> {
             }
             _ => (now, before),
         };
+        let in_copy = [&race.now, &race.before].iter().any(|end| self.process.may_be_in_copy(end.stack));
         let mut finding = if race.after_free {
             // It has happened, whatever the locks are.
             let message = after_free_message(&now, &before, location.as_ref());
             Finding::new(Kind::UseAfterFree, Confidence::Confirmed, message)
         } else {
             let confidence = match self.mode {
-                Mode::Hb if !self.process.relocated => Confidence::Confirmed,
+                Mode::Hb if !in_copy => Confidence::Confirmed,
                 Mode::Hb | Mode::Hybrid | Mode::Fast => Confidence::Suspected,
             };
             let message = match location {
@@ -149,7 +150,7 @@ impl Explain<'_> {
             };
             Finding::new(Kind::DataRace, confidence, message)
         };
-        if self.process.relocated && !race.after_free {
+        if in_copy && !race.after_free {
             finding.notes.push(crate::relocated::caveat().into());
         }
         if before.stack.is_empty() && self.history > 0 {

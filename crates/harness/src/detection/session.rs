@@ -1,8 +1,10 @@
 //! The session: a private folder with the config page. While the target runs, the driver answers
 //! runtimes that ask for a plan, and watches memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,12 +13,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_binary::{Effect, LockClass, LockSite, Module, Patterns};
+use raddle_wire::Asked;
 use raddle_wire::config::{Config, flag};
 use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
+use raddle_wire::relocated::QUESTION;
 
 use super::Options;
 use super::covered::covered_probes;
 use crate::questions::Questions;
+use crate::relocated::Probes;
+use crate::relocated::libraries::{Copies, Libraries, Library};
 use crate::session_folder::SessionFolder;
 use crate::threads;
 
@@ -27,15 +33,23 @@ const FLUSH_REST: Duration = Duration::from_secs(2);
 pub struct Session {
     dir: SessionFolder,
     stop: Arc<AtomicBool>,
-    planner: JoinHandle<BTreeSet<String>>,
+    planner: JoinHandle<Answered>,
     watcher: JoinHandle<()>,
 }
 
 /// What remains of a session.
 pub struct Served {
     dir: SessionFolder,
+    pub answered: Answered,
+}
+
+/// What is known once all questions have been answered.
+#[derive(Default)]
+pub struct Answered {
     /// Executables that were started but that raddle may not read.
     pub unreadable: BTreeSet<String>,
+    /// Uninstrumented libraries.
+    pub libraries: BTreeMap<PathBuf, Library>,
 }
 
 impl Served {
@@ -47,9 +61,20 @@ impl Served {
 
 impl Session {
     pub fn open(options: &Options) -> Result<Session> {
+        Session::open_with(options, Libraries::None, Probes::Merged)
+    }
+
+    /// Processes that are watched execute copies of these libraries.
+    pub fn open_with(options: &Options, libraries: Libraries, probes: Probes) -> Result<Session> {
         let dir = SessionFolder::new()?;
         check_limits(dir.path())?;
-        dir.write_config(&config_of(options))?;
+        let mut config = config_of(options);
+        match libraries {
+            Libraries::None => {}
+            Libraries::Usual => config.flags |= flag::LIBRARIES,
+            Libraries::All | Libraries::Named(_) => config.flags |= flag::LIBRARIES | flag::ALL_LIBRARIES,
+        }
+        dir.write_config(&config)?;
         let stop = Arc::new(AtomicBool::new(false));
         let planner = Planner {
             dir: dir.path().into(),
@@ -57,6 +82,7 @@ impl Session {
             patterns: patterns(&options.ignore),
             leave_out_covered: options.leave_out_covered,
             known: HashMap::new(),
+            copies: Copies::new(dir.path(), libraries, probes),
             unreadable: BTreeSet::new(),
         };
         let watcher = Watcher::new(dir.path(), options.memory_limit)?;
@@ -91,7 +117,7 @@ impl Session {
         Questions::wake(self.dir.path());
         self.watcher.thread().unpark();
         let _ = self.watcher.join();
-        Served { unreadable: self.planner.join().unwrap_or_default(), dir: self.dir }
+        Served { answered: self.planner.join().unwrap_or_default(), dir: self.dir }
     }
 }
 
@@ -146,22 +172,35 @@ struct Planner {
     patterns: Patterns,
     leave_out_covered: bool,
     known: HashMap<(PathBuf, u64, i64), Vec<u8>>,
+    copies: Copies,
     unreadable: BTreeSet<String>,
 }
 
 impl Planner {
-    /// Serves until `stop`. Returns the executables that could not be read.
-    fn serve(mut self, stop: &AtomicBool) -> BTreeSet<String> {
-        while let Some(pid) = self.questions.next(stop) {
-            self.answer(u32::from_le_bytes(pid));
+    /// Answers questions until `stop`.
+    fn serve(mut self, stop: &AtomicBool) -> Answered {
+        while let Some(question) = self.questions.next(stop) {
+            self.answer(Asked::decode(question));
         }
-        self.unreadable
+        Answered { unreadable: self.unreadable, libraries: self.copies.finish() }
     }
 
     /// Always gives some answer: the process waits for it.
-    fn answer(&mut self, pid: u32) {
+    fn answer(&mut self, Asked { pid, number }: Asked) {
+        if number != 0 {
+            return self.answer_about_library(pid, number);
+        }
         let plan = self.executable(pid).map_or_else(no_plan, |exe| self.plan(&exe));
         self.questions.answer(pid, None, &plan);
+    }
+
+    fn answer_about_library(&mut self, pid: u32, number: u32) {
+        let question = self.dir.join(format!("{QUESTION}{pid}.{number}"));
+        let library = std::fs::read(&question).map(|path| PathBuf::from(OsString::from_vec(path)));
+        let _ = std::fs::remove_file(question);
+        let executable = self.executable(pid);
+        let name = library.map(|path| self.copies.answer(&path, executable.as_deref()));
+        self.questions.answer(pid, Some(number), name.unwrap_or_default().as_bytes());
     }
 
     /// The executable that the process names in its log. Its `/proc/PID/exe` is closed to others if

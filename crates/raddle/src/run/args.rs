@@ -4,7 +4,9 @@ use crate::report;
 use clap::ValueEnum;
 use raddle_harness::detection;
 use raddle_harness::relocated::Probes;
+use raddle_harness::relocated::libraries::Libraries;
 use std::ffi::OsString;
+use std::str::FromStr;
 
 /// Find data races and lock-order cycles in one run of a program and the processes it starts
 ///
@@ -37,8 +39,11 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = Mode::Hb, help_heading = "Detection")]
     pub mode: Mode,
 
-    /// Whether to watch a program that was not built with raddle, in a copy of its machine code
-    #[arg(long, value_enum, default_value_t = Instrument::Auto, help_heading = "Detection")]
+    /// What to watch, in copies of machine code, of what was not built with raddle: `auto` (the
+    /// program if it starts threads and no other programs, and its libraries), `yes` (both in any
+    /// case), `no`, `program` (without libraries), `all` (every library, also of programs that were
+    /// built with raddle), or names of libraries, as in libz.so*,libfoo*
+    #[arg(long, value_name = "WHAT", default_value = "auto", help_heading = "Detection")]
     pub instrument: Instrument,
 
     /// How much history to keep for the stack of the earlier access: 0 none, 2 most
@@ -137,15 +142,53 @@ pub enum Mode {
     Fast,
 }
 
-/// Where probes come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// What is watched of programs and libraries that were not built with raddle.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instrument {
-    /// If it starts threads and no other programs
+    /// The program, if it starts threads and no other programs, and its libraries.
     Auto,
-    /// In any case
+    /// The program and its libraries in any case.
     Yes,
-    /// Never: watch only libraries and processes that were built with raddle
     No,
+    /// The program only.
+    Program,
+    /// Also libraries that are usually left out, and those of programs that were built with raddle.
+    All,
+    /// The program, and libraries with one of these names.
+    Named(Vec<String>),
+}
+
+impl Instrument {
+    pub fn libraries(&self) -> Libraries {
+        match self {
+            Instrument::Auto | Instrument::Yes => Libraries::Usual,
+            Instrument::No | Instrument::Program => Libraries::None,
+            Instrument::All => Libraries::All,
+            Instrument::Named(names) => Libraries::Named(names.clone()),
+        }
+    }
+}
+
+impl FromStr for Instrument {
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<Instrument, Self::Err> {
+        Ok(match word {
+            "auto" => Instrument::Auto,
+            "yes" => Instrument::Yes,
+            "no" | "none" => Instrument::No,
+            "program" => Instrument::Program,
+            "all" => Instrument::All,
+            names if names.split(',').all(|n| n.starts_with("lib") || n.contains(['.', '*'])) => {
+                Instrument::Named(names.split(',').map(str::to_owned).collect())
+            }
+            _ => {
+                return Err(
+                    "it is auto, yes, no, program, all, or names of libraries with commas between them, as in libz.so*,libfoo*",
+                );
+            }
+        })
+    }
 }
 
 /// A number of bytes with an optional K, M, G or T (powers of 1024).
@@ -180,6 +223,22 @@ mod tests {
         }
         for bad in ["", "fun:", "file:"] {
             assert!(pattern(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_to_watch() {
+        let named = |names: &[&str]| Instrument::Named(names.iter().map(|n| n.to_string()).collect());
+        for (word, meant) in [
+            ("auto", Instrument::Auto),
+            ("none", Instrument::No),
+            ("all", Instrument::All),
+            ("libz.so*,plugin.so", named(&["libz.so*", "plugin.so"])),
+        ] {
+            assert_eq!(word.parse(), Ok(meant));
+        }
+        for bad in ["", "everything", "libz,"] {
+            assert!(bad.parse::<Instrument>().is_err(), "{bad}");
         }
     }
 

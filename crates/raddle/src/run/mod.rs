@@ -18,6 +18,7 @@ use raddle_finding::Stat;
 use crate::report::{Settler, TextTo};
 use raddle_harness::detection::explain;
 use raddle_harness::detection::session::{Served, Session};
+use raddle_harness::relocated::libraries::Libraries;
 use raddle_harness::say::{count, say};
 use raddle_harness::{collect, gaps, launch, relocated, target};
 
@@ -33,15 +34,20 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let detection = options.detection();
     let copy = match options.instrument {
         args::Instrument::No => None,
-        wanted => relocated::prepare(&program, wanted == args::Instrument::Yes, options.probes())?,
+        args::Instrument::Auto => relocated::prepare(&program, false, options.probes())?,
+        _ => relocated::prepare(&program, true, options.probes())?,
     };
-    let session = Session::open(&detection)?;
+    let libraries = options.instrument.libraries();
+    // Exceptions find their way through copies by functions of the shared runtime.
+    let has_runtime = program.has_runtime && matches!(libraries, Libraries::None | Libraries::Usual);
+    let launched = target::Program { has_runtime, ..program.clone() };
+    let session = Session::open_with(&detection, libraries, options.probes())?;
     if let Some(copy) = &copy {
         say!("{} is not instrumented: {}", program.path.display(), relocated::coverage(copy.counts));
         session.relocate(copy)?;
     }
 
-    let status = launch::run(&program, &args.command, &runtime, &session)?;
+    let status = launch::run(&launched, &args.command, &runtime, &session)?;
     let served = session.close();
     collect::await_children(served.dir());
     let processes = collect::read(served.dir())?;
@@ -88,7 +94,8 @@ fn say_what_is_not_seen(served: &Served, processes: &[collect::Process]) -> usiz
         say!("interrupted by {signal}: this is what was seen until then");
     }
     let left = collect::say_who_is_left(processes);
-    let mut blind = served.unreadable.clone();
+    relocated::libraries::tell(&served.answered.libraries, processes);
+    let mut blind = served.answered.unreadable.clone();
     blind.extend(processes.iter().filter(|p| p.without_plan).map(|p| p.executable.clone()));
     for executable in blind {
         say!(

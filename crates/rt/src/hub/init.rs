@@ -70,7 +70,8 @@ extern "C" fn init() {
     {
         start(environment());
         if super::is_active() {
-            relocated::install();
+            relocated::install_executable();
+            watch_libraries(flag::LIBRARIES);
         }
     }
     if !is_second_copy() {
@@ -135,12 +136,20 @@ fn start(environment: *const *const c_char) {
     reserve(watched);
     if let (Some(config), true) = (config, watched) {
         watch(config, environment);
+        watch_libraries(flag::ALL_LIBRARIES);
     }
     STATE.store(STARTED, Relaxed);
 }
 
+/// Libraries execute copies of their code if the driver makes some for processes like this one.
+fn watch_libraries(wanted: u32) {
+    if super::is_active() && session::config().is_some_and(|c| c.flags & wanted != 0) {
+        relocated::install_libraries();
+    }
+}
+
 /// Whether the executable contains a runtime. This copy, in the library, then does nothing.
-fn is_second_copy() -> bool {
+pub fn is_second_copy() -> bool {
     // SAFETY: a look-up by name.
     let first = unsafe { sys::dlsym(libc::RTLD_DEFAULT, c"__raddle_runtime".as_ptr()) };
     !first.is_null() && !core::ptr::eq(first.cast(), &raw const raddle_marker)
@@ -305,6 +314,7 @@ pub fn new_log(t: Current) {
     }
     log_process();
     modules::reset_after_fork();
+    relocated::tell_all();
     log::mark_instrumented();
     let id = t.id() as u64;
     log::write(&Record::Thread { thread: id, parent: u64::MAX, stack: 0 });

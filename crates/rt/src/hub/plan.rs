@@ -9,7 +9,7 @@ use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
 use crate::sys;
 use raddle_wire::plan::{Plan, Site};
-use raddle_wire::{ASK, PLAN};
+use raddle_wire::{ASK, Asked, PLAN};
 
 /// How long the driver may take to read the debug information of the executable.
 const PATIENCE_MS: i64 = 60_000;
@@ -44,7 +44,7 @@ pub fn ask(bias: usize) {
     if fd < 0 {
         return log::mark_without_plan();
     }
-    sys::write(fd, &sys::pid().to_le_bytes());
+    sys::write(fd, &Asked { pid: sys::pid(), number: 0 }.encode());
     sys::close(fd);
     let mut waited = 0;
     while waited < PATIENCE_MS {

@@ -1,15 +1,18 @@
-//! A program without probes of its own executes a copy of its code that has them.
+//! A program without probes of its own, and libraries, execute copies of their code that have them.
 //!
-//! The driver has made the copy (the crate `relocate`); [`install`] maps it at its fixed distance
-//! from the executable and makes the original functions jump into it, before the first of them
-//! runs. [`thunks`] is what the copy calls, [`accesses`] what becomes of that, and [`unwind`] keeps
+//! The driver has made the copies (the crate `relocate`). [`install`] maps one near its object and
+//! makes the original functions jump into it, before the first of them runs: that of the executable
+//! when the runtime starts, those of libraries as [`libraries`] says. [`table`] knows all of them.
+//! [`thunks`] is what a copy calls, [`accesses`] what becomes of that, and [`unwind`] keeps
 //! exceptions working.
 
 mod accesses;
+mod libraries;
+mod table;
 mod thunks;
 mod unwind;
 
-use core::sync::atomic::{AtomicUsize, Ordering::*};
+use core::ops::Range;
 
 use crate::detect::objects::{self, Creation};
 use crate::hub::session::{self, Path};
@@ -17,20 +20,10 @@ use crate::hub::{init, log, modules};
 use crate::sys;
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
-use raddle_wire::relocated::{FILE, Header, Identity, MAGIC, at_most};
+use raddle_wire::relocated::{FILE, Header, Identity, MAGIC, at_most, slot};
 
-/// The mapped file; 0: this process executes its own code.
-static HEADER: AtomicUsize = AtomicUsize::new(0);
-/// What [`thunks`] translates with: the text's address and length, its map, and the code.
-pub static TEXT: AtomicUsize = AtomicUsize::new(0);
-pub static TEXT_LEN: AtomicUsize = AtomicUsize::new(0);
-pub static MAP: AtomicUsize = AtomicUsize::new(0);
-pub static CODE: AtomicUsize = AtomicUsize::new(0);
-
-fn header() -> Option<&'static Header> {
-    // SAFETY: 0 or the mapped file, which stays.
-    unsafe { (HEADER.load(Acquire) as *const Header).as_ref() }
-}
+pub use libraries::install_all as install_libraries;
+pub use table::{copy, original};
 
 /// A table of the file.
 fn table<T>(h: &Header, [offset, count]: [u64; 2]) -> &'static [T] {
@@ -40,55 +33,39 @@ fn table<T>(h: &Header, [offset, count]: [u64; 2]) -> &'static [T] {
     }
 }
 
-/// The offset of `pc` in the copy, if it is there.
-fn offset_in_code(h: &Header, pc: usize) -> Option<u32> {
-    let offset = pc.wrapping_sub(CODE.load(Relaxed));
-    (offset < h.code_len as usize).then_some(offset as u32)
-}
-
-/// The original instruction whose copy `pc` is in.
-pub fn original(pc: usize) -> Option<usize> {
-    let h = header()?;
-    let [_, text] = at_most(table(h, h.back), offset_in_code(h, pc)?)?;
-    Some(TEXT.load(Relaxed) + text as usize)
-}
-
-/// The copy of the instruction at `address`, or the address itself.
-pub fn copy(address: usize) -> usize {
-    let Some(h) = header() else { return address };
-    let at = address.wrapping_sub(TEXT.load(Relaxed));
-    let map: &[u32] = table(h, [h.map, h.text_len]);
-    match map.get(at) {
-        Some(&n) if n != 0 => CODE.load(Relaxed) + n as usize - 1,
-        _ => address,
-    }
-}
-
 /// Where the probe of a load that returns to `pc` returns to instead, to acquire after it.
 pub fn acquiring_way(pc: usize) -> Option<usize> {
-    let h = header()?;
-    let offset = offset_in_code(h, pc)?;
-    let [at, way] = at_most(table(h, h.loads), offset)?;
-    (at == offset).then(|| CODE.load(Relaxed) + way as usize)
+    let object = table::with_code(pc)?;
+    let offset = (pc - object.code.start) as u32;
+    let [at, way] = at_most(table(object.header, object.header.loads), offset)?;
+    (at == offset).then(|| object.code.start + way as usize)
 }
 
 /// Whether the session's copy is one of this process' executable.
 pub fn is_meant() -> bool {
-    let mut path = Path::new(session::dir());
-    path.push(FILE.as_bytes());
-    let Some((at, len)) = session::map_file(&path, size_of::<Header>()) else { return false };
-    // SAFETY: a mapping of at least a header's length.
-    let h = unsafe { &*(at as *const Header) };
-    let is = h.magic == MAGIC && h.version == raddle_wire::VERSION && Some(h.executable) == identity();
-    sys::unmap(at, len);
-    is
+    let Some(h) = read_header(&file(FILE.as_bytes())) else { return false };
+    Some(h.object) == identity(c"/proc/self/exe".as_ptr())
 }
 
-fn identity() -> Option<Identity> {
+fn file(name: &[u8]) -> Path {
+    let mut path = Path::new(session::dir());
+    path.push(name);
+    path
+}
+
+/// None: there is no such file, or it is of another version.
+fn read_header(path: &Path) -> Option<Header> {
+    let (at, len) = session::map_file(path, size_of::<Header>())?;
+    // SAFETY: a mapping of at least a header's length.
+    let h = unsafe { *(at as *const Header) };
+    sys::unmap(at, len);
+    (h.magic == MAGIC && h.version == raddle_wire::VERSION && h.len == len as u64).then_some(h)
+}
+
+fn identity(path: *const core::ffi::c_char) -> Option<Identity> {
     // SAFETY: numbers, for which zero is valid.
     let mut stat = unsafe { core::mem::zeroed::<libc::stat>() };
-    let link = c"/proc/self/exe".as_ptr() as usize;
-    let failed = sys::syscall(libc::SYS_stat, [link, &raw mut stat as usize, 0, 0, 0, 0]);
+    let failed = sys::syscall(libc::SYS_stat, [path as usize, &raw mut stat as usize, 0, 0, 0, 0]);
     (failed == 0).then_some(Identity {
         device: stat.st_dev,
         inode: stat.st_ino,
@@ -97,34 +74,56 @@ fn identity() -> Option<Identity> {
     })
 }
 
-/// Maps the copy and turns the program to it. Before the program's first constructor.
-pub fn install() {
-    let bias = init::bias();
+/// Turns the program to the copy of its code. Before the program's first constructor.
+pub fn install_executable() {
     if has_shadow_stack() {
         give_up(fatal::CONTROL_FLOW);
     }
-    let Some(h) = map(bias) else { give_up(fatal::NO_PLACE) };
-    TEXT.store(bias + h.text as usize, Relaxed);
-    TEXT_LEN.store(h.text_len as usize, Relaxed);
-    let start = &raw const *h as usize;
-    MAP.store(start + h.map as usize, Relaxed);
-    CODE.store(start + h.code as usize, Relaxed);
-    h.slots = thunks::all();
-    let (code, len) = (CODE.load(Relaxed), (h.len - h.code) as usize);
-    if !sys::protect(code, len, libc::PROT_READ | libc::PROT_EXEC) || !patch(h) {
+    if install(&file(FILE.as_bytes()), init::bias()).is_none() {
         give_up(fatal::NO_PLACE);
     }
-    let variable = |distance: &u32| TEXT.load(Relaxed).wrapping_add_signed(*distance as i32 as isize);
+}
+
+/// Maps the copy and turns the object that is loaded with this bias to it. None: there was no place
+/// for it, and nothing has changed.
+fn install(path: &Path, bias: usize) -> Option<&'static Header> {
+    let h = map(path, bias)?;
+    let start = &raw const *h as usize;
+    let code = start + h.code as usize;
+    h.slots = thunks::all();
+    h.slots[slot::TRANSLATE] = code as u64 + h.translate;
+    move_by(h, start.wrapping_sub(bias).wrapping_sub(h.distance as usize));
+    let text = bias + h.text as usize;
+    if !sys::protect(code, (h.len - h.code) as usize, libc::PROT_READ | libc::PROT_EXEC)
+        || !patch(h, text, code)
+    {
+        sys::unmap(start, h.len as usize);
+        return None;
+    }
+    let variable = |distance: &u32| text.wrapping_add_signed(*distance as i32 as isize);
     for at in table::<u32>(h, h.relaxed).iter().map(variable) {
         objects::with(at, |o| o.creation = Creation::Relaxed);
     }
     for at in table::<u32>(h, h.atomics).iter().map(variable) {
         objects::with(at, |o| o.creation = Creation::Plain);
     }
-    HEADER.store(start, Release);
+    table::add(h, text, code);
     modules::refresh();
     modules::mark(code);
     log::mark_relocated();
+    tell(start, bias);
+    Some(h)
+}
+
+fn tell(start: usize, bias: usize) {
+    log::write(&Record::Copy { start: start as u64, bias: bias as u64 });
+}
+
+/// Logs all copies again, in the child of a fork.
+pub fn tell_all() {
+    for o in table::all() {
+        tell(&raw const *o.header as usize, o.text.start - o.header.text as usize);
+    }
 }
 
 /// The kernel has given this process a shadow stack: a `ret` that serves as a jump would fault.
@@ -141,28 +140,69 @@ fn give_up(code: u64) -> ! {
     sys::die(b"");
 }
 
-/// Maps the file at its place, writable.
-fn map(bias: usize) -> Option<&'static mut Header> {
-    let mut path = Path::new(session::dir());
-    path.push(FILE.as_bytes());
-    let (at, len) = session::map_file(&path, size_of::<Header>())?;
-    // SAFETY: a mapping of at least a header's length.
-    let distance = unsafe { (*(at as *const Header)).distance };
-    sys::unmap(at, len);
+/// Maps the file, writable: where it fits as it is, or elsewhere near the object.
+fn map(path: &Path, bias: usize) -> Option<&'static mut Header> {
+    let h = read_header(path)?;
+    let image = bias.wrapping_add(h.image[0] as usize)..bias.wrapping_add(h.image[1] as usize);
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
-    let wanted = bias.wrapping_add_signed(distance as isize);
-    let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
-    let flags = (libc::MAP_PRIVATE | libc::MAP_FIXED_NOREPLACE) as usize;
-    let got = sys::syscall(libc::SYS_mmap, [wanted, len, access, flags, fd as usize, 0]);
+    let map_at = |wanted: usize| {
+        let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+        let flags = (libc::MAP_PRIVATE | libc::MAP_FIXED_NOREPLACE) as usize;
+        let got = sys::syscall(libc::SYS_mmap, [wanted, h.len as usize, access, flags, fd as usize, 0]);
+        (got == wanted as isize).then_some(wanted)
+    };
+    // Another thread may take the place first.
+    let elsewhere = || (0..3).find_map(|_| place_near(&image, h.len as usize).and_then(map_at));
+    let at = map_at(bias.wrapping_add_signed(h.distance as isize)).or_else(elsewhere);
     sys::close(fd);
     // SAFETY: a fresh mapping of the file, which only this process sees.
-    (got == wanted as isize).then(|| unsafe { &mut *(wanted as *mut Header) })
+    at.map(|at| unsafe { &mut *(at as *mut Header) })
+}
+
+/// Unused addresses that 32-bit distances to all of the object reach, as near to it as possible.
+/// Not below the stack and not behind the heap, which grow.
+fn place_near(image: &Range<usize>, len: usize) -> Option<usize> {
+    // An instruction may name an address a little outside of the object.
+    const REACH: usize = (1 << 31) - (64 << 20);
+    const APART: usize = 1 << 20;
+    let (first, end) = (image.end.saturating_sub(REACH), image.start + REACH);
+    let mut best: Option<(usize, usize)> = None;
+    let (mut free, mut grows) = (1 << 20, false);
+    modules::each_line(|line| {
+        let Some(((low, high), _)) = modules::parse_line(line) else { return };
+        let gap = (free + APART).max(first)..low.saturating_sub(APART).min(end);
+        if gap.start + len <= gap.end && !grows && !line.ends_with(b"[stack]") {
+            let at = if low <= image.start { (gap.end - len) & !4095 } else { gap.start };
+            let at = at.next_multiple_of(4096);
+            let distance = at.abs_diff(image.start);
+            if at + len <= gap.end && best.is_none_or(|(d, _)| distance < d) {
+                best = Some((distance, at));
+            }
+        }
+        free = high;
+        grows = line.ends_with(b"[heap]");
+    });
+    best.map(|(_, at)| at)
+}
+
+/// Corrects distances in the copy, which is this much above the place that it was made for.
+fn move_by(h: &Header, distance: usize) {
+    if distance == 0 {
+        return;
+    }
+    let code = &raw const *h as usize + h.code as usize;
+    for at in table::<u32>(h, h.moved) {
+        // SAFETY: in the code, which is writable now, and nobody executes it yet.
+        unsafe {
+            let at = (code + *at as usize) as *mut u32;
+            at.write_unaligned(at.read_unaligned().wrapping_sub(distance as u32));
+        }
+    }
 }
 
 /// Makes each copied function begin with a jump to its copy.
-fn patch(h: &Header) -> bool {
+fn patch(h: &Header, text: usize, code: usize) -> bool {
     const JUMP: usize = 5;
-    let text = TEXT.load(Relaxed);
     let (first, end) = (text & !4095, (text + h.text_len as usize).next_multiple_of(4096));
     if !sys::protect(first, end - first, libc::PROT_READ | libc::PROT_WRITE) {
         return false;
@@ -173,12 +213,15 @@ fn patch(h: &Header) -> bool {
     }
     for [at, to] in table::<[u32; 2]>(h, h.patches) {
         let from = text + *at as usize;
-        let distance = (CODE.load(Relaxed) + *to as usize).wrapping_sub(from + JUMP) as i32;
+        let distance = (code + *to as usize).wrapping_sub(from + JUMP) as i32;
         // SAFETY: the driver has found room for the jump there.
         unsafe {
             (from as *mut u8).write(0xe9);
             ((from + 1) as *mut i32).write_unaligned(distance);
         }
     }
-    sys::protect(first, end - first, libc::PROT_READ | libc::PROT_EXEC)
+    if !sys::protect(first, end - first, libc::PROT_READ | libc::PROT_EXEC) {
+        sys::die(b"raddle: the system does not let changed code be executed\n");
+    }
+    true
 }

@@ -362,23 +362,7 @@ unsafe extern "C" fn leave() {
     )
 }
 
-/// rax: an address, which becomes that of its copy if it has one.
-#[unsafe(naked)]
-unsafe extern "C" fn translate() {
-    naked_asm!(
-        "pushfq\n push rcx\n push rdx",
-        "mov rcx, rax\n sub rcx, [rip + {text}]\n cmp rcx, [rip + {len}]\n jae 2f",
-        "mov rdx, [rip + {map}]\n mov ecx, [rdx + 4*rcx]\n test ecx, ecx\n jz 2f",
-        "mov rax, [rip + {code}]\n lea rax, [rax + rcx - 1]",
-        "2: pop rdx\n pop rcx\n popfq\n ret",
-        text = sym super::TEXT,
-        len = sym super::TEXT_LEN,
-        map = sym super::MAP,
-        code = sym super::CODE,
-    )
-}
-
-/// For the header of the file.
+/// For the header of a file; without `TRANSLATE`, which the file has itself.
 pub fn all() -> [u64; slot::COUNT] {
     let mut slots = [0; slot::COUNT];
     let mut set = |at: usize, thunk: unsafe extern "C" fn()| slots[at] = thunk as usize as u64;
@@ -390,7 +374,6 @@ pub fn all() -> [u64; slot::COUNT] {
     set(slot::ACQUIRE, after_atomic);
     set(slot::ENTER, enter);
     set(slot::LEAVE, leave);
-    set(slot::TRANSLATE, translate);
     set(slot::STRING, string);
     set(slot::ACQUIRE_LOADED, after_load);
     set(slot::LOAD, before_load);

@@ -3,19 +3,22 @@
 //! original. A landing pad that it jumps to becomes its copy.
 //!
 //! Only the shared library exports these two (see the build of the runtime): a program that has the
-//! runtime linked in executes no copies.
+//! runtime linked in may have the unwinder linked in as well. Where libraries of such a program
+//! execute copies, the shared library is there too, and passes on what it is asked.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::detect::thread::current;
+use crate::hub::init;
 use crate::sys;
 
 unsafe extern "C" {
     fn dlopen(name: *const core::ffi::c_char, flags: c_int) -> *mut c_void;
 }
 
-/// A function of libgcc, which the C library may have loaded for itself only.
+/// A function of libgcc, which the C library may have loaded for itself only. What comes next of
+/// that name is this runtime's own, if it is both in the program and in the shared library.
 fn real(cell: &AtomicUsize, name: &core::ffi::CStr) -> usize {
     let known = cell.load(Relaxed);
     if known != 0 {
@@ -23,10 +26,10 @@ fn real(cell: &AtomicUsize, name: &core::ffi::CStr) -> usize {
     }
     // SAFETY: look-ups by name; libgcc is loaded, since it calls here.
     let found = unsafe {
-        let mut found = sys::dlsym(libc::RTLD_NEXT, name.as_ptr());
-        if found.is_null() {
-            let libgcc = dlopen(c"libgcc_s.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            found = if libgcc.is_null() { libgcc } else { sys::dlsym(libgcc, name.as_ptr()) };
+        let libgcc = dlopen(c"libgcc_s.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        let mut found = if libgcc.is_null() { libgcc } else { sys::dlsym(libgcc, name.as_ptr()) };
+        if found.is_null() && sys::dlsym(libc::RTLD_NEXT, c"__raddle_runtime".as_ptr()).is_null() {
+            found = sys::dlsym(libc::RTLD_NEXT, name.as_ptr());
         }
         found as usize
     };
@@ -37,17 +40,32 @@ fn real(cell: &AtomicUsize, name: &core::ffi::CStr) -> usize {
     found
 }
 
+/// The function of the runtime inside of the program, if there is one and this is not it.
+fn of_program(cell: &AtomicUsize, name: &core::ffi::CStr) -> Option<usize> {
+    const NOT_YET: usize = 0;
+    const NONE: usize = 1;
+    let mut known = cell.load(Relaxed);
+    if known == NOT_YET {
+        // SAFETY: a look-up by name.
+        let find = || unsafe { sys::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+        known = if init::is_second_copy() { find().max(NONE) } else { NONE };
+        cell.store(known, Relaxed);
+    }
+    (known != NONE).then_some(known)
+}
+
 /// `bases` is a part of the unwinder's context; two words before it is the return address.
 #[unsafe(export_name = "__raddle_runtime_find_fde")]
 unsafe extern "C" fn find_fde(pc: usize, bases: *mut usize) -> usize {
     static REAL: AtomicUsize = AtomicUsize::new(0);
+    static FIRST: AtomicUsize = AtomicUsize::new(0);
+    type Find = unsafe extern "C" fn(usize, *mut usize) -> usize;
+    if let Some(first) = of_program(&FIRST, c"__raddle_runtime_find_fde") {
+        // SAFETY: this function of the other runtime, and its own arguments.
+        return unsafe { core::mem::transmute::<usize, Find>(first)(pc, bases) };
+    }
     // SAFETY: libgcc's function of that name.
-    let function = unsafe {
-        core::mem::transmute::<usize, unsafe extern "C" fn(usize, *mut usize) -> usize>(real(
-            &REAL,
-            c"_Unwind_Find_FDE",
-        ))
-    };
+    let function = unsafe { core::mem::transmute::<usize, Find>(real(&REAL, c"_Unwind_Find_FDE")) };
     let Some(original) = super::original(pc) else {
         // SAFETY: passed on.
         return unsafe { function(pc, bases) };
@@ -70,6 +88,12 @@ unsafe extern "C" fn find_fde(pc: usize, bases: *mut usize) -> usize {
 #[unsafe(export_name = "__raddle_runtime_set_ip")]
 unsafe extern "C" fn set_ip(context: *mut c_void, to: usize) {
     static REAL: AtomicUsize = AtomicUsize::new(0);
+    static FIRST: AtomicUsize = AtomicUsize::new(0);
+    type Set = unsafe extern "C" fn(*mut c_void, usize);
+    if let Some(first) = of_program(&FIRST, c"__raddle_runtime_set_ip") {
+        // SAFETY: this function of the other runtime, and its own arguments.
+        return unsafe { core::mem::transmute::<usize, Set>(first)(context, to) };
+    }
     let copy = super::copy(to);
     if copy != to {
         leave_calls(context);
@@ -77,7 +101,7 @@ unsafe extern "C" fn set_ip(context: *mut c_void, to: usize) {
     // SAFETY: libgcc's function of that name, and its own arguments.
     unsafe {
         let at = real(&REAL, c"_Unwind_SetIP");
-        core::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void, usize)>(at)(context, copy);
+        core::mem::transmute::<usize, Set>(at)(context, copy);
     }
 }
 

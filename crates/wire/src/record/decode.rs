@@ -86,6 +86,14 @@ pub enum Decoded {
         code: u64,
         detail: Vec<u8>,
     },
+    Copy {
+        start: u64,
+        bias: u64,
+    },
+    Left {
+        why: u64,
+        path: Vec<u8>,
+    },
     Violation {
         object: u64,
         now: DecodedCaught,
@@ -224,6 +232,8 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
         kind::DEFAULTS => Decoded::Defaults { options: w.bytes()?, suppressions: w.bytes()? },
         kind::EXPECTED_SEEN => Decoded::ExpectedSeen { address: w.word()? },
         kind::FATAL => Decoded::Fatal { code: w.word()?, detail: w.bytes()? },
+        kind::COPY => Decoded::Copy { start: w.word()?, bias: w.word()? },
+        kind::LEFT => Decoded::Left { why: w.word()?, path: w.bytes()? },
         kind::VIOLATION => Decoded::Violation { object: w.word()?, now: w.caught()?, before: w.caught()? },
         _ => return None,
     })

@@ -3,7 +3,9 @@
 //! All of them run poisoned (`RADDLE_POISON=1`): the original functions are overwritten with traps,
 //! so that a jump that leaves the copy ends the program. Each prints the same as without raddle.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod libraries;
 
 use common::run::Outcome;
 use common::{Bench, succeed};
@@ -234,7 +236,7 @@ fn right_programs_are_silent_and_do_what_they_do() {
 #[test]
 fn threads_with_small_stacks_have_enough() {
     let bench = Bench::new();
-    let small = include_str!("../../../corpus/race/threads/small_stack_ok.c");
+    let small = include_str!("../../../../corpus/race/threads/small_stack_ok.c");
     for compiler in ["gcc", "clang-19"] {
         for level in LEVELS {
             let outcome = watched(&bench, compiler, &[level], "small.c", small);
