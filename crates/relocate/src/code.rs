@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register, RflagsBits,
+    Register,
 };
 
 use crate::access::{self, Access, Frame};
@@ -32,10 +32,6 @@ pub struct Code {
     pub functions: Vec<Function>,
     /// The number of functions that could not even be decoded.
     pub undecoded: usize,
-    /// No instruction names xmm14 or xmm15, or their larger forms. No function has to preserve them
-    /// for its caller, so a probe may change them. A caller that knows what its callee leaves alone
-    /// (gcc's -fipa-ra) would name them itself.
-    pub vectors_are_free: bool,
     /// By offset in the text: the index of the instruction that begins there.
     index: Vec<u32>,
     text: u64,
@@ -50,7 +46,6 @@ impl Code {
             accesses: Vec::new(),
             functions: Vec::new(),
             undecoded: 0,
-            vectors_are_free: false,
             index: vec![NONE; program.code.len()],
             text: program.text + BIAS,
         };
@@ -59,37 +54,7 @@ impl Code {
             code.add(program, range, &mut infos);
         }
         code.leave_out_what_is_entangled();
-        code.vectors_are_free = code.undecoded == 0 && !code.instructions.iter().any(names_last_vectors);
         code
-    }
-
-    /// Nothing looks at the flags as they are before instruction `n`: they are all set anew, or the
-    /// function calls or ends, which leaves no flags to anybody.
-    pub fn flags_are_dead(&self, n: usize) -> bool {
-        const STATUS: u32 = RflagsBits::OF
-            | RflagsBits::SF
-            | RflagsBits::ZF
-            | RflagsBits::AF
-            | RflagsBits::CF
-            | RflagsBits::PF;
-        const FARTHEST: usize = 24;
-        let mut kept = STATUS;
-        for i in self.instructions[n..].iter().take(FARTHEST) {
-            if i.rflags_read() & kept != 0 {
-                return false;
-            }
-            if !may_keep_flags(i) {
-                kept &= !i.rflags_modified();
-            }
-            match i.flow_control() {
-                _ if kept == 0 => return true,
-                FlowControl::Next => {}
-                FlowControl::Call | FlowControl::IndirectCall => return i.mnemonic() == Mnemonic::Call,
-                FlowControl::Return => return i.mnemonic() == Mnemonic::Ret,
-                _ => return false,
-            }
-        }
-        false
     }
 
     fn add(&mut self, program: &Program, range: &Range<u64>, infos: &mut InstructionInfoFactory) {
@@ -184,32 +149,6 @@ impl Code {
         }
         pairs
     }
-}
-
-/// A shift or a repeated comparison may be one of nothing, which leaves the flags as they are.
-fn may_keep_flags(i: &Instruction) -> bool {
-    let last = i.op_count().checked_sub(1);
-    let shifts = matches!(
-        i.mnemonic(),
-        Mnemonic::Shl
-            | Mnemonic::Shr
-            | Mnemonic::Sar
-            | Mnemonic::Rol
-            | Mnemonic::Ror
-            | Mnemonic::Rcl
-            | Mnemonic::Rcr
-            | Mnemonic::Shld
-            | Mnemonic::Shrd
-    );
-    let by_register = last.is_some_and(|n| i.op_kind(n) == OpKind::Register);
-    shifts && by_register || i.has_rep_prefix() || i.has_repne_prefix()
-}
-
-fn names_last_vectors(i: &Instruction) -> bool {
-    (0..i.op_count()).any(|o| {
-        i.op_kind(o) == OpKind::Register
-            && matches!(i.op_register(o).full_register(), Register::ZMM14 | Register::ZMM15)
-    })
 }
 
 /// A jump to the copy fits into the function, or into the padding behind it.

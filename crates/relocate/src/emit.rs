@@ -1,9 +1,22 @@
 //! The copy of one function after the other, with probes.
 //!
-//! A probe is a call. Around it, everything that the program could notice stays as it was: the red
-//! zone below the stack pointer is stepped over by `lea`, which changes no flags, the argument
-//! register is pushed and popped, and what is called preserves all other registers and the flags.
-//! Nothing is kept outside of the stack, so a signal may come at any moment.
+//! Around a probe everything that the program could notice stays as it was. Nothing is kept outside
+//! of the stack and the registers, so a signal may come at any moment.
+//!
+//! A probe of up to 16 bytes is a check in the code ([`inline`]), in registers that nobody looks at
+//! again, and a call in the cold part of the copy if the check fails. Where the registers do not
+//! suffice, and for longer accesses, atomic ones and calls, the probe is a call: the red zone below
+//! the stack pointer is stepped over by `lea`, which changes no flags, the argument register is pushed
+//! and popped, and what is called preserves all other registers and the flags.
+//!
+//! # Where the time goes
+//!
+//! Samples of the benchmark's kernels while each check was a call (`perf record -e cpu-clock`): the
+//! checks that find nothing to do took 44% of `sort`, 55% of `tree`, 38% of `rwtable` and 20% of
+//! `stencil`, the largest part of it to save and restore what the checks use. The slow halves took
+//! 13% of `sort`, 20% of `rwtable`, 60% of `stencil` and 35% of `atomics`, of which keeping all vector
+//! registers was 14% in `stencil` and 13% in `atomics`. So the check comes first; it does not help
+//! `atomics`, nor the slow halves.
 
 use std::collections::HashMap;
 
@@ -14,12 +27,18 @@ use raddle_wire::relocated::slot;
 
 use crate::access::{Access, can_acquire_after};
 use crate::code::{Code, Function};
+use crate::inline::{self, Check};
+use crate::liveness::{self, Set};
 use crate::merge::{self, Entries, Probe};
 
 /// Labels of copies: the original address and this bit. The encoder takes a data operand that
 /// equals an instruction's address for a reference to it, so they must not be addresses of the
 /// program.
 pub const LABEL: u64 = 1 << 61;
+/// Instead of it: what is behind the probe of the instruction at the original address, and what its
+/// check goes to if it fails.
+const BEHIND_PROBE: u64 = 1 << 60;
+const SLOW: u64 = 1 << 59;
 const RED_ZONE: i64 = 128;
 
 pub struct Emitter<'a> {
@@ -31,19 +50,33 @@ pub struct Emitter<'a> {
     slots: u64,
     /// What is special about the probes of the function at hand, by instruction.
     merged: HashMap<usize, Probe>,
+    /// What is looked at again, before each instruction of the function at hand.
+    live: Vec<Set>,
+    /// The first instruction of the function at hand.
+    first: usize,
+    /// Vector registers that the program does not use.
+    unused: Vec<Register>,
     /// The copies, then what is seldom executed.
     pub hot: Vec<Instruction>,
     pub cold: Vec<Instruction>,
     /// For each original instruction that was copied: its index, and that of the first instruction
     /// of its copy.
     pub copies: Vec<(usize, usize)>,
-    /// For each load: the index in `hot` of what is behind the probe, and in `cold` of its other
-    /// way.
-    pub loads: Vec<(usize, usize)>,
+    /// Parts of `cold`, in their order: the index of the original instruction, and that of the first.
+    pub cold_parts: Vec<(usize, usize)>,
+    /// For each load: what its probe returns to, and the index in `cold` of its other way.
+    pub loads: Vec<(Place, usize)>,
     pub probed: u64,
 }
 
-fn made(result: Result<Instruction, iced_x86::IcedError>) -> Instruction {
+/// An instruction of the copy.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    Hot(usize),
+    Cold(usize),
+}
+
+pub fn made(result: Result<Instruction, iced_x86::IcedError>) -> Instruction {
     result.unwrap_or_else(|e| unreachable!("an instruction of a fixed form: {e}"))
 }
 
@@ -76,15 +109,20 @@ fn operand(i: &Instruction, pushed: i64) -> MemoryOperand {
 
 impl<'a> Emitter<'a> {
     pub fn new(code: &'a Code, entries: Option<Entries>, slots: u64) -> Emitter<'a> {
+        let is_whole = code.undecoded == 0;
         Emitter {
             code,
             entries,
+            live: vec![],
+            first: 0,
+            unused: if is_whole { liveness::unused_vectors(&code.instructions) } else { vec![] },
             infos: InstructionInfoFactory::new(),
             slots,
             merged: HashMap::new(),
-            hot: Vec::with_capacity(code.instructions.len() * 4),
+            hot: inline::constants(),
             cold: vec![],
             copies: vec![],
+            cold_parts: vec![],
             loads: vec![],
             probed: 0,
         }
@@ -99,7 +137,12 @@ impl<'a> Emitter<'a> {
         if let Some(entries) = &self.entries {
             self.merged = merge::probes(self.code, function, entries, &mut self.infos);
         }
-        for n in function.body.clone() {
+        let body = function.body.clone();
+        let inside =
+            |address: u64| self.code.find(address).filter(|n| body.contains(n)).map(|n| n - body.start);
+        self.first = body.start;
+        self.live = liveness::before(&self.code.instructions[body.clone()], &mut self.infos, inside);
+        for n in body.clone() {
             let first = self.hot.len();
             self.copies.push((n, first));
             self.instruction(n);
@@ -128,8 +171,8 @@ impl<'a> Emitter<'a> {
             Access::RelaxedAtomic => self.addressed(&i, slot::RELAXED),
             Access::AtomicStore => self.addressed(&i, slot::RELEASE),
             Access::AtomicLoad => {
-                let returns_to = self.addressed_returning(&i, slot::LOAD);
-                self.acquiring_way(&i, returns_to);
+                let returns_to = Place::Hot(self.addressed_returning(&i, slot::LOAD));
+                self.acquiring_way(n, returns_to);
             }
             Access::Read { size } => self.plain(n, slot::READ, size),
             Access::Write { size } => self.plain(n, slot::WRITE, size),
@@ -154,32 +197,56 @@ impl<'a> Emitter<'a> {
             None => {}
         }
         let is_range = !matches!(size, 1 | 2 | 4 | 8 | 16);
+        let live = self.live[n - self.first];
+        let registers = if is_range { None } else { self.registers(n, &i, size) };
+        if let Some(registers) = registers {
+            return self.checked(n, &i, &registers, kind == slot::WRITE, size);
+        }
         let mut slot = kind + if is_range { slot::RANGE } else { size.ilog2() as usize };
-        slot += if self.code.flags_are_dead(n) { slot::FLAGS_DEAD } else { 0 };
-        slot += if self.code.vectors_are_free { slot::VECTORS_FREE } else { 0 };
+        slot += if live.has_flags() { 0 } else { slot::FLAGS_DEAD };
+        let is_free = |r: Register| self.unused.contains(&r);
+        slot += if is_free(Register::XMM14) && is_free(Register::XMM15) { slot::VECTORS_FREE } else { 0 };
         if is_range {
             return self.ranged(slot, size, Some(&i));
         }
-        let returns_to = self.addressed_returning(&i, slot);
+        let returns_to = Place::Hot(self.addressed_returning(&i, slot));
         if kind == slot::READ && size <= 8 && can_acquire_after(&i) {
-            self.acquiring_way(&i, returns_to);
+            self.acquiring_way(n, returns_to);
         }
     }
 
-    /// Puts the address that `i` accesses into rdi.
-    fn address(&mut self, i: &Instruction, pushed: i64) {
-        let mut of = operand(i, pushed);
-        if i.memory_segment() == Register::FS {
-            // The thread pointer points to itself.
-            let none = Register::None;
-            let pointer = MemoryOperand::new(none, none, 1, 0, 8, false, Register::FS);
-            self.hot.push(made(Instruction::with2(Opcode::Mov_r64_rm64, Register::RDI, pointer)));
-            of = match of.base {
-                Register::None => MemoryOperand { base: Register::RDI, ..of },
-                _ => MemoryOperand { index: Register::RDI, ..of },
-            };
+    /// Registers for a check of what `i` accesses, which has the place of instruction `n`.
+    fn registers(&self, n: usize, i: &Instruction, size: u32) -> Option<inline::Registers> {
+        let operand = [i.memory_base(), i.memory_index()].into_iter().collect();
+        inline::choose(size, self.live[n - self.first], operand, &self.unused)
+    }
+
+    /// A probe with its check in the code.
+    fn checked(&mut self, n: usize, i: &Instruction, registers: &inline::Registers, write: bool, size: u32) {
+        let original = &self.code.instructions[n];
+        let (slow, behind) = (original.ip() | SLOW, original.ip() | BEHIND_PROBE);
+        let mut check = Check { to: &mut self.hot, registers, header: self.slots, otherwise: slow };
+        check.keep_registers();
+        address(check.to, i, registers.address, 0);
+        check.keep_flags();
+        check.check(size, write);
+        check.restore();
+        // Something to jump to.
+        let mut end = Instruction::with(Opcode::Zero_bytes);
+        end.set_ip(behind);
+        self.hot.push(end);
+
+        let first = self.cold.len();
+        self.cold_parts.push((n, first));
+        Check { to: &mut self.cold, registers, header: self.slots, otherwise: slow }.restore();
+        let kind = if write { slot::SLOW_WRITE } else { slot::SLOW };
+        let call = self.call(kind + size.ilog2() as usize);
+        let returns_to = addressed(&mut self.cold, i, call);
+        self.cold.push(jump(behind));
+        self.cold[first].set_ip(slow);
+        if !write && size <= 8 && can_acquire_after(original) {
+            self.acquiring_way(n, Place::Cold(returns_to));
         }
-        self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RDI, of)));
     }
 
     /// A probe that gets the address that `i` accesses.
@@ -189,14 +256,8 @@ impl<'a> Emitter<'a> {
 
     /// Gives the index of what is behind the call.
     fn addressed_returning(&mut self, i: &Instruction, slot: usize) -> usize {
-        self.hot.push(move_stack(-RED_ZONE));
-        self.hot.push(push(Register::RDI));
-        self.address(i, RED_ZONE + 8);
-        self.hot.push(self.call(slot));
-        let returns_to = self.hot.len();
-        self.hot.push(pop(Register::RDI));
-        self.hot.push(move_stack(RED_ZONE));
-        returns_to
+        let call = self.call(slot);
+        addressed(&mut self.hot, i, call)
     }
 
     /// A probe that gets the address that `i` accesses, or what rdi has, and a number.
@@ -205,7 +266,7 @@ impl<'a> Emitter<'a> {
         self.hot.push(push(Register::RDI));
         self.hot.push(push(Register::RSI));
         if let Some(i) = i {
-            self.address(i, RED_ZONE + 16);
+            address(&mut self.hot, i, Register::RDI, RED_ZONE + 16);
         }
         self.hot.push(made(Instruction::with2(Opcode::Mov_r32_imm32, Register::ESI, number)));
         self.hot.push(self.call(slot));
@@ -216,8 +277,10 @@ impl<'a> Emitter<'a> {
 
     /// Where the runtime lets the probe of a load return to if the variable synchronises: what the
     /// load sees may be newer than the probe, so the acquire comes after it.
-    fn acquiring_way(&mut self, i: &Instruction, returns_to: usize) {
+    fn acquiring_way(&mut self, n: usize, returns_to: Place) {
+        let i = &self.code.instructions[n];
         self.loads.push((returns_to, self.cold.len()));
+        self.cold_parts.push((n, self.cold.len()));
         self.cold.push(pop(Register::RDI));
         self.cold.push(move_stack(RED_ZONE));
         self.cold.push(copy(i));
@@ -272,6 +335,35 @@ impl<'a> Emitter<'a> {
         self.hot.push(pop(Register::RAX));
         self.hot.push(made(Instruction::with1(Opcode::Retnq_imm16, RED_ZONE as u32)));
     }
+}
+
+/// Puts the address that `i` accesses into `register`, where the stack pointer is `pushed` bytes lower.
+fn address(to: &mut Vec<Instruction>, i: &Instruction, register: Register, pushed: i64) {
+    let mut of = operand(i, pushed);
+    if i.memory_segment() == Register::FS {
+        // The thread pointer points to itself.
+        let none = Register::None;
+        let pointer = MemoryOperand::new(none, none, 1, 0, 8, false, Register::FS);
+        to.push(made(Instruction::with2(Opcode::Mov_r64_rm64, register, pointer)));
+        of = match of.base {
+            Register::None => MemoryOperand { base: register, ..of },
+            _ => MemoryOperand { index: register, ..of },
+        };
+    }
+    to.push(made(Instruction::with2(Opcode::Lea_r64_m, register, of)));
+}
+
+/// A call of a probe that gets the address that `i` accesses. Gives the index of what is behind the
+/// call.
+fn addressed(to: &mut Vec<Instruction>, i: &Instruction, call: Instruction) -> usize {
+    to.push(move_stack(-RED_ZONE));
+    to.push(push(Register::RDI));
+    address(to, i, Register::RDI, RED_ZONE + 8);
+    to.push(call);
+    let returns_to = to.len();
+    to.push(pop(Register::RDI));
+    to.push(move_stack(RED_ZONE));
+    returns_to
 }
 
 /// Without the address it had.

@@ -12,7 +12,8 @@
 //!    are counted.
 //! 3. `access`: what each instruction does to memory that threads may share.
 //! 4. `merge`: which accesses one probe announces together.
-//! 5. `emit`: the copy, with a call of the runtime before each access and around each call.
+//! 5. `emit`: the copy, with a probe before each access and around each call. Most are checks in the
+//!    code (`inline`), in registers that nobody looks at again (`liveness`).
 //! 6. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
 //!    from old to new addresses and back.
 //!
@@ -56,8 +57,8 @@
 //! - Data between functions that decodes as code is copied, and never executed.
 //! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
 //!   not describe.
-//! - Each probe is a call; there is no inline check yet. It keeps the flags only where they are looked
-//!   at again, and vector registers only if the program uses all of them.
+//! - Accesses of other sizes than 1, 2, 4, 8 and 16 bytes, and those where a program needs all its
+//!   vector registers, have a call for a probe.
 //! - Encoding takes about 2 µs an instruction. The driver keeps the result.
 
 mod access;
@@ -65,6 +66,8 @@ mod atomic_calls;
 mod atomic_types;
 mod code;
 mod emit;
+mod inline;
+mod liveness;
 mod merge;
 mod program;
 mod translate;
@@ -77,7 +80,7 @@ use thiserror::Error;
 
 use access::Access;
 use code::{BIAS, Code};
-use emit::Emitter;
+use emit::{Emitter, Place};
 use merge::Entries;
 use program::Program;
 
@@ -154,7 +157,8 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
     let mut emitter = Emitter::new(&code, entries, slots);
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
     let probed = emitter.probed;
-    let (copies, loads, hot) = (emitter.copies, emitter.loads, emitter.hot.len());
+    let (copies, cold_parts, loads) = (emitter.copies, emitter.cold_parts, emitter.loads);
+    let hot = emitter.hot.len();
     let mut all = emitter.hot;
     all.append(&mut emitter.cold);
     let translate = all.len();
@@ -166,12 +170,19 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
 
     let offset = |n: usize| encoded.new_instruction_offsets[n];
     let text_offset = |address: u64| (address - BIAS - program.text) as u32;
-    let back: Vec<[u32; 2]> =
-        copies.iter().map(|(n, at)| [offset(*at), text_offset(code.instructions[*n].ip())]).collect();
-    let loads: Vec<[u32; 2]> = loads.iter().map(|(at, cold)| [offset(*at), offset(hot + cold)]).collect();
-    debug_assert!(back.is_sorted() && loads.is_sorted());
+    let of = |n: usize, at: usize| [offset(at), text_offset(code.instructions[n].ip())];
+    let mut back: Vec<[u32; 2]> = copies.iter().map(|(n, at)| of(*n, *at)).collect();
     let mut map = vec![0u32; program.code.len()];
     back.iter().for_each(|[new, old]| map[*old as usize] = new + 1);
+    back.extend(cold_parts.iter().map(|(n, at)| of(*n, hot + at)));
+    let returns_to = |place: &Place| match place {
+        Place::Hot(at) => offset(*at),
+        Place::Cold(at) => offset(hot + at),
+    };
+    let mut loads: Vec<[u32; 2]> =
+        loads.iter().map(|(place, cold)| [returns_to(place), offset(hot + cold)]).collect();
+    loads.sort_unstable();
+    debug_assert!(back.is_sorted());
     let patches: Vec<[u32; 2]> = patches(&program, &code, &map);
     let counts = count(&program, &code, probed);
     let tables = Tables {
@@ -259,13 +270,15 @@ struct Layout {
 impl Layout {
     fn new(program: &Program, code: &Code) -> Layout {
         let instructions = code.instructions.len() as u64;
-        // Each table has at most one entry for each instruction.
-        let tables = program.code.len() as u64 * 4 + instructions * 8 * 4 + code.functions.len() as u64 * 8;
+        // Each table has at most one entry for each instruction, but `back`, which has two more for
+        // the cold parts.
+        let tables = program.code.len() as u64 * 4 + instructions * 8 * 6 + code.functions.len() as u64 * 8;
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
                 .next_multiple_of(PAGE);
-        // An instruction is at most 15 bytes, its probes with both ways fewer than 150.
-        let room = (instructions * 165 + code.functions.len() as u64 * 16).next_multiple_of(PAGE);
+        // An instruction is at most 15 bytes, its probes with all ways fewer than 300; the constants
+        // of the checks are fewer than 1000.
+        let room = (instructions * 315 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
         let distance = if program.is_fixed {
             ABOVE as i64
         } else {

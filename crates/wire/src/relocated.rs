@@ -32,7 +32,7 @@ pub const LIBRARY: &str = "relocated.";
 /// The path of the library that process *p* asks about in its question *n*: this, *p*, a dot, *n*.
 pub const QUESTION: &str = "library.";
 /// Another one for each layout of the file or of its slots: copies are kept between versions.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler4");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler5");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
@@ -62,7 +62,25 @@ pub mod slot {
     pub const LOAD: usize = 55;
     /// Before an atomic instruction that is known to order nothing.
     pub const RELAXED: usize = 56;
-    pub const COUNT: usize = 57;
+    /// The slow half of a probe whose check is in the code: this and the base-2 logarithm of the
+    /// size, and five more for a write.
+    pub const SLOW: usize = 57;
+    pub const SLOW_WRITE: usize = SLOW + 5;
+    /// No functions: where, seen from the thread pointer, a thread keeps the slots that its writes
+    /// and its reads of eight bytes leave, in four lanes each.
+    pub const OWN_WRITE: usize = 67;
+    pub const OWN_READ: usize = 68;
+    pub const COUNT: usize = 69;
+}
+
+/// The shadow, as the checks in the code read it: see `rt::layout`, which is held to this.
+pub mod shadow {
+    /// Granules of eight bytes have sixteen bytes here, in their order.
+    pub const START: u64 = 0x1000_0000_0000;
+    /// The bits of an address that count.
+    pub const ADDRESS_BITS: u32 = 44;
+    /// Set in the slot of a read. The lowest eight bits are the bytes that were accessed.
+    pub const READ: u32 = 1 << 30;
 }
 
 /// What a string instruction does: the base-2 logarithm of the size of an element, and these bits.

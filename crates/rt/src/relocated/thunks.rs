@@ -9,8 +9,17 @@ use core::mem::offset_of;
 
 use super::accesses;
 use crate::detect::thread::Thread;
+use crate::layout;
 use crate::tsan_abi::access::{BYTES1, BYTES2, BYTES4, BYTES8, Masks};
-use raddle_wire::relocated::{CALL_LENGTH, slot};
+use raddle_wire::relocated::{CALL_LENGTH, shadow, slot};
+
+// What the checks in copied code take for granted.
+const _: () = {
+    let highest = (1 << shadow::ADDRESS_BITS) - 8;
+    assert!(layout::READ == shadow::READ);
+    assert!(layout::SHADOW.start as u64 == shadow::START);
+    assert!(layout::SHADOW.end as u64 == shadow::START + 2 * (highest + 8));
+};
 
 /// Pushes what the quick half of a probe changes.
 macro_rules! save {
@@ -330,6 +339,39 @@ always_slow! {
     string => accesses::string,
 }
 
+/// What the inline check calls if it fails. It takes unaligned addresses for failures, which the
+/// probe with a check then looks at.
+macro_rules! after_inline_check {
+    ($($name:ident $probe:ident $size:literal => $function:path),* $(,)?) => {$(
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                save!(),
+                "test dil, {unaligned}\n jnz 2f",
+                "lea rax, [rip + {function}]\n jmp {slow}",
+                "2: lea rsp, [rsp + 32]\n pop rdx\n pop rcx\n pop rax\n add al, 0x7f\n sahf\n pop rax",
+                "jmp {probe}",
+                unaligned = const if $size < 8 { $size - 1 } else { 7 },
+                function = sym $function,
+                slow = sym slow,
+                probe = sym keeps_all::$probe,
+            )
+        }
+    )*};
+}
+after_inline_check! {
+    slow_read1 read1 1 => accesses::read::<1>,
+    slow_read2 read2 2 => accesses::read::<2>,
+    slow_read4 read4 4 => accesses::read::<4>,
+    slow_read8 read8 8 => accesses::read::<8>,
+    slow_read16 read16 16 => accesses::read16,
+    slow_write1 write1 1 => accesses::write::<1>,
+    slow_write2 write2 2 => accesses::write::<2>,
+    slow_write4 write4 4 => accesses::write::<4>,
+    slow_write8 write8 8 => accesses::write::<8>,
+    slow_write16 write16 16 => accesses::write16,
+}
+
 /// Pushes the place of the call that follows onto the shadow call stack.
 #[unsafe(naked)]
 unsafe extern "C" fn enter() {
@@ -378,5 +420,25 @@ pub fn all() -> [u64; slot::COUNT] {
     set(slot::ACQUIRE_LOADED, after_load);
     set(slot::LOAD, before_load);
     set(slot::RELAXED, before_relaxed);
+    let slow = [slow_read1, slow_read2, slow_read4, slow_read8, slow_read16];
+    let slow_writes = [slow_write1, slow_write2, slow_write4, slow_write8, slow_write16];
+    for (at, thunk) in slow.into_iter().chain(slow_writes).enumerate() {
+        set(slot::SLOW + at, thunk);
+    }
+    slots[slot::OWN_WRITE] = thread_offset() + offset_of!(Thread, hot_write8) as u64;
+    slots[slot::OWN_READ] = thread_offset() + offset_of!(Thread, hot_read8) as u64;
     slots
+}
+
+/// From the thread pointer to the thread's [`Thread`]: a negative number.
+fn thread_offset() -> u64 {
+    let offset: u64;
+    // SAFETY: reads what the dynamic linker has written.
+    unsafe {
+        core::arch::asm!(
+            "mov {}, qword ptr [rip + raddle_thread@GOTTPOFF]",
+            out(reg) offset, options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    offset
 }
