@@ -44,8 +44,8 @@
 //!   are of no task, only the first is known by the task or thread. The others know nothing.
 //! - `ManualResetEvent`, `ManualResetEventSlim` and `AutoResetEvent` say nothing. That one thread
 //!   alone has set an event so far is chance: another one may set it later, and the next time
-//!   before. A wait for one explains why a thread did nothing for a while, from which no order is
-//!   inferred then ([`raddle_tsvd::Host::has_waited`]). `TaskCompletionSource.TrySet…` says nothing
+//!   before. A wait for one explains why a thread did nothing for a while. That makes the core doubt
+//!   the pair, and orders nothing ([`raddle_tsvd::Host::has_waited_by_chance`]). `TaskCompletionSource.TrySet…` says nothing
 //!   either, of which one may follow another. Who calls `SetResult` and its like and is not the
 //!   first gets an exception, so there is one such call in a right program. Where several have set
 //!   a source it says nothing. Where a delegate was made of a method that sets one, or `TrySet…` is
