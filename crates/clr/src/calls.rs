@@ -43,7 +43,7 @@ pub enum Orders {
     Before(u32),
     /// Told after it.
     After(u32),
-    /// A semaphore or a source of a task is made, which means this event if it is made with nothing
+    /// A semaphore, a mutex or a source of a task is made, which means this event if it is made with nothing
     /// else than what this code loads; none: it always does.
     Made { event: u32, code: Option<u16> },
     /// A semaphore is waited for, without a limit.
@@ -103,6 +103,8 @@ impl Orders {
         Some(match (class, method) {
             ("Monitor", "Enter") => Orders::After(event::LOCKED),
             ("Monitor", "Exit") => Orders::Before(event::UNLOCKS),
+            ("Mutex", ".ctor") => Orders::Made { event: event::MADE_MUTEX, code: None },
+            ("Mutex", "ReleaseMutex") => Orders::Before(event::RELEASES_MUTEX),
             ("ReaderWriterLockSlim", "EnterReadLock") => Orders::After(event::READS),
             ("ReaderWriterLockSlim", "EnterUpgradeableReadLock") => Orders::After(event::READS_TO_UPGRADE),
             ("ReaderWriterLockSlim", "EnterWriteLock") => Orders::After(event::WRITES),
@@ -127,6 +129,7 @@ impl Orders {
         Some(match (class, method) {
             ("ManualResetEventSlim" | "EventWaitHandle", "Set") => Orders::Before(event::SETS_BY_CHANCE),
             ("ManualResetEventSlim", "Wait") if of.result == [VOID] => Orders::After(event::WAITED_BY_CHANCE),
+            // Also of a `Mutex`, which its class tells.
             ("WaitHandle", "WaitOne") if of.parameters.is_empty() => Orders::After(event::WAITED_BY_CHANCE),
             ("CountdownEvent", "Reset") => Orders::Before(event::RESETS),
             ("CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
@@ -187,6 +190,24 @@ fn is_task_awaiter(class: &str) -> bool {
 pub fn is_task_builder(class: &str) -> bool {
     let class = class.strip_prefix("System.Runtime.CompilerServices.").unwrap_or_default();
     matches!(class, "AsyncTaskMethodBuilder" | "AsyncTaskMethodBuilder`1")
+}
+
+/// Whether a call of `Task.Run` is given a function that makes a task, and gives a task that ends
+/// with that one: `Task.Run(async () => …)`. Neither `Run<Task>(Func<Task>)`, which gives a task of
+/// a task, nor a function with another result is that.
+pub fn runs_asynchronous(import: Import, call: &Call) -> bool {
+    let name = |coded: u32| {
+        let tables = [table::TYPE_DEF, table::TYPE_REF, table::TYPE_SPEC];
+        let token = tables.get(coded as usize & 3)? << 24 | coded >> 2;
+        import.type_name(token)
+    };
+    let is_function = |kind: &Vec<u8>| {
+        let Some((function, arguments)) = signature::class_arguments(kind) else { return false };
+        name(function).is_some_and(|name| name == "System.Func`1")
+            && arguments == [call.method.result.clone()]
+    };
+    call.callee == "System.Threading.Tasks.Task.Run"
+        && call.method.parameters.first().is_some_and(is_function)
 }
 
 /// What a call gives that starts a piece of work.

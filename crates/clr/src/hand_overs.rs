@@ -17,6 +17,8 @@ pub const THREAD: Key = 1 << 63;
 pub const EVENT: Key = 1 << 61;
 /// An event that anybody may set.
 pub const CHANCE: Key = 1 << 59;
+/// What `Task.Run` was given, if that makes a task.
+pub const GIVEN: Key = 1 << 58;
 /// A phase of a barrier.
 pub const PHASE: Key = 1 << 60;
 
@@ -99,13 +101,22 @@ pub fn take_awaits(key: Key) -> Option<Awaits> {
     lock_table(part(key)).as_mut()?.get_mut(&key)?.awaits.take()
 }
 
+/// All that comes before it, also by way of tasks that it came after. Of very many the first ones
+/// will do.
 pub fn handed_over(key: Key) -> Option<Past> {
-    let (mut past, after) =
-        lock_table(part(key)).as_ref()?.get(&key).map(|kept| (kept.past, kept.after.clone()))?;
-    for key in after {
-        if let Some(before) = lock_table(part(key)).as_ref().and_then(|part| part.get(&key)) {
-            past.join(&before.past);
+    const MOST: usize = 64;
+    let look =
+        |key: Key| lock_table(part(key)).as_ref()?.get(&key).map(|kept| (kept.past, kept.after.clone()));
+    let (mut past, mut keys) = look(key)?;
+    let mut next = 0;
+    while let Some((before, after)) = keys.get(next).map(|key| look(*key).unwrap_or_default()) {
+        past.join(&before);
+        for key in after {
+            if keys.len() < MOST && !keys.contains(&key) {
+                keys.push(key);
+            }
         }
+        next += 1;
     }
     Some(past)
 }

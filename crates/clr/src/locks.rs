@@ -22,6 +22,11 @@ pub fn monitor(hash: u32) -> u32 {
     hash | MONITOR
 }
 
+/// Of `Mutex`. A `lock` of the same object is another one.
+pub fn mutex(hash: u32) -> u32 {
+    hash | MONITOR | SEMAPHORE
+}
+
 pub fn semaphore(hash: u32) -> u32 {
     hash | SEMAPHORE
 }
@@ -66,6 +71,8 @@ mod tests {
     fn kinds_are_apart() {
         assert!(exclude(monitor(5), monitor(5)) && exclude(semaphore(5), semaphore(5)));
         assert!(!exclude(monitor(5), semaphore(5)) && !exclude(0, 0));
+        assert!(exclude(mutex(5), mutex(5)) && !exclude(mutex(5), mutex(6)));
+        assert!(!exclude(mutex(5), monitor(5)) && !exclude(semaphore(5), mutex(5)));
         let write = reader_writer(5, Mode::Write);
         assert!(!exclude(monitor(5), write) && !exclude(write, monitor(5)) && !exclude(write, 0));
     }

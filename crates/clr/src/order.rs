@@ -5,7 +5,7 @@
 //! Two kinds of knowledge make a pair of calls ordered.
 //!
 //! **A common lock.** Both calls were made while their threads held the lock of one object
-//! (`Monitor`, `lock`), or had a semaphore that one may have at a time (`semaphores`), which an
+//! (`Monitor`, `lock`) or one `Mutex`, or had a semaphore that one may have at a time (`semaphores`), which an
 //! asynchronous method keeps across `await`, or a `ReaderWriterLockSlim` in ways that exclude each
 //! other (`locks`). That excludes them in every schedule. Nothing else is
 //! taken from locks: that one thread had a lock before another is chance, and the next run may have
@@ -20,6 +20,7 @@
 //! | `Thread.Start` | from the creator to the thread |
 //! | `Thread.Join()` | from the thread to who joins it |
 //! | `Task.Run`, `TaskFactory.StartNew`, `Task.Start` | from the creator to the task |
+//! | `Task.Run(async …)` | from the creator to what it is given, and from the task which that makes to who waits |
 //! | `Task.Wait()`, `Result`, `Task.WaitAll(tasks)`, the end of an `await` | from the task to who waits |
 //! | `ContinueWith` | from the creator and from the task before to the continuation |
 //! | `Task.WhenAll(tasks)` of an array | from the tasks to who waits for all of them |
@@ -44,8 +45,8 @@
 //!   are of no task, only the first is known by the task or thread. The others know nothing.
 //! - `ManualResetEvent`, `ManualResetEventSlim` and `AutoResetEvent` say nothing. That one thread
 //!   alone has set an event so far is chance: another one may set it later, and the next time
-//!   before. A wait for one explains why a thread did nothing for a while, from which no order is
-//!   inferred then ([`raddle_tsvd::Host::has_waited`]). `TaskCompletionSource.TrySet…` says nothing
+//!   before. A wait for one explains why a thread did nothing for a while. That makes the core doubt
+//!   the pair, and orders nothing ([`raddle_tsvd::Host::has_waited_by_chance`]). `TaskCompletionSource.TrySet…` says nothing
 //!   either, of which one may follow another. Who calls `SetResult` and its like and is not the
 //!   first gets an exception, so there is one such call in a right program. Where several have set
 //!   a source it says nothing. Where a delegate was made of a method that sets one, or `TrySet…` is
@@ -53,7 +54,9 @@
 //!   more often than it counts. A program that catches these exceptions and goes on may have an
 //!   order that is only chance.
 //! - Waits with a limit, `WaitAny`, `WhenAny`, other semaphores, `ReaderWriterLock`, `TryEnter…`,
-//!   channels, and the task that `Task.Run` makes of an asynchronous lambda are no edges.
+//!   mutexes that their makers own from the beginning and `Unwrap` are no edges. Neither are
+//!   channels: that what a thread has read was written by this one and no other is chance, as it is
+//!   with events.
 //! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
 //!   the piece that it is in may have others.
 //! - Whoever waits in vain, because an exception came, gets nothing.
@@ -62,6 +65,10 @@
 //! - Tasks are known by their number, which no other has. Locks and threads are known by their
 //!   hash: two of them have one hash once in some 60 million.
 //! - The table of hand-overs is bounded; a part of it that is full begins anew.
+//!
+//! `Task.Run` makes two tasks of an asynchronous lambda: one runs the lambda, and the one that it
+//! gives ends with the lambda's own task. Nothing leads from one to the other. So it is given
+//! another delegate, which calls the first and is known by the box that has it (`order_probe`).
 //!
 //! A task's creator learns the task's number only when `Task.Run` returns, and the task may have
 //! begun. So a piece keeps the number, and looks at what was handed over when a near miss is in
@@ -74,20 +81,16 @@
 //! looks at up to 32 spans, half of them in a table. A lock costs a hash and a call of native code,
 //! a hand-over the clock and a lock of its own.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use raddle_tsvd::{Past, Span};
 
 use crate::class_constructors::{self, ClassNumber};
-use crate::force_async;
 use crate::hand_overs::{
-    Awaits, CHANCE, EVENT, Event, Kept, Key, PHASE, THREAD, begin_once, handed_over, keep, take_awaits,
-    take_holds, task,
+    Awaits, Event, Key, THREAD, begin_once, handed_over, keep, take_awaits, take_holds, task,
 };
-use crate::locks::{self, Mode};
-use crate::point::{now, with_order};
+use crate::locks;
 use crate::semaphores::{self, Hold};
-use crate::session::session;
 
 /// Events; what a probe is called with.
 pub mod event {
@@ -134,8 +137,10 @@ pub mod event {
     pub const WROTE: u32 = 24;
     /// An event is about to be set that others may set as well.
     pub const SETS_BY_CHANCE: u32 = 25;
-    /// It was waited for.
+    /// It was waited for, or a mutex was.
     pub const WAITED_BY_CHANCE: u32 = 26;
+    pub const MADE_MUTEX: u32 = 27;
+    pub const RELEASES_MUTEX: u32 = 28;
 }
 
 /// A piece of work that the thread is in.
@@ -158,6 +163,8 @@ struct Piece {
     awaits: Option<Awaits>,
     /// The class whose static constructor it is; zero: none.
     class: ClassNumber,
+    /// The number of the task that runs what `Task.Run` was given; zero: it is something else.
+    runs_in: u32,
 }
 
 /// Where the stack of a piece begins that is the main thread's whole life.
@@ -187,6 +194,7 @@ impl Piece {
             holds: Vec::new(),
             awaits: None,
             class: 0,
+            runs_in: 0,
         }
     }
 }
@@ -262,10 +270,10 @@ impl Known {
         }
     }
 
-    fn unlock(&mut self, lock: u32) {
-        if let Some(at) = self.locks.iter().rposition(|held| *held == lock) {
-            self.locks.remove(at);
-        }
+    /// Whether it was known to be held.
+    fn unlock(&mut self, lock: u32) -> bool {
+        let at = self.locks.iter().rposition(|held| *held == lock);
+        at.map(|at| self.locks.remove(at)).is_some()
     }
 
     /// A piece begins. What it is to be ended with.
@@ -301,7 +309,11 @@ impl Known {
     fn begin_work(&mut self, stack: usize, task_id: u32, thread_hash: u32, now: u64) -> u32 {
         self.forget_ended(stack, now);
         let key = if task_id != 0 { task(task_id) } else { THREAD | Key::from(thread_hash) };
-        let is_mine = |piece: &Piece| piece.key == key || task_id == 0 && piece.stack == WHOLE_LIFE;
+        let is_mine = |piece: &Piece| {
+            piece.key == key
+                || piece.runs_in == task_id && task_id != 0
+                || task_id == 0 && piece.stack == WHOLE_LIFE
+        };
         if self.pieces.last().is_some_and(is_mine) {
             return 0;
         }
@@ -309,6 +321,15 @@ impl Known {
         // Whatever the first one knew, the others need not come after it.
         let has_run = if task_id != 0 { begin_once(key) } else { std::mem::replace(&mut self.has_run, true) };
         self.begin(stack, if has_run { 0 } else { key }, now)
+    }
+
+    /// What `Task.Run` was given begins, in a task whose number its creator does not know.
+    fn begin_given(&mut self, stack: usize, given: Key, task_id: u32, now: u64) -> u32 {
+        let depth = self.begin(stack, given, now);
+        if let Some(piece) = self.pieces.last_mut() {
+            piece.runs_in = task_id;
+        }
+        depth
     }
 
     /// A static constructor begins. Which thread runs it is chance.
@@ -465,160 +486,10 @@ impl Known {
     }
 }
 
-/// Called as managed code is: a lock, a semaphore, an event or a thread, with its hash.
-pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
-    if reference == 0 {
-        return;
-    }
-    let (lock, semaphore) = (locks::monitor(hash), locks::semaphore(hash));
-    let held = |mode| locks::reader_writer(hash, mode);
-    let (thread, event_key) = (THREAD | Key::from(hash), EVENT | Key::from(hash));
-    _ = with_order(|known| match what {
-        event::LOCKED => known.lock(lock),
-        event::UNLOCKS => known.unlock(lock),
-        event::STARTS => known.hand_over(thread, now()),
-        event::JOINED => known.take_over(thread),
-        event::MADE_SOURCE => keep(event_key, |kept| *kept = Kept::of(Event::Made)),
-        event::SETS => known.sets(event_key, now()),
-        event::SIGNALS => known.hand_over(event_key, now()),
-        event::RESETS | event::TRIES_TO_SET => make_void(event_key),
-        event::WAITED => known.take_over(event_key),
-        event::SETS_BY_CHANCE => known.hand_over(CHANCE | Key::from(hash), now()),
-        event::WAITED_BY_CHANCE => known.waited_by_chance(CHANCE | Key::from(hash)),
-        event::READS => known.lock(held(Mode::Read)),
-        event::READS_TO_UPGRADE => known.lock(held(Mode::Upgradeable)),
-        event::WRITES => known.lock(held(Mode::Write)),
-        event::READ => known.unlock(held(Mode::Read)),
-        event::READ_TO_UPGRADE => known.unlock(held(Mode::Upgradeable)),
-        event::WROTE => known.unlock(held(Mode::Write)),
-        event::MADE => semaphores::made(semaphore),
-        event::WAITS => semaphores::waits(semaphore),
-        event::GOT => known.got(semaphore),
-        event::RELEASES | event::RELEASES_SEVERAL => known.releases(semaphore, what == event::RELEASES),
-        _ => {}
-    });
-    match what {
-        event::LOCKED | event::READS..=event::WRITES => force_async::count_locks(1),
-        event::UNLOCKS | event::READ..=event::WROTE => force_async::count_locks(-1),
-        _ => {}
-    }
-}
+mod natives;
 
-/// Whoever waits for it need not come after those who have set it or signalled.
-fn make_void(event: Key) {
-    keep(event, |kept| *kept = Kept::of(Event::Void));
-}
-
-/// Whether there may be others who set a source: a delegate was made of a method that does, whose
-/// calls are not seen, or a method that was compiled tries to.
-static SETTERS_ARE_UNKNOWN: AtomicBool = AtomicBool::new(false);
-
-pub fn forget_setters() {
-    SETTERS_ARE_UNKNOWN.store(true, Relaxed);
-}
-
-/// Called as managed code is: a participant of a barrier, of which this is the hash, is about to
-/// signal that it has come to the end of a phase.
-pub extern "C" fn signals_phase(hash: u32, phase: u32) {
-    _ = with_order(|known| known.hand_over(phase_key(hash, phase), now()));
-}
-
-/// Called as managed code is: all participants have come to the end of a phase.
-pub extern "C" fn phase_ended(hash: u32, phase: u32) {
-    _ = with_order(|known| known.take_over(phase_key(hash, phase)));
-}
-
-fn phase_key(hash: u32, phase: u32) -> Key {
-    PHASE | Key::from(phase) << 26 | Key::from(hash)
-}
-
-/// Called as managed code is: a task ends when a source, of which this is the hash, is set.
-pub extern "C" fn ends_with(hash: u32, id: u32) {
-    let source = EVENT | Key::from(hash);
-    keep(task(id), |kept| {
-        if !kept.after.contains(&source) {
-            kept.after.push(source);
-        }
-    });
-}
-
-/// Called as managed code is, where a static constructor begins. What [`ends`] is to be called
-/// with.
-pub extern "C" fn begins_class(class: ClassNumber) -> u32 {
-    let on_stack = 0_u8;
-    with_order(|known| known.begin_class(&raw const on_stack as usize, class, now())).unwrap_or(0)
-}
-
-/// Called as managed code is: a task, by its number.
-pub extern "C" fn task_happened(id: u32, what: u32) {
-    _ = with_order(|known| match what {
-        event::FORKED => known.forked(task(id)),
-        event::DONE => known.done(id),
-        event::SUSPENDED => known.suspended(task(id)),
-        _ => {}
-    });
-}
-
-/// Called as managed code is, before a call that makes a task or ends an asynchronous method.
-pub extern "C" fn hands_over() {
-    _ = with_order(|known| known.hands_over(now()));
-}
-
-/// Called as managed code is, before a part of an asynchronous method ends that goes on later.
-/// `depth`: what [`resumes`] gave; zero: it is the first part.
-pub extern "C" fn suspends(depth: u32) {
-    _ = with_order(|known| known.suspends(depth == 0, now()));
-}
-
-/// Called as managed code is: a task ends when a semaphore, of which this is the hash, is got.
-pub extern "C" fn awaits(hash: u32, id: u32) {
-    _ = with_order(|known| {
-        if let Some(piece) = known.pieces.last_mut() {
-            piece.awaits = Some(Awaits { task: id, semaphore: locks::semaphore(hash) });
-        }
-    });
-}
-
-/// Called as managed code is: a task was made that runs after another.
-pub extern "C" fn continues(before: u32, id: u32) {
-    /// Of many tasks the first ones will do.
-    const MOST: usize = 16;
-    keep(task(id), |kept| {
-        if kept.after.len() < MOST {
-            kept.after.push(task(before));
-        }
-    });
-}
-
-/// Called as managed code is, where a piece of work begins. What [`ends`] is to be called with.
-pub extern "C" fn begins(task_id: u32, thread_hash: u32) -> u32 {
-    let (on_stack, now) = (0_u8, now());
-    begin(now, |known| known.begin_work(&raw const on_stack as usize, task_id, thread_hash, now))
-}
-
-/// Called as managed code is, where a part of an asynchronous method begins that is not its first.
-pub extern "C" fn resumes(id: u32) -> u32 {
-    let (on_stack, now) = (0_u8, now());
-    begin(now, |known| known.begin(&raw const on_stack as usize, task(id), now))
-}
-
-fn begin(now: u64, begin: impl FnOnce(&mut Known) -> u32) -> u32 {
-    let begun = with_order(|known| {
-        let depth = begin(known);
-        if depth != 0 {
-            session().core.work_begins(now, known.number);
-        }
-        depth
-    });
-    begun.unwrap_or(0)
-}
-
-/// Called as managed code is, where a piece of work ends.
-pub extern "C" fn ends(depth: u32) {
-    if depth != 0 {
-        _ = with_order(|known| known.end(depth, now()));
-    }
-}
+use natives::SETTERS_ARE_UNKNOWN;
+pub use natives::*;
 
 #[cfg(test)]
 mod oracle;

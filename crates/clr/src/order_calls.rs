@@ -24,6 +24,7 @@ mod local {
     pub const RESULT: usize = usize::MAX - 1;
     pub const DEPTH: usize = usize::MAX - 2;
     pub const PHASE: usize = usize::MAX - 3;
+    pub const GIVEN: usize = usize::MAX - 4;
 }
 
 fn call(token: Token) -> Vec<u8> {
@@ -173,10 +174,38 @@ pub fn add_started(probe: OrderProbe, started: Started, of: &Call, place: &mut P
     let before = (started == Started::Continuation).then(|| place.keep_object(of, &[]));
     place.before(&call(probe.hands_over));
     place.after(&[&[code::DUPLICATE], &call_with(probe.task_happened, event::FORKED)[..]].concat());
+    if let Some(function) = place.given {
+        let given = add_given(probe, function, of, place);
+        place.after_with_result(given, &call(probe.runs_given));
+    }
     if let Some(before) = before {
         place.after_with_result(before, &call(probe.continues));
     }
     true
+}
+
+/// Gives `Task.Run` another function, which calls the one that it was given; `function` makes such
+/// a delegate. Null stays null. Where the box with the first one is kept.
+fn add_given(probe: OrderProbe, function: Token, of: &Call, place: &mut Place) -> u16 {
+    const BRANCH_FALSE: u8 = 0x2C;
+    const LOAD_FUNCTION: [u8; 2] = [0xFE, 0x06];
+    let local = place.locals.for_argument(local::GIVEN, &[OBJECT]);
+    let replace = [
+        &call(probe.boxes)[..],
+        &[code::DUPLICATE],
+        &il::store_local(local),
+        &LOAD_FUNCTION,
+        &probe.given.to_le_bytes(),
+        &il::with_token(code::NEW_OBJECT as u8, function),
+    ]
+    .concat();
+    let above = of.method.parameters.iter().enumerate().skip(1);
+    let saved: Vec<u16> = above.map(|(i, kind)| place.locals.for_argument(i, kind)).collect();
+    let stores = saved.iter().rev().flat_map(|local| il::store_local(*local)).collect::<Vec<_>>();
+    let loads = saved.iter().flat_map(|local| il::load_local(*local)).collect::<Vec<_>>();
+    let unless_null = [code::DUPLICATE, BRANCH_FALSE, replace.len() as u8];
+    place.before(&[&stores[..], &unless_null, &replace, &loads].concat());
+    local
 }
 
 /// `this.builder.task`: its first field.

@@ -16,7 +16,19 @@
 //! int Begins() { return begins(Task.CurrentId.GetValueOrDefault(), hash of Thread.CurrentThread); }
 //! int Resumes(object task) { if (task == null) { Begin(); return 0; } return resumes(task.Id); }
 //! void Ends(int depth) { ends(depth); }
+//!
+//! object Box(object function) { var box = new object[] { function }; gives(hash of box); return box; }
+//! Task Given(object box) {
+//!     int depth = begins_given(hash of box, Task.CurrentId.GetValueOrDefault());
+//!     Task task = ((Func<Task>)box[0])();
+//!     if (task != null) made_by_given(hash of box, task.Id);
+//!     ends(depth);
+//!     return task;
+//! }
+//! void RunsGiven(object box, object task) { runs_given(hash of box, task.Id); }
 //! ```
+//!
+//! `Given` stands for any `Func<Task<T>>`, too: what it gives is what the function in the box gave.
 //!
 //! The native functions are those of [`crate::order`], called as managed code is.
 
@@ -47,14 +59,18 @@ pub struct OrderProbe {
     pub begins: Token,
     pub resumes: Token,
     pub ends: Token,
+    pub boxes: Token,
+    pub given: Token,
+    pub runs_given: Token,
 }
 
 /// What the methods call. A trimmed framework may have lost them.
-const CALLED: [(&str, &str); 4] = [
+const CALLED: [(&str, &str); 5] = [
     ("System.Threading.Tasks.Task", "get_Id"),
     ("System.Threading.Tasks.Task", "get_CurrentId"),
     ("System.Threading.Thread", "get_CurrentThread"),
     ("System.Nullable`1", "GetValueOrDefault"),
+    ("System.Func`1", "Invoke"),
 ];
 
 /// Whether the library that the runtime is made with has all that the methods call.
@@ -79,6 +95,11 @@ struct References {
     current_thread: Token,
     /// Of one local variable for what `CurrentId` gives.
     locals: Token,
+    object: Token,
+    /// `Func<Task>.Invoke`.
+    invoke: Token,
+    /// Of local variables for what `CurrentId` gives, a task and a number.
+    given_locals: Token,
 }
 
 impl References {
@@ -94,6 +115,8 @@ impl References {
         };
         let maybe = [&[INSTANCE_OF], &coded(VALUE, nullable)[..], &[1, INT]].concat();
         let gives = |kind: &[u8]| [&[0, 0], kind].concat();
+        let function = emit.type_ref(library, CALLED[4].0)?;
+        let function = [&[INSTANCE_OF], &coded(CLASS, function)[..], &[1], &coded(CLASS, task)].concat();
         Some(References {
             hash,
             id: emit.member_ref(task, CALLED[0].1, &[0x20, 0, INT])?,
@@ -102,6 +125,9 @@ impl References {
             value: emit.member_ref(emit.type_spec(&maybe)?, CALLED[3].1, &[0x20, 0, 0x13, 0])?,
             current_thread: emit.member_ref(thread, CALLED[2].1, &gives(&coded(CLASS, thread)))?,
             locals: emit.signature(&[&[0x07, 1], &maybe[..]].concat())?,
+            object: emit.type_ref(library, "System.Object")?,
+            invoke: emit.member_ref(emit.type_spec(&function)?, CALLED[4].1, &[0x20, 0, 0x13, 0])?,
+            given_locals: emit.signature(&[&[0x07, 3], &maybe[..], &[OBJECT, INT]].concat())?,
         })
     }
 }
@@ -140,6 +166,9 @@ fn declare(emit: Emit, class: Token) -> Option<OrderProbe> {
         begins: add("Begins", &[0, 0, INT])?,
         resumes: add("Resumes", &[0, 1, INT, OBJECT])?,
         ends: add("Ends", &[0, 1, VOID, INT])?,
+        boxes: add("Box", &[0, 1, OBJECT, OBJECT])?,
+        given: add("Given", &[0, 1, OBJECT, OBJECT])?,
+        runs_given: add("RunsGiven", &[0, 2, VOID, OBJECT, OBJECT])?,
     })
 }
 
@@ -186,11 +215,63 @@ fn bodies(
             [&first_part(begin)[..], &[LOAD_0], &id, &resumes].concat()
         }),
         (probe.ends, [&[LOAD_0], &of_one(order::ends as *const ())?[..]].concat()),
+        (probe.boxes, box_code(references, &of_one(order::gives as *const ())?)),
+        (probe.runs_given, [&hash_and_id[..], &of_two(order::runs_given as *const ())?].concat()),
     ];
     let plain =
         |(method, text): (Token, Vec<u8>)| (method, il::plain_body(&[&text[..], &[code::RETURN]].concat()));
     let begins = (probe.begins, begins_body(emit, references)?);
-    Some(bodies.into_iter().map(plain).chain([begins]).collect())
+    let given = (probe.given, given_body(emit, references, (&hash, &id), probe.ends)?);
+    Some(bodies.into_iter().map(plain).chain([begins, given]).collect())
+}
+
+/// A box with the first argument.
+fn box_code(references: &References, gives: &[u8]) -> Vec<u8> {
+    const LOAD_CONSTANT_0: u8 = 0x16;
+    const LOAD_CONSTANT_1: u8 = 0x17;
+    const NEW_ARRAY: u8 = 0x8D;
+    const STORE_ELEMENT: u8 = 0xA2;
+    [
+        &[LOAD_CONSTANT_1],
+        &il::with_token(NEW_ARRAY, references.object)[..],
+        &[code::DUPLICATE, LOAD_CONSTANT_0, LOAD_0, STORE_ELEMENT, code::DUPLICATE],
+        &call(references.hash),
+        gives,
+    ]
+    .concat()
+}
+
+/// Calls the function in the box, and tells what task that gave.
+fn given_body(
+    emit: Emit,
+    references: &References,
+    (hash, id): (&[u8], &[u8]),
+    ends: Token,
+) -> Option<Vec<u8>> {
+    const STORE_LOCAL: [u8; 3] = [0x0A, 0x0B, 0x0C];
+    const LOAD_LOCAL: [u8; 3] = [0x06, 0x07, 0x08];
+    const LOAD_LOCAL_ADDRESS: u8 = 0x12;
+    const LOAD_ELEMENT_0: [u8; 2] = [0x16, 0x9A];
+    const BRANCH_FALSE: u8 = 0x2C;
+    let begins = call_native(order::begins_given as *const (), emit.signature(&[0, 2, INT, INT, INT])?);
+    let made = call_native(order::made_by_given as *const (), emit.signature(&[0, 2, VOID, INT, INT])?);
+    let tells = [hash, &[LOAD_LOCAL[1]], id, &made].concat();
+    let text = [
+        hash,
+        &call(references.current_id),
+        &[STORE_LOCAL[0], LOAD_LOCAL_ADDRESS, 0],
+        &call(references.value),
+        &begins,
+        &[STORE_LOCAL[2], LOAD_0],
+        &LOAD_ELEMENT_0,
+        &il::with_token(code::CALL_VIRTUAL as u8, references.invoke),
+        &[STORE_LOCAL[1], LOAD_LOCAL[1], BRANCH_FALSE, tells.len() as u8],
+        &tells,
+        &[LOAD_LOCAL[2]],
+        &call(ends),
+        &[LOAD_LOCAL[1], code::RETURN],
+    ];
+    Some(il::body_with_locals(&text.concat(), references.given_locals))
 }
 
 /// The number of the current task, if there is one, and the hash of the thread.

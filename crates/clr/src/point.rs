@@ -118,8 +118,8 @@ impl Host for Here<'_> {
         self.known.is_ordered(thread, time, mark) || self.known.is_after_class(self.site, thread, time)
     }
 
-    fn has_waited(&mut self, thread: u32, time: u64) -> bool {
-        self.is_ordered(thread, time, 0) || self.known.has_waited_by_chance(thread, time)
+    fn has_waited_by_chance(&mut self, thread: u32, time: u64) -> bool {
+        self.known.has_waited_by_chance(thread, time)
     }
 
     fn is_one_object(&mut self, violation: &Violation) -> bool {

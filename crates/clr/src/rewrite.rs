@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
 
-use crate::calls::{Call, Orders, What};
+use crate::calls::{Call, Orders, What, runs_asynchronous};
 use crate::class_constructors::{self, ClassNumber};
 use crate::com::IID_METADATA_IMPORT2;
 use crate::delegates::Thunks;
@@ -165,6 +165,8 @@ pub struct Place<'a> {
     pub flow: Option<Token>,
     /// Of a call of `Barrier.SignalAndWait`: what tells the number of the phase.
     pub current_phase: Option<Token>,
+    /// Of a call of `Task.Run(async …)`: what makes a delegate of the kind that it is given.
+    pub given: Option<Token>,
 }
 
 /// The local variables of a method, to which some are added.
@@ -279,7 +281,8 @@ impl Module {
                 let (order, call) = (probe.order, call.clone());
                 self.note_begins(body, at);
                 let Some(order) = order else { return false };
-                return order_calls::add_started(order, started, &call, &mut of.place(body, at, locals));
+                let mut place = Place { given: self.given(&call), ..of.place(body, at, locals) };
+                return order_calls::add_started(order, started, &call, &mut place);
             }
             What::Unseen(why) => {
                 sites::note_unseen(&sites::method_name(self.import, of.method), why);
@@ -317,7 +320,7 @@ impl Module {
     fn goes_on_later(&self, method: Token) -> bool {
         const INSTANCE_VOID: [u8; 3] = [0x20, 0, 0x01];
         let Some(member) = self.import.method(method) else { return false };
-        let is_made = || self.import.type_def(member.parent).is_some_and(|name| name.contains(">d__"));
+        let is_made = || self.import.type_def(member.parent).is_some_and(|name| is_asynchronous(&name));
         member.name == "MoveNext" && member.signature == INSTANCE_VOID && is_made()
     }
 
@@ -374,6 +377,13 @@ impl Module {
         self.emit.member_ref(barrier, "get_CurrentPhaseNumber", &[0x20, 0, LONG])
     }
 
+    /// The constructor of the delegate that a call of `Task.Run(async …)` takes.
+    fn given(&self, call: &Call) -> Option<Token> {
+        const CONSTRUCTOR: [u8; 5] = [0x20, 2, 0x01, 0x1C, 0x18];
+        let function = call.method.parameters.first().filter(|_| runs_asynchronous(self.import, call))?;
+        self.emit.member_ref(self.emit.type_spec(function)?, ".ctor", &CONSTRUCTOR)
+    }
+
     /// The methods of this module of which delegates were made just before a call that takes them
     /// as pieces of work.
     fn note_begins(&mut self, body: &Body, at: usize) {
@@ -425,6 +435,14 @@ impl Module {
     }
 }
 
+/// Whether a class is one that a compiler makes of an asynchronous method, `<Load>d__3`, or of a
+/// lambda or local function, `<<Load>b__0>d`, or of an iterator.
+fn is_asynchronous(class: &str) -> bool {
+    let name = class.rsplit('/').next().unwrap_or_default();
+    let name = name.split('`').next().unwrap_or_default();
+    name.starts_with('<') && (name.contains(">d__") || name.ends_with(">d"))
+}
+
 /// A method that is being rewritten.
 struct Rewriting {
     module: ModuleId,
@@ -439,7 +457,7 @@ struct Rewriting {
 
 impl Rewriting {
     fn place<'a>(&self, body: &'a mut Body, at: usize, locals: &'a mut Locals) -> Place<'a> {
-        Place { body, at, locals, flow: self.flow, current_phase: None }
+        Place { body, at, locals, flow: self.flow, current_phase: None, given: None }
     }
 
     /// Tells which static constructors have ended when a site is reached.
@@ -476,4 +494,17 @@ pub fn written_offset(module: ModuleId, method: Token, now: u32) -> u32 {
     let places = lock(&PLACES);
     let Some(places) = places.get(&(module, method)) else { return now };
     places[..places.partition_point(|place| place.1 <= now)].last().map_or(0, |place| place.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_asynchronous_methods() {
+        let made = ["Shop/<Load>d__3", "Shop`1/<Load>d__3`1", "Shop/<>c/<<Load>b__0_1>d", "A/<<Map>b__0>d`2"];
+        assert!(made.into_iter().all(is_asynchronous));
+        let others = ["Shop", "Shop/<>c", "Shop/<>c__DisplayClass1_0", "Shop/Mad", "Generic`1"];
+        assert!(!others.into_iter().any(is_asynchronous));
+    }
 }

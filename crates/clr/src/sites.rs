@@ -112,7 +112,8 @@ pub fn method_name(import: Import, method: Token) -> String {
     name().unwrap_or_else(|| format!("{method:#x}"))
 }
 
-/// `App/<Run>d__3.MoveNext` is `App.Run`, `App/<>c.<Main>b__0_1` is a lambda in `App.Main`.
+/// `App/<Run>d__3.MoveNext` is `App.Run`, `App/<>c.<Main>b__0_1` and `App/<>c/<<Main>b__0_1>d.MoveNext`
+/// are lambdas in `App.Main`.
 fn as_written(class: &str, method: &str) -> String {
     let in_brackets = |name: &str| {
         let inside = name.strip_prefix('<')?.split_once('>')?.0;
@@ -120,7 +121,14 @@ fn as_written(class: &str, method: &str) -> String {
     };
     let is_made = |part: &&str| part.starts_with('<');
     let outer = class.split('/').take_while(|part| !is_made(part)).collect::<Vec<_>>().join(".");
-    let state_machine = class.rsplit('/').next().and_then(in_brackets);
+    let innermost = class.rsplit('/').next().unwrap_or_default();
+    // `<<Main>b__0>d`: an asynchronous lambda.
+    if let Some((method, _)) = innermost.strip_prefix('<').and_then(|name| name.rsplit_once(">d"))
+        && method.starts_with('<')
+    {
+        return as_written(&outer, method);
+    }
+    let state_machine = in_brackets(innermost);
     match (state_machine, in_brackets(method)) {
         (Some(name), _) => format!("{outer}.{name}"),
         (None, Some(name)) if method.contains(">b__") => format!("{outer}.{name} (lambda)"),
@@ -155,11 +163,12 @@ pub fn places(site: u32, stack: &[RawFrame]) -> Vec<Place> {
     let mut is_inside = true;
     for (function, at) in stack.iter().filter(|(function, _)| *function != 0) {
         let Some((module, method)) = session().info.function(*function) else { continue };
+        // The probe's own frames: above the call, and where it calls what a task was made of.
+        if is_probe(module, method) {
+            continue;
+        }
         if is_inside {
-            // The probe's own frames, and then that of the call, which is there already.
-            if is_probe(module, method) {
-                continue;
-            }
+            // That of the call is there already.
             is_inside = false;
             if (module, method) == (of_site.module, of_site.method) {
                 continue;
@@ -248,6 +257,8 @@ mod tests {
             ("App/<>c", "<Main>b__0_1", "App.Main (lambda)"),
             ("App/<>c__DisplayClass1_0", "<Main>b__0", "App.Main (lambda)"),
             ("App", "<Main>g__Add|0_0", "App.Main (local function)"),
+            ("App/<>c__DisplayClass1_0/<<Main>b__0>d", "MoveNext", "App.Main (lambda)"),
+            ("App/Inner/<<Main>g__Add|0_0>d", "MoveNext", "App.Inner.Main (local function)"),
         ] {
             assert_eq!(as_written(class, method), expected);
         }

@@ -124,6 +124,49 @@ class Program {
 
     static SemaphoreSlim Some(bool one) => new SemaphoreSlim(one ? 1 : 2);
 
+    // What Task.Run makes of functions that make tasks, and of those that seem to.
+    static async Task Given<T>() where T : class {
+        try { await Task.Run((Func<Task>)null); } catch (ArgumentNullException e) { Say(e.ParamName); }
+        try { await Task.Run((Func<Task<T>>)null); } catch (ArgumentNullException e) { Say(e.ParamName); }
+        Say(await Task.Run<T>(async () => { await Task.Yield(); return "given" as T; }));
+        Say(await Task.Run(() => new Generic<T>().Add(null)) is List<T>);
+        Say(await await Task.Run<Task<int>>(() => Task.FromResult(12)));
+        Func<Task<int>> narrow = () => Task.FromResult(13);
+        Func<Task> wide = narrow;
+        await Task.Run(wide, CancellationToken.None);
+        Say(await Task.Run(narrow, CancellationToken.None) + " " + (wide.Target == narrow.Target));
+        try { await Task.Run(() => (Task)null); } catch (TaskCanceledException) { Say("no task"); }
+        try { await Task.Run(async () => { await Task.Yield(); throw new Exception("later"); }); } catch (Exception e) { Say(e.Message); }
+        Func<Task> now = () => throw new OperationCanceledException("now");
+        Task given = Task.Run(now);
+        try { await given; } catch (OperationCanceledException e) { Say(e.Message + " " + given.Status); }
+        given = Task.Run(async () => await Task.Delay(1), new CancellationToken(true));
+        Say(given.Status);
+        Say(Task.Run(Thrice).Result);
+    }
+
+    static async Task<int> Thrice() { for (int i = 0; i < 3; i++) await Task.Run(async () => await Task.Yield()); return 3; }
+
+    // A mutex is its thread's: what is complete is not awaited elsewhere.
+    static async Task Owned(Task complete) {
+        var mutex = new Mutex();
+        mutex.WaitOne();
+        mutex.WaitOne();
+        await complete;
+        mutex.ReleaseMutex();
+        Say(Task.Run(() => mutex.WaitOne(0)).Result);
+        await complete;
+        mutex.ReleaseMutex();
+        try { mutex.ReleaseMutex(); } catch (ApplicationException) { Say("not owned"); }
+        var left = new Thread(() => mutex.WaitOne());
+        left.Start();
+        left.Join();
+        try { mutex.WaitOne(); } catch (AbandonedMutexException) { Say("abandoned"); }
+        mutex.ReleaseMutex();
+        WaitHandle handle = new Mutex(true);
+        Say(handle.WaitOne() + " " + WaitHandle.WaitAll(new[] { handle }));
+    }
+
     static async Task Main() {
         Say(await new Plain { Value = 3 }.Later(4));
         var generic = new Generic<long>();
@@ -179,6 +222,8 @@ class Program {
         Say(sum);
         var deep = Task.Run(() => Task.Run(() => Task.Run(() => Fails(Throws(3))).Result).Result);
         Say(await deep);
+        await Given<string>();
+        await Owned(Task.CompletedTask);
         Gates();
         Phases();
         await Signals();

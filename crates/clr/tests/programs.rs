@@ -114,6 +114,8 @@ fn ordered_calls_are_not_delayed() {
         "reader_writer_ok",
         "completion_source_ok",
         "barrier_ok",
+        "mutex_ok",
+        "run_async_ok",
         "static_constructor_ok",
     ];
     let mut all = Program::all();

@@ -15,6 +15,13 @@
 //! With extension 9, a delayed call that the caller knows to come before this one is not blamed. The
 //! thread has waited for it, but who knows that needs no inference, and it says nothing of the next
 //! calls at the two sites: a task may well run beside a loop that waits for it at its end.
+//!
+//! The caller may also know that the thread has waited in this run by chance, as for an event that
+//! others may set, too. That is what the paper takes for order, and often rightly. But another
+//! thread may be first the next time. So the pair stays in the trap set, and is *doubted*: such a
+//! wait counts as [`DOUBT`](crate::trap_set::DOUBT) failed delays, once for each delay. If the pair
+//! ever had a near miss that no such wait explains, its sites are not ordered by these waits, and it
+//! is not doubted. Nor is a pair of an earlier run, whose near misses are not known.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -69,8 +76,27 @@ struct Blamed {
     length: u64,
 }
 
-/// An access of `thread` is made now; the site it is inferred to be ordered after. `is_known`:
-/// whether the caller knows that what a thread did at a time comes before this access.
+/// What the caller knows of a wait for what a thread did at a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Unknown,
+    /// It comes before this access in every run.
+    Known,
+    /// It comes before this access in this run.
+    ByChance,
+}
+
+/// A delayed call that seems to come before an access.
+pub(crate) struct Inferred {
+    pub site: u32,
+    /// Because of a wait that need not be there in another run.
+    pub by_chance: bool,
+}
+
+/// In [`Thread::covered`], above the number of accesses.
+const BY_CHANCE: u32 = 1 << 31;
+
+/// An access of `thread` is made now; what it is inferred to be ordered after.
 #[inline]
 pub(crate) fn ordered_after(
     delays: &Delays,
@@ -78,8 +104,8 @@ pub(crate) fn ordered_after(
     record: &Thread,
     (thread, went_by): (u32, u64),
     now: u64,
-    is_known: impl FnOnce(u32, u64) -> bool,
-) -> Option<u32> {
+    why: impl FnOnce(u32, u64) -> Wait,
+) -> Option<Inferred> {
     let last = record.last.load(Relaxed);
     record.last.store(now, Relaxed);
     // Not a read-modify-write: nobody else writes.
@@ -90,18 +116,19 @@ pub(crate) fn ordered_after(
         && let Some(Blamed { thread, site, end, length }) = delays.to_blame(thread, last, now)
         && waited(params, (last, now), end, length)
         && !(went_on && end.saturating_sub(length) <= last)
-        && !is_known(thread, end)
+        && let wait @ (Wait::Unknown | Wait::ByChance) = why(thread, end)
     {
+        let by_chance = wait == Wait::ByChance;
         record.blamed.store(site, Relaxed);
-        record.covered.store(params.inferred, Relaxed);
-        return Some(site);
+        record.covered.store(params.inferred | if by_chance { BY_CHANCE } else { 0 }, Relaxed);
+        return Some(Inferred { site, by_chance });
     }
     let covered = record.covered.load(Relaxed);
-    if covered == 0 {
+    if covered & !BY_CHANCE == 0 {
         return None;
     }
     record.covered.store(covered - 1, Relaxed);
-    Some(record.blamed.load(Relaxed))
+    Some(Inferred { site: record.blamed.load(Relaxed), by_chance: covered & BY_CHANCE != 0 })
 }
 
 /// Whether a gap is one that the delay made. In the paper any gap is that is long enough; where a

@@ -84,7 +84,8 @@
 //!    one lock, or a task was waited for in between. Then they are no near miss
 //!    ([`Host::is_ordered`]). In the paper inference learns this, at the price of a delay a pair.
 //!    [`Past`] is what a caller needs for that. Inference and phases still decide about all other
-//!    pairs, and a gap that a known wait explains infers nothing (see `inference`).
+//!    pairs, and a gap that a known wait explains infers nothing; one that a wait explains which
+//!    need not be there the next time makes a pair less likely (see `inference`).
 //!    `technique::KNOWN_ORDER`.
 //!
 //! # Example

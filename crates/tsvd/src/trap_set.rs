@@ -70,7 +70,7 @@ pub struct TrapPair {
 struct Slot {
     /// `(site_a + 1) << 32 | (site_b + 1)`; zero: free.
     key: AtomicU64,
-    /// `state << 24 | flags | probability`.
+    /// `flags | state << 24 | flags | probability`.
     status: AtomicU32,
     /// As in [`TrapPair`].
     gap: AtomicU32,
@@ -80,11 +80,19 @@ struct Slot {
     next: [AtomicU32; 2],
 }
 
-/// Flags of a status: the ends of a pair that are fresh, whether a delay has failed, and whether
-/// one is being made.
+/// As many failed delays does a wait count for that another run may have otherwise (see
+/// `inference`). Two such waits, with the delays at both ends, take a pair out of the set.
+pub(crate) const DOUBT: u32 = 4;
+
+/// Flags of a status: the ends of a pair that are fresh, whether a delay has failed, whether one is
+/// being made, whether the pair was doubted because of the last one, and whether it had a near miss
+/// that no wait explains, after which it is not doubted.
 const FRESH: [u32; 2] = [1 << 20, 1 << 21];
 const TRIED: u32 = 1 << 22;
 const HELD: u32 = 1 << 23;
+const DOUBTED: u32 = 1 << 27;
+const UNEXPLAINED: u32 = 1 << 28;
+const STATE: u32 = 7;
 const PROBABILITY: u32 = (1 << 20) - 1;
 const _: () = assert!(ONE <= PROBABILITY);
 
@@ -96,20 +104,31 @@ pub(crate) struct TrapSet {
 }
 
 impl TrapSet {
-    /// A pair had a near miss, so many microseconds apart (zero: not known). Whether the pair is
-    /// dangerous: it is new, or it is not settled yet.
+    /// A pair had a near miss, so many microseconds apart (zero: not known), with what a thread did
+    /// at a time. Whether the pair is dangerous: it is new, or it is not settled yet.
     #[inline]
-    pub(crate) fn add(&self, sites: &Sites, (a, b): (u32, u32), gap: u32, host: &mut impl Host) -> bool {
+    pub(crate) fn add(
+        &self,
+        sites: &Sites,
+        (a, b): (u32, u32),
+        (gap, (thread, time)): (u32, (u32, u64)),
+        host: &mut impl Host,
+    ) -> bool {
         match self.find(key(a, b)) {
             Some(slot) => {
+                let is_dangerous = slot.state() == PairState::Dangerous;
                 if slot.learns_from(gap) {
                     self.renew(sites, slot, gap, host);
                 }
-                slot.state() == PairState::Dangerous
+                if is_dangerous && !slot.has(UNEXPLAINED) && !host.has_waited_by_chance(thread, time) {
+                    slot.status.fetch_or(UNEXPLAINED, Relaxed);
+                }
+                is_dangerous
             }
             None => {
+                let explained = host.has_waited_by_chance(thread, time);
                 let _held = self.lock.hold(host);
-                self.enter(sites, &new_pair(a, b, PairState::Dangerous, gap))
+                self.enter(sites, &new_pair(a, b, PairState::Dangerous, gap), explained)
             }
         }
     }
@@ -140,7 +159,7 @@ impl TrapSet {
         }
         let _held = self.lock.hold(host);
         match self.find(key(a, b)) {
-            None => _ = self.enter(sites, &TrapPair { probability: 0, ..new_pair(a, b, state, 0) }),
+            None => _ = self.enter(sites, &TrapPair { probability: 0, ..new_pair(a, b, state, 0) }, false),
             Some(slot) => {
                 slot.set(state, 0, 0);
                 self.refresh(sites, a);
@@ -197,7 +216,8 @@ impl TrapSet {
         let _held = self.lock.hold(host);
         for slot in self.pairs_of(sites, site) {
             let Some(pair) = slot.pair().filter(|pair| pair.state == PairState::Dangerous) else { continue };
-            let flags = slot.status.fetch_and(!HELD, Relaxed) & (FRESH[0] | FRESH[1]);
+            let kept = FRESH[0] | FRESH[1] | UNEXPLAINED;
+            let flags = slot.status.fetch_and(!(HELD | DOUBTED), Relaxed) & kept;
             match pair.probability.saturating_sub(step) {
                 _ if slot.length(params) > nanos => {}
                 0 => slot.set(PairState::Decayed, 0, 0),
@@ -208,10 +228,27 @@ impl TrapSet {
         }
     }
 
+    /// A thread came to one site of a pair after it had waited for a delay at the other, for a
+    /// reason that need not be there the next time.
+    pub(crate) fn doubt(&self, sites: &Sites, params: &Params, (a, b): (u32, u32), host: &mut impl Host) {
+        let _held = self.lock.hold(host);
+        let Some(slot) = self.find(key(a, b)) else { return };
+        if slot.state() != PairState::Dangerous || slot.has(DOUBTED) || slot.has(UNEXPLAINED) {
+            return;
+        }
+        let status = slot.status.load(Relaxed);
+        match slot.probability().saturating_sub(params.decay.saturating_mul(DOUBT)) {
+            0 => slot.set(PairState::Decayed, 0, 0),
+            rest => slot.status.store(status & !PROBABILITY | DOUBTED | rest, Relaxed),
+        }
+        self.refresh(sites, a);
+        self.refresh(sites, b);
+    }
+
     /// What an earlier run left.
     pub(crate) fn seed(&self, sites: &Sites, pair: &TrapPair, host: &mut impl Host) -> bool {
         let _held = self.lock.hold(host);
-        self.enter(sites, pair)
+        self.enter(sites, pair, false)
     }
 
     pub(crate) fn pairs(&self) -> impl Iterator<Item = TrapPair> {
@@ -223,8 +260,8 @@ impl TrapSet {
         self.lock.break_open();
     }
 
-    /// With the lock held.
-    fn enter(&self, sites: &Sites, pair: &TrapPair) -> bool {
+    /// With the lock held. `explained`: a wait explains the near miss that it comes from.
+    fn enter(&self, sites: &Sites, pair: &TrapPair, explained: bool) -> bool {
         let (a, b) = (pair.site_a.min(pair.site_b), pair.site_a.max(pair.site_b));
         let key = key(a, b);
         let slots = probe(key);
@@ -237,7 +274,8 @@ impl TrapSet {
         if slot.key.load(Relaxed) == key {
             return false;
         }
-        slot.set(pair.state, FRESH[0] | FRESH[1], pair.probability.min(ONE));
+        let near_miss = if explained { 0 } else { UNEXPLAINED };
+        slot.set(pair.state, FRESH[0] | FRESH[1] | near_miss, pair.probability.min(ONE));
         slot.gap.store(pair.gap, Relaxed);
         for (site, next) in [a, b].into_iter().zip(&slot.next).take(if a == b { 1 } else { 2 }) {
             next.store(sites.get(site).pairs.swap(index as u32 + 1, Relaxed), Relaxed);
@@ -303,7 +341,12 @@ fn probe(key: u64) -> impl Iterator<Item = usize> {
 impl Slot {
     #[inline]
     fn state(&self) -> PairState {
-        PairState::from_number(self.status.load(Relaxed) >> 24).unwrap_or(PairState::Ordered)
+        PairState::from_number(self.status.load(Relaxed) >> 24 & STATE).unwrap_or(PairState::Ordered)
+    }
+
+    #[inline]
+    fn has(&self, flag: u32) -> bool {
+        self.status.load(Relaxed) & flag != 0
     }
 
     fn probability(&self) -> u32 {

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::budget::Budget;
-use crate::inference::{self, Delays};
+use crate::inference::{self, Delays, Wait};
 use crate::objects::{Access, Objects};
 use crate::order::SyncOrder;
 use crate::params::{MAX_HISTORY, technique};
@@ -404,10 +404,18 @@ impl Tsvd {
     fn infer_order(&self, now: u64, point: &Point, thread: &Thread, host: &mut impl Host) {
         let who = (point.thread, self.threads.lane(point.thread).points.load(Relaxed));
         let knows = self.params.has(technique::KNOWN_ORDER);
-        let is_known = |thread, time| knows && host.has_waited(thread, time);
-        let before = inference::ordered_after(&self.delays, &self.params, thread, who, now, is_known);
-        if let Some(before) = before.filter(|_| self.params.has(technique::HB_INFERENCE)) {
-            self.pairs.settle(&self.sites, (before, point.site), PairState::Ordered, host);
+        let why = |thread, time| match () {
+            () if knows && host.is_ordered(thread, time, 0) => Wait::Known,
+            () if knows && host.has_waited_by_chance(thread, time) => Wait::ByChance,
+            () => Wait::Unknown,
+        };
+        let inferred = inference::ordered_after(&self.delays, &self.params, thread, who, now, why);
+        let Some(inferred) = inferred.filter(|_| self.params.has(technique::HB_INFERENCE)) else { return };
+        let pair = (inferred.site, point.site);
+        if inferred.by_chance {
+            self.pairs.doubt(&self.sites, &self.params, pair, host);
+        } else {
+            self.pairs.settle(&self.sites, pair, PairState::Ordered, host);
         }
     }
 
@@ -440,7 +448,8 @@ impl Tsvd {
                 && !self.threads.is_before((earlier.thread, earlier.time), point.thread, thread)
                 && !(knows && host.is_ordered(earlier.thread, earlier.time, earlier.mark))
             {
-                taught |= self.pairs.add(&self.sites, (earlier.site, point.site), micros(apart), host);
+                let near_miss = (micros(apart), (earlier.thread, earlier.time));
+                taught |= self.pairs.add(&self.sites, (earlier.site, point.site), near_miss, host);
                 last = Some(earlier.site);
             }
         });
@@ -476,7 +485,7 @@ impl Tsvd {
             });
         });
         for earlier in &pairs[..found] {
-            self.pairs.add(&self.sites, (*earlier, point.site), 0, host);
+            self.pairs.add(&self.sites, (*earlier, point.site), (0, (point.thread, now)), host);
         }
     }
 

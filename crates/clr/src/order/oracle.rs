@@ -1,9 +1,11 @@
 //! Compares what a thread knows about order with what holds in every schedule.
 //!
 //! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
-//! asynchronous methods, the calls of a task of `Parallel.For`, locks, sources of tasks, barriers, static constructors. The oracle is the graph of what the program says: what one piece
-//! of work does in its order, who made whom, who has waited for whom or what, who uses a class
-//! after its static constructor. Threads are not in it, since which thread does what is chance.
+//! asynchronous methods, asynchronous lambdas that `Task.Run` was given, the calls of a task of
+//! `Parallel.For`, locks, sources of tasks, barriers, static constructors. The oracle is the graph
+//! of what the program says: what one piece of work does in its order, who made whom, who has waited
+//! for whom or what, who uses a class after its static constructor. Threads are not in it, since
+//! which thread does what is chance.
 //!
 //! Two accesses that a thread considers ordered must be connected in the graph, or both must be
 //! made under a lock that their own piece of work has taken.
@@ -11,9 +13,9 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{EVENT, Event, Known, THREAD, ends_with, make_void, phase_key, task};
+use super::{Event, Known, THREAD, ends_with, given, made_by_given, make_void, phase_key, runs_given, task};
 use crate::class_constructors::{self, ClassNumber};
-use crate::hand_overs::{Kept, Key, keep};
+use crate::hand_overs::{EVENT, Kept, Key, keep};
 
 /// Numbers of tasks and hashes of threads that no other test uses.
 static NUMBERS: AtomicU32 = AtomicU32::new(1 << 24);
@@ -42,6 +44,8 @@ enum Kind {
     Call(u32),
     /// What follows the first part of an asynchronous method.
     Flow,
+    /// The first part of an asynchronous lambda that `Task.Run` was given in the box with this hash.
+    Given(u32),
     /// The static constructor of the class with this index.
     Constructor(usize),
 }
@@ -60,6 +64,8 @@ struct Work {
     state: State,
     /// Its last event, or the event of its creator before it.
     last: usize,
+    /// What is to be waited for as well: of what `Task.Run` was given, the flow that it has made.
+    flow: Option<usize>,
 }
 
 /// A method on the stack of a thread.
@@ -132,6 +138,8 @@ struct Thread {
 enum Untold {
     Forked(Key),
     Suspended(Key),
+    /// The box, and the task that `Task.Run` gives.
+    Given(u32, u32),
 }
 
 struct Access {
@@ -188,7 +196,13 @@ impl Schedule {
             ordered: 0,
         };
         let first = schedule.event(&[]);
-        schedule.works.push(Work { kind: Kind::Main, number: 0, state: State::Running, last: first });
+        schedule.works.push(Work {
+            kind: Kind::Main,
+            number: 0,
+            state: State::Running,
+            last: first,
+            flow: None,
+        });
         schedule.add_thread(false);
         schedule.threads[0].known = Known::of_main(0);
         schedule.push_frame(0, 0, 1, false);
@@ -233,7 +247,7 @@ impl Schedule {
     }
 
     fn add_work(&mut self, kind: Kind, number: u32, last: usize) -> usize {
-        self.works.push(Work { kind, number, state: State::Waiting, last });
+        self.works.push(Work { kind, number, state: State::Waiting, last, flow: None });
         self.works.len() - 1
     }
 
@@ -253,6 +267,14 @@ impl Schedule {
             Kind::Flow => known.begin(stack, task(number), now),
             Kind::Task | Kind::Call(_) => known.begin_work(stack, number, hash, now),
             Kind::Main | Kind::Thread | Kind::Item => known.begin_work(stack, 0, hash, now),
+            Kind::Given(hash) => {
+                // The task that runs it is another one than its creator gets. The lambda itself tells
+                // that it begins, too.
+                let runs_in = new_number();
+                let depth = known.begin_given(stack, given(hash), runs_in, now);
+                assert_eq!(known.begin_work(stack - 10, runs_in, 0, now), 0);
+                depth
+            }
             Kind::Constructor(class) => known.begin_class(stack, self.classes[class].number, now),
         };
         if let Kind::Call(number) = kind {
@@ -267,7 +289,7 @@ impl Schedule {
         let of = &self.threads[thread];
         let is_idle = of.frames.is_empty();
         let may = |work: &Work| match work.kind {
-            Kind::Task | Kind::Item => is_idle && of.is_pool,
+            Kind::Task | Kind::Item | Kind::Given(_) => is_idle && of.is_pool,
             Kind::Call(number) => {
                 is_idle && of.is_pool && self.bound.get(&number).is_none_or(|bound| *bound == thread)
             }
@@ -306,6 +328,17 @@ impl Schedule {
         let number = new_number();
         self.add_work(Kind::Task, number, event);
         self.threads[thread].untold = Some(Untold::Forked(task(number)));
+    }
+
+    /// `Task.Run(async () => …)`.
+    fn run_asynchronous(&mut self, thread: usize) {
+        let (now, event) = (self.now(), self.step(thread));
+        let [hash, number] = [(); 2].map(|()| new_number());
+        let known = &mut self.threads[thread].known;
+        known.hands_over(now);
+        known.hand_over(given(hash), now);
+        self.add_work(Kind::Given(hash), number, event);
+        self.threads[thread].untold = Some(Untold::Given(hash, number));
     }
 
     fn give_to_pool(&mut self, thread: usize) {
@@ -387,11 +420,16 @@ impl Schedule {
         self.top(thread).awaited = Some(Awaited::Phase(phase));
     }
 
+    fn has_ended(&self, work: usize) -> bool {
+        let Work { state, flow, .. } = self.works[work];
+        state == State::Done && flow.is_none_or(|flow| self.works[flow].state == State::Done)
+    }
+
     /// If what a thread waits for is there, tells so.
     fn wake(&mut self, thread: usize, awaited: Awaited) {
         let signals = &self.signals;
         let sources = match awaited {
-            Awaited::Work(work) if self.works[work].state == State::Done => return self.waited(thread, work),
+            Awaited::Work(work) if self.has_ended(work) => return self.waited(thread, work),
             Awaited::Source => signals.completed.map(|set| if signals.is_tried { vec![] } else { vec![set] }),
             Awaited::Phase(phase) if signals.phases.len() > phase + 1 => Some(signals.phases[phase].clone()),
             Awaited::Work(_) | Awaited::Phase(_) => None,
@@ -430,7 +468,7 @@ impl Schedule {
         }
         let work = from + self.random.below(self.works.len() - from);
         let Work { kind, state, .. } = self.works[work];
-        if !matches!(kind, Kind::Task | Kind::Flow | Kind::Thread) {
+        if !matches!(kind, Kind::Task | Kind::Flow | Kind::Thread | Kind::Given(_)) {
             return;
         }
         self.top(thread).awaited = Some(Awaited::Work(work));
@@ -441,9 +479,10 @@ impl Schedule {
 
     fn waited(&mut self, thread: usize, work: usize) {
         let waiting = self.top(thread).work;
-        let event = self.event(&[self.works[waiting].last, self.works[work].last]);
+        let Work { kind, number, last, flow, .. } = self.works[work];
+        let ended = flow.map_or(last, |flow| self.works[flow].last);
+        let event = self.event(&[self.works[waiting].last, last, ended]);
         self.works[waiting].last = event;
-        let Work { kind, number, .. } = self.works[work];
         let known = &mut self.threads[thread].known;
         match kind {
             Kind::Thread => known.take_over(THREAD | Key::from(number)),
@@ -498,6 +537,9 @@ impl Schedule {
                 self.threads[thread].known.hands_over(now);
             }
         }
+        if let (false, Kind::Given(hash)) = (is_called, self.works[work].kind) {
+            self.end_first_part(thread, work, hash);
+        }
         if !is_called {
             self.step(thread);
             self.works[work].state = state;
@@ -510,12 +552,30 @@ impl Schedule {
         of.frames.pop();
     }
 
+    /// What `Task.Run` was given comes to an `await`, or does not: then its task has ended, too.
+    fn end_first_part(&mut self, thread: usize, work: usize, hash: u32) {
+        if self.random.below(3) == 0 {
+            return;
+        }
+        let (now, event, number) = (self.now(), self.step(thread), new_number());
+        let known = &mut self.threads[thread].known;
+        known.suspends(true, now);
+        known.suspended(task(number));
+        made_by_given(hash, number);
+        let flow = self.add_work(Kind::Flow, number, event);
+        self.works[work].flow = Some(flow);
+    }
+
     /// One thing that one thread does.
     fn go_on(&mut self) {
         let thread = self.random.below(self.threads.len());
         match self.threads[thread].untold.take() {
             Some(Untold::Forked(key)) => return self.threads[thread].known.forked(key),
             Some(Untold::Suspended(key)) => return self.threads[thread].known.suspended(key),
+            Some(Untold::Given(hash, number)) => {
+                self.threads[thread].known.forked(task(number));
+                return runs_given(hash, number);
+            }
             None => {}
         }
         let startable = self.startable(thread);
@@ -527,7 +587,8 @@ impl Schedule {
         if let Some(awaited) = frame.awaited {
             return self.wake(thread, awaited);
         }
-        match self.random.below(25) {
+        match self.random.below(26) {
+            25 => self.run_asynchronous(thread),
             0..=6 => self.access(thread, None),
             20 | 21 => self.use_class(thread),
             22 => self.signal(thread),

@@ -1,4 +1,6 @@
 use super::*;
+use crate::hand_overs::{CHANCE, EVENT};
+use crate::point::now;
 
 fn thread(number: u32) -> Known {
     Known::of_pool(number)
@@ -202,4 +204,26 @@ fn who_has_ended_a_phase_may_be_in_the_next_one() {
     two.take_over(phase(0));
     assert!(two.is_ordered(91, 15, 0) && !two.is_ordered(91, 30, 0));
     assert!(one.is_ordered(92, 22, 0) && !one.is_ordered(92, 30, 0));
+}
+
+#[test]
+fn who_waits_for_task_run_comes_after_what_it_was_given_has_made() {
+    let (mut creator, mut pool, mut other) = (thread(101), thread(102), thread(103));
+    let (hash, promise, runs_in, flow) = (1100, 1101, 1102, 1103);
+    creator.begin(2000, task(1104), 5);
+    creator.hand_over(given(hash), 10);
+    runs_given(hash, promise);
+    let depth = pool.begin_given(1000, given(hash), runs_in, 20);
+    assert_eq!(pool.begin_work(900, runs_in, 7, 21), 0, "the lambda is no piece of its own");
+    assert!(pool.is_ordered(101, 8, 0) && !pool.is_ordered(101, 12, 0));
+    pool.suspends(true, 30);
+    pool.suspended(task(flow));
+    made_by_given(hash, flow);
+    pool.end(depth, 31);
+    let depth = other.begin(1000, task(flow), 40);
+    assert!(other.is_ordered(102, 25, 0) && other.is_ordered(101, 8, 0));
+    other.end(depth, 50);
+    creator.done(promise);
+    assert!(creator.is_ordered(102, 25, 0) && creator.is_ordered(103, 45, 0));
+    assert!(!creator.is_ordered(103, 55, 0) && !creator.is_ordered(102, 35, 0));
 }

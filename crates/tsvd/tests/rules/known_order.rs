@@ -81,3 +81,58 @@ fn a_wait_that_is_known_infers_nothing() {
     assert_eq!(state(99, 199), PairState::Ordered, "it has waited for something else");
     assert_eq!(state(0, 0), PairState::Ordered);
 }
+
+/// A thread that has waited for thread 1 by chance, or not.
+struct Waits(bool);
+
+impl Host for Waits {
+    fn has_waited_by_chance(&mut self, thread: u32, _: u64) -> bool {
+        self.0 && thread == 1
+    }
+
+    fn violation(&mut self, _: &Violation) {}
+}
+
+/// Thread 1 writes and then thread 2 reads, which has waited for it by chance if `explained`. Then
+/// each round thread 1 is held at a new object, and thread 2, which has waited for that, reads it
+/// five times. Where the pair stands.
+fn wait_by_chance(rounds: u64, explained: bool) -> (PairState, u32) {
+    let mut params = Params::paper(Policy::Tsvd);
+    params.techniques |= KNOWN_ORDER;
+    let tsvd = Tsvd::boxed(&params);
+    let (mut first, mut second) = (Waits(false), Waits(true));
+    assert!(tsvd.on_call(80 * MS, &write(1, 1, OBJECT), &mut first).is_none());
+    let near_miss = tsvd.on_call(81 * MS, &read(2, 2, OBJECT), &mut Waits(explained));
+    tsvd.refuse(&near_miss.expect("it is dangerous"));
+    let (mut now, mut made) = (90, 0);
+    while made < rounds {
+        now += 10;
+        let object = OTHER + 0x1000 * now;
+        if let Some(delay) = tsvd.on_call(now * MS, &write(1, 1, object), &mut first) {
+            assert!(tsvd.trap_set(&delay, 0, &mut first));
+            now += 100;
+            assert!(!tsvd.delay_done(now * MS, &delay, &mut first));
+            made += 1;
+            for _ in 0..5 {
+                now += 1;
+                if let Some(delay) = tsvd.on_call(now * MS, &read(2, 2, object), &mut second) {
+                    tsvd.refuse(&delay);
+                }
+            }
+        }
+    }
+    let pair = tsvd.pairs().find(|pair| (pair.site_a, pair.site_b) == (1, 2)).unwrap();
+    (pair.state, pair.probability)
+}
+
+#[test]
+fn a_wait_by_chance_makes_a_pair_less_likely_and_settles_it_only_when_it_recurs() {
+    assert_eq!(wait_by_chance(1, true), (PairState::Dangerous, ONE / 2));
+    assert_eq!(wait_by_chance(2, true).0, PairState::Decayed);
+}
+
+#[test]
+fn a_near_miss_that_no_wait_explains_is_not_doubted() {
+    assert_eq!(wait_by_chance(1, false), (PairState::Dangerous, ONE / 10 * 9));
+    assert_eq!(wait_by_chance(2, false), (PairState::Dangerous, ONE / 10 * 8));
+}
