@@ -60,7 +60,7 @@ const RIGHT_LIBRARY: &str = "#include <pthread.h>
 static int constructed;
 static _Thread_local int mine;
 static atomic_int count;
-static jmp_buf back;
+static _Thread_local jmp_buf back;
 static void *begin(void *a) { constructed++; return a; }
 __attribute__((constructor)) static void load(void) {
     pthread_t t;
