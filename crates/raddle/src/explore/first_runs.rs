@@ -19,7 +19,8 @@ use raddle_harness::detection::session::Session;
 use raddle_harness::detection::{Mode, Options, explain};
 use raddle_harness::processor_time;
 use raddle_harness::program::is_rust;
-use raddle_harness::relocated::Prepared;
+use raddle_harness::relocated::libraries::{self, Libraries};
+use raddle_harness::relocated::{Prepared, Probes};
 use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
 use raddle_harness::{gaps, launch, target};
@@ -42,7 +43,7 @@ pub struct Seen {
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut seen = Seen::default();
     let mut options = Options::new(Mode::Hybrid);
-    let (processes, ending) = run(recipe, None, &options, limit)?;
+    let (processes, ending, _) = run(recipe, None, &options, limit)?;
     // One that was ended by a signal says nothing, just as one that had to be ended.
     let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
@@ -65,7 +66,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     // Where there are more threads than have clocks, no execution of the search is looked at.
     if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
         options.mode = Mode::Hb;
-        let (processes, _) = run(recipe, None, &options, limit)?;
+        let (processes, ..) = run(recipe, None, &options, limit)?;
         let report = explain::report(&recipe.words, &processes, &options);
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
     }
@@ -79,7 +80,7 @@ pub struct Watched {
     pub instrumented: bool,
     pub ending: Ending,
     /// What of the project was not watched, if something was not.
-    pub unseen: Option<String>,
+    pub unseen: Vec<String>,
     /// Threads of the process that had most, its first one among them.
     pub threads: u64,
 }
@@ -107,12 +108,13 @@ impl Ending {
 /// shown. A program that is not instrumented executes the copy of its code, if one is given.
 pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
-    let (processes, ending) = run(recipe, copy, &options, limit)?;
+    let (processes, ending, libraries) = run(recipe, copy, &options, limit)?;
     let report = explain::report(&recipe.words, &processes, &options);
     let threads = processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
     let instrumented = processes.iter().any(|p| p.instrumented && !p.relocated);
     let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
     let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
+    let unseen = unseen.into_iter().chain(libraries).collect();
     Ok(Watched { report, instrumented, unseen, ending, threads })
 }
 
@@ -130,15 +132,18 @@ fn run(
     copy: Option<&Prepared>,
     options: &Options,
     limit: Duration,
-) -> Result<(Vec<Process>, Ending)> {
-    let session = Session::open(options)?;
+) -> Result<(Vec<Process>, Ending, Vec<String>)> {
+    let libraries = if copy.is_some() { Libraries::Usual } else { Libraries::None };
+    let session = Session::open_with(options, libraries, Probes::All)?;
     if let Some(copy) = copy {
         session.relocate(copy)?;
     }
     let command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
     let ending = wait(recipe, command, limit)?;
     let served = session.close();
-    Ok((collect::read(served.dir())?, ending))
+    let processes = collect::read(served.dir())?;
+    let libraries = libraries::sentences(&served.answered.libraries, &processes);
+    Ok((processes, ending, libraries))
 }
 
 /// Starts the command with nothing of its output shown, and waits for it: for at most `limit`, and
