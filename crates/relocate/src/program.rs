@@ -154,7 +154,9 @@ pub fn has_own_unwinder_in(bytes: &[u8]) -> bool {
 /// addresses that such an unwinder finds on the stack.
 fn has_own_unwinder(file: &ElfFile64) -> bool {
     let handles = file.section_by_name(".gcc_except_table").is_some_and(|s| s.size() > 0);
-    let is_unwinder = |name: &str| name.starts_with("_Unwind_") || name.starts_with("__gxx_personality");
+    // C, as with OpenMP or `__attribute__((cleanup))`, may import no more than the personality.
+    let parts = ["_Unwind_", "__gxx_personality", "__gcc_personality"];
+    let is_unwinder = |name: &str| parts.iter().any(|part| name.starts_with(part));
     handles && !file.dynamic_symbols().any(|s| s.is_undefined() && s.name().is_ok_and(is_unwinder))
 }
 

@@ -9,7 +9,6 @@ use raddle_wire::relocated::{Counts, LIBRARY, left};
 
 use super::{Prepared, Probes, prepare_object, share_in_words};
 use crate::collect::Process;
-use crate::say::say;
 
 /// The runtime stands in for what these do, or is itself among them. They are never copied.
 const NEVER: [&str; 14] = [
@@ -157,45 +156,89 @@ fn has_own_unwinder(executable: &Path) -> bool {
     super::map(executable).is_ok_and(|content| raddle_relocate::has_own_unwinder(&content))
 }
 
-/// How much of each library was watched, and which were not.
-pub fn tell(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    for (path, library) in seen {
-        match library {
-            Library::Watched(counts) => {
-                say!(
-                    "{} is not instrumented: raddle watches a copy of its machine code, {}",
-                    name(path),
-                    share_in_words(*counts)
-                );
-            }
-            Library::Refused(why) => say!("{} is not watched: {why}", path.display()),
-            Library::NotWanted => {}
+/// More libraries than these are told of together.
+const FEW: usize = 12;
+
+/// How much of each library was watched, and which were not: one sentence each.
+pub fn sentences(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> Vec<String> {
+    let left = left_out(processes);
+    let watched: Vec<(String, Counts)> = watched(seen, &left);
+    let mut told: Vec<String> = Vec::new();
+    let is_whole = |c: &Counts| c.functions == c.functions_copied && c.accesses == c.accesses_probed;
+    let mut together = Counts::default();
+    let mut whole = 0;
+    for (name, counts) in &watched {
+        if watched.len() <= FEW || !is_whole(counts) {
+            let share = share_in_words(*counts);
+            told.push(format!(
+                "{name} is not instrumented: raddle watches a copy of its machine code, {share}"
+            ));
+            continue;
         }
+        whole += 1;
+        together.functions += counts.functions;
+        together.functions_copied += counts.functions_copied;
+        together.accesses += counts.accesses;
+        together.accesses_probed += counts.accesses_probed;
     }
+    if whole > 0 {
+        let share = share_in_words(together);
+        told.push(format!(
+            "{whole} libraries are not instrumented: raddle watches copies of their machine code, {share}; the report in JSON names them"
+        ));
+    }
+    let refused = seen.iter().filter_map(|(path, library)| match library {
+        Library::Refused(why) => Some(format!("{} is not watched: {why}", path.display())),
+        _ => None,
+    });
+    told.extend(refused);
     let unwanted: Vec<String> =
-        seen.iter().filter(|(_, l)| **l == Library::NotWanted).map(|(path, _)| name(path)).collect();
+        seen.iter().filter(|(_, l)| **l == Library::NotWanted).map(|(path, _)| name_of(path)).collect();
     if !unwanted.is_empty() {
-        say!(
-            "not watched, because atomic loads and stores look like plain ones there: {} (`--instrument all` watches them too)",
+        told.push(format!(
+            "not watched, because atomic loads and stores look like plain ones there: {} (`raddle run --instrument all` watches them too)",
             unwanted.join(", ")
-        );
+        ));
     }
-    for (p, (why, path)) in processes.iter().flat_map(|p| p.left.iter().map(move |left| (p, left))) {
-        let library = path.display();
-        match *why {
-            left::NO_HOOK => say!(
-                "libraries that the program loads while it runs are not watched: its loader is not glibc's, or it runs with a shadow stack"
-            ),
-            left::THREADS => say!(
-                "libraries of {} are not watched: it had threads before raddle could begin",
-                p.executable
-            ),
-            left::NO_ANSWER => say!("{library} is not watched: its copy was not ready in time"),
-            left::CHANGED => say!("{library} is not watched: the file has changed since it was loaded"),
-            left::TOO_MANY => say!("{library} is not watched: there are too many libraries"),
-            _ => say!("{library} is not watched: there was no place for its copy near it"),
-        }
+    told.extend(left.into_iter().map(|(path, why)| why_left(&path, why)));
+    told
+}
+
+/// The share of each library that was watched, for the report's statistics.
+pub fn shares(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> String {
+    let share = |(name, c): &(String, Counts)| {
+        let Counts { functions, functions_copied, accesses, accesses_probed } = c;
+        format!("{name}: {functions_copied}/{functions} functions, {accesses_probed}/{accesses} accesses")
+    };
+    watched(seen, &left_out(processes)).iter().map(share).collect::<Vec<_>>().join("; ")
+}
+
+/// Those that have a copy, but for such as some process could not use.
+fn watched(seen: &BTreeMap<PathBuf, Library>, left: &BTreeMap<PathBuf, u64>) -> Vec<(String, Counts)> {
+    let counted = seen.iter().filter_map(|(path, library)| match library {
+        Library::Watched(counts) if !left.contains_key(path) => Some((name_of(path), *counts)),
+        _ => None,
+    });
+    counted.collect()
+}
+
+fn left_out(processes: &[Process]) -> BTreeMap<PathBuf, u64> {
+    processes.iter().flat_map(|p| &p.left).map(|(why, path)| (path.clone(), *why)).collect()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn why_left(path: &Path, why: u64) -> String {
+    let library = path.display();
+    match why {
+        left::NO_HOOK => "libraries that the program loads while it runs are not watched: its loader is not glibc's, or it runs with a shadow stack (CET)".into(),
+        left::THREADS => "libraries are not watched: the program had threads before raddle could begin".into(),
+        left::NO_ANSWER => format!("{library} is not watched: its copy was not ready in time"),
+        left::CHANGED => format!("{library} is not watched: the file has changed since it was loaded"),
+        left::TOO_MANY => format!("{library} is not watched: there are too many libraries"),
+        _ => format!("{library} is not watched: there was no place for its copy within 2 GiB"),
     }
 }
 
@@ -214,5 +257,31 @@ mod tests {
         assert_eq!(of(&Libraries::Usual), [None, Some(false), Some(true)]);
         assert_eq!(of(&Libraries::All), [None, Some(true), Some(true)]);
         assert_eq!(of(&named), [None, None, Some(true)]);
+    }
+
+    #[test]
+    fn what_was_not_watched_is_never_told_as_watched() {
+        let whole = Counts { functions: 3, functions_copied: 3, accesses: 7, accesses_probed: 7 };
+        let part = Counts { functions_copied: 2, ..whole };
+        let mut seen: BTreeMap<PathBuf, Library> =
+            (0..20).map(|n| (format!("/lib/lib{n}.so").into(), Library::Watched(whole))).collect();
+        seen.insert("/lib/libpart.so".into(), Library::Watched(part));
+        seen.insert("/lib/libold.so".into(), Library::Refused("it is old".into()));
+        let left = vec![(left::NO_PLACE, PathBuf::from("/lib/lib5.so"))];
+        let process = Process { left, ..Process::default() };
+        let told = sentences(&seen, std::slice::from_ref(&process));
+        let has = |part: &str| told.iter().any(|t| t.contains(part));
+        assert!(has("19 libraries are not instrumented") && has("57 of 57"), "{told:?}");
+        assert!(has("libpart.so is not instrumented") && has("2 of 3"), "{told:?}");
+        assert!(
+            has("/lib/libold.so is not watched: it is old")
+                && has("lib5.so is not watched: there was no place"),
+            "{told:?}"
+        );
+        let shares = shares(&seen, &[process]);
+        assert!(
+            shares.contains("libpart.so: 2/3 functions, 7/7 accesses") && !shares.contains("lib5.so"),
+            "{shares}"
+        );
     }
 }

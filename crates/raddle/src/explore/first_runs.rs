@@ -18,7 +18,8 @@ use raddle_harness::detection::session::Session;
 use raddle_harness::detection::{Mode, Options, explain};
 use raddle_harness::processor_time;
 use raddle_harness::program::is_rust;
-use raddle_harness::relocated::Prepared;
+use raddle_harness::relocated::libraries::{self, Libraries};
+use raddle_harness::relocated::{Prepared, Probes};
 use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
 use raddle_harness::{gaps, launch, target};
@@ -41,7 +42,7 @@ pub struct Seen {
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut seen = Seen::default();
     let mut options = Options::new(Mode::Hybrid);
-    let (processes, ending) = run(recipe, None, &options, limit)?;
+    let (processes, ending, _) = run(recipe, None, &options, limit)?;
     // A run that a signal ended says nothing, like one that was killed.
     let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
@@ -64,7 +65,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     // With more threads than clocks, the search does not check executions for races.
     if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
         options.mode = Mode::Hb;
-        let (processes, _) = run(recipe, None, &options, limit)?;
+        let (processes, ..) = run(recipe, None, &options, limit)?;
         let report = explain::report(&recipe.words, &processes, &options);
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
     }
@@ -78,7 +79,7 @@ pub struct Watched {
     pub instrumented: bool,
     pub ending: Ending,
     /// A sentence about the project's files that were not watched, if there are any.
-    pub unseen: Option<String>,
+    pub unseen: Vec<String>,
     /// The number of threads of the process that had most, including its first thread.
     pub threads: u64,
 }
@@ -106,12 +107,13 @@ impl Ending {
 /// uninstrumented program executes the copy of its code, if one is given.
 pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
-    let (processes, ending) = run(recipe, copy, &options, limit)?;
+    let (processes, ending, libraries) = run(recipe, copy, &options, limit)?;
     let report = explain::report(&recipe.words, &processes, &options);
     let threads = processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
     let instrumented = processes.iter().any(|p| p.instrumented && !p.relocated);
     let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
     let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
+    let unseen = unseen.into_iter().chain(libraries).collect();
     Ok(Watched { report, instrumented, unseen, ending, threads })
 }
 
@@ -128,15 +130,18 @@ fn run(
     copy: Option<&Prepared>,
     options: &Options,
     limit: Duration,
-) -> Result<(Vec<Process>, Ending)> {
-    let session = Session::open(options)?;
+) -> Result<(Vec<Process>, Ending, Vec<String>)> {
+    let libraries = if copy.is_some() { Libraries::Usual } else { Libraries::None };
+    let session = Session::open_with(options, libraries, Probes::All)?;
     if let Some(copy) = copy {
         session.relocate(copy)?;
     }
     let command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, session.dir());
     let ending = wait(recipe, command, limit)?;
     let served = session.close();
-    Ok((collect::read(served.dir())?, ending))
+    let processes = collect::read(served.dir())?;
+    let libraries = libraries::sentences(&served.answered.libraries, &processes);
+    Ok((processes, ending, libraries))
 }
 
 /// Starts the command without showing its output, and waits for it: at most `limit`, and less if it

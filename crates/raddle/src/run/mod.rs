@@ -75,10 +75,14 @@ pub fn run(args: Args) -> Result<ExitCode> {
             say!("{trouble}");
         }
     }
-    let left = say_what_is_not_seen(&served, &processes);
+    let left = say_what_is_not_seen(&served, &processes, copy.is_some());
 
     for (name, share) in copy.iter().flat_map(relocated::share) {
         report.stats.insert(name.into(), Stat::from(share));
+    }
+    let libraries = relocated::libraries::shares(&served.answered.libraries, &processes);
+    if !libraries.is_empty() {
+        report.stats.insert("libraries_watched".into(), Stat::Text(libraries));
     }
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     report.stats.insert("processes_left".into(), Stat::Int(left as i64));
@@ -89,12 +93,13 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Reports what was not watched but a reader would think was. Returns the number of processes left.
-fn say_what_is_not_seen(served: &Served, processes: &[collect::Process]) -> usize {
+fn say_what_is_not_seen(served: &Served, processes: &[collect::Process], is_copy: bool) -> usize {
     if let Some(signal) = launch::interrupted_by() {
         say!("interrupted by {signal}: this is what was seen until then");
     }
     let left = collect::say_who_is_left(processes);
-    relocated::libraries::tell(&served.answered.libraries, processes);
+    let seen = &served.answered.libraries;
+    relocated::libraries::sentences(seen, processes).iter().for_each(|sentence| say!("{sentence}"));
     let mut blind = served.answered.unreadable.clone();
     blind.extend(processes.iter().filter(|p| p.without_plan).map(|p| p.executable.clone()));
     for executable in blind {
@@ -102,8 +107,10 @@ fn say_what_is_not_seen(served: &Served, processes: &[collect::Process]) -> usiz
             "{executable} could not be read in time, or at all: `--ignore` has no effect on its code, and its locks of Rust's standard library count as atomics"
         );
     }
-    let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
-    if let Some(sentence) = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules)) {
+    // Of a copied program its libraries were told above.
+    let watched = processes.iter().filter(|p| p.instrumented && !(p.relocated && is_copy));
+    let modules = watched.flat_map(|p| &p.modules).filter(|m| !seen.contains_key(&m.path));
+    if let Some(sentence) = gaps::say_own_without_probes(modules) {
         say!("{sentence}");
     }
     let lost: u64 = processes.iter().map(|p| p.lost).sum();

@@ -165,7 +165,9 @@ fn place_near(image: &Range<usize>, len: usize) -> Option<usize> {
     // An instruction may name an address a little outside of the object.
     const REACH: usize = (1 << 31) - (64 << 20);
     const APART: usize = 1 << 20;
-    let (first, end) = (image.end.saturating_sub(REACH), image.start + REACH);
+    // Behind it is only the page of vsyscalls, in the kernel's half.
+    const LAST: usize = 0x7fff_ffff_0000;
+    let (first, end) = (image.end.saturating_sub(REACH), (image.start + REACH).min(LAST));
     let mut best: Option<(usize, usize)> = None;
     let (mut free, mut grows) = (1 << 20, false);
     modules::each_line(|line| {
