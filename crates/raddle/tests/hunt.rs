@@ -250,6 +250,37 @@ fn a_command_that_starts_programs_is_hunted_program_by_program() {
     assert_eq!(again.status.code(), Some(66), "{}", stderr(&again));
 }
 
+/// The commands that `cargo nextest run` gives for a test program of two tests, one of which its
+/// filter leaves out.
+#[test]
+fn the_tests_that_nextest_chooses_are_hunted_with_its_variables() {
+    let bench = Bench::new();
+    bench.file(
+        "t.rs",
+        r#"use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+        #[test] fn counts() {
+            assert!(std::env::var("NEXTEST").is_ok(), "nextest sets it");
+            static N: AtomicU32 = AtomicU32::new(0);
+            let add = || { let n = N.load(SeqCst); N.store(n + 1, SeqCst); };
+            let other = std::thread::spawn(add);
+            add();
+            other.join().unwrap();
+            assert_eq!(N.load(SeqCst), 2);
+        }
+        #[test] fn is_left_out() {}
+        "#,
+    );
+    bench.ok("rustc --edition 2024 --test -g t.rs -o t");
+    let nextest = "./t --list --format terse\n./t --list --format terse --ignored\nNEXTEST=1 ./t --exact counts --nocapture\n";
+    bench.script("nextest", &format!("#!/bin/sh\n{nextest}"));
+    let (output, report) = hunt(&bench, "--seconds 30 -- ./nextest");
+    assert_eq!(output.status.code(), Some(66), "{report:#}");
+    assert_eq!((&report["stats"]["hunted"], &report["stats"]["without_threads"]), (&1.into(), &0.into()));
+    let found = &findings(&report)[0];
+    assert!(found["message"].as_str().unwrap().contains("left == right"), "{found:#}");
+    assert!(found["schedule"].as_str().is_some_and(|s| bench.path(s).exists()), "{found:#}");
+}
+
 #[test]
 fn a_program_that_never_ends_or_a_hunt_that_is_interrupted_has_not_been_found_clean() {
     let bench = Bench::new();
@@ -427,7 +458,9 @@ fn a_build_is_instrumented_and_a_mended_program_is_verified() {
     assert!(built.status.success() && stderr(&built).contains("1 call of a compiler"), "{}", stderr(&built));
     let failed = bench.raddle("build -- false").output().unwrap();
     assert_eq!(failed.status.code(), Some(1));
-    assert!(stderr(&failed).contains("nothing was instrumented"), "{}", stderr(&failed));
+    assert!(stderr(&failed).is_empty(), "the build says itself why it failed: {}", stderr(&failed));
+    let nothing = bench.raddle("build -- true").output().unwrap();
+    assert!(stderr(&nothing).contains("nothing was instrumented"), "{}", stderr(&nothing));
 
     let (_, report) = hunt(&bench, "--seconds 20 -- ./race");
     let id = findings(&report)[0]["id"].as_str().unwrap().to_owned();
