@@ -131,7 +131,7 @@ fn ask(recipe: &Recipe, arguments: &[&str], stream: Stream) -> Option<String> {
 impl Harness {
     /// Recognises the framework by names that its test programs cannot do without.
     fn of(content: &[u8]) -> Option<Harness> {
-        let has = |name: &str| memchr(content, name.as_bytes());
+        let has = |name: &str| memchr::memmem::find(content, name.as_bytes()).is_some();
         if has("_ZN7testing8internal23MakeAndRegisterTestInfo") {
             return Some(Harness::GoogleTest);
         }
@@ -256,10 +256,6 @@ fn escaped(name: &str) -> String {
         text.push(c);
     }
     text
-}
-
-fn memchr(content: &[u8], name: &[u8]) -> bool {
-    content.windows(name.len()).any(|w| w[0] == name[0] && w == name)
 }
 
 #[cfg(test)]

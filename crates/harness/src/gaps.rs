@@ -145,7 +145,7 @@ fn calls_probes(path: &Path) -> bool {
         return true;
     }
     let Ok(content) = std::fs::read(path) else { return true };
-    content.windows(7).any(|w| w == b"__tsan_")
+    memchr::memmem::find(&content, b"__tsan_").is_some()
 }
 
 /// Where a system keeps libraries that nobody would build with raddle.

@@ -5,7 +5,7 @@ use std::io::Read;
 /// Whether a program contains Rust's standard library, which mentions this variable.
 pub fn is_rust(path: &std::path::Path) -> bool {
     let mark = b"RUST_BACKTRACE";
-    std::fs::read(path).is_ok_and(|content| content.windows(mark.len()).any(|w| w == mark))
+    std::fs::read(path).is_ok_and(|content| memchr::memmem::find(&content, mark).is_some())
 }
 
 /// The build id of a file, as hexadecimal digits; a hash of its content if it has none.

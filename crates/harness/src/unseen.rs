@@ -240,7 +240,8 @@ pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
         let Ok(content) = std::fs::read(file) else { continue };
         let Ok(elf) = object::File::parse(&*content) else { continue };
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let is_instrumented = !name.starts_with("libraddle") && content.windows(7).any(|w| w == b"__tsan_");
+        let is_instrumented =
+            !name.starts_with("libraddle") && memchr::memmem::find(&content, b"__tsan_").is_some();
         let is_harmless = HARMLESS_LIBRARIES.iter().any(|l| name.starts_with(l));
         for symbol in elf.dynamic_symbols() {
             let (Ok(symbol_name), true) = (symbol.name(), symbol.kind() == SymbolKind::Text) else {

@@ -250,6 +250,21 @@ fn a_command_that_starts_programs_is_hunted_program_by_program() {
     assert_eq!(again.status.code(), Some(66), "{}", stderr(&again));
 }
 
+/// The commands that `cargo nextest run` gives: it asks a test program for its tests, twice, and then
+/// runs each test that its filter leaves by a process of its own.
+#[test]
+fn the_tests_that_nextest_runs_are_hunted_with_its_variables() {
+    let bench = Bench::new();
+    let only_there = "if (!getenv(\"NEXTEST\")) return 0;\n    pthread_t a, b;";
+    built(&bench, "t", &format!("#include <stdlib.h>\n{}", RACE.replace("pthread_t a, b;", only_there)));
+    let asks = "./t --list --format terse\n./t --list --format terse --ignored\n";
+    bench.file("nextest.sh", &format!("{asks}NEXTEST=1 ./t --exact counts --nocapture\n"));
+    let (output, report) = hunt(&bench, "--seconds 60 -- sh nextest.sh");
+    assert_eq!(output.status.code(), Some(66), "{report:#}");
+    assert_eq!((&report["stats"]["hunted"], &report["stats"]["without_threads"]), (&1.into(), &0.into()));
+    assert_eq!(findings(&report)[0]["location"]["name"], "bare", "{report:#}");
+}
+
 #[test]
 fn a_program_that_never_ends_or_a_hunt_that_is_interrupted_has_not_been_found_clean() {
     let bench = Bench::new();
@@ -427,7 +442,9 @@ fn a_build_is_instrumented_and_a_mended_program_is_verified() {
     assert!(built.status.success() && stderr(&built).contains("1 call of a compiler"), "{}", stderr(&built));
     let failed = bench.raddle("build -- false").output().unwrap();
     assert_eq!(failed.status.code(), Some(1));
-    assert!(stderr(&failed).contains("nothing was instrumented"), "{}", stderr(&failed));
+    assert!(stderr(&failed).is_empty(), "the build says itself why it failed: {}", stderr(&failed));
+    let nothing = bench.raddle("build -- true").output().unwrap();
+    assert!(stderr(&nothing).contains("nothing was instrumented"), "{}", stderr(&nothing));
 
     let (_, report) = hunt(&bench, "--seconds 20 -- ./race");
     let id = findings(&report)[0]["id"].as_str().unwrap().to_owned();

@@ -12,7 +12,19 @@ pub fn explain(finding: &Finding) -> String {
         .or_else(|| interrupted(finding, rows))
         .or_else(|| out_of_order(finding))
         .unwrap_or_else(|| finding.kind.explanation().to_owned());
-    text + &why
+    text + &why + &timed(finding, rows).unwrap_or_default()
+}
+
+/// A wait that times out, or a sleep, in an order that fails: the program may count on time, and then
+/// no lock mends it.
+fn timed(finding: &Finding, rows: &[Row]) -> Option<String> {
+    let times_out = |r: &&Row| r.text.starts_with("gives up waiting ") && r.text.ends_with(": time-out");
+    let timed = rows.iter().rfind(times_out).or_else(|| rows.iter().rfind(|r| r.text == "sleeps"))?;
+    Some(format!(
+        " In this order {}. If the program counts on other threads being done by then, it counts on time, which a busy \
+         machine does not grant: wait for what they do, not for a while.",
+        row(finding, timed)
+    ))
 }
 
 /// Whether a row says something about the program's data. That threads begin and end does not.
@@ -170,6 +182,23 @@ mod tests {
         ]);
         assert!(text.contains("T1 loads `x`, before T0 stores `x`"), "{text}");
         assert!(!text.contains("begins"), "{text}");
+    }
+
+    #[test]
+    fn an_order_in_which_time_passes_is_told_with_it() {
+        let rows = [
+            (0, "sleeps", false),
+            (1, "loads `x`", true),
+            (0, "gives up waiting for word 1 after 1 s: time-out", false),
+            (0, "fails", false),
+        ];
+        let text = told(&rows);
+        assert!(
+            text.contains("In this order T0 gives up waiting for word 1 after 1 s: time-out. If"),
+            "{text}"
+        );
+        assert!(told(&rows[..2]).contains("In this order T0 sleeps. If the program counts on"));
+        assert!(!told(&rows[1..2]).contains("counts on time"));
     }
 
     #[test]

@@ -48,8 +48,11 @@ mod unscheduled;
 
 pub use args::Args;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -97,6 +100,30 @@ pub fn run(args: Args) -> Result<ExitCode> {
 /// left to do.
 pub fn report(args: &Args, end_at: Instant, notes: &Notes) -> Result<Report> {
     investigate(args, target::find(&args.command)?, &options(args)?, Some(end_at), notes)
+}
+
+/// Whether the static half of the program is known by then, from the cache or because it was
+/// computed. If not, a thread goes on with it, so that a later call may find it done.
+pub fn is_analysed_by(args: &Args, until: Instant) -> bool {
+    static UNDER_WAY: Mutex<BTreeMap<PathBuf, JoinHandle<()>>> = Mutex::new(BTreeMap::new());
+    const PAUSE: Duration = Duration::from_millis(5);
+    // What is wrong with these is said by `report`.
+    let (Ok(program), Ok(options)) = (target::find(&args.command), options(args)) else { return true };
+    let path = program.path;
+    let mut under_way = UNDER_WAY.lock().unwrap_or_else(|e| e.into_inner());
+    if !under_way.contains_key(&path) {
+        let of = path.clone();
+        let analyse = move || drop(result_cache::analysis(&of, &options));
+        match std::thread::Builder::new().spawn(analyse) {
+            Ok(thread) => under_way.insert(path.clone(), thread),
+            Err(_) => return true,
+        };
+    }
+    let is_finished = || under_way.get(&path).is_none_or(JoinHandle::is_finished);
+    while !is_finished() && Instant::now() < until && !raddle_harness::interrupt::came() {
+        std::thread::sleep(PAUSE);
+    }
+    is_finished()
 }
 
 /// Finds what could go wrong in a command, and makes it happen.
@@ -179,5 +206,22 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         lazy: false,
         watch: Watch::default(),
         end_at: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    /// What it waits for is done once, and whoever asks again finds it.
+    #[test]
+    fn the_static_half_is_waited_for() {
+        let line = ["raddle", "conseq", "--", "/bin/true"];
+        let crate::cli::Command::Conseq(args) = crate::cli::Cli::try_parse_from(line).unwrap().command else {
+            panic!("not conseq")
+        };
+        assert!(is_analysed_by(&args, Instant::now() + Duration::from_secs(600)));
+        assert!(is_analysed_by(&args, Instant::now()), "it is known by now");
     }
 }

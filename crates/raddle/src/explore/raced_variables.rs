@@ -38,7 +38,7 @@ pub fn complete(
 ) {
     let all = Recipe { flags: recipe.flags | flag::ALL_DATA, slots: 1, points: Vec::new(), ..recipe.clone() };
     // If something is wrong, it shows again when the search begins, and is reported then.
-    let notes = Notes::default();
+    let notes = Notes::quiet();
     let mut crew = Crew::new(all, &notes, is_over);
     let mut seen = Seen::default();
     let at_random = Tail::Pos { seed: seed.wrapping_mul(2) | 1 };

@@ -65,6 +65,8 @@ pub fn run(args: &BuildArgs) -> Result<ExitCode> {
         command.status().with_context(|| format!("cannot start {}", args.command[0].to_string_lossy()))?;
     let called = std::fs::metadata(calls.path()).map_or(0, |m| m.len());
     match called {
+        // The build has said itself why it came to no compiler.
+        0 if !status.success() => {}
         0 => say!(
             "no compiler was called through the PATH, so nothing was instrumented. If everything was already built, clean it first; if the build \
              names its compiler by an absolute path, set CC=\"raddle cc\" and CXX=\"raddle c++\""

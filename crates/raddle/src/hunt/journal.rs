@@ -108,7 +108,8 @@ impl Journal {
                     Standing::Accepted => "confirmed again, and accepted by triage",
                     Standing::New | Standing::Known => "confirmed",
                 };
-                say!("{how} after {seconds:.1} s: {}", finding.message);
+                let name = named(prey);
+                say!("{name}{how} after {seconds:.1} s: {}", finding.message);
             }
         }
     }
@@ -160,11 +161,15 @@ impl Journal {
         (view.present, view.what) = (counts, what.to_owned());
         drop(view);
         if self.speaks && !self.live.is_shown() && counts != self.last {
-            let name = prey.name.as_ref().map_or(String::new(), |n| format!("{n}: "));
-            say!("{name}{what}; {}", report::counts(&counts));
+            say!("{}{what}; {}", named(prey), report::counts(&counts));
         }
         self.last = counts;
     }
+}
+
+/// How a line about one of several tests begins.
+fn named(prey: &Prey) -> String {
+    prey.name.as_ref().map_or(String::new(), |n| format!("{n}: "))
 }
 
 fn words(prey: &Prey) -> Vec<String> {

@@ -68,9 +68,10 @@ pub fn run(args: Args) -> Result<ExitCode> {
     raddle_harness::interrupt::watch();
     let changes = args.since.as_deref().map(since::Changes::since).transpose()?;
     let listing = Instant::now();
-    let (preys, runs_command) = preys(&args)?;
-    // Running a command to see what it starts is part of the hunt; a build is not.
-    let spent = if runs_command { listing.elapsed() } else { Duration::ZERO };
+    let (preys, building) = preys(&args)?;
+    // To list the tests, or to run a command to see what it starts, is part of the hunt; a build is
+    // not.
+    let spent = listing.elapsed().saturating_sub(building);
     let preys = suite::part(preys, args.shard);
     let (preys, concerned) = match &changes {
         Some(changes) => changes.first(preys),
@@ -81,7 +82,6 @@ pub fn run(args: Args) -> Result<ExitCode> {
     if let (Some(changes), Some(revision)) = (&changes, &args.since) {
         all.coverage.push(changes.in_words(revision, concerned, preys.len()));
     }
-    // The time of the build, by a compiler or by cargo, does not count.
     let deadline = Instant::now() + args.limit().saturating_sub(spent);
     for (i, prey) in preys.iter().enumerate() {
         if prey.is_fallback && all.has_hunted_each() {
@@ -118,28 +118,32 @@ fn name(prey: &Prey) -> String {
         .unwrap_or_else(|| prey.words.first().map_or(String::new(), |w| w.to_string_lossy().into()))
 }
 
-/// What to hunt.
-///
-/// True: a command was run to find out.
-fn preys(args: &Args) -> Result<(Vec<Prey>, bool)> {
+/// What is to be hunted, and how long it took to build it.
+fn preys(args: &Args) -> Result<(Vec<Prey>, Duration)> {
+    let begun = Instant::now();
+    let mut building = Duration::ZERO;
     let listed = if let Some(folder) = &args.ctest {
         suite::of_ctest(folder)?
     } else if let Some(folder) = &args.meson {
         suite::of_meson(folder)?
     } else if args.cargo {
-        let tests = suite::split(args, cargo::test_programs(&args.command)?);
+        let programs = cargo::test_programs(&args.command)?;
+        building = begun.elapsed();
+        let tests = suite::split(args, programs);
         anyhow::ensure!(!tests.is_empty(), "none of the test programs that cargo built has a test");
-        return Ok((tests, false));
+        return Ok((tests, building));
     } else if source::is_source(&args.command) {
-        vec![source::build(&args.command)?]
+        let built = source::build(&args.command)?;
+        building = begun.elapsed();
+        vec![built]
     } else {
         let whole = Prey { words: args.command.clone(), ..Prey::default() };
         if let Some(started) = suite::started_by(args, &whole)? {
-            return Ok((started, true));
+            return Ok((started, building));
         }
         vec![whole]
     };
-    Ok((suite::split(args, listed), false))
+    Ok((suite::split(args, listed), building))
 }
 
 /// The results of everything that was hunted.

@@ -83,6 +83,11 @@ pub struct Hunter<'a> {
     deadline: Instant,
     /// When every execution is given up, whatever its purpose.
     end: Instant,
+    /// The longest that it took so far to shrink and describe what a part has found, beyond the time
+    /// of that part. So much earlier the last part ends.
+    afterwards: Duration,
+    /// The most that is kept back for it.
+    most_afterwards: Duration,
     journal: &'a mut Journal,
     out: Outcome,
     /// The number of ordinary runs so far, to tell processes apart.
@@ -130,6 +135,8 @@ impl<'a> Hunter<'a> {
             copy: None,
             deadline,
             end,
+            afterwards: Duration::ZERO,
+            most_afterwards: limit / 8,
             journal,
             out,
             runs: 0,
@@ -181,7 +188,15 @@ impl<'a> Hunter<'a> {
     }
 
     fn left(&self) -> Duration {
-        self.deadline.saturating_duration_since(Instant::now())
+        self.deadline.saturating_duration_since(Instant::now()).saturating_sub(self.afterwards)
+    }
+
+    /// A part that could take until then has ended, with findings or without.
+    fn took_until(&mut self, until: Instant, has_found: bool) {
+        if has_found {
+            let late = Instant::now().saturating_duration_since(until);
+            self.afterwards = self.afterwards.max(late).min(self.most_afterwards);
+        }
     }
 
     /// Whether an ordinary run ended by itself.
@@ -437,8 +452,11 @@ impl<'a> Hunter<'a> {
             if left.is_zero() {
                 break;
             }
+            let left = left.min(self.left());
+            let turn_ends = Instant::now() + (*turn).min(left);
             let (next, report) = search.turn((*turn).min(left), self.end)?;
             search = next;
+            self.took_until(turn_ends, !report.findings.is_empty());
             *turn = (*turn * 2).min(LONGEST_TURN);
             self.searched(&report);
             self.take(Detector::Explore, report.findings);
@@ -477,11 +495,19 @@ impl<'a> Hunter<'a> {
         }
         let limit = plan::share(Part::Consequences, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
+        if !conseq::is_analysed_by(&args, Instant::now() + limit / 2) {
+            let why = "consequences were not looked for: to read its machine code takes longer than the time for them";
+            self.out.coverage.push(why.into());
+            return;
+        }
+        let limit = plan::share(Part::Consequences, self.left());
+        let args = detectors::conseq(self.args, &self.prey.words, limit);
         // An execution that is running at the limit gets some more time, and so do those after it.
         let end_at = self.end.min(Instant::now() + limit + limit / 4);
         // A detector that fails, even through a bug of its own, must not lose the others' results.
         let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, end_at, notes)))
             .unwrap_or_else(|_| Err(anyhow::anyhow!("raddle itself failed there; please report it")));
+        self.took_until(end_at, report.as_ref().is_ok_and(|r| !r.findings.is_empty()));
         match report {
             Ok(report) => {
                 self.take(Detector::Conseq, report.findings);
@@ -535,7 +561,9 @@ impl<'a> Hunter<'a> {
         let begun = Instant::now();
         let search = Ongoing::begin(args, recipe, limit, notes).ok()?;
         let left = limit.saturating_sub(begun.elapsed()).max(FIRST_TURN);
+        let turn_ends = Instant::now() + left;
         let (_, report) = search.turn(left, self.end).ok()?;
+        self.took_until(turn_ends, !report.findings.is_empty());
         let schedules = number(&report, "schedules");
         self.take(Detector::Explore, report.findings);
         Some(schedules)
@@ -619,6 +647,27 @@ mod tests {
         let ready = Crew::new(hunter.recipe(&explored), &notes, &never).get_ready();
         let why = ready.expect_err("it was begun").downcast::<CrewError>().unwrap();
         assert!(matches!(why, CrewError::Stopped(_)), "{why}");
+    }
+
+    #[test]
+    fn what_it_took_to_describe_findings_is_kept_back_for_the_next() {
+        let line = ["raddle", "hunt", "--no-store", "--", "/bin/true"];
+        let crate::cli::Command::Hunt(args) = crate::cli::Cli::try_parse_from(line).unwrap().command else {
+            panic!("not hunt")
+        };
+        let mut journal = Journal::open(&args);
+        let prey = Prey { words: args.command.clone(), ..Prey::default() };
+        let limit = Duration::from_secs(800);
+        let mut hunter = Hunter::new(&args, &prey, limit, &mut journal, None).unwrap();
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        hunter.took_until(ago(30), false);
+        assert_eq!(hunter.afterwards, Duration::ZERO, "a part without findings describes nothing");
+        hunter.took_until(ago(30), true);
+        hunter.took_until(ago(10), true);
+        assert_eq!(hunter.afterwards.as_secs(), 30);
+        assert!(hunter.left() <= limit - Duration::from_secs(30));
+        hunter.took_until(ago(300), true);
+        assert_eq!(hunter.afterwards, limit / 8, "most of the time is the hunt's");
     }
 
     #[test]

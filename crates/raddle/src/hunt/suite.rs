@@ -86,7 +86,8 @@ pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
     let options = detectors::explore(args, &whole.words, &[], args.seed);
     let recipe = explore::recipe(&options, program, Runtime::open()?);
     let seconds = args.limit().mul_f64(COMMAND).min(Duration::from_secs(600)).as_secs_f64();
-    let started = started(&recipe, seconds, &Notes::quiet())?;
+    let mut started = started(&recipe, seconds, &Notes::quiet())?;
+    started.retain(|one| !lists_tests(one));
     if started.is_empty() {
         return Ok(None);
     }
@@ -95,6 +96,11 @@ pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
     let name = words_in_text(&whole.words);
     preys.push(Prey { name: Some(name), is_fallback: true, ..whole.clone() });
     Ok(Some(preys))
+}
+
+/// Whether a test runner such as nextest has only asked the program for its tests.
+fn lists_tests(started: &Started) -> bool {
+    started.words.get(1..4).is_some_and(|w| w == ["--list", "--format", "terse"])
 }
 
 /// A program that a command has started, as a target of its own with a name as short as possible.

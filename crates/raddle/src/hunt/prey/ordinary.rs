@@ -17,6 +17,9 @@ use raddle_harness::detection::Mode;
 use raddle_harness::relocated;
 use raddle_harness::worker::Recipe;
 
+/// The least that the first run gets, if that is not more than half of the time: one that is cut off
+/// says little.
+const LEAST_LOOK: Duration = Duration::from_secs(2);
 /// How many ordinary runs to make if nothing can be scheduled. What two of them show is confirmed.
 const RUNS: u32 = 3;
 /// The most ordinary runs that try to see what only one detector has seen.
@@ -43,7 +46,8 @@ impl Hunter<'_> {
     pub(super) fn look(&mut self) -> Result<bool> {
         // A program that cannot be copied runs anyway: raddle sees its locks.
         self.copy = relocated::prepare(&self.program, false, relocated::Probes::All).ok().flatten();
-        let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
+        let least = LEAST_LOOK.min(self.left() / 2);
+        let limit = plan::share(Part::Look, self.left()).max(least).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
         let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
