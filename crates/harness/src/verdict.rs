@@ -3,6 +3,7 @@
 //! Strategies see a failure as a number that is the same for the same failure. The shrinker
 //! preserves it, and a search that continues after a failure reports each number once.
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
@@ -191,18 +192,40 @@ pub fn circling(steps: &[Step]) -> Option<&[Step]> {
     (places.len() <= LOOP).then_some(tail)
 }
 
-/// Whether an execution that was cut off would go on for ever. It would only if no thread has
-/// changed anything in the last `unchanged` steps, which are most of them: threads that change
-/// something make progress, however long it takes. The schedule kept no thread out, since a looping
-/// thread is forced to let others run. So it is a livelock, or starvation if one thread only looks
-/// and lets no other run.
+/// An execution that was cut off: does it go round in circles? Only if no thread has changed
+/// anything in the last `unchanged` steps, which are most of them: threads that change something
+/// are at work, however long that takes. Nobody was kept out, for a thread that goes round is made
+/// to let others in. So it is a livelock; or, where one only looks and lets nobody in, starvation.
+/// Neither, if only a scheduler that keeps step for ever keeps the threads there ([`backs_off`]).
 pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
-    let tail = circling(steps).filter(|tail| unchanged >= tail.len())?;
+    let tail = circling(steps).filter(|tail| unchanged >= tail.len() && !backs_off(tail))?;
     let looks = |s: &Step| {
         matches!(s.op.kind(), OpKind::AtomicLoad | OpKind::DataRead | OpKind::AtomicRmw) && !s.op.yields()
     };
     let alone = tail.iter().all(|s| s.thread == tail[0].thread && looks(s));
     Some(if alone { Kind::Starvation } else { Kind::Livelock })
+}
+
+/// Does a thread that goes round try a lock that another one in the circle takes and gives back?
+/// Then a schedule that is not in step leads out: `std::lock` backs off this way, and is correct. A
+/// program that yields or sleeps while it holds a lock may keep its threads in step by itself.
+fn backs_off(tail: &[Step]) -> bool {
+    let mut held = BTreeSet::new();
+    let mut given_back = BTreeSet::new();
+    for s in tail {
+        let lock = (s.thread.0, s.op.object);
+        match s.op.kind() {
+            OpKind::Lock => _ = held.insert(lock),
+            OpKind::Unlock => {
+                held.remove(&lock);
+                given_back.insert(lock);
+            }
+            OpKind::Yield | OpKind::Sleep if held.iter().any(|(by, _)| *by == s.thread.0) => return false,
+            _ => {}
+        }
+    }
+    let by_another = |s: &Step| given_back.iter().any(|(by, lock)| *lock == s.op.object && *by != s.thread.0);
+    tail.iter().any(|s| s.op.kind() == OpKind::TryLock && by_another(s))
 }
 
 /// A number that is the same for the same failure, and very likely different for different ones.
@@ -422,8 +445,29 @@ mod tests {
             .map(|i| step(i % 2, if i % 4 < 2 { OpKind::TryLock } else { OpKind::Yield }, u32::from(i) % 4))
             .collect();
         assert_eq!(endless(&polite, 3000), Some(Kind::Livelock));
+        let in_step: Vec<Step> =
+            [OpKind::Lock, OpKind::Yield, OpKind::TryLock, OpKind::Yield, OpKind::Unlock, OpKind::Yield]
+                .chunks(2)
+                .cycle()
+                .take(1500)
+                .enumerate()
+                .flat_map(|(i, turn)| turn.iter().map(move |kind| step(i as u16 % 2, *kind, *kind as u32)))
+                .collect();
+        assert_eq!(endless(&in_step, 3000), Some(Kind::Livelock));
         let rude = vec![step(1, OpKind::AtomicLoad, 7); 3000];
         assert_eq!(endless(&rude, 3000), Some(Kind::Starvation));
+    }
+
+    /// One thread takes a lock and gives it back, the other only ever tries it meanwhile.
+    #[test]
+    fn backing_off_in_step_is_neither() {
+        let turns = [(0, OpKind::Lock), (1, OpKind::TryLock), (0, OpKind::Unlock)];
+        let steps: Vec<Step> =
+            turns.iter().cycle().take(3000).map(|(t, kind)| step(*t, *kind, *kind as u32)).collect();
+        assert_eq!(endless(&steps, 3000), None);
+        // Nobody gives it back.
+        let held: Vec<Step> = (0..3000).map(|i| step(i % 2, OpKind::TryLock, u32::from(i) % 2)).collect();
+        assert_eq!(endless(&held, 3000), Some(Kind::Livelock));
     }
 
     #[test]

@@ -69,6 +69,8 @@ const PART: &[&str] = &[
     "control/leak_of_list_bad.c",
     "control/leak_ok.c",
     "control/leak_reachable_ok.cc",
+    "control/message_queue_bad.c",
+    "control/message_queue_ok.c",
     "control/mutex_polite_livelock_bad.c",
     "control/mutex_self_deadlock_bad.c",
     "control/never_ends_bad.c",

@@ -430,6 +430,22 @@ pub fn message(fd: c_int, events: i16, flags: c_int, pc: usize) -> bool {
     goes_on(wait(uses, what, None, Breaks::Handler, pc))
 }
 
+/// Before a call that may wait for a message queue, whose descriptor looks like a file's. False: it
+/// is broken off, and has said so.
+#[must_use]
+pub fn queue(q: c_int, events: i16, until: Until, pc: usize) -> bool {
+    if !state().running {
+        return true;
+    }
+    // Like a file it may outlive the process.
+    super::retry_with_fork(Outside::Changes);
+    let flags = sys::syscall(libc::SYS_fcntl, [q as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);
+    let waits = flags & libc::O_NONBLOCK as isize == 0;
+    let what = if waits { Wait::Descriptor(q, events) } else { Wait::Nothing };
+    // Several descriptors may stand for one queue: related to everything.
+    goes_on(wait_until(op(OpKind::Other, 0, pc), what, until, Breaks::Handler, pc))
+}
+
 /// True if the descriptor is of a regular file, which a call never waits for.
 fn is_file(fd: c_int) -> bool {
     // SAFETY: zero is a valid description.

@@ -10,8 +10,9 @@
 //! Calls from uninstrumented code are passed on unseen: it is not known how such code synchronises.
 
 use core::ffi::{c_char, c_int};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::descriptor_use;
+use super::{channel, descriptor_use};
 use crate::detect::thread::{Current, gate};
 use crate::detect::{misuse, range, sync};
 use crate::explore;
@@ -41,6 +42,9 @@ unsafe fn name(path: Text) -> usize {
     }
     0x4100_0000_0000 + (hash >> 34) as usize * 16
 }
+
+/// The process has made a FIFO.
+pub static FIFOS: AtomicBool = AtomicBool::new(false);
 
 /// One call of an interposed function.
 pub struct Call {
@@ -146,6 +150,39 @@ impl Call {
             // SAFETY: the caller's string.
             sync::acquire(self.t, unsafe { name(path) });
         }
+    }
+
+    /// The call has told of a file, how long it is among other things: whoever wrote to the file
+    /// comes before.
+    pub unsafe fn saw_file(&mut self, success: bool, file: *const libc::stat) {
+        self.wrote_if(success, file);
+        if success && self.judged && !file.is_null() && mode() == Mode::Detect {
+            // SAFETY: the call has filled it in.
+            let (mode, ino, dev) = unsafe { ((*file).st_mode, (*file).st_ino, (*file).st_dev) };
+            channel::saw_file(self.t, mode, ino, dev);
+        }
+    }
+
+    pub unsafe fn saw_file_by_statx(&mut self, success: bool, file: *const libc::statx) {
+        self.wrote_if(success, file);
+        if success && self.judged && !file.is_null() && mode() == Mode::Detect {
+            // SAFETY: the call has filled it in.
+            let file = unsafe { &*file };
+            let dev = libc::makedev(file.stx_dev_major, file.stx_dev_minor);
+            channel::saw_file(self.t, u32::from(file.stx_mode), file.stx_ino, dev);
+        }
+    }
+
+    /// Before the call changes how long a file is.
+    pub fn fills_file(&mut self, fd: c_int) {
+        if self.judged && mode() == Mode::Detect {
+            channel::sending(self.t, fd);
+        }
+    }
+
+    /// The call makes a FIFO.
+    pub fn makes_fifo(&self) {
+        FIFOS.store(true, Relaxed);
     }
 
     /// Before a stream is read or moved, unless it is one for output.

@@ -100,9 +100,21 @@ fn found(fd: c_int) -> u32 {
     }
 }
 
-/// 30 bits for an inode.
+/// The thread has been told of a file.
+pub fn saw_file(t: Current, mode: u32, ino: u64, dev: u64) {
+    let channel = FILES | mixed_of(ino, dev);
+    if mode & libc::S_IFMT == libc::S_IFREG && orders(channel) {
+        sync::acquire(t, key(channel));
+    }
+}
+
 fn mixed(file: &libc::stat) -> u32 {
-    ((file.st_ino ^ file.st_dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34) as u32
+    mixed_of(file.st_ino, file.st_dev)
+}
+
+/// 30 bits for an inode.
+fn mixed_of(ino: u64, dev: u64) -> u32 {
+    ((ino ^ dev << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 34) as u32
 }
 
 /// Standard output and error lead out of the process, unless it has replaced them by another

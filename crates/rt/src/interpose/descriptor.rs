@@ -118,6 +118,15 @@ pub fn opened(fd: c_int, channel: u32) -> c_int {
     fd
 }
 
+/// Where a descriptor stands now. That it is the end tells how long the file is, and so what was
+/// written to it.
+fn seeks(t: Current, fd: c_int, from: c_int, at: i64) -> i64 {
+    if at >= 0 && from == libc::SEEK_END {
+        received(t, fd);
+    }
+    at
+}
+
 interpose! {
     fn pipe(fds: *mut c_int) -> c_int, |t, pc, real| {
         let r = piped(fds, real(fds));
@@ -208,13 +217,13 @@ interpose! {
         controls(command, pc);
         controlled(fd, command, real(fd, command, argument))
     }
-    fn lseek(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { real(fd, by, from) } record as detect, tsvd real, explore {
+    fn lseek(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { seeks(t, fd, from, real(fd, by, from)) } record as detect, tsvd real, explore {
         if !explore::sync::moves(fd, pc) {
             return -1;
         }
         real(fd, by, from)
     }
-    fn lseek64(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { real(fd, by, from) } record as detect, tsvd real, explore {
+    fn lseek64(fd: c_int, by: i64, from: c_int) -> i64, |t, pc, real| { seeks(t, fd, from, real(fd, by, from)) } record as detect, tsvd real, explore {
         if !explore::sync::moves(fd, pc) {
             return -1;
         }

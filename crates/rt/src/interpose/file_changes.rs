@@ -4,6 +4,25 @@ use core::ffi::{c_int, c_uint};
 
 use super::access::{Text, accesses};
 
+/// How many bytes an `ioctl` writes to where its argument points, for the common ones. The sizes
+/// that are part of a request's number are not all true.
+fn written_by(request: usize) -> usize {
+    match request as libc::c_ulong {
+        libc::FIONREAD | libc::TIOCOUTQ | libc::TIOCGPGRP => size_of::<c_int>(),
+        libc::TIOCGWINSZ => size_of::<libc::winsize>(),
+        _ => 0,
+    }
+}
+
+/// How many bytes it reads there.
+fn read_by(request: usize) -> usize {
+    match request as libc::c_ulong {
+        libc::FIONBIO | libc::FIOASYNC | libc::TIOCSPGRP => size_of::<c_int>(),
+        libc::TIOCSWINSZ => size_of::<libc::winsize>(),
+        _ => 0,
+    }
+}
+
 accesses! {
     fn rename(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) } then |_r| { c.saw_name(from); c.saw_name(to) }
     fn renameat2(at: c_int, from: Text, there: c_int, to: Text, flags: c_uint) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) } then |_r| { c.saw_name(from); c.saw_name(to) }
@@ -12,8 +31,8 @@ accesses! {
     fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn truncate(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn truncate64(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn ftruncate(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
-    fn ftruncate64(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn ftruncate(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
+    fn ftruncate64(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
     fn posix_fallocate(fd: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
     fn fallocate(fd: c_int, mode: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
     fn chmod(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
@@ -28,5 +47,8 @@ accesses! {
     fn euidaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn eaccess(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn memfd_create(name: Text, flags: c_uint) -> c_int, |c| { c.text(name); c.changes_process() }
-    fn ioctl(fd: c_int, request: usize, argument: usize) -> c_int, |c| { c.changes_process() }
+    fn ioctl(fd: c_int, request: usize, argument: usize) -> c_int, |c| {
+        c.reads(argument as *const u8, read_by(request));
+        c.changes_process()
+    } then |r| { if r != -1 { c.wrote(argument as *const u8, written_by(request)) } }
 }

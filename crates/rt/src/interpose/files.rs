@@ -2,32 +2,36 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::access::{Call, Text, accesses};
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::access::{Call, FIFOS, Text, accesses};
 use super::interpose;
 use crate::detect::thread::Current;
 use crate::explore;
+use crate::sys;
 use raddle_wire::explore::Outside;
 
 type Room = *mut c_char;
 type Stat = *mut libc::stat;
 
 accesses! {
-    fn stat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.wrote_if(r == 0, to) }
-    fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-    fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+    fn stat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
+    fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
+    fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
+    fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
+    fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
     fn statx(at: c_int, path: Text, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| {
-        c.wrote_if(r == 0, to)
+        c.saw_name(path);
+        c.saw_file_by_statx(r == 0, to)
     }
     fn statfs(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn statfs64(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
@@ -38,11 +42,13 @@ accesses! {
     fn fstatvfs(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.looks_outside(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn fstatvfs64(fd: c_int, to: *mut libc::statvfs) -> c_int, |c| { c.looks_outside(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
 
-    fn readlink(path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
+    fn readlink(path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| { c.saw_name(path); c.wrote(to, got.max(0) as usize) }
     fn __readlink_chk(path: Text, to: Room, n: usize, room: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
+        c.saw_name(path);
         c.wrote(to, got.max(0) as usize)
     }
     fn readlinkat(at: c_int, path: Text, to: Room, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |got| {
+        c.saw_name(path);
         c.wrote(to, got.max(0) as usize)
     }
     fn realpath(path: Text, to: Room) -> Room = c"GLIBC_2.3", |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
@@ -57,13 +63,14 @@ accesses! {
     fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
-    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) }
+    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path); c.makes_fifo() }
+    fn mkfifoat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path); c.makes_fifo() }
     fn rmdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn unlink(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) }
     fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
-    fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); }
+    fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn scandir(path: Text, list: *mut *mut c_void, filter: usize, compare: usize) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(list) } then |n| {
         c.wrote_if(n >= 0, list)
     }
@@ -119,6 +126,16 @@ unsafe fn opens(t: Current, pc: usize, path: Text) {
     unsafe { Call::new(t, pc).text(path) };
 }
 
+/// Whether the name is that of a FIFO. Not asked before the process has made one.
+unsafe fn is_fifo(path: Text) -> bool {
+    // SAFETY: zero is a valid description.
+    let mut told = unsafe { core::mem::zeroed::<libc::stat>() };
+    let args = [libc::AT_FDCWD as usize, path as usize, &raw mut told as usize, 0, 0, 0];
+    FIFOS.load(Relaxed)
+        && sys::syscall(libc::SYS_newfstatat, args) == 0
+        && told.st_mode & libc::S_IFMT == libc::S_IFIFO
+}
+
 /// Opens a file with `real`, which may create it.
 unsafe fn opens_named(
     t: Current,
@@ -131,7 +148,8 @@ unsafe fn opens_named(
     // SAFETY: the caller's string.
     unsafe {
         c.text(path);
-        if flags & libc::O_CREAT != 0 {
+        // Both ends of a FIFO wait in here for each other.
+        if flags & libc::O_CREAT != 0 || is_fifo(path) {
             c.changes_name(path);
         }
         let fd = real();

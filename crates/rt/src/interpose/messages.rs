@@ -2,17 +2,17 @@
 //! semaphores. Also the calls that move data between descriptors without a buffer of the program,
 //! or move several messages at once.
 //!
-//! While the program is explored these calls are scheduling points. It is not known who waits for
-//! whom: a call that blocks looks like a hang.
+//! While the program is explored these calls are scheduling points. A thread waits for a POSIX queue
+//! as for a pipe. Who waits for whom at the others is not known: one that waits is taken for a hang.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
-use super::channel::{BY_ID, moves, put, received, sending, taken};
+use super::channel::{BY_ID, key, moves, put, received, sending, taken};
 use super::interpose;
 use super::transfer::{gathers, receives, sends};
 use crate::detect::thread::{Current, current};
-use crate::explore;
+use crate::explore::{self, sync::Until};
 
 /// Ids of different kinds may share a channel, which is one order too many.
 fn channel(id: c_int) -> u32 {
@@ -59,6 +59,22 @@ fn moving(t: Current, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> i
     r
 }
 
+/// Until when the kernel is to wait: not at all, if the scheduler has.
+fn unless_waited(until: Time) -> Time {
+    static PAST: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    if explore::is_running() { (&raw const PAST).cast() } else { until }
+}
+
+/// An explored thread has got a message, or none.
+fn has_come(t: Current, pc: usize, q: c_int, (text, got): (Text, isize), priority: *mut c_uint) -> isize {
+    if got >= 0 {
+        explore::memory::acquired(key(channel(q)));
+        Call::new(t, pc).wrote(text, got as usize);
+        Call::new(t, pc).wrote_one(priority);
+    }
+    got
+}
+
 type Text = *mut c_void;
 type Time = *const c_void;
 
@@ -67,12 +83,26 @@ interpose! {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
         real(q, text, n, priority)
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority) }
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).reads(text, n);
+        if !explore::sync::queue(q, libc::POLLOUT, Until::NEVER, pc) {
+            return -1;
+        }
+        explore::memory::released(key(channel(q)));
+        real(q, text, n, priority)
+    }
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
         real(q, text, n, priority, until)
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority, until) }
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).reads(text, n);
+        if !explore::sync::queue(q, libc::POLLOUT, Until::new(libc::CLOCK_REALTIME, until), pc) {
+            return -1;
+        }
+        explore::memory::released(key(channel(q)));
+        real(q, text, n, priority, unless_waited(until))
+    }
     fn mq_receive(q: c_int, text: Text, n: usize, priority: *mut c_uint) -> isize, |t, pc, real| {
         let got = real(q, text, n, priority);
         if got >= 0 {
@@ -81,7 +111,13 @@ interpose! {
             Call::new(t, pc).wrote_one(priority);
         }
         got
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority) }
+    } record as detect, tsvd real, explore {
+        if !explore::sync::queue(q, libc::POLLIN, Until::NEVER, pc) {
+            return -1;
+        }
+        let got = real(q, text, n, priority);
+        has_come(t, pc, q, (text, got), priority)
+    }
     fn mq_timedreceive(q: c_int, text: Text, n: usize, priority: *mut c_uint, until: Time) -> isize, |t, pc, real| {
         let got = real(q, text, n, priority, until);
         if got >= 0 {
@@ -90,7 +126,13 @@ interpose! {
             Call::new(t, pc).wrote_one(priority);
         }
         got
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, priority, until) }
+    } record as detect, tsvd real, explore {
+        if !explore::sync::queue(q, libc::POLLIN, Until::new(libc::CLOCK_REALTIME, until), pc) {
+            return -1;
+        }
+        let got = real(q, text, n, priority, unless_waited(until));
+        has_come(t, pc, q, (text, got), priority)
+    }
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));

@@ -44,9 +44,22 @@ impl Pending {
     }
 }
 
+/// The running thread throws, perhaps out of a routine. What it has done in there until now is
+/// released; what destructors do on the way out is not.
+pub fn throws() {
+    let p = &current().once;
+    let here = &raw const p as usize;
+    // Frames below are those of calls that are over.
+    for call in p.of[..p.n].iter().filter(|call| call.frame > here) {
+        sync::release(current(), call.key);
+    }
+}
+
 unsafe extern "C-unwind" fn run() {
     let p = &current().once;
     let Call { routine, key, .. } = p.of[p.n - 1];
+    // An attempt that an exception has ended happened before the next.
+    sync::acquire(current(), key);
     // SAFETY: the program's own routine.
     unsafe { core::mem::transmute::<usize, Routine>(routine)() };
     sync::release(current(), key);

@@ -3,6 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
+use super::access::Call;
 use super::exit_wait::{let_threads_run, unloading};
 use super::interpose;
 use crate::detect::thread::{Current, cards, current};
@@ -148,6 +149,12 @@ fn reaped(t: Current, child: c_int) -> c_int {
     child
 }
 
+/// How the child ended was written, if one has.
+fn told(t: Current, pc: usize, status: *const c_int, child: c_int) -> c_int {
+    Call::new(t, pc).wrote_if(child > 0, status);
+    child
+}
+
 /// A copy of `environment` with what a watched process needs, if it is missing. A program that
 /// cleans its environment before it starts another does not mean to escape raddle.
 unsafe fn with_session(environment: *const *const c_char) -> *const *const c_char {
@@ -203,29 +210,35 @@ interpose! {
         }
         child
     }
-    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { reaped(t, real(status)) } record as detect, tsvd real, explore cancels {
+    fn wait(status: *mut c_int) -> c_int, |t, pc, real| { told(t, pc, status, reaped(t, real(status))) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, 0, pc) {
             return -1;
         }
-        real(status)
+        told(t, pc, status, real(status))
     }
-    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| { reaped(t, real(which, status, options)) } record as detect, tsvd real, explore cancels {
+    fn waitpid(which: c_int, status: *mut c_int, options: c_int) -> c_int, |t, pc, real| {
+        told(t, pc, status, reaped(t, real(which, status, options)))
+    } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(which, options, pc) {
             return -1;
         }
-        real(which, status, options)
+        told(t, pc, status, real(which, status, options))
     }
-    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { reaped(t, real(status, options, usage)) } record as detect, tsvd real, explore cancels {
+    fn wait3(status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| {
+        told(t, pc, status, reaped(t, real(status, options, usage)))
+    } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, options, pc) {
             return -1;
         }
-        real(status, options, usage)
+        told(t, pc, status, real(status, options, usage))
     }
-    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| { reaped(t, real(which, status, options, usage)) } record as detect, tsvd real, explore cancels {
+    fn wait4(which: c_int, status: *mut c_int, options: c_int, usage: *mut c_void) -> c_int, |t, pc, real| {
+        told(t, pc, status, reaped(t, real(which, status, options, usage)))
+    } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(which, options, pc) {
             return -1;
         }
-        real(which, status, options, usage)
+        told(t, pc, status, real(which, status, options, usage))
     }
     fn waitid(kind: u32, id: u32, info: *mut c_void, options: c_int) -> c_int, |t, pc, real| {
         let r = real(kind, id, info, options);

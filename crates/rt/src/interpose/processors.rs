@@ -22,7 +22,15 @@ interpose! {
         if name == libc::_SC_NPROCESSORS_ONLN || name == libc::_SC_NPROCESSORS_CONF { at_least(found) } else { found }
     }
     /// Rust counts the processors that it may use.
-    fn sched_getaffinity(pid: c_int, size: usize, mask: *mut c_void) -> c_int, |t, pc, real| { real(pid, size, mask) } record as detect, explore { real(kernel_number(pid), size, mask) } tsvd {
+    fn sched_getaffinity(pid: c_int, size: usize, mask: *mut c_void) -> c_int, |t, pc, real| {
+        let r = real(pid, size, mask);
+        Call::new(t, pc).wrote(mask, if r == 0 { size } else { 0 });
+        r
+    } record as detect, explore {
+        let r = real(kernel_number(pid), size, mask);
+        Call::new(t, pc).wrote(mask, if r == 0 { size } else { 0 });
+        r
+    } tsvd {
         let r = real(pid, size, mask);
         if r == 0 && size > 0 && tsvd::forces_async() {
             *mask.cast::<u8>() |= ((1u32 << PROCESSORS) - 1) as u8;

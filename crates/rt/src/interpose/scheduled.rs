@@ -3,10 +3,11 @@
 use core::ffi::{c_char, c_int, c_long, c_void};
 
 use super::access::Call;
-use super::{Real, channel, interpose};
+use super::{Real, channel, interpose, once};
 use crate::detect::sync as detect_sync;
 use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
+use crate::mode::{Mode, mode};
 use crate::sys;
 
 const SECOND: u64 = 1_000_000_000;
@@ -343,6 +344,9 @@ extern "C" fn thrown(exception: *const [u8; 8]) -> usize {
     // SAFETY: an exception begins with its class: vendor and language.
     if explore::is_running() && unsafe { *exception } == *b"TSUR\0ZOM" {
         explore::panics();
+    }
+    if matches!(mode(), Mode::Detect | Mode::Record) {
+        once::throws();
     }
     REAL.get()
 }

@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
+use super::access::Call;
 use super::interpose;
 use super::process::{world_acquire, world_release};
 use crate::detect::thread::Current;
@@ -98,8 +99,12 @@ interpose! {
         if plain::is_on() {
             return real(s, value);
         }
-        waited(t, s, real(s, value))
+        let r = waited(t, s, real(s, value));
+        Call::new(t, pc).wrote_if(r == 0, value);
+        r
     } record as detect, tsvd real, explore {
-        sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s, value))
+        let r = sync_explore::step(OpKind::TryLock, s as usize, pc, || real(s, value));
+        Call::new(t, pc).wrote_if(r == 0, value);
+        r
     }
 }

@@ -55,11 +55,32 @@ mod process {
 
     /// `getpwnam_r` and its kin write the record, what it points to, and its address if there is
     /// one.
-    unsafe fn found<T>(c: &mut Call, record: *const T, result: *mut *mut T, r: c_int) {
+    unsafe fn found<T: Texts>(c: &mut Call, record: *const T, result: *mut *mut T, r: c_int) {
         c.wrote_one(result);
         // SAFETY: the call has filled it in.
-        if r == 0 && unsafe { !(*result).is_null() } {
-            c.wrote_one(record);
+        unsafe {
+            if r == 0 && !(*result).is_null() {
+                c.wrote_one(record);
+                (*record).texts().into_iter().for_each(|text| c.wrote_text(text));
+            }
+        }
+    }
+
+    /// What a record points to lies in the caller's room.
+    trait Texts {
+        fn texts(&self) -> [Text; 5];
+    }
+
+    impl Texts for libc::passwd {
+        fn texts(&self) -> [Text; 5] {
+            [self.pw_name, self.pw_passwd, self.pw_gecos, self.pw_dir, self.pw_shell].map(|t| t.cast_const())
+        }
+    }
+
+    impl Texts for libc::group {
+        fn texts(&self) -> [Text; 5] {
+            let none = core::ptr::null();
+            [self.gr_name, self.gr_passwd, none, none, none]
         }
     }
 
@@ -208,6 +229,9 @@ mod process {
         fn mrand48() -> c_long, |c| { c.keeps_state() }
         fn srand48(seed: c_long), |c| { c.keeps_state() }
         fn rand_r(seed: *mut c_uint) -> c_int, |c| { c.reads_one(seed); c.writes_one(seed) }
+        fn erand48(state: *mut [u16; 3]) -> c_double, |c| { c.keeps_state(); c.reads_one(state); c.writes_one(state) }
+        fn nrand48(state: *mut [u16; 3]) -> c_long, |c| { c.keeps_state(); c.reads_one(state); c.writes_one(state) }
+        fn jrand48(state: *mut [u16; 3]) -> c_long, |c| { c.keeps_state(); c.reads_one(state); c.writes_one(state) }
         fn random_r(state: *mut [u8; 48], to: *mut i32) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
         fn drand48_r(state: *mut [u8; 24], to: *mut c_double) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }
         fn lrand48_r(state: *mut [u8; 24], to: *mut c_long) -> c_int, |c| { c.writes_one(state); c.writes_one(to) }

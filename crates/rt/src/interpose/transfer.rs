@@ -252,13 +252,16 @@ interpose! {
         let r = real(fd, value);
         if r == 0 {
             received(t, fd);
+            Call::new(t, pc).wrote_one(value);
         }
         r
     } record as detect, tsvd real, explore {
         if !explore::sync::descriptor(fd, libc::POLLIN, pc) {
             return -1;
         }
-        real(fd, value)
+        let r = real(fd, value);
+        Call::new(t, pc).wrote_if(r == 0, value);
+        r
     }
     fn connect(fd: c_int, to: *const c_void, len: u32) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
