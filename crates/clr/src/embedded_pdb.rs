@@ -1,16 +1,27 @@
-//! A portable PDB inside its assembly: an entry of the debug directory (PE/COFF, "Embedded Portable
-//! PDB Debug Directory Entry"), compressed with deflate.
+//! What the debug directory of an assembly says of its portable PDB (PE/COFF): which build it is of,
+//! and the PDB itself if it is inside of the assembly ("Embedded Portable PDB Debug Directory Entry"),
+//! compressed with deflate.
 
 /// The PDB in an assembly. None if there is none, or if it is broken.
 pub fn embedded(file: &[u8]) -> Option<Vec<u8>> {
     const EMBEDDED: u32 = 17;
+    unpack(entry(file, EMBEDDED)?)
+}
+
+/// The number of the build, which its PDB has, too. None: it has no PDB.
+pub fn build(file: &[u8]) -> Option<[u8; 16]> {
+    const CODE_VIEW: u32 = 2;
+    entry(file, CODE_VIEW)?.strip_prefix(b"RSDS")?.first_chunk().copied()
+}
+
+/// What the first entry of a kind refers to.
+fn entry(file: &[u8], kind: u32) -> Option<&[u8]> {
     const ENTRY: usize = 28;
     let (at, len) = debug_directory(file)?;
-    let entries = file.get(at..at.checked_add(len)?)?.chunks_exact(ENTRY);
-    let mut embedded = entries.filter(|entry| u32_at(entry, 12) == Some(EMBEDDED));
-    let entry = embedded.next()?;
+    let mut entries = file.get(at..at.checked_add(len)?)?.chunks_exact(ENTRY);
+    let entry = entries.find(|entry| u32_at(entry, 12) == Some(kind))?;
     let (len, at) = (u32_at(entry, 16)? as usize, u32_at(entry, 24)? as usize);
-    unpack(file.get(at..at.checked_add(len)?)?)
+    file.get(at..at.checked_add(len)?)
 }
 
 /// Unpacks a mark, the uncompressed length, and the compressed data.
@@ -71,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_is_no_assembly_has_none() {
-        assert_eq!(embedded(b""), None);
+        assert_eq!((embedded(b""), build(b"")), (None, None));
         assert_eq!(embedded(&[0; 200]), None);
         let mut broken = vec![0xFF; 200];
         broken[0x3C..0x40].copy_from_slice(&64_u32.to_le_bytes());

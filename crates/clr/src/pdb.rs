@@ -6,6 +6,8 @@ use crate::signature::{number, signed_number};
 
 #[derive(Debug, Default)]
 pub struct Pdb {
+    /// The number of the build that it is of.
+    id: [u8; 16],
     documents: Vec<String>,
     /// By row of the method.
     methods: Vec<Vec<SequencePoint>>,
@@ -23,9 +25,9 @@ struct SequencePoint {
 impl Pdb {
     /// None if it is not a PDB, or if a part of it is malformed.
     pub fn parse(file: &[u8]) -> Option<Pdb> {
-        let (tables, blobs) = streams(file)?;
+        let Streams { tables, blobs, header } = streams(file)?;
         let mut rows = Rows::new(tables)?;
-        let mut pdb = Pdb::default();
+        let mut pdb = Pdb { id: *header.first_chunk()?, ..Pdb::default() };
         for _ in 0..rows.count(0x30) {
             let name = blob(blobs, rows.blob()?)?;
             pdb.documents.push(document_name(name, blobs)?);
@@ -41,6 +43,11 @@ impl Pdb {
             pdb.methods.push(points.unwrap_or_default());
         }
         Some(pdb)
+    }
+
+    /// Whether it is of this build. One of another build has lines that are not those of the module.
+    pub fn is_of(&self, build: [u8; 16]) -> bool {
+        self.id == build
     }
 
     /// The file and line of an instruction of a method, by the method's token.
@@ -62,15 +69,21 @@ fn blob(heap: &[u8], at: u32) -> Option<&[u8]> {
     rest.get(..len as usize)
 }
 
-/// The tables and the blob heap.
-fn streams(file: &[u8]) -> Option<(&[u8], &[u8])> {
+struct Streams<'a> {
+    tables: &'a [u8],
+    /// The heap of blobs.
+    blobs: &'a [u8],
+    header: &'a [u8],
+}
+
+fn streams(file: &[u8]) -> Option<Streams<'_>> {
     if word(file, 0, 4)? != u32::from_le_bytes(*b"BSJB") {
         return None;
     }
     let mut at = 16 + word(file, 12, 4)? as usize;
     let count = word(file, at + 2, 2)?;
     at += 4;
-    let (mut tables, mut blobs) = (None, None);
+    let (mut tables, mut blobs, mut header) = (None, None, None);
     for _ in 0..count {
         let (start, len) = (word(file, at, 4)? as usize, word(file, at + 4, 4)? as usize);
         let name = file.get(at + 8..)?.split(|b| *b == 0).next()?;
@@ -79,10 +92,11 @@ fn streams(file: &[u8]) -> Option<(&[u8], &[u8])> {
         match name {
             b"#~" => tables = Some(stream),
             b"#Blob" => blobs = Some(stream),
+            b"#Pdb" => header = Some(stream),
             _ => {}
         }
     }
-    Some((tables?, blobs?))
+    Some(Streams { tables: tables?, blobs: blobs?, header: header? })
 }
 
 /// The rows of all tables, one after the other. No table comes before `Document` in such a file.

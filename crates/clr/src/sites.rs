@@ -8,7 +8,7 @@ use raddle_tsvd::{Host, TrapPair, Violation};
 
 use crate::classes::Kind;
 use crate::com::IID_METADATA_IMPORT2;
-use crate::embedded_pdb::embedded;
+use crate::embedded_pdb::{build, embedded};
 use crate::lists::Contract;
 use crate::metadata::Import;
 use crate::pdb::Pdb;
@@ -141,9 +141,12 @@ fn as_written(class: &str, method: &str) -> String {
 fn line(module: &str, method: Token, offset: u32) -> Option<(String, u32)> {
     static PDBS: LazyLock<Mutex<HashMap<String, Option<Pdb>>>> = LazyLock::new(Mutex::default);
     let mut pdbs = lock(&PDBS);
-    let beside = || Pdb::parse(&std::fs::read(Path::new(module).with_extension("pdb")).ok()?);
-    let inside = || Pdb::parse(&embedded(&std::fs::read(module).ok()?)?);
-    let read = || beside().or_else(inside);
+    let read = || {
+        let assembly = std::fs::read(module).ok()?;
+        let beside = || Pdb::parse(&std::fs::read(Path::new(module).with_extension("pdb")).ok()?);
+        let of_this_build = |pdb: &Pdb| build(&assembly).is_some_and(|build| pdb.is_of(build));
+        beside().filter(of_this_build).or_else(|| Pdb::parse(&embedded(&assembly)?))
+    };
     let pdb = pdbs.entry(module.into()).or_insert_with(read);
     pdb.as_ref()?.line(method, offset).map(|(file, line)| (file.to_owned(), line))
 }

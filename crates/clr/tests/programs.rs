@@ -207,15 +207,27 @@ fn a_name_like_the_frameworks_does_not_hide_a_module() {
     }
 }
 
-/// Lines come from a PDB in the assembly, and without any there are methods all the same.
+/// Lines come from a PDB in the assembly or from the one beside it that is of the same build, and
+/// without any there are methods all the same.
 #[test]
-fn lines_come_from_an_embedded_pdb() {
+fn lines_come_from_the_pdb_of_the_build() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for (option, expected) in [("-debug:embedded", true), ("-debug-", false)] {
+    let other = folder.path().join("other.dll");
+    sdk.compile(&[source("programs/handed_over_ok.cs")], &other, &["-debug:portable"]);
+    // How it is compiled, whether the PDB beside it is replaced by the other's, whether there are
+    // lines.
+    for (option, replaced, expected) in [
+        ("-debug:embedded", true, true),
+        ("-debug:portable", false, true),
+        ("-debug:portable", true, false),
+        ("-debug-", true, false),
+    ] {
         let program = folder.path().join("lines.dll");
         sdk.compile(&[source("programs/filled_before_ok.cs")], &program, &[option]);
-        let _ = std::fs::remove_file(program.with_extension("pdb"));
+        if replaced {
+            std::fs::copy(other.with_extension("pdb"), program.with_extension("pdb")).unwrap();
+        }
         let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
         assert_eq!(run.said(), "done\n");
         let place = run.records.iter().find_map(|record| match record {

@@ -190,7 +190,10 @@ fn pairs_and_coverage_are_kept() {
     let file = &coverage["files"][0];
     assert!(file["file"].as_str().unwrap().ends_with("gate.cs"), "{coverage}");
     assert!(file["points"][0]["operation"].as_str().unwrap().starts_with("Dictionary."), "{coverage}");
-    assert_eq!(coverage["total"]["points"], caught.report["stats"]["sites"], "two runs are no more points");
+    let stats = &caught.report["stats"];
+    assert_eq!(coverage["total"]["points"], stats["sites"], "two runs are no more points");
+    let of_runs = stats["delays_by_run"].as_str().unwrap().split(',').map(|n| n.parse::<u64>().unwrap());
+    assert_eq!(stats["delays"].as_u64(), Some(of_runs.sum()), "{stats}");
 }
 
 /// Both are caught by luck, in one of a few runs.

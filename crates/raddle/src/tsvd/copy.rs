@@ -303,7 +303,8 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
     pointers::number_callers(&seen, &mut registry, &common.catalogue, &about.hooks, &files);
     drop(registry);
     let mut all = Runs::new(&common, super::clr::Clr::default());
-    all.gather(&dir, None)?;
+    let delays = all.gather(&dir, None)?;
+    all.delays.push(delays.to_string());
     outputs.write(&common, &mut all)?;
     for entry in std::fs::read_dir(&dir)?.flatten() {
         let path = entry.path();

@@ -264,14 +264,18 @@ impl<'a> Runs<'a> {
     fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
         let (dir, files) = session.close();
         self.files = files;
+        let before = self.clr.stats.delays;
         self.clr.read(dir.path(), number);
+        let in_clr = self.clr.stats.delays - before;
         collect::await_children(dir.path());
         collect::say_who_is_left(&collect::read(dir.path())?);
-        self.gather(dir.path(), number)
+        let in_native = self.gather(dir.path(), number)?;
+        self.delays.push((in_native + in_clr).to_string());
+        Ok(())
     }
 
-    /// Takes in what is in the folder of a session.
-    fn gather(&mut self, dir: &Path, number: Option<u32>) -> Result<()> {
+    /// What native processes have left in the folder of a session. How many delays they had.
+    fn gather(&mut self, dir: &Path, number: Option<u32>) -> Result<u64> {
         let registry = self.common.registry.lock().expect("nobody panics with the registry");
         self.covered.resize(registry.sites.len(), Covered::default());
         let harvest = Harvest::read(dir, &mut self.covered);
@@ -291,14 +295,13 @@ impl<'a> Runs<'a> {
             self.findings.extend(teller.findings(process));
         }
         self.processes += processes.iter().filter(|p| p.instrumented).count();
-        self.delays.push(harvest.stats.delays.to_string());
         self.stats.points += harvest.stats.points;
         self.stats.concurrent += harvest.stats.concurrent;
         self.stats.delays += harvest.stats.delays;
         self.stats.delayed += harvest.stats.delayed;
         self.stats.refused += harvest.stats.refused;
         self.common.traps.lock().expect("nobody panics with the traps").learn(&registry, &harvest.pairs);
-        Ok(())
+        Ok(harvest.stats.delays)
     }
 
     fn report(self, target: Vec<String>, runs: u32, policy: Policy) -> Report {

@@ -172,7 +172,9 @@ fn is_clr(path: &str) -> bool {
     const CARRIED: [&str; 6] =
         ["libhostfxr.", "libhostpolicy.", "libcoreclr", "libclr", "libSystem.", "libmscord"];
     let file = path.rsplit('/').next().unwrap_or(path);
-    let is_carried = CARRIED.iter().any(|prefix| file.starts_with(prefix));
+    // Until .NET 5 these had no `lib` before their names.
+    let is_old = file.starts_with("System.") && file.contains(".Native.") && file.ends_with(".so");
+    let is_carried = is_old || CARRIED.iter().any(|prefix| file.starts_with(prefix));
     let is_in_place = path.contains("/Microsoft.NETCore.App/") || path.contains("/host/fxr/");
     let is_library = file.contains(".so");
     is_carried || is_in_place || file == "dotnet" || starts_assembly(path) || !is_library && is_bundle(path)
@@ -257,4 +259,18 @@ fn pairs(common: &Common, registry: &Registry) -> Vec<Pair> {
 fn pair(pair: &TrapPair) -> Pair {
     let TrapPair { site_a: a, site_b: b, probability, state, gap } = *pair;
     Pair { a, b, probability, state: state as u32, gap }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_the_runtime_of_dotnet() {
+        let names =
+            ["libSystem.Native.so", "System.Native.so", "System.Security.Cryptography.Native.OpenSsl.so"];
+        assert!(names.iter().all(|name| is_system(&format!("/home/me/app/{name}"))));
+        let others = ["System.Mine.so", "libmine.so", "Native.so", "app/System.Native.sorted"];
+        assert!(!others.iter().any(|name| is_system(&format!("/home/me/app/{name}"))));
+    }
 }
