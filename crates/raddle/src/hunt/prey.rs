@@ -374,6 +374,10 @@ impl<'a> Hunter<'a> {
             Err(why) => return self.not_scheduled(&why),
         };
         let until = Instant::now() + limit;
+        if instrumented {
+            // It is ready, or nearly so, when consequences are looked for.
+            conseq::is_analysed_by(&detectors::conseq(self.args, &self.prey.words, limit), Instant::now());
+        }
         let mut turn = FIRST_TURN;
         search = match self.turns(search, until, &mut turn) {
             Ok(search) => search,
@@ -495,7 +499,7 @@ impl<'a> Hunter<'a> {
         }
         let limit = plan::share(Part::Consequences, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
-        if !conseq::is_analysed_by(&args, Instant::now() + limit / 2) {
+        if !conseq::is_analysed_by(&args, Instant::now() + limit) {
             let why = "consequences were not looked for: to read its machine code takes longer than the time for them";
             self.out.coverage.push(why.into());
             return;
