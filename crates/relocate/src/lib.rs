@@ -57,8 +57,7 @@
 //! - Data between functions that decodes as code is copied, and never executed.
 //! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
 //!   not describe.
-//! - Accesses of other sizes than 1, 2, 4, 8 and 16 bytes, and those where a program needs all its
-//!   vector registers, have a call for a probe.
+//! - Accesses of other sizes than 1, 2, 4, 8 and 16 bytes have a call for a probe.
 //! - Encoding takes about 2 µs an instruction. The driver keeps the result.
 
 mod access;
@@ -135,7 +134,7 @@ pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<
     let entries = (!options.keep_probes).then(|| Entries::of(&code, &program.handlers));
     let mut emitter = Emitter::new(&code, entries, slots);
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
-    let probed = emitter.probed;
+    let (probed, uses_high_vectors) = (emitter.probed, emitter.uses_high_vectors());
     let (copies, cold_parts, loads) = (emitter.copies, emitter.cold_parts, emitter.loads);
     let hot = emitter.hot.len();
     let mut all = emitter.hot;
@@ -171,6 +170,7 @@ pub fn relocate(bytes: &[u8], executable: Identity, options: Options) -> Result<
         loads,
         atomics: atomics(&program, &code),
         relaxed: distances(&program, program.atomics.iter().copied()),
+        uses_high_vectors,
         poisoned: if options.poison { poisoned(&program, &code) } else { Vec::new() },
     };
     let file = layout.file(&program, &tables, &encoded.code_buffer, executable, counts)?;
@@ -232,6 +232,7 @@ struct Tables {
     atomics: Vec<u32>,
     relaxed: Vec<u32>,
     poisoned: Vec<u32>,
+    uses_high_vectors: bool,
 }
 
 /// Where the parts of the file are. Decided before the code is encoded, which refers to them.
@@ -251,9 +252,9 @@ impl Layout {
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
                 .next_multiple_of(PAGE);
-        // An instruction is at most 15 bytes, its probes with all ways fewer than 300; the constants
+        // An instruction is at most 15 bytes, its probes with all ways fewer than 385; the constants
         // of the checks are fewer than 1000.
-        let room = (instructions * 315 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
+        let room = (instructions * 400 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
         let distance = if program.is_fixed {
             ABOVE as i64
         } else {
@@ -293,6 +294,8 @@ impl Layout {
         body.resize(self.code as usize, 0);
         body.extend_from_slice(code);
         body.resize(body.len().next_multiple_of(PAGE as usize), 0xcc);
+        let mut slots = [0; slot::COUNT];
+        slots[slot::HIGH_VECTORS] = u64::from(tables.uses_high_vectors);
         let header = Header {
             magic: MAGIC,
             version: raddle_wire::VERSION,
@@ -312,7 +315,7 @@ impl Layout {
             relaxed,
             poisoned,
             counts,
-            slots: [0; slot::COUNT],
+            slots,
             end: 0,
         };
         body[..size_of::<Header>()].copy_from_slice(header.as_bytes());

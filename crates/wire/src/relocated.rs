@@ -57,7 +57,9 @@ pub mod slot {
     /// and its reads of eight bytes leave, in four lanes each.
     pub const OWN_WRITE: usize = 67;
     pub const OWN_READ: usize = 68;
-    pub const COUNT: usize = 69;
+    /// No function: not 0 if the program uses one of xmm8 to xmm15. The driver has set it.
+    pub const HIGH_VECTORS: usize = 69;
+    pub const COUNT: usize = 70;
 }
 
 /// The shadow, as the checks in the code read it: see `rt::layout`, which is held to this.

@@ -109,7 +109,7 @@ pub fn install() {
     let start = &raw const *h as usize;
     MAP.store(start + h.map as usize, Relaxed);
     CODE.store(start + h.code as usize, Relaxed);
-    h.slots = thunks::all();
+    h.slots = thunks::all(&h.slots);
     let (code, len) = (CODE.load(Relaxed), (h.len - h.code) as usize);
     if !sys::protect(code, len, libc::PROT_READ | libc::PROT_EXEC) || !patch(h) {
         give_up(fatal::NO_PLACE);
