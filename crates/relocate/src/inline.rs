@@ -87,7 +87,7 @@ pub fn choose(size: u32, live: Set, operand: Set, unused: &[Register]) -> Regist
     if keeps_flags && live.has(Register::RAX) {
         keep(Register::RAX);
     }
-    let is_free = |r: &Register| !operand.has(*r) && !(keeps_flags && *r == Register::RAX);
+    let is_free = |r: &Register| !(operand.has(*r) || keeps_flags && *r == Register::RAX);
     let is_dead = |r: &Register| is_free(r) && !live.has(*r);
     let is_live = |r: &Register| is_free(r) && live.has(*r);
     let saved = || CALLER_SAVED.into_iter();

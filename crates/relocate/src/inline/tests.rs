@@ -255,7 +255,7 @@ fn is_right(case: &Case, found: Option<bool>) -> bool {
     let granule = shadow::START + 2 * (case.address & ((1 << shadow::ADDRESS_BITS) - 1) & !7);
     let bytes = if case.size >= 8 { 0xff } else { ((1 << case.size) - 1) << (case.address % 8) };
     let granules = if case.size == 16 { 2 } else { 1 };
-    let recorded = case.address % unit == 0
+    let recorded = case.address.is_multiple_of(unit)
         && (0..granules)
             .all(|n| is_recorded(case.machine.memory[&(granule + 16 * n)], bytes, case.write, case.own));
     found == recorded
