@@ -4,10 +4,11 @@
 //! of the stack and the registers, so a signal may come at any moment.
 //!
 //! A probe of up to 16 bytes is a check in the code ([`inline`]), in registers that nobody looks at
-//! again if possible, and a call in the cold part of the copy if the check fails. For longer accesses,
-//! outside of loops of large programs, for atomic accesses and calls of functions the probe is a call: the red zone below the stack pointer is
-//! stepped over by `lea`, which changes no flags, the argument register is pushed and popped, and what
-//! is called preserves all other registers and the flags.
+//! again if possible, and a call in the cold part of the copy if the check fails. For longer
+//! accesses, outside of the loops of large programs, for atomic accesses and for calls of functions
+//! the probe is a call: the red zone below the stack pointer is stepped over by `lea`, which changes
+//! no flags, the argument register is pushed and popped, and what is called preserves all other
+//! registers and the flags.
 //!
 //! # Where the time goes
 //!
@@ -43,8 +44,8 @@ pub const RED_ZONE: i64 = 128;
 
 /// A program of at least so many instructions has checks in its loops only, and calls elsewhere: a
 /// check with its cold part is three times as many instructions as a call, and to encode them takes
-/// time and memory (git, 670,000 instructions: 2.3 s and 1.0 GB; in loops only 1.7 s and 0.7 GB; calls alone
-/// 1.0 s and 0.5 GB).
+/// time and memory (git, 670,000 instructions: 2.3 s and 1.0 GB; in loops only 1.7 s and 0.7 GB;
+/// calls alone 1.0 s and 0.5 GB).
 const SMALL: usize = 150_000;
 /// Such a loop is not longer. Longer ones are outer ones, or none: a jump back from a cold part.
 const LONGEST_LOOP: usize = 64;
@@ -369,7 +370,8 @@ fn in_loop(body: &[Instruction], inside: impl Fn(u64) -> Option<usize>) -> Vec<b
     all
 }
 
-/// Puts the address that `i` accesses into `register`, where the stack pointer is `pushed` bytes lower.
+/// Puts the address that `i` accesses into `register`, where the stack pointer is `pushed` bytes
+/// lower.
 pub fn address(to: &mut Vec<Instruction>, i: &Instruction, register: Register, pushed: i64) {
     let mut of = operand(i, pushed);
     if i.memory_segment() == Register::FS {
