@@ -8,15 +8,17 @@
 //! all but READ, since an own write stands for a read.
 //!
 //! It takes one general register for 8 and 16 bytes and two for fewer, and one or two vector
-//! registers. [`choose`] takes those that nobody looks at again ([`liveness`](crate::liveness)). A general
-//! register that somebody does look at is kept in a vector register meanwhile: below the red zone a
-//! signal would overwrite it, and to move the stack pointer costs more. Where no vector register is
-//! left, the probe remains a call. Flags that are looked at again are kept in rax.
+//! registers. [`choose`] takes those that nobody looks at again ([`liveness`](crate::liveness)). Of
+//! others the values are kept: those of general registers in vector registers if some are left, which
+//! leaves the stack pointer alone, all others on the stack, beyond the red zone. Flags that are looked
+//! at again are kept in rax.
+
+use std::collections::VecDeque;
 
 use iced_x86::{Code as Opcode, Instruction, MemoryOperand, Register};
 use raddle_wire::relocated::{shadow, slot};
 
-use crate::emit::made;
+use crate::emit::{RED_ZONE, made, move_stack};
 use crate::liveness::Set;
 
 /// The registers of one check.
@@ -32,7 +34,19 @@ pub struct Registers {
     keeps_flags: bool,
     /// General registers and where they are kept.
     kept: Vec<(Register, Register)>,
+    /// Registers that are kept on the stack.
+    stacked: Vec<Register>,
 }
+
+impl Registers {
+    /// How much lower the stack pointer is during the check.
+    pub fn pushed(&self) -> i64 {
+        if self.stacked.is_empty() { 0 } else { RED_ZONE + STACKED * self.stacked.len() as i64 }
+    }
+}
+
+/// The room of one register.
+const STACKED: i64 = 16;
 
 /// In the order in which they are taken. rax comes late: compilers set parts of it, and the next
 /// such instruction would wait for the check.
@@ -53,31 +67,41 @@ const CALLEE_SAVED: [Register; 6] =
 
 /// Registers for the check of an access of `size` bytes to what `operand` names, where `live` are
 /// looked at again. The program uses none of `unused`.
-pub fn choose(size: u32, live: Set, operand: Set, unused: &[Register]) -> Option<Registers> {
+pub fn choose(size: u32, live: Set, operand: Set, unused: &[Register]) -> Registers {
     let dead = (0..16).map(|n| Register::XMM0 + n).filter(|r| !live.has(*r) && !unused.contains(r));
-    let mut vectors = unused.iter().copied().chain(dead);
-    let slots = vectors.next()?;
-    let other = if size == 8 { Register::None } else { vectors.next()? };
-    let keeps_flags = live.has_flags();
-    let mut kept = Vec::new();
-    if keeps_flags && live.has(Register::RAX) {
-        kept.push((Register::RAX, vectors.next()?));
+    let mut spare: VecDeque<Register> = unused.iter().copied().chain(dead).collect();
+    let (mut kept, mut stacked) = (Vec::new(), Vec::new());
+    let mut taken = [Register::None; 2];
+    for (n, vector) in taken.iter_mut().enumerate().take(if size == 8 { 1 } else { 2 }) {
+        *vector = spare.pop_front().unwrap_or_else(|| {
+            stacked.push(Register::XMM0 + n as u32);
+            Register::XMM0 + n as u32
+        });
     }
-    let is_free = |r: &Register| !operand.has(*r) && !(keeps_flags && *r == Register::RAX);
+    let [slots, other] = taken;
+    let mut keep = |register: Register| match spare.pop_front() {
+        Some(vector) => kept.push((register, vector)),
+        None => stacked.push(register),
+    };
+    let keeps_flags = live.has_flags();
+    if keeps_flags && live.has(Register::RAX) {
+        keep(Register::RAX);
+    }
+    let is_free = |r: &Register| !(operand.has(*r) || keeps_flags && *r == Register::RAX);
     let is_dead = |r: &Register| is_free(r) && !live.has(*r);
     let is_live = |r: &Register| is_free(r) && live.has(*r);
     let saved = || CALLER_SAVED.into_iter();
-    let order = saved().chain(CALLEE_SAVED).filter(is_dead).chain(saved().filter(is_live));
-    let mut take = order.map_while(|r| {
-        if live.has(r) {
-            kept.push((r, vectors.next()?));
+    let mut order = saved().chain(CALLEE_SAVED).filter(is_dead).chain(saved().filter(is_live));
+    let mut take = || {
+        let register = order.next().unwrap_or_else(|| unreachable!("an address has two registers"));
+        if live.has(register) {
+            keep(register);
         }
-        Some(r)
-    });
-    let address = take.next()?;
-    let offset = if size >= 8 { Register::None } else { take.next()? };
-    drop(take);
-    Some(Registers { address, offset, slots, other, keeps_flags, kept })
+        register
+    };
+    let address = take();
+    let offset = if size >= 8 { Register::None } else { take() };
+    Registers { address, offset, slots, other, keeps_flags, kept, stacked }
 }
 
 /// Where the constants are: labels that are no addresses of the program.
@@ -131,6 +155,13 @@ impl Check<'_> {
         for (register, at) in &self.registers.kept {
             self.to.push(made(Instruction::with2(Opcode::Movq_xmm_rm64, *at, *register)));
         }
+        if self.registers.pushed() != 0 {
+            self.to.push(move_stack(-self.registers.pushed()));
+        }
+        for (n, register) in self.registers.stacked.iter().enumerate() {
+            let opcode = if register.is_xmm() { Opcode::Movups_xmmm128_xmm } else { Opcode::Mov_rm64_r64 };
+            self.to.push(made(Instruction::with2(opcode, on_stack(n), *register)));
+        }
     }
 
     /// Behind the load of the address, in which rax may have a part.
@@ -149,11 +180,18 @@ impl Check<'_> {
         for (register, at) in &self.registers.kept {
             self.to.push(made(Instruction::with2(Opcode::Movq_rm64_xmm, *register, *at)));
         }
+        for (n, register) in self.registers.stacked.iter().enumerate() {
+            let opcode = if register.is_xmm() { Opcode::Movups_xmm_xmmm128 } else { Opcode::Mov_r64_rm64 };
+            self.to.push(made(Instruction::with2(opcode, *register, on_stack(n))));
+        }
+        if self.registers.pushed() != 0 {
+            self.to.push(move_stack(self.registers.pushed()));
+        }
     }
 
     /// The check itself. The address is in its register, which is overwritten like the others.
     pub fn check(&mut self, size: u32, write: bool) {
-        let Registers { address, offset, slots, other, .. } = *self.registers;
+        let Registers { address, slots, other, .. } = *self.registers;
         if size > 1 {
             let bits = if size < 8 { size - 1 } else { 7 };
             let low = Register::AL + low_byte(address);
@@ -175,7 +213,6 @@ impl Check<'_> {
             self.put(Instruction::with2(Opcode::Test_rm32_r32, lanes, lanes));
             self.put(Instruction::with_branch(Opcode::Je_rel32_64, self.otherwise));
         }
-        debug_assert!(offset == Register::None || size < 8);
     }
 
     fn constant(&self, at: u64) -> MemoryOperand {
@@ -233,6 +270,10 @@ impl Check<'_> {
         self.put(Instruction::with2(Opcode::Pand_xmm_xmmm128, other, self.of_thread()));
         self.put(Instruction::with2(Opcode::Pcmpeqd_xmm_xmmm128, slots, other));
     }
+}
+
+fn on_stack(n: usize) -> MemoryOperand {
+    MemoryOperand::with_base_displ_size(Register::RSP, STACKED * n as i64, u32::from(n > 0))
 }
 
 /// From `al` to the lowest byte of a register, in the order of `Register`: `ah` to `bh` come between.

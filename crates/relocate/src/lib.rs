@@ -79,8 +79,7 @@
 //! - Data between functions that decodes as code is copied, and never executed.
 //! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
 //!   not describe.
-//! - Accesses of other sizes than 1, 2, 4, 8 and 16 bytes, and those where a program needs all its
-//!   vector registers, have a call for a probe.
+//! - Accesses of other sizes than 1, 2, 4, 8 and 16 bytes have a call for a probe.
 //! - Encoding takes about 2 µs an instruction. The driver keeps the result.
 
 mod access;
@@ -178,7 +177,7 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
     let entries = (!options.keep_probes).then(|| Entries::of(&code, &program.handlers));
     let mut emitter = Emitter::new(&code, entries, slots);
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
-    let probed = emitter.probed;
+    let (probed, uses_high_vectors) = (emitter.probed, emitter.uses_high_vectors());
     let (copies, cold_parts, loads) = (emitter.copies, emitter.cold_parts, emitter.loads);
     let hot = emitter.hot.len();
     let mut all = emitter.hot;
@@ -216,6 +215,7 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
         loads,
         atomics: atomics(&program, &code),
         relaxed: distances(&program, program.atomics.iter().copied()),
+        uses_high_vectors,
         poisoned: if options.poison { poisoned(&program, &code) } else { Vec::new() },
     };
     let file = layout.file(&program, &tables, &encoded.code_buffer, object, counts)?;
@@ -279,6 +279,7 @@ struct Tables {
     poisoned: Vec<u32>,
     moved: Vec<u32>,
     translate: u64,
+    uses_high_vectors: bool,
 }
 
 /// Where the parts of the file are. Decided before the code is encoded, which refers to them.
@@ -298,9 +299,9 @@ impl Layout {
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
                 .next_multiple_of(PAGE);
-        // An instruction is at most 15 bytes, its probes with all ways fewer than 300; the constants
+        // An instruction is at most 15 bytes, its probes with all ways fewer than 385; the constants
         // of the checks are fewer than 1000.
-        let room = (instructions * 315 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
+        let room = (instructions * 400 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
         let distance = if program.is_fixed {
             ABOVE as i64
         } else {
@@ -374,6 +375,8 @@ impl Layout {
         let moved = [body.len() as u64, tables.moved.len() as u64];
         tables.moved.iter().for_each(|at| body.extend_from_slice(&at.to_le_bytes()));
         body.resize(body.len().next_multiple_of(PAGE as usize), 0xcc);
+        let mut slots = [0; slot::COUNT];
+        slots[slot::HIGH_VECTORS] = u64::from(tables.uses_high_vectors);
         let header = Header {
             magic: MAGIC,
             version: raddle_wire::VERSION,
@@ -396,7 +399,7 @@ impl Layout {
             moved,
             translate: tables.translate,
             counts,
-            slots: [0; slot::COUNT],
+            slots,
             end: 0,
         };
         body[..size_of::<Header>()].copy_from_slice(header.as_bytes());

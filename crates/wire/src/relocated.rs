@@ -32,7 +32,7 @@ pub const LIBRARY: &str = "relocated.";
 /// The path of the library that process *p* asks about in its question *n*: this, *p*, a dot, *n*.
 pub const QUESTION: &str = "library.";
 /// Another one for each layout of the file or of its slots: copies are kept between versions.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler5");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler6");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
@@ -70,7 +70,9 @@ pub mod slot {
     /// and its reads of eight bytes leave, in four lanes each.
     pub const OWN_WRITE: usize = 67;
     pub const OWN_READ: usize = 68;
-    pub const COUNT: usize = 69;
+    /// No function: not 0 if the program uses one of xmm8 to xmm15. The driver has set it.
+    pub const HIGH_VECTORS: usize = 69;
+    pub const COUNT: usize = 70;
 }
 
 /// The shadow, as the checks in the code read it: see `rt::layout`, which is held to this.

@@ -509,3 +509,111 @@ int main(void) {{
         assert!(expected.len() > 2 && expected.len() < VARIABLES - 2, "{expected:?}");
     }
 }
+
+const GENERAL: [&str; 15] =
+    ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
+
+/// A function that fills all registers, the flags and two words of the red zone, executes `access`,
+/// in which B is the register at `base` and A another one, and writes down what it finds.
+fn around(name: &str, access: &str, base: usize, vectors: usize) -> String {
+    let register = |n: usize| format!("%{}", GENERAL[n % GENERAL.len()]);
+    let access = access.replace('B', &register(base)).replace('A', &register(base + 4));
+    let each = |n: usize, line: &dyn Fn(usize) -> String| (0..n).map(|i| line(i) + "\n").collect::<String>();
+    let saved = ["rbx", "rbp", "r12", "r13", "r14", "r15"];
+    let all = GENERAL.len();
+    [
+        format!("{name}:\n"),
+        each(6, &|n| format!("push %{}", saved[n])),
+        each(vectors, &|n| format!("movups vin+{}(%rip),%xmm{n}", 16 * n)),
+        each(all, &|n| format!("mov in+{}(%rip),{}", 8 * n, register(n))),
+        format!("lea memory(%rip),{}\npush flags(%rip)\npopfq\n", register(base)),
+        format!("mov {0},-8(%rsp)\nmov {0},-128(%rsp)\n{access}\n", register(base + 1)),
+        each(all, &|n| format!("mov {},out+{}(%rip)", register(n), 8 * n)),
+        "mov -8(%rsp),%rax\nmov %rax,out+120(%rip)\nmov -128(%rsp),%rax\nmov %rax,out+128(%rip)\n".into(),
+        "pushfq\npop %rax\nmov %rax,out+136(%rip)\n".into(),
+        each(vectors, &|n| format!("movups %xmm{n},vout+{}(%rip)", 16 * n)),
+        each(6, &|n| format!("pop %{}", saved[5 - n])),
+        "ret\n".into(),
+    ]
+    .concat()
+}
+
+/// Calls each function with several flags, the first time with accesses that the detector has not
+/// seen yet, and prints all that it left.
+fn around_all(functions: usize, assembly: &str) -> String {
+    let lines: String = assembly.lines().map(|l| format!("\"{l}\\n\"\n")).collect();
+    let names: String = (0..functions).map(|n| format!("f{n}, ")).collect();
+    let declared: String = (0..functions).map(|n| format!("void f{n}(void);\n")).collect();
+    format!(
+        "#include <pthread.h>\n#include <stdint.h>\n#include <stdio.h>\n
+uint64_t in[15], out[18], vin[32], vout[32], flags;
+__attribute__((aligned(64))) unsigned char memory[128];
+asm(\".text\\n\"\n{lines});
+{declared}void (*const all[])(void) = {{ {names} }};
+static void *work(void *argument) {{
+    for (int i = 0; i < 15; i++) in[i] = 0x0123456789abcdefu * (2 * i + 3);
+    for (int i = 0; i < 32; i++) vin[i] = 0xfedcba9876543211u * (2 * i + 1);
+    const uint64_t status[] = {{ 0x202, 0xad7, 0x203, 0xa42, 0x296 }};
+    for (int f = 0; f < {functions}; f++)
+        for (int turn = 0; turn < 10; turn++) {{
+            flags = status[turn % 5];
+            all[f]();
+            uint64_t hash = 7;
+            for (int i = 0; i < 18; i++) {{
+                uint64_t value = out[i] - (out[i] == (uint64_t)memory ? (uint64_t)memory : 0);
+                hash = (hash ^ value) * 0x100000001b3u;
+            }}
+            for (int i = 0; i < 32; i++) hash = (hash ^ vout[i]) * 0x100000001b3u;
+            for (int i = 0; i < 128; i++) hash = (hash ^ memory[i]) * 0x100000001b3u;
+            printf(\"%d %d %lx\\n\", f, turn, hash);
+        }}
+    return argument;
+}}
+int main(void) {{
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    return pthread_join(thread, 0);
+}}
+"
+    )
+}
+
+/// With eight vector registers checks have others to keep things in, with sixteen only the stack.
+#[test]
+fn registers_flags_and_the_red_zone_stay_as_they_are_around_accesses() {
+    const ACCESSES: [&str; 16] = [
+        "movb $1,(B)",
+        "movw $2,6(B)",
+        "movl $3,4(B)",
+        "movq A,8(B)",
+        "movups %xmm3,16(B)",
+        "movzbl 3(B),%ecx",
+        "movl 12(B),%eax",
+        "movq 8(B),%rcx",
+        "movsd 8(B),%xmm1",
+        "adcq $5,40(B)",
+        "cmpl $3,4(B)",
+        // Across granules, and within one.
+        "movq A,53(B)",
+        "movl 61(B),%edx",
+        "movw 33(B),%r11w",
+        "movups 9(B),%xmm5",
+        "lea -128(%rsp),%rsp\npush 8(B)\npop 24(B)\nlea 128(%rsp),%rsp",
+    ];
+    let bench = Bench::new();
+    for vectors in [8, 16] {
+        let bases = [0, 1, 3, 5, 12];
+        let cases = ACCESSES.iter().flat_map(|a| bases.map(|base| (*a, base)));
+        let functions: Vec<String> =
+            cases.enumerate().map(|(n, (a, base))| around(&format!("f{n}"), a, base, vectors)).collect();
+        let typed: String = functions
+            .iter()
+            .enumerate()
+            .map(|(n, f)| format!(".type f{n},@function\n{f}.size f{n},.-f{n}\n"))
+            .collect();
+        let outcome = watched(&bench, "gcc", &["-O1"], "around.c", &around_all(functions.len(), &typed));
+        assert_eq!(outcome.status, 0, "{}", outcome.stderr);
+        assert_eq!(outcome.stat("functions_watched"), outcome.stat("functions"));
+        assert!(outcome.stat("accesses_watched") > 80 * 40);
+    }
+}

@@ -90,7 +90,7 @@ fn install(path: &Path, bias: usize) -> Option<&'static Header> {
     let h = map(path, bias)?;
     let start = &raw const *h as usize;
     let code = start + h.code as usize;
-    h.slots = thunks::all();
+    h.slots = thunks::all(&h.slots);
     h.slots[slot::TRANSLATE] = code as u64 + h.translate;
     move_by(h, start.wrapping_sub(bias).wrapping_sub(h.distance as usize));
     let text = bias + h.text as usize;

@@ -6,6 +6,7 @@
 
 use core::arch::naked_asm;
 use core::mem::offset_of;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::accesses;
 use crate::detect::thread::Thread;
@@ -40,6 +41,10 @@ macro_rules! restore_and_return {
     };
 }
 
+/// Whether copied code uses one of xmm8 to xmm15. If not, nobody misses them: they are neither
+/// arguments nor results, and what is not copied does not call here.
+static HIGH_VECTORS: AtomicBool = AtomicBool::new(false);
+
 /// Behind `save!`: calls the function in rax with rdi, rsi, the return address, the caller's rcx,
 /// and the caller's rsi, which a probe with a number has pushed. If it returns an address, the
 /// probe returns there.
@@ -49,20 +54,23 @@ unsafe extern "C" fn slow() {
         "push rsi\n push r8\n push r9\n push r10\n push r11\n push rbp\n mov rbp, rsp",
         "sub rsp, 224\n and rsp, -16",
         "movaps [rsp], xmm2\n movaps [rsp + 16], xmm3\n movaps [rsp + 32], xmm4\n movaps [rsp + 48], xmm5",
-        "movaps [rsp + 64], xmm6\n movaps [rsp + 80], xmm7\n movaps [rsp + 96], xmm8",
-        "movaps [rsp + 112], xmm9\n movaps [rsp + 128], xmm10\n movaps [rsp + 144], xmm11",
-        "movaps [rsp + 160], xmm12\n movaps [rsp + 176], xmm13\n movaps [rsp + 192], xmm14",
-        "movaps [rsp + 208], xmm15",
-        "mov rdx, [rbp + 112]\n mov rcx, [rbp + 88]\n mov r8, [rbp + 120]",
+        "movaps [rsp + 64], xmm6\n movaps [rsp + 80], xmm7",
+        "cmp byte ptr [rip + {high}], 0\n je 2f",
+        "movaps [rsp + 96], xmm8\n movaps [rsp + 112], xmm9\n movaps [rsp + 128], xmm10",
+        "movaps [rsp + 144], xmm11\n movaps [rsp + 160], xmm12\n movaps [rsp + 176], xmm13",
+        "movaps [rsp + 192], xmm14\n movaps [rsp + 208], xmm15",
+        "2: mov rdx, [rbp + 112]\n mov rcx, [rbp + 88]\n mov r8, [rbp + 120]",
         "call rax",
         "test rax, rax\n jz 2f\n mov [rbp + 112], rax\n 2:",
         "movaps xmm2, [rsp]\n movaps xmm3, [rsp + 16]\n movaps xmm4, [rsp + 32]\n movaps xmm5, [rsp + 48]",
-        "movaps xmm6, [rsp + 64]\n movaps xmm7, [rsp + 80]\n movaps xmm8, [rsp + 96]",
-        "movaps xmm9, [rsp + 112]\n movaps xmm10, [rsp + 128]\n movaps xmm11, [rsp + 144]",
-        "movaps xmm12, [rsp + 160]\n movaps xmm13, [rsp + 176]\n movaps xmm14, [rsp + 192]",
-        "movaps xmm15, [rsp + 208]",
-        "mov rsp, rbp\n pop rbp\n pop r11\n pop r10\n pop r9\n pop r8\n pop rsi",
+        "movaps xmm6, [rsp + 64]\n movaps xmm7, [rsp + 80]",
+        "cmp byte ptr [rip + {high}], 0\n je 2f",
+        "movaps xmm8, [rsp + 96]\n movaps xmm9, [rsp + 112]\n movaps xmm10, [rsp + 128]",
+        "movaps xmm11, [rsp + 144]\n movaps xmm12, [rsp + 160]\n movaps xmm13, [rsp + 176]",
+        "movaps xmm14, [rsp + 192]\n movaps xmm15, [rsp + 208]",
+        "2: mov rsp, rbp\n pop rbp\n pop r11\n pop r10\n pop r9\n pop r8\n pop rsi",
         restore_and_return!(),
+        high = sym HIGH_VECTORS,
     )
 }
 
@@ -404,9 +412,13 @@ unsafe extern "C" fn leave() {
     )
 }
 
-/// For the header of a file; without `TRANSLATE`, which the file has itself.
-pub fn all() -> [u64; slot::COUNT] {
-    let mut slots = [0; slot::COUNT];
+/// For the header of a file, which has `slots` as the driver wrote them; without `TRANSLATE`, which
+/// the file has itself.
+pub fn all(slots: &[u64; slot::COUNT]) -> [u64; slot::COUNT] {
+    if slots[slot::HIGH_VECTORS] != 0 {
+        HIGH_VECTORS.store(true, Relaxed);
+    }
+    let mut slots = *slots;
     let mut set = |at: usize, thunk: unsafe extern "C" fn()| slots[at] = thunk as usize as u64;
     let kinds = [keeps_all::ALL, flags_dead::ALL, vectors_free::ALL, flags_dead_vectors_free::ALL];
     for (at, thunk) in kinds.into_iter().flatten().enumerate() {
