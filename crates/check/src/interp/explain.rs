@@ -30,6 +30,13 @@ impl Machine<'_> {
         if benign || vague(&old) || vague(&new) || handled {
             return;
         }
+        // A handler that ran on the stack of the only thread has returned. Whether it could also run
+        // after this access another run must show.
+        let is_handler = |c: &Cell| c.flags & HANDLER != 0;
+        if is_handler(&old) && !is_handler(&new) && self.is_only_thread(new.epoch.thread()) {
+            self.knowledge.hot[new.pc as usize] = true;
+            return;
+        }
         // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };

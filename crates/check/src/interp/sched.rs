@@ -141,6 +141,7 @@ impl Machine<'_> {
     /// while, so that what hangs on the value it has just read or written is decided by what the
     /// others do meanwhile.
     pub(super) fn at_hot_access(&mut self, thread: usize) {
+        self.interrupt_soon = !self.interrupts.is_empty();
         match self.rng.below(4) {
             0 => self.turn_over = true,
             1 => {

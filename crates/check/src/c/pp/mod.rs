@@ -11,6 +11,7 @@
 //! 5. Everything is bounded by [`Limits`]: includes in a cycle, macros that double each time, endless text.
 
 mod cond;
+mod configuration;
 mod directive;
 mod expand;
 
@@ -114,6 +115,8 @@ pub struct Preprocessor<'a> {
     once: Vec<Arc<str>>,
     /// A header named after a configuration was found.
     is_configured: bool,
+    /// One of the program's own was not.
+    lacks_configuration: bool,
     bytes: usize,
     expanded: usize,
     /// Calls of macros in arguments of macros in arguments …
@@ -160,6 +163,7 @@ impl<'a> Preprocessor<'a> {
             conditionals: Vec::new(),
             once: Vec::new(),
             is_configured: false,
+            lacks_configuration: false,
             bytes: 0,
             expanded: 0,
             argument_depth: 0,
