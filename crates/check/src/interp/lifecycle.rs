@@ -48,7 +48,7 @@ impl Machine<'_> {
         self.call(0, function, params, u32::MAX - 1);
         // Its callers hold a lock, whatever it is called here.
         if self.start.in_the_middle && self.locking.is_called_locked(function) {
-            self.hold_unknown(0, self.program.functions[function as usize].entry);
+            self.hold_callers_lock(self.program.functions[function as usize].entry);
         }
     }
 
