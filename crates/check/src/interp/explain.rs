@@ -79,6 +79,7 @@ impl Machine<'_> {
 
     fn held_of(&self, held: &[Held]) -> Vec<RawHeld> {
         held.iter()
+            .filter(|h| h.lock != CALLERS_LOCK)
             .map(|h| RawHeld { lock: h.lock, shared: h.shared, stack: self.stack_of(h.pc, h.context) })
             .collect()
     }
