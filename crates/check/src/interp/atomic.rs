@@ -113,6 +113,16 @@ impl Machine<'_> {
         }
     }
 
+    /// Orders a thread after all that has synchronised on an object, and before all that will.
+    pub(super) fn synchronise(&mut self, ti: usize, address: u64) {
+        if self.watching {
+            self.learn(ti, address, Order::SeqCst);
+            self.publish(ti, address, Order::SeqCst, true);
+        }
+        self.note(ti, address);
+        self.idle_wakes = 0;
+    }
+
     pub(super) fn fence(&mut self, ti: usize, order: Order) {
         if !self.watching {
             return;

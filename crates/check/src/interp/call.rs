@@ -166,6 +166,15 @@ impl Machine<'_> {
         }
     }
 
+    /// Makes unknown the scalar that a pointer leads to.
+    pub(super) fn forget_scalar(&mut self, pointer: u64) {
+        let size = self.size_behind(pointer).min(8 - pointer % 8);
+        if let Ok(at) = self.memory.index(pointer, size) {
+            self.fresh = self.fresh.wrapping_add(1);
+            self.memory.havoc(at, size as usize, u64::from(self.fresh));
+        }
+    }
+
     /// How much of a global follows an address. Of frames nothing is forgotten but one scalar:
     /// their variables' borders are not known here, and neighbours must stay what they are.
     fn size_behind(&self, pointer: u64) -> u64 {

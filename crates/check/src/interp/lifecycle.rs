@@ -46,6 +46,10 @@ impl Machine<'_> {
             self.push(0, v);
         }
         self.call(0, function, params, u32::MAX - 1);
+        // Its callers hold a lock, whatever it is called here.
+        if self.start.in_the_middle && self.locking.is_called_locked(function) {
+            self.hold_callers_lock(self.program.functions[function as usize].entry);
+        }
     }
 
     /// An entry's parameter: a fresh object behind a pointer to a record, else unknown.
@@ -337,11 +341,11 @@ impl Machine<'_> {
 
     /// At a switch: occasionally runs a handler on some thread.
     pub(super) fn maybe_interrupt(&mut self) {
-        if self.interrupts.is_empty()
-            || self.interrupts_left == 0
-            || self.steps < self.interrupt_from
-            || !self.interrupt_now()
-        {
+        if self.interrupts.is_empty() || self.interrupts_left == 0 {
+            return;
+        }
+        let is_soon = std::mem::take(&mut self.interrupt_soon) && self.rng.below(4) == 0;
+        if !is_soon && (self.steps < self.interrupt_from || !self.interrupt_now()) {
             return;
         }
         let runnable: Vec<usize> = (0..self.threads.len())
@@ -443,6 +447,12 @@ impl Machine<'_> {
             self.threads[under].state = State::Runnable;
         }
         self.handlers.join(&self.threads[ti].clock);
+    }
+
+    /// Whether a thread is the only one, so that every handler runs on its stack.
+    pub(super) fn is_only_thread(&self, ti: usize) -> bool {
+        let is_other = |(i, t): (usize, &Thread)| i != ti && t.interrupts.is_none() && !t.ended();
+        !self.threads.iter().enumerate().any(is_other)
     }
 
     pub(super) fn timer_start(&mut self, ti: usize, operands: &[u64; 4], pc: u32) -> Flow {

@@ -137,7 +137,8 @@ pub struct Facts {
 
 impl Facts {
     pub fn of(program: &Program, sites: Arc<[u32]>) -> Self {
-        Self { doom: Arc::new(Doom::of(program)), locking: Arc::new(Locking::of(program)), sites }
+        let locking = Arc::new(Locking::of(program, &sites));
+        Self { doom: Arc::new(Doom::of(program)), locking, sites }
     }
 }
 
@@ -236,6 +237,8 @@ pub struct Machine<'p> {
     /// The joined clocks of all handlers: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
+    /// A place was come to that another run showed to be worth an interrupt.
+    interrupt_soon: bool,
     /// No interrupt before this step: half of all handlers end the program, and it should have got
     /// somewhere.
     interrupt_from: u64,
@@ -306,6 +309,7 @@ impl<'p> Machine<'p> {
             handlers: Clock::default(),
             interrupt_chance: 12,
             interrupt_from: 0,
+            interrupt_soon: false,
         }
     }
 
@@ -378,6 +382,7 @@ impl<'p> Machine<'p> {
         self.interrupts.clear();
         self.interrupts_left = 4;
         self.interruptible = false;
+        self.interrupt_soon = false;
         self.interrupt_chance = [4, 12, 40, 150][self.rng.below(4) as usize];
         self.interrupt_from = [0, 200, 3_000, 40_000][self.rng.below(4) as usize];
         self.handlers.clear();

@@ -5,7 +5,9 @@
 //! `EnterCriticalSection(&c)`. To take them for nothing would make a race of every access that they
 //! guard. So a name that says so is a lock on its first argument. What kind of lock nobody knows:
 //! it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
-//! Names such as `die` and `plat_abort` end the program.
+//! Names such as `die` and `plat_abort` end the program. Names such as `g_atomic_int_set` and
+//! `ATOMIC_LOAD` synchronise with all others on the same object; nobody knows the order that they
+//! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known.
 
 use super::start_result::result_of_success;
 use super::sync::Flow;
@@ -24,6 +26,10 @@ pub enum Named {
     Starts,
     /// Asks for something that stays the same.
     Asks,
+    /// Loads, stores or changes what its arguments lead to, atomically.
+    Atomic,
+    /// Orders what comes before it and after it.
+    Fence,
 }
 
 /// How the name of a function ends that stands for an unknown one behind a pointer of that name.
@@ -55,6 +61,15 @@ pub fn named(name: &str) -> Option<Named> {
     {
         return Some(Named::Asks);
     }
+    if is_atomic(&words) {
+        return Some(Named::Atomic);
+    }
+    if words
+        .last()
+        .is_some_and(|w| matches!(w.as_str(), "mb" | "rmb" | "wmb" | "fence" | "barrier" | "membarrier"))
+    {
+        return Some(Named::Fence);
+    }
     if any(ABOUT) {
         return None;
     }
@@ -73,6 +88,13 @@ pub fn named(name: &str) -> Option<Named> {
         () if object && any(&["acquire", "enter", "take", "obtain", "begin"]) => Some(Named::Lock),
         () => None,
     }
+}
+
+/// `uatomic_read`, `OSAtomicIncrement32`, `InterlockedExchange`; but not `sig_atomic_name`, which is
+/// about a type.
+fn is_atomic(words: &[String]) -> bool {
+    let is_type = words.first().is_some_and(|w| w == "sig");
+    !is_type && words.iter().any(|w| w.ends_with("atomic") || w.starts_with("interlocked"))
 }
 
 /// Whether a name says that a function starts a thread.
@@ -145,7 +167,7 @@ fn keeps_for_later(name: &str) -> bool {
 }
 
 /// The words of a name, by underscores and capital letters.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut before = '_';
     for c in name.chars() {
@@ -167,6 +189,9 @@ impl Machine<'_> {
     /// Calls a function that is known by its name, with `n` arguments on the stack. False ends the
     /// thread's turn.
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
+        if matches!(what, Named::Atomic | Named::Fence) {
+            return self.order_by_name(ti, what, n, pc);
+        }
         let at = self.threads[ti].stack.len() - n;
         // `lock(mode, m)`: a number is a lock only if nothing else is.
         let is_place = |a: &&u64| is_unknown(**a) || **a >= u64::from(Program::GLOBALS_BASE);
@@ -212,6 +237,32 @@ impl Machine<'_> {
                 !self.switch_at_sync()
             }
         }
+    }
+
+    /// Synchronises with all that was done by name to the objects of the arguments, which hold
+    /// something unknown then. Without a known object, or where the result is used, the thread goes
+    /// on as after assembly.
+    fn order_by_name(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
+        let at = self.threads[ti].stack.len() - n;
+        let arguments = self.threads[ti].stack.split_off(at);
+        let mut is_known = false;
+        for a in arguments.into_iter().filter(|a| what == Named::Atomic && !is_unknown(*a)) {
+            if self.memory.index(a, 1).is_ok() {
+                is_known = true;
+                self.forget_scalar(a);
+                self.synchronise(ti, a);
+            }
+        }
+        // What the result decides was decided by what another thread has stored, or was not: `if
+        // (ATOMIC_LOAD(ready)) use(data);`.
+        let is_used = !matches!(self.program.code.get(pc as usize + 1), Some(Instr::Drop));
+        if !is_known || is_used {
+            self.assembly(ti, pc);
+        }
+        self.approximate = true;
+        let v = self.fresh_unknown();
+        self.push(ti, v);
+        !self.switch_at_sync()
     }
 
     /// The function that stands for one behind an unknown pointer, if the call at `pc` is of such.
@@ -392,6 +443,26 @@ mod tests {
             "LockMemory",
             "\u{e9}",
         ] {
+            assert_eq!(named(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_atomic_operations() {
+        for name in [
+            "g_atomic_int_set",
+            "ATOMIC_LOAD",
+            "SDL_AtomicGet",
+            "InterlockedIncrement",
+            "OSAtomicIncrement32",
+            "uatomic_read",
+        ] {
+            assert_eq!(named(name), Some(Named::Atomic), "{name}");
+        }
+        for name in ["smp_mb", "MemoryBarrier", "atomics_of_a_molecule_fence"] {
+            assert_eq!(named(name), Some(Named::Fence), "{name}");
+        }
+        for name in ["anatomical", "sig_atomic_name", "barrier_of_sound", "fence_off", "mb_strlen"] {
             assert_eq!(named(name), None, "{name}");
         }
     }

@@ -142,6 +142,7 @@ impl Machine<'_> {
     /// while. What the others do meanwhile then decides the effect of the value it has just read or
     /// written.
     pub(super) fn at_hot_access(&mut self, thread: usize) {
+        self.interrupt_soon = !self.interrupts.is_empty();
         match self.rng.below(4) {
             0 => self.turn_over = true,
             1 => {

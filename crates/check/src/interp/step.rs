@@ -277,7 +277,7 @@ impl Machine<'_> {
             }
             other => return self.object(ti, pc, other),
         }
-        self.end.is_none()
+        self.end.is_none() && !self.turn_over
     }
 
     pub(super) fn push(&mut self, ti: usize, v: u64) {
@@ -467,6 +467,9 @@ impl Machine<'_> {
         let ignored = self.threads[ti].ignores[usize::from(flags & WRITE != 0)] > 0;
         if !self.watching || size == 0 || ignored {
             return;
+        }
+        if self.knowledge.hot[pc as usize] {
+            self.at_hot_access(ti);
         }
         let cell = self.cell(ti, pc, flags);
         let (first, last) = (at / 8, (at + size - 1) / 8);

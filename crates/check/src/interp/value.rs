@@ -24,8 +24,8 @@ pub fn is_unknown(v: u64) -> bool {
 }
 
 #[inline(always)]
-pub fn unknown(number: u32) -> u64 {
-    TAG << 32 | u64::from(number)
+pub const fn unknown(number: u32) -> u64 {
+    TAG << 32 | number as u64
 }
 
 #[inline(always)]

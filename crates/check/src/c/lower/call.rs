@@ -1,10 +1,23 @@
 //! Calls.
 
 use super::Lower;
+use super::place::PlaceKind;
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::types::{CType, Types};
 use crate::interp::named::{BEHIND_A_POINTER, Named, named};
 use crate::ir::{Access, Bin, Instr, Intrinsic, Pos, Scalar, SymbolRef};
+
+/// A macro that is not there, going by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Atomic,
+    Unknown,
+}
+
+fn is_place(e: &Expr) -> bool {
+    use ExprKind::{Deref, Index, Member, Name};
+    matches!(e.kind, Name(_) | Deref(_) | Index(..) | Member(..))
+}
 
 impl Lower<'_> {
     pub(super) fn call(&mut self, f: &Expr, args: &[Expr], pos: Pos) -> CType {
@@ -57,11 +70,17 @@ impl Lower<'_> {
             result_at = Some(at);
             count += 1;
         }
+        let missing = if signature.is_none() { self.missing_macro(f) } else { None };
         // More arguments than an instruction can count are dropped; nothing real has them.
-        for (i, arg) in args.iter().enumerate().take(200) {
+        for (i, arg) in args.iter().enumerate().take(100) {
             let param = signature.as_ref().and_then(|s| s.params.get(i).copied());
-            self.argument(arg, param);
-            count += 1;
+            match missing {
+                Some(what) if is_place(arg) => count += self.argument_of_macro(arg, what),
+                _ => {
+                    self.argument(arg, param);
+                    count += 1;
+                }
+            }
         }
         self.at(pos);
         self.call_target(f, count as u8, pos);
@@ -115,6 +134,47 @@ impl Lower<'_> {
         self.f().b.place(known);
         self.emit(Instr::CallPtr(count));
         self.f().b.place(end);
+    }
+
+    /// What the call of a name is that only a header which is not there can define: a macro. In
+    /// `ATOMIC_LOAD(used)` nobody knows how `used` is accessed.
+    fn missing_macro(&self, f: &Expr) -> Option<Missing> {
+        let ExprKind::Name(name) = &f.kind else { return None };
+        let is_declared = self.find_local(*name).is_some()
+            || self.file_scope.contains_key(name)
+            || self.own_functions.contains_key(name);
+        let text = self.name(*name);
+        let is_loud = text.len() > 2
+            && text.bytes().any(|b| b.is_ascii_uppercase())
+            && !text.bytes().any(|b| b.is_ascii_lowercase());
+        if is_declared || !is_loud {
+            return None;
+        }
+        match named(&text) {
+            Some(Named::Atomic) => Some(Missing::Atomic),
+            // By its value or address: what is a lock must stay one.
+            Some(_) => None,
+            None => Some(Missing::Unknown),
+        }
+    }
+
+    /// Pushes an argument without an access. Gives the number of values: an atomic operation may be
+    /// on the variable, or on what that points to.
+    fn argument_of_macro(&mut self, arg: &Expr, what: Missing) -> u32 {
+        let p = self.place(arg);
+        let scalar = self.types().scalar(p.ty);
+        let Some(scalar) = scalar.filter(|_| p.kind == PlaceKind::Memory && !p.ty.is_atomic()) else {
+            self.load(p);
+            return 1;
+        };
+        let is_pointer = self.types().element(p.ty).is_some();
+        if what == Missing::Atomic && is_pointer {
+            self.emit(Instr::Dup);
+        }
+        if what == Missing::Unknown || is_pointer {
+            self.emit(Instr::Load(scalar, Access::Hidden));
+        }
+        if what == Missing::Atomic && is_pointer { 2 } else { 1 }
     }
 
     fn argument(&mut self, arg: &Expr, param: Option<CType>) {

@@ -3,34 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::configuration::{names_configuration, shares_folder};
 use super::{Conditional, Macro, Preprocessor, Stream};
 use crate::c::token::{Kind, Punct, Sym, Token};
 use crate::ir::SourceFile;
-
-/// What a build's configuration step finds on every current system. Without these, a program would
-/// be checked in its variant for compilers without atomics or threads.
-const FOUND_EVERYWHERE: &[&str] = &[
-    "HAVE_ATOMIC",
-    "HAVE_ATOMICS",
-    "HAVE_ATOMIC_BUILTINS",
-    "HAVE_C11_ATOMIC",
-    "HAVE_C11_ATOMICS",
-    "HAVE_GCC_ATOMICS",
-    "HAVE_GCC_ATOMIC_BUILTINS",
-    "HAVE_STDATOMIC",
-    "HAVE_STDATOMIC_H",
-    "HAVE_SYNC_BUILTINS",
-    "HAVE_PTHREAD",
-    "HAVE_PTHREADS",
-    "HAVE_PTHREAD_H",
-];
-
-/// `config.h`, `my_config.h`, `my-config.h`.
-fn names_configuration(name: &str) -> bool {
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    stem == "config" || stem.ends_with("_config") || stem.ends_with("-config")
-}
 
 impl Preprocessor<'_> {
     /// Handles the directive after a `#`. Returns the first token of an OpenMP pragma.
@@ -62,7 +38,8 @@ impl Preprocessor<'_> {
     }
 
     fn open(&mut self, word: &str, rest: &[Token], skipping: bool) {
-        let active = !skipping && self.condition(word, rest);
+        let active =
+            !skipping && (self.condition(word, rest) || word == "ifdef" && self.would_be_configured(rest));
         self.conditionals.push(Conditional { active, taken: active, dead: skipping });
         if self.conditionals.len() > 10_000 {
             self.stop("more than 10,000 nested conditionals".into());
@@ -137,7 +114,7 @@ impl Preprocessor<'_> {
             // A file found under another name must not be one that is being read.
             path.ends_with(&name) || !self.is_open(path)
         });
-        let is_configuration = !angled && names_configuration(&name);
+        let is_configuration = names_configuration(&name) && (!angled || shares_folder(&from, &name));
         let Some((path, text)) = found else {
             if is_configuration && !self.is_configured {
                 self.configure();
@@ -156,16 +133,6 @@ impl Preprocessor<'_> {
     fn is_open(&self, path: &str) -> bool {
         let files = self.streams.iter().filter_map(|s| self.files.get(usize::from(s.file?)));
         files.into_iter().any(|f| &*f.path == path)
-    }
-
-    /// Defines what a configuration header that was not found would have defined.
-    fn configure(&mut self) {
-        let one = self.make(Kind::Number, "1", crate::ir::Pos::default());
-        for name in FOUND_EVERYWHERE {
-            let name = self.state.interner.intern(name);
-            let found = || Rc::new(Macro { params: None, variadic: false, body: [one].into() });
-            self.state.macros.entry(name).or_insert_with(found);
-        }
     }
 
     fn file_number(&mut self, path: Arc<str>) -> u16 {

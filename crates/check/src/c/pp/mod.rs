@@ -12,6 +12,7 @@
 //! 5. [`Limits`] bounds everything: include cycles, macros that double each time, endless text.
 
 mod cond;
+mod configuration;
 mod directive;
 mod expand;
 
@@ -115,6 +116,8 @@ pub struct Preprocessor<'a> {
     once: Vec<Arc<str>>,
     /// A header named after a configuration was found.
     is_configured: bool,
+    /// One of the program's own was not.
+    lacks_configuration: bool,
     bytes: usize,
     expanded: usize,
     /// The nesting depth of macro calls in arguments.
@@ -161,6 +164,7 @@ impl<'a> Preprocessor<'a> {
             conditionals: Vec::new(),
             once: Vec::new(),
             is_configured: false,
+            lacks_configuration: false,
             bytes: 0,
             expanded: 0,
             argument_depth: 0,

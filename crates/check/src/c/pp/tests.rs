@@ -133,6 +133,31 @@ fn a_configuration_that_was_read_or_is_not_the_programs_own_adds_nothing() {
     }
 }
 
+#[test]
+fn without_a_configuration_the_variant_of_todays_compilers_is_taken() {
+    let variants = "#ifdef CONFIG_X_TLS\n# if 1\n__thread\n# endif\n#else\nkeys\n#endif\n#ifdef CONFIG_X_TLS\nagain\n#endif";
+    assert_eq!(run(&format!("#include \"config.h\"\n{variants}")), "__thread again");
+    assert_eq!(run(variants), "keys");
+    // Neither is what nobody configures, nor what has no other variant, nor what is of no compiler.
+    for text in [
+        "#ifdef X_TLS\n__thread\n#else\n#endif",
+        "#ifdef HAVE_TLS\n__thread\n#endif",
+        "#ifdef HAVE_X\nx\n#else\n#endif",
+    ] {
+        assert_eq!(run(&format!("#include \"config.h\"\n{text}")), "", "{text}");
+    }
+}
+
+#[test]
+fn a_configuration_in_the_folder_of_the_header_that_asks_for_it_is_the_programs_own() {
+    use super::configuration::shares_folder;
+    assert!(shares_folder("include/lib/tls.h", "lib/config.h"));
+    assert!(shares_folder("lib/tls.h", "lib/config.h"));
+    assert!(!shares_folder("include/glib/tls.h", "lib/config.h"));
+    assert!(!shares_folder("src/a.c", "lib/config.h"));
+    assert!(!shares_folder("a.c", "config.h"));
+}
+
 /// Finds a header by its name without the folder.
 struct WithoutFolder;
 impl Includes for WithoutFolder {

@@ -1,0 +1,39 @@
+// The caller has released the lock when it calls the function that adds threads.
+#include <pthread.h>
+
+struct pool {
+    pthread_mutex_t lock;
+    int limit, busy;
+};
+
+static void *worker(void *arg) {
+    struct pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    if (pool->busy < pool->limit) // expect: data-race read #1
+        pool->busy++;
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static int resize_internal(struct pool *pool, int limit) {
+    pthread_t t;
+    if (pthread_create(&t, NULL, worker, pool) != 0)
+        return 1;
+    pool->limit = limit; // expect: data-race write #1
+    return 0;
+}
+
+int resize(struct pool *pool, int limit) {
+    pthread_mutex_lock(&pool->lock);
+    int is_same = pool->limit == limit;
+    if (is_same) {
+        pthread_mutex_unlock(&pool->lock);
+        return 0;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return resize_internal(pool, limit);
+}
+
+int main(void) {
+    return 0;
+}
