@@ -15,5 +15,7 @@ int main(void) {
     pthread_t a, b;
     pthread_create(&a, 0, worker, 0);
     pthread_create(&b, 0, worker, 0);
+    pthread_detach(a);
+    pthread_detach(b);
     pthread_exit(0);
 }
