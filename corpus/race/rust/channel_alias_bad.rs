@@ -35,6 +35,7 @@ fn main() {
         tx.send(block).unwrap();
         unsafe { *p.add(4) = 2 };                       // expect: data-race write #1
         reached(1);
+        tx // dropped here, it would be seen by the receiver, which orders the two
     });
     let receiver = thread::spawn(move || {
         both_started();
@@ -42,7 +43,7 @@ fn main() {
         let p = rx.try_recv().unwrap() as *mut u64;
         assert_eq!(unsafe { *p + *p.add(4) }, 3);       // expect: data-race read #1
     });
-    sender.join().unwrap();
     receiver.join().unwrap();
+    drop(sender.join().unwrap());
     drop(unsafe { Box::from_raw(block as *mut [u64; 8]) });
 }

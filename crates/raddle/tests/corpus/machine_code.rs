@@ -28,6 +28,8 @@ enum Why {
     Mixed,
     /// The access is in a library (libatomic).
     InLibrary,
+    /// The library itself races: libtirpc decodes the padding of all threads into one buffer.
+    LibraryRaces,
     /// It needs the runtime in the program: default suppressions, functions of the sanitizer.
     NeedsRuntime,
 }
@@ -50,6 +52,7 @@ const DIFFERENT: &[(&str, Why)] = &[
     ("atomics/wide_16_bytes_bad.c", Why::InLibrary),
     ("atomics/worn_out_sids_bad.c", Why::OrdersByMov),
     ("atomics/worn_out_sids_ok.c", Why::OrdersByMov),
+    ("libc/external_data_ok.c", Why::LibraryRaces),
     ("openmp/depend_bad.c", Why::OrdersByLock),
     ("openmp/nowait_bad.c", Why::OrdersByLock),
     ("primitives/futex_relaxed_lock_bad.c", Why::OrdersByLock),
