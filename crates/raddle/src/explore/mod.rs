@@ -131,6 +131,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let (seen, mut search) = prepare(args, &mut recipe, saved, &clock)?;
     // However slow the first runs were, the search gets half of the time.
     clock.leave(limit / 2);
+    clock.give_up_late_executions(limit);
     let (recipe, search) = loop {
         search.may_allow_more = args.search.max_steps.is_none() && recipe.max_steps < MOST_STEPS;
         let shared = Mutex::new(search);
@@ -278,7 +279,10 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
     recipe.donors = recipe.donors.max(seen.threads).min(raddle_explore::MAX_THREADS as u32 - 1);
     let mut search = new_search(args, recipe, &seen)?;
     if !seen.points.is_empty() || seen.cut_off {
+        let end = recipe.end_at;
+        recipe.end_at = Some(end.map_or(clock.halfway(), |end| end.min(clock.halfway())));
         raced_variables::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
+        recipe.end_at = end;
     }
     search.points = bit_fields::unmarked(&recipe.points).into();
     Ok((seen, search))

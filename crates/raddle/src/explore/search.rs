@@ -452,6 +452,9 @@ impl Search {
     }
 }
 
+/// What an execution may take beyond the deadline, however short the search.
+const LEAST_GRACE: Duration = Duration::from_millis(500);
+
 /// When a search must end, whatever it has found.
 pub struct Clock {
     pub begun: Instant,
@@ -478,6 +481,18 @@ impl Clock {
     /// Ensures that at least `least` remains from now on.
     pub fn leave(&mut self, least: Duration) {
         self.deadline = self.deadline.max(Instant::now() + least);
+    }
+
+    /// Gives up executions that still run when a tenth of `limit` has passed since the deadline. A
+    /// thread that computes for long would otherwise be waited for.
+    pub fn give_up_late_executions(&mut self, limit: Duration) {
+        self.end = Some(self.deadline + (limit / 10).max(LEAST_GRACE));
+    }
+
+    /// When half of the time is over, but with at least an eighth of it from now.
+    pub fn halfway(&self) -> Instant {
+        let limit = self.deadline.saturating_duration_since(self.begun);
+        (self.begun + limit / 2).max(Instant::now() + limit / 8)
     }
 
     pub fn is_over(&self) -> bool {
