@@ -200,10 +200,12 @@ pub fn suggestion(finding: &Finding) -> Option<String> {
         _ => None,
     };
     let function = || {
-        // A thread of a deadlock that holds no lock only waits for the others, mostly `main` in a
-        // join: its function would silence every deadlock that the program has.
-        let holds_none = |access: &&Access| kind == RuleKind::Deadlock && access.locks.is_empty();
-        let (outside, within): (Vec<&Access>, Vec<&Access>) = finding.accesses.iter().partition(holds_none);
+        // A thread outside the circle of a deadlock, mostly `main` in a join, waits for no lock or
+        // holds none. Its function would suppress every deadlock of the program.
+        let is_outside = |access: &&Access| {
+            kind == RuleKind::Deadlock && (access.lock.is_none() || access.locks.is_empty())
+        };
+        let (outside, within): (Vec<&Access>, Vec<&Access>) = finding.accesses.iter().partition(is_outside);
         let frame = within.into_iter().chain(outside).find_map(|access| place(&access.stack))?;
         exactly(frame.function.as_deref()?)
     };
@@ -553,12 +555,15 @@ mod tests {
     fn the_suggestion_for_a_deadlock_names_a_thread_of_the_cycle() {
         let mut deadlock = of(Kind::Deadlock);
         let mut joins = deadlock.accesses[0].clone();
-        joins.locks.clear();
         joins.stack = vec![frame("main", "src/b.c", 40, 30)];
         deadlock.accesses[0].locks = vec!["L1".into()];
+        deadlock.accesses[0].lock = Some("L2".into());
         deadlock.accesses.insert(0, joins);
-        let line = suggestion(&deadlock).unwrap();
-        assert_eq!(line, "deadlock:^bump$");
-        assert!(silences(&line, &deadlock));
+        for held in [vec![], vec!["L3".to_owned()]] {
+            deadlock.accesses[0].locks = held;
+            let line = suggestion(&deadlock).unwrap();
+            assert_eq!(line, "deadlock:^bump$");
+            assert!(silences(&line, &deadlock));
+        }
     }
 }
