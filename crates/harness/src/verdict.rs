@@ -3,7 +3,7 @@
 //! Strategies see a failure as a number that is the same for the same failure. The shrinker
 //! preserves it, and a search that continues after a failure reports each number once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
@@ -206,26 +206,47 @@ pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
     Some(if alone { Kind::Starvation } else { Kind::Livelock })
 }
 
-/// Does a thread that goes round try a lock that another one in the circle takes and gives back?
-/// Then a schedule that is not in step leads out: `std::lock` backs off this way, and is correct. A
-/// program that yields or sleeps while it holds a lock may keep its threads in step by itself.
+/// Whether all that the threads do is to back off: each tries locks, hardly ever gets one, and each
+/// of these locks is given back by another thread in the circle. Then a schedule that is not in step
+/// leads out: `std::lock` backs off this way, and is correct. A program that yields or sleeps while
+/// it holds a lock may keep its threads in step by itself.
 fn backs_off(tail: &[Step]) -> bool {
-    let mut held = BTreeSet::new();
-    let mut given_back = BTreeSet::new();
-    for s in tail {
-        let lock = (s.thread.0, s.op.object);
+    // The way out may be the last that an execution does before it is cut off.
+    const HARDLY: usize = 20;
+    let by = |s: &Step| (s.thread.0, s.op.object);
+    // What a thread does next with a lock that it tried says whether it got it.
+    let mut next = BTreeMap::new();
+    let mut takes = vec![false; tail.len()];
+    for (i, s) in tail.iter().enumerate().rev() {
+        if matches!(s.op.kind(), OpKind::Lock | OpKind::TryLock | OpKind::Unlock) {
+            let unlocks = next.insert(by(s), s.op.kind()) == Some(OpKind::Unlock);
+            takes[i] = s.op.kind() == OpKind::Lock || unlocks && s.op.kind() == OpKind::TryLock;
+        }
+    }
+    let (mut held, mut given_back, mut tried) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    // Tries, and those that succeed, of each thread.
+    let mut tries: BTreeMap<u16, [usize; 2]> = tail.iter().map(|s| (s.thread.0, [0; 2])).collect();
+    for (s, takes) in tail.iter().zip(takes) {
+        let thread = s.thread.0;
+        if takes {
+            held.insert(by(s));
+        }
         match s.op.kind() {
-            OpKind::Lock => _ = held.insert(lock),
-            OpKind::Unlock => {
-                held.remove(&lock);
-                given_back.insert(lock);
+            OpKind::TryLock => {
+                let [all, got] = tries.entry(thread).or_default();
+                (*all, *got) = (*all + 1, *got + usize::from(takes));
+                tried.insert(by(s));
             }
-            OpKind::Yield | OpKind::Sleep if held.iter().any(|(by, _)| *by == s.thread.0) => return false,
+            OpKind::Unlock => {
+                held.remove(&by(s));
+                given_back.insert(by(s));
+            }
+            OpKind::Yield | OpKind::Sleep if held.iter().any(|(by, _)| *by == thread) => return false,
             _ => {}
         }
     }
-    let by_another = |s: &Step| given_back.iter().any(|(by, lock)| *lock == s.op.object && *by != s.thread.0);
-    tail.iter().any(|s| s.op.kind() == OpKind::TryLock && by_another(s))
+    let by_another = |(thread, lock): &(u16, u64)| given_back.iter().any(|(by, l)| l == lock && by != thread);
+    tries.values().all(|[all, got]| *all > 0 && got * HARDLY <= *all) && tried.iter().all(by_another)
 }
 
 /// A number that is the same for the same failure, and very likely different for different ones.
@@ -461,13 +482,32 @@ mod tests {
     /// One thread takes a lock and gives it back, the other only ever tries it meanwhile.
     #[test]
     fn backing_off_in_step_is_neither() {
-        let turns = [(0, OpKind::Lock), (1, OpKind::TryLock), (0, OpKind::Unlock)];
-        let steps: Vec<Step> =
-            turns.iter().cycle().take(3000).map(|(t, kind)| step(*t, *kind, *kind as u32)).collect();
-        assert_eq!(endless(&steps, 3000), None);
+        use OpKind::*;
+        let round = |turns: &[(u16, OpKind, u64)]| -> Option<Kind> {
+            let of = |(i, (t, kind, lock)): (usize, &(u16, OpKind, u64))| {
+                let mut step = step(*t, *kind, i as u32);
+                step.op.object = *lock;
+                step
+            };
+            let steps: Vec<Step> = turns.iter().enumerate().map(of).collect();
+            let steps: Vec<Step> = steps.into_iter().cycle().take(3000).collect();
+            endless(&steps, 3000)
+        };
+        let both =
+            [(0, Lock, 1), (1, Lock, 2), (0, TryLock, 2), (1, TryLock, 1), (0, Unlock, 1), (1, Unlock, 2)];
+        assert_eq!(round(&both), None);
         // Nobody gives it back.
-        let held: Vec<Step> = (0..3000).map(|i| step(i % 2, OpKind::TryLock, u32::from(i) % 2)).collect();
-        assert_eq!(endless(&held, 3000), Some(Kind::Livelock));
+        assert_eq!(round(&[(0, TryLock, 1), (1, TryLock, 2)]), Some(Kind::Livelock));
+        // One thread does not back off: it looks under the lock for what never happens.
+        let polls = [(0, Lock, 1), (1, TryLock, 1), (0, DataRead, 9), (0, Unlock, 1)];
+        assert_eq!(round(&polls), Some(Kind::Livelock));
+        // A thread that gets the lock looks too.
+        let gets = [(0, TryLock, 1), (0, Unlock, 1), (1, TryLock, 1), (1, Unlock, 1)];
+        assert_eq!(round(&gets), Some(Kind::Livelock));
+        // The program keeps its threads in step.
+        let mut waits = both.to_vec();
+        waits.insert(2, (0, Yield, 0));
+        assert_eq!(round(&waits), Some(Kind::Livelock));
     }
 
     #[test]

@@ -74,6 +74,7 @@ impl Code {
             let access = access::of(i, program, BIAS, frame, infos);
             can_be_copied &= is_movable(i)
                 && !leaves_shortly(i, range)
+                && !finds_itself(i, &body)
                 && !(access == Access::Atomic && overwrites_address(i, infos));
             self.accesses.push(access);
         }
@@ -178,6 +179,20 @@ fn is_movable(i: &Instruction) -> bool {
     // Of the stack pointer a jump would see another value.
     let by_rsp = jumps && i.op0_kind() == OpKind::Register && i.op0_register() == Register::RSP;
     !is_next && !is_relative && !is_far && !by_rsp
+}
+
+/// A call into the middle of its own function, to a `pop`: the function wants its own address, and
+/// reads data beside its code by it, which the copy does not have there.
+fn finds_itself(i: &Instruction, body: &[Instruction]) -> bool {
+    let inside = |target: u64| {
+        let (Some(first), Some(last)) = (body.first(), body.last()) else { return false };
+        first.ip() < target && target < last.next_ip()
+    };
+    let is_start = |target: u64| {
+        let at = body.binary_search_by_key(&target, Instruction::ip);
+        at.is_ok_and(|n| body[n].mnemonic() != Mnemonic::Pop)
+    };
+    i.is_call_near() && inside(i.near_branch_target()) && !is_start(i.near_branch_target())
 }
 
 /// `loop` or `jrcxz` to another function, which the encoder would make several instructions of.

@@ -77,6 +77,12 @@
 //! - The stack of a function whose frame's address does not leave rsp and rbp is not watched. A
 //!   function that computes its own frame's address in another way would be missed.
 //! - Data between functions that decodes as code is copied, and never executed.
+//! - Flags that a hand-written function returns to its caller are lost: calls have probes around
+//!   them, and no compiler passes flags on.
+//! - A handler of a fault that compares the faulting address with a label of the program sees the
+//!   address of the copy.
+//! - `rep movs` and its like count as going upwards, also where the program has set the direction
+//!   flag, and `bts` and its like with a register as accesses of the word that they name.
 //! - A signal that unwinds out of the middle of a probe finds a stack pointer that `.eh_frame` does
 //!   not describe.
 //! - Accesses of other sizes than 1, 2, 4, 8 and 16 bytes have a call for a probe.

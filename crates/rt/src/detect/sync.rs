@@ -83,6 +83,42 @@ pub fn acquire_known(t: &mut Thread, key: usize) {
     objects::with_existing(key, |o| t.learn(&mut o.clock));
 }
 
+/// The bit of a thread in the `heads` of a file's object, which say who has written the file.
+fn writer(t: &Thread) -> u64 {
+    1 << (t.id() % 64)
+}
+
+/// [`release`] by a thread that writes a file.
+pub fn release_as_writer(mut t: Current, key: usize) {
+    if plain::is_on() || !orders(t) {
+        return release(t, key);
+    }
+    let t = &mut *t;
+    let _inside = t.enter();
+    flush::if_requested();
+    let own = writer(t);
+    objects::with(key, |o| {
+        o.clock.join(t.stamp());
+        o.heads |= own;
+    });
+    t.advance();
+}
+
+/// [`acquire`], if one other thread alone has written the file.
+pub fn acquire_from_only_writer(mut t: Current, key: usize) {
+    if plain::is_on() || !orders(t) {
+        return;
+    }
+    let t = &mut *t;
+    let _inside = t.enter();
+    let own = writer(t);
+    objects::with_existing(key, |o| {
+        if o.heads.is_power_of_two() && o.heads != own {
+            t.learn(&mut o.clock);
+        }
+    });
+}
+
 /// How a lock came to be held.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Taking {

@@ -10,7 +10,8 @@
 //! everyone who waits.
 //!
 //! A file is a channel too, known by its inode: whoever reads what was written, through any
-//! descriptor, comes after the writer. Writers alone are not ordered, nor are readers. `flock`, and
+//! descriptor, comes after the writer. So does who asks how long it is, if one other thread alone has
+//! written it ([`length_told`]). Writers alone are not ordered, nor are readers. `flock`, and
 //! locks of an open file (`F_OFD_SETLK`), order by the same inode; those of `fcntl` and `lockf`
 //! belong to the process and exclude no two threads.
 
@@ -102,9 +103,25 @@ fn found(fd: c_int) -> u32 {
 
 /// The thread has been told of a file.
 pub fn saw_file(t: Current, mode: u32, ino: u64, dev: u64) {
-    let channel = FILES | mixed_of(ino, dev);
-    if mode & libc::S_IFMT == libc::S_IFREG && orders(channel) {
-        sync::acquire(t, key(channel));
+    if mode & libc::S_IFMT == libc::S_IFREG {
+        length_told(t, FILES | mixed_of(ino, dev));
+    }
+}
+
+/// The thread has been told how long a file is. That is a hand-over only if it waits for another
+/// thread to write the file. Threads that write it themselves, such as those of a log that is
+/// rotated by its size, ask for other reasons: to order them would hide their races.
+fn length_told(t: Current, channel: u32) {
+    if orders(channel) {
+        sync::acquire_from_only_writer(t, key(channel));
+    }
+}
+
+/// The end of a descriptor's file was looked for.
+pub(super) fn end_found(t: Current, fd: c_int) {
+    let channel = channel(fd);
+    if is_file(channel) {
+        length_told(t, channel);
     }
 }
 
@@ -184,7 +201,10 @@ fn orders(channel: u32) -> bool {
 pub fn sending(t: Current, fd: c_int) {
     let channel = channel(fd);
     if orders(channel) {
-        sync::release(t, key(channel));
+        match is_file(channel) {
+            true => sync::release_as_writer(t, key(channel)),
+            false => sync::release(t, key(channel)),
+        }
         // A file is always ready, but an `inotify` descriptor may report a change of it.
         if !is_file(channel) || INOTIFY.load(Relaxed) {
             sync::release(t, key(READINESS));

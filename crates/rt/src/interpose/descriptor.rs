@@ -122,7 +122,7 @@ pub fn opened(fd: c_int, channel: u32) -> c_int {
 /// written to it.
 fn seeks(t: Current, fd: c_int, from: c_int, at: i64) -> i64 {
     if at >= 0 && from == libc::SEEK_END {
-        received(t, fd);
+        end_found(t, fd);
     }
     at
 }

@@ -148,8 +148,9 @@ unsafe fn opens_named(
     // SAFETY: the caller's string.
     unsafe {
         c.text(path);
-        // Both ends of a FIFO wait in here for each other.
-        if flags & libc::O_CREAT != 0 || is_fifo(path) {
+        // Both ends of a FIFO wait in here for each other, unless told not to.
+        let waits = flags & libc::O_ACCMODE != libc::O_RDWR && flags & libc::O_NONBLOCK == 0;
+        if flags & libc::O_CREAT != 0 || waits && is_fifo(path) {
             c.changes_name(path);
         }
         let fd = real();

@@ -18,6 +18,9 @@ struct Jump {
     buffer: usize,
     /// The height of its shadow stack, and the number of running signal handlers.
     sp: *mut usize,
+    /// The highest entry; 0 if there is none. In copied machine code it is the call of `setjmp`, and
+    /// later calls of the same function overwrite it.
+    top: usize,
     handlers: u32,
     /// The signals that the thread blocked, if they were saved and it is explored.
     mask: Option<u64>,
@@ -48,6 +51,10 @@ fn land(mut t: Current, buffer: usize) {
     let mut still = 0;
     if let Some(jump) = t.jumps.get(buffer) {
         (t.sp, still) = (jump.sp, jump.handlers);
+        if jump.top != 0 {
+            // SAFETY: an entry of this thread's shadow stack, which was in use when it was noted.
+            unsafe { *jump.sp.sub(1) = jump.top };
+        }
     }
     handlers::left(&mut t, still);
 }
@@ -82,7 +89,9 @@ macro_rules! set {
                 };
                 let mask = (keeps(asks) && explore::is_running()).then_some(mask);
                 let sp = t.sp;
-                t.jumps.set(Jump { buffer, sp, handlers, mask });
+                // SAFETY: below the top of this thread's shadow stack.
+                let top = if sp > t.trace.stack { unsafe { *sp.sub(1) } } else { 0 };
+                t.jumps.set(Jump { buffer, sp, top, handlers, mask });
                 REAL.get()
             }
             #[unsafe(export_name = concat!("__interpose_", $name))]
