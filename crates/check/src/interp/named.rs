@@ -41,6 +41,8 @@ pub enum Atomic {
     Change,
     /// A change whose result decides who goes on, as in a lock or a count of references.
     Decide,
+    /// Takes one away and says whether nothing is left.
+    CountDown,
 }
 
 /// How the name of a function ends that stands for an unknown one behind a pointer of that name.
@@ -166,6 +168,7 @@ fn atomic_of(words: &[String]) -> Option<Atomic> {
         return None;
     }
     match () {
+        () if any(&["dec", "decrement"]) && any(&["test"]) => Some(Atomic::CountDown),
         () if any(DECIDES) || any(LOADS) && any(STORES) => Some(Atomic::Decide),
         () if any(CHANGES) => Some(Atomic::Change),
         () if any(LOADS) => Some(Atomic::Load),
@@ -342,11 +345,16 @@ impl Machine<'_> {
         match (what, stored, place) {
             (Atomic::Load, _, Some(place)) => result = self.memory.load(place, scalar),
             (Atomic::Store, Some(value), Some(place)) => self.memory.store(place, scalar, value),
+            (Atomic::CountDown, _, Some(place)) if !is_unknown(self.memory.load(place, scalar)) => {
+                let left = self.memory.load(place, scalar).wrapping_sub(1);
+                self.memory.store(place, scalar, left);
+                result = u64::from(left == 0);
+            }
             _ => self.forget_scalar(object),
         }
         // Who goes on was decided by what other threads have done: a lock is made of such.
         let is_used = !matches!(self.program.code.get(pc as usize + 1), Some(Instr::Drop));
-        if what == Atomic::Decide && is_used {
+        if is_used && (what == Atomic::Decide || what == Atomic::CountDown && is_unknown(result)) {
             self.assembly(ti, pc);
         }
         self.approximate = true;
@@ -562,7 +570,7 @@ mod tests {
             ("InterlockedIncrement", Atomic::Change),
             ("OSAtomicIncrement32", Atomic::Change),
             ("uatomic_or", Atomic::Change),
-            ("g_atomic_int_dec_and_test", Atomic::Decide),
+            ("g_atomic_int_dec_and_test", Atomic::CountDown),
             ("InterlockedCompareExchange", Atomic::Decide),
         ] {
             assert_eq!(named(name), Some(Named::Atomic(what)), "{name}");
