@@ -180,7 +180,7 @@ impl Machine<'_> {
         match self.memory.block(pointer).map_or_else(|| self.size_behind(pointer), |_| 4) {
             1 => Scalar::U8,
             2 => Scalar::U16,
-            8 if pointer % 8 == 0 && self.is_global(pointer) => Scalar::U64,
+            8 if pointer.is_multiple_of(8) && self.is_global(pointer) => Scalar::U64,
             _ => Scalar::I32,
         }
     }
