@@ -10,7 +10,7 @@ struct start {
 static void *run(void *argument) {
     struct start *start = argument;
     void (*function)(void *) = start->function; // expect: data-race read #1
-    function(start->argument); // expect: data-race read #1
+    function(start->argument); // expect: data-race read #2
     return 0;
 }
 
@@ -23,7 +23,7 @@ int start_task(pthread_t *thread, void (*function)(void *), void *argument) {
     if (pthread_create(thread, 0, run, start) != 0)
         *thread = 0;
     if (*thread) {
-        free(start); // expect: data-race free #1
+        free(start); // expect: data-race free #1, data-race free #2
         return 0;
     }
     return -1;

@@ -6,8 +6,8 @@
 struct object { atomic_int references; int payload; };
 
 static void put(struct object *o) {
-    if (atomic_fetch_sub_explicit(&o->references, 1, memory_order_relaxed) == 1) // expect: data-race atomic-write #1
-        free(o); // expect: data-race free #1
+    if (atomic_fetch_sub_explicit(&o->references, 1, memory_order_relaxed) == 1) // expect: data-race atomic-write #2
+        free(o); // expect: data-race free #1, data-race free #2
 }
 
 static void *worker(void *arg) {

@@ -3,7 +3,7 @@
 #include "my_config.h"
 #include <pthread.h>
 
-#ifdef CONFIG_COUNT_TLS
+#ifdef HAVE_COUNT_TLS
 static __thread unsigned count;
 #else
 static unsigned count;

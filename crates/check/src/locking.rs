@@ -1,50 +1,31 @@
-//! What a start in the middle must take for granted of the code before it.
+//! Conditions that decide whether a lock is taken: `if (pool->is_shared) lock(&pool->lock);`.
 //!
-//! 1. Conditions that decide whether a lock is taken: `if (pool->is_shared) lock(&pool->lock);`. Where the state of an
-//!    object is unknown, the way without the lock is one that the object may never go. The interpreter asks this to
-//!    prefer the way with it.
-//! 2. Conditions that decide whether a thread is joined: `if (job->status != NOT_STARTED) join(job->thread);`. The other
-//!    way is that of a thread that was never started.
-//! 3. Functions whose callers hold a lock.
+//! Where the state of an object is unknown, the object may never go the way without the lock. The
+//! interpreter asks this to prefer the way with it.
 
-use crate::interp::named::{Named, named, words};
-use crate::ir::{Bin, Function, Instr, Program, SyncOp, cfg};
-
-use rustc_hash::FxHashSet;
+use crate::interp::named::{Named, named};
+use crate::ir::{Bin, Function, Instr, Program, SyncOp};
 
 /// The maximum number of instructions in a function that does little more than lock or unlock, and
 /// in the code that a condition guards.
 const WRAPPER: u32 = 60;
 const LONGEST: u32 = 40;
 
-/// Instructions that a condition guards which decides on a join: what follows a failed one is
-/// reported there.
-const LONGEST_JOIN: u32 = 80;
-
 /// For each function whether it takes a lock that it does not release, and the other way round.
 #[derive(Debug, Default)]
 pub struct Locking {
     locks: Vec<bool>,
     unlocks: Vec<bool>,
-    /// For each function whether it joins a thread and does little else.
-    joins: Vec<bool>,
-    /// Functions that start threads, and that somebody calls with a lock held.
-    called_locked: FxHashSet<u32>,
 }
 
 impl Locking {
-    /// Of a program that starts threads at `sites`.
-    pub fn of(program: &Program, sites: &[u32]) -> Self {
+    pub fn of(program: &Program) -> Self {
         let by_name = |wanted: &[Named]| -> Vec<bool> {
             let says = |name: &str| named(name).is_some_and(|n| wanted.contains(&n));
             program.functions.iter().map(|f| !f.defined && says(&f.name)).collect()
         };
-        let mut out = Self {
-            locks: by_name(&[Named::Lock, Named::ReadLock]),
-            unlocks: by_name(&[Named::Unlock]),
-            joins: vec![false; program.functions.len()],
-            called_locked: FxHashSet::default(),
-        };
+        let mut out =
+            Self { locks: by_name(&[Named::Lock, Named::ReadLock]), unlocks: by_name(&[Named::Unlock]) };
         // The library's functions first, then wrappers of these, then wrappers of wrappers.
         for _ in 0..3 {
             for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
@@ -53,68 +34,10 @@ impl Locking {
                     let (locks, unlocks) = (out.any_locks(code), out.any_unlocks(code));
                     out.locks[i] = locks && !unlocks;
                     out.unlocks[i] = unlocks && !locks;
-                    out.joins[i] = out.any_joins(code);
                 }
             }
         }
-        out.called_locked = out.find_called_locked(program, sites);
         out
-    }
-
-    /// Whether a function that starts threads is called with a lock held: its callers say so, or its
-    /// name does.
-    pub fn is_called_locked(&self, function: u32) -> bool {
-        self.called_locked.contains(&function)
-    }
-
-    fn find_called_locked(&self, program: &Program, sites: &[u32]) -> FxHashSet<u32> {
-        let starters: FxHashSet<u32> = sites.iter().map(|pc| program.function_of(*pc)).collect();
-        let says_so = |f: &u32| {
-            let words = words(&program.functions[*f as usize].name);
-            words.iter().any(|w| matches!(w.as_str(), "locked" | "unlocked" | "nolock"))
-        };
-        let mut out: FxHashSet<u32> = starters.iter().copied().filter(says_so).collect();
-        for f in program.functions.iter().filter(|f| f.defined && !f.builtin) {
-            let code = &program.code[f.entry as usize..f.end as usize];
-            let calls = |i: &Instr| matches!(i, Instr::Call(c, _) if starters.contains(c));
-            if code.iter().any(calls) && self.any_locks(code) {
-                self.follow_locks(program, f, &mut |callee| {
-                    if starters.contains(&callee) {
-                        out.insert(callee);
-                    }
-                });
-            }
-        }
-        out
-    }
-
-    /// Tells which functions one calls where on some way a lock is held.
-    fn follow_locks(&self, program: &Program, f: &Function, locked_call: &mut dyn FnMut(u32)) {
-        // For each instruction whether it was come to without and with a lock.
-        let mut seen = vec![[false; 2]; (f.end - f.entry) as usize];
-        let mut todo = vec![(f.entry, false)];
-        while let Some((pc, held)) = todo.pop() {
-            let within = (f.entry..f.end).contains(&pc);
-            if !within || std::mem::replace(&mut seen[(pc - f.entry) as usize][usize::from(held)], true) {
-                continue;
-            }
-            let here = std::slice::from_ref(&program.code[pc as usize]);
-            if let (true, Instr::Call(callee, _)) = (held, here[0]) {
-                locked_call(callee);
-            }
-            let after = self.any_locks(here) || held && !self.any_unlocks(here);
-            todo.extend(
-                cfg::successors(&program.code, &program.switches, pc).into_iter().map(|n| (n, after)),
-            );
-        }
-    }
-
-    fn any_joins(&self, code: &[Instr]) -> bool {
-        code.iter().any(|i| match i {
-            Instr::Sync(SyncOp::Join | SyncOp::TryJoin) => true,
-            Instr::Call(f, _) => self.joins[*f as usize],
-            _ => false,
-        })
     }
 
     fn any_locks(&self, code: &[Instr]) -> bool {
@@ -134,15 +57,14 @@ impl Locking {
     }
 
     /// The truth value of the condition at `pc` that leads to a lock which the other one goes
-    /// without, if the condition is about the state of an object or about an argument of the entry;
-    /// or to a join.
+    /// without, if the condition is about the state of an object or about an argument of the entry.
     pub fn side(&self, program: &Program, pc: u32, entry: &Function) -> Option<bool> {
         let (to, side) = match program.code.get(pc as usize)? {
             Instr::JumpIf(to) => (*to, false),
             Instr::JumpIfNot(to) => (*to, true),
             _ => return None,
         };
-        if to <= pc || to - pc > LONGEST_JOIN {
+        if to <= pc || to - pc > LONGEST {
             return None;
         }
         let guarded = program.code.get(pc as usize + 1..to as usize)?;
@@ -152,11 +74,7 @@ impl Locking {
         // Both sides must meet again: `if (is_shared && lock(m) != 0) return;`.
         let stays = guarded.last().is_some_and(|i| !matches!(i, Instr::Return))
             || guarded.iter().any(|i| i.jump_target().is_some_and(|t| t >= to));
-        let is_short = to - pc <= LONGEST;
-        let locks = is_alone && stays && is_short && self.any_locks(guarded) && !self.any_unlocks(guarded);
-        if is_alone && stays && self.any_joins(guarded) {
-            return Some(side);
-        }
+        let locks = is_alone && stays && self.any_locks(guarded) && !self.any_unlocks(guarded);
         (locks && is_about_state(program, pc, entry)).then_some(side)
     }
 }

@@ -72,8 +72,8 @@ pub fn findings<'a>(program: &'a Program, raw: &'a [RawFinding], context: &Conte
     }
     let one = |members: Vec<&'a RawFinding>| {
         // The one that stands for all must not hang on the order in which a seed meets them.
-        let key = |r: &'a RawFinding| (reporter(r).cause().ends, reporter(r).lines_of_one_among_many());
-        let first = members.iter().enumerate().min_by_key(|(i, r)| (key(r), *i)).map_or(0, |m| m.0);
+        let first =
+            members.iter().enumerate().min_by_key(|(i, r)| (reporter(r).cause().ends, *i)).map_or(0, |m| m.0);
         let one = reporter(members[first]);
         let mut finding = one.finding((context.occurrences)(members[first]));
         let mut others = Vec::new();
@@ -148,48 +148,12 @@ impl<'a> Reporter<'a> {
         let lines =
             |r: &Reporter<'_>| -> Vec<String> { r.raw.accesses.iter().map(|a| r.line_of(a)).collect() };
         let (own, its) = (lines(self), lines(other).join(" and "));
-        let object = other.object_of(&other.raw.place);
-        let is_same = object == self.object_of(&self.raw.place);
-        match other.raw.kind {
-            Kind::DataRace if !is_same => Some(format!("also on {}, between {its}", other.object())),
-            _ => (its != own.join(" and ")).then(|| format!("also between {its}")),
-        }
-    }
-
-    /// The call that a handler makes at whose end the finding lies, as a place. What is wrong is
-    /// then the call, whatever the function touches and whatever it waits for.
-    fn call_of_handler(&self) -> Option<Frame> {
-        let is_handled = |a: &&RawAccess| self.thread_of(a.thread).is_some_and(|t| t.handler);
-        let mut handled = self.raw.accesses.iter().filter(is_handled).map(|a| self.frames(&a.stack));
-        // Where a deadlock met the interrupted thread is chance.
-        let least = if self.raw.kind == Kind::Deadlock { 1 } else { 2 };
-        handled.find(|frames| frames.len() >= least).and_then(|mut frames| frames.pop())
-    }
-
-    /// The lines of a finding whose cause spans several objects or parts of one: the ends alone do
-    /// not tell these apart.
-    fn lines_of_one_among_many(&self) -> Vec<String> {
-        if self.call_of_handler().is_none() && self.freed_block().is_none() {
-            return Vec::new();
-        }
-        self.raw.accesses.iter().map(|a| self.line_of(a)).collect()
-    }
-
-    /// The block that is freed too early, as far as a repair distinguishes. What is freed is all of
-    /// it.
-    fn freed_block(&self) -> Option<String> {
-        let RawPlace::Heap { size, stack, part: None, .. } = &self.raw.place else { return None };
-        let is_freed = self.raw.accesses.iter().any(|a| a.op == Op::Free);
-        is_freed.then(|| format!("f{:?}+{size}", stack.first()))
+        (its != own.join(" and ")).then(|| format!("also between {its}"))
     }
 
     /// The object and the functions.
     fn cause(&self) -> Cause {
-        let object = self.freed_block().unwrap_or_else(|| self.object_of(&self.raw.place));
-        if let Some(call) = self.call_of_handler() {
-            let place = format!("{:?}:{:?}", call.file, call.line);
-            return Cause { kind: self.raw.kind, object: format!("c{place}"), ends: vec![place] };
-        }
+        let object = self.object_of(&self.raw.place);
         if let Some(locks) = self.locks_in_circle() {
             return Cause { kind: self.raw.kind, object: locks.join(" "), ends: Vec::new() };
         }
@@ -479,12 +443,6 @@ impl<'a> Reporter<'a> {
         let raw = self.raw;
         let [a, b] = raw.accesses.as_slice() else { return None };
         let handled = [a, b].iter().any(|x| self.thread_of(x.thread).is_some_and(|t| t.handler));
-        if self.call_of_handler().is_some() {
-            return Some(
-                "what a handler calls must be made for handlers: set a flag there, and act on it elsewhere"
-                    .into(),
-            );
-        }
         if handled {
             return Some(
                 "a handler may share only atomic or volatile objects with what it interrupts".into(),

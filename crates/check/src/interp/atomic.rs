@@ -7,6 +7,7 @@
 
 use super::Machine;
 use super::history::{ATOMIC, WRITE};
+use super::named::Atomic;
 use super::value::is_unknown;
 use crate::ir::{Access, AtomicOp, Bin, Order, Scalar};
 
@@ -113,11 +114,19 @@ impl Machine<'_> {
         }
     }
 
-    /// Orders a thread after all that has synchronised on an object, and before all that will.
-    pub(super) fn synchronise(&mut self, ti: usize, address: u64) {
-        if self.watching {
+    /// Orders a thread by an operation on an object of which only the name is known: as strongly as
+    /// such an operation can.
+    pub(super) fn synchronise(&mut self, ti: usize, address: u64, what: Atomic) {
+        if self.watching && what != Atomic::Store {
             self.learn(ti, address, Order::SeqCst);
-            self.publish(ti, address, Order::SeqCst, true);
+        }
+        if what == Atomic::Load {
+            // A loop on an atomic waits for another thread.
+            self.gave_way_a_little(ti);
+            return;
+        }
+        if self.watching {
+            self.publish(ti, address, Order::SeqCst, what != Atomic::Store);
         }
         self.note(ti, address);
         self.idle_wakes = 0;

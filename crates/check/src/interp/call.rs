@@ -175,6 +175,21 @@ impl Machine<'_> {
         }
     }
 
+    /// The scalar that a pointer most likely leads to.
+    pub(super) fn scalar_behind(&self, pointer: u64) -> Scalar {
+        match self.memory.block(pointer).map_or_else(|| self.size_behind(pointer), |_| 4) {
+            1 => Scalar::U8,
+            2 => Scalar::U16,
+            8 if pointer.is_multiple_of(8) && self.is_global(pointer) => Scalar::U64,
+            _ => Scalar::I32,
+        }
+    }
+
+    fn is_global(&self, pointer: u64) -> bool {
+        let last = self.program.globals.last();
+        last.is_some_and(|g| pointer < u64::from(g.address) + u64::from(g.size))
+    }
+
     /// How much of a global follows an address. Of frames nothing is forgotten but one scalar:
     /// their variables' borders are not known here, and neighbours must stay what they are.
     fn size_behind(&self, pointer: u64) -> u64 {

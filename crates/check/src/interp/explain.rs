@@ -5,7 +5,6 @@ use raddle_finding::{Kind, Op};
 use super::Machine;
 use super::context::{ContextId, Held};
 use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
-use super::locks::CALLERS_LOCK;
 use super::raw::{Key, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
@@ -22,18 +21,13 @@ impl Machine<'_> {
     #[cold]
     pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
         // A lock at an unknown address may be a lock that the other thread holds as well.
-        // The lock of an entry's callers can be one of those only if there are any.
-        let held = |c: &Cell| self.contexts.held(c.lockset);
-        let vague = |c: &Cell, other: &Cell| {
-            let may_be_shared = |lock: u64| lock != CALLERS_LOCK || !held(other).is_empty();
-            held(c).iter().any(|h| is_unknown(h.lock) && may_be_shared(h.lock))
-        };
+        let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(|h| is_unknown(h.lock));
         let first = (old.mask & new.mask).trailing_zeros();
         let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
         // A handler shares the thread-local storage of the thread under it, and puts `errno` back.
         let handled = (old.flags | new.flags) & HANDLER != 0 && self.is_thread_local(address);
         let benign = self.benign.iter().any(|b| b.0 <= address && address < b.1);
-        if benign || vague(&old, &new) || vague(&new, &old) || handled {
+        if benign || vague(&old) || vague(&new) || handled {
             return;
         }
         // A handler that ran on the stack of the only thread has returned. Whether it could also run
@@ -79,7 +73,6 @@ impl Machine<'_> {
 
     fn held_of(&self, held: &[Held]) -> Vec<RawHeld> {
         held.iter()
-            .filter(|h| h.lock != CALLERS_LOCK)
             .map(|h| RawHeld { lock: h.lock, shared: h.shared, stack: self.stack_of(h.pc, h.context) })
             .collect()
     }

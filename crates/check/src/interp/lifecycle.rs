@@ -46,10 +46,6 @@ impl Machine<'_> {
             self.push(0, v);
         }
         self.call(0, function, params, u32::MAX - 1);
-        // Its callers hold a lock, whatever it is called here.
-        if self.start.in_the_middle && self.locking.is_called_locked(function) {
-            self.hold_callers_lock(self.program.functions[function as usize].entry);
-        }
     }
 
     /// An entry's parameter: a fresh object behind a pointer to a record, else unknown.

@@ -5,14 +5,11 @@ use raddle_finding::{Kind, Op};
 use super::context::Held;
 use super::sync::Flow;
 use super::thread::State;
-use super::value::{is_unknown, unknown};
+use super::value::is_unknown;
 use super::{End, Machine};
 
 /// The result of a failed attempt.
 const BUSY: u64 = 1;
-
-/// Stands for whatever lock the callers of an entry hold.
-pub(super) const CALLERS_LOCK: u64 = unknown(0xCA11_E125);
 
 /// The maximum number of locks that a thread holds at once, because each set of them is kept.
 const MOST_HELD: usize = 128;
@@ -145,23 +142,11 @@ impl Machine<'_> {
     /// From now on, the thread counts as holding an unknown lock.
     pub(super) fn hold_unknown(&mut self, ti: usize, pc: u32) {
         self.threads[ti].vague = true;
-        let is_one = |h: &Held| is_unknown(h.lock) && h.lock != CALLERS_LOCK;
-        if !self.threads[ti].held.iter().any(is_one) {
-            let lock = self.fresh_unknown();
-            self.hold_nameless(ti, lock, pc);
+        if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock)) {
+            let (lock, context) = (self.fresh_unknown(), self.context(ti));
+            self.threads[ti].held.push(Held { lock, shared: false, pc, context });
+            self.relock(ti);
         }
-    }
-
-    /// The entry runs under a lock that its callers hold.
-    pub(super) fn hold_callers_lock(&mut self, pc: u32) {
-        self.threads[0].vague = true;
-        self.hold_nameless(0, CALLERS_LOCK, pc);
-    }
-
-    fn hold_nameless(&mut self, ti: usize, lock: u64, pc: u32) {
-        let context = self.context(ti);
-        self.threads[ti].held.push(Held { lock, shared: false, pc, context });
-        self.relock(ti);
     }
 
     /// Updates the lock set after the held locks changed.

@@ -137,8 +137,7 @@ pub struct Facts {
 
 impl Facts {
     pub fn of(program: &Program, sites: Arc<[u32]>) -> Self {
-        let locking = Arc::new(Locking::of(program, &sites));
-        Self { doom: Arc::new(Doom::of(program)), locking, sites }
+        Self { doom: Arc::new(Doom::of(program)), locking: Arc::new(Locking::of(program)), sites }
     }
 }
 

@@ -7,7 +7,8 @@
 //! it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
 //! Names such as `die` and `plat_abort` end the program. Names such as `g_atomic_int_set` and
 //! `ATOMIC_LOAD` synchronise with all others on the same object; nobody knows the order that they
-//! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known.
+//! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known. Both go by
+//! closed lists of words: `draw_fence`, `bytes_to_mb` and `save_atomic` say nothing of threads.
 
 use super::start_result::result_of_success;
 use super::sync::Flow;
@@ -26,10 +27,22 @@ pub enum Named {
     Starts,
     /// Asks for something that stays the same.
     Asks,
-    /// Loads, stores or changes what its arguments lead to, atomically.
-    Atomic,
+    /// Accesses what its first pointer leads to, atomically.
+    Atomic(Atomic),
     /// Orders what comes before it and after it.
     Fence,
+}
+
+/// What an atomic operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atomic {
+    Load,
+    Store,
+    Change,
+    /// A change whose result decides who goes on, as in a lock or a count of references.
+    Decide,
+    /// Takes one away and says whether nothing is left.
+    CountDown,
 }
 
 /// How the name of a function ends that stands for an unknown one behind a pointer of that name.
@@ -48,8 +61,6 @@ const ABOUT: &[&str] = &[
 /// Reads a name.
 pub fn named(name: &str) -> Option<Named> {
     let words = words(name);
-    let has = |w: &str| words.iter().any(|x| x == w);
-    let any = |list: &[&str]| list.iter().any(|w| has(w));
     if words.last().is_some_and(|w| matches!(w.as_str(), "abort" | "panic" | "fatal" | "die")) {
         return Some(Named::Ends);
     }
@@ -61,15 +72,20 @@ pub fn named(name: &str) -> Option<Named> {
     {
         return Some(Named::Asks);
     }
-    if is_atomic(&words) {
-        return Some(Named::Atomic);
+    let lock = lock_of(&words);
+    if lock.is_some() {
+        return lock;
     }
-    if words
-        .last()
-        .is_some_and(|w| matches!(w.as_str(), "mb" | "rmb" | "wmb" | "fence" | "barrier" | "membarrier"))
-    {
+    if FENCES.contains(&name.to_ascii_lowercase().as_str()) {
         return Some(Named::Fence);
     }
+    atomic_of(&words).map(Named::Atomic)
+}
+
+/// What a name says of a lock.
+fn lock_of(words: &[String]) -> Option<Named> {
+    let has = |w: &str| words.iter().any(|x| x == w);
+    let any = |list: &[&str]| list.iter().any(|w| has(w));
     if any(ABOUT) {
         return None;
     }
@@ -90,11 +106,76 @@ pub fn named(name: &str) -> Option<Named> {
     }
 }
 
+/// Fences without arguments, in small letters.
+const FENCES: &[&str] = &[
+    "mb",
+    "rmb",
+    "wmb",
+    "smp_mb",
+    "smp_rmb",
+    "smp_wmb",
+    "cmm_mb",
+    "cmm_rmb",
+    "cmm_wmb",
+    "cmm_smp_mb",
+    "cmm_smp_rmb",
+    "cmm_smp_wmb",
+    "memory_barrier",
+    "memorybarrier",
+    "osmemorybarrier",
+    "sdl_memorybarrieracquire",
+    "sdl_memorybarrierrelease",
+    "atomic_thread_fence",
+];
+
+/// Words after `atomic` that say nothing of the operation: types and orders.
+const OF_ATOMICS: &[&str] = &[
+    "", "int", "uint", "long", "ulong", "size", "ptr", "pointer", "bool", "char", "i", "u", "explicit",
+    "relaxed", "acquire", "release", "acq", "rel", "seq", "cst", "barrier", "full", "return", "n", "val",
+    "value",
+];
+
 /// `uatomic_read`, `OSAtomicIncrement32`, `InterlockedExchange`; but not `sig_atomic_name`, which is
-/// about a type.
-fn is_atomic(words: &[String]) -> bool {
-    let is_type = words.first().is_some_and(|w| w == "sig");
-    !is_type && words.iter().any(|w| w.ends_with("atomic") || w.starts_with("interlocked"))
+/// about a type, nor `atomic_write_file` and `GC_malloc_atomic`: each word behind the one that says
+/// it must be one of atomic operations.
+fn atomic_of(words: &[String]) -> Option<Atomic> {
+    const DECIDES: &[&str] = &[
+        "cas",
+        "cmpxchg",
+        "compare",
+        "cmp",
+        "exchange",
+        "xchg",
+        "swap",
+        "test",
+        "dec",
+        "decrement",
+        "sub",
+        "subtract",
+        "unref",
+    ];
+    const CHANGES: &[&str] = &["add", "inc", "increment", "fetch", "xor"];
+    const LOADS: &[&str] = &["get", "load", "read"];
+    const STORES: &[&str] = &["set", "store", "write"];
+    const JOINS_WORDS: &[&str] = &["and", "or"];
+    let words: Vec<&str> = words.iter().map(|w| w.trim_end_matches(|c: char| c.is_ascii_digit())).collect();
+    let at = words.iter().position(|w| w.ends_with("atomic") || *w == "interlocked")?;
+    let after = &words[at + 1..];
+    let any = |list: &[&str]| after.iter().any(|w| list.contains(w));
+    let lists = [DECIDES, CHANGES, LOADS, STORES, JOINS_WORDS, OF_ATOMICS];
+    let is_known = |w: &&str| lists.iter().any(|list| list.contains(w));
+    if words[0] == "sig" || !after.iter().all(is_known) {
+        return None;
+    }
+    match () {
+        () if any(&["dec", "decrement"]) && any(&["test"]) => Some(Atomic::CountDown),
+        () if any(DECIDES) || any(LOADS) && any(STORES) => Some(Atomic::Decide),
+        () if any(CHANGES) => Some(Atomic::Change),
+        () if any(LOADS) => Some(Atomic::Load),
+        () if any(STORES) => Some(Atomic::Store),
+        () if any(JOINS_WORDS) => Some(Atomic::Change),
+        () => None,
+    }
 }
 
 /// Whether a name says that a function starts a thread.
@@ -189,8 +270,10 @@ impl Machine<'_> {
     /// Calls a function that is known by its name, with `n` arguments on the stack. False ends the
     /// thread's turn.
     pub(super) fn call_named(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
-        if matches!(what, Named::Atomic | Named::Fence) {
-            return self.order_by_name(ti, what, n, pc);
+        match what {
+            Named::Atomic(what) => return self.atomic_by_name(ti, what, n, pc),
+            Named::Fence => return self.fence_by_name(ti, n, pc),
+            _ => {}
         }
         let at = self.threads[ti].stack.len() - n;
         // `lock(mode, m)`: a number is a lock only if nothing else is.
@@ -239,26 +322,54 @@ impl Machine<'_> {
         }
     }
 
-    /// Synchronises with all that was done by name to the objects of the arguments, which hold
-    /// something unknown then. Without a known object, or where the result is used, the thread goes
-    /// on as after assembly.
-    fn order_by_name(&mut self, ti: usize, what: Named, n: usize, pc: u32) -> bool {
+    /// An atomic operation on what the first pointer among the arguments leads to. Without one, the
+    /// function is any unknown one.
+    fn atomic_by_name(&mut self, ti: usize, what: Atomic, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
-        let arguments = self.threads[ti].stack.split_off(at);
-        let mut is_known = false;
-        for a in arguments.into_iter().filter(|a| what == Named::Atomic && !is_unknown(*a)) {
-            if self.memory.index(a, 1).is_ok() {
-                is_known = true;
-                self.forget_scalar(a);
-                self.synchronise(ti, a);
+        let arguments = &self.threads[ti].stack[at..];
+        let is_object =
+            |a: &u64| !is_unknown(*a) && self.memory.index(*a, 1).is_ok() && !self.is_constant(*a);
+        let Some(i) = arguments.iter().position(is_object) else {
+            self.call_unknown(ti, n, u64::from(pc));
+            return true;
+        };
+        let object = arguments[i];
+        // A number; the variables of macros are there by their addresses.
+        let is_number = |a: &u64| is_unknown(*a) || *a < u64::from(Program::GLOBALS_BASE);
+        let stored = arguments.last().copied().filter(|a| i == 0 && n == 2 && is_number(a));
+        self.threads[ti].stack.truncate(at);
+        self.synchronise(ti, object, what);
+        let scalar = self.scalar_behind(object);
+        let place = self.memory.index(object, u64::from(scalar.size())).ok();
+        let mut result = self.fresh_unknown();
+        match (what, stored, place) {
+            (Atomic::Load, _, Some(place)) => result = self.memory.load(place, scalar),
+            (Atomic::Store, Some(value), Some(place)) => self.memory.store(place, scalar, value),
+            (Atomic::CountDown, _, Some(place)) if !is_unknown(self.memory.load(place, scalar)) => {
+                let left = self.memory.load(place, scalar).wrapping_sub(1);
+                self.memory.store(place, scalar, left);
+                result = u64::from(left == 0);
             }
+            _ => self.forget_scalar(object),
         }
-        // What the result decides was decided by what another thread has stored, or was not: `if
-        // (ATOMIC_LOAD(ready)) use(data);`.
+        // Who goes on was decided by what other threads have done: a lock is made of such.
         let is_used = !matches!(self.program.code.get(pc as usize + 1), Some(Instr::Drop));
-        if !is_known || is_used {
+        if is_used && (what == Atomic::Decide || what == Atomic::CountDown && is_unknown(result)) {
             self.assembly(ti, pc);
         }
+        self.approximate = true;
+        self.push(ti, result);
+        !self.switch_at_sync()
+    }
+
+    /// Goes on as after assembly, if the call is like that of a fence.
+    fn fence_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
+        let is_used = !matches!(self.program.code.get(pc as usize + 1), Some(Instr::Drop));
+        if n > 0 || is_used {
+            self.call_unknown(ti, n, u64::from(pc));
+            return true;
+        }
+        self.assembly(ti, pc);
         self.approximate = true;
         let v = self.fresh_unknown();
         self.push(ti, v);
@@ -449,22 +560,44 @@ mod tests {
 
     #[test]
     fn names_of_atomic_operations() {
-        for name in [
-            "g_atomic_int_set",
-            "ATOMIC_LOAD",
-            "SDL_AtomicGet",
-            "InterlockedIncrement",
-            "OSAtomicIncrement32",
-            "uatomic_read",
+        for (name, what) in [
+            ("g_atomic_int_get", Atomic::Load),
+            ("ATOMIC_LOAD", Atomic::Load),
+            ("SDL_AtomicGet", Atomic::Load),
+            ("uatomic_read", Atomic::Load),
+            ("g_atomic_int_set", Atomic::Store),
+            ("apr_atomic_set32", Atomic::Store),
+            ("InterlockedIncrement", Atomic::Change),
+            ("OSAtomicIncrement32", Atomic::Change),
+            ("uatomic_or", Atomic::Change),
+            ("g_atomic_int_dec_and_test", Atomic::CountDown),
+            ("InterlockedCompareExchange", Atomic::Decide),
         ] {
-            assert_eq!(named(name), Some(Named::Atomic), "{name}");
+            assert_eq!(named(name), Some(Named::Atomic(what)), "{name}");
         }
-        for name in ["smp_mb", "MemoryBarrier", "atomics_of_a_molecule_fence"] {
+        for name in ["smp_mb", "MemoryBarrier", "cmm_smp_wmb"] {
             assert_eq!(named(name), Some(Named::Fence), "{name}");
         }
-        for name in ["anatomical", "sig_atomic_name", "barrier_of_sound", "fence_off", "mb_strlen"] {
+        for name in [
+            "anatomical",
+            "sig_atomic_name",
+            "barrier_of_sound",
+            "fence_off",
+            "mb_strlen",
+            "bytes_to_mb",
+            "draw_fence",
+            "verbose_barrier",
+            "GC_malloc_atomic",
+            "save_atomic",
+            "write_file_atomic",
+            "atomic_write_file",
+            "atomic",
+            "atomic_int",
+        ] {
             assert_eq!(named(name), None, "{name}");
         }
+        assert_eq!(named("atomic_spin_lock"), Some(Named::Lock));
+        assert_eq!(named("AtomicUnlock"), Some(Named::Unlock));
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Lower<'_> {
             return None;
         }
         match named(&text) {
-            Some(Named::Atomic) => Some(Missing::Atomic),
+            Some(Named::Atomic(_)) => Some(Missing::Atomic),
             // By its value or address: what is a lock must stay one.
             Some(_) => None,
             None => Some(Missing::Unknown),

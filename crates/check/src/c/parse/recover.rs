@@ -104,7 +104,8 @@ impl Parser<'_> {
     /// Whether the current token lies within braces opened since `start`.
     fn is_deeper_than(&self, start: usize) -> bool {
         let mut depth = 0i32;
-        for t in &self.tokens[start..self.at.min(self.tokens.len())] {
+        // A statement may be missing at the end of the text, and then begins behind the last token.
+        for t in self.tokens.get(start..self.at.min(self.tokens.len())).unwrap_or_default() {
             match t.kind {
                 Kind::Punct(Punct::LBrace) => depth += 1,
                 Kind::Punct(Punct::RBrace) => depth -= 1,

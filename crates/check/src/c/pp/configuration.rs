@@ -40,8 +40,9 @@ pub(super) fn shares_folder(from: &str, name: &str) -> bool {
     }
 }
 
-/// How names begin that a configuration defines.
-const DEFINED_BY_BUILDS: &[&str] = &["HAVE_", "CONFIG_", "USE_", "ENABLE_", "WITH_"];
+/// How names begin that a configuration defines for what it finds. `USE_`, `WITH_`, `ENABLE_` and
+/// `CONFIG_` stand for choices, and the variant without may be the one that is built.
+const FOUND_BY_BUILDS: &str = "HAVE_";
 
 /// Tokens of a variant that are looked at.
 const LONGEST_VARIANT: usize = 4_000;
@@ -68,8 +69,7 @@ impl Preprocessor<'_> {
     /// not. Only where the configuration is not there, which defines the name.
     pub(super) fn would_be_configured(&mut self, rest: &[Token]) -> bool {
         let Some(name) = rest.first().filter(|_| self.lacks_configuration) else { return false };
-        let is_of_builds = DEFINED_BY_BUILDS.iter().any(|p| self.name(name).starts_with(p));
-        if !is_of_builds || !self.is_modern_variant() {
+        if !self.name(name).starts_with(FOUND_BY_BUILDS) || !self.is_modern_variant() {
             return false;
         }
         self.define_as_one(name.sym);

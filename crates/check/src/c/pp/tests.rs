@@ -135,12 +135,17 @@ fn a_configuration_that_was_read_or_is_not_the_programs_own_adds_nothing() {
 
 #[test]
 fn without_a_configuration_the_variant_of_todays_compilers_is_taken() {
-    let variants = "#ifdef CONFIG_X_TLS\n# if 1\n__thread\n# endif\n#else\nkeys\n#endif\n#ifdef CONFIG_X_TLS\nagain\n#endif";
+    let variants =
+        "#ifdef HAVE_X_TLS\n# if 1\n__thread\n# endif\n#else\nkeys\n#endif\n#ifdef HAVE_X_TLS\nagain\n#endif";
     assert_eq!(run(&format!("#include \"config.h\"\n{variants}")), "__thread again");
     assert_eq!(run(variants), "keys");
     // Neither is what nobody configures, nor what has no other variant, nor what is of no compiler.
     for text in [
         "#ifdef X_TLS\n__thread\n#else\n#endif",
+        "#ifdef USE_TLS\n__thread\n#else\n#endif",
+        "#ifdef WITH_TLS\n__thread\n#else\n#endif",
+        "#ifdef ENABLE_TLS\n__thread\n#else\n#endif",
+        "#ifdef CONFIG_TLS\n__thread\n#else\n#endif",
         "#ifdef HAVE_TLS\n__thread\n#endif",
         "#ifdef HAVE_X\nx\n#else\n#endif",
     ] {
