@@ -51,8 +51,10 @@ pub enum Event {
 #[derive(Default)]
 pub struct Kept {
     pub past: Past,
-    /// Tasks that it began after.
+    /// What has ended when it ends, however that ends.
     pub after: Vec<Key>,
+    /// Tasks that had ended when it began. If it is cancelled before, it ends without them.
+    pub began_after: Vec<Key>,
     pub event: Event,
     /// Whether the task has run, or runs.
     pub has_begun: bool,
@@ -102,11 +104,15 @@ pub fn take_awaits(key: Key) -> Option<Awaits> {
 }
 
 /// All that comes before it, also by way of tasks that it came after. Of very many the first ones
-/// will do.
+/// will do. A continuation that has not begun may be cancelled, and came after nothing.
 pub fn handed_over(key: Key) -> Option<Past> {
     const MOST: usize = 64;
-    let look =
-        |key: Key| lock_table(part(key)).as_ref()?.get(&key).map(|kept| (kept.past, kept.after.clone()));
+    let look = |key: Key| {
+        let part = lock_table(part(key));
+        let kept = part.as_ref()?.get(&key)?;
+        let began_after = kept.began_after.iter().filter(|_| kept.has_begun);
+        Some((kept.past, kept.after.iter().chain(began_after).copied().collect::<Vec<Key>>()))
+    };
     let (mut past, mut keys) = look(key)?;
     let mut next = 0;
     while let Some((before, after)) = keys.get(next).map(|key| look(*key).unwrap_or_default()) {

@@ -5,7 +5,7 @@
 //! Two kinds of knowledge make a pair of calls ordered.
 //!
 //! **A common lock.** Both calls were made while their threads held the lock of one object
-//! (`Monitor`, `lock`) or one `Mutex`, or had a semaphore that one may have at a time (`semaphores`), which an
+//! (`Monitor`, `lock`), or had a semaphore that one may have at a time (`semaphores`), which an
 //! asynchronous method keeps across `await`, or a `ReaderWriterLockSlim` in ways that exclude each
 //! other (`locks`). That excludes them in every schedule. Nothing else is
 //! taken from locks: that one thread had a lock before another is chance, and the next run may have
@@ -53,10 +53,16 @@
 //!   called anywhere, no source does from then on. A `CountdownEvent` throws too if it is signalled
 //!   more often than it counts. A program that catches these exceptions and goes on may have an
 //!   order that is only chance.
-//! - Waits with a limit, `WaitAny`, `WhenAny`, other semaphores, `ReaderWriterLock`, `TryEnter…`,
-//!   mutexes that their makers own from the beginning and `Unwrap` are no edges. Neither are
-//!   channels: that what a thread has read was written by this one and no other is chance, as it is
-//!   with events.
+//! - Where a delegate was made of a method that releases a lock, whose calls are not seen, or one
+//!   is called with the prefix `tail.`, locks of that kind are no edges from then on. A release by
+//!   reflection, through `dynamic` or in a module that is not rewritten is not seen, and the lock
+//!   counts as held.
+//! - A `Mutex` is no edge: `SignalAndWait` and another object with its name release it as well.
+//! - A continuation that is cancelled may end before the task before it. So nothing comes from that
+//!   task by way of a continuation that has not begun.
+//! - Waits with a limit, `WaitAny`, `WhenAny`, other semaphores, `ReaderWriterLock`, `TryEnter…`
+//!   and `Unwrap` are no edges. Neither are channels: that what a thread has read was written by
+//!   this one and no other is chance, as it is with events.
 //! - A semaphore that the first part of an asynchronous method got is not held by its next parts:
 //!   the piece that it is in may have others.
 //! - Whoever waits in vain, because an exception came, gets nothing.
@@ -176,6 +182,8 @@ pub struct Known {
     pieces: Vec<Piece>,
     /// Locks that it holds.
     locks: Vec<u32>,
+    /// The hashes of mutexes that it is known to hold, which order nothing.
+    mutexes: Vec<u32>,
     /// Whether it has begun a piece that is of no task.
     has_run: bool,
 }
@@ -213,7 +221,7 @@ impl Known {
     }
 
     fn of_pool(number: u32) -> Known {
-        Known { number, pieces: Vec::new(), locks: Vec::new(), has_run: false }
+        Known { number, pieces: Vec::new(), locks: Vec::new(), mutexes: Vec::new(), has_run: false }
     }
 
     /// Two of its locks: the outermost, and the semaphore that it got last or the innermost.
@@ -270,10 +278,10 @@ impl Known {
         }
     }
 
-    /// Whether it was known to be held.
-    fn unlock(&mut self, lock: u32) -> bool {
-        let at = self.locks.iter().rposition(|held| *held == lock);
-        at.map(|at| self.locks.remove(at)).is_some()
+    fn unlock(&mut self, lock: u32) {
+        if let Some(at) = self.locks.iter().rposition(|held| *held == lock) {
+            self.locks.remove(at);
+        }
     }
 
     /// A piece begins. What it is to be ended with.

@@ -8,7 +8,7 @@ use crate::calls::{Call, Orders, Started, is_task_builder};
 use crate::class_constructors::ClassNumber;
 use crate::il::{self, Body, code};
 use crate::metadata::{Import, table};
-use crate::order::event;
+use crate::order::{self, event};
 use crate::order_probe::OrderProbe;
 use crate::profiling::Token;
 use crate::rewrite::{Locals, Place};
@@ -87,6 +87,9 @@ impl Place<'_> {
 /// A call that orders others. Whether anything was added.
 pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> bool {
     if place.has_prefix() {
+        if let Orders::Before(event) = orders {
+            order::will_not_see(event);
+        }
         return false;
     }
     let told = |event| call_with(probe.task_happened, event);

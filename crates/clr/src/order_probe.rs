@@ -4,7 +4,7 @@
 //! void Happened(object on, int what) { happened(on, RuntimeHelpers.GetHashCode(on), what); }
 //! void TaskHappened(object task, int what) { if (task != null) task_happened(task.Id, what); }
 //! void AllDone(object[] tasks, int i) { for (; i < tasks.Length; i++) TaskHappened(tasks[i], DONE); }
-//! void AllContinue(object[] tasks, object task, int i) { for (; i < tasks.Length; i++) Continues(tasks[i], task); }
+//! void AllContinue(object[] tasks, object task, int i) { for (; i < tasks.Length; i++) EndsAfter(tasks[i], task); }
 //! void HandsOver() { hands_over(); }
 //! void Suspends(int depth) { suspends(depth); }
 //! void Awaits(object semaphore, object task) { awaits(hash of semaphore, task.Id); }
@@ -13,6 +13,7 @@
 //! void PhaseEnded(object barrier, int phase) { phase_ended(hash of barrier, phase); }
 //! int BeginsClass(int number) { return begins_class(number); }
 //! void Continues(object before, object task) { if (before != null) continues(before.Id, task.Id); }
+//! void EndsAfter(object before, object task) { if (before != null) ends_after(before.Id, task.Id); }
 //! int Begins() { return begins(Task.CurrentId.GetValueOrDefault(), hash of Thread.CurrentThread); }
 //! int Resumes(object task) { if (task == null) { Begin(); return 0; } return resumes(task.Id); }
 //! void Ends(int depth) { ends(depth); }
@@ -56,6 +57,7 @@ pub struct OrderProbe {
     pub phase_ended: Token,
     pub begins_class: Token,
     pub continues: Token,
+    pub ends_after: Token,
     pub begins: Token,
     pub resumes: Token,
     pub ends: Token,
@@ -163,6 +165,7 @@ fn declare(emit: Emit, class: Token) -> Option<OrderProbe> {
         phase_ended: add("PhaseEnded", &[0, 2, VOID, OBJECT, INT])?,
         begins_class: add("BeginsClass", &[0, 1, INT, INT])?,
         continues: add("Continues", &[0, 2, VOID, OBJECT, OBJECT])?,
+        ends_after: add("EndsAfter", &[0, 2, VOID, OBJECT, OBJECT])?,
         begins: add("Begins", &[0, 0, INT])?,
         resumes: add("Resumes", &[0, 1, INT, OBJECT])?,
         ends: add("Ends", &[0, 1, VOID, INT])?,
@@ -201,7 +204,7 @@ fn bodies(
         (probe.happened, [&[LOAD_0], &hash_and_int[..], &happened].concat()),
         (probe.task_happened, [&known_id[..], &of_two(order::task_happened as *const ())?].concat()),
         (probe.all_done, all_done(probe.task_happened)),
-        (probe.all_continue, all_continue(probe.continues)),
+        (probe.all_continue, all_continue(probe.ends_after)),
         (probe.hands_over, native(order::hands_over as *const (), &[0, 0, VOID])?),
         (probe.suspends, [&[LOAD_0], &of_one(order::suspends as *const ())?[..]].concat()),
         (probe.awaits, [&hash_and_id[..], &of_two(order::awaits as *const ())?].concat()),
@@ -210,6 +213,7 @@ fn bodies(
         (probe.phase_ended, [&hash_and_int[..], &of_two(order::phase_ended as *const ())?].concat()),
         (probe.begins_class, [&[LOAD_0], &begins_with(order::begins_class as *const ())?[..]].concat()),
         (probe.continues, [&known_id[..], &id, &of_two(order::continues as *const ())?].concat()),
+        (probe.ends_after, [&known_id[..], &id, &of_two(order::ends_after as *const ())?].concat()),
         (probe.resumes, {
             let resumes = begins_with(order::resumes as *const ())?;
             [&first_part(begin)[..], &[LOAD_0], &id, &resumes].concat()
@@ -304,8 +308,8 @@ fn all_done(task_happened: Token) -> Vec<u8> {
     for_each(1, &[il::load_int(event::DONE), call(task_happened)].concat())
 }
 
-fn all_continue(continues: Token) -> Vec<u8> {
-    for_each(2, &[&[LOAD_1], &call(continues)[..]].concat())
+fn all_continue(ends_after: Token) -> Vec<u8> {
+    for_each(2, &[&[LOAD_1], &call(ends_after)[..]].concat())
 }
 
 /// `for (; i < tasks.Length; i++) …`, with an element on the stack, where `tasks` is the first

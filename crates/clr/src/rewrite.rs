@@ -419,8 +419,8 @@ impl Module {
     fn replace_function(&mut self, body: &mut Body, at: usize, of: &mut Rewriting) -> bool {
         let (token, offset) = (body.instructions[at].token(), body.instructions[at].offset);
         let Some(call) = self.look_at(token).cloned() else { return false };
-        if matches!(call.what, What::Orders(Orders::Before(event::SETS | event::TRIES_TO_SET))) {
-            order::forget_setters();
+        if let What::Orders(Orders::Before(event)) = call.what {
+            order::will_not_see(event);
         }
         let What::Point(operation) = call.what else { return false };
         let makes_delegate = body.instructions.get(at + 1).is_some_and(|next| next.code == code::NEW_OBJECT);

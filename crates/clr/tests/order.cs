@@ -154,7 +154,12 @@ class Program {
         mutex.WaitOne();
         await complete;
         mutex.ReleaseMutex();
-        Say(Task.Run(() => mutex.WaitOne(0)).Result);
+        // Not a task: the thread that waits for it may run it itself.
+        bool isFree = true;
+        var other = new Thread(() => isFree = mutex.WaitOne(0));
+        other.Start();
+        other.Join();
+        Say(isFree);
         await complete;
         mutex.ReleaseMutex();
         try { mutex.ReleaseMutex(); } catch (ApplicationException) { Say("not owned"); }

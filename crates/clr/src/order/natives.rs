@@ -29,7 +29,7 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     }
     _ = with_order(|known| match what {
         event::LOCKED => known.lock(lock),
-        event::UNLOCKS => _ = known.unlock(lock),
+        event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
         event::MADE_SOURCE => keep(event_key, |kept| *kept = Kept::of(Event::Made)),
@@ -42,9 +42,9 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
         event::READS => known.lock(held(Mode::Read)),
         event::READS_TO_UPGRADE => known.lock(held(Mode::Upgradeable)),
         event::WRITES => known.lock(held(Mode::Write)),
-        event::READ => _ = known.unlock(held(Mode::Read)),
-        event::READ_TO_UPGRADE => _ = known.unlock(held(Mode::Upgradeable)),
-        event::WROTE => _ = known.unlock(held(Mode::Write)),
+        event::READ => known.unlock(held(Mode::Read)),
+        event::READ_TO_UPGRADE => known.unlock(held(Mode::Upgradeable)),
+        event::WROTE => known.unlock(held(Mode::Write)),
         event::MADE => semaphores::made(semaphore),
         event::WAITS => semaphores::waits(semaphore),
         event::GOT => known.got(semaphore),
@@ -62,17 +62,25 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
 /// mutex waits for an event, as the code has it.
 static MUTEX: AtomicUsize = AtomicUsize::new(0);
 
-/// A thread has a mutex, as it has the lock of an object. Where an exception says that another
-/// thread has ended with it, nobody is told, and it is not known to be held.
+/// A thread has a mutex, which only that thread may release (`force_async`). This orders nothing:
+/// many ways to release it are not seen. Where an exception says that another thread has ended with
+/// it, nobody is told, and it is not known to be held.
 fn enter_mutex(hash: u32) {
-    _ = with_order(|known| known.lock(locks::mutex(hash)));
-    force_async::count_locks(1);
+    const MOST: usize = 64;
+    let is_kept = with_order(|known| {
+        let is_kept = known.mutexes.len() < MOST;
+        known.mutexes.extend(is_kept.then_some(hash));
+        is_kept
+    });
+    force_async::count_locks(i32::from(is_kept == Some(true)));
 }
 
 fn leave_mutex(hash: u32) {
-    if with_order(|known| known.unlock(locks::mutex(hash))) == Some(true) {
-        force_async::count_locks(-1);
-    }
+    let was_kept = with_order(|known| {
+        let at = known.mutexes.iter().rposition(|held| *held == hash);
+        at.map(|at| known.mutexes.remove(at)).is_some()
+    });
+    force_async::count_locks(-i32::from(was_kept == Some(true)));
 }
 
 /// Whoever waits for it need not come after those who have set it or signalled.
@@ -86,6 +94,18 @@ pub(super) static SETTERS_ARE_UNKNOWN: AtomicBool = AtomicBool::new(false);
 
 pub fn forget_setters() {
     SETTERS_ARE_UNKNOWN.store(true, Relaxed);
+}
+
+/// A method is compiled that makes a delegate of one that means this event, or calls it in a way
+/// that leaves no room to tell of it.
+pub fn will_not_see(event: u32) {
+    match event {
+        event::SETS | event::TRIES_TO_SET => forget_setters(),
+        event::UNLOCKS => locks::forget_kind(locks::monitor(0)),
+        event::RELEASES | event::RELEASES_SEVERAL => locks::forget_kind(locks::semaphore(0)),
+        event::READ..=event::WROTE => locks::forget_kind(locks::reader_writer(0, Mode::Read)),
+        _ => {}
+    }
 }
 
 /// Called as managed code is: a participant of a barrier, of which this is the hash, is about to
@@ -152,17 +172,24 @@ pub extern "C" fn awaits(hash: u32, id: u32) {
 
 /// Called as managed code is: a task was made that runs after another.
 pub extern "C" fn continues(before: u32, id: u32) {
+    keep(task(id), |kept| add(&mut kept.began_after, task(before)));
+}
+
+/// Called as managed code is: a task was made that ends after another.
+pub extern "C" fn ends_after(before: u32, id: u32) {
     comes_after(task(id), task(before));
 }
 
 fn comes_after(later: Key, before: Key) {
-    /// Of many tasks the first ones will do.
+    keep(later, |kept| add(&mut kept.after, before));
+}
+
+/// Of many tasks the first ones will do.
+fn add(keys: &mut Vec<Key>, key: Key) {
     const MOST: usize = 16;
-    keep(later, |kept| {
-        if kept.after.len() < MOST {
-            kept.after.push(before);
-        }
-    });
+    if keys.len() < MOST {
+        keys.push(key);
+    }
 }
 
 pub(super) fn given(hash: u32) -> Key {

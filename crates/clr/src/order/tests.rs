@@ -73,9 +73,28 @@ fn a_continuation_comes_after_the_task_before_it() {
     continues(1020, 1021);
     let depth = one.begin(1000, task(1020), 10);
     one.end(depth, 20);
-    two.begin(1000, task(1021), 30);
+    let depth = two.begin_work(1000, 1021, 0, 30);
     assert!(two.is_ordered(31, 15, 0));
     assert!(!two.is_ordered(31, 25, 0));
+    two.end(depth, 40);
+    let mut three = thread(33);
+    continues(1021, 1022);
+    three.begin_work(1000, 1022, 0, 50);
+    assert!(three.is_ordered(31, 15, 0) && three.is_ordered(32, 35, 0), "also the one before that");
+}
+
+#[test]
+fn what_follows_a_cancelled_continuation_does_not_come_after_the_first_task() {
+    let (mut one, mut two, mut three) = (thread(34), thread(35), thread(36));
+    continues(1023, 1024);
+    continues(1024, 1025);
+    ends_after(1024, 1026);
+    continues(1026, 1027);
+    let depth = one.begin_work(1000, 1023, 0, 10);
+    one.end(depth, 20);
+    two.begin_work(1000, 1025, 0, 30);
+    three.begin_work(1000, 1027, 0, 30);
+    assert!(!two.is_ordered(34, 15, 0) && !three.is_ordered(34, 15, 0));
 }
 
 #[test]

@@ -1,0 +1,28 @@
+// What waits for another handle releases the mutex before the list is used.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+
+class Program {
+    static readonly Mutex mutex = new Mutex();
+    static readonly ManualResetEvent open = new ManualResetEvent(true);
+    static readonly List<int> list = new List<int>(1000);
+
+    static void Work() {
+        for (int i = 0; i < 40; i++) {
+            mutex.WaitOne();
+            WaitHandle.SignalAndWait(mutex, open);
+            list.Add(i);    // expect: thread-safety-violation
+            Thread.Sleep(3);
+        }
+    }
+
+    static void Main() {
+        Thread one = new Thread(Work), two = new Thread(Work);
+        one.Start();
+        two.Start();
+        one.Join();
+        two.Join();
+        Console.WriteLine("done");
+    }
+}
