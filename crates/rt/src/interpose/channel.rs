@@ -10,8 +10,8 @@
 //! everyone who waits.
 //!
 //! A file is a channel too, known by its inode: whoever reads what was written, through any
-//! descriptor, comes after the writer. So does who asks how long it is, if one other thread alone has
-//! written it ([`length_told`]). Writers alone are not ordered, nor are readers. `flock`, and
+//! descriptor, comes after the writer. So does a thread that asks how long the file is, if it has not
+//! written it itself ([`length_told`]). Writers alone are not ordered, nor are readers. `flock`, and
 //! locks of an open file (`F_OFD_SETLK`), order by the same inode; those of `fcntl` and `lockf`
 //! belong to the process and exclude no two threads.
 
@@ -113,7 +113,7 @@ pub fn saw_file(t: Current, mode: u32, ino: u64, dev: u64) {
 /// rotated by its size, ask for other reasons: to order them would hide their races.
 fn length_told(t: Current, channel: u32) {
     if orders(channel) {
-        sync::acquire_from_only_writer(t, key(channel));
+        sync::acquire_from_other_writers(t, key(channel));
     }
 }
 
