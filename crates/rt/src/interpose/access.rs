@@ -163,9 +163,29 @@ impl Call {
         }
     }
 
-    pub unsafe fn saw_file_by_statx(&mut self, success: bool, file: *const libc::statx) {
+    /// [`Self::saw_file`] by a descriptor. One that may write is asked for its end to write there,
+    /// not to wait for others.
+    pub unsafe fn saw_file_of(&mut self, fd: c_int, success: bool, file: *const libc::stat) {
+        match channel::may_write(fd) {
+            true => self.wrote_if(success, file),
+            // SAFETY: as the caller promises.
+            false => unsafe { self.saw_file(success, file) },
+        }
+    }
+
+    /// The same for `statx`, whose file is the descriptor's if the path is empty.
+    pub unsafe fn saw_file_by_statx(
+        &mut self,
+        fd: c_int,
+        path: Text,
+        success: bool,
+        file: *const libc::statx,
+    ) {
         self.wrote_if(success, file);
-        if success && self.judged && !file.is_null() && mode() == Mode::Detect {
+        // SAFETY: the caller's string, which the call has read.
+        let of_descriptor = success && (path.is_null() || unsafe { *path } == 0);
+        let may_write = of_descriptor && channel::may_write(fd);
+        if success && !may_write && self.judged && !file.is_null() && mode() == Mode::Detect {
             // SAFETY: the call has filled it in.
             let file = unsafe { &*file };
             let dev = libc::makedev(file.stx_dev_major, file.stx_dev_minor);

@@ -10,8 +10,8 @@
 //! everyone who waits.
 //!
 //! A file is a channel too, known by its inode: whoever reads what was written, through any
-//! descriptor, comes after the writer. So does a thread that asks how long the file is, if it has not
-//! written it itself ([`length_told`]). Writers alone are not ordered, nor are readers. `flock`, and
+//! descriptor, comes after the writer. So does a thread that asks how long the file is, by its name or
+//! by a descriptor that only reads, if it has not written it itself ([`length_told`]). Writers alone are not ordered, nor are readers. `flock`, and
 //! locks of an open file (`F_OFD_SETLK`), order by the same inode; those of `fcntl` and `lockf`
 //! belong to the process and exclude no two threads.
 
@@ -117,10 +117,16 @@ fn length_told(t: Current, channel: u32) {
     }
 }
 
+/// True if the descriptor is open for writing.
+pub(super) fn may_write(fd: c_int) -> bool {
+    let flags = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);
+    flags >= 0 && flags as c_int & libc::O_ACCMODE != libc::O_RDONLY
+}
+
 /// The end of a descriptor's file was looked for.
 pub(super) fn end_found(t: Current, fd: c_int) {
     let channel = channel(fd);
-    if is_file(channel) {
+    if is_file(channel) && !may_write(fd) {
         length_told(t, channel);
     }
 }

@@ -19,19 +19,19 @@ accesses! {
     fn stat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn lstat(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn lstat64(path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
-    fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
-    fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
+    fn fstat(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file_of(fd, r == 0, to) }
+    fn fstat64(fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file_of(fd, r == 0, to) }
     fn fstatat(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn fstatat64(at: c_int, path: Text, to: Stat, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn __xstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn __xstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn __lxstat(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
     fn __lxstat64(version: c_int, path: Text, to: Stat) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.saw_name(path); c.saw_file(r == 0, to) }
-    fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
-    fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file(r == 0, to) }
+    fn __fxstat(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file_of(fd, r == 0, to) }
+    fn __fxstat64(version: c_int, fd: c_int, to: Stat) -> c_int, |c| { c.looks_outside(); c.uses(fd); c.fills(to) } then |r| { c.saw_file_of(fd, r == 0, to) }
     fn statx(at: c_int, path: Text, flags: c_int, mask: c_uint, to: *mut libc::statx) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| {
         c.saw_name(path);
-        c.saw_file_by_statx(r == 0, to)
+        c.saw_file_by_statx(at, path, r == 0, to)
     }
     fn statfs(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     fn statfs64(path: Text, to: *mut libc::statfs) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
