@@ -72,10 +72,9 @@ impl Code {
         for (n, i) in body.iter().enumerate() {
             self.index[(i.ip() - self.text) as usize] = (first + n) as u32;
             let access = access::of(i, program, BIAS, frame, infos);
-            can_be_copied &= is_movable(i)
-                && !leaves_shortly(i, range)
-                && !finds_itself(i, &body)
-                && !(access == Access::Atomic && overwrites_address(i, infos));
+            let overwrites = access == Access::Atomic && overwrites_address(i, infos);
+            let stays = !is_movable(i) || leaves_shortly(i, range) || finds_itself(i, &body) || overwrites;
+            can_be_copied &= !stays;
             self.accesses.push(access);
         }
         self.instructions.extend(body);
