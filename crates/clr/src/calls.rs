@@ -43,8 +43,8 @@ pub enum Orders {
     Before(u32),
     /// Told after it.
     After(u32),
-    /// A semaphore, a mutex or a source of a task is made, which means this event if it is made with nothing
-    /// else than what this code loads; none: it always does.
+    /// A semaphore, a mutex or a source of a task is made, which means this event if it is made
+    /// with nothing else than what this code loads; none: it always does.
     Made { event: u32, code: Option<u16> },
     /// A semaphore is waited for, without a limit.
     SemaphoreWaits,

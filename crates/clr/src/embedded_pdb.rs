@@ -1,6 +1,6 @@
-//! What the debug directory of an assembly says of its portable PDB (PE/COFF): which build it is of,
-//! and the PDB itself if it is inside of the assembly ("Embedded Portable PDB Debug Directory Entry"),
-//! compressed with deflate.
+//! What the debug directory of an assembly says of its portable PDB (PE/COFF): which build it is
+//! of, and the PDB itself if it is inside of the assembly ("Embedded Portable PDB Debug Directory
+//! Entry"), compressed with deflate.
 
 /// The PDB in an assembly. None if there is none, or if it is broken.
 pub fn embedded(file: &[u8]) -> Option<Vec<u8>> {

@@ -45,14 +45,14 @@
 //!   are of no task, only the first is known by the task or thread. The others know nothing.
 //! - `ManualResetEvent`, `ManualResetEventSlim` and `AutoResetEvent` say nothing. That one thread
 //!   alone has set an event so far is chance: another one may set it later, and the next time
-//!   before. A wait for one explains why a thread did nothing for a while. That makes the core doubt
-//!   the pair, and orders nothing ([`raddle_tsvd::Host::has_waited_by_chance`]). `TaskCompletionSource.TrySet…` says nothing
-//!   either, of which one may follow another. Who calls `SetResult` and its like and is not the
-//!   first gets an exception, so there is one such call in a right program. Where several have set
-//!   a source it says nothing. Where a delegate was made of a method that sets one, or `TrySet…` is
-//!   called anywhere, no source does from then on. A `CountdownEvent` throws too if it is signalled
-//!   more often than it counts. A program that catches these exceptions and goes on may have an
-//!   order that is only chance.
+//!   before. A wait for one explains why a thread did nothing for a while. That makes the core
+//!   doubt the pair, and orders nothing ([`raddle_tsvd::Host::has_waited_by_chance`]).
+//!   `TaskCompletionSource.TrySet…` says nothing either, of which one may follow another. Who calls
+//!   `SetResult` and its like and is not the first gets an exception, so there is one such call in
+//!   a right program. Where several have set a source it says nothing. Where a delegate was made of
+//!   a method that sets one, or `TrySet…` is called anywhere, no source does from then on. A
+//!   `CountdownEvent` throws too if it is signalled more often than it counts. A program that
+//!   catches these exceptions and goes on may have an order that is only chance.
 //! - Where a delegate was made of a method that releases a lock, whose calls are not seen, or one
 //!   is called with the prefix `tail.`, locks of that kind are no edges from then on. A release by
 //!   reflection, through `dynamic` or in a module that is not rewritten is not seen, and the lock

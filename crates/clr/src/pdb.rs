@@ -45,7 +45,8 @@ impl Pdb {
         Some(pdb)
     }
 
-    /// Whether it is of this build. One of another build has lines that are not those of the module.
+    /// Whether it is of this build. One of another build has lines that are not those of the
+    /// module.
     pub fn is_of(&self, build: [u8; 16]) -> bool {
         self.id == build
     }

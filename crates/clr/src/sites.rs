@@ -112,8 +112,8 @@ pub fn method_name(import: Import, method: Token) -> String {
     name().unwrap_or_else(|| format!("{method:#x}"))
 }
 
-/// `App/<Run>d__3.MoveNext` is `App.Run`, `App/<>c.<Main>b__0_1` and `App/<>c/<<Main>b__0_1>d.MoveNext`
-/// are lambdas in `App.Main`.
+/// `App/<Run>d__3.MoveNext` is `App.Run`, `App/<>c.<Main>b__0_1` and
+/// `App/<>c/<<Main>b__0_1>d.MoveNext` are lambdas in `App.Main`.
 fn as_written(class: &str, method: &str) -> String {
     let in_brackets = |name: &str| {
         let inside = name.strip_prefix('<')?.split_once('>')?.0;

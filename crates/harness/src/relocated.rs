@@ -62,9 +62,9 @@ impl Prepared {
     }
 }
 
-/// The copy of a program that has no probes, if it is one to be watched by itself: it starts threads
-/// and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be there to
-/// start what is to be watched, so it is left alone unless `wanted`.
+/// The copy of a program that has no probes, if it is one to be watched by itself: it starts
+/// threads and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be
+/// there to start what is to be watched, so it is left alone unless `wanted`.
 pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option<Prepared>> {
     if !program.is_plain {
         return Ok(None);

@@ -207,9 +207,9 @@ pub fn endless(steps: &[Step], unchanged: usize) -> Option<Kind> {
 }
 
 /// Whether all that the threads do is to back off: each tries locks, hardly ever gets one, and each
-/// of these locks is given back by another thread in the circle. Then a schedule that is not in step
-/// leads out: `std::lock` backs off this way, and is correct. A program that yields or sleeps while
-/// it holds a lock may keep its threads in step by itself.
+/// of these locks is given back by another thread in the circle. Then a schedule that is not in
+/// step leads out: `std::lock` backs off this way, and is correct. A program that yields or sleeps
+/// while it holds a lock may keep its threads in step by itself.
 fn backs_off(tail: &[Step]) -> bool {
     // The way out may be the last that an execution does before it is cut off.
     const HARDLY: usize = 20;

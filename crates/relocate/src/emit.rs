@@ -6,18 +6,18 @@
 //! A probe of up to 16 bytes is a check in the code ([`inline`]), in registers that nobody looks at
 //! again if possible, and a call in the cold part of the copy if the check fails. For longer
 //! accesses, outside of the loops of large programs, for atomic accesses and for calls of functions
-//! the probe is a call: the red zone below the stack pointer is stepped over by `lea`, which changes
-//! no flags, the argument register is pushed and popped, and what is called preserves all other
-//! registers and the flags.
+//! the probe is a call: the red zone below the stack pointer is stepped over by `lea`, which
+//! changes no flags, the argument register is pushed and popped, and what is called preserves all
+//! other registers and the flags.
 //!
 //! # Where the time goes
 //!
 //! Samples of the benchmark's kernels while each check was a call (`perf record -e cpu-clock`): the
 //! checks that find nothing to do took 44% of `sort`, 55% of `tree`, 38% of `rwtable` and 20% of
 //! `stencil`, the largest part of it to save and restore what the checks use. The slow halves took
-//! 13% of `sort`, 20% of `rwtable`, 60% of `stencil` and 35% of `atomics`, of which keeping all vector
-//! registers was 14% in `stencil` and 13% in `atomics`. So the check comes first; it does not help
-//! `atomics`, nor the slow halves.
+//! 13% of `sort`, 20% of `rwtable`, 60% of `stencil` and 35% of `atomics`, of which keeping all
+//! vector registers was 14% in `stencil` and 13% in `atomics`. So the check comes first; it does
+//! not help `atomics`, nor the slow halves.
 
 use std::collections::HashMap;
 
@@ -75,7 +75,8 @@ pub struct Emitter<'a> {
     /// For each original instruction that was copied: its index, and that of the first instruction
     /// of its copy.
     pub copies: Vec<(usize, usize)>,
-    /// Parts of `cold`, in their order: the index of the original instruction, and that of the first.
+    /// Parts of `cold`, in their order: the index of the original instruction, and that of the
+    /// first.
     pub cold_parts: Vec<(usize, usize)>,
     /// For each load: what its probe returns to, and the index in `cold` of its other way.
     pub loads: Vec<(Place, usize)>,

@@ -3,15 +3,15 @@
 //!
 //! The granule's four slots are loaded at once and compared with the slot that this access would
 //! leave, which the thread keeps in four lanes. If one is equal there is nothing to do. Otherwise,
-//! and if the address is not a multiple of the size, the cold part calls the runtime. Accesses of 1,
-//! 2 and 4 bytes compare only the bits that count for them: all but the other bytes, and for a read
-//! all but READ, since an own write stands for a read.
+//! and if the address is not a multiple of the size, the cold part calls the runtime. Accesses of
+//! 1, 2 and 4 bytes compare only the bits that count for them: all but the other bytes, and for a
+//! read all but READ, since an own write stands for a read.
 //!
 //! It takes one general register for 8 and 16 bytes and two for fewer, and one or two vector
 //! registers. [`choose`] takes those that nobody looks at again ([`liveness`](crate::liveness)). Of
-//! others the values are kept: those of general registers in vector registers if some are left, which
-//! leaves the stack pointer alone, all others on the stack, beyond the red zone. Flags that are looked
-//! at again are kept in rax.
+//! others the values are kept: those of general registers in vector registers if some are left,
+//! which leaves the stack pointer alone, all others on the stack, beyond the red zone. Flags that
+//! are looked at again are kept in rax.
 
 use std::collections::VecDeque;
 
@@ -276,7 +276,8 @@ fn on_stack(n: usize) -> MemoryOperand {
     MemoryOperand::with_base_displ_size(Register::RSP, STACKED * n as i64, u32::from(n > 0))
 }
 
-/// From `al` to the lowest byte of a register, in the order of `Register`: `ah` to `bh` come between.
+/// From `al` to the lowest byte of a register, in the order of `Register`: `ah` to `bh` come
+/// between.
 fn low_byte(register: Register) -> u32 {
     let number = register.number() as u32;
     if number < 4 { number } else { number + 4 }

@@ -8,12 +8,12 @@
 //! # How
 //!
 //! 1. `program`: functions, from `.eh_frame` and, where that is silent, from symbols.
-//! 2. `code`: their instructions, and which functions can be copied. The others stay as they are and
-//!    are counted.
+//! 2. `code`: their instructions, and which functions can be copied. The others stay as they are
+//!    and are counted.
 //! 3. `access`: what each instruction does to memory that threads may share.
 //! 4. `merge`: which accesses one probe announces together.
-//! 5. `emit`: the copy, with a probe before each access and around each call. Most are checks in the
-//!    code (`inline`), in registers that nobody looks at again (`liveness`).
+//! 5. `emit`: the copy, with a probe before each access and around each call. Most are checks in
+//!    the code (`inline`), in registers that nobody looks at again (`liveness`).
 //! 6. `translate`: the function that finds copies of addresses while the program runs.
 //! 7. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
 //!    from old to new addresses and back.
@@ -25,26 +25,27 @@
 //!   everywhere, and a call through it runs into the jump at the function's old beginning.
 //! - *Objects know nothing of each other's copies.*
 //! - *Every address of the original text that the program can jump to is translated or patched*:
-//!   direct branches when they are copied, jump tables and computed gotos by `TRANSLATE`, entries by
-//!   patches, landing pads of exceptions by the runtime's `_Unwind_SetIP`.
+//!   direct branches when they are copied, jump tables and computed gotos by `TRANSLATE`, entries
+//!   by patches, landing pads of exceptions by the runtime's `_Unwind_SetIP`.
 //! - *Return addresses are those of the copy.* So `ret`, `setjmp` and `longjmp` need nothing. The
-//!   unwinder needs the runtime's `_Unwind_Find_FDE`, which is why a program with an unwinder of its
-//!   own is refused.
+//!   unwinder needs the runtime's `_Unwind_Find_FDE`, which is why a program with an unwinder of
+//!   its own is refused.
 //! - *A probe changes nothing that the program can see*: see `emit`.
 //! - *Copied and uncopied code do not jump into each other's middle*: see `code`.
 //!
 //! # Shared libraries
 //!
-//! - *Where.* A copy must be within 2 GiB of its object, whose data it names by 32-bit distances. Of
-//!   an executable the neighbourhood is known. Libraries lie close together, so the runtime looks for
-//!   a free place, and corrects the distances that the table `moved` lists.
+//! - *Where.* A copy must be within 2 GiB of its object, whose data it names by 32-bit distances.
+//!   Of an executable the neighbourhood is known. Libraries lie close together, so the runtime
+//!   looks for a free place, and corrects the distances that the table `moved` lists.
 //! - *When.* After the loader has mapped a library and before its constructors run. The runtime is
-//!   initialised before all libraries (`-z initfirst`), and then hears of others by the function that
-//!   the loader calls for debuggers (`r_brk`). At that time nobody executes the code that is changed.
-//! - *Calls between objects* go through the original PLT and GOT to the original entry of a function,
-//!   which is a jump to the copy. So interposition, lazy binding, `dlsym` and functions that are
-//!   chosen by a resolver (IFUNC) stay as they are. Resolvers of libraries that the program starts
-//!   with have run before there are copies.
+//!   initialised before all libraries (`-z initfirst`), and then hears of others by the function
+//!   that the loader calls for debuggers (`r_brk`). At that time nobody executes the code that is
+//!   changed.
+//! - *Calls between objects* go through the original PLT and GOT to the original entry of a
+//!   function, which is a jump to the copy. So interposition, lazy binding, `dlsym` and functions
+//!   that are chosen by a resolver (IFUNC) stay as they are. Resolvers of libraries that the
+//!   program starts with have run before there are copies.
 //! - *Thread-local storage* is reached through the original GOT, or through fs.
 //! - *`dlclose`.* When the loader has removed a library, its copy is unmapped too.
 //! - *Unwinding* asks the runtime, as for an executable. A library with an unwinder of its own is
@@ -55,14 +56,14 @@
 //!
 //! # What machine code does not say
 //!
-//! An acquire load, a release store and a relaxed access are plain `mov`s. In C++ and Rust the debug
-//! information says which of them were inlined from an atomic operation, and mostly its memory order
-//! (`atomic_calls`): a relaxed one is not checked and orders nothing, another acquires or releases.
-//! Read-modify-writes of other orders than relaxed acquire and release both.
+//! An acquire load, a release store and a relaxed access are plain `mov`s. In C++ and Rust the
+//! debug information says which of them were inlined from an atomic operation, and mostly its
+//! memory order (`atomic_calls`): a relaxed one is not checked and orders nothing, another acquires
+//! or releases. Read-modify-writes of other orders than relaxed acquire and release both.
 //!
 //! Without that, as in C, an instruction with LOCK, or `xchg`, makes its variable one that
-//! synchronises: from then on its loads acquire and its stores release, and it is not checked. Global
-//! variables that such an instruction names are known before the program starts. So relaxed
+//! synchronises: from then on its loads acquire and its stores release, and it is not checked.
+//! Global variables that such an instruction names are known before the program starts. So relaxed
 //! read-modify-writes of C synchronise here, which can hide races.
 //!
 //! A global variable that only its type in the debug information makes atomic counts as relaxed: it
@@ -305,8 +306,8 @@ impl Layout {
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
                 .next_multiple_of(PAGE);
-        // An instruction is at most 15 bytes, its probes with all ways fewer than 385; the constants
-        // of the checks are fewer than 1000.
+        // An instruction is at most 15 bytes, its probes with all ways fewer than 385; the
+        // constants of the checks are fewer than 1000.
         let room = (instructions * 400 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
         let distance = if program.is_fixed {
             ABOVE as i64
@@ -316,8 +317,8 @@ impl Layout {
         Layout { code: start, room, distance }
     }
 
-    /// The address of the file's beginning, among those that the code was decoded at: the place that
-    /// needs no corrections.
+    /// The address of the file's beginning, among those that the code was decoded at: the place
+    /// that needs no corrections.
     fn start(&self) -> u64 {
         BIAS.wrapping_add_signed(self.distance)
     }

@@ -202,9 +202,9 @@ fn may_keep_flags(i: &Instruction) -> bool {
     shifts && by_register || i.has_rep_prefix() || i.has_repne_prefix()
 }
 
-/// Vector registers that no instruction of the program names, by none of their sizes. No function has
-/// to preserve them for its caller and none is an argument or a result, so a probe may change them.
-/// A caller that knows what its callee leaves alone (gcc's -fipa-ra) would name them itself.
+/// Vector registers that no instruction of the program names, by none of their sizes. No function
+/// has to preserve them for its caller and none is an argument or a result, so a probe may change
+/// them. A caller that knows what its callee leaves alone (gcc's -fipa-ra) would name them itself.
 pub fn unused_vectors(instructions: &[Instruction]) -> Vec<Register> {
     const NO_ARGUMENTS: Range<u32> = 8..16;
     let named = instructions.iter().fold(Set::NONE, |named, i| {

@@ -12,16 +12,16 @@
 //! - A gap in which the thread itself was delayed starts at the end of that delay.
 //! - A thread's first access ends no gap.
 //!
-//! With extension 9, a delayed call that the caller knows to come before this one is not blamed. The
-//! thread has waited for it, but who knows that needs no inference, and it says nothing of the next
-//! calls at the two sites: a task may well run beside a loop that waits for it at its end.
+//! With extension 9, a delayed call that the caller knows to come before this one is not blamed.
+//! The thread has waited for it, but who knows that needs no inference, and it says nothing of the
+//! next calls at the two sites: a task may well run beside a loop that waits for it at its end.
 //!
 //! The caller may also know that the thread has waited in this run by chance, as for an event that
 //! others may set, too. That is what the paper takes for order, and often rightly. But another
 //! thread may be first the next time. So the pair stays in the trap set, and is *doubted*: such a
 //! wait counts as [`DOUBT`](crate::trap_set::DOUBT) failed delays, once for each delay. If the pair
-//! ever had a near miss that no such wait explains, its sites are not ordered by these waits, and it
-//! is not doubted. Nor is a pair of an earlier run, whose near misses are not known.
+//! ever had a near miss that no such wait explains, its sites are not ordered by these waits, and
+//! it is not doubted. Nor is a pair of an earlier run, whose near misses are not known.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};

@@ -8,9 +8,9 @@
 //!
 //! With extension 2, an end of a pair is delayed only while that end is *fresh*. A near miss makes
 //! both ends fresh, and a delay uses up its own; a site that conflicts with itself has two. If the
-//! other site of a pair from an earlier run has not been reached in this run, it may still come: the
-//! end stays fresh, and is tried again when the run has lasted twice as long. While one end of a
-//! pair is held, the other is not: a held thread can neither come nor be seen to wait.
+//! other site of a pair from an earlier run has not been reached in this run, it may still come:
+//! the end stays fresh, and is tried again when the run has lasted twice as long. While one end of
+//! a pair is held, the other is not: a held thread can neither come nor be seen to wait.
 //!
 //! Look-ups are atomic loads; changes, which are few, are made one at a time. Each site has a list
 //! of its pairs, and keeps the greatest probability among them where the hot path reads it.

@@ -30,8 +30,8 @@ impl Machine<'_> {
         if benign || vague(&old) || vague(&new) || handled {
             return;
         }
-        // A handler that ran on the stack of the only thread has returned. Whether it could also run
-        // after this access another run must show.
+        // A handler that ran on the stack of the only thread has returned. Whether it could also
+        // run after this access another run must show.
         let is_handler = |c: &Cell| c.flags & HANDLER != 0;
         if is_handler(&old) && !is_handler(&new) && self.is_only_thread(new.epoch.thread()) {
             self.knowledge.hot[new.pc as usize] = true;

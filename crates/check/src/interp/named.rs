@@ -7,8 +7,8 @@
 //! it may be taken twice, and neither a deadlock nor a leak is reported on a thread that uses one.
 //! Names such as `die` and `plat_abort` end the program. Names such as `g_atomic_int_set` and
 //! `ATOMIC_LOAD` synchronise with all others on the same object; nobody knows the order that they
-//! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known. Both go by
-//! closed lists of words: `draw_fence`, `bytes_to_mb` and `save_atomic` say nothing of threads.
+//! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known. Both go
+//! by closed lists of words: `draw_fence`, `bytes_to_mb` and `save_atomic` say nothing of threads.
 
 use super::start_result::result_of_success;
 use super::sync::Flow;
@@ -135,9 +135,9 @@ const OF_ATOMICS: &[&str] = &[
     "value",
 ];
 
-/// `uatomic_read`, `OSAtomicIncrement32`, `InterlockedExchange`; but not `sig_atomic_name`, which is
-/// about a type, nor `atomic_write_file` and `GC_malloc_atomic`: each word behind the one that says
-/// it must be one of atomic operations.
+/// `uatomic_read`, `OSAtomicIncrement32`, `InterlockedExchange`; but not `sig_atomic_name`, which
+/// is about a type, nor `atomic_write_file` and `GC_malloc_atomic`: each word behind the one that
+/// says it must be one of atomic operations.
 fn atomic_of(words: &[String]) -> Option<Atomic> {
     const DECIDES: &[&str] = &[
         "cas",

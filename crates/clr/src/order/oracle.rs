@@ -3,9 +3,9 @@
 //! Random programs are run in random schedules: tasks, threads, items of a pool, parts of
 //! asynchronous methods, asynchronous lambdas that `Task.Run` was given, the calls of a task of
 //! `Parallel.For`, locks, sources of tasks, barriers, static constructors. The oracle is the graph
-//! of what the program says: what one piece of work does in its order, who made whom, who has waited
-//! for whom or what, who uses a class after its static constructor. Threads are not in it, since
-//! which thread does what is chance.
+//! of what the program says: what one piece of work does in its order, who made whom, who has
+//! waited for whom or what, who uses a class after its static constructor. Threads are not in it,
+//! since which thread does what is chance.
 //!
 //! Two accesses that a thread considers ordered must be connected in the graph, or both must be
 //! made under a lock that their own piece of work has taken.
@@ -44,7 +44,8 @@ enum Kind {
     Call(u32),
     /// What follows the first part of an asynchronous method.
     Flow,
-    /// The first part of an asynchronous lambda that `Task.Run` was given in the box with this hash.
+    /// The first part of an asynchronous lambda that `Task.Run` was given in the box with this
+    /// hash.
     Given(u32),
     /// The static constructor of the class with this index.
     Constructor(usize),
@@ -268,8 +269,8 @@ impl Schedule {
             Kind::Task | Kind::Call(_) => known.begin_work(stack, number, hash, now),
             Kind::Main | Kind::Thread | Kind::Item => known.begin_work(stack, 0, hash, now),
             Kind::Given(hash) => {
-                // The task that runs it is another one than its creator gets. The lambda itself tells
-                // that it begins, too.
+                // The task that runs it is another one than its creator gets. The lambda itself
+                // tells that it begins, too.
                 let runs_in = new_number();
                 let depth = known.begin_given(stack, given(hash), runs_in, now);
                 assert_eq!(known.begin_work(stack - 10, runs_in, 0, now), 0);

@@ -105,7 +105,8 @@ impl Copies {
         Copies { dir: dir.into(), wanted, probes, answers: BTreeMap::new(), seen: BTreeMap::new() }
     }
 
-    /// The name of the copy of this library, for a process with this executable; empty: it has none.
+    /// The name of the copy of this library, for a process with this executable; empty: it has
+    /// none.
     pub fn answer(&mut self, library: &Path, executable: Option<&Path>) -> String {
         if let Some(answer) = self.answers.get(library) {
             return answer.clone();

@@ -15,8 +15,8 @@ pub fn explain(finding: &Finding) -> String {
     text + &why + &timed(finding, rows).unwrap_or_default()
 }
 
-/// A wait that times out, or a sleep, in an order that fails: the program may count on time, and then
-/// no lock mends it.
+/// A wait that times out, or a sleep, in an order that fails: the program may count on time, and
+/// then no lock mends it.
 fn timed(finding: &Finding, rows: &[Row]) -> Option<String> {
     let times_out = |r: &&Row| r.text.starts_with("gives up waiting ") && r.text.ends_with(": time-out");
     let timed = rows.iter().rfind(times_out).or_else(|| rows.iter().rfind(|r| r.text == "sleeps"))?;

@@ -98,8 +98,8 @@ fn name_of(raddle: &Path, compilers: &BTreeMap<String, PathBuf>) -> String {
     format!("{FOLDER}{}", cache::hex(&hash.finalize()[..8]))
 }
 
-/// The compilers on the PATH by name; the first of a name counts. Scripts that an outer `raddle build`
-/// has put there, below `cache`, are none.
+/// The compilers on the PATH by name; the first of a name counts. Scripts that an outer `raddle
+/// build` has put there, below `cache`, are none.
 fn compilers(path: &OsStr, cache: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let is_ours = |folder: &PathBuf| folder.parent() == Some(cache);

@@ -83,8 +83,8 @@ pub struct Hunter<'a> {
     deadline: Instant,
     /// When every execution is given up, whatever its purpose.
     end: Instant,
-    /// The longest that it took so far to shrink and describe what a part has found, beyond the time
-    /// of that part. So much earlier the last part ends.
+    /// The longest that it took so far to shrink and describe what a part has found, beyond the
+    /// time of that part. So much earlier the last part ends.
     afterwards: Duration,
     /// The most that is kept back for it.
     most_afterwards: Duration,

@@ -10,10 +10,11 @@
 //! everyone who waits.
 //!
 //! A file is a channel too, known by its inode: whoever reads what was written, through any
-//! descriptor, comes after the writer. So does a thread that asks how long the file is, by its name or
-//! by a descriptor that only reads, if it has not written it itself ([`length_told`]). Writers alone are not ordered, nor are readers. `flock`, and
-//! locks of an open file (`F_OFD_SETLK`), order by the same inode; those of `fcntl` and `lockf`
-//! belong to the process and exclude no two threads.
+//! descriptor, comes after the writer. So does a thread that asks how long the file is, by its name
+//! or by a descriptor that only reads, if it has not written it itself ([`length_told`]). Writers
+//! alone are not ordered, nor are readers. `flock`, and locks of an open file (`F_OFD_SETLK`),
+//! order by the same inode; those of `fcntl` and `lockf` belong to the process and exclude no two
+//! threads.
 
 use core::ffi::{c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};

@@ -18,8 +18,8 @@ struct Jump {
     buffer: usize,
     /// The height of its shadow stack, and the number of running signal handlers.
     sp: *mut usize,
-    /// The highest entry; 0 if there is none. In copied machine code it is the call of `setjmp`, and
-    /// later calls of the same function overwrite it.
+    /// The highest entry; 0 if there is none. In copied machine code it is the call of `setjmp`,
+    /// and later calls of the same function overwrite it.
     top: usize,
     handlers: u32,
     /// The signals that the thread blocked, if they were saved and it is explored.

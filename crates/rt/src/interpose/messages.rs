@@ -2,8 +2,9 @@
 //! semaphores. Also the calls that move data between descriptors without a buffer of the program,
 //! or move several messages at once.
 //!
-//! While the program is explored these calls are scheduling points. A thread waits for a POSIX queue
-//! as for a pipe. Who waits for whom at the others is not known: one that waits is taken for a hang.
+//! While the program is explored these calls are scheduling points. A thread waits for a POSIX
+//! queue as for a pipe. Who waits for whom at the others is not known: one that waits is taken for
+//! a hang.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 

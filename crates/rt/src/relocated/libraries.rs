@@ -1,8 +1,8 @@
 //! Shared libraries execute copies of their code too.
 //!
-//! When the runtime starts, no code of a library has run yet: the runtime is initialised first. Later
-//! the loader tells debuggers by a call of an empty function (`r_brk` of `<link.h>`) that it has
-//! mapped libraries, or removed some. It does so before it runs their constructors, whether the
+//! When the runtime starts, no code of a library has run yet: the runtime is initialised first.
+//! Later the loader tells debuggers by a call of an empty function (`r_brk` of `<link.h>`) that it
+//! has mapped libraries, or removed some. It does so before it runs their constructors, whether the
 //! program or the C library itself has asked for them. That function becomes a jump to [`changed`].
 //!
 //! The driver is asked about each new library by its path, and answers with the name of a copy, or

@@ -219,8 +219,8 @@ macro_rules! as_read {
     };
 }
 
-/// The twelve probes of one kind. The first three say what keeps what the check changes, and bring the
-/// stack to the form that `slow` expects; the next three are those of 8 bytes; then two vector
+/// The twelve probes of one kind. The first three say what keeps what the check changes, and bring
+/// the stack to the form that `slow` expects; the next three are those of 8 bytes; then two vector
 /// registers.
 macro_rules! quick_probes {
     ($kind:ident, $save:expr, $restore:expr, $spill:expr, $save8:expr, $restore8:expr, $spill8:expr,

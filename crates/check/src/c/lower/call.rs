@@ -110,8 +110,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `callbacks.lock(m)`: what the pointer leads to may be unknown, but its name says that it locks
-    /// or unlocks. Gives a function of such a name, which nobody defines.
+    /// `callbacks.lock(m)`: what the pointer leads to may be unknown, but its name says that it
+    /// locks or unlocks. Gives a function of such a name, which nobody defines.
     fn lock_behind_pointer(&mut self, f: &Expr) -> Option<u32> {
         let ExprKind::Member(_, name, _) = &f.kind else { return None };
         let name = self.name(*name);

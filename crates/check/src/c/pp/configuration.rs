@@ -65,8 +65,8 @@ impl Preprocessor<'_> {
     }
 
     /// Whether what follows an `#ifdef` is the variant that a build of today has: what the compiler
-    /// offers itself, thread-local variables and atomics, with another variant for compilers that do
-    /// not. Only where the configuration is not there, which defines the name.
+    /// offers itself, thread-local variables and atomics, with another variant for compilers that
+    /// do not. Only where the configuration is not there, which defines the name.
     pub(super) fn would_be_configured(&mut self, rest: &[Token]) -> bool {
         let Some(name) = rest.first().filter(|_| self.lacks_configuration) else { return false };
         if !self.name(name).starts_with(FOUND_BY_BUILDS) || !self.is_modern_variant() {

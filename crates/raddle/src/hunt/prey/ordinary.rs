@@ -17,8 +17,8 @@ use raddle_harness::detection::Mode;
 use raddle_harness::relocated;
 use raddle_harness::worker::Recipe;
 
-/// The least that the first run gets, if that is not more than half of the time: one that is cut off
-/// says little.
+/// The least that the first run gets, if that is not more than half of the time: one that is cut
+/// off says little.
 const LEAST_LOOK: Duration = Duration::from_secs(2);
 /// How many ordinary runs to make if nothing can be scheduled. What two of them show is confirmed.
 const RUNS: u32 = 3;
