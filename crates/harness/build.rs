@@ -192,7 +192,7 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
     let weak: Vec<String> =
         interposed.iter().map(|s| s.to_string()).chain(annotations.into_iter().cloned()).collect();
     exports.extend(weak.iter().cloned());
-    let (keep_list, weak_list) = (out.join("keep.syms"), out.join("weak.syms"));
+    let (keep_list, weak_list, kept) = (out.join("keep.syms"), out.join("weak.syms"), out.join("kept.o"));
     fs::write(&keep_list, exports.iter().map(|e| format!("{e}\n")).collect::<String>()).unwrap();
     fs::write(&weak_list, weak.iter().map(|e| format!("{e}\n")).collect::<String>()).unwrap();
     run(Command::new("objcopy")
@@ -202,9 +202,26 @@ fn make_object(archive: &Path, object: &Path, out: &Path) -> BTreeSet<String> {
         .arg("--remove-section=.llvmcmd")
         .arg("--strip-debug")
         .arg(&renamed)
-        .arg(object));
+        .arg(&kept));
+    let script = out.join("one_section.ld");
+    fs::write(&script, ONE_SECTION).unwrap();
+    run(Command::new("ld").arg("-r").arg("-T").arg(&script).arg(&kept).arg("-o").arg(object));
     exports
 }
+
+/// Every function and variable of the runtime comes in a section of its own. Every link of a program
+/// would read all of them: 3,000 sections are half of the time that GNU ld takes for a small
+/// program. None of them is ever left out, because everything is reached from what is exported.
+const ONE_SECTION: &str = "SECTIONS {
+  .text 0 : { *(.text .text.*) }
+  .rodata 0 : { *(.rodata .rodata.*) }
+  .gcc_except_table 0 : { *(.gcc_except_table .gcc_except_table.*) }
+  .data.rel.ro 0 : { *(.data.rel.ro .data.rel.ro.*) }
+  .data 0 : { *(.data .data.*) }
+  .tbss 0 : { *(.tbss .tbss.*) }
+  .bss 0 : { *(.bss .bss.*) }
+}
+";
 
 /// Functions that the C library has had only since 2.38. Where it lacks them they are not exported
 /// either: a configure script would find them.

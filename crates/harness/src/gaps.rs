@@ -6,7 +6,7 @@ use std::path::Path;
 
 use raddle_binary::is_std_own_affair;
 use raddle_explore::{StepFlags, TraceView};
-use raddle_wire::explore::{Hidden, awaits, outcome};
+use raddle_wire::explore::{ExecutionEnd, Hidden, awaits};
 
 use crate::places::{Mapped, Places};
 use crate::verdict::waits_for_outside;
@@ -48,7 +48,7 @@ pub fn gaps(e: &Execution<'_>, view: TraceView<'_>) -> u32 {
     let mut gaps = e.slot.gaps;
     if e.ending != Ending::Finished {
         gaps |= gap::DIED;
-    } else if e.slot.outcome == outcome::STEP_LIMIT {
+    } else if e.slot.outcome() == Some(ExecutionEnd::StepLimit) {
         gaps |= gap::CUT_OFF;
     }
     if e.ending == Ending::Slow {
@@ -186,7 +186,10 @@ mod tests {
     #[test]
     fn what_an_execution_lacks_is_known() {
         assert_eq!(of(exits(0, 0)), 0);
-        let cut_off = of(|slot| (slot.outcome, slot.gaps) = (outcome::STEP_LIMIT, gap::WIDE));
+        let cut_off = of(|slot| {
+            slot.set_outcome(ExecutionEnd::StepLimit);
+            slot.gaps = gap::WIDE;
+        });
         assert_eq!(cut_off, gap::CUT_OFF | gap::WIDE);
         let dead = with_slot(exits(0, 0), |e| {
             let e = Execution { ending: Ending::Hung, ..e };

@@ -1,6 +1,6 @@
 //! Made-up executions, for tests of the code that judges them.
 
-use raddle_wire::explore::{Header, Slot, outcome, parts};
+use raddle_wire::explore::{ExecutionEnd, Header, Slot, parts};
 
 use crate::worker::{Ending, Execution};
 
@@ -16,5 +16,8 @@ pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>
 
 /// Sets an exit with this status and this number of panics.
 pub fn exits(status: u64, panics: u32) -> impl FnOnce(&mut Slot) {
-    move |slot| (slot.outcome, slot.detail, slot.panics) = (outcome::EXIT, status, panics)
+    move |slot| {
+        slot.set_outcome(ExecutionEnd::Exit);
+        (slot.detail, slot.panics) = (status, panics);
+    }
 }

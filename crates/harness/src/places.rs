@@ -109,14 +109,26 @@ impl Places {
         }
     }
 
-    /// A whole stack without the frames of the runtime and of Rust's thread start.
+    /// A whole stack without the frames of the runtime, of Rust's thread start, and of what calls
+    /// `main`.
     pub fn stack(&mut self, modules: &[Mapped], pcs: &[u64]) -> Vec<Frame> {
-        let frames: Vec<Frame> = pcs.iter().flat_map(|pc| self.frames(modules, *pc)).collect();
-        // The runtime starts threads in place of the program. Rust marks where its own machinery
-        // begins.
         let is = |f: &Frame, part: &str| f.function.as_deref().is_some_and(|n| n.contains(part));
-        let own = frames.into_iter().take_while(|f| !is(f, "__rust_begin_short_backtrace"));
-        own.filter(|f| !is(f, "raddle_rt::")).collect()
+        let mut stack = Vec::new();
+        for (i, pc) in pcs.iter().enumerate() {
+            let mut frames = self.frames(modules, *pc);
+            // Rust marks where its own machinery begins.
+            let own = frames.iter().position(|f| is(f, "__rust_begin_short_backtrace"));
+            let is_main = frames.last().is_some_and(|f| f.function.as_deref() == Some("main"));
+            frames.truncate(own.unwrap_or(frames.len()));
+            // The runtime starts threads in place of the program.
+            stack.extend(frames.into_iter().filter(|f| !is(f, "raddle_rt::")));
+            // What calls `main` tells nothing, and asking costs more than all the rest of a report
+            // if the debug information of the C library is installed.
+            if own.is_some() || is_main && pcs.get(i + 1).is_some_and(|pc| is_in_libc(modules, *pc)) {
+                break;
+            }
+        }
+        stack
     }
 
     /// The return addresses of a copied stack, given the registers in its innermost function.
@@ -175,6 +187,10 @@ impl Places {
         let below = Path::new(&file).strip_prefix(&self.root).ok().map(|p| p.to_string_lossy().into_owned());
         below.filter(|p| !p.is_empty()).unwrap_or(file)
     }
+}
+
+fn is_in_libc(modules: &[Mapped], pc: u64) -> bool {
+    module_at(modules, pc).is_some_and(|m| m.path.file_name().is_some_and(|name| name == "libc.so.6"))
 }
 
 /// The latest mapping that contains `address`.

@@ -123,6 +123,16 @@ pub fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// Prints a list to stdout, one line an entry. A terminal gets long lines broken between words.
+pub fn print_lines(text: &str) {
+    let stdout = std::io::stdout();
+    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten();
+    match size.filter(|size| size.ws_col > 0) {
+        Some(size) => print(&wrapped(text, usize::from(size.ws_col))),
+        None => print(text),
+    }
+}
+
 /// `1 file`, `3 files`.
 pub fn count(n: impl Into<u64>, one: &str, several: &str) -> String {
     let n = n.into();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use raddle_base::hash::Fnv32;
 use raddle_explore::{OpKind, Outcome, Step, ThreadId, Trace};
 use raddle_finding::Kind;
-use raddle_wire::explore::{End, Stack, awaits, outcome};
+use raddle_wire::explore::{End, ExecutionEnd, Stack, awaits};
 
 use crate::crew::{in_words, signal_name};
 use crate::describe::locks::{Held, cycle, held};
@@ -85,9 +85,9 @@ const AWAITS_OUTSIDE: ExecutionVerdict = CUT_OFF;
 /// for each other's locks in a cycle are a deadlock, whatever other threads wait for.
 pub fn waits_for_outside(e: &Execution<'_>) -> bool {
     let mut bits = awaits::SIGNAL | awaits::CONNECTION | awaits::PROCESS;
-    match e.slot.outcome {
-        outcome::DEADLOCK => {}
-        outcome::STEP_LIMIT if endless(e.steps, e.slot.unchanged as usize).is_some() => {
+    match e.slot.outcome() {
+        Some(ExecutionEnd::Deadlock) => {}
+        Some(ExecutionEnd::StepLimit) if endless(e.steps, e.slot.unchanged as usize).is_some() => {
             bits = awaits::HANDLER
         }
         _ => return false,
@@ -119,23 +119,23 @@ pub fn judge(e: &Execution<'_>, usual: &Usual) -> ExecutionVerdict {
         Ending::Died(_) => Kind::Crash,
         Ending::Hung => Kind::Hang,
         Ending::Slow => return CUT_OFF,
-        Ending::Finished => match e.slot.outcome {
-            outcome::EXIT => match exit_kind(e, usual) {
+        Ending::Finished => match e.slot.outcome() {
+            Some(ExecutionEnd::Exit) => match exit_kind(e, usual) {
                 Some(kind) => kind,
                 // It ended only because the scheduler forced it to let other threads run.
                 None if e.slot.spins_at != 0 => Kind::Starvation,
                 None => return PASSED,
             },
-            outcome::ABORT | outcome::SIGNAL => {
+            Some(ExecutionEnd::Abort | ExecutionEnd::Signal) => {
                 // Rust aborts on a panic that cannot be caught.
                 if panicked(e, usual) { Kind::Assertion } else { Kind::Crash }
             }
-            outcome::ASSERTION | outcome::EXCEPTION => Kind::Assertion,
-            outcome::DEADLOCK if waits_for_outside(e) => return AWAITS_OUTSIDE,
-            outcome::DEADLOCK => Kind::Deadlock,
-            outcome::USE_AFTER_FREE => Kind::UseAfterFree,
-            outcome::DOUBLE_FREE => Kind::DoubleFree,
-            outcome::STEP_LIMIT => match endless(e.steps, e.slot.unchanged as usize) {
+            Some(ExecutionEnd::Assertion | ExecutionEnd::Exception) => Kind::Assertion,
+            Some(ExecutionEnd::Deadlock) if waits_for_outside(e) => return AWAITS_OUTSIDE,
+            Some(ExecutionEnd::Deadlock) => Kind::Deadlock,
+            Some(ExecutionEnd::UseAfterFree) => Kind::UseAfterFree,
+            Some(ExecutionEnd::DoubleFree) => Kind::DoubleFree,
+            Some(ExecutionEnd::StepLimit) => match endless(e.steps, e.slot.unchanged as usize) {
                 Some(_) if e.slot.awaits & awaits::HANDLER != 0 => return AWAITS_OUTSIDE,
                 Some(kind) => kind,
                 None => return CUT_OFF,
@@ -154,7 +154,7 @@ fn panicked(e: &Execution<'_>, usual: &Usual) -> bool {
 /// Whether it ended by `exit` with an acceptable status.
 pub fn ends_as_usual(e: &Execution<'_>, usual: &Usual) -> bool {
     let status = status(e);
-    let exits = e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT;
+    let exits = e.ending == Ending::Finished && e.slot.outcome() == Some(ExecutionEnd::Exit);
     exits && (status == 0 || status == usual.status)
 }
 
@@ -265,10 +265,14 @@ fn number(kind: Kind, e: &Execution<'_>) -> u32 {
             sites.iter().for_each(|site| hash.write(&site.to_le_bytes()));
         }
         Kind::Assertion if e.slot.message_len > 0 => hash.write(message(e).as_bytes()),
-        Kind::Starvation if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.spins_at.to_le_bytes()),
+        Kind::Starvation if e.slot.outcome() == Some(ExecutionEnd::Exit) => {
+            hash.write(&e.slot.spins_at.to_le_bytes())
+        }
         Kind::Livelock | Kind::Starvation | Kind::Hang => {}
         // The place of the first panic.
-        Kind::Assertion if e.slot.outcome == outcome::EXIT => hash.write(&e.slot.address.to_le_bytes()),
+        Kind::Assertion if e.slot.outcome() == Some(ExecutionEnd::Exit) => {
+            hash.write(&e.slot.address.to_le_bytes())
+        }
         _ => {
             let failed = ends(e).iter().find(|end| u32::from(end.thread.0) == e.slot.thread);
             hash.write(&failed.map_or(0, |end| end.frames[0]).to_le_bytes());
@@ -294,8 +298,9 @@ impl Failure {
         let (kind, Outcome::Failed { what }) = (verdict.kind?, verdict.outcome) else { return None };
         let finished = e.ending == Ending::Finished;
         let last = e.steps.last().map_or(0, |s| s.thread.0);
-        let panicked = kind == Kind::Assertion && e.slot.outcome == outcome::EXIT && e.slot.panics > 0;
-        let spins = kind == Kind::Starvation && e.slot.outcome == outcome::EXIT;
+        let panicked =
+            kind == Kind::Assertion && e.slot.outcome() == Some(ExecutionEnd::Exit) && e.slot.panics > 0;
+        let spins = kind == Kind::Starvation && e.slot.outcome() == Some(ExecutionEnd::Exit);
         let thread = match (panicked, spins) {
             (true, _) => e.slot.address as u16,
             (_, true) => e.slot.spins_by as u16,
@@ -328,7 +333,7 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
         }
         (_, Ending::Died(Some(status))) => format!("the process died: {}", in_words(status)),
         (_, Ending::Died(None)) => "the process died".into(),
-        (Kind::Starvation, Ending::Finished) if e.slot.outcome == outcome::EXIT => {
+        (Kind::Starvation, Ending::Finished) if e.slot.outcome() == Some(ExecutionEnd::Exit) => {
             "a thread spins without a pause or a yield while it waits for another: on one processor it would keep that one out".into()
         }
         (Kind::Hang, _) => {
@@ -336,7 +341,7 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
         }
         (Kind::Assertion, _) => assertion_sentence(e),
         (Kind::ExitStatus, _) => format!("the program ends with status {}", status(e)),
-        (Kind::Crash, _) if e.slot.outcome == outcome::ABORT => "the program aborts".into(),
+        (Kind::Crash, _) if e.slot.outcome() == Some(ExecutionEnd::Abort) => "the program aborts".into(),
         (Kind::Crash, _) => {
             let signal = signal_name(e.slot.detail as i32);
             match e.slot.detail as i32 {
@@ -366,7 +371,7 @@ fn sentence(kind: Kind, e: &Execution<'_>) -> String {
 
 /// The lines of the message are: expression, file, line, function.
 fn assertion_sentence(e: &Execution<'_>) -> String {
-    match e.slot.outcome {
+    match e.slot.outcome() {
         _ if e.slot.message_len > 0 => {
             let text = message(e);
             let mut lines = text.lines();
@@ -375,7 +380,7 @@ fn assertion_sentence(e: &Execution<'_>) -> String {
             let inside = function.filter(|f| !f.is_empty()).map_or(String::new(), |f| format!(" in {f}"));
             format!("assertion `{}` failed{inside}", expression.unwrap_or_default())
         }
-        outcome::EXCEPTION => "an exception of C++ is not caught".into(),
+        Some(ExecutionEnd::Exception) => "an exception of C++ is not caught".into(),
         _ => PANICS.into(),
     }
 }
@@ -425,18 +430,19 @@ mod tests {
     #[test]
     fn every_outcome_has_its_kind() {
         let expected = [
-            (outcome::ABORT, Kind::Crash),
-            (outcome::SIGNAL, Kind::Crash),
-            (outcome::ASSERTION, Kind::Assertion),
-            (outcome::EXCEPTION, Kind::Assertion),
-            (outcome::DEADLOCK, Kind::Deadlock),
-            (outcome::USE_AFTER_FREE, Kind::UseAfterFree),
-            (outcome::DOUBLE_FREE, Kind::DoubleFree),
+            (ExecutionEnd::Abort, Kind::Crash),
+            (ExecutionEnd::Signal, Kind::Crash),
+            (ExecutionEnd::Assertion, Kind::Assertion),
+            (ExecutionEnd::Exception, Kind::Assertion),
+            (ExecutionEnd::Deadlock, Kind::Deadlock),
+            (ExecutionEnd::UseAfterFree, Kind::UseAfterFree),
+            (ExecutionEnd::DoubleFree, Kind::DoubleFree),
         ];
-        for (number, expected) in expected {
-            assert_eq!(kind(Usual::default(), |slot| slot.outcome = number), Some(expected));
+        for (end, expected) in expected {
+            assert_eq!(kind(Usual::default(), |slot| slot.set_outcome(end)), Some(expected));
         }
-        let verdict = with_slot(|slot| slot.outcome = outcome::STEP_LIMIT, |e| judge(&e, &Usual::default()));
+        let verdict =
+            with_slot(|slot| slot.set_outcome(ExecutionEnd::StepLimit), |e| judge(&e, &Usual::default()));
         assert_eq!(verdict, ExecutionVerdict { outcome: Outcome::StepLimit, kind: None });
     }
 
@@ -444,7 +450,7 @@ mod tests {
     fn an_assertion_is_told_by_its_words_and_known_by_them() {
         let failure = |text: &str| {
             let set = |slot: &mut Slot| {
-                slot.outcome = outcome::ASSERTION;
+                slot.set_outcome(ExecutionEnd::Assertion);
                 slot.message[..text.len()].copy_from_slice(text.as_bytes());
                 slot.message_len = text.len() as u64;
             };
@@ -522,11 +528,17 @@ mod tests {
 
     #[test]
     fn to_wait_for_a_signal_from_outside_is_no_deadlock() {
-        let waits = |slot: &mut Slot| (slot.outcome, slot.awaits) = (outcome::DEADLOCK, awaits::SIGNAL);
+        let waits = |slot: &mut Slot| {
+            slot.set_outcome(ExecutionEnd::Deadlock);
+            slot.awaits = awaits::SIGNAL;
+        };
         assert_eq!(kind(Usual::default(), waits), None);
         assert!(with_slot(waits, |e| waits_for_outside(&e)));
         // A handler alone is not something that a thread waits for.
-        let handles = |slot: &mut Slot| (slot.outcome, slot.awaits) = (outcome::DEADLOCK, awaits::HANDLER);
+        let handles = |slot: &mut Slot| {
+            slot.set_outcome(ExecutionEnd::Deadlock);
+            slot.awaits = awaits::HANDLER;
+        };
         assert_eq!(kind(Usual::default(), handles), Some(Kind::Deadlock));
     }
 }

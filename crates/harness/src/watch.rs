@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use anyhow::{Context, Result};
-use raddle_wire::trace::{self, Decoder, Header};
+use raddle_wire::trace::{self, Decoder, Header, Recording};
 
 use crate::shared_file::{Ahead, SharedFile};
 
@@ -24,8 +24,7 @@ pub struct Watch {
 /// Which accesses are recorded.
 #[derive(Clone)]
 pub struct Traced {
-    /// One of [`trace::mode`].
-    pub mode: u32,
+    pub mode: Recording,
     /// Sorted program counters: see [`Header::reads`].
     pub sites: Vec<u64>,
     /// Bytes for the stream. The file is sparse: unwritten parts take no disk space.
@@ -64,7 +63,7 @@ impl Watch {
         } else {
             None
         };
-        let learns = self.trace.as_ref().is_some_and(|t| t.mode == trace::mode::LEARN);
+        let learns = self.trace.as_ref().is_some_and(|t| t.mode == Recording::Learn);
         let ahead = trace.as_ref().filter(|_| learns).map(ahead);
         Ok(Some(Watched { trace, ahead, output }))
     }
@@ -120,10 +119,10 @@ impl Watched {
         self.ahead.is_some()
     }
 
-    /// Sets what later executions record: one of [`trace::mode`].
-    pub fn set_mode(&self, mode: u32) {
+    /// Sets what later executions record.
+    pub fn set_mode(&self, mode: Recording) {
         if let Some(header) = self.header() {
-            header.mode.store(mode, Release);
+            header.set_mode(mode);
         }
     }
 
@@ -234,14 +233,14 @@ mod tests {
     #[test]
     fn the_file_of_a_trace_has_its_table() {
         let folder = tempfile::tempdir().unwrap();
-        let traced = Traced { mode: trace::mode::TABLE, sites: vec![5, 9], room: 4096 };
+        let traced = Traced { mode: Recording::Table, sites: vec![5, 9], room: 4096 };
         let watch = Watch { trace: Some(traced), output: false };
         let watched = watch.open(folder.path(), &mut Command::new("true")).unwrap().unwrap();
         assert_eq!((watched.events().0.count(), watched.size()), (0, (0, 0)));
         let bytes = std::fs::read(folder.path().join(trace::FILE)).unwrap();
         let at = watched.header().unwrap().table_at();
         assert_eq!(bytes[at..at + 16], [[5u64.to_le_bytes(), 9u64.to_le_bytes()].concat()][0]);
-        watched.set_mode(trace::mode::LEARN);
-        assert_eq!(watched.header().unwrap().mode.load(Relaxed), trace::mode::LEARN);
+        watched.set_mode(Recording::Learn);
+        assert_eq!(watched.header().unwrap().mode(), Recording::Learn);
     }
 }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
 use raddle_wire::config::{self, Config, Mode};
-use raddle_wire::explore::{self, Cannot, Header, Outside, Parts, Slot, Stack, Status, flag};
+use raddle_wire::explore::{self, Cannot, ExecutionEnd, Header, Outside, Parts, Slot, Stack, Status, flag};
 use rustix::thread::futex;
 
 use crate::install::Runtime;
@@ -81,9 +81,9 @@ pub enum Trouble {
     NoThreads(i32),
     /// The program creates at least this many threads.
     MoreDonors(u32),
-    /// The program has effects that restoring memory cannot undo: one of [`explore::outside`].
+    /// The program has effects that restoring memory cannot undo.
     NeedsFork(Option<Outside>),
-    /// One of [`explore::cannot`].
+    /// The number, and what it stands for.
     Cannot(u64, Option<Cannot>),
     Died(ExitStatus),
     /// It reached no thread, or no further step, within its patience.
@@ -443,7 +443,7 @@ impl Worker {
     pub fn oldest(&self, ending: Ending) -> Option<(&Order, Execution<'_>)> {
         let Parts { slot, steps, wide, stacks, .. } = self.parts(0);
         let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
-        let died = slot.outcome == explore::outcome::NONE && ending == Ending::Finished;
+        let died = slot.outcome() == Some(ExecutionEnd::Unfinished) && ending == Ending::Finished;
         let ending = if died { Ending::Died(None) } else { ending };
         let stacks = &stacks[..n.min(stacks.len())];
         Some((
@@ -497,7 +497,7 @@ pub fn write(parts: Parts<'_>, order: &Order) {
     slot.constraints = n as u32;
     slot.steps = 0;
     slot.wide = 0;
-    slot.outcome = explore::outcome::NONE;
+    slot.set_outcome(ExecutionEnd::Unfinished);
 }
 
 /// The files that a process has mapped.

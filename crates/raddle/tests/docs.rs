@@ -482,6 +482,28 @@ fn every_link_leads_somewhere() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Both pages send readers to files: a file that was renamed must be renamed there too.
+#[test]
+fn files_that_the_architecture_names_exist() {
+    let mut named = 0;
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        for path in read(page).split('`').filter(|word| word.starts_with("crates/")) {
+            // `wrapper_*.rs` stands for several files of a folder.
+            let (folder, pattern) = path.rsplit_once('/').unwrap();
+            let found = match pattern.split_once('*') {
+                None => root().join(path).exists(),
+                Some((start, end)) => std::fs::read_dir(root().join(folder)).is_ok_and(|files| {
+                    let mut names = files.map(|f| f.unwrap().file_name().into_string().unwrap());
+                    names.any(|name| name.starts_with(start) && name.ends_with(end))
+                }),
+            };
+            assert!(found, "{page} names {path}");
+            named += 1;
+        }
+    }
+    assert!(named > 50, "only {named} paths found");
+}
+
 #[test]
 fn every_page_is_in_the_book() {
     let docs = root().join("docs");

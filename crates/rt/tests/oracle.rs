@@ -6,39 +6,45 @@
 //! Let P be the bytes on which the machine finds a race at an access (report-once off, sets
 //! unbounded), F those on which the detector does, both within one granule.
 //!
-//! **What is found is real.** In hb, F ⊆ P, whatever was forgotten. In hybrid and fast, each byte of F that is not in P is
-//! a race by 4.1 that the machine has superseded: shown the two accesses alone, it finds it. (The
-//! machine drops an access that precedes the current one at once, the detector when it wants the
-//! slot. In hb that is no difference, because order is transitive; in hybrid the later access may
-//! hold a lock which the earlier did not.)
+//! **What is found is real.** In hb, F ⊆ P, whatever was forgotten. In hybrid and fast, each byte
+//! of F that is not in P is a race by 4.1 that the machine has superseded: shown the two accesses
+//! alone, it finds it. (The machine drops an access that precedes the current one at once, the
+//! detector when it wants the slot. In hb that is no difference, because order is transitive; in
+//! hybrid the later access may hold a lock which the earlier did not.)
 //!
 //! **What is real is found.** P ⊆ F where the granule is *intact*, but for *repetitions*.
-//! - A granule is intact until it gives up a slot for want of room: four slots, of segment, bytes, read and atomic; three
-//!   where owners are kept. Slots of accesses that happened before stay until then, so this is not the same as four
-//!   unordered segments. The test looks at the slots to know.
-//! - A repetition is a plain access by a segment that has done the same or more to the same bytes before; the filter of
-//!   the probes returns. Then F is empty, and a race on each of these bytes was reported before. With history 2 there is no
-//!   filter, and no exception. A thread that comes back to the locks it held goes on with the segment it had.
+//! - A granule is intact until it gives up a slot for want of room: four slots, of segment, bytes,
+//!   read and atomic; three where owners are kept. Slots of accesses that happened before stay
+//!   until then, so this is not the same as four unordered segments. The test looks at the slots to
+//!   know.
+//! - A repetition is a plain access by a segment that has done the same or more to the same bytes
+//!   before; the filter of the probes returns. Then F is empty, and a race on each of these bytes
+//!   was reported before. With history 2 there is no filter, and no exception. A thread that comes
+//!   back to the locks it held goes on with the segment it had.
 //!
-//! **Owners** (fast mode, the initialization state): the same with the machine's cache lines of 64 bytes, or granules of 8.
-//! The detector is silent for longer than the machine
+//! **Owners** (fast mode, the initialization state): the same with the machine's cache lines of 64
+//! bytes, or granules of 8. The detector is silent for longer than the machine
 //! - where a thread takes up the sid of one that ended before it, and with it what that one owned;
-//! - after memory was renewed that is only part of a line: the line's owner is noted in its first granule.
+//! - after memory was renewed that is only part of a line: the line's owner is noted in its first
+//!   granule.
 //!
 //! And it is silent for less where a thread that used up its sid goes on with another: it looks
 //! like a second thread. What is reported then is still a race without owners.
 //!
 //! # Where the detector knows more order than the machine
 //! It may be silent from then on, and the test asks only that F ⊆ P (or by 4.1).
-//! 1. A relaxed store by one of several heads of release sequences ends the others' (C++11). The detector keeps one clock
-//!    for all heads, and cannot take theirs out of it.
-//! 2. A thread that passes a barrier late, when a next but one phase has begun, learns of that one too.
-//! 3. After a flush, a thread that has not synchronised yet may take a sid that started over for its last user.
+//! 1. A relaxed store by one of several heads of release sequences ends the others' (C++11). The
+//!    detector keeps one clock for all heads, and cannot take theirs out of it.
+//! 2. A thread that passes a barrier late, when a next but one phase has begun, learns of that one
+//!    too.
+//! 3. After a flush, a thread that has not synchronised yet may take a sid that started over for
+//!    its last user.
 //!
 //! # What is told to the machine in other words
-//! 1. Memory that was just allocated counts as written by whoever got it, in whole granules, so the machine is told of an
-//!    allocation and a write. Where owners are kept there is no such write.
-//! 2. A barrier is a SIGNAL and a WAIT for each of its threads, by phase. Using up a sid is a SIGNAL nobody waits for.
+//! 1. Memory that was just allocated counts as written by whoever got it, in whole granules, so the
+//!    machine is told of an allocation and a write. Where owners are kept there is no such write.
+//! 2. A barrier is a SIGNAL and a WAIT for each of its threads, by phase. Using up a sid is a
+//!    SIGNAL nobody waits for.
 //!
 //! Left out: stale values of atomics, locks taken by a thread in two modes at once, and lock sets
 //! of more than eight locks.

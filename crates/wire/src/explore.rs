@@ -251,30 +251,32 @@ numbered! {
     }
 }
 
-/// How an execution ended: [`Slot::outcome`].
-pub mod outcome {
-    /// Still running, or the worker died in it.
-    pub const NONE: u32 = 0;
-    /// The process ended by `exit`; `detail` is the status.
-    pub const EXIT: u32 = 1;
-    /// `abort`, but not by an assertion or an exception.
-    pub const ABORT: u32 = 2;
-    /// `message` has expression, file, line and function.
-    pub const ASSERTION: u32 = 3;
-    /// An uncaught C++ exception.
-    pub const EXCEPTION: u32 = 4;
-    /// `detail` is the signal, `address` what was accessed.
-    pub const SIGNAL: u32 = 5;
-    pub const DEADLOCK: u32 = 6;
-    pub const STEP_LIMIT: u32 = 7;
-    /// A freed block was accessed at `address`.
-    pub const USE_AFTER_FREE: u32 = 8;
-    pub const DOUBLE_FREE: u32 = 9;
-    /// The worker could not continue in place. The driver must repeat the order after it changes
-    /// the worker.
-    pub const RETRY: u32 = 10;
-    /// The process has become another program by `exec`, and that program is still running.
-    pub const EXEC: u32 = 11;
+numbered! {
+    /// How an execution ended, as the worker saw it.
+    pub enum ExecutionEnd: u32 {
+        /// It is still running, or the worker died in it.
+        Unfinished = 0,
+        /// The process ended by `exit`; `detail` is the status.
+        Exit = 1,
+        /// `abort`, but not by an assertion or an exception.
+        Abort = 2,
+        /// `message` has expression, file, line and function.
+        Assertion = 3,
+        /// An uncaught C++ exception.
+        Exception = 4,
+        /// `detail` is the signal, `address` what was accessed.
+        Signal = 5,
+        Deadlock = 6,
+        StepLimit = 7,
+        /// A freed block was accessed at `address`.
+        UseAfterFree = 8,
+        DoubleFree = 9,
+        /// The worker could not continue in place. The driver must repeat the order after it
+        /// changes the worker.
+        Retry = 10,
+        /// The process has become another program by `exec`, and that program is still running.
+        Exec = 11,
+    }
 }
 
 pub const FRAMES: usize = 24;
@@ -365,7 +367,8 @@ pub struct Slot {
     // The execution.
     pub steps: u32,
     pub wide: u32,
-    pub outcome: u32,
+    /// An [`ExecutionEnd`].
+    outcome: u32,
     /// The step at which the prefix could not be followed, plus 1; 0: it was followed.
     pub diverged: u32,
     /// The thread that failed.
@@ -405,6 +408,17 @@ pub struct Slot {
     pub output_len: u64,
     pub output: [u8; OUTPUT],
     pub weight: [Weight; MAX_THREADS],
+}
+
+impl Slot {
+    /// How the execution ended. None: the target has written over it.
+    pub fn outcome(&self) -> Option<ExecutionEnd> {
+        ExecutionEnd::from_number(self.outcome)
+    }
+
+    pub fn set_outcome(&mut self, end: ExecutionEnd) {
+        self.outcome = end.number();
+    }
 }
 
 impl Header {
@@ -543,9 +557,9 @@ mod tests {
         parts.wide.fill(7);
         parts.stacks.fill([9; 12]);
         parts.steps.fill(Step::default());
-        parts.slot.outcome = outcome::EXIT;
+        parts.slot.set_outcome(ExecutionEnd::Exit);
         assert!(parts.prefix.iter().all(|c| *c == Choice::value(1)));
         assert_eq!(parts.stacks, [[9; 12]; 100]);
-        assert!(parts.wide.iter().all(|w| *w == 7) && parts.slot.outcome == outcome::EXIT);
+        assert!(parts.wide.iter().all(|w| *w == 7) && parts.slot.outcome() == Some(ExecutionEnd::Exit));
     }
 }

@@ -36,6 +36,7 @@
 //! kind. So a trace that a crash cut short is good up to that point.
 
 use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Release};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddletr");
 
@@ -46,8 +47,8 @@ pub const FILE: &str = "trace";
 pub struct Header {
     pub magic: u64,
     pub version: u32,
-    /// One of [`mode`]; the driver changes it between executions.
-    pub mode: core::sync::atomic::AtomicU32,
+    /// A [`Recording`]; the driver changes it between executions.
+    mode: core::sync::atomic::AtomicU32,
     /// The maximal size of the stream in bytes.
     pub room: u64,
     /// The number of program counters in the table. Reads are recorded only at these. 0: reads are
@@ -83,26 +84,28 @@ pub struct Header {
 /// Stands for no number of steps.
 pub const NEVER: u64 = u64::MAX;
 
-/// [`Header::mode`].
-pub mod mode {
-    /// Everything is recorded.
-    pub const ALL: u32 = 0;
-    /// Learn which memory more than one thread touches. At first everything is recorded
-    /// ([`super::Header::has_all`]). When that becomes too much, only accesses to memory known to
-    /// be shared are recorded, while nothing new is learned ([`super::Header::begins`]).
-    pub const LEARN: u32 = 1;
-    /// Record accesses to memory that was learned to be shared.
-    pub const SHARED: u32 = 2;
-    /// Record only the accesses in the table, reads and writes.
-    pub const TABLE: u32 = 3;
+numbered! {
+    /// What an execution records.
+    pub enum Recording: u32 {
+        /// Everything is recorded.
+        All = 0,
+        /// Learn which memory more than one thread touches. At first everything is recorded
+        /// ([`Header::has_all`]). When that becomes too much, only accesses to memory known to be
+        /// shared are recorded, while nothing new is learned ([`Header::begins`]).
+        Learn = 1,
+        /// Record accesses to memory that was learned to be shared.
+        Shared = 2,
+        /// Record only the accesses in the table, reads and writes.
+        Table = 3,
+    }
 }
 
 impl Header {
-    pub fn new(room: u64, reads: u64, mode: u32) -> Header {
+    pub fn new(room: u64, reads: u64, mode: Recording) -> Header {
         Header {
             magic: MAGIC,
             version: crate::VERSION,
-            mode: mode.into(),
+            mode: mode.number().into(),
             room,
             reads,
             used: AtomicU64::new(0),
@@ -117,6 +120,16 @@ impl Header {
             was_cut: AtomicU64::new(0),
             has_all: AtomicU64::new(0),
         }
+    }
+
+    /// What the next execution records.
+    pub fn mode(&self) -> Recording {
+        // The driver stores no other number.
+        Recording::from_number(self.mode.load(Acquire)).unwrap_or(Recording::All)
+    }
+
+    pub fn set_mode(&self, mode: Recording) {
+        self.mode.store(mode.number(), Release);
     }
 
     pub const fn table_at(&self) -> usize {
@@ -637,7 +650,7 @@ mod tests {
 
     #[test]
     fn the_parts_of_the_file_do_not_overlap() {
-        let header = Header::new(1 << 20, 100, mode::ALL);
+        let header = Header::new(1 << 20, 100, Recording::All);
         assert!(header.table_at() >= size_of::<Header>());
         assert!(header.stream_at() >= header.table_at() + 800);
         assert_eq!(header.bytes(), header.stream_at() + (1 << 20));

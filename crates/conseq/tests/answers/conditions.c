@@ -1,5 +1,5 @@
-// Assertions and error messages that depend on shared variables directly, through locals, arithmetic,
-// pointers, arrays and spilled registers.
+// Assertions and error messages that depend on shared variables: directly, through locals,
+// arithmetic, pointers, arrays and spilled registers.
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -58,8 +58,8 @@ __attribute__((noinline)) void heap(void) {
         fprintf(stderr, "odd %d\n", kind); // ~ error: served@2 size? head? fails(served=3) holds(served=2)
 }
 
-// More live values than registers. At -O2 each test is there twice, once for each way out of the one before:
-// by the definition of control dependence it then depends on that one too.
+// More live values than registers. At -O2 each test is there twice, once for each way out of the one
+// before. By the definition of control dependence it then depends on that one too.
 __attribute__((noinline)) void spilled(void) {
     int a = values[0];      // [v0]
     int b = values[1];      // [v1]

@@ -30,7 +30,8 @@ __attribute__((noinline)) int spin(void) {
     return spins;
 }
 
-// A wait that nothing repeats is a site of its own, also in a loop that is about something else; in a loop that asks again, the loop is.
+// A wait that nothing repeats is a site of its own, also inside a loop about something else. In a
+// loop that tests the condition again, the loop is the site.
 __attribute__((noinline)) void once(void) {
     pthread_mutex_lock(&lock);
     if (!opened) // [opened]

@@ -30,7 +30,7 @@ pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
     }
     page.line(&[(Style::Bold, &story::summary(report))]);
     if let Some(Stat::Text(looked_at)) = report.stats.get(STAT_LOOKED_AT) {
-        page.line(&[(Style::Plain, &format!("looked at {looked_at}"))]);
+        page.prose("", (Style::Plain, ""), &format!("looked at {looked_at}"));
     }
     if options.ascii { ascii(&page.out) } else { page.out }
 }
@@ -307,7 +307,8 @@ impl Page<'_> {
         let Some((number, text, column)) = story::source_line(frame, self.options) else { return };
         let gutter = format!("{STACK_INDENT}   {number} | ");
         let (shown, caret) = excerpt(&text, column);
-        let (shown, caret) = window(shown, caret, self.width().saturating_sub(gutter.len()));
+        let sign = if self.options.ascii { "..." } else { "…" };
+        let (shown, caret) = window(shown, caret, self.width().saturating_sub(gutter.len()), sign);
         self.line(&[(Style::Dim, &gutter), (Style::Plain, &shown)]);
         if let Some(caret) = caret {
             let blank = format!("{STACK_INDENT}   {} | ", " ".repeat(number.to_string().len()));
@@ -469,21 +470,23 @@ fn excerpt(text: &str, column: Option<usize>) -> (String, Option<usize>) {
     (shown[indent..].to_owned(), caret.map(|caret| caret.saturating_sub(indent)))
 }
 
-/// As much of a source line as fits, around the caret. `…` stands for what is left out.
-fn window(line: String, caret: Option<usize>, room: usize) -> (String, Option<usize>) {
+/// As much of a source line as fits, around the caret. `sign` stands for what is left out.
+fn window(line: String, caret: Option<usize>, room: usize, sign: &str) -> (String, Option<usize>) {
     let chars: Vec<char> = line.chars().collect();
-    if chars.len() <= room || room < 3 {
+    let sign: Vec<char> = sign.chars().collect();
+    if chars.len() <= room || room < 3 * sign.len() {
         return (line, caret);
     }
     // What follows the caret says more than what precedes it.
     let before = caret.unwrap_or(0).saturating_sub(room / 3);
-    let from = if caret.is_none_or(|caret| caret + 1 < room) { 0 } else { before.min(chars.len() - room) };
+    let from =
+        if caret.is_none_or(|caret| caret + sign.len() < room) { 0 } else { before.min(chars.len() - room) };
     let mut shown = chars[from..from + room].to_vec();
     if from > 0 {
-        shown[0] = '…';
+        shown[..sign.len()].copy_from_slice(&sign);
     }
     if from + room < chars.len() {
-        shown[room - 1] = '…';
+        shown[room - sign.len()..].copy_from_slice(&sign);
     }
     (shown.into_iter().collect(), caret.map(|caret| caret - from))
 }
@@ -600,15 +603,15 @@ mod tests {
     #[test]
     fn a_long_line_of_source_is_shown_around_its_caret() {
         let line = "0123456789abcdefghijklmnopqrstuvwxyz";
-        let shown = |caret, room| window(line.to_owned(), caret, room);
+        let shown = |caret, room| window(line.to_owned(), caret, room, "…");
         assert_eq!(shown(Some(9), 36), (line.to_owned(), Some(9)));
         assert_eq!(shown(Some(3), 12), ("0123456789a…".to_owned(), Some(3)));
         assert_eq!(shown(Some(20), 12), ("…hijklmnopq…".to_owned(), Some(4)));
         assert_eq!(shown(Some(35), 12), ("…pqrstuvwxyz".to_owned(), Some(11)));
         assert_eq!(shown(None, 12), ("0123456789a…".to_owned(), None));
         // The mark is below the same letter, wherever that stands.
-        for caret in 0..line.len() {
-            let (text, at) = shown(Some(caret), 12);
+        for (caret, sign) in (0..line.len()).flat_map(|caret| [(caret, "…"), (caret, "...")]) {
+            let (text, at) = window(line.to_owned(), Some(caret), 12, sign);
             assert_eq!(text.chars().nth(at.unwrap()), line.chars().nth(caret), "{caret}: {text}");
             assert_eq!(text.chars().count(), 12);
         }

@@ -1,9 +1,10 @@
 /* raddle/annotations.h: tell a race detector what it cannot see.
  *
- * The dynamic annotations of "ThreadSanitizer - data race detection in practice" (2009), section 5; the same by the
- * names that helgrind.h and tsan_interface.h use. `raddle cc` puts this header on the include path. Without
- * -fsanitize=thread every annotation is nothing, so that the header can stay in the program; with it, the functions are
- * weak references, so that the program links and runs with another runtime too.
+ * The dynamic annotations of "ThreadSanitizer - data race detection in practice" (2009), section 5,
+ * also under the names of helgrind.h and tsan_interface.h. `raddle cc` puts this header on the
+ * include path. Without -fsanitize=thread every annotation expands to nothing, so the header can stay
+ * in the program. With it, the functions are weak references, so the program also links and runs with
+ * another runtime.
  */
 #ifndef RADDLE_ANNOTATIONS_H
 #define RADDLE_ANNOTATIONS_H
@@ -123,8 +124,9 @@ void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
 #define ANNOTATE_CONDVAR_WAIT(cv) RADDLE_CALL(AnnotateCondVarWait, (const volatile void *)(cv), (const volatile void *)0)
 #define ANNOTATE_CONDVAR_SIGNAL(cv) RADDLE_CALL(AnnotateCondVarSignal, (const volatile void *)(cv))
 #define ANNOTATE_CONDVAR_SIGNAL_ALL(cv) RADDLE_CALL(AnnotateCondVarSignalAll, (const volatile void *)(cv))
-/* In hybrid and fast mode this lock orders, as all do in happens-before mode. NOT_HAPPENS_BEFORE_MUTEX is the opposite:
- * the lock keeps its holders apart and orders nothing, in happens-before mode too. */
+/* In hybrid and fast mode this lock creates happens-before edges, as all locks do in happens-before
+ * mode. NOT_HAPPENS_BEFORE_MUTEX is the opposite: the lock excludes its holders from each other and
+ * creates no edges, not even in happens-before mode. */
 #define ANNOTATE_PURE_HAPPENS_BEFORE_MUTEX(mu) RADDLE_CALL(AnnotatePureHappensBeforeMutex, (const volatile void *)(mu))
 #define ANNOTATE_MUTEX_IS_USED_AS_CONDVAR(mu) RADDLE_CALL(AnnotateMutexIsUsedAsCondVar, (const volatile void *)(mu))
 #define ANNOTATE_NOT_HAPPENS_BEFORE_MUTEX(mu) RADDLE_CALL(AnnotateMutexIsNotPHB, (const volatile void *)(mu))
@@ -168,7 +170,7 @@ void __tsan_set_fiber_name(void *fiber, const char *name) RADDLE_WEAK;
 /* With 0, races that are met from now on are not reported, in any thread; with 1 they are again. */
 #define ANNOTATE_ENABLE_RACE_DETECTION(enable) RADDLE_CALL(AnnotateEnableRaceDetection, (enable))
 
-/* A queue of one's own making: what was put in happened before what is done with what is taken out. */
+/* A queue of your own: putting an element in happens before taking it out. */
 #define ANNOTATE_PCQ_CREATE(queue) RADDLE_CALL(AnnotatePCQCreate, (const volatile void *)(queue))
 #define ANNOTATE_PCQ_DESTROY(queue) RADDLE_CALL(AnnotatePCQDestroy, (const volatile void *)(queue))
 #define ANNOTATE_PCQ_PUT(queue) RADDLE_CALL(AnnotatePCQPut, (const volatile void *)(queue))

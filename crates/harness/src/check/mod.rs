@@ -9,7 +9,7 @@ use raddle_conseq::event::TraceEvent;
 use raddle_conseq::invariants::Invariant;
 use raddle_explore::Outcome;
 use raddle_finding::Kind;
-use raddle_wire::trace::mode;
+use raddle_wire::trace::Recording;
 use serde::{Deserialize, Serialize};
 
 use self::printed::{Line, Printed, Stream, masked, shortened};
@@ -45,7 +45,7 @@ pub fn watch<'a>(guards: impl IntoIterator<Item = &'a Guard>) -> Watch {
     let mut sites: Vec<u64> = guards.into_iter().flat_map(|g| g.accesses.iter().copied()).collect();
     sites.sort_unstable();
     sites.dedup();
-    let trace = (!sites.is_empty()).then_some(Traced { mode: mode::TABLE, sites, room: ROOM });
+    let trace = (!sites.is_empty()).then_some(Traced { mode: Recording::Table, sites, room: ROOM });
     Watch { trace, output: true }
 }
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use raddle_explore::{Order, Step};
 use raddle_finding::{Kind, Timeline};
-use raddle_wire::trace::{self, Decoder, mode};
+use raddle_wire::trace::{self, Decoder, Recording};
 
 use super::steps::pc_of;
 use crate::crew::{Crew, Notes};
@@ -69,7 +69,7 @@ fn traced(
     notes: &Notes,
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> Option<Seens> {
-    let watch = Watch { trace: Some(Traced { mode: mode::TABLE, sites, room: ROOM }), output: true };
+    let watch = Watch { trace: Some(Traced { mode: Recording::Table, sites, room: ROOM }), output: true };
     let points = failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
     let flags = recipe.flags | failure.flags;
     let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, is_over);

@@ -27,6 +27,8 @@ pub mod results;
 
 use crate::embedded;
 use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -100,6 +102,19 @@ impl Item {
             }
         }
     }
+}
+
+/// Whether a file has these bytes. Every start of raddle asks, for some 15 MB; to read a file whole
+/// would take as long as the rest of the start.
+fn has_bytes(path: &Path, expected: &[u8]) -> bool {
+    let Ok(mut file) = File::open(path) else { return false };
+    let mut buffer = vec![0; 64 << 10];
+    let is_as_long = file.metadata().is_ok_and(|m| m.len() == expected.len() as u64);
+    let is_next = |chunk: &[u8]| {
+        let read = &mut buffer[..chunk.len()];
+        file.read_exact(read).is_ok() && read == chunk
+    };
+    is_as_long && expected.chunks(64 << 10).all(is_next)
 }
 
 impl Runtime {
@@ -177,7 +192,7 @@ impl Runtime {
         let same = |item: &Item| {
             let path = self.dir.join(item.path);
             let plain = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
-            plain && std::fs::read(&path).is_ok_and(|found| found == *item.bytes(&self.dir))
+            plain && has_bytes(&path, &item.bytes(&self.dir))
         };
         ITEMS.iter().all(same)
     }
@@ -188,7 +203,7 @@ impl Runtime {
         let root = self.dir.parent().unwrap_or(Path::new("/"));
         // One process at a time: a parallel build must not take another's fresh folder for a
         // damaged one. Closing the file releases the lock.
-        let lock = std::fs::File::create(root.join("unpack.lock")).map_err(failed)?;
+        let lock = File::create(root.join("unpack.lock")).map_err(failed)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).map_err(|e| failed(e.into()))?;
         if self.is_intact() {
             return Ok(());
@@ -274,6 +289,26 @@ mod tests {
         let again = Runtime::open_in(root.path()).unwrap();
         assert!(again.is_intact());
         assert_eq!(std::fs::read(&header).unwrap(), embedded::ANNOTATIONS_H);
+    }
+
+    #[test]
+    fn every_byte_counts() {
+        let folder = root();
+        let path = folder.path().join("file");
+        let expected = vec![7; 200_000];
+        let is_same = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            has_bytes(&path, &expected)
+        };
+        assert!(is_same(&expected));
+        assert!(!is_same(&[&expected[..], &[7]].concat()) && !is_same(&expected[1..]) && !is_same(&[]));
+        for at in [0, 65_535, 65_536, 199_999] {
+            let mut other = expected.clone();
+            other[at] = 8;
+            assert!(!is_same(&other), "byte {at}");
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(!has_bytes(&path, &expected));
     }
 
     #[test]

@@ -41,7 +41,7 @@ use raddle_explore::{
     Constraint, Limits, Next, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace,
 };
 use raddle_finding::Kind;
-use raddle_wire::explore::{flag, outcome};
+use raddle_wire::explore::{ExecutionEnd, flag};
 
 use super::certainty::{Additions, is_certain};
 use super::completeness::Completeness;
@@ -617,7 +617,9 @@ pub const KILLED: &str =
 pub fn was_killed(e: &Execution<'_>) -> bool {
     match e.ending {
         Ending::Died(status) => status.and_then(|s| s.signal()).is_some_and(|s| OUTSIDE.contains(&s)),
-        Ending::Finished => e.slot.outcome == outcome::SIGNAL && e.slot.detail == libc::SIGKILL as u64,
+        Ending::Finished => {
+            e.slot.outcome() == Some(ExecutionEnd::Signal) && e.slot.detail == libc::SIGKILL as u64
+        }
         Ending::Hung | Ending::Slow => false,
     }
 }
@@ -636,7 +638,7 @@ pub fn is_about(kind: Kind, site: Option<SiteKind>) -> bool {
 /// Judges an execution.
 fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
     let mut verdict = judge(e, &expect.usual);
-    if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
+    if verdict.kind == Some(Kind::Starvation) && e.slot.outcome() == Some(ExecutionEnd::Exit) {
         (verdict.kind, verdict.outcome) = (None, Outcome::Passed);
     }
     let mut failure = Failure::of(e, verdict);

@@ -28,8 +28,8 @@ use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::shared::Shared;
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
-use raddle_wire::explore::{flag, outcome};
-use raddle_wire::trace::mode;
+use raddle_wire::explore::{ExecutionEnd, flag};
+use raddle_wire::trace::Recording;
 use thiserror::Error;
 
 use super::tester::{KILLED, was_killed};
@@ -101,7 +101,7 @@ pub fn make(
     let cut_off = Mutex::new(half);
     let is_over = || Instant::now() >= *cut_off.lock().unwrap_or_else(PoisonError::into_inner);
     let mut maker = Maker {
-        crew: Crew::new(watched(recipe, mode::LEARN), notes, &is_over),
+        crew: Crew::new(watched(recipe, Recording::Learn), notes, &is_over),
         notes,
         is_over: &is_over,
         cut_off: &cut_off,
@@ -145,7 +145,7 @@ fn as_they_are(crew: Crew<'_>, runs: Vec<Run>) -> Runs {
     Runs { runs, usual: Usual::default(), modules, recipe, reading: 0.0, scheduled: true }
 }
 
-fn watched(recipe: &Recipe, mode: u32) -> Recipe {
+fn watched(recipe: &Recipe, mode: Recording) -> Recipe {
     let trace = Some(Traced { mode, sites: Vec::new(), room: ROOM });
     Recipe {
         slots: 1,
@@ -218,14 +218,14 @@ impl Maker<'_> {
         }
         timed(&mut self.reading, || choose(&mut learned));
         if let Some(watched) = self.crew.watched() {
-            watched.set_mode(mode::SHARED);
+            watched.set_mode(Recording::Shared);
         }
         Ok(Some(learned))
     }
 
     /// Makes later executions record all accesses.
     fn record_all(&mut self) {
-        let recipe = watched(self.crew.recipe(), mode::ALL);
+        let recipe = watched(self.crew.recipe(), Recording::All);
         let crew = Crew::new(recipe, self.notes, self.is_over);
         std::mem::replace(&mut self.crew, crew).stop();
         self.usual = Usual { rust: self.usual.rust, ..Usual::default() };
@@ -300,12 +300,12 @@ impl Maker<'_> {
         let whole = self.record(tail, None, false)?.events;
         let shared: HashSet<u64> = whole.iter().filter_map(granule).collect();
         if let Some(watched) = self.crew.watched() {
-            watched.set_mode(mode::ALL);
+            watched.set_mode(Recording::All);
         }
         let mut all = self.record(tail, None, false)?.events;
         all.retain(|e| granule(e).is_none_or(|g| shared.contains(&g)));
         if let Some(watched) = self.crew.watched() {
-            watched.set_mode(mode::SHARED);
+            watched.set_mode(Recording::Shared);
         }
         let (mut made, mut whole) = (run.events.clone(), whole);
         if self.usual.rust {
@@ -343,7 +343,7 @@ fn same(tail: Tail, made: &[TraceEvent], from: &'static str, other: &[TraceEvent
 
 /// Learns from the first execution what is usual.
 fn learn_usual(usual: &mut Usual, is_first: bool, e: &Execution<'_>) {
-    if is_first && e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT {
+    if is_first && e.ending == Ending::Finished && e.slot.outcome() == Some(ExecutionEnd::Exit) {
         usual.status = e.slot.detail as i32 & 0xff;
         usual.panics = Some(e.slot.panics);
     }
@@ -381,7 +381,7 @@ fn each(crew: &mut Crew<'_>, notes: &Notes, tail: Tail, then: &mut dyn FnMut(Exe
 /// Whether it was killed by raddle.
 fn is_endless(e: &Execution<'_>) -> bool {
     match e.ending {
-        Ending::Finished => e.slot.outcome == outcome::STEP_LIMIT,
+        Ending::Finished => e.slot.outcome() == Some(ExecutionEnd::StepLimit),
         Ending::Hung | Ending::Slow => true,
         Ending::Died(_) => false,
     }
@@ -394,7 +394,7 @@ fn run(e: &Execution<'_>, usual: &Usual) -> Run {
 /// An execution, and what it showed to be shared.
 fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
     let mut verdict = judge(e, usual);
-    if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
+    if verdict.kind == Some(Kind::Starvation) && e.slot.outcome() == Some(ExecutionEnd::Exit) {
         // Spinning is bad, but not what is looked for.
         verdict.kind = None;
         verdict.outcome = Outcome::Passed;

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use raddle_explore::points::Points;
 use raddle_explore::{Next, OpKind, Order, Outcome, Step, Tail, Trace};
-use raddle_wire::explore::{flag, outcome};
+use raddle_wire::explore::{ExecutionEnd, flag};
 
 use super::scope::Scope;
 use super::search::Search;
@@ -51,7 +51,7 @@ pub fn complete(
                 }
                 seen.points.observe(e.view(Outcome::Passed));
                 seen.steps.extend(e.steps.iter().filter(|s| is_data(s)));
-                let ended = e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT;
+                let ended = e.ending == Ending::Finished && e.slot.outcome() == Some(ExecutionEnd::Exit);
                 seen.plain = (ended && tail != at_random).then(|| e.trace(Outcome::Passed));
             });
             if turn.is_err() || is_over() {

@@ -16,7 +16,7 @@ use raddle_explore::{
     AnyStrategy, Limits, Op, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView,
 };
 use raddle_finding::Kind;
-use raddle_wire::explore::{awaits, flag, outcome};
+use raddle_wire::explore::{ExecutionEnd, awaits, flag};
 use serde::{Deserialize, Serialize};
 
 use super::bit_fields;
@@ -261,10 +261,11 @@ impl Search {
         self.sees_waiting |= e.slot.awaits & (awaits::SIGNAL | awaits::CONNECTION) != 0;
         if waits_for_outside(e) {
             self.awaiting += 1;
-        } else if e.slot.outcome != outcome::STEP_LIMIT {
+        } else if e.slot.outcome() != Some(ExecutionEnd::StepLimit) {
             self.ended += 1;
         }
-        if e.ending == Ending::Finished && e.slot.outcome == outcome::EXIT && e.slot.detail == 0 {
+        if e.ending == Ending::Finished && e.slot.outcome() == Some(ExecutionEnd::Exit) && e.slot.detail == 0
+        {
             // The first run, which showed what is usual, may have failed itself.
             self.usual.status = 0;
         }
@@ -284,7 +285,7 @@ impl Search {
     fn observe(&mut self, order: &Order, round: u64, e: &Execution<'_>) {
         self.count(e);
         let mut verdict = judge(e, &self.usual);
-        if verdict.kind == Some(Kind::Starvation) && e.slot.outcome == outcome::EXIT {
+        if verdict.kind == Some(Kind::Starvation) && e.slot.outcome() == Some(ExecutionEnd::Exit) {
             // Spinning is bad, but no reason to stop looking for worse.
             let (after, points) = (self.schedules, Some(self.marked_points().into()));
             let seen = || Failure::of(e, verdict).map(|f| Failure { after, points, ..f });
@@ -294,7 +295,7 @@ impl Search {
         let view = e.view(verdict.outcome);
         self.measure(&view);
         self.look_for_overtaking(&view);
-        let long = e.ending == Ending::Finished && e.slot.outcome == outcome::STEP_LIMIT;
+        let long = e.ending == Ending::Finished && e.slot.outcome() == Some(ExecutionEnd::StepLimit);
         self.cut_off += u64::from(long && verdict.outcome == Outcome::StepLimit && !waits_for_outside(e));
         match &mut self.scoped {
             // The strategy that made this order is gone; its findings count.

@@ -14,7 +14,7 @@ use crate::report::TextTo;
 use crate::report::args::Color;
 use crate::report::source::SourceFiles;
 use crate::report::terminal::Terminal;
-use raddle_harness::say::{count, print, say};
+use raddle_harness::say::{count, print, print_lines, say};
 
 /// List the findings that hunts have confirmed in this project
 ///
@@ -109,7 +109,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
     }
     let shown: Vec<&Record> = all.iter().filter(|r| args.all || is_of_interest(r)).collect();
     let text: String = shown.iter().map(|r| line(r)).collect();
-    print(&text);
+    print_lines(&text);
     let hidden = all.len() - shown.len();
     if shown.is_empty() && hidden == 0 && unreadable == 0 {
         say!("no hunt has confirmed anything in this project");

@@ -5,7 +5,7 @@
 //! ends as the new program does, in the process that was made for it.
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::{Cannot, Outside, Status, outcome};
+use raddle_wire::explore::{Cannot, ExecutionEnd, Outside, Status};
 
 use super::serve::give_up_worker;
 use super::{Wait, is_on, op, point, retry_with_fork, state};
@@ -32,13 +32,13 @@ pub fn begins(pc: usize) -> Session {
     }
     retry_with_fork(Outside::Process);
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
-    state().serve.slot().outcome = outcome::EXEC;
+    state().serve.slot().set_outcome(ExecutionEnd::Exec);
     Session::Dropped
 }
 
 /// `exec` has returned: the program is still there.
 pub fn failed() {
     if is_on() && state().running {
-        state().serve.slot().outcome = outcome::NONE;
+        state().serve.slot().set_outcome(ExecutionEnd::Unfinished);
     }
 }

@@ -3,14 +3,14 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use raddle_wire::explore::{flag, outcome};
+use raddle_wire::explore::{ExecutionEnd, flag};
 
 use super::{faults, has, serve, signals, state};
 use crate::sys;
 
 /// Ends the execution with `what`; `thread` failed.
 #[cold]
-pub fn ends(what: u32, thread: usize) -> ! {
+pub fn ends(what: ExecutionEnd, thread: usize) -> ! {
     let mut s = state();
     s.serve.slot().thread = thread as u32;
     if has(flag::TRAP_AT_FAILURE) {
@@ -25,7 +25,7 @@ pub fn use_after_free(address: usize, pc: usize) -> ! {
     let mut s = state();
     s.current_thread_mut().pc = pc;
     s.serve.slot().address = address as u64;
-    ends(outcome::USE_AFTER_FREE, s.current)
+    ends(ExecutionEnd::UseAfterFree, s.current)
 }
 
 /// A thread accesses the stack of another one that has ended. The message is the number of the
@@ -42,7 +42,7 @@ pub fn double_free(address: usize, pc: usize) -> ! {
     let mut s = state();
     s.current_thread_mut().pc = pc;
     s.serve.slot().address = address as u64;
-    ends(outcome::DOUBLE_FREE, s.current)
+    ends(ExecutionEnd::DoubleFree, s.current)
 }
 
 fn add(bytes: &[u8]) {
@@ -92,7 +92,7 @@ pub unsafe fn assertion(
     signals::handle_abort();
     let mut s = state();
     s.current_thread_mut().pc = pc;
-    ends(outcome::ASSERTION, s.current)
+    ends(ExecutionEnd::Assertion, s.current)
 }
 
 /// `abort`. Returns only if no execution runs.
@@ -105,7 +105,7 @@ pub fn aborts(pc: usize) {
     let mut s = state();
     let thrown = has_exception();
     s.current_thread_mut().pc = if thrown { thrown_at(pc) } else { pc };
-    ends(if thrown { outcome::EXCEPTION } else { outcome::ABORT }, s.current)
+    ends(if thrown { ExecutionEnd::Exception } else { ExecutionEnd::Abort }, s.current)
 }
 
 /// Where the exception was thrown for which the library ends the program at `pc`: the innermost
@@ -200,5 +200,5 @@ extern "C" fn caught(signal: c_int, info: *const libc::siginfo_t, context: *mut 
         s.current_thread_mut().pc = pc + 1;
     }
     s.serve.slot().detail = signal as u64;
-    ends(outcome::SIGNAL, s.current)
+    ends(ExecutionEnd::Signal, s.current)
 }

@@ -6,7 +6,7 @@
 
 use raddle_explore::hidden::{Act, HiddenRaces, Touch};
 use raddle_explore::{Op, OpKind};
-use raddle_wire::explore::{HIDDEN, Hidden, flag, gap, outcome};
+use raddle_wire::explore::{ExecutionEnd, HIDDEN, Hidden, flag, gap};
 
 use super::{called_imports, has, state};
 use crate::detect::thread::current;
@@ -35,13 +35,13 @@ pub fn begin() {
     state().reuse = Reuse { held: [0; 64], freed: false };
 }
 
-/// Called when the execution ends with this [`outcome`].
-pub fn end(what: u32) {
+/// Called when the execution ends with `what`.
+pub fn end(what: ExecutionEnd) {
     let Some(detector) = detector() else { return };
     let mut s = state();
     let mut gaps = if detector.forgot() { gap::FORGOT } else { 0 };
     // Threads in a deadlock, or ones that go on for ever, have done everything they can.
-    let whole = matches!(what, outcome::EXIT | outcome::DEADLOCK | outcome::STEP_LIMIT);
+    let whole = matches!(what, ExecutionEnd::Exit | ExecutionEnd::Deadlock | ExecutionEnd::StepLimit);
     let others = (0..s.count).any(|i| i != s.current && !s.threads[i].ended && !s.threads[i].is_idle());
     if !whole && others {
         gaps |= gap::EARLY;

@@ -1,7 +1,7 @@
 //! Scheduling points: every thread passes one before each step that others could see.
 
 use raddle_explore::{Op, OpKind, ThreadId, View};
-use raddle_wire::explore::{Outside, flag, gap, outcome, point as of_table};
+use raddle_wire::explore::{ExecutionEnd, Outside, flag, gap, point as of_table};
 
 use super::known_places::AtomicKind;
 use super::signals::Ran;
@@ -197,7 +197,7 @@ fn decide() -> usize {
     find_enabled();
     let mut s = state();
     if s.enabled.is_empty() && !sees_outside() {
-        fatal::ends(outcome::DEADLOCK, s.current);
+        fatal::ends(ExecutionEnd::Deadlock, s.current);
     }
     let s = &mut *s;
     let order = s.serve.prefix();
@@ -211,7 +211,7 @@ fn decide() -> usize {
     hidden::stepped(next.index(), &step);
     s.serve.note_stack(next.index(), s.threads[next.index()].pc);
     if full || s.pilot.steps() >= s.serve.max_steps {
-        fatal::ends(outcome::STEP_LIMIT, next.index());
+        fatal::ends(ExecutionEnd::StepLimit, next.index());
     }
     let s = &mut *s;
     if s.ending > 0 {

@@ -10,8 +10,8 @@ use core::sync::atomic::Ordering::*;
 
 use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
 use raddle_wire::explore::{
-    Cannot, ENDS, FRAMES, Header, Outside, Parts, Slot, Stack, Status, awaits, flag, gap, outcome, parts,
-    point,
+    Cannot, ENDS, ExecutionEnd, FRAMES, Header, Outside, Parts, Slot, Stack, Status, awaits, flag, gap,
+    parts, point,
 };
 
 use super::files::Files;
@@ -394,11 +394,11 @@ fn note_end(ended: i32) {
     // ended.
     let slot = unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) }.slot;
     let ready = header().status.load(Relaxed) == Status::Ready.number();
-    if ready && matches!(slot.outcome, outcome::EXEC | outcome::NONE) {
-        slot.awaits = if slot.outcome == outcome::EXEC { awaits::OTHER_PROGRAM } else { 0 };
+    if ready && matches!(slot.outcome(), Some(ExecutionEnd::Exec | ExecutionEnd::Unfinished)) {
+        slot.awaits = if slot.outcome() == Some(ExecutionEnd::Exec) { awaits::OTHER_PROGRAM } else { 0 };
         let by_signal = libc::WIFSIGNALED(ended);
         slot.detail = if by_signal { libc::WTERMSIG(ended) } else { libc::WEXITSTATUS(ended) } as u64;
-        slot.outcome = if by_signal { outcome::SIGNAL } else { outcome::EXIT };
+        slot.set_outcome(if by_signal { ExecutionEnd::Signal } else { ExecutionEnd::Exit });
     }
 }
 
@@ -455,7 +455,7 @@ fn execute() {
         unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) };
     slot.steps = 0;
     slot.wide = 0;
-    slot.outcome = outcome::NONE;
+    slot.set_outcome(ExecutionEnd::Unfinished);
     slot.diverged = 0;
     slot.panics = 0;
     slot.spins_at = 0;
@@ -531,24 +531,24 @@ fn start_execution() {
 }
 
 /// Ends the execution and writes what happened into the slot.
-pub fn finish(what: u32) -> ! {
+pub fn finish(what: ExecutionEnd) -> ! {
     crate::trace::end();
     let mut s = state();
     s.running = false;
     let count = s.count;
     let diverged = s.pilot.divergence().map_or(0, |d| d + 1);
     let unchanged = s.pilot.steps().saturating_sub(s.progressed);
-    let awaited = if what == outcome::EXIT { 0 } else { super::awaits::awaited() };
+    let awaited = if what == ExecutionEnd::Exit { 0 } else { super::awaits::awaited() };
     output::note();
     hidden::end(what);
     let slot = s.serve.slot();
     slot.threads = count as u32;
     slot.diverged = diverged;
     (slot.unchanged, slot.awaits) = (unchanged, awaited);
-    if what != outcome::EXIT {
+    if what != ExecutionEnd::Exit {
         note_ends(count);
     }
-    s.serve.slot().outcome = what;
+    s.serve.slot().set_outcome(what);
     if os_threads::are_used() {
         // Any system thread may come here, in a process made for this order.
         leave(0);
@@ -582,14 +582,14 @@ pub fn finish_exit(code: i32) -> ! {
     s.serve.slot().detail = code as u32 as u64;
     s.serve.slot().thread = s.current as u32;
     leaks::look();
-    finish(outcome::EXIT)
+    finish(ExecutionEnd::Exit)
 }
 
 /// This worker cannot go on; another one may.
 pub fn give_up_worker(why: Status, detail: u64) -> ! {
     let mut s = state();
     if s.running {
-        s.serve.slot().outcome = outcome::RETRY;
+        s.serve.slot().set_outcome(ExecutionEnd::Retry);
     }
     say(why, detail);
     leave(0)

@@ -14,7 +14,7 @@
 use core::ffi::{c_int, c_void};
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::outcome;
+use raddle_wire::explore::ExecutionEnd;
 
 use super::point::{Breaks, End, point, wait as wait_for};
 use super::{Logical, Wait, cancel, fatal, op, state, threads, time};
@@ -479,7 +479,7 @@ fn by_default(signal: c_int) -> Ran {
             crate::detect::thread::current().sp = fault.shadow;
             s.serve.slot().address = fault.address as u64;
         }
-        fatal::ends(outcome::SIGNAL, state().current);
+        fatal::ends(ExecutionEnd::Signal, state().current);
     }
     Ran::Ignored
 }

@@ -12,7 +12,7 @@
 //! order of events is the order in which they happened, in one stream, without reading a clock or
 //! taking a lock. And the run can be repeated: the same order from the driver gives the same
 //! addresses and the same events. So one execution finds out which memory only one thread touches
-//! ([`mode::LEARN`]), and the next leaves it out ([`mode::SHARED`]).
+//! ([`Recording::Learn`]), and the next leaves it out ([`Recording::Shared`]).
 //!
 //! A program that cannot be scheduled is traced in an ordinary run, with less certainty: [`plain`].
 //!
@@ -50,8 +50,10 @@ mod values;
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use raddle_explore::{Op, OpKind};
-use raddle_wire::explore::outcome;
-use raddle_wire::trace::{ALLOCATED, AccessKind, Encoder, Header, LONGEST, NEVER, RecordedEvent, Step, mode};
+use raddle_wire::explore::ExecutionEnd;
+use raddle_wire::trace::{
+    ALLOCATED, AccessKind, Encoder, Header, LONGEST, NEVER, RecordedEvent, Recording, Step,
+};
 
 use crate::detect::check;
 use crate::detect::thread::current;
@@ -81,7 +83,7 @@ struct Trace {
     encoder: Encoder,
     /// The thread whose events come next, if the stream knows it.
     thread: usize,
-    mode: u32,
+    mode: Recording,
     /// Counts executions, from 1.
     execution: u32,
     /// Plain accesses concern others too: some are scheduling points, or a monitor looks at them.
@@ -147,7 +149,7 @@ pub fn is_there() -> bool {
 /// True if a few executions learn what is shared.
 pub fn learns() -> bool {
     // SAFETY: as in `trace`.
-    unsafe { TRACE.load(Relaxed).as_ref() }.is_some_and(|t| t.header().mode.load(Relaxed) == mode::LEARN)
+    unsafe { TRACE.load(Relaxed).as_ref() }.is_some_and(|t| t.header().mode() == Recording::Learn)
 }
 
 /// Called at the start of an explored process. Without the file nothing is traced.
@@ -166,7 +168,7 @@ pub fn prepare() {
             accesses: 0,
             encoder: Encoder::default(),
             thread: usize::MAX,
-            mode: mode::ALL,
+            mode: Recording::All,
             execution: 0,
             has_company: true,
             all_reads: (*header).reads == 0,
@@ -194,11 +196,11 @@ pub fn begin() {
     // SAFETY: as in `trace`.
     let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
     t.execution += 1;
-    t.mode = t.header().mode.load(Acquire);
+    t.mode = t.header().mode();
     t.progress = Progress::START;
     t.header().was_cut.store(0, Relaxed);
     shared::turn(0);
-    let all = t.mode == mode::LEARN && !t.had_too_much;
+    let all = t.mode == Recording::Learn && !t.had_too_much;
     t.begin_stream(if all { Records::All } else { Records::Chosen });
     shared::begin(t.execution);
 }
@@ -230,7 +232,7 @@ impl Trace {
         header.begins.store(self.progress.steps, Relaxed);
         header.way.store(self.progress.way, Relaxed);
         shared::pass_by(records != Records::All, false);
-        let by_sharing = matches!(self.mode, mode::LEARN | mode::SHARED);
+        let by_sharing = matches!(self.mode, Recording::Learn | Recording::Shared);
         self.is_plain = by_sharing && self.all_reads && !self.has_company;
         self.publish();
     }
@@ -367,14 +369,14 @@ impl Trace {
     fn wants(&mut self, address: usize, write: bool, pc: usize) -> bool {
         self.accesses += 1;
         match self.mode {
-            mode::LEARN => match shared::learn(address) {
+            Recording::Learn => match shared::learn(address) {
                 Granule::Own => self.progress.records == Records::All && (write || self.has(pc)),
                 Granule::Shared => self.progress.records != Records::Nothing && (write || self.has(pc)),
                 Granule::Discovered => self.discovered(address) && (write || self.has(pc)),
             },
-            mode::SHARED => shared::is_shared(address) && (write || self.has(pc)),
-            mode::TABLE => self.has(pc),
-            _ => write || self.has(pc),
+            Recording::Shared => shared::is_shared(address) && (write || self.has(pc)),
+            Recording::Table => self.has(pc),
+            Recording::All => write || self.has(pc),
         }
     }
 
@@ -444,7 +446,7 @@ impl Trace {
         self.settle();
         self.header().was_cut.store(1, Relaxed);
         self.publish();
-        explore::ends(outcome::STEP_LIMIT, explore::state().current)
+        explore::ends(ExecutionEnd::StepLimit, explore::state().current)
     }
 }
 
@@ -559,8 +561,8 @@ pub fn end() {
 pub fn step(op: &Op, waited: bool) {
     let Some(mut t) = trace() else { return };
     t.progress.step(op);
-    let learns = t.mode == mode::LEARN;
-    if (learns || t.mode == mode::SHARED) && op.kind() == OpKind::Free {
+    let learns = t.mode == Recording::Learn;
+    if (learns || t.mode == Recording::Shared) && op.kind() == OpKind::Free {
         shared::give_back(op.object as usize, op.other as usize, learns, |granule| _ = t.discovered(granule));
     }
     if t.progress.records == Records::Nothing {
@@ -577,7 +579,7 @@ pub fn step(op: &Op, waited: bool) {
         };
         t.write_step(&Step { kind: op.kind() as u8, site: op.site, object: op.object, other });
     }
-    if t.mode == mode::SHARED && t.header().until.load(Relaxed) == t.progress.steps {
+    if t.mode == Recording::Shared && t.header().until.load(Relaxed) == t.progress.steps {
         t.cut();
     }
 }
@@ -585,7 +587,7 @@ pub fn step(op: &Op, waited: bool) {
 /// The running thread has allocated a block. That is no step.
 pub fn allocated(from: usize, size: usize, pc: usize) {
     let Some(mut t) = trace() else { return };
-    if t.mode == mode::TABLE || t.progress.records == Records::Nothing {
+    if t.mode == Recording::Table || t.progress.records == Records::Nothing {
         return;
     }
     t.settle();

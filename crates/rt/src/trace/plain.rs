@@ -340,11 +340,11 @@ fn unsynchronised(write: bool, address: usize, size: usize, pc: usize) -> Access
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_wire::trace::{Decoder, mode};
+    use raddle_wire::trace::{Decoder, Recording};
 
     /// A file of a trace in memory.
     fn file(room: u64) -> (&'static Header, Box<Stream>) {
-        let header = Header::new(room, 0, mode::ALL);
+        let header = Header::new(room, 0, Recording::All);
         let words = vec![0u64; header.bytes() / 8 + 1].leak();
         let at = words.as_mut_ptr().cast::<Header>();
         // SAFETY: leaked, long enough, aligned.

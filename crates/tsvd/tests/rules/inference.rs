@@ -1,5 +1,5 @@
-//! 3.4.4, Figure 6: order inferred from delays. Thread 1 is held at loc1 (site 1) from 100 to 200 ms; thread 2 makes an
-//! access at t0 and its next at t2 (site 2).
+//! 3.4.4, Figure 6: order inferred from delays. Thread 1 is held at loc1 (site 1) from 100 to 200
+//! ms; thread 2 makes an access at t0 and its next at t2 (site 2).
 
 use raddle_tsvd::{ONE, PairState, Params, Policy, technique};
 

@@ -59,8 +59,9 @@ fn what_happened_before_is_no_near_miss() {
     assert!(is_dangerous(KNOWN_ORDER, Knows::default(), knows(11, 12)), "another piece of work");
 }
 
-/// Figure 6: thread 1 is held from 100 to 200 ms, and thread 2 goes on at 201 ms. If it is known that
-/// it has waited for thread 1, that is no reason to take all calls at the two sites for ordered.
+/// Figure 6: thread 1 is held from 100 to 200 ms, and thread 2 goes on at 201 ms. If it is known
+/// that it has waited for thread 1, that is no reason to take all calls at the two sites for
+/// ordered.
 #[test]
 fn a_wait_that_is_known_infers_nothing() {
     let state = |since: u64, until: u64| {

@@ -1,5 +1,5 @@
-/* What a program says about itself: the annotations of ThreadSanitizer, as functions and as the macros that a header which
-   is not to be had would define. */
+/* The annotations of ThreadSanitizer, as functions, and as the macros of its header for programs
+   whose header is missing. */
 void AnnotateHappensBefore(const char *f, int l, const volatile void *o) { __raddle_publish(o); }
 void AnnotateHappensAfter(const char *f, int l, const volatile void *o) { __raddle_learn(o); }
 void AnnotateCondVarSignal(const char *f, int l, const volatile void *o) { __raddle_publish(o); }

@@ -1,4 +1,5 @@
-/* POSIX threads. One small definition each; `__raddle_` names are instructions of the intermediate code. */
+/* POSIX threads: one small definition each. `__raddle_` names are instructions of the intermediate
+   code. */
 _Thread_local struct __model_cleanup *__model_cleanups;
 void __model_push_cleanup(struct __model_cleanup *c) { c->next = __model_cleanups; __model_cleanups = c; }
 void __model_pop_cleanup(int run) { struct __model_cleanup *c = __model_cleanups; __model_cleanups = c->next; if (run) c->function(c->argument); }
@@ -9,7 +10,8 @@ int pthread_tryjoin_np(pthread_t t, void **result) { return __raddle_try_join(t)
 int pthread_timedjoin_np(pthread_t t, void **result, const struct timespec *at) { return __raddle_try_join(t) ? ETIMEDOUT : 0; }
 int pthread_clockjoin_np(pthread_t t, void **result, clockid_t c, const struct timespec *at) { return __raddle_try_join(t) ? ETIMEDOUT : 0; }
 int pthread_detach(pthread_t t) { return __raddle_detach(t); }
-/* What the header's own macros for cleanup handlers expand to: they are not run here, so what they release is not certain. */
+/* The header's own macros for cleanup handlers expand to these. The handlers do not run here, so it
+   is uncertain which locks they release. */
 _Thread_local int __model_registered;
 void __pthread_register_cancel(void *b) { __model_registered++; }
 void __pthread_unregister_cancel(void *b) { __model_registered--; }
@@ -108,7 +110,7 @@ int pthread_key_create(pthread_key_t *k, void (*d)(void *)) { *k = __raddle_key_
 int pthread_key_delete(pthread_key_t k) { return 0; }
 void *pthread_getspecific(pthread_key_t k) { return (void *)__raddle_key_get(k); }
 int pthread_setspecific(pthread_key_t k, const void *v) { return __raddle_key_set(k, v); }
-/* Attributes that order nothing: what is asked for is unknown. */
+/* Attributes that create no order: their values are unknown. */
 int pthread_attr_getguardsize(const pthread_attr_t *a, size_t *n) { *n = __raddle_unknown(); return 0; }
 int pthread_attr_getinheritsched(const pthread_attr_t *a, int *n) { *n = __raddle_unknown(); return 0; }
 int pthread_attr_getschedparam(const pthread_attr_t *a, struct sched_param *p) { __raddle_write(p, sizeof *p); return 0; }

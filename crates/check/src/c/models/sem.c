@@ -15,7 +15,8 @@ sem_t *sem_open(const char *name, int flags, ...) {
 }
 int sem_close(sem_t *s) { return 0; }
 int sem_unlink(const char *name) { return 0; }
-/* System V: a set is known by its number, its semaphores by their places in it. One that nobody sets up is free. */
+/* System V: a number names a set, an index in it a semaphore. A semaphore that nobody initialises is
+   free. */
 static char __model_sets[32][64];
 static char *__model_semaphore(int id, int n) { return __raddle_is_known(id) && id < 32 ? &__model_sets[id][n & 63] : (char *)((long)id << 3) + (n & 63); }
 int semget(key_t key, int n, int flags) {

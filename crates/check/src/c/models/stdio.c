@@ -1,4 +1,5 @@
-/* Input and output: texts are read, buffers are filled with the unknown, results are unknown. Streams lock themselves. */
+/* Input and output. Strings are read, buffers get unknown contents, results are unknown. Streams
+   lock themselves. */
 static FILE __model_files[3];
 FILE *stdin = &__model_files[0], *stdout = &__model_files[1], *stderr = &__model_files[2];
 int printf(const char *f, ...) { va_list a; va_start(a, f); __raddle_read_format(f, a->next); return __raddle_unknown(); }
@@ -71,13 +72,14 @@ void funlockfile(FILE *f) { __raddle_unlock(f); }
 int ftrylockfile(FILE *f) { return __raddle_try_lock(f); }
 int remove(const char *p) { return 0; }
 int rename(const char *a, const char *b) { return 0; }
-/* What is written into a pipe orders whoever reads it, who waits for it; with a byte in it a pipe is a lock. A pipe has two
-   numbers in a row. Those of unknown number have one channel for all of them, in which nobody waits. */
+/* Writing to a pipe happens before the read that waits for it; a pipe that holds one byte is a lock.
+   A pipe has two consecutive numbers. All pipes of unknown number share one channel, on which nobody
+   waits. */
 enum { __MODEL_FIRST = 1000, __MODEL_PIPES = 64, __MODEL_SOCKETS = 2000 };
 static int __model_pipes, __model_sockets, __model_bytes[3 * __MODEL_PIPES + 1];
 static int __model_is_socket(int fd) { return fd >= __MODEL_SOCKETS && fd < __MODEL_SOCKETS + 2 * __MODEL_PIPES; }
 static int __model_is_pipe(int fd) { return __raddle_is_known(fd) && (__model_is_socket(fd) || fd >= __MODEL_FIRST && fd < __MODEL_FIRST + 2 * __MODEL_PIPES); }
-/* What one of a pair of sockets writes the other reads. */
+/* Each of a pair of sockets reads what the other one writes. */
 static int *__model_channel(int fd, int writes) {
   if (__model_is_socket(fd)) return &__model_bytes[__MODEL_PIPES + 1 + ((fd - __MODEL_SOCKETS) ^ writes)];
   return &__model_bytes[(fd - __MODEL_FIRST) / 2];

@@ -1,5 +1,5 @@
 /* Time, signals, timers, processes, numbers. */
-/* Who asks for it has seen something fail: EIO. */
+/* A program that reads errno has seen a call fail: EIO. */
 _Thread_local int __model_errno = 5;
 int *__errno_location(void) { return &__model_errno; }
 void __model_assert(int ok) { if (!ok) __raddle_exit_process(134); }
@@ -27,14 +27,14 @@ void err(int s, const char *f, ...) { __raddle_exit_process(s); }
 void errx(int s, const char *f, ...) { __raddle_exit_process(s); }
 void warn(const char *f, ...) { }
 void warnx(const char *f, ...) { }
-/* Setting the place is built in: it belongs to the function that asks for it. */
+/* setjmp is built in, because its place belongs to the calling function. */
 void longjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
 void _longjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
 void siglongjmp(jmp_buf b, int v) { __raddle_jump(b, v ? v : 1); }
 int atexit(void (*f)(void)) { return 0; }
-/* The other process does what this one waits for: from now on nobody knows what it holds. */
+/* The other process may do what this one waits for, so the locks held are unknown from now on. */
 pid_t fork(void) { __raddle_unlock((void *)__raddle_unknown()); return __raddle_unknown(); }
-/* A futex only sleeps and wakes: what it guards is ordered by the atomic operations on its word. */
+/* A futex only sleeps and wakes. The atomic operations on its word create the order. */
 long syscall(long n, ...) { if (n == 202 || n == 240) { __raddle_yield(); return 0; } return n == 186 ? gettid() : __raddle_unknown(); }
 pid_t getpid(void) { return 4242; }
 pid_t gettid(void) { return 4242 + ((int)__raddle_current() >> 12); }
@@ -47,7 +47,7 @@ unsigned long strtoul(const char *s, char **e, int b) { if (e) *e = (char *)__ra
 long long strtoll(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
 unsigned long long strtoull(const char *s, char **e, int b) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
 double strtod(const char *s, char **e) { if (e) *e = (char *)__raddle_unknown(); return __raddle_unknown(); }
-/* What the builtins of these names compute. */
+/* These compute what the builtins of the same names do. */
 int ctzl(unsigned long x) { int n = 0; while (n < 64 && !(x >> n & 1)) n++; return n; }
 int ctz(unsigned x) { return ctzl(x); }
 int ctzll(unsigned long long x) { return ctzl(x); }
@@ -102,14 +102,14 @@ double floor(double x) { return __raddle_unknown(); }
 double ceil(double x) { return __raddle_unknown(); }
 double fabs(double x) { return x < 0 ? -x : x; }
 
-/* A fault comes from what the thread itself does just then, and interrupts nothing else. */
+/* A fault is caused by the thread's own instruction, so it does not interrupt other code. */
 static int __model_is_fault(int s) { return s == SIGSEGV || s == SIGFPE || s == SIGILL || s == SIGABRT || s == SIGPIPE || s == 5 || s == 7 || s == 31; }
 static void __model_handle(int s, sighandler_t f) {
   if (__model_is_fault(s)) return;
   if (__raddle_is_known((long)f) && (long)f <= 1) __raddle_interrupt_off(s);
   else __raddle_interrupt(f, s);
 }
-/* What each signal is handled by: who asks before it sets or takes away depends on the answer. */
+/* The handler of each signal: programs ask for it before they set or remove one. */
 static long __model_handlers[65];
 static sighandler_t __model_handler(int s) { return __raddle_is_known(s) && s > 0 && s < 65 ? (sighandler_t)__atomic_load_n(&__model_handlers[s], __ATOMIC_RELAXED) : (sighandler_t)__raddle_unknown(); }
 static void __model_set_handler(int s, sighandler_t f) { if (__raddle_is_known(s) && s > 0 && s < 65) __atomic_store_n(&__model_handlers[s], (long)f, __ATOMIC_RELAXED); __model_handle(s, f); }

@@ -1,4 +1,5 @@
-/* Threads of other libraries: GLib, libuv, SDL, Windows, Grand Central Dispatch, APR. Their locks go by their names. */
+/* Threads of other libraries: GLib, libuv, SDL, Windows, Grand Central Dispatch, APR. Their locks
+   are recognised by name. */
 struct __model_task { void *function, *a, *b; };
 static void *__model_with_two(struct __model_task *t) { ((void (*)(void *, void *))t->function)(t->a, t->b); return 0; }
 static unsigned long __model_start_with_two(void *f, void *a, void *b) {

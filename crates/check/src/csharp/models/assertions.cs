@@ -1,11 +1,12 @@
-// Assertions of the usual frameworks: what follows one holds, or an exception was thrown. A loop that polls until one holds
-// waits for other threads that way. Objects may be equal without being the same, so that only numbers are compared.
+// Assertions of the usual frameworks. After an assertion its condition holds, or it has thrown.
+// A loop that polls until an assertion holds waits for other threads. Different objects may be
+// equal, so only numbers are compared.
 public class XunitException : Exception { public XunitException() { } }
 public class AssertionFailedException : Exception { public AssertionFailedException() { } }
 public class AssertionException : Exception { public AssertionException() { } }
 public class AssertFailedException : Exception { public AssertFailedException() { } }
 public static class Assert {
-    // Without threads a test holds: what fails is what is not known of the libraries that it uses.
+    // A test passes without threads. If it fails here, a library that it uses is unknown.
     public static void __Fail() { if (!__raddle.IsAlone()) throw new XunitException(); }
     public static void __Same(object a, object b) { if (!__raddle.IsObject(a) && !__raddle.IsObject(b) && a != b) __Fail(); }
     public static void __Other(object a, object b) { if (a == b) __Fail(); }
@@ -28,7 +29,7 @@ public static class Assert {
     public static void IsNotNull(object x) { if (x == null) __Fail(); }
     public static void Fail() { __Fail(); }
     public static void Fail(string m) { __Fail(); }
-    // An assertion that fails within is not what is expected to be thrown.
+    // A failing assertion inside is not the expected exception.
     public static object Throws(Delegate f) { try { f(); } catch (XunitException e) { throw; } catch (Exception e) { return e; } __Fail(); return null; }
     public static object Catch(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
     public static object ThrowsException(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }

@@ -1,4 +1,4 @@
-// Accesses that order: both ends of a race must be one of these to be none.
+// Accesses that create order. Two accesses do not race if both are among these.
 public static class Interlocked {
     public static long Increment(ref long x) { return __raddle.Add(ref x, 1) + 1; }
     public static long Decrement(ref long x) { return __raddle.Add(ref x, -1) - 1; }

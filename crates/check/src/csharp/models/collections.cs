@@ -1,5 +1,5 @@
-// Collections that only one thread may use at a time: each method says whether it reads or writes the whole.
-// Beyond 256 elements a collection no longer keeps what is added.
+// Collections that only one thread may use at a time. Each method reads or writes the whole
+// collection. A collection drops what is added beyond 256 elements.
 public class List<T> : IList<T>, IReadOnlyList<T> {
     object[] items = new object[256]; int count;
     public bool __full;
@@ -69,7 +69,7 @@ public class Stack<T> : IReadOnlyCollection<T> {
     public T[] ToArray() { __raddle.Reads(this); object[] to = new object[count]; for (int i = 0; i < count; i++) to[i] = items[count - 1 - i]; return to; }
     public __Enumerator GetEnumerator() { return new __Enumerator(ToArray(), count, this); }
 }
-// Keys are compared as they are: two texts that were made at run time may be equal or not.
+// Keys are compared by identity: two strings made at run time may be equal or not.
 public class Dictionary<K, V> : IDictionary<K, V>, IReadOnlyDictionary<K, V> {
     object[] keys = new object[256]; object[] values = new object[256]; int count;
     public Dictionary() { }

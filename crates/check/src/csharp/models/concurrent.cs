@@ -1,5 +1,5 @@
-// Collections for several threads: every method is one step, under a lock that no other code can hold, and what was put in
-// happens before it is taken out.
+// Collections for several threads. Every method is one step under a lock that no other code can
+// hold. Adding an element happens before taking it out.
 public class __Shared {
     public object __gate = new object();
     public void __In() { __raddle.Lock(__gate); }
@@ -101,7 +101,7 @@ public class BlockingCollection<T> : IDisposable, IEnumerable<T> {
         __raddle.SemWait(there);
         T x;
         if (items.TryDequeue(out x)) { c.Current = x; if (bound > 0) __raddle.SemPost(room); return true; }
-        // The end is for all who wait.
+        // Completion wakes all waiting threads.
         __raddle.SemPost(there);
         return false;
     }

@@ -1,4 +1,4 @@
-// What the machine knows by number comes first: arrays, delegates, texts.
+// Classes that the machine knows by number come first: arrays, delegates, strings.
 public class Array : IEnumerable<T>, IList<T> {
     public int Length => __raddle.ArrayLength(this);
     public int Count => __raddle.ArrayLength(this);
@@ -16,7 +16,7 @@ public class Array : IEnumerable<T>, IList<T> {
     public static object[] Empty() { return new object[0]; }
 }
 public class Delegate {
-    // What is called when one of two is taken away again is not known.
+    // After one of two delegates is removed it is unknown which one is called.
     public static Delegate Combine(Delegate a, Delegate b) {
         if (a == null) return b;
         if (b == null) return a;
@@ -46,7 +46,7 @@ public interface IReadOnlyList<T> : IReadOnlyCollection<T> { }
 public interface IDictionary<K, V> : IEnumerable<KeyValuePair<K, V>> { }
 public interface IReadOnlyDictionary<K, V> : IEnumerable<KeyValuePair<K, V>> { }
 public interface IAsyncResult { }
-// Goes over a snapshot, and asks its collection at each step.
+// Iterates over a snapshot and reads its collection at each step.
 public class __Enumerator {
     object[] items; int count; int at; object owner;
     public object Current;
@@ -87,7 +87,7 @@ public class ApplicationException : Exception { public ApplicationException() { 
 public class OperationCanceledException : SystemException { public OperationCanceledException() { } public OperationCanceledException(object t) { } }
 public class TaskCanceledException : OperationCanceledException { public TaskCanceledException() { } }
 public class AggregateException : Exception { public AggregateException() { } public AggregateException(object inner) { InnerException = inner; } public AggregateException Flatten() { return this; } }
-// Ticks of 100 ns, as far as a span is made of numbers.
+// In ticks of 100 ns, if the span was made from numbers.
 public struct TimeSpan {
     public long Ticks;
     public TimeSpan(long ticks) { Ticks = ticks; }

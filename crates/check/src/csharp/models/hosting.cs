@@ -1,4 +1,4 @@
-// Services of a host: it starts them, and stops them while their work goes on.
+// Services of a host. The host starts them, and stops them while they still work.
 public interface IHostedService { }
 public abstract class BackgroundService : IHostedService, IDisposable {
     Task __work; CancellationTokenSource __stopping = new CancellationTokenSource();
@@ -15,8 +15,8 @@ public abstract class BackgroundService : IHostedService, IDisposable {
     }
     public virtual void Dispose() { __stopping.Cancel(); }
 }
-// Minimal APIs: once an application runs, two clients request all that it maps, at the same time.
-// A `__Handler` is a delegate that makes its arguments itself.
+// Minimal APIs: while an application runs, two clients request every mapped route concurrently.
+// A `__Handler` is a delegate that creates its own arguments.
 public class __Handler { }
 public class __Route {
     public object handler; public __Route next;
@@ -35,7 +35,7 @@ public class __Routes {
         __raddle.Sleep();
         __raddle.Sleep();
     }
-    // The application ends when all requests have.
+    // The application ends after all requests.
     public void Run() {
         Task one = Task.Run(() => Request());
         Task other = Task.Run(() => Request());

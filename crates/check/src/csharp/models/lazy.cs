@@ -1,4 +1,4 @@
-// Values made once, and values of which each thread has its own.
+// Values that are created once, and values that each thread has its own copy of.
 public class Lazy<T> {
     object made; object known; Delegate factory; object value; object gate = new object();
     public Lazy() { }
@@ -12,7 +12,7 @@ public class Lazy<T> {
             try {
                 if (made == null) { value = factory == null ? __raddle.Something() : factory(); made = gate; }
             } finally { __raddle.Unlock(gate); }
-            // What made it has been released by now.
+            // The factory has been released by now.
             known = gate;
             return value;
         }
@@ -44,7 +44,7 @@ public class ThreadLocal<T> : IDisposable {
     public object Values => __raddle.Something();
     public void Dispose() { }
 }
-// What flows to whatever is started: a chain of values, the latest first.
+// Values that flow to started threads and tasks: a chain, the latest first.
 public class __Flow {
     public object owner; public object value; public __Flow next;
     static long key; static bool used;

@@ -1,4 +1,5 @@
-// The part of LINQ that decides which threads are started and waited for, run at once. The rest is unknown.
+// The part of LINQ that decides which threads are started and joined. Queries run eagerly.
+// The rest is unknown.
 public static class Enumerable {
     public static object[] __Items(object source) {
         List<object> l = new List<object>();
@@ -36,7 +37,7 @@ public static class Enumerable {
     public static T First<T>(this IEnumerable<T> source, Func<T, bool> f) { foreach (object x in source) { if (f(x)) return x; } throw new InvalidOperationException(); }
     public static T FirstOrDefault<T>(this IEnumerable<T> source) { foreach (object x in source) return x; return null; }
     public static T FirstOrDefault<T>(this IEnumerable<T> source, Func<T, bool> f) { foreach (object x in source) { if (f(x)) return x; } return null; }
-    // To compare two sequences is to wait for their ends.
+    // Comparing two sequences waits for the ends of both.
     public static bool SequenceEqual<T>(this IEnumerable<T> a, IEnumerable<T> b) { foreach (object x in a) { } foreach (object x in b) { } return __raddle.Unknown(); }
     public static T Last<T>(this IEnumerable<T> source) { object last = null; foreach (object x in source) last = x; return last; }
     public static T LastOrDefault<T>(this IEnumerable<T> source) { object last = null; foreach (object x in source) last = x; return last; }

@@ -1,4 +1,4 @@
-// Locks that one thread holds at a time, and those with readers.
+// Exclusive locks and reader-writer locks.
 public static class Monitor {
     public static void Enter(object o) { __raddle.LockStatic(o, 1); __raddle.Lock(o); }
     public static void Enter(object o, ref bool taken) { __raddle.LockStatic(o, 1); __raddle.Lock(o); taken = true; }
@@ -48,7 +48,7 @@ public class Mutex : WaitHandle {
     public Mutex() { }
     public Mutex(bool owned) { if (owned) WaitOne(); }
     public Mutex(bool owned, string name) { if (owned) WaitOne(); }
-    // Another process may have made it.
+    // Another process may have created it.
     public Mutex(bool owned, string name, out bool createdNew) {
         createdNew = __raddle.Choose(0, 1) != 0;
         if (owned && createdNew) WaitOne();
@@ -93,7 +93,7 @@ public class Semaphore : WaitHandle {
     public int Release() { __raddle.SemPost(this); return __raddle.Unknown(); }
     public int Release(int n) { for (int i = 0; i < n; i++) __raddle.SemPost(this); return __raddle.Unknown(); }
 }
-// Writers and the one upgradeable reader exclude each other by a lock of their own.
+// A separate lock excludes writers and the one upgradeable reader from each other.
 public class ReaderWriterLockSlim : IDisposable {
     object upgradeable = new object();
     public ReaderWriterLockSlim() { }

@@ -1,4 +1,4 @@
-// Parallel loops: up to eight threads, each with its share of the rounds, all waited for.
+// Parallel loops: up to eight threads, each with its share of the iterations. All are joined.
 public class ParallelLoopState { public bool IsStopped; public void Stop() { } public void Break() { } }
 public class ParallelOptions { public int MaxDegreeOfParallelism; public object CancellationToken; public object TaskScheduler; }
 public static class Parallel {

@@ -1,4 +1,4 @@
-// Tasks. One that a thread works on names that thread, so that who waits for it waits for the thread.
+// Tasks. A task that a thread executes names that thread: waiting for the task joins the thread.
 public class Task : IDisposable, IAsyncResult {
     public bool __done; public long __handle; public object __value; public object __error; public bool __cancelled;
     Delegate body; object state;
@@ -15,7 +15,7 @@ public class Task : IDisposable, IAsyncResult {
         __raddle.NotifyAll(this);
     }
     public void __Fail(object error) {
-        // What fails with something unknown has failed all the same.
+        // A task that fails with an unknown exception is faulted too.
         if (error == null || !__raddle.IsKnown(error)) error = new Exception();
         if (error is OperationCanceledException) __cancelled = true; __error = error; __Finish(null); }
     public object __Result() { if (__error != null) throw __error; return __value; }
@@ -65,7 +65,7 @@ public class Task : IDisposable, IAsyncResult {
     public bool IsCanceled { get { if (__done) __raddle.Learn(this); return __cancelled; } }
     public object Exception { get { return __error; } }
     public void Dispose() { }
-    // A continuation is a thread that first waits: what it follows is before it.
+    // A continuation is a thread that first waits for its antecedent, which happens before it.
     public Task ContinueWith(Delegate f) {
         Task before = this;
         Task after = new Task();
@@ -108,7 +108,7 @@ public class Task : IDisposable, IAsyncResult {
         }, null);
         return t;
     }
-    // Time passes: whether before or after what others do is open.
+    // Time passes. Other threads may act before or after it.
     public static Task Delay(object t) { return __raddle.Something(); }
     public static Task Delay(object t, object token) { return __raddle.Something(); }
     public static Task Yield() { return __raddle.Something(); }
@@ -126,7 +126,7 @@ public class Task<T> : Task {
 public class ValueTask : Task { public ValueTask() { __Finish(null); } public ValueTask(object v) { if (v is Task) { Task t = (Task)v; __raddle.Until(t); __Finish(t.__Result()); } else __Finish(v); } }
 public class ValueTask<T> : Task { public T Result; public ValueTask(object v) { if (v is Task) { Task t = (Task)v; __raddle.Until(t); __Finish(t.__Result()); } else __Finish(v); } }
 public enum TaskStatus { Created, WaitingForActivation, WaitingToRun, Running, WaitingForChildrenToComplete, RanToCompletion, Canceled, Faulted }
-// What nobody knows calls a delegate that it is given, and waits for the task that it gives.
+// An unknown function calls the delegates that it gets, and waits for the tasks they return.
 public static class __Callback {
     public static void Call(Delegate f) {
         try {
@@ -140,7 +140,7 @@ public class TaskFactory {
     public Task StartNew(Delegate f, object a) { return __Start(f, a); }
     public Task StartNew(Delegate f, object a, object b) { return __Start(f, a); }
     public Task StartNew(Delegate f, object a, object b, object c) { return __Start(f, a); }
-    // The result is the inner task itself, which nobody waits for.
+    // The result is the inner task, which nobody waits for.
     Task __Start(Delegate f, object a) {
         Task t = new Task();
         __Flow flow = __Flow.Capture();

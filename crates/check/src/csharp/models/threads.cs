@@ -1,4 +1,4 @@
-// Threads and the pool: each work item is a thread, which is the most that can happen at once.
+// Threads and the pool. Each work item is a thread: the most concurrency that is possible.
 public class Thread {
     public bool __done; public long __handle;
     Delegate body;

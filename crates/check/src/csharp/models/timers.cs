@@ -1,4 +1,4 @@
-// Timers tick on threads of their own, once or several times. One whose period nobody knows ticks once.
+// Timers tick on threads of their own, once or several times. A timer of unknown period ticks once.
 namespace System.Threading {
     public class Timer : IDisposable {
         Delegate callback; object state;
@@ -19,7 +19,7 @@ namespace System.Threading {
         public Task DisposeAsync() { __raddle.TimerStop(this); return Task.CompletedTask; }
     }
 }
-// The ticks of one follow each other; it is asked for them.
+// Its ticks follow each other, because the program asks for each one.
 public class PeriodicTimer : IDisposable {
     int disposed;
     public PeriodicTimer(object period) { }

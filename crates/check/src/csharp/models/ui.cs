@@ -1,17 +1,18 @@
-// Programs with windows. One thread at a time is the UI thread: whoever holds this lock. Events hold it one after the other,
-// Invoke takes it, BeginInvoke leaves it to another thread to take it, and what follows an await takes it again.
+// Programs with windows. The thread that holds this lock is the UI thread. Events hold it one after
+// another, Invoke takes it, BeginInvoke has another thread take it, and the code after an await
+// takes it again.
 public static class __UiThread {
     static object gate = new object();
     static Delegate[] handlers = new Delegate[32];
     static int count;
-    // Where no events are raised, nobody knows which thread would be the UI thread.
+    // If no events are raised, the UI thread is unknown.
     static bool active;
     public static bool IsHeld() { return __raddle.Holds(gate) != 0; }
     public static bool IsHere() { return !active || IsHeld(); }
     public static void Enter() { active = true; __raddle.LockStatic(gate, 1); __raddle.Lock(gate); }
     public static void Leave() { __raddle.Unlock(gate); }
     public static void Return() { if (!IsHeld()) Enter(); }
-    // Between two events others have their turn.
+    // Other threads may run between two events.
     public static void Pump() { Leave(); __raddle.Sleep(); Enter(); }
     public static object Run(Delegate f, object a, object b) {
         if (IsHere()) return f(a, b);
@@ -102,7 +103,7 @@ public class BackgroundWorker : IDisposable {
     public void CancelAsync() { __raddle.AtomicStore(ref cancelled, 1); }
     public void RunWorkerAsync() { RunWorkerAsync(null); }
     public void RunWorkerAsync(object argument) {
-        // It takes one at a time.
+        // It takes one item at a time.
         if (__raddle.Swap(ref busy, 1) != 0) throw new InvalidOperationException();
         ui = __UiThread.IsHeld();
         DoWorkEventArgs e = new DoWorkEventArgs();

@@ -60,11 +60,12 @@ pub struct Bounds {
 }
 
 impl Share {
+    /// All zeros: there are many, and programs should not carry them in their files.
     pub const fn new() -> Share {
         Share {
             index: Cell::new(0),
             left: Cell::new(0),
-            plan: Cell::new(NOTHING),
+            plan: Cell::new(Plan { chunk: 0, ..NOTHING }),
             next: Cell::new(0),
             turn: Cell::new(0),
             copied: Cell::new(core::ptr::null_mut()),
