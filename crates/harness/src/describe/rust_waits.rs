@@ -65,7 +65,7 @@ pub fn held(
         for (step, s) in last {
             match takes(step) {
                 Some(true) => {
-                    held.push(Held { thread: s.thread, lock: *lock, step, read: false });
+                    held.push(Held { thread: s.thread, lock: *lock, step: Some(step), read: false });
                     break;
                 }
                 Some(false) => break,
@@ -125,6 +125,7 @@ mod tests {
             thread: ThreadId(thread),
             ended: 0,
             depth: 0,
+            holder: 0,
             pending: Op::new(OpKind::FutexWait, at, 0),
             frames: [0; FRAMES],
         };
