@@ -209,6 +209,7 @@ impl Teller<'_> {
     fn wait(&self, words: &mut Words<'_>, end: &End) -> String {
         match self.rust_wait(end) {
             Some(RustWait::Mutex) => format!("waits for {}", words.object(&end.pending)),
+            Some(RustWait::RwLock) => format!("waits for the RwLock at {}", words.object(&end.pending)),
             Some(RustWait::Condvar) => {
                 format!("waits for a signal on the condition variable at {}", words.object(&end.pending))
             }
