@@ -14,6 +14,8 @@ use racy::Program;
 /// The strategies that claim it.
 const STRATEGIES: [&str; 4] = ["portfolio", "preemption", "delay", "dfs"];
 
+const SEEDS: &str = "RADDLE_COMPLETE_SEEDS";
+
 /// Explores a program with each strategy. What the searches claimed: `complete`, each of them
 /// rightly, or why they are not.
 fn check(bench: &Bench, program: &Program, text: &str) -> Vec<String> {
@@ -37,16 +39,17 @@ fn check(bench: &Bench, program: &Program, text: &str) -> Vec<String> {
     claims
 }
 
-/// A search that claims nothing shows nothing.
+/// A search that claims nothing shows nothing. Most of the usual programs are small enough.
 fn most_are_complete(claims: &[String]) {
     let complete = claims.iter().filter(|c| *c == "complete").count();
     println!("{complete} of {} searches were complete", claims.len());
-    assert!(2 * complete > claims.len(), "{claims:#?}");
+    let wanted = if std::env::var_os(SEEDS).is_some() { 0 } else { claims.len() / 2 };
+    assert!(complete > wanted, "{claims:#?}");
 }
 
 /// The seeds of the programs. `RADDLE_COMPLETE_SEEDS=100..150` asks for others, and more of them.
 fn seeds(usual: Range<u64>) -> Range<u64> {
-    let Ok(asked) = std::env::var("RADDLE_COMPLETE_SEEDS") else { return usual };
+    let Ok(asked) = std::env::var(SEEDS) else { return usual };
     let (from, to) = asked.split_once("..").expect("RADDLE_COMPLETE_SEEDS is FROM..TO");
     from.parse().expect("a number")..to.parse().expect("a number")
 }
