@@ -1,6 +1,8 @@
+//@ libs: -lm
 // Results that the C library or the kernel stores where the caller says: one thread asks, another looks without any order.
 // `told_results_ok.c` is the twin.
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <sched.h>
@@ -19,6 +21,10 @@ _Alignas(64) char room[1024];
 _Alignas(64) int status;
 _Alignas(64) unsigned short seed[3];
 _Alignas(64) int waiting;
+_Alignas(64) int sign;
+_Alignas(64) int quotient;
+_Alignas(64) double sine;
+_Alignas(64) float cosine;
 static struct passwd record;
 static int event, ends[2];
 static sem_t semaphore;
@@ -34,6 +40,12 @@ static void *asks(void *arg) {
     if (wait(&status) < 0) abort(); // expect: data-race write #5
     sink = erand48(seed); // expect: data-race write #6 | read #6
     if (ioctl(ends[0], FIONREAD, &waiting) != 0) abort(); // expect: data-race write #7
+    double other;
+    float small;
+    sink = lgamma_r(sink, &sign); // expect: data-race write #8
+    sink = remquo(sink, 2.0, &quotient); // expect: data-race write #9
+    sincos(sink, &sine, &other); // expect: data-race write #10
+    sincosf(sink, &small, &cosine); // expect: data-race write #11
     atomic_store_explicit(&step, 1, memory_order_relaxed);
     return arg;
 }
@@ -47,6 +59,10 @@ static void *looks(void *arg) {
     seen += status; // expect: data-race read #5
     seen += seed[1]; // expect: data-race read #6
     seen += waiting; // expect: data-race read #7
+    seen += sign; // expect: data-race read #8
+    seen += quotient; // expect: data-race read #9
+    seen += sine; // expect: data-race read #10
+    seen += cosine; // expect: data-race read #11
     return seen < 0 ? 0 : arg;
 }
 
@@ -54,6 +70,7 @@ int main(void) {
     event = eventfd(1, 0);
     if (event < 0 || pipe(ends) != 0 || sem_init(&semaphore, 0, 3) != 0) return 1;
     value = 0, count = 0, room[1] = 0, status = 0, seed[1] = 0, waiting = 0, *(char *)&mask = 0;
+    sign = 0, quotient = 0, sine = 0, cosine = 0;
     if (fork() == 0) _exit(0);
     pthread_t a, b;
     pthread_create(&a, 0, asks, 0);

@@ -1,7 +1,9 @@
+//@ libs: -lm
 // Results that the C library or the kernel stores where the caller says: one thread asks, and another looks after it
 // was joined. `told_results_bad.c` is the twin.
 // expect: nothing
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <sched.h>
@@ -20,6 +22,10 @@ _Alignas(64) char room[1024];
 _Alignas(64) int status;
 _Alignas(64) unsigned short seed[3];
 _Alignas(64) int waiting;
+_Alignas(64) int sign;
+_Alignas(64) int quotient;
+_Alignas(64) double sine;
+_Alignas(64) float cosine;
 static struct passwd record;
 static int event, ends[2];
 static sem_t semaphore;
@@ -35,6 +41,12 @@ static void *asks(void *arg) {
     if (wait(&status) < 0) abort();
     sink = erand48(seed);
     if (ioctl(ends[0], FIONREAD, &waiting) != 0) abort();
+    double other;
+    float small;
+    sink = lgamma_r(sink, &sign);
+    sink = remquo(sink, 2.0, &quotient);
+    sincos(sink, &sine, &other);
+    sincosf(sink, &small, &cosine);
     atomic_store_explicit(&step, 1, memory_order_relaxed);
     return arg;
 }
@@ -48,6 +60,10 @@ static void *looks(void *arg) {
     seen += status;
     seen += seed[1];
     seen += waiting;
+    seen += sign;
+    seen += quotient;
+    seen += sine;
+    seen += cosine;
     return seen < 0 ? 0 : arg;
 }
 
@@ -55,6 +71,7 @@ int main(void) {
     event = eventfd(1, 0);
     if (event < 0 || pipe(ends) != 0 || sem_init(&semaphore, 0, 3) != 0) return 1;
     value = 0, count = 0, room[1] = 0, status = 0, seed[1] = 0, waiting = 0, *(char *)&mask = 0;
+    sign = 0, quotient = 0, sine = 0, cosine = 0;
     if (fork() == 0) _exit(0);
     pthread_t a, b;
     pthread_create(&a, 0, asks, 0);

@@ -6,12 +6,15 @@ mod common;
 mod racy;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use common::{Bench, succeed};
 use racy::Program;
 
 /// The strategies that claim it.
 const STRATEGIES: [&str; 4] = ["portfolio", "preemption", "delay", "dfs"];
+
+const SEEDS: &str = "RADDLE_COMPLETE_SEEDS";
 
 /// Explores a program with each strategy. What the searches claimed: `complete`, each of them
 /// rightly, or why they are not.
@@ -36,15 +39,25 @@ fn check(bench: &Bench, program: &Program, text: &str) -> Vec<String> {
     claims
 }
 
-/// A search that claims nothing shows nothing.
+/// A search that claims nothing shows nothing. Most of the usual programs are small enough.
 fn most_are_complete(claims: &[String]) {
-    assert!(2 * claims.iter().filter(|c| *c == "complete").count() > claims.len(), "{claims:#?}");
+    let complete = claims.iter().filter(|c| *c == "complete").count();
+    println!("{complete} of {} searches were complete", claims.len());
+    let wanted = if std::env::var_os(SEEDS).is_some() { 0 } else { claims.len() / 2 };
+    assert!(complete > wanted, "{claims:#?}");
 }
 
-fn c(compiler: &str, seeds: std::ops::Range<u64>) {
+/// The seeds of the programs. `RADDLE_COMPLETE_SEEDS=100..150` asks for others, and more of them.
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let Ok(asked) = std::env::var(SEEDS) else { return usual };
+    let (from, to) = asked.split_once("..").expect("RADDLE_COMPLETE_SEEDS is FROM..TO");
+    from.parse().expect("a number")..to.parse().expect("a number")
+}
+
+fn c(compiler: &str, usual: Range<u64>) {
     let bench = Bench::new();
     let mut claims = Vec::new();
-    for seed in seeds {
+    for seed in seeds(usual) {
         let program = Program::random(seed);
         let text = program.c();
         let file = bench.file("racy.c", &text);
@@ -69,7 +82,7 @@ fn racy_programs_in_c_by_clang() {
 fn racy_programs_in_rust() {
     let bench = Bench::new();
     let mut claims = Vec::new();
-    for seed in 12..15 {
+    for seed in seeds(12..15) {
         let program = Program::random(seed);
         let text = program.rust();
         let file = bench.file("racy.rs", &text);

@@ -140,11 +140,16 @@ fn assert_swept(bench: &Bench) {
     assert!(left.is_empty(), "left behind: {left:?}");
 }
 
+/// A number that the environment may change, for a longer look with other faults.
+fn number(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |asked| asked.parse().expect("a number"))
+}
+
 #[test]
 fn any_process_may_be_killed_at_any_moment() {
     let bench = bench();
-    let mut dice = Dice(0x5eed);
-    for round in 0..24 {
+    let mut dice = Dice(number("RADDLE_FAULTS_SEED", 0x5eed));
+    for round in 0..number("RADDLE_FAULTS_ROUNDS", 24) {
         let line = SESSIONS[dice.roll(SESSIONS.len() as u64) as usize];
         let signal =
             [Signal::KILL, Signal::KILL, Signal::TERM, Signal::INT, Signal::SEGV][dice.roll(5) as usize];

@@ -236,6 +236,7 @@ pub fn die(message: &[u8]) -> ! {
 }
 
 unsafe extern "C" {
+    pub fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
     pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
     // The allocator's internal names, because the public ones are interposed.

@@ -293,7 +293,9 @@ pub struct End {
     pub thread: ThreadId,
     /// 1: it had ended.
     pub ended: u16,
-    pub depth: u32,
+    pub depth: u16,
+    /// One more than the number of the thread that holds the mutex it waits for; 0: not known.
+    pub holder: u16,
     /// What it was about to do, or was waiting for.
     pub pending: Op,
     /// Program counters, innermost first.

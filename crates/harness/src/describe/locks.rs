@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use raddle_explore::{OpKind, Step, ThreadId};
 
-/// A held lock, and the step that took it.
+/// A held lock, and the step that took it; none if it was taken before there were steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     pub thread: ThreadId,
     pub lock: u64,
-    pub step: usize,
+    pub step: Option<usize>,
     pub read: bool,
 }
 
@@ -55,7 +55,7 @@ impl Holding {
         if self.held.iter().any(|h| h.thread == thread && h.lock == lock) {
             return None;
         }
-        let held = Held { thread, lock, step, read };
+        let held = Held { thread, lock, step: Some(step), read };
         self.held.push(held);
         Some(held)
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn names(steps: &[Step]) -> Vec<(u16, u64, usize)> {
-        held(steps).iter().map(|h| (h.thread.0, h.lock, h.step)).collect()
+        held(steps).iter().map(|h| (h.thread.0, h.lock, h.step.unwrap())).collect()
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
     let rust = rust_waits_of(failure, &mut words);
     words.mutexes = rust_waits::mutexes(&rust);
     let mut held = held(steps);
+    held.extend(taken_before(&failure.facts.ends, &held));
     let mutexes = words.mutexes.clone();
     let mut takes = |i: usize| rust_waits::takes(&words.frames_of(i));
     held.extend(rust_waits::held(&mutexes, steps, &failure.facts.ends, &mut takes));
@@ -77,6 +78,20 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
     teller.stale_reads(&mut words, &mut finding);
     teller.introduce(&mut words, &mut finding);
     finding
+}
+
+/// The mutexes that threads wait for and that were taken before the first step: before the program
+/// created a thread.
+fn taken_before(ends: &[End], held: &[Held]) -> Vec<Held> {
+    let mut taken: Vec<Held> = Vec::new();
+    for end in ends.iter().filter(|end| end.ended == 0 && end.holder != 0) {
+        let (thread, lock) = (ThreadId(end.holder - 1), end.pending.object);
+        let is_known = held.iter().chain(&taken).any(|h| h.lock == lock);
+        if lock_of(&end.pending).is_some() && !is_known {
+            taken.push(Held { thread, lock, step: None, read: false });
+        }
+    }
+    taken
 }
 
 /// Where threads wait at futexes, and which Rust primitive they wait for.
@@ -194,6 +209,7 @@ impl Teller<'_> {
     fn wait(&self, words: &mut Words<'_>, end: &End) -> String {
         match self.rust_wait(end) {
             Some(RustWait::Mutex) => format!("waits for {}", words.object(&end.pending)),
+            Some(RustWait::RwLock) => format!("waits for the RwLock at {}", words.object(&end.pending)),
             Some(RustWait::Condvar) => {
                 format!("waits for a signal on the condition variable at {}", words.object(&end.pending))
             }
@@ -407,7 +423,8 @@ impl Teller<'_> {
         });
         for h in &self.held {
             let label = words.lock(h.lock);
-            let taken = Taken { thread: words.thread(h.thread), stack: words.frames_of(h.step) };
+            let stack = h.step.map_or(Vec::new(), |i| words.frames_of(i));
+            let taken = Taken { thread: words.thread(h.thread), stack };
             match finding.locks.iter_mut().find(|l| l.label == label) {
                 Some(lock) => lock.taken.push(taken),
                 None => {
@@ -506,7 +523,7 @@ mod tests {
 
     fn end(thread: u16, kind: OpKind, object: u64) -> End {
         let pending = Op::new(kind, object, 0);
-        End { thread: ThreadId(thread), ended: 0, depth: 0, pending, frames: [0; FRAMES] }
+        End { thread: ThreadId(thread), ended: 0, depth: 0, holder: 0, pending, frames: [0; FRAMES] }
     }
 
     fn trace(steps: Vec<Step>) -> Trace {
@@ -533,6 +550,18 @@ mod tests {
     fn table(finding: &Finding) -> Vec<String> {
         let table = finding.interleaving.as_ref().unwrap();
         table.rows.iter().map(|r| format!("{}: {}", table.threads[r.thread], r.text)).collect()
+    }
+
+    #[test]
+    fn a_lock_that_was_taken_before_the_first_thread_is_part_of_the_circle() {
+        use OpKind::*;
+        let waits = End { holder: 1, ..end(1, Lock, 0x10) };
+        let finding = told(&failure(Kind::Deadlock, Vec::new(), vec![end(0, Join, 1), waits]), &[]);
+        assert_eq!(
+            finding.message,
+            "a circle of threads that wait: T0 (main) waits for T1 to end; T1 waits for L1, which T0 (main) holds"
+        );
+        assert_eq!(finding.accesses[0].locks, ["L1"]);
     }
 
     #[test]

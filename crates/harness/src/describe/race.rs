@@ -44,7 +44,10 @@ fn locks(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Vec<Lock> {
         let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
         for h in taken.iter().filter(|h| h.thread == ThreadId(raw.thread)) {
             let label = words.lock(h.lock);
-            let taken = Taken { thread: words.thread(h.thread), stack: words.frames_of(h.step) };
+            let taken = Taken {
+                thread: words.thread(h.thread),
+                stack: h.step.map_or(Vec::new(), |i| words.frames_of(i)),
+            };
             match locks.iter_mut().find(|l| l.label == label) {
                 Some(lock) => lock.taken.push(taken),
                 None => {

@@ -12,6 +12,7 @@ use super::locks::Held;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RustWait {
     Mutex,
+    RwLock,
     Condvar,
     Channel,
     Park,
@@ -27,6 +28,9 @@ pub fn of(stack: &[Frame]) -> Option<RustWait> {
     }
     if any("mutex::futex::Mutex") {
         return Some(RustWait::Mutex);
+    }
+    if any("rwlock::futex::RwLock") {
+        return Some(RustWait::RwLock);
     }
     if any("sync::mpmc::") || any("sync::mpsc::") {
         return Some(RustWait::Channel);
@@ -65,7 +69,7 @@ pub fn held(
         for (step, s) in last {
             match takes(step) {
                 Some(true) => {
-                    held.push(Held { thread: s.thread, lock: *lock, step, read: false });
+                    held.push(Held { thread: s.thread, lock: *lock, step: Some(step), read: false });
                     break;
                 }
                 Some(false) => break,
@@ -109,6 +113,8 @@ mod tests {
         assert_eq!(of(&stack(&[futex, lock, "a::main"])), Some(RustWait::Mutex));
         assert_eq!(of(&stack(&[futex, wait, "a::main"])), Some(RustWait::Condvar));
         assert_eq!(of(&stack(&[futex, lock, wait, "a::main"])), Some(RustWait::Mutex));
+        let write = "<std::sys::sync::rwlock::futex::RwLock>::write_contended";
+        assert_eq!(of(&stack(&[futex, write, "a::main"])), Some(RustWait::RwLock));
         let park = "std::thread::park";
         assert_eq!(
             of(&stack(&[futex, park, "<std::sync::mpmc::list::Channel<i32>>::recv"])),
@@ -125,6 +131,7 @@ mod tests {
             thread: ThreadId(thread),
             ended: 0,
             depth: 0,
+            holder: 0,
             pending: Op::new(OpKind::FutexWait, at, 0),
             frames: [0; FRAMES],
         };

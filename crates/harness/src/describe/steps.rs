@@ -218,6 +218,7 @@ impl<'a> Words<'a> {
             Sleep => "sleeps".into(),
             Fence => "passes a fence".into(),
             Io => format!("uses descriptor {}", op.object.saturating_sub(1)),
+            Other if is_descriptor(op) => format!("uses descriptor {}", op.object - 1),
             CondWait => format!("waits on {}", self.object(op)),
             CondWake => format!("comes back from {}", self.object(op)),
             TimeOut if timer(op.object).is_some() => "expires".into(),
@@ -249,6 +250,7 @@ impl<'a> Words<'a> {
             FutexWait | Spurious => format!("waits to be woken at {}", self.object(op)),
             Once => format!("waits for the initialiser of {}", self.object(op)),
             Io => format!("waits for descriptor {}", op.object.saturating_sub(1)),
+            Other if is_descriptor(op) => format!("waits for descriptor {}", op.object - 1),
             Signal => "waits for a signal".into(),
             _ => format!("is about to go on: {}", self.op(op)),
         }
@@ -257,6 +259,12 @@ impl<'a> Words<'a> {
 
 /// Thread numbers and descriptors are below this; addresses are not.
 const NO_ADDRESS: u64 = 1 << 16;
+
+/// True if a step that is related to all others has a descriptor: of a message queue or a FIFO,
+/// which several descriptors may stand for.
+fn is_descriptor(op: &Op) -> bool {
+    (1..NO_ADDRESS).contains(&op.object)
+}
 
 /// `5 ms`, `1.5 s`, `50 days`.
 fn in_time(nanoseconds: u64) -> String {

@@ -106,6 +106,8 @@ pub struct Thread {
     /// The variable that relocated code is about to load, to acquire afterwards
     /// (`crate::relocated`).
     pub acquires: usize,
+    /// The channel whose descriptor had no room when the thread last wrote to it; 0: none.
+    pub refused: u32,
 }
 
 /// The part of a thread that outlives it: everything that a report may say about it.

@@ -67,6 +67,7 @@ mod circle;
 pub mod exec;
 mod fatal;
 pub mod faults;
+pub mod fifo;
 mod files;
 pub mod fork;
 mod found_functions;
@@ -174,6 +175,9 @@ pub enum Wait {
     Initialiser(usize, u32),
     /// The descriptor is ready (`poll` events).
     Descriptor(i32, i16),
+    /// For the other end of a FIFO: the descriptor, its events, and how many readers the FIFO of
+    /// this channel had had.
+    Partner(i32, i16, (u32, u32)),
     Several(Several),
     /// A handler has run.
     Handler,

@@ -95,6 +95,7 @@ impl Wait {
                 Wait::ToldAndMutex(_, m) => state().threads[thread].told && Wait::Mutex(m).is_over(thread),
                 Wait::Initialiser(at, bit) => word(at) & bit == 0,
                 Wait::Descriptor(fd, events) => super::sync::is_ready(fd, events),
+                Wait::Partner(fd, events, readers) => super::fifo::has_partner(fd, events, readers),
                 Wait::Handler => state().threads[thread].handled,
                 Wait::Signal(set) => (state().threads[thread].arrived | state().arrived) & set != 0,
                 Wait::Timer(_) => false,

@@ -350,7 +350,7 @@ fn sees_outside() -> bool {
     let patience = |w: Wait| match w {
         // Nobody outside writes to a timer.
         Wait::Descriptor(fd, _) if timers::by_descriptor(fd).is_some() => 0,
-        Wait::Descriptor(..) | Wait::Several(_) => serve::PATIENCE_MS,
+        Wait::Descriptor(..) | Wait::Partner(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
         other => match other.object() {
             Some(object) if fork::may_change(object) => serve::PATIENCE_WITH_CHILDREN_MS,

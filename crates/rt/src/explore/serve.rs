@@ -566,14 +566,24 @@ fn note_ends(count: usize) {
         let ended = s.threads[i].ended || s.threads[i].is_idle();
         let depth = if ended { 0 } else { threads::frames(i, s.threads[i].pc, &mut frames) };
         let pending = s.pending[i];
+        let holder = if ended { 0 } else { holder(s.threads[i].wait) };
         let end = &mut s.serve.slot().end[i];
         end.thread = raddle_explore::ThreadId(i as u16);
         end.ended = ended as u16;
-        end.depth = depth as u32;
+        (end.depth, end.holder) = (depth as u16, holder);
         end.pending = pending;
         end.frames = frames;
     }
     s.serve.slot().ends = count.min(ENDS) as u32;
+}
+
+/// Who holds the mutex that a thread waits for, as [`End::holder`] has it. It may have been taken
+/// before the first thread was created, when there were no steps yet.
+fn holder(wait: super::Wait) -> u16 {
+    let super::Wait::Mutex(at) = wait else { return 0 };
+    let (s, owner) = (state(), super::peek::mutex_owner(at));
+    let at = s.threads[..s.count].iter().position(|t| owner != 0 && t.kernel_id == owner);
+    at.map_or(0, |i| i as u16 + 1)
 }
 
 /// The process ends with `code`.

@@ -443,7 +443,17 @@ pub fn queue(q: c_int, events: i16, until: Until, pc: usize) -> bool {
     let waits = flags & libc::O_NONBLOCK as isize == 0;
     let what = if waits { Wait::Descriptor(q, events) } else { Wait::Nothing };
     // Several descriptors may stand for one queue: related to everything.
-    goes_on(wait_until(op(OpKind::Other, 0, pc), what, until, Breaks::Handler, pc))
+    goes_on(wait_until(op(OpKind::Other, q as usize + 1, pc), what, until, Breaks::Handler, pc))
+}
+
+/// Waits until somebody has the other end of a FIFO open. False: it is broken off, and has said so.
+#[must_use]
+pub fn partner(fd: c_int, events: i16, readers: (u32, u32), pc: usize) -> bool {
+    if !state().running {
+        return true;
+    }
+    let uses = op(OpKind::Other, fd as usize + 1, pc);
+    goes_on(wait(uses, Wait::Partner(fd, events, readers), None, Breaks::Handler, pc))
 }
 
 /// True if the descriptor is of a regular file, which a call never waits for.

@@ -7,7 +7,8 @@
 //! known for any descriptor, however the program got it: opened by name, duplicated, closed and
 //! made anew by a FILE, received through a socket ([`found`]). A program may only wait for
 //! readiness (`poll`, `select`, `epoll_wait`), so each write into a channel is also released to
-//! everyone who waits.
+//! everyone who waits. A writer that waits for room comes after the reader that makes it
+//! ([`room`](super::room)).
 //!
 //! A file is a channel too, known by its inode: whoever reads what was written, through any
 //! descriptor, comes after the writer. So does a thread that asks how long the file is, by its name
@@ -100,6 +101,11 @@ fn found(fd: c_int) -> u32 {
         }
         _ => 0,
     }
+}
+
+/// The channel of a FIFO; 0: it is something else.
+pub(super) fn channel_of_fifo(file: &libc::stat) -> u32 {
+    if file.st_mode & libc::S_IFMT == libc::S_IFIFO { BY_INODE | mixed(file) } else { 0 }
 }
 
 /// The thread has been told of a file.
@@ -200,7 +206,7 @@ pub(super) static CONNECTED: AtomicBool = AtomicBool::new(false);
 /// of its answers. The detector assumes that they pass on everything they got, so that it invents
 /// no race. A trace that assumed this would find nothing in a server. So there, only a process that
 /// has connected a socket itself is assumed to talk to itself.
-fn orders(channel: u32) -> bool {
+pub(super) fn orders(channel: u32) -> bool {
     let talks_to_itself = !plain::is_on() || CONNECTED.load(Relaxed) && !is_file(channel);
     channel != 0 && (!is_file(channel) && channel != SOCKETS || talks_to_itself)
 }

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::*;
 
 use super::access::Call;
 use super::channel::*;
-use super::{descriptor_use, interpose};
+use super::{descriptor_use, interpose, room};
 use crate::detect::thread::Current;
 use crate::explore;
 use crate::sys;
@@ -164,8 +164,9 @@ interpose! {
     }
     fn close(fd: c_int) -> c_int, |t, pc, real| {
         descriptor_use::closing(t, fd, pc);
-        // The reader at the other end sees the end of the data.
+        // The reader at the other end sees the end of the data; a writer that waits gives up.
         sending(t, fd);
+        room::making(t, fd);
         set_channel(fd, 0);
         real(fd)
     } record as detect, tsvd real, explore {

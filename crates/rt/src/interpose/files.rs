@@ -2,13 +2,11 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-use core::sync::atomic::Ordering::Relaxed;
-
-use super::access::{Call, FIFOS, Text, accesses};
+use super::access::{Call, Text, accesses};
+use super::fifo::{Ends, Opening};
 use super::interpose;
 use crate::detect::thread::Current;
 use crate::explore;
-use crate::sys;
 use raddle_wire::explore::Outside;
 
 type Room = *mut c_char;
@@ -101,6 +99,11 @@ accesses! {
     fn mkstemp(path: Room) -> c_int, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
     fn mkstemp64(path: Room) -> c_int, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |_fd| { c.wrote_text(path) }
     fn mkdtemp(path: Room) -> Room, |c| { c.changes_outside(); c.text(path); c.fills(path) } then |r| { c.wrote_text(r) }
+    fn name_to_handle_at(at: c_int, path: Text, to: *mut c_uint, mount: *mut c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); c.reads_one(to); c.fills(to) } then |r| {
+        // The size of the handle comes first, and what it counts after two words.
+        if r == 0 { c.wrote(to, 8 + *to as usize); c.wrote_one(mount) }
+    }
+    fn open_by_handle_at(mount: c_int, from: *const c_uint, flags: c_int) -> c_int, |c| { c.looks_outside(); if !from.is_null() { c.reads(from, 8 + *from as usize) } }
     fn getxattr(path: Text, name: Text, to: *mut c_void, n: usize) -> isize, |c| { c.looks_outside(); c.text(path); c.text(name); c.fills(to) } then |got| {
         if n > 0 { c.wrote(to, got.max(0) as usize) }
     }
@@ -126,35 +129,27 @@ unsafe fn opens(t: Current, pc: usize, path: Text) {
     unsafe { Call::new(t, pc).text(path) };
 }
 
-/// Whether the name is that of a FIFO. Not asked before the process has made one.
-unsafe fn is_fifo(path: Text) -> bool {
-    // SAFETY: zero is a valid description.
-    let mut told = unsafe { core::mem::zeroed::<libc::stat>() };
-    let args = [libc::AT_FDCWD as usize, path as usize, &raw mut told as usize, 0, 0, 0];
-    FIFOS.load(Relaxed)
-        && sys::syscall(libc::SYS_newfstatat, args) == 0
-        && told.st_mode & libc::S_IFMT == libc::S_IFIFO
-}
-
 /// Opens a file with `real`, which may create it.
 unsafe fn opens_named(
     t: Current,
     pc: usize,
     path: Text,
-    flags: c_int,
+    (at, flags): (c_int, c_int),
     real: impl FnOnce() -> c_int,
 ) -> c_int {
     let mut c = Call::new(t, pc);
     // SAFETY: the caller's string.
     unsafe {
         c.text(path);
-        // Both ends of a FIFO wait in here for each other, unless told not to.
-        let waits = flags & libc::O_ACCMODE != libc::O_RDWR && flags & libc::O_NONBLOCK == 0;
-        if flags & libc::O_CREAT != 0 || waits && is_fifo(path) {
+        let fifo = Opening::new(t, at, path, flags);
+        if flags & libc::O_CREAT != 0 && fifo.is_of_file() {
             c.changes_name(path);
         }
         let fd = real();
         c.saw_name(path);
+        if fd >= 0 {
+            fifo.done(t);
+        }
         fd
     }
 }
@@ -172,35 +167,44 @@ fn opens_by(flags: c_int, pc: usize) {
 
 interpose! {
     fn open(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, flags, || real(path, flags, mode))
+        opens_named(t, pc, path, (libc::AT_FDCWD, flags), || real(path, flags, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
+        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags) {
+            return explore::fifo::open(ends, flags, pc, |flags| real(path, flags, mode));
+        }
         opens_by(flags, pc);
         real(path, flags, mode)
     }
     fn open64(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, flags, || real(path, flags, mode))
+        opens_named(t, pc, path, (libc::AT_FDCWD, flags), || real(path, flags, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
+        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags) {
+            return explore::fifo::open(ends, flags, pc, |flags| real(path, flags, mode));
+        }
         opens_by(flags, pc);
         real(path, flags, mode)
     }
     fn openat(at: c_int, path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, flags, || real(at, path, flags, mode))
+        opens_named(t, pc, path, (at, flags), || real(at, path, flags, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
+        if explore::is_running() && let Some(ends) = Ends::that_wait(at, path, flags) {
+            return explore::fifo::open(ends, flags, pc, |flags| real(at, path, flags, mode));
+        }
         opens_by(flags, pc);
         real(at, path, flags, mode)
     }
     fn creat(path: Text, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, libc::O_CREAT, || real(path, mode))
+        opens_named(t, pc, path, (libc::AT_FDCWD, libc::O_CREAT | libc::O_WRONLY), || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
         explore::changes_outside(pc);
         real(path, mode)
     }
     fn creat64(path: Text, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, libc::O_CREAT, || real(path, mode))
+        opens_named(t, pc, path, (libc::AT_FDCWD, libc::O_CREAT | libc::O_WRONLY), || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path);
         explore::changes_outside(pc);

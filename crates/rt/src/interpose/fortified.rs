@@ -7,12 +7,14 @@ use core::ffi::{c_int, c_void};
 use super::access::Call;
 use super::channel::{ready, received};
 use super::interpose;
-use super::readiness::{Polled, polls};
+use super::readiness::{Polled, full, polls};
+use super::room::making;
 use super::transfer::told_address;
 use crate::explore::{self, Several, sync::Until};
 
 interpose! {
     fn __read_chk(fd: c_int, to: *mut c_void, n: usize, room: usize) -> isize, |t, pc, real| {
+        making(t, fd);
         let got = real(fd, to, n, room);
         if got >= 0 {
             received(t, fd);
@@ -28,6 +30,7 @@ interpose! {
         got
     }
     fn __recv_chk(fd: c_int, to: *mut c_void, n: usize, room: usize, flags: c_int) -> isize, |t, pc, real| {
+        making(t, fd);
         let got = real(fd, to, n, room, flags);
         if got >= 0 {
             received(t, fd);
@@ -43,6 +46,7 @@ interpose! {
         got
     }
     fn __recvfrom_chk(fd: c_int, to: *mut c_void, n: usize, room: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
+        making(t, fd);
         let got = real(fd, to, n, room, flags, from, len);
         if got >= 0 {
             received(t, fd);
@@ -63,7 +67,10 @@ interpose! {
     }
     fn __poll_chk(fds: *mut Polled, n: usize, timeout: c_int, room: usize) -> c_int, |t, pc, real| {
         polls(&mut Call::new(t, pc), fds, n);
-        ready(t, real(fds, n, timeout, room))
+        let full = full(fds, n, timeout != 0);
+        let got = ready(t, real(fds, n, timeout, room));
+        full.waited(t);
+        got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), timeout != 0, Until::after_ms(timeout), pc) {
             return -1;
@@ -73,7 +80,10 @@ interpose! {
     }
     fn __ppoll_chk(fds: *mut Polled, n: usize, timeout: *const c_void, mask: *const c_void, room: usize) -> c_int, |t, pc, real| {
         polls(&mut Call::new(t, pc), fds, n);
-        ready(t, real(fds, n, timeout, mask, room))
+        let full = full(fds, n, true);
+        let got = ready(t, real(fds, n, timeout, mask, room));
+        full.waited(t);
+        got
     } record as detect, tsvd real, explore cancels {
         if !explore::sync::several(Several::Poll(fds as usize, n), true, Until::after(timeout), pc) {
             return -1;

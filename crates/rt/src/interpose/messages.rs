@@ -10,10 +10,12 @@ use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
 use super::channel::{BY_ID, key, moves, put, received, sending, taken};
-use super::interpose;
+use super::room::Writing;
 use super::transfer::{gathers, receives, sends};
+use super::{interpose, room};
 use crate::detect::thread::{Current, current};
 use crate::explore::{self, sync::Until};
+use crate::sys;
 
 /// Ids of different kinds may share a channel, which is one order too many.
 fn channel(id: c_int) -> u32 {
@@ -45,13 +47,32 @@ unsafe fn operating(
     r
 }
 
+/// How many messages the POSIX queue holds.
+fn most(q: c_int) -> Option<u32> {
+    // SAFETY: zero is a valid description.
+    let mut told = unsafe { core::mem::zeroed::<libc::mq_attr>() };
+    let args = [q as usize, 0, &raw mut told as usize, 0, 0, 0];
+    (sys::syscall(libc::SYS_mq_getsetattr, args) == 0).then_some(told.mq_maxmsg as u32)
+}
+
+/// A message is sent, when the queue has room for it.
+fn sent(t: Current, q: c_int, most: Option<u32>, real: impl FnOnce() -> c_int) -> c_int {
+    let writing = Writing::into_queue(channel(q), most);
+    let r = real();
+    writing.done(t, r == 0, true);
+    r
+}
+
 /// Data was moved from one descriptor into another.
 fn moving(t: Current, from: c_int, to: c_int, real: impl FnOnce() -> isize) -> isize {
     // The reader of `to` must learn what the first reader of `from` would learn.
     moves(from, to);
     received(t, from);
     sending(t, to);
+    room::making(t, from);
+    let writing = Writing::new(to, usize::MAX);
     let r = real();
+    writing.done(t, r >= 0, true);
     if r > 0 {
         // It may have waited here.
         received(current(), from);
@@ -83,7 +104,7 @@ interpose! {
     fn mq_send(q: c_int, text: Text, n: usize, priority: c_uint) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
-        real(q, text, n, priority)
+        sent(t, q, most(q), || real(q, text, n, priority))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, n);
         if !explore::sync::queue(q, libc::POLLOUT, Until::NEVER, pc) {
@@ -95,7 +116,7 @@ interpose! {
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
-        real(q, text, n, priority, until)
+        sent(t, q, most(q), || real(q, text, n, priority, until))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, n);
         if !explore::sync::queue(q, libc::POLLOUT, Until::new(libc::CLOCK_REALTIME, until), pc) {
@@ -105,6 +126,7 @@ interpose! {
         real(q, text, n, priority, unless_waited(until))
     }
     fn mq_receive(q: c_int, text: Text, n: usize, priority: *mut c_uint) -> isize, |t, pc, real| {
+        room::making_in(t, channel(q));
         let got = real(q, text, n, priority);
         if got >= 0 {
             taken(current(), channel(q));
@@ -120,6 +142,7 @@ interpose! {
         has_come(t, pc, q, (text, got), priority)
     }
     fn mq_timedreceive(q: c_int, text: Text, n: usize, priority: *mut c_uint, until: Time) -> isize, |t, pc, real| {
+        room::making_in(t, channel(q));
         let got = real(q, text, n, priority, until);
         if got >= 0 {
             taken(current(), channel(q));
@@ -137,9 +160,10 @@ interpose! {
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));
-        real(q, text, n, flags)
+        sent(t, q, None, || real(q, text, n, flags))
     } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, flags) }
     fn msgrcv(q: c_int, text: Text, n: usize, kind: c_long, flags: c_int) -> isize, |t, pc, real| {
+        room::making_in(t, channel(q));
         let got = real(q, text, n, kind, flags);
         if got >= 0 {
             taken(current(), channel(q));
@@ -154,9 +178,13 @@ interpose! {
     fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
         (0..n as usize).for_each(|i| sends(&mut Call::new(t, pc), &raw const (*messages.add(i)).msg_hdr));
         sending(t, fd);
-        real(fd, messages, n, flags)
+        let writing = Writing::new(fd, usize::MAX);
+        let r = real(fd, messages, n, flags);
+        writing.done(t, r >= 0, true);
+        r
     } record as detect, tsvd real, explore { explore::changes_outside(pc); real(fd, messages, n, flags) }
     fn recvmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int, until: Text) -> c_int, |t, pc, real| {
+        room::making(t, fd);
         let got = real(fd, messages, n, flags, until);
         if got > 0 {
             received(current(), fd);
@@ -179,6 +207,9 @@ interpose! {
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         gathers(&mut Call::new(t, pc), parts.cast(), n);
         sending(t, fd);
-        real(fd, parts, n, flags)
+        let writing = Writing::new(fd, usize::MAX);
+        let r = real(fd, parts, n, flags);
+        writing.done(t, r >= 0, true);
+        r
     } record as detect, tsvd real, explore { explore::changes_outside(pc); real(fd, parts, n, flags) }
 }

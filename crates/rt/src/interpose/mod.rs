@@ -17,6 +17,7 @@ mod cxx;
 mod descriptor;
 pub mod descriptor_use;
 pub mod exit_wait;
+pub mod fifo;
 mod file_changes;
 mod files;
 mod format;
@@ -34,6 +35,7 @@ mod positioned;
 pub mod process;
 mod processors;
 mod readiness;
+mod room;
 mod rwlock;
 mod scheduled;
 mod search;
@@ -97,6 +99,14 @@ impl Real {
             };
             if at.is_null() {
                 at = sys::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
+            }
+            if at.is_null() {
+                // A function of libm, which the linker has left out: the program needs it for
+                // nothing that the runtime does not define. Allocators do not call those.
+                let library = sys::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY);
+                if !library.is_null() {
+                    at = sys::dlsym(library, self.name.as_ptr());
+                }
             }
             at as usize
         };

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_long, c_void};
 
 use super::access::Call;
-use super::{Real, channel, interpose, once};
+use super::{Real, channel, interpose, once, room};
 use crate::detect::sync as detect_sync;
 use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
@@ -255,10 +255,17 @@ interpose! {
     /// Rust's std waits with this.
     fn syscall(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long,
     |t, pc, real| {
-        if matches!(number, libc::SYS_write | libc::SYS_writev) {
+        let writing = matches!(number, libc::SYS_write | libc::SYS_writev).then(|| {
             channel::sending(t, a as c_int);
+            room::Writing::new(a as c_int, if number == libc::SYS_write { c } else { usize::MAX })
+        });
+        if matches!(number, libc::SYS_read | libc::SYS_readv) {
+            room::making(t, a as c_int);
         }
         let r = real(number, a, b, c, d, e, f);
+        if let Some(writing) = writing {
+            writing.done(t, r >= 0, number == libc::SYS_writev || r == c as c_long);
+        }
         if matches!(number, libc::SYS_read | libc::SYS_readv) && r >= 0 {
             channel::received(t, a as c_int);
         }

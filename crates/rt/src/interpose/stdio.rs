@@ -6,11 +6,14 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::access::{Call, Text, accesses};
 use super::channel::{forget, received, sending};
+use super::fifo::{Ends, Opening};
 use super::interpose;
 use super::memory_streams::closed;
+use super::room::{Writing, making};
 use crate::detect::thread::current;
 use crate::explore;
 use crate::hub::is_active;
+use crate::sys;
 use raddle_wire::explore::Outside;
 
 type File = *mut c_void;
@@ -20,13 +23,53 @@ unsafe extern "C" {
     fn fileno_unlocked(file: *mut c_void) -> c_int;
 }
 
-/// What the thread did happens before what is read at the other end.
-pub unsafe fn filling(file: File) {
+/// What the thread did happens before what is read at the other end. What is returned lives until
+/// the stream is written to.
+pub unsafe fn filling(file: File) -> Filling {
     // SAFETY: the caller's FILE. A null pointer means all of them.
     let fd = if file.is_null() || !is_active() { -1 } else { unsafe { fileno_unlocked(file) } };
-    if fd >= 0 {
-        sending(current(), fd);
+    filling_descriptor(fd)
+}
+
+/// [`filling`] without a stream; -1: nothing.
+pub fn filling_descriptor(fd: c_int) -> Filling {
+    if fd < 0 || !is_active() {
+        return Filling(None);
     }
+    sending(current(), fd);
+    // Most often no more is written than fits into a stream's buffer.
+    Filling(Some(Writing::new(fd, 0)))
+}
+
+/// A stream that is written to, and may have to wait for room behind it.
+pub struct Filling(Option<Writing>);
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        if let Some(writing) = self.0.take() {
+            writing.done(current(), true, true);
+        }
+    }
+}
+
+/// Before a stream is read, which may make room behind it. An explored thread waits here until
+/// there is something to read, if the stream has nothing left: nobody blocks for real.
+unsafe fn draining(c: &Call, file: File) {
+    // SAFETY: the caller's FILE.
+    unsafe {
+        let refills = explore::is_running() && is_drained(file);
+        let fd = if refills || is_active() { fileno_unlocked(file) } else { -1 };
+        if refills && fd > 2 && !is_seekable(fd) {
+            while !explore::sync::descriptor(fd, libc::POLLIN, c.pc()) {}
+        } else if fd >= 0 && is_active() {
+            making(current(), fd);
+        }
+    }
+}
+
+/// True if it is a file, which nobody waits for.
+fn is_seekable(fd: c_int) -> bool {
+    sys::syscall(libc::SYS_lseek, [fd as usize, 0, libc::SEEK_CUR as usize, 0, 0, 0]) >= 0
 }
 
 pub unsafe fn filled(file: File) {
@@ -64,7 +107,10 @@ unsafe fn is_full(file: File) -> bool {
 unsafe fn closing(file: File) {
     // SAFETY: the caller's FILE.
     unsafe {
-        filling(file);
+        drop(filling(file));
+        if is_active() {
+            making(current(), fileno_unlocked(file));
+        }
         if is_active() {
             forget(fileno_unlocked(file));
         }
@@ -91,63 +137,63 @@ unsafe fn has_line(c: &mut Call, line: *mut Room, n: *mut usize, got: isize) {
 }
 
 accesses! {
-    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); c.fills(to) } then |got| {
+    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
         filled(file);
         c.wrote(to, got * size)
     }
-    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); c.fills(to) } then |got| {
+    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
         filled(file);
         c.wrote(to, got * size)
     }
-    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); c.fills(to) } then |got| {
+    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
         filled(file);
         c.wrote(to, got * size)
     }
     fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
         c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
-        filling(file)
+        let _filling = filling(file);
     }
     fn fwrite_unlocked(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
         c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
-        filling(file)
+        let _filling = filling(file);
     }
-    fn fgets(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
-    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
-    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); c.fills(to) } then |got| {
+    fn fgets(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
+    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
+    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
         filled(file);
         c.wrote_text(got)
     }
-    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { c.uses_stream(file); takes_line(&mut c, line, n) } then |got| {
+    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { c.uses_stream(file); draining(&c, file); takes_line(&mut c, line, n) } then |got| {
         filled(file);
         has_line(&mut c, line, n, got)
     }
-    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); takes_line(&mut c, line, n) } then |got| {
+    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); draining(&c, file); takes_line(&mut c, line, n) } then |got| {
         filled(file);
         has_line(&mut c, line, n, got)
     }
-    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); takes_line(&mut c, line, n) } then |got| {
+    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); draining(&c, file); takes_line(&mut c, line, n) } then |got| {
         filled(file);
         has_line(&mut c, line, n, got)
     }
-    fn fgetc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn fgetc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn getc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn _IO_getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
-    fn __uflow(file: File) -> c_int, |_c| {} then |_r| { filled(file) }
-    fn fputc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
-    fn fputc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
-    fn putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
-    fn putc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
-    fn _IO_putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); if is_full(file) { filling(file) } }
-    fn __overflow(file: File, what: c_int) -> c_int, |_c| { filling(file) }
-    fn fputs(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
-    fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); filling(file) }
+    fn fgetc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
+    fn fgetc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
+    fn getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
+    fn getc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
+    fn _IO_getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
+    fn __uflow(file: File) -> c_int, |c| { draining(&c, file) } then |_r| { filled(file) }
+    fn fputc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn fputc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn putc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn _IO_putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
+    fn __overflow(file: File, what: c_int) -> c_int, |_c| { let _filling = filling(file); }
+    fn fputs(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); let _filling = filling(file); }
+    fn fputs_unlocked(s: Text, file: File) -> c_int, |c| { c.fills_stream(file); c.text(s); let _filling = filling(file); }
     fn puts(s: Text) -> c_int, |c| { c.text(s); }
     fn perror(s: Text), |c| { c.text(s); }
-    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); filling(file) }
+    fn fflush(file: File) -> c_int, |c| { c.fills_stream(file); let _filling = filling(file); }
     fn fclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) } then |_r| { closed(&mut c, file) }
     fn pclose(file: File) -> c_int, |c| { c.uses_stream(file); c.frees_object(file); closing(file) }
     fn freopen(path: Text, mode: Text, file: File) -> File, |c| { c.changes_outside(); c.text(path); c.text(mode); closing(file) }
@@ -161,10 +207,10 @@ accesses! {
     fn tmpnam_r(to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
     fn ctermid(to: Room) -> Room, |c| { c.fills(to) } then |r| { if !to.is_null() { c.wrote_text(r) } }
     fn ungetc(what: c_int, file: File) -> c_int, |c| { c.uses_stream(file) }
-    fn fseek(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); filling(file) }
-    fn fseeko(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); filling(file) }
-    fn fseeko64(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); filling(file) }
-    fn rewind(file: File), |c| { c.uses_stream(file); filling(file) }
+    fn fseek(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); let _filling = filling(file); }
+    fn fseeko(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); let _filling = filling(file); }
+    fn fseeko64(file: File, by: i64, from: c_int) -> c_int, |c| { c.uses_stream(file); let _filling = filling(file); }
+    fn rewind(file: File), |c| { c.uses_stream(file); let _filling = filling(file); }
     fn ftell(file: File) -> i64, |c| { c.uses_stream(file) }
     fn ftello(file: File) -> i64, |c| { c.uses_stream(file) }
     fn ftello64(file: File) -> i64, |c| { c.uses_stream(file) }
@@ -180,6 +226,9 @@ interpose! {
         opens_named(t, pc, path, mode, || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path, mode);
+        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags(mode)) {
+            return opens_fifo(ends, path, mode, pc);
+        }
         opens_by(mode, pc);
         real(path, mode)
     }
@@ -195,6 +244,9 @@ interpose! {
         opens_named(t, pc, path, mode, || real(path, mode))
     } record as detect, tsvd real, explore {
         opens(t, pc, path, mode);
+        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags(mode)) {
+            return opens_fifo(ends, path, mode, pc);
+        }
         opens_by(mode, pc);
         real(path, mode)
     }
@@ -203,13 +255,50 @@ interpose! {
 /// An explored program opens a stream. A file opened only for reading concerns only this process.
 unsafe fn opens_by(mode: Text, pc: usize) {
     // SAFETY: the caller's string.
-    let reads = unsafe { *mode as u8 == b'r' && !core::ffi::CStr::from_ptr(mode).to_bytes().contains(&b'+') };
+    let reads = unsafe { *mode as u8 == b'r' && !is_both(mode) };
     match reads {
         true => {
             explore::retry_with_fork(Outside::File);
             explore::looks_outside(pc);
         }
         false => explore::changes_outside(pc),
+    }
+}
+
+/// True if the mode is to read and to write.
+unsafe fn is_both(mode: Text) -> bool {
+    // SAFETY: the caller's string.
+    unsafe { core::ffi::CStr::from_ptr(mode) }.to_bytes().contains(&b'+')
+}
+
+/// How a stream of this mode opens a FIFO.
+unsafe fn flags(mode: Text) -> c_int {
+    // SAFETY: the caller's string.
+    match unsafe { (*mode as u8, is_both(mode)) } {
+        (_, true) => libc::O_RDWR,
+        (b'r', false) => libc::O_RDONLY,
+        _ => libc::O_WRONLY,
+    }
+}
+
+/// An explored program opens a stream of a FIFO, for which it may have to wait.
+unsafe fn opens_fifo(ends: Ends, path: Text, mode: Text, pc: usize) -> File {
+    unsafe extern "C" {
+        #[link_name = "fdopen"]
+        fn stream_of(fd: c_int, mode: Text) -> File;
+    }
+    let at = libc::AT_FDCWD as usize;
+    // SAFETY: the caller's strings.
+    unsafe {
+        let fd = explore::fifo::open(ends, flags(mode), pc, |flags| {
+            let fd = sys::syscall(libc::SYS_openat, [at, path as usize, flags as usize, 0, 0, 0]);
+            if fd < 0 {
+                sys::set_errno(-fd as c_int);
+                return -1;
+            }
+            fd as c_int
+        });
+        if fd < 0 { core::ptr::null_mut() } else { stream_of(fd, mode) }
     }
 }
 
@@ -226,11 +315,15 @@ unsafe fn opens_named(
     unsafe {
         c.text(path);
         c.text(mode);
-        if *mode as u8 != b'r' {
+        let fifo = Opening::new(t, libc::AT_FDCWD, path, flags(mode));
+        if *mode as u8 != b'r' && fifo.is_of_file() {
             c.changes_name(path);
         }
         let file = real();
         c.saw_name(path);
+        if !file.is_null() {
+            fifo.done(t);
+        }
         file
     }
 }

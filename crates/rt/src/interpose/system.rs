@@ -239,6 +239,12 @@ mod process {
         fn frexpf(x: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
         fn modf(x: c_double, to: *mut c_double) -> c_double, |c| { c.writes_one(to) }
         fn modff(x: c_float, to: *mut c_float) -> c_float, |c| { c.writes_one(to) }
+        fn lgamma_r(x: c_double, to: *mut c_int) -> c_double, |c| { c.writes_one(to) }
+        fn lgammaf_r(x: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
+        fn remquo(x: c_double, y: c_double, to: *mut c_int) -> c_double, |c| { c.writes_one(to) }
+        fn remquof(x: c_float, y: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
+        fn sincos(x: c_double, sine: *mut c_double, cosine: *mut c_double), |c| { c.writes_one(sine); c.writes_one(cosine) }
+        fn sincosf(x: c_float, sine: *mut c_float, cosine: *mut c_float), |c| { c.writes_one(sine); c.writes_one(cosine) }
         fn tcgetattr(fd: c_int, to: *mut libc::termios) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from); c.changes_process() }
     }

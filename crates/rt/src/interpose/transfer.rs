@@ -6,7 +6,8 @@ use core::sync::atomic::Ordering::*;
 use super::access::{Call, accesses};
 use super::channel::{CONNECTED, SOCKETS, received, sending, told};
 use super::descriptor::opened;
-use super::{descriptor_use, interpose};
+use super::room::Writing;
+use super::{descriptor_use, interpose, room};
 use crate::explore;
 
 /// The buffers of `readv` and its kin, of which `total` bytes were filled.
@@ -72,6 +73,7 @@ pub unsafe fn receives(c: &mut Call, message: *const libc::msghdr, n: usize) {
 interpose! {
     fn read(fd: c_int, to: *mut c_void, n: usize) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
+        room::making(t, fd);
         let got = real(fd, to, n);
         if got >= 0 {
             // The end of the data counts too.
@@ -92,7 +94,9 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         Call::new(t, pc).reads(from, n);
         sending(t, fd);
+        let writing = Writing::new(fd, n);
         let sent = real(fd, from, n);
+        writing.done(t, sent >= 0, sent == n as isize);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
@@ -104,6 +108,7 @@ interpose! {
     }
     fn readv(fd: c_int, v: *const libc::iovec, count: c_int) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
+        room::making(t, fd);
         let got = real(fd, v, count);
         if got >= 0 {
             // The end of the data counts too.
@@ -124,7 +129,9 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         gathers(&mut Call::new(t, pc), v, count.max(0) as usize);
         sending(t, fd);
+        let writing = Writing::new(fd, usize::MAX);
         let sent = real(fd, v, count);
+        writing.done(t, sent >= 0, true);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
@@ -138,7 +145,9 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         Call::new(t, pc).reads(from, n);
         sending(t, fd);
+        let writing = Writing::new(fd, n);
         let sent = real(fd, from, n, flags);
+        writing.done(t, sent >= 0, sent == n as isize);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
@@ -153,7 +162,9 @@ interpose! {
         Call::new(t, pc).reads(from, n);
         Call::new(t, pc).reads(to, len as usize);
         sending(t, fd);
+        let writing = if to.is_null() { Writing::new(fd, n) } else { Writing::new(fd, usize::MAX) };
         let sent = real(fd, from, n, flags, to, len);
+        writing.done(t, sent >= 0, true);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
@@ -167,7 +178,9 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         sends(&mut Call::new(t, pc), message);
         sending(t, fd);
+        let writing = Writing::new(fd, usize::MAX);
         let sent = real(fd, message, flags);
+        writing.done(t, sent >= 0, true);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
@@ -179,6 +192,7 @@ interpose! {
     }
     fn recv(fd: c_int, to: *mut c_void, n: usize, flags: c_int) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
+        room::making(t, fd);
         let got = real(fd, to, n, flags);
         if got >= 0 {
             // The end of the data counts too.
@@ -197,6 +211,7 @@ interpose! {
     }
     fn recvfrom(fd: c_int, to: *mut c_void, n: usize, flags: c_int, from: *mut c_void, len: *mut u32) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
+        room::making(t, fd);
         let got = real(fd, to, n, flags, from, len);
         if got >= 0 {
             // The end of the data counts too.
@@ -219,6 +234,7 @@ interpose! {
     }
     fn recvmsg(fd: c_int, message: *mut libc::msghdr, flags: c_int) -> isize, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
+        room::making(t, fd);
         let got = real(fd, message, flags);
         if got >= 0 {
             // The end of the data counts too.
@@ -240,7 +256,10 @@ interpose! {
     fn eventfd_write(fd: c_int, value: u64) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         sending(t, fd);
-        real(fd, value)
+        let writing = Writing::new(fd, size_of::<u64>());
+        let r = real(fd, value);
+        writing.done(t, r == 0, true);
+        r
     } record as detect, tsvd real, explore {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {
             return -1;
@@ -249,6 +268,7 @@ interpose! {
     }
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
+        room::making(t, fd);
         let r = real(fd, value);
         if r == 0 {
             received(t, fd);
@@ -305,6 +325,7 @@ interpose! {
     fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         sending(t, fd);
+        room::making(t, fd);
         real(fd, how)
     } record as detect, tsvd real, explore {
         explore::changes_process(pc);

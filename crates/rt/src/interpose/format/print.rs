@@ -6,7 +6,7 @@ use core::ffi::{c_char, c_int, c_void};
 use super::arguments::{Arguments, variadic};
 use super::directive::{Amount, Family, Unit, next};
 use crate::interpose::access::{Call, Text, Wide, accesses};
-use crate::interpose::stdio::filling;
+use crate::interpose::stdio::{filling, filling_descriptor};
 
 type Room = *mut c_char;
 type WideRoom = *mut u32;
@@ -97,11 +97,11 @@ accesses! {
     #[unsafe(export_name = "__formats_vprintf")]
     fn vprintf(format: Text, a: List) -> c_int, |c| { formats(&mut c, format, a) }
     #[unsafe(export_name = "__formats_vfprintf")]
-    fn vfprintf(file: File, format: Text, a: List) -> c_int, |c| { c.fills_stream(file); formats(&mut c, format, a); filling(file) }
+    fn vfprintf(file: File, format: Text, a: List) -> c_int, |c| { c.fills_stream(file); formats(&mut c, format, a); let _filling = filling(file); }
     #[unsafe(export_name = "__formats_vdprintf")]
     fn vdprintf(fd: c_int, format: Text, a: List) -> c_int, |c| {
         formats(&mut c, format, a);
-        crate::interpose::channel::writing(fd)
+        let _filling = filling_descriptor(fd);
     }
     #[unsafe(export_name = "__formats_vsyslog")]
     fn vsyslog(priority: c_int, format: Text, a: List), |c| { formats(&mut c, format, a) }
@@ -127,12 +127,12 @@ accesses! {
     fn __vfprintf_chk(file: File, flag: c_int, format: Text, a: List) -> c_int, |c| {
         c.fills_stream(file);
         formats(&mut c, format, a);
-        filling(file)
+        let _filling = filling(file);
     }
     #[unsafe(export_name = "__formats_vdprintf_chk")]
     fn __vdprintf_chk(fd: c_int, flag: c_int, format: Text, a: List) -> c_int, |c| {
         formats(&mut c, format, a);
-        crate::interpose::channel::writing(fd)
+        let _filling = filling_descriptor(fd);
     }
     #[unsafe(export_name = "__formats_vsyslog_chk")]
     fn __vsyslog_chk(priority: c_int, flag: c_int, format: Text, a: List), |c| { formats(&mut c, format, a) }
@@ -140,7 +140,7 @@ accesses! {
     #[unsafe(export_name = "__formats_vwprintf")]
     fn vwprintf(format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a) }
     #[unsafe(export_name = "__formats_vfwprintf")]
-    fn vfwprintf(file: File, format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a); filling(file) }
+    fn vfwprintf(file: File, format: Wide, a: List) -> c_int, |c| { formats_wide(&mut c, format, a); let _filling = filling(file); }
     #[unsafe(export_name = "__formats_vswprintf")]
     fn vswprintf(to: WideRoom, n: usize, format: Wide, a: List) -> c_int, |c| {
         formats_wide(&mut c, format, a);
@@ -151,7 +151,7 @@ accesses! {
     #[unsafe(export_name = "__formats_vfwprintf_chk")]
     fn __vfwprintf_chk(file: File, flag: c_int, format: Wide, a: List) -> c_int, |c| {
         formats_wide(&mut c, format, a);
-        filling(file)
+        let _filling = filling(file);
     }
     #[unsafe(export_name = "__formats_vswprintf_chk")]
     fn __vswprintf_chk(to: WideRoom, n: usize, flag: c_int, room: usize, format: Wide, a: List) -> c_int, |c| {

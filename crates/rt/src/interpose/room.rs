@@ -1,0 +1,168 @@
+//! Room in pipes, sockets and queues. A thread that waits until there is room to write comes after
+//! the reader that made it.
+//!
+//! A reader releases before it reads, and closing an end counts too. A writer acquires only if it
+//! has waited: otherwise each write would come after every read before it, and the races of
+//! threads that talk through a pipe would be hidden. It has waited if
+//!
+//! 1. nothing could be written before the call (`poll`), or another thread wrote into the same pipe
+//!    meanwhile and may have taken the room that there was; or
+//! 2. the call writes more than what is certain to fit, and the thread has given up its processor
+//!    in it (`getrusage`, which costs some microseconds); or
+//! 3. an earlier call of the thread was refused, or has written less than it was asked to, and this
+//!    one was not: a descriptor that does not wait.
+//!
+//! While threads write into one pipe at the same time, rule 1 may order one too many.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU32, Ordering::*};
+
+use super::channel::{OTHERS, SOCKETS, channel, is_file, key, orders};
+use super::readiness::Polled;
+use crate::detect::sync;
+use crate::detect::thread::Current;
+use crate::sys;
+use crate::trace::plain;
+
+/// What can be written at once if anything can: `PIPE_BUF`.
+const CERTAIN: usize = 4096;
+
+/// The object of a channel's room, beside that of its data.
+fn room(channel: u32) -> usize {
+    key(channel) + 8
+}
+
+/// Writes so far into channels that hash to one of these.
+static WRITES: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
+
+fn writes(channel: u32) -> &'static AtomicU32 {
+    &WRITES[(channel.wrapping_mul(0x9e37_79b9) >> 26) as usize]
+}
+
+/// How a write began.
+pub struct Writing {
+    /// 0: never waits.
+    channel: u32,
+    was_full: bool,
+    switches: Option<i64>,
+    writes: u32,
+}
+
+impl Writing {
+    const NEVER_WAITS: Self = Self { channel: 0, was_full: false, switches: None, writes: 0 };
+
+    /// The thread is about to write `n` bytes.
+    pub fn new(fd: c_int, n: usize) -> Self {
+        let channel = channel(fd);
+        if is_file(channel) || !has_room(channel) {
+            return Self::NEVER_WAITS;
+        }
+        Self::into_channel(channel, is_full(fd), n > CERTAIN)
+    }
+
+    /// The thread is about to send a message to a queue of so many, if that is known. Once more have
+    /// been sent, each comes after somebody has received one: threads may use a queue as a lock.
+    pub fn into_queue(channel: u32, most: Option<u32>) -> Self {
+        if !has_room(channel) {
+            return Self::NEVER_WAITS;
+        }
+        let was_full = most.is_some_and(|most| writes(channel).load(Relaxed) >= most);
+        Self::into_channel(channel, was_full, most.is_none())
+    }
+
+    fn into_channel(channel: u32, was_full: bool, may_wait: bool) -> Self {
+        let switches = (!was_full && may_wait).then(switches);
+        Self { channel, was_full, switches, writes: writes(channel).fetch_add(1, Relaxed) }
+    }
+
+    /// The call has returned; `all` if it has written all that it was asked to.
+    pub fn done(self, mut t: Current, success: bool, all: bool) {
+        if self.channel == 0 {
+            return;
+        }
+        let others = writes(self.channel).load(Relaxed) != self.writes.wrapping_add(1);
+        // All sockets share a channel, and one socket has one writer.
+        let overlapped = others && self.channel != SOCKETS;
+        let switched = self.switches.is_some_and(|before| switches() != before);
+        let was_refused = success && t.refused == self.channel;
+        if self.was_full || overlapped || switched || was_refused {
+            sync::acquire(t, room(self.channel));
+        }
+        if !success && sys::errno() == libc::EAGAIN || success && !all {
+            t.refused = self.channel;
+        } else if was_refused {
+            t.refused = 0;
+        }
+    }
+}
+
+fn has_room(channel: u32) -> bool {
+    channel != OTHERS && orders(channel) && !plain::is_on()
+}
+
+/// The thread is about to read, or to close an end. That makes room.
+pub fn making(t: Current, fd: c_int) {
+    let channel = channel(fd);
+    if !is_file(channel) {
+        making_in(t, channel);
+    }
+}
+
+/// [`making`] in a queue.
+pub fn making_in(t: Current, channel: u32) {
+    if has_room(channel) {
+        sync::release(t, room(channel));
+    }
+}
+
+/// True if nothing can be written to the descriptor now.
+fn is_full(fd: c_int) -> bool {
+    let mut asked = Polled { fd, events: libc::POLLOUT, revents: 0 };
+    let args = [&raw mut asked as usize, 1, 0, 0, 0, 0];
+    sys::syscall(libc::SYS_poll, args) == 0
+}
+
+/// How often the thread has waited in the kernel.
+fn switches() -> i64 {
+    // SAFETY: all zero is a valid value, and the kernel fills it in.
+    let mut used: libc::rusage = unsafe { core::mem::zeroed() };
+    sys::syscall(libc::SYS_getrusage, [libc::RUSAGE_THREAD as usize, &raw mut used as usize, 0, 0, 0, 0]);
+    used.ru_nvcsw
+}
+
+/// The full descriptors among those that a thread waits for in `poll` or `select`: the first eight.
+#[derive(Default)]
+pub struct Full {
+    fds: [c_int; 8],
+    n: usize,
+}
+
+impl Full {
+    pub fn among(fds: impl Iterator<Item = c_int>) -> Self {
+        let mut full = Self::default();
+        for fd in fds.filter(|_| !plain::is_on()) {
+            if full.n < full.fds.len() && is_full(fd) {
+                full.fds[full.n] = fd;
+                full.n += 1;
+            }
+        }
+        full
+    }
+
+    /// The wait is over. Somebody has read from those that can be written to now.
+    pub fn waited(self, t: Current) {
+        for fd in self.fds.into_iter().take(self.n).filter(|fd| !is_full(*fd)) {
+            let channel = channel(fd);
+            if has_room(channel) && !is_file(channel) {
+                sync::acquire(t, room(channel));
+            }
+        }
+    }
+}
+
+/// `epoll` has told of a descriptor that can be written to, which may be the one that refused.
+pub fn ready(t: Current) {
+    if t.refused != 0 && has_room(t.refused) {
+        sync::acquire(t, room(t.refused));
+    }
+}
