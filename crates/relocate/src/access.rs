@@ -33,6 +33,13 @@ pub enum Access {
     Unknown,
 }
 
+impl Access {
+    pub fn is_atomic(&self) -> bool {
+        use Access::*;
+        matches!(self, Atomic | AtomicLoad | AtomicStore | Relaxed | RelaxedAtomic)
+    }
+}
+
 /// What a function does with the address of its frame.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Frame {

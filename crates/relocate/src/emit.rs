@@ -30,6 +30,7 @@ use crate::access::{Access, can_acquire_after};
 use crate::code::{Code, Function};
 use crate::inline::{self, Check};
 use crate::liveness::{self, Set};
+use crate::loops::{Finder, Loop, Strided};
 use crate::merge::{self, Entries, Probe};
 
 /// Labels of copies: the original address and this bit. The encoder takes a data operand that
@@ -40,6 +41,11 @@ pub const LABEL: u64 = 1 << 61;
 /// check goes to if it fails.
 const BEHIND_PROBE: u64 = 1 << 60;
 const SLOW: u64 = 1 << 59;
+/// Added to these in the copy of a loop that is checked as it is left.
+const LATE: u64 = 1 << 57;
+/// Where the jump at the original address leaves such a loop; what is behind the gate to it.
+const EXIT: u64 = 1 << 56;
+const BEHIND_GATE: u64 = 1 << 55;
 pub const RED_ZONE: i64 = 128;
 
 /// A program of at least so many instructions has checks in its loops only, and calls elsewhere: a
@@ -67,16 +73,24 @@ pub struct Emitter<'a> {
     first: usize,
     /// Checks are in the code wherever they can be, and not only in loops.
     is_small: bool,
+    /// All of the program's code is known.
+    is_whole: bool,
     /// Vector registers that the program does not use.
     unused: Vec<Register>,
-    /// The copies, then what is seldom executed.
+    /// Loops of the function at hand that are checked as they are left.
+    loops: Vec<Loop>,
+    /// Registers that the copy of such a loop keeps values in, while it is emitted.
+    kept: Option<Vec<Register>>,
+    /// The copies, then those loops, then what is seldom executed.
     pub hot: Vec<Instruction>,
+    pub late: Vec<Instruction>,
     pub cold: Vec<Instruction>,
     /// For each original instruction that was copied: its index, and that of the first instruction
     /// of its copy.
     pub copies: Vec<(usize, usize)>,
-    /// Parts of `cold`, in their order: the index of the original instruction, and that of the
-    /// first.
+    /// Parts of `late` and of `cold`, in their order: the index of the original instruction, and
+    /// that of the first.
+    pub late_parts: Vec<(usize, usize)>,
     pub cold_parts: Vec<(usize, usize)>,
     /// For each load: what its probe returns to, and the index in `cold` of its other way.
     pub loads: Vec<(Place, usize)>,
@@ -131,13 +145,18 @@ impl<'a> Emitter<'a> {
             in_loop: vec![],
             first: 0,
             is_small: code.instructions.len() < SMALL,
+            is_whole,
             unused: if is_whole { liveness::unused_vectors(&code.instructions) } else { vec![] },
             infos: InstructionInfoFactory::new(),
             slots,
             merged: HashMap::new(),
+            loops: vec![],
+            kept: None,
             hot: inline::constants(),
+            late: vec![],
             cold: vec![],
             copies: vec![],
+            late_parts: vec![],
             cold_parts: vec![],
             loads: vec![],
             probed: 0,
@@ -164,11 +183,18 @@ impl<'a> Emitter<'a> {
         self.first = body.start;
         self.in_loop = in_loop(&self.code.instructions[body.clone()], inside);
         self.live = liveness::before(&self.code.instructions[body.clone()], &mut self.infos, inside);
+        self.loops = self.late_loops(function);
         for n in body.clone() {
             let first = self.hot.len();
             self.copies.push((n, first));
+            if let Some(l) = self.loops.iter().position(|l| l.body.start == n) {
+                self.gate(l);
+            }
             self.instruction(n);
             self.hot[first].set_ip(self.code.instructions[n].ip() | LABEL);
+        }
+        for l in std::mem::take(&mut self.loops) {
+            self.late_loop(&l);
         }
         let last = &self.code.instructions[function.body.end - 1];
         let ends = matches!(
@@ -210,7 +236,7 @@ impl<'a> Emitter<'a> {
 
     fn plain(&mut self, n: usize, kind: usize, size: u32) {
         let (mut i, mut size) = (self.code.instructions[n], size);
-        match self.merged.get(&n) {
+        match self.merged.get(&n).filter(|_| self.kept.is_none()) {
             Some(Probe::None) => return,
             Some(Probe::Wide { displacement, len }) => {
                 i.set_memory_displacement64(*displacement as u64);
@@ -219,8 +245,11 @@ impl<'a> Emitter<'a> {
             None => {}
         }
         let is_range = !matches!(size, 1 | 2 | 4 | 8 | 16);
-        let live = self.live[n - self.first];
-        if !is_range && (self.is_small || self.in_loop[n - self.first]) {
+        let mut live = self.live[n - self.first];
+        if let Some(kept) = &self.kept {
+            live = live.with(kept);
+        }
+        if !is_range && (self.is_small || self.in_loop[n - self.first] || self.kept.is_some()) {
             let operand = [i.memory_base(), i.memory_index()].into_iter().collect();
             let registers = inline::choose(size, live, operand, &self.unused);
             return self.checked(n, &i, &registers, kind == slot::WRITE, size);
@@ -241,7 +270,8 @@ impl<'a> Emitter<'a> {
     /// A probe with its check in the code.
     fn checked(&mut self, n: usize, i: &Instruction, registers: &inline::Registers, write: bool, size: u32) {
         let original = &self.code.instructions[n];
-        let (slow, behind) = (original.ip() | SLOW, original.ip() | BEHIND_PROBE);
+        let late = if self.kept.is_some() { LATE } else { 0 };
+        let (slow, behind) = (original.ip() | SLOW | late, original.ip() | BEHIND_PROBE | late);
         let mut check = Check { to: &mut self.hot, registers, header: self.slots, otherwise: slow };
         check.keep_registers();
         address(check.to, i, registers.address, registers.pushed());
@@ -256,7 +286,12 @@ impl<'a> Emitter<'a> {
         let first = self.cold.len();
         self.cold_parts.push((n, first));
         Check { to: &mut self.cold, registers, header: self.slots, otherwise: slow }.restore();
-        let kind = if write { slot::SLOW_WRITE } else { slot::SLOW };
+        let kind = match (self.kept.is_some(), write) {
+            (false, false) => slot::SLOW,
+            (false, true) => slot::SLOW_WRITE,
+            (true, false) => slot::SLOW_LATE,
+            (true, true) => slot::SLOW_LATE_WRITE,
+        };
         let call = self.call(kind + size.ilog2() as usize);
         let returns_to = addressed(&mut self.cold, i, call);
         self.cold.push(jump(behind));
@@ -295,6 +330,10 @@ impl<'a> Emitter<'a> {
     /// Where the runtime lets the probe of a load return to if the variable synchronises: what the
     /// load sees may be newer than the probe, so the acquire comes after it.
     fn acquiring_way(&mut self, n: usize, returns_to: Place) {
+        // In a loop that is checked as it is left no variable synchronises.
+        if self.kept.is_some() {
+            return;
+        }
         let i = &self.code.instructions[n];
         self.loads.push((returns_to, self.cold.len()));
         self.cold_parts.push((n, self.cold.len()));
@@ -331,9 +370,138 @@ impl<'a> Emitter<'a> {
     fn branch(&self, i: &Instruction) -> Instruction {
         let mut moved = copy(i);
         if i.op_count() > 0 && i.op0_kind() == OpKind::NearBranch64 {
-            moved.set_near_branch64(self.target(i.near_branch_target()));
+            let repeats = self.loops.iter().any(|l| self.code.instructions[l.body.end - 1].ip() == i.ip());
+            let target = i.near_branch_target();
+            moved.set_near_branch64(if repeats { target | BEHIND_GATE } else { self.target(target) });
         }
         moved
+    }
+
+    fn late_loops(&mut self, function: &Function) -> Vec<Loop> {
+        let Some(entries) = self.entries.as_ref().filter(|_| self.is_whole) else { return Vec::new() };
+        let (code, live, unused) = (self.code, &self.live[..], &self.unused[..]);
+        Finder { code, function, entries, live, unused, infos: &mut self.infos }.all()
+    }
+
+    /// In front of a loop: the way to its copy.
+    fn gate(&mut self, l: usize) {
+        let l = &self.loops[l];
+        let ip = self.code.instructions[l.body.start].ip();
+        let slot = if l.is_of_vectors { slot::LATE_VECTORS } else { slot::LATE };
+        let may = MemoryOperand::with_base_displ(Register::RIP, (self.slots + 8 * slot as u64) as i64);
+        self.hot.push(made(Instruction::with2(Opcode::Cmp_rm64_imm8, may, 0)));
+        self.hot.push(made(Instruction::with_branch(Opcode::Je_rel32_64, ip | BEHIND_GATE)));
+        for (register, vector) in &l.starts {
+            self.hot.push(made(Instruction::with2(Opcode::Movq_xmm_rm64, *vector, *register)));
+        }
+        self.hot.push(jump(ip | LATE));
+        let mut behind = Instruction::with(Opcode::Zero_bytes);
+        behind.set_ip(ip | BEHIND_GATE);
+        self.hot.push(behind);
+    }
+
+    /// The copy of a loop that is checked as it is left.
+    fn late_loop(&mut self, l: &Loop) {
+        std::mem::swap(&mut self.hot, &mut self.late);
+        let kept: Vec<Register> = l.starts.iter().map(|(_, vector)| *vector).collect();
+        let others = self.unused.iter().copied().filter(|r| !kept.contains(r)).collect();
+        let unused = std::mem::replace(&mut self.unused, others);
+        self.kept = Some(kept);
+        for n in l.body.clone() {
+            let first = self.hot.len();
+            self.late_parts.push((n, first));
+            let i = self.code.instructions[n];
+            match self.code.accesses[n] {
+                Access::Read { size } if !l.unprobed.contains(&n) => self.plain(n, slot::READ, size),
+                Access::Write { size } if !l.unprobed.contains(&n) => self.plain(n, slot::WRITE, size),
+                _ => {}
+            }
+            let mut moved = copy(&i);
+            if i.flow_control() != FlowControl::Next {
+                let inside = self.code.find(i.near_branch_target()).is_some_and(|to| l.body.contains(&to));
+                let target = if inside { i.near_branch_target() | LATE } else { i.ip() | EXIT };
+                moved.set_near_branch64(target);
+            }
+            self.hot.push(moved);
+            self.hot[first].set_ip(i.ip() | LATE);
+        }
+        // The last way out comes first: it is the one behind the loop.
+        let mut exits: Vec<usize> = l.exits(self.code).collect();
+        exits.reverse();
+        let is_only = exits.len() == 1;
+        for exit in exits {
+            let first = self.hot.len();
+            for range in &l.ranges {
+                self.late_parts.push((range.named, self.hot.len()));
+                if range.stride == 0 && is_only && matches!(range.len, 1 | 2 | 4 | 8 | 16) {
+                    self.place_of_loop(l, range);
+                } else {
+                    self.range_of_loop(l, range, exit);
+                }
+            }
+            let i = &self.code.instructions[exit];
+            let is_last = exit + 1 == l.body.end;
+            self.late_parts.push((exit, self.hot.len()));
+            self.hot.push(jump(self.target(if is_last { i.next_ip() } else { i.near_branch_target() })));
+            if !is_last {
+                self.hot[first].set_ip(i.ip() | EXIT);
+            }
+        }
+        self.kept = None;
+        self.unused = unused;
+        std::mem::swap(&mut self.hot, &mut self.late);
+    }
+
+    /// The probe of what stays in its place, behind a loop that has no other way out.
+    fn place_of_loop(&mut self, l: &Loop, range: &Strided) {
+        let mut i = self.code.instructions[range.named];
+        i.set_memory_displacement64(range.low as u64);
+        let live = self.live.get(l.body.end - self.first).copied().unwrap_or(Set::ALL);
+        let live = live.with(self.kept.as_deref().unwrap_or_default());
+        let operand = [i.memory_base(), i.memory_index()].into_iter().collect();
+        let size = range.len as u32;
+        let registers = inline::choose(size, live, operand, &self.unused);
+        self.checked(range.named, &i, &registers, range.write, size);
+    }
+
+    /// The probe of what `range` has touched, where the jump `exit` leaves the loop. The flags stay
+    /// as they are.
+    fn range_of_loop(&mut self, l: &Loop, range: &Strided, exit: usize) {
+        let mut at = self.code.instructions[range.named];
+        let (base, index) = (at.memory_base(), at.memory_index());
+        let free = [Register::RAX, Register::RCX, Register::RDX, Register::R8];
+        let mut free = free.into_iter().filter(|r| *r != base && *r != index);
+        let mut take = || free.next().unwrap_or_else(|| unreachable!("an address has two registers"));
+        let (first, last) = (take(), take());
+        let pushed = [Register::RDI, Register::RSI, first, last];
+        let lowered = RED_ZONE + 8 * pushed.len() as i64;
+        self.hot.push(move_stack(-RED_ZONE));
+        pushed.iter().for_each(|r| self.hot.push(push(*r)));
+        at.set_memory_displacement64(l.last(self.code, range, exit) as u64);
+        address(&mut self.hot, &at, last, lowered);
+        let start = l.starts.iter().find(|(r, _)| *r == range.advancing);
+        if let Some((advancing, start)) = start {
+            at.set_memory_displacement64(range.low as u64);
+            self.hot.push(made(Instruction::with2(Opcode::Movq_rm64_xmm, first, *start)));
+            if index == *advancing {
+                at.set_memory_index(first);
+            } else {
+                at.set_memory_base(first);
+            }
+            address(&mut self.hot, &at, first, lowered);
+        } else {
+            self.hot.push(made(Instruction::with2(Opcode::Mov_r64_rm64, first, last)));
+        }
+        let (low, high) = if range.stride > 0 { (first, last) } else { (last, first) };
+        self.hot.push(made(Instruction::with2(Opcode::Mov_r64_rm64, Register::RDI, low)));
+        self.hot.push(made(Instruction::with1(Opcode::Not_rm64, low)));
+        let distance = MemoryOperand::new(high, low, 1, 1, 1, false, Register::None);
+        self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RSI, distance)));
+        self.hot.push(made(Instruction::with1(Opcode::Pushq_imm32, range.len as i32)));
+        self.hot.push(self.call(if range.write { slot::LOOP_WRITE } else { slot::LOOP_READ }));
+        self.hot.push(move_stack(8));
+        pushed.iter().rev().for_each(|r| self.hot.push(pop(*r)));
+        self.hot.push(move_stack(RED_ZONE));
     }
 
     /// Jump tables and computed gotos have addresses of the original, which are translated when

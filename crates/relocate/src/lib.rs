@@ -12,10 +12,11 @@
 //!    and are counted.
 //! 3. `access`: what each instruction does to memory that threads may share.
 //! 4. `merge`: which accesses one probe announces together.
-//! 5. `emit`: the copy, with a probe before each access and around each call. Most are checks in
+//! 5. `loops`: which loops are checked as they are left, and not in each iteration.
+//! 6. `emit`: the copy, with a probe before each access and around each call. Most are checks in
 //!    the code (`inline`), in registers that nobody looks at again (`liveness`).
-//! 6. `translate`: the function that finds copies of addresses while the program runs.
-//! 7. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
+//! 7. `translate`: the function that finds copies of addresses while the program runs.
+//! 8. Here: all copies encoded as one block, so that jumps between functions resolve, and tables
 //!    from old to new addresses and back.
 //!
 //! # Invariants
@@ -96,6 +97,7 @@ mod code;
 mod emit;
 mod inline;
 mod liveness;
+mod loops;
 mod merge;
 mod program;
 mod translate;
@@ -186,8 +188,11 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
     let (probed, uses_high_vectors) = (emitter.probed, emitter.uses_high_vectors());
     let (copies, cold_parts, loads) = (emitter.copies, emitter.cold_parts, emitter.loads);
-    let hot = emitter.hot.len();
+    let late_parts = emitter.late_parts;
     let mut all = emitter.hot;
+    let late = all.len();
+    all.append(&mut emitter.late);
+    let cold = all.len();
     all.append(&mut emitter.cold);
     let translate = all.len();
     all.extend(translate::function(&program, layout.start(), layout.start() + layout.code));
@@ -202,13 +207,14 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
     let mut back: Vec<[u32; 2]> = copies.iter().map(|(n, at)| of(*n, *at)).collect();
     let mut map = vec![0u32; program.code.len()];
     back.iter().for_each(|[new, old]| map[*old as usize] = new + 1);
-    back.extend(cold_parts.iter().map(|(n, at)| of(*n, hot + at)));
+    back.extend(late_parts.iter().map(|(n, at)| of(*n, late + at)));
+    back.extend(cold_parts.iter().map(|(n, at)| of(*n, cold + at)));
     let returns_to = |place: &Place| match place {
         Place::Hot(at) => offset(*at),
-        Place::Cold(at) => offset(hot + at),
+        Place::Cold(at) => offset(cold + at),
     };
     let mut loads: Vec<[u32; 2]> =
-        loads.iter().map(|(place, cold)| [returns_to(place), offset(hot + cold)]).collect();
+        loads.iter().map(|(place, way)| [returns_to(place), offset(cold + way)]).collect();
     loads.sort_unstable();
     debug_assert!(back.is_sorted());
     let patches: Vec<[u32; 2]> = patches(&program, &code, &map);
@@ -223,6 +229,7 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
         atomics: atomics(&program, &code),
         relaxed: distances(&program, program.atomics.iter().copied()),
         uses_high_vectors,
+        has_atomics: !program.atomics.is_empty() || code.accesses.iter().any(Access::is_atomic),
         poisoned: if options.poison { poisoned(&program, &code) } else { Vec::new() },
     };
     let file = layout.file(&program, &tables, &encoded.code_buffer, object, counts)?;
@@ -287,6 +294,7 @@ struct Tables {
     moved: Vec<u32>,
     translate: u64,
     uses_high_vectors: bool,
+    has_atomics: bool,
 }
 
 /// Where the parts of the file are. Decided before the code is encoded, which refers to them.
@@ -300,15 +308,23 @@ struct Layout {
 impl Layout {
     fn new(program: &Program, code: &Code) -> Layout {
         let instructions = code.instructions.len() as u64;
+        let (loops, in_loops) = loops::at_most(code);
         // Each table has at most one entry for each instruction, but `back`, which has two more for
-        // the cold parts.
-        let tables = program.code.len() as u64 * 4 + instructions * 8 * 6 + code.functions.len() as u64 * 8;
+        // the cold parts, one for the copy of a loop, and some where that is left.
+        let tables = program.code.len() as u64 * 4
+            + instructions * 8 * 7
+            + loops * 8 * loops::MOST_PARTS
+            + code.functions.len() as u64 * 8;
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
                 .next_multiple_of(PAGE);
         // An instruction is at most 15 bytes, its probes with all ways fewer than 385; the
         // constants of the checks are fewer than 1000.
-        let room = (instructions * 400 + code.functions.len() as u64 * 16 + 1000).next_multiple_of(PAGE);
+        let room = ((instructions + in_loops) * 400
+            + loops * 128 * loops::MOST_PARTS
+            + code.functions.len() as u64 * 16
+            + 1000)
+            .next_multiple_of(PAGE);
         let distance = if program.is_fixed {
             ABOVE as i64
         } else {
@@ -384,6 +400,7 @@ impl Layout {
         body.resize(body.len().next_multiple_of(PAGE as usize), 0xcc);
         let mut slots = [0; slot::COUNT];
         slots[slot::HIGH_VECTORS] = u64::from(tables.uses_high_vectors);
+        slots[slot::ATOMICS] = u64::from(tables.has_atomics);
         let header = Header {
             magic: MAGIC,
             version: raddle_wire::VERSION,

@@ -53,6 +53,10 @@ impl Set {
         self.0 & Set::of(register).0 != 0
     }
 
+    pub fn with(self, registers: &[Register]) -> Set {
+        self.and(registers.iter().copied().collect())
+    }
+
     #[cfg(test)]
     pub fn with_flags(self) -> Set {
         self.and(ALL_FLAGS)

@@ -15,6 +15,7 @@
 //! to.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use iced_x86::{FlowControl, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
@@ -64,7 +65,8 @@ impl Group {
 
 /// Places that control may reach from elsewhere.
 pub struct Entries {
-    targets: HashSet<u64>,
+    /// By address: the first and the last instruction that leads there.
+    targets: HashMap<u64, (usize, usize)>,
     /// The first instructions of functions whose jump targets are not all known.
     unknown: HashSet<usize>,
 }
@@ -72,7 +74,7 @@ pub struct Entries {
 impl Entries {
     /// `handlers`: the addresses where functions with landing pads begin.
     pub fn of(code: &Code, handlers: &HashSet<u64>) -> Entries {
-        let mut targets = HashSet::new();
+        let mut targets: HashMap<u64, (usize, usize)> = HashMap::new();
         let mut unknown = HashSet::new();
         if code.undecoded > 0 {
             unknown.extend(0..code.functions.len());
@@ -81,19 +83,21 @@ impl Entries {
             if handlers.contains(&function.range.start) {
                 unknown.insert(number);
             }
-            for i in &code.instructions[function.body.clone()] {
+            for n in function.body.clone() {
+                let i = &code.instructions[n];
                 match i.flow_control() {
                     FlowControl::IndirectBranch if !is_import(i) => {
                         unknown.insert(number);
                     }
                     _ if i.op_count() > 0 && i.op0_kind() == OpKind::NearBranch64 => {
-                        targets.insert(i.near_branch_target());
+                        let (first, last) = targets.entry(i.near_branch_target()).or_insert((n, n));
+                        (*first, *last) = (n.min(*first), n.max(*last));
                     }
                     _ => {}
                 }
                 // The address of an instruction, which may be the target of a computed goto.
                 if i.is_ip_rel_memory_operand() {
-                    targets.insert(i.ip_rel_memory_address());
+                    targets.insert(i.ip_rel_memory_address(), (0, usize::MAX));
                 }
             }
         }
@@ -112,6 +116,16 @@ impl Entries {
         let unknown = unknown.into_iter().map(|number| code.functions[number].body.start).collect();
         Entries { targets, unknown }
     }
+
+    /// Not all places are known that control may reach in the function.
+    pub fn is_unknown(&self, function: &Function) -> bool {
+        self.unknown.contains(&function.body.start)
+    }
+
+    /// Only jumps of `body` lead to the instruction at `address`.
+    pub fn is_internal(&self, address: u64, body: &Range<usize>) -> bool {
+        self.targets.get(&address).is_none_or(|(first, last)| body.contains(first) && body.contains(last))
+    }
 }
 
 /// By instruction, the probes of `function` that differ from those of their accesses alone.
@@ -122,7 +136,7 @@ pub fn probes(
     infos: &mut InstructionInfoFactory,
 ) -> HashMap<usize, Probe> {
     let mut probes = HashMap::new();
-    if entries.unknown.contains(&function.body.start) {
+    if entries.is_unknown(function) {
         return probes;
     }
     let mut open: HashMap<Base, Vec<Member>> = HashMap::new();
@@ -130,7 +144,7 @@ pub fn probes(
     for n in function.body.clone() {
         let i = &code.instructions[n];
         length += 1;
-        if length > LONGEST || entries.targets.contains(&i.ip()) {
+        if length > LONGEST || entries.targets.contains_key(&i.ip()) {
             open.drain().for_each(|(_, members)| close(&members, &mut probes));
             length = 0;
         }

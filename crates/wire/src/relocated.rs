@@ -32,7 +32,7 @@ pub const LIBRARY: &str = "relocated.";
 /// The path of the library that process *p* asks about in its question *n*: this, *p*, a dot, *n*.
 pub const QUESTION: &str = "library.";
 /// Another one for each layout of the file or of its slots: copies are kept between versions.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler6");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler7");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
@@ -72,7 +72,22 @@ pub mod slot {
     pub const OWN_READ: usize = 68;
     /// No function: not 0 if the program uses one of xmm8 to xmm15. The driver has set it.
     pub const HIGH_VECTORS: usize = 69;
-    pub const COUNT: usize = 70;
+    /// What a loop has touched, as it is left: rdi: address; rsi: from the first to the last
+    /// iteration, negative if there was none; pushed: the length of an iteration's part.
+    pub const LOOP_READ: usize = 70;
+    pub const LOOP_WRITE: usize = 71;
+    /// No functions: not 0 if loops may be checked as they are left, whatever they access, and if
+    /// all their accesses are of 16 bytes or more.
+    pub const LATE: usize = 72;
+    pub const LATE_VECTORS: usize = 73;
+    /// No function: not 0 if the code has atomic operations, or the program atomic variables. The
+    /// driver has set it.
+    pub const ATOMICS: usize = 74;
+    /// As [`SLOW`], in the copy of such a loop, which keeps values in registers that the program
+    /// does not use.
+    pub const SLOW_LATE: usize = 75;
+    pub const SLOW_LATE_WRITE: usize = SLOW_LATE + 5;
+    pub const COUNT: usize = 85;
 }
 
 /// The shadow, as the checks in the code read it: see `rt::layout`, which is held to this.

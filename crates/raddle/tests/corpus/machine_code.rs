@@ -70,6 +70,8 @@ const SLICE: &[&str] = &[
     "cxx/latch_barrier_semaphore_ok.cc",
     "false_positives/s642_atomic_queue_ok.cc",
     "false_positives/s643_relaxed_refcount_bad.cc",
+    "memory/loop_halves_bad.c",
+    "memory/loop_halves_ok.c",
     "memory/wide_access_bad.c",
     "mutex/forgotten_lock_bad.c",
     "openmp/own_of_thread_ok.c",

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod libraries;
+mod loops;
 
 use common::run::Outcome;
 use common::{Bench, succeed};

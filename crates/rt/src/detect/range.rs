@@ -53,7 +53,8 @@ fn each_granule<const WRITE: bool>(
         }
         let n = (8 - (a & 7)).min(end - a);
         let mask = ((1u32 << n) - 1) << (a & 7);
-        if !is_recorded::<WRITE>(t, a, mask) && !is_own(t, a) {
+        // At whole granules `skip_recorded` has looked.
+        if (n == 8 || !is_recorded::<WRITE>(t, a, mask)) && !is_own(t, a) {
             if let Some(kind) = kind.take() {
                 t.trace.range(t.sp, &t.held, kind, address, len, pc);
             }
@@ -76,9 +77,22 @@ fn skip_recorded<const WRITE: bool>(t: &Thread, mut a: usize, end: usize) -> usi
         let read = _mm_set1_epi32(if WRITE { 0 } else { READ as i32 });
         let wanted = if WRITE { &t.hot_write8 } else { &t.hot_read8 };
         let wanted = _mm_load_si128(wanted.as_ptr().cast());
+        let equal =
+            |a: usize| _mm_cmpeq_epi32(_mm_or_si128(_mm_load_si128(shadow_of(a).cast()), read), wanted);
+        // Four at once: a lane of each becomes a byte, and one of four must be set. Where one is not
+        // recorded the next is mostly not either.
+        while a + 32 <= end && _mm_movemask_epi8(equal(a)) != 0 {
+            let both = _mm_packs_epi32(equal(a), equal(a + 8));
+            let others = _mm_packs_epi32(equal(a + 16), equal(a + 24));
+            let lanes = _mm_movemask_epi8(_mm_packs_epi16(both, others));
+            let pairs = lanes | lanes >> 1;
+            if (pairs | pairs >> 2) & 0x1111 != 0x1111 {
+                break;
+            }
+            a += 32;
+        }
         while a + 8 <= end {
-            let slots = _mm_or_si128(_mm_load_si128(shadow_of(a).cast()), read);
-            if _mm_movemask_epi8(_mm_cmpeq_epi32(slots, wanted)) == 0 {
+            if _mm_movemask_epi8(equal(a)) == 0 {
                 break;
             }
             a += 8;

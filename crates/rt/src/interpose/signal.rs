@@ -18,6 +18,7 @@ use crate::explore::{
 };
 use crate::handle::Handle;
 use crate::hub::plan;
+use crate::relocated;
 use crate::sys::{self, Shared};
 
 const SIGNALS: usize = 65;
@@ -146,6 +147,7 @@ unsafe fn install(
         if let Some(new) = new.as_ref() {
             ours = *new;
             if new.sa_sigaction > 1 {
+                relocated::check_no_loop_late();
                 sending(t, signal);
                 ours.sa_sigaction = on_signal as *const () as usize;
                 ours.sa_flags |= libc::SA_SIGINFO;

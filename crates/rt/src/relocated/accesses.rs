@@ -131,6 +131,22 @@ pub extern "C" fn write_range(address: usize, len: usize, pc: usize) -> usize {
     0
 }
 
+/// What a loop that is left has read. `distance`: from the first iteration to the last, negative if
+/// there was none; `len`: of one iteration.
+pub extern "C" fn loop_read(address: usize, distance: isize, pc: usize, _: usize, len: usize) -> usize {
+    if distance >= 0 {
+        range::access::<false>(current(), address, distance as usize + len, pc);
+    }
+    0
+}
+
+pub extern "C" fn loop_write(address: usize, distance: isize, pc: usize, _: usize, len: usize) -> usize {
+    if distance >= 0 {
+        range::access::<true>(current(), address, distance as usize + len, pc);
+    }
+    0
+}
+
 /// Before an atomic instruction. What other threads did to the variable as if it were a plain one
 /// no longer counts.
 pub extern "C" fn before_atomic(address: usize) -> usize {

@@ -3,10 +3,11 @@
 //! The driver has made the copies (the crate `relocate`). [`install`] maps one near its object and
 //! makes the original functions jump into it, before the first of them runs: that of the executable
 //! when the runtime starts, those of libraries as [`libraries`] says. [`table`] knows all of them.
-//! [`thunks`] is what a copy calls, [`accesses`] what becomes of that, and [`unwind`] keeps
-//! exceptions working.
+//! [`thunks`] is what a copy calls, [`accesses`] what becomes of that, [`late`] says whether loops
+//! are checked as they are left, and [`unwind`] keeps exceptions working.
 
 mod accesses;
+mod late;
 mod libraries;
 mod table;
 mod thunks;
@@ -22,6 +23,7 @@ use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
 use raddle_wire::relocated::{FILE, Header, Identity, MAGIC, at_most, slot};
 
+pub use late::stop as check_no_loop_late;
 pub use libraries::install_all as install_libraries;
 pub use table::{copy, original};
 
@@ -92,6 +94,7 @@ fn install(path: &Path, bias: usize) -> Option<&'static Header> {
     let code = start + h.code as usize;
     h.slots = thunks::all(&h.slots);
     h.slots[slot::TRANSLATE] = code as u64 + h.translate;
+    late::decide(h);
     move_by(h, start.wrapping_sub(bias).wrapping_sub(h.distance as usize));
     let text = bias + h.text as usize;
     if !sys::protect(code, (h.len - h.code) as usize, libc::PROT_READ | libc::PROT_EXEC)

@@ -46,33 +46,41 @@ macro_rules! restore_and_return {
 static HIGH_VECTORS: AtomicBool = AtomicBool::new(false);
 
 /// Behind `save!`: calls the function in rax with rdi, rsi, the return address, the caller's rcx,
-/// and the caller's rsi, which a probe with a number has pushed. If it returns an address, the
-/// probe returns there.
-#[unsafe(naked)]
-unsafe extern "C" fn slow() {
-    naked_asm!(
-        "push rsi\n push r8\n push r9\n push r10\n push r11\n push rbp\n mov rbp, rsp",
-        "sub rsp, 224\n and rsp, -16",
-        "movaps [rsp], xmm2\n movaps [rsp + 16], xmm3\n movaps [rsp + 32], xmm4\n movaps [rsp + 48], xmm5",
-        "movaps [rsp + 64], xmm6\n movaps [rsp + 80], xmm7",
-        "cmp byte ptr [rip + {high}], 0\n je 2f",
-        "movaps [rsp + 96], xmm8\n movaps [rsp + 112], xmm9\n movaps [rsp + 128], xmm10",
-        "movaps [rsp + 144], xmm11\n movaps [rsp + 160], xmm12\n movaps [rsp + 176], xmm13",
-        "movaps [rsp + 192], xmm14\n movaps [rsp + 208], xmm15",
-        "2: mov rdx, [rbp + 112]\n mov rcx, [rbp + 88]\n mov r8, [rbp + 120]",
-        "call rax",
-        "test rax, rax\n jz 2f\n mov [rbp + 112], rax\n 2:",
-        "movaps xmm2, [rsp]\n movaps xmm3, [rsp + 16]\n movaps xmm4, [rsp + 32]\n movaps xmm5, [rsp + 48]",
-        "movaps xmm6, [rsp + 64]\n movaps xmm7, [rsp + 80]",
-        "cmp byte ptr [rip + {high}], 0\n je 2f",
-        "movaps xmm8, [rsp + 96]\n movaps xmm9, [rsp + 112]\n movaps xmm10, [rsp + 128]",
-        "movaps xmm11, [rsp + 144]\n movaps xmm12, [rsp + 160]\n movaps xmm13, [rsp + 176]",
-        "movaps xmm14, [rsp + 192]\n movaps xmm15, [rsp + 208]",
-        "2: mov rsp, rbp\n pop rbp\n pop r11\n pop r10\n pop r9\n pop r8\n pop rsi",
-        restore_and_return!(),
-        high = sym HIGH_VECTORS,
-    )
+/// and what the caller has pushed last. If it returns an address, the probe returns there. $keeps:
+/// jumps to 2 if nobody misses xmm8 to xmm15.
+macro_rules! slow {
+    ($name:ident, $keeps:expr) => {
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                "push rsi\n push r8\n push r9\n push r10\n push r11\n push rbp\n mov rbp, rsp",
+                "sub rsp, 224\n and rsp, -16",
+                "movaps [rsp], xmm2\n movaps [rsp + 16], xmm3\n movaps [rsp + 32], xmm4",
+                "movaps [rsp + 48], xmm5\n movaps [rsp + 64], xmm6\n movaps [rsp + 80], xmm7",
+                $keeps,
+                "movaps [rsp + 96], xmm8\n movaps [rsp + 112], xmm9\n movaps [rsp + 128], xmm10",
+                "movaps [rsp + 144], xmm11\n movaps [rsp + 160], xmm12\n movaps [rsp + 176], xmm13",
+                "movaps [rsp + 192], xmm14\n movaps [rsp + 208], xmm15",
+                "2: mov rdx, [rbp + 112]\n mov rcx, [rbp + 88]\n mov r8, [rbp + 120]",
+                "call rax",
+                "test rax, rax\n jz 2f\n mov [rbp + 112], rax\n 2:",
+                "movaps xmm2, [rsp]\n movaps xmm3, [rsp + 16]\n movaps xmm4, [rsp + 32]",
+                "movaps xmm5, [rsp + 48]\n movaps xmm6, [rsp + 64]\n movaps xmm7, [rsp + 80]",
+                $keeps,
+                "movaps xmm8, [rsp + 96]\n movaps xmm9, [rsp + 112]\n movaps xmm10, [rsp + 128]",
+                "movaps xmm11, [rsp + 144]\n movaps xmm12, [rsp + 160]\n movaps xmm13, [rsp + 176]",
+                "movaps xmm14, [rsp + 192]\n movaps xmm15, [rsp + 208]",
+                "2: mov rsp, rbp\n pop rbp\n pop r11\n pop r10\n pop r9\n pop r8\n pop rsi",
+                restore_and_return!(),
+                "/* {high} */",
+                high = sym HIGH_VECTORS,
+            )
+        }
+    };
 }
+slow!(slow, "cmp byte ptr [rip + {high}], 0\n je 2f");
+// Copies of loops keep values in registers that the program does not use.
+slow!(slow_keeping_all, "");
 
 /// The same check as in `tsan_abi::access`, for addresses of any alignment.
 macro_rules! quick {
@@ -347,6 +355,32 @@ always_slow! {
     string => accesses::string,
 }
 
+macro_rules! keeping_all {
+    ($($name:ident => $function:path),* $(,)?) => {$(
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                save!(), "lea rax, [rip + {function}]\n jmp {slow}",
+                function = sym $function, slow = sym slow_keeping_all,
+            )
+        }
+    )*};
+}
+keeping_all! {
+    loop_read => accesses::loop_read,
+    loop_write => accesses::loop_write,
+    late_read1 => accesses::read::<1>,
+    late_read2 => accesses::read::<2>,
+    late_read4 => accesses::read::<4>,
+    late_read8 => accesses::read::<8>,
+    late_read16 => accesses::read16,
+    late_write1 => accesses::write::<1>,
+    late_write2 => accesses::write::<2>,
+    late_write4 => accesses::write::<4>,
+    late_write8 => accesses::write::<8>,
+    late_write16 => accesses::write16,
+}
+
 /// What the inline check calls if it fails. It takes unaligned addresses for failures, which the
 /// probe with a check then looks at.
 macro_rules! after_inline_check {
@@ -437,6 +471,13 @@ pub fn all(slots: &[u64; slot::COUNT]) -> [u64; slot::COUNT] {
     for (at, thunk) in slow.into_iter().chain(slow_writes).enumerate() {
         set(slot::SLOW + at, thunk);
     }
+    let late = [late_read1, late_read2, late_read4, late_read8, late_read16];
+    let late_writes = [late_write1, late_write2, late_write4, late_write8, late_write16];
+    for (at, thunk) in late.into_iter().chain(late_writes).enumerate() {
+        set(slot::SLOW_LATE + at, thunk);
+    }
+    set(slot::LOOP_READ, loop_read);
+    set(slot::LOOP_WRITE, loop_write);
     slots[slot::OWN_WRITE] = thread_offset() + offset_of!(Thread, hot_write8) as u64;
     slots[slot::OWN_READ] = thread_offset() + offset_of!(Thread, hot_read8) as u64;
     slots

@@ -1,0 +1,41 @@
+//! Whether copied loops may be checked as they are left, and not in each iteration: see
+//! `raddle_relocate::loops`.
+//!
+//! No synchronisation may lie between an access and its check. A handler of a signal may bring
+//! some, and so may an access of up to 8 bytes to a variable that some copied code treats as an
+//! atomic one.
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use super::table;
+use raddle_wire::relocated::{Header, slot};
+
+static ATOMICS: AtomicBool = AtomicBool::new(false);
+static HANDLERS: AtomicBool = AtomicBool::new(false);
+
+/// For a copy that nobody executes yet, and for those that are there.
+pub fn decide(h: &mut Header) {
+    if h.slots[slot::ATOMICS] != 0 {
+        ATOMICS.store(true, Relaxed);
+        table::all().for_each(|o| clear(o.header, slot::LATE));
+    }
+    let vectors = !HANDLERS.load(Relaxed);
+    h.slots[slot::LATE_VECTORS] = u64::from(vectors);
+    h.slots[slot::LATE] = u64::from(vectors && !ATOMICS.load(Relaxed));
+}
+
+/// The program has a handler of a signal, from now on.
+pub fn stop() {
+    if !HANDLERS.swap(true, Relaxed) {
+        table::all().for_each(|o| {
+            clear(o.header, slot::LATE);
+            clear(o.header, slot::LATE_VECTORS);
+        });
+    }
+}
+
+fn clear(h: &Header, slot: usize) {
+    let at = (&raw const h.slots[slot]).cast_mut();
+    // SAFETY: the header is a private mapping that stays writable, and copied code only reads it.
+    unsafe { AtomicU64::from_ptr(at).store(0, Relaxed) };
+}
