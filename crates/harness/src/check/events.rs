@@ -19,10 +19,19 @@ pub struct Told {
     pub whole: bool,
 }
 
-pub fn of(mut stream: Decoder<'_>) -> Told {
+pub fn of(stream: Decoder<'_>) -> Told {
+    until(stream, &|| false)
+}
+
+/// Reads a stream until `is_over`, which is called now and then.
+pub fn until(mut stream: Decoder<'_>, is_over: &dyn Fn() -> bool) -> Told {
+    const EACH: usize = 1 << 13;
     let (mut events, mut shared) = (Vec::new(), Vec::new());
     let mut thread = 0;
-    for event in stream.by_ref() {
+    for (i, event) in stream.by_ref().enumerate() {
+        if i % EACH == EACH - 1 && is_over() {
+            return Told { events, shared, whole: false };
+        }
         match event {
             trace::RecordedEvent::Thread(t) => thread = t,
             trace::RecordedEvent::Shared(address) => shared.push(address),

@@ -19,8 +19,10 @@ use raddle_harness::crew::Notes;
 use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::{Mapped, Places};
 
-/// The least time to analyse the first trace, whatever has been used up before.
-const AT_LEAST: Duration = Duration::from_secs(2);
+/// The least seconds to analyse the first trace, whatever has been used up before.
+const AT_LEAST: f64 = 2.0;
+/// The same as a share of the time, for a short one.
+const SHARE: f64 = 0.1;
 /// How many invariants are checked: the most certain ones.
 const GUARDS: usize = 40;
 
@@ -105,6 +107,7 @@ pub fn analyse(
     (deadline, notes): (Instant, &Notes),
 ) -> Analysed {
     let all_reads = args.all_reads;
+    let at_least = Duration::from_secs_f64(AT_LEAST.min(SHARE * args.seconds));
     let correct = || runs.runs.iter().filter(|r| r.is_correct());
     let guards = if sites.wants(SiteKind::Invariant) && !all_reads && runs.scheduled {
         guards(runs, places, deadline)
@@ -123,7 +126,7 @@ pub fn analyse(
             break;
         }
         // The first trace gets some time in any case.
-        let end = if i == 0 { deadline.max(Instant::now() + AT_LEAST) } else { deadline };
+        let end = if i == 0 { deadline.max(Instant::now() + at_least) } else { deadline };
         let is_over = || Instant::now() >= end;
         let history = History::until(&run.events, &|site| sites.waits(site), &is_over);
         events += history.events as u64;
@@ -136,7 +139,7 @@ pub fn analyse(
             }
         }
         // The search for suspects gets some time, too.
-        let end = end.max(Instant::now() + AT_LEAST);
+        let end = end.max(Instant::now() + at_least);
         let found = suspects::find(&history, judge, &|| Instant::now() >= end);
         if found.cut_short || history.events < run.events.len() {
             notes.say("not all of a trace was analysed in time, and there may be more suspects: give it more with --seconds");

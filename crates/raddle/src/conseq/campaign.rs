@@ -28,7 +28,7 @@ use raddle_harness::worker::Recipe;
 pub enum CampaignError {
     #[error(
         "`{0}` came to its end in none of its traced runs ({1}), each cut off after {2} steps or a long silence: there is no correct run to \
-         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}, or more --patience"
+         start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}, more --patience or more --seconds"
     )]
     Endless(String, usize, u32),
 }
@@ -49,11 +49,18 @@ pub struct Budget {
     longest: Option<Duration>,
     /// The time for reporting beyond its usual share.
     telling: Duration,
+    /// When the caller wants no more executions.
+    latest: Option<Instant>,
 }
 
 impl Budget {
     pub fn new(seconds: f64) -> Budget {
-        Budget { begun: Instant::now(), seconds, longest: None, telling: Duration::ZERO }
+        Budget { begun: Instant::now(), seconds, longest: None, telling: Duration::ZERO, latest: None }
+    }
+
+    /// The same with no execution after `end`, if there is one.
+    fn ending_at(self, end: Option<Instant>) -> Budget {
+        Budget { latest: end, ..self }
     }
 
     /// The same for a program that a command with this duration has started. A program that takes
@@ -76,6 +83,12 @@ impl Budget {
         let usual = self.seconds * (1.0 - TOLD);
         let beyond = (TIMES * static_half - usual).clamp(0.0, MOST * self.seconds);
         Budget { telling: Duration::from_secs_f64(beyond), ..self }
+    }
+
+    /// The same recipe with no execution after `end`, or after the caller's own end.
+    fn bounded(&self, recipe: &Recipe, end: Instant) -> Recipe {
+        let end = self.latest.map_or(end, |latest| latest.min(end));
+        Recipe { end_at: Some(end), ..recipe.clone() }
     }
 
     fn at(&self, part: f64) -> Instant {
@@ -156,11 +169,16 @@ impl Phases {
 pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let clock = Phases::new(budget);
+    let budget = budget.ending_at(recipe.end_at);
+    let recipe = &budget.bounded(recipe, budget.tested());
     let mut runs =
         match traced_runs::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
             Err(error) if unscheduled::is_refused(&error) => {
                 notes.say(&format!("{error:#}: {BY_ITSELF}"));
                 unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
+            }
+            Ok(runs) if runs.runs.iter().all(|r| r.endless) && Instant::now() >= budget.tested() => {
+                return Err(endless(recipe, &runs).into());
             }
             Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
                 let longer = || with_more_steps(args, &runs, budget, rust, notes);
@@ -235,6 +253,7 @@ pub fn run_whole(
     notes: &Notes,
 ) -> Result<Report> {
     let clock = Phases::new(budget);
+    let budget = budget.ending_at(recipe.end_at);
     let runs = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?;
     finish(args, options, runs, budget, clock, notes)
 }
@@ -268,7 +287,7 @@ fn finish(
     let mut points = [analysed.points.clone(), runs.recipe.points.clone()].concat();
     points.sort_unstable();
     points.dedup();
-    let recipe = Recipe { points, ..runs.recipe.clone() };
+    let recipe = budget.bounded(&Recipe { points, ..runs.recipe.clone() }, budget.told());
     let suspects = if args.no_test { &[][..] } else { &analysed.suspects };
     let streams = [(SiteKind::Error, Stream::Err), (SiteKind::Output, Stream::Out)];
     let expect = Expect {
@@ -283,7 +302,10 @@ fn finish(
     let is_over = || Instant::now() >= deadlines.told;
     let means = if runs.scheduled { args.tester } else { Means::Delays };
     let mut tested = match means {
-        Means::Schedule => Tester::new(&recipe, suspects, kinds, expect, notes, deadlines, &is_over).run()?,
+        Means::Schedule => {
+            let points = (&recipe, runs.recipe.points.as_slice());
+            Tester::new(points, suspects, kinds, expect, notes, deadlines, &is_over).run()?
+        }
         Means::Delays => {
             Delayed::new(&recipe, &runs.modules, suspects, kinds, expect, notes, deadlines.tested).run()?
         }

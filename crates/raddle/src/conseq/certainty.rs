@@ -85,8 +85,8 @@ fn has_lost_update(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions
 }
 
 /// What the traced runs add to: the same thread reads a value and writes it again, always with the
-/// same difference, from at least two different values, and without another write in between. After
-/// the deadline, only a little of each run is read.
+/// same difference, from at least two different values, and without another write in between. An
+/// atomic update is none of these. After the deadline, only a little of each run is read.
 pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
     const EACH: usize = 1 << 13;
     #[derive(Default)]
@@ -108,9 +108,10 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
                     readers.retain(|(reader, ..)| reader != thread);
                     readers.push((*thread, *site, cell.value));
                 }
-                What::Write { cell, .. } => {
+                What::Write { cell, reads, .. } => {
                     let readers = last.remove(&cell.address).unwrap_or_default();
-                    let own = readers.into_iter().find(|(reader, ..)| reader == thread);
+                    // An atomic update does not go by what was read before.
+                    let own = readers.into_iter().find(|(reader, ..)| reader == thread && !reads);
                     if let Some((_, read, value)) = own {
                         let bits = 64 - 8 * u32::from(cell.size.clamp(1, 8));
                         let pair = pairs.entry((cell.address, read, *site)).or_default();
@@ -133,7 +134,8 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
 
 /// Whether a thread writes a result computed from a value that another thread has replaced since.
 /// If the thread has read again, or has waited on a condition variable, it may know the new value,
-/// and this returns false.
+/// and this returns false. An atomic update reads the value that it replaces: a compare-and-exchange
+/// with a stale value fails, and the thread tries again.
 fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether another thread has written since.
@@ -147,7 +149,9 @@ fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
             continue;
         }
         if op.is_memory_write() {
-            if op.site == write && stale.remove(&thread) == Some(true) {
+            if op.kind() == OpKind::AtomicRmw {
+                stale.remove(&thread);
+            } else if op.site == write && stale.remove(&thread) == Some(true) {
                 return true;
             }
             stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
@@ -184,6 +188,8 @@ mod tests {
         let mut reads_again = steps(lost).to_vec();
         reads_again.insert(3, step(1, AtomicLoad, 9));
         assert!(!loses_update(&reads_again, 64, 3, 4), "it may go by what it read last");
+        let exchange = lost.map(|(t, k, s)| (t, if k == AtomicStore { OpKind::AtomicRmw } else { k }, s));
+        assert!(!loses_update(&steps(exchange), 64, 3, 4), "an exchange fails and is tried again");
     }
 
     fn run(events: Vec<TraceEvent>) -> Run {

@@ -263,7 +263,8 @@ impl<'a> Delayed<'a> {
         let check = check.filter(|_| !freed);
         let complains = self.printed.complains(&run.ordinary.printed);
         let (suspects, again) = (vec![i], Again::NotTried);
-        let consequence = Consequence { failure, check, suspects, again, complains, is_certain: false };
+        let consequence =
+            Consequence { failure, check, suspects, again, complains, is_certain: false, quiet: [].into() };
         is_about(kind, self.kinds[i]).then_some(consequence)
     }
 }

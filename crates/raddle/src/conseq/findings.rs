@@ -89,7 +89,7 @@ impl<'a> Teller<'a> {
         let mut finding = describe::finding(failure, passing, &mut self.places, &self.runs.modules);
         finding.kind = kind(failure.kind);
         if self.runs.scheduled {
-            finding.schedule = or_without(self.write(failure, None));
+            finding.schedule = or_without(self.write(failure, None, &[]));
             finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
         } else {
             finding.notes.push("the program came to this by itself, with nobody's doing".into());
@@ -123,12 +123,13 @@ impl<'a> Teller<'a> {
         let passing = passing(self.tested, &c.failure);
         let mut finding = describe::finding(&c.failure, passing, &mut self.places, &self.runs.modules);
         if let Some(timeline) = &mut finding.timeline {
-            let (recipe, modules) = (&self.tested.recipe, &self.runs.modules);
+            let recipe = &Recipe { quiet: c.quiet.to_vec(), ..self.tested.recipe.clone() };
+            let modules = &self.runs.modules;
             let is_over = || raddle_harness::interrupt::came() || Instant::now() >= self.over;
             describe::values::add(timeline, &c.failure, recipe, modules, &Notes::default(), &is_over);
         }
         finding.kind = kind(c.failure.kind);
-        finding.schedule = or_without(self.write(&c.failure, c.check.as_ref()));
+        finding.schedule = or_without(self.write(&c.failure, c.check.as_ref(), &c.quiet));
         let answers =
             |v: &SuspectVerdict| [SuspectVerdict::Confirmed(i), SuspectVerdict::Shown(i)].contains(v);
         let by_verdict = self.tested.verdicts.iter().position(answers);
@@ -324,7 +325,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Writes the file to replay and returns its name.
-    fn write(&self, failure: &Failure, check: Option<&Check>) -> Result<PathBuf> {
+    fn write(&self, failure: &Failure, check: Option<&Check>, quiet: &[u64]) -> Result<PathBuf> {
         let recipe = &self.tested.recipe;
         let folder = recipe.folder.clone().unwrap_or_else(schedule::folder);
         let environment = schedule::environment();
@@ -341,7 +342,7 @@ impl<'a> Teller<'a> {
             max_steps: recipe.max_steps,
             donors: recipe.donors,
             points: points.iter().map(|p| format!("{p:x}")).collect(),
-            quiet: schedule::quiet_in_words(&recipe.quiet),
+            quiet: schedule::quiet_in_words(quiet),
             expected: Expected {
                 kind: failure.kind.name().into(),
                 number: failure.what,

@@ -12,7 +12,11 @@
 //!    consequence may need two dependences at once. If that search finishes and other accesses race
 //!    too, these become scheduling points and the search restarts. Only then has every interleaving
 //!    been executed ([`Completeness`]).
-//! 3. **Settled.** A suspect is confirmed if an execution has shown a consequence that is certainly
+//! 3. **Completed.** Most accesses of suspects are synchronised, and as scheduling points they only
+//!    multiply interleavings. If a use of freed memory is still open, a second search has the
+//!    operations that synchronise as its points, and the accesses that turn out to race, as
+//!    `explore` does (`complete_search`).
+//! 4. **Settled.** A suspect is confirmed if an execution has shown a consequence that is certainly
 //!    wrong, and has shown it again ([`super::certainty`]). A suspect is refuted if its read got
 //!    the value without a consequence, or if no interleaving brings it about and every interleaving
 //!    has been executed. For freed memory, the access itself is the consequence: if nothing was
@@ -54,6 +58,8 @@ use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
+
+mod complete_search;
 
 /// How often to repeat an execution whose process was killed, or whose failure did not come again.
 const AGAIN: u32 = 3;
@@ -98,6 +104,8 @@ pub struct Consequence {
     pub complains: bool,
     /// It is wrong in any correct program ([`super::certainty`]).
     pub is_certain: bool,
+    /// The entries of [`Recipe::quiet`] with which it was executed.
+    pub quiet: Arc<[u64]>,
 }
 
 impl Consequence {
@@ -189,6 +197,10 @@ pub struct Tester<'a> {
     racing: Vec<u64>,
     /// Unusual lines, without their numbers.
     unusual: BTreeSet<String>,
+    /// The scheduling points of the traced runs, without the accesses of suspects.
+    base_points: Vec<u64>,
+    /// A search of all synchronisation has executed every interleaving, and none failed.
+    is_sound: bool,
     /// Processes are killed again and again: continuing is useless.
     gave_up: bool,
 }
@@ -213,9 +225,9 @@ struct Seen {
 }
 
 impl<'a> Tester<'a> {
-    /// The points of `recipe` are the accesses of the suspects.
+    /// The points of `recipe` are the accesses of the suspects, and `base_points`.
     pub fn new(
-        recipe: &Recipe,
+        (recipe, base_points): (&Recipe, &[u64]),
         suspects: &'a [Suspect],
         kinds: Vec<Option<SiteKind>>,
         expect: Expect<'a>,
@@ -251,6 +263,8 @@ impl<'a> Tester<'a> {
             completeness: Completeness::new(),
             racing: Vec::new(),
             unusual: BTreeSet::new(),
+            base_points: base_points.to_vec(),
+            is_sound: false,
             gave_up: false,
         }
     }
@@ -261,16 +275,19 @@ impl<'a> Tester<'a> {
         }
         let searched = self.search()?;
         self.shrink()?;
+        let recipe = Recipe { watch: Watch::default(), ..self.crew.recipe().clone() };
+        if searched != Searched::Everything {
+            self.complete()?;
+        }
         self.weigh();
         let verdicts = (0..self.suspects.len()).map(|i| self.verdict(i, searched)).collect();
-        let recipe = Recipe { watch: Watch::default(), ..self.crew.recipe().clone() };
         self.crew.stop();
         Ok(Tested {
             consequences: self.consequences,
             verdicts,
             tried: self.tried,
             executions: self.executions,
-            exhausted: searched == Searched::Everything,
+            exhausted: searched == Searched::Everything || self.is_sound,
             passing: self.passing,
             recipe,
             stacks: Stacks::default(),
@@ -444,6 +461,7 @@ impl<'a> Tester<'a> {
                     again: Again::NotTried,
                     complains: seen.complains,
                     is_certain: false,
+                    quiet: self.crew.recipe().quiet.as_slice().into(),
                 });
             }
         }
@@ -577,6 +595,7 @@ impl<'a> Tester<'a> {
         let forced = u64::from(self.tried[i]) >= AIMED && is_long;
         match self.realized[i] {
             0 if searched == Searched::Everything => SuspectVerdict::Refuted(Reason::Impossible),
+            0 if frees && self.is_sound => SuspectVerdict::Refuted(Reason::Impossible),
             0 if forced && !frees => SuspectVerdict::Refuted(Reason::Infeasible),
             0 => SuspectVerdict::Open,
             _ => SuspectVerdict::Refuted(Reason::Harmless),

@@ -21,7 +21,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::event::{TraceEvent, What};
@@ -57,6 +57,8 @@ pub struct Run {
     pub lost: bool,
     /// It was killed after too many steps or too long a silence.
     pub endless: bool,
+    /// There was no time to read its events to the end.
+    pub unread: bool,
 }
 
 pub struct Runs {
@@ -80,6 +82,9 @@ pub const PLAIN: usize = 3;
 /// This many orders that do not end are enough.
 const ENDLESS: usize = 2;
 
+/// The least time to read a trace, whatever has been used up before.
+pub const LEAST_READING: Duration = Duration::from_millis(200);
+
 fn tails(n: u32) -> impl Iterator<Item = Tail> {
     let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
     // Random priorities without change points.
@@ -96,9 +101,12 @@ pub fn make(
     deadline: Instant,
     notes: &Notes,
 ) -> Result<Runs> {
-    let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
+    let share = deadline.saturating_duration_since(Instant::now());
+    let half = Instant::now() + share / 2;
     // A thread that computes for ever, such as one that waits for a plain variable, is cut off.
-    let cut_off = Mutex::new(half);
+    // A process that starts gets its time.
+    let latest = deadline + share;
+    let cut_off = Mutex::new(half.max(latest.min(Instant::now() + recipe.patience)));
     let is_over = || Instant::now() >= *cut_off.lock().unwrap_or_else(PoisonError::into_inner);
     let mut maker = Maker {
         crew: Crew::new(watched(recipe, Recording::Learn), notes, &is_over),
@@ -108,13 +116,19 @@ pub fn make(
         usual: Usual { rust, ..Usual::default() },
         reading: 0.0,
         without_end: Vec::new(),
+        latest,
+        read_until: deadline + share / 4,
     };
-    let tails: Vec<Tail> = tails(n).collect();
+    let mut tails: Vec<Tail> = tails(n).collect();
     let Some(mut learned) = maker.learn(&tails, half)? else {
         // This is a server, or it waits for something that the scheduler does not see. More runs
         // would only take time.
         return Ok(as_they_are(maker.crew, maker.without_end));
     };
+    // An order that was not executed may share other memory.
+    if !learned.is_empty() {
+        tails.truncate(learned.len());
+    }
     let mut runs: Vec<Run> = Vec::new();
     for (i, tail) in tails.iter().enumerate() {
         if !runs.is_empty() && (Instant::now() >= deadline || raddle_harness::interrupt::came()) {
@@ -165,6 +179,10 @@ struct Maker<'a> {
     reading: f64,
     /// First executions that did not end.
     without_end: Vec<Run>,
+    /// When no execution may go on: others need the rest of the time.
+    latest: Instant,
+    /// After this, no trace is read further.
+    read_until: Instant,
 }
 
 /// A first execution, of which `part` is recorded.
@@ -184,23 +202,24 @@ impl Maker<'_> {
         let mut learned: Vec<Learned> = Vec::new();
         let mut lives = true;
         for (i, tail) in tails.iter().enumerate() {
-            // An order that was not executed may share other memory.
-            lives &= learned.is_empty() || Instant::now() < until;
+            let is_late = !learned.is_empty() && Instant::now() >= until;
             let only_endless = self.without_end.len() == i;
-            if !lives && !only_endless {
+            if (is_late || !lives) && !only_endless {
                 break;
             }
-            let (usual, reading) = (&mut self.usual, &mut self.reading);
+            let (usual, reading, read_until) = (&mut self.usual, &mut self.reading, self.read_until);
             let without_end = &mut self.without_end;
             let killed = each(&mut self.crew, self.notes, *tail, &mut |e| {
                 if is_endless(&e) {
-                    without_end.push(run(&e, &Usual::default()));
+                    without_end.push(run(&e, &Usual::default(), read_until));
                 }
                 lives &= e.ending == Ending::Finished;
                 learn_usual(usual, learned.is_empty(), &e);
                 let part = e.watched.and_then(|w| w.part());
-                let (run, shared) = part.map(|_| timed(reading, || told(&e, usual))).unzip();
-                let shared = shared.filter(|_| e.watched.is_some_and(|w| w.has_all()));
+                let (run, shared) = part.map(|_| timed(reading, || told(&e, usual, read_until))).unzip();
+                // What was read of a trace that is too long to read has all accesses.
+                let is_read = run.as_ref().is_some_and(|r: &Run| !r.unread);
+                let shared = shared.filter(|_| is_read && e.watched.is_some_and(|w| w.has_all()));
                 let discoveries = e.watched.map_or(0, |w| w.discoveries());
                 learned.push(Learned { run, part, shared, discoveries });
             })?;
@@ -245,13 +264,14 @@ impl Maker<'_> {
         }
         // Gives a process that starts now its time.
         let mut cut_off = self.cut_off.lock().unwrap_or_else(PoisonError::into_inner);
-        *cut_off = (*cut_off).max(Instant::now() + 2 * self.crew.recipe().patience);
+        let its_time = Instant::now() + 2 * self.crew.recipe().patience;
+        *cut_off = (*cut_off).max(its_time.min(self.latest));
         drop(cut_off);
         let mut made = None;
-        let (usual, reading) = (&mut self.usual, &mut self.reading);
+        let (usual, reading, read_until) = (&mut self.usual, &mut self.reading, self.read_until);
         each(&mut self.crew, self.notes, tail, &mut |e| {
             learn_usual(usual, is_first, &e);
-            let whole = timed(reading, || run(&e, usual));
+            let whole = timed(reading, || run(&e, usual, read_until));
             made = Some(match end.take() {
                 Some(end) if e.watched.is_some_and(|w| w.was_cut()) => timed(reading, || end.behind(whole)),
                 _ => whole,
@@ -387,12 +407,13 @@ fn is_endless(e: &Execution<'_>) -> bool {
     }
 }
 
-fn run(e: &Execution<'_>, usual: &Usual) -> Run {
-    told(e, usual).0
+fn run(e: &Execution<'_>, usual: &Usual, read_until: Instant) -> Run {
+    told(e, usual, read_until).0
 }
 
 /// An execution, and what it showed to be shared.
-fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
+fn told(e: &Execution<'_>, usual: &Usual, read_until: Instant) -> (Run, Vec<u64>) {
+    let read_until = read_until.max(Instant::now() + LEAST_READING);
     let mut verdict = judge(e, usual);
     if verdict.kind == Some(Kind::Starvation) && e.slot.outcome() == Some(ExecutionEnd::Exit) {
         // Spinning is bad, but not what is looked for.
@@ -401,11 +422,12 @@ fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
     }
     let (mut events, mut cut_short, mut printed) = (Vec::new(), false, Printed::default());
     let mut shared = Vec::new();
-    let (mut bytes, mut accesses, mut lost) = (0, 0, false);
+    let (mut bytes, mut accesses, mut lost, mut unread) = (0, 0, false, false);
     if let Some(watched) = e.watched {
         let (stream, whole);
         (stream, lost) = watched.events();
-        Told { events, shared, whole } = events::of(stream);
+        Told { events, shared, whole } = events::until(stream, &|| Instant::now() >= read_until);
+        unread = !whole && Instant::now() >= read_until;
         cut_short = lost || !whole || e.ending != Ending::Finished;
         printed = Printed::of(watched);
         (bytes, accesses) = watched.size();
@@ -413,7 +435,7 @@ fn told(e: &Execution<'_>, usual: &Usual) -> (Run, Vec<u64>) {
     let failure = Failure::of(e, verdict);
     let endless = is_endless(e);
     let trace = e.trace(verdict.outcome);
-    (Run { events, printed, trace, failure, bytes, accesses, cut_short, lost, endless }, shared)
+    (Run { events, printed, trace, failure, bytes, accesses, cut_short, lost, endless, unread }, shared)
 }
 
 impl Run {
@@ -430,6 +452,7 @@ impl Run {
             cut_short: false,
             lost: false,
             endless: false,
+            unread: false,
         }
     }
 
@@ -442,9 +465,13 @@ impl Run {
         self.trace.outcome == Outcome::Passed
     }
 
-    /// The whole execution, given its `beginning`. `self` is the end.
+    /// The whole execution, given its `beginning`. `self` is the end, which counts only if the
+    /// beginning is whole.
     fn behind(mut self, beginning: Run) -> Run {
         let mut events = beginning.events;
+        if beginning.unread {
+            return Run { events, cut_short: true, unread: true, ..self };
+        }
         forget_known(&events, &mut self.events);
         events.append(&mut self.events);
         Run {

@@ -22,7 +22,7 @@ use super::delays::failure;
 use super::ordinary_runs::{self, OUTSIDE, Ordinary, ended};
 use super::rust_locks::RustLocks;
 use super::tester::KILLED;
-use super::traced_runs::{Run, Runs};
+use super::traced_runs::{LEAST_READING, Run, Runs};
 use raddle_harness::check::events::{self, Told};
 use raddle_harness::collect::{self, Process};
 use raddle_harness::crew::{CrewError, Notes};
@@ -126,7 +126,8 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
     let look = |folder: &Path, watched: Watched| {
         let begun = Instant::now();
         let (stream, lost) = watched.events();
-        let Told { events, whole, .. } = events::of(stream);
+        let until = begun + (limit / 4).max(LEAST_READING);
+        let Told { events, whole, .. } = events::until(stream, &|| Instant::now() >= until);
         let (bytes, accesses) = watched.size();
         let pid = watched.process();
         let process = collect::read(folder)?.into_iter().find(|p| u64::from(p.pid) == pid);
@@ -152,6 +153,7 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
         cut_short,
         lost: cut_short,
         endless: ordinary.status.is_none(),
+        unread: false,
     };
     Ok(Made { run, ordinary, process, reading })
 }

@@ -21,6 +21,7 @@ const PART: &[&str] = &[
     "lost_count_bad.rs",
     "job_taken_ok.rs",
     "two_counters_ok.rs",
+    "progress_mutex_ok.rs",
 ];
 
 fn main() -> ExitCode {
