@@ -3,8 +3,8 @@
 //! Scalars whose address is never taken become locals of the stack machine. Everything else lives
 //! in simulated memory, where its accesses are watched. [`expr`] pushes values, [`place`] pushes
 //! places; a value of record or array type is its address. An object of unknown type has no known
-//! place either: reading it gives an unknown, writing it does nothing. So a missing header can hide
-//! a race but not invent one.
+//! place either: reading it gives an unknown, or what the same thread has just stored there, and no
+//! other thread sees the store. So a missing header can hide a race but not invent one.
 
 mod atomics;
 mod builtin;
