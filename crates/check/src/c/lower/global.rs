@@ -292,7 +292,8 @@ impl Lower<'_> {
     pub(super) fn static_local(&mut self, v: &VarDecl) -> u32 {
         self.static_count += 1;
         let name = self.name(v.name);
-        let size = self.types().size(v.ty).unwrap_or(64).clamp(1, 1 << 26) as u32;
+        let size = self.types().size(v.ty).unwrap_or_else(|| self.types().room(v.ty).max(64));
+        let size = size.clamp(1, 1 << 26) as u32;
         let symbol = self.new_global(name, Linkage::Internal, v, size, false);
         if let (Some(init), SymbolRef::OwnGlobal(index)) = (&v.init, &self.unit.symbols[symbol as usize]) {
             let index = *index;

@@ -165,7 +165,9 @@ impl Lower<'_> {
     }
 
     fn declare_global(&mut self, v: &VarDecl) {
-        let size = self.scopes.types.size(v.ty).unwrap_or(64).clamp(1, 1 << 28) as u32;
+        let types = &self.scopes.types;
+        let least = if v.storage == Storage::Extern { 64 } else { types.room(v.ty).max(64) };
+        let size = types.size(v.ty).unwrap_or(least).clamp(1, 1 << 28) as u32;
         if let Some(symbol) = self.file_scope.get(&v.name) {
             // A later declaration may complete the type or turn a declaration into a definition.
             if let SymbolRef::OwnGlobal(i) = self.unit.symbols[*symbol as usize] {
