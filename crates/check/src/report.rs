@@ -5,7 +5,7 @@ use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, O
 
 use crate::entries::EntryKind;
 use crate::interp::raw::{Part, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
-use crate::ir::{EntryPoint, Pos, Program};
+use crate::ir::{EntryPoint, GlobalInfo, Instr, Pos, Program};
 
 /// The name of an address in reports.
 pub fn place_name(program: &Program, place: &RawPlace) -> String {
@@ -370,8 +370,8 @@ impl<'a> Reporter<'a> {
     /// ends.
     fn object(&self) -> String {
         let place = place_name(self.program, &self.raw.place);
-        if matches!(self.raw.place, RawPlace::Global { .. }) {
-            return place;
+        if let RawPlace::Global { index, offset } = self.raw.place {
+            return self.bit_fields(&self.program.globals[index], offset).unwrap_or(place);
         }
         let written = self.raw.accesses.iter().find_map(|a| {
             let frame = self.frames(&a.stack).into_iter().next()?;
@@ -384,6 +384,21 @@ impl<'a> Reporter<'a> {
             Some(path) => format!("`{path}` ({place})"),
             None => place,
         }
+    }
+
+    /// The bit-fields of a global that the two ends name, if both do.
+    fn bit_fields(&self, global: &GlobalInfo, offset: u32) -> Option<String> {
+        let name = |a: &RawAccess| {
+            let (Instr::LoadBits(_, at, width) | Instr::StoreBits(_, at, width)) =
+                self.program.code.get(*a.stack.first()? as usize)?
+            else {
+                return None;
+            };
+            Some(format!("`{}{}`", global.name, global.shape.bit_field(offset, *at, *width)?))
+        };
+        let [a, b] = self.raw.accesses.as_slice() else { return None };
+        let (a, b) = (name(a)?, name(b)?);
+        Some(if a == b { a } else { format!("{a} and {b}, which share their bytes") })
     }
 
     fn message(&self) -> String {

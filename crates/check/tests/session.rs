@@ -38,6 +38,26 @@ fn a_race_has_two_ends_and_a_trace() {
 }
 
 #[test]
+fn bit_fields_are_named_by_those_that_are_accessed() {
+    let program = |a: &str, b: &str| {
+        format!(
+            "#include <pthread.h>\nstatic struct {{ unsigned all : 1; unsigned busy : 1; unsigned done : 9; }} s;\n\
+             static void *f(void *p) {{ s.{a} = 1; return 0; }}\n\
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, f, 0); s.{b} = 1; pthread_join(t, 0); }}\n"
+        )
+    };
+    let message = |a: &str, b: &str| {
+        let out = check(&[("a.c", &program(a, b))]);
+        assert_eq!(out.findings.len(), 1, "{a} and {b}");
+        out.findings[0].message.clone()
+    };
+    assert!(message("done", "done").contains("data race on `s.done`:"), "{}", message("done", "done"));
+    let two = message("busy", "done");
+    assert!(two.contains("`s.busy`") && two.contains("`s.done`") && !two.contains("`s.all`"), "{two}");
+    assert!(two.contains("which share their bytes"), "{two}");
+}
+
+#[test]
 fn locks_held_and_the_repair_are_named() {
     let text = "#include <pthread.h>\nstatic pthread_mutex_t lock; static int n;\n\
         static void *f(void *a) { pthread_mutex_lock(&lock); n++; pthread_mutex_unlock(&lock); return 0; }\n\

@@ -274,9 +274,9 @@ impl Types {
         }
     }
 
-    /// The space that a member of unknown size gets in a record. Another file may know the type and
-    /// its size, and what it writes there must not reach the next member.
-    fn room(&self, ty: CType) -> u64 {
+    /// The space that a variable or a member of unknown size gets. Another file may know the type
+    /// and its size, and what it writes there must not reach the next one.
+    pub fn room(&self, ty: CType) -> u64 {
         const ROOM: u64 = 4096;
         match self.get(ty) {
             Type::Array(_, None) | Type::Vla(..) => 0,

@@ -208,6 +208,15 @@ impl Machine<'_> {
         } else if !checked && !self.threads[ti].vague && self.is_main_or_started(ti) {
             self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc);
         }
+        // A mutex of the default kind is released all the same. Without that, whoever waits for it
+        // would be in a deadlock that no system has.
+        let is_default = |o: &&super::sync::Object| !o.checked && !o.recursive;
+        let owner = self.objects.get(&lock).filter(is_default).and_then(|o| o.owner);
+        if let Some(owner) = owner.filter(|_| Self::is_certain(lock)) {
+            self.drop_held(owner, lock);
+            self.give_up(ti, lock);
+            return Flow::Done(0);
+        }
         Flow::Done(BUSY)
     }
 

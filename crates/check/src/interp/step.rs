@@ -14,20 +14,27 @@ pub(super) const HAVOC: u64 = 4096;
 /// The number of reads of a volatile object at one place before its value changes.
 const POLLS: u32 = 200;
 
-/// A value that a thread stored through an unknown pointer. The same thread finds it there until it
-/// synchronises, calls an unknown function, or stores through another unknown pointer, which may be
-/// the same: `*thread = handle; if (!*thread) …` has only one path. Volatile objects may change by
-/// themselves.
+/// A value that a thread stored through an unknown pointer or in an object of unknown type. The same
+/// thread finds it there a few times, until it synchronises, calls an unknown function, or stores
+/// through another unknown pointer, which may be the same: `*thread = handle; if (!*thread) …` has
+/// only one path. Volatile objects may change by themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredElsewhere {
     thread: usize,
     ty: Scalar,
     value: u64,
+    /// How often it is still found. A thread that keeps looking waits for another thread's store.
+    looks: u8,
 }
 
+/// How often a thread finds what it stored itself. See [`StoredElsewhere::looks`].
+const LOOKS: u8 = 8;
+
 impl StoredElsewhere {
-    fn seen_by(self, thread: usize, ty: Scalar) -> Option<u64> {
-        let is_whole = self.thread == thread && self.ty.size() == ty.size() && !ty.is_float();
+    fn seen_by(&mut self, thread: usize, ty: Scalar) -> Option<u64> {
+        let is_whole =
+            self.thread == thread && self.ty.size() == ty.size() && !ty.is_float() && self.looks > 0;
+        self.looks = self.looks.saturating_sub(1);
         let value = if is_unknown(self.value) { self.value } else { ty.wrap(self.value) };
         is_whole.then_some(value)
     }
@@ -332,7 +339,7 @@ impl Machine<'_> {
         if access == Access::Volatile {
             return other;
         }
-        self.stored_elsewhere.get(&address).and_then(|s| s.seen_by(ti, ty)).unwrap_or(other)
+        self.stored_elsewhere.get_mut(&address).and_then(|s| s.seen_by(ti, ty)).unwrap_or(other)
     }
 
     /// A store to an address where nothing is known. Through an unknown pointer, it is remembered
@@ -342,8 +349,8 @@ impl Machine<'_> {
         self.bad_load(ti, address, bad);
         self.forget_elsewhere(ti);
         if is_unknown(address) {
-            self.stored_elsewhere
-                .insert(address, StoredElsewhere { thread: ti, ty, value: ty.wrap_known(v) });
+            let stored = StoredElsewhere { thread: ti, ty, value: ty.wrap_known(v), looks: LOOKS };
+            self.stored_elsewhere.insert(address, stored);
         }
     }
 

@@ -109,6 +109,18 @@ pub struct Shape {
     pub stride: u32,
     /// The offset and name of each member of it or of its elements, in order of offset.
     pub members: Vec<(u32, Arc<str>)>,
+    /// Its bit-fields, which share bytes and so cannot be told apart by their offset.
+    pub bits: Vec<BitField>,
+}
+
+/// A bit-field of a global or of its elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BitField {
+    /// The offset of the scalar that holds it, and the first of its bits there.
+    pub offset: u32,
+    pub at: u8,
+    pub width: u8,
+    pub name: Arc<str>,
 }
 
 impl Shape {
@@ -120,7 +132,21 @@ impl Shape {
         };
         let member = self.members.iter().rev().find(|m| m.0 <= rest);
         let index = index.map(|i| format!("[{i}]")).unwrap_or_default();
-        index + &member.map(|m| format!(".{}", m.1)).unwrap_or_default()
+        index + &member.filter(|m| !m.1.is_empty()).map(|m| format!(".{}", m.1)).unwrap_or_default()
+    }
+
+    /// The same for an access to a bit-field, of which one byte lies at `offset`.
+    pub fn bit_field(&self, offset: u32, at: u8, width: u8) -> Option<String> {
+        let (index, rest) = match self.stride {
+            0 => (String::new(), offset),
+            n => (format!("[{}]", offset / n), offset % n),
+        };
+        let covers = |b: &&BitField| {
+            let first = b.offset + u32::from(b.at) / 8;
+            let last = b.offset + u32::from(b.at + b.width.max(1) - 1) / 8;
+            b.at == at && b.width == width && first <= rest && rest <= last
+        };
+        self.bits.iter().find(covers).map(|b| format!("{index}.{}", b.name))
     }
 
     /// Equal for the same member of different elements.
@@ -255,13 +281,26 @@ mod tests {
     #[test]
     fn parts_are_named_as_the_source_would() {
         let members = vec![(0, "a".into()), (4, "b.c".into())];
-        let record = Shape { stride: 0, members: members.clone() };
+        let record = Shape { members: members.clone(), ..Shape::default() };
         assert_eq!(record.part(0), ".a");
         assert_eq!(record.part(6), ".b.c");
-        let array = Shape { stride: 8, members };
+        let array = Shape { stride: 8, members, ..Shape::default() };
         assert_eq!(array.part(12), "[1].b.c");
         assert_eq!(array.member_at(4), array.member_at(12));
-        assert_eq!(Shape { stride: 4, members: Vec::new() }.part(8), "[2]");
+        assert_eq!(Shape { stride: 4, ..Shape::default() }.part(8), "[2]");
         assert_eq!(Shape::default().part(0), "");
+        let cut = Shape { members: vec![(0, "a".into()), (4, "".into())], ..Shape::default() };
+        assert_eq!((cut.part(3), cut.part(9)), (".a".into(), String::new()));
+    }
+
+    #[test]
+    fn a_bit_field_is_named_by_its_bits() {
+        let bit = |offset, at, width, name: &str| BitField { offset, at, width, name: name.into() };
+        let bits = vec![bit(4, 0, 1, "open"), bit(4, 1, 1, "dirty"), bit(4, 6, 10, "count")];
+        let shape = Shape { stride: 8, bits, ..Shape::default() };
+        assert_eq!(shape.bit_field(4, 1, 1).as_deref(), Some("[0].dirty"));
+        assert_eq!(shape.bit_field(13, 6, 10).as_deref(), Some("[1].count"));
+        assert_eq!(shape.bit_field(14, 6, 10), None);
+        assert_eq!(shape.bit_field(4, 2, 1), None);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind, Init, VarDecl};
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{Bin, Global, Linkage, Pos, Reloc, Shape, SymbolRef};
+use crate::ir::{Bin, BitField, Global, Linkage, Pos, Reloc, Shape, SymbolRef};
 
 /// A constant: a number, or a symbol's address plus a number.
 struct Address {
@@ -200,18 +200,18 @@ impl Lower<'_> {
             element = *of;
             stride = self.types().size(element).unwrap_or(0) as u32;
         }
-        let mut members = Vec::new();
+        let mut shape = Shape { stride, ..Shape::default() };
         if !self.is_opaque(element) {
-            self.member_names(element, 0, "", &mut members);
+            self.member_names(element, 0, "", &mut shape);
         }
-        members.sort();
-        members.dedup_by_key(|m| m.0);
-        Shape { stride, members }
+        shape.members.sort();
+        shape.members.dedup_by_key(|m| m.0);
+        shape
     }
 
-    fn member_names(&self, ty: CType, offset: u64, prefix: &str, out: &mut Vec<(u32, Arc<str>)>) {
-        /// More names than anybody wants to read.
-        const MOST: usize = 300;
+    fn member_names(&self, ty: CType, offset: u64, prefix: &str, out: &mut Shape) {
+        /// The most names of one object. What comes after them has none, rather than the last.
+        const MOST: usize = 2_000;
         let Type::Record(r) = self.types().get(ty) else { return };
         for m in &self.types().records[*r as usize].members {
             let name = m.name.map(|n| self.name(n)).unwrap_or_default();
@@ -220,12 +220,20 @@ impl Lower<'_> {
                 (_, true) => prefix.to_string(),
                 _ => format!("{prefix}.{name}"),
             };
-            let nested = matches!(self.types().get(m.ty), Type::Record(_)) && !self.is_opaque(m.ty);
-            if nested && out.len() < MOST {
-                self.member_names(m.ty, offset + m.offset, &path, out);
-            } else if out.len() < MOST {
-                out.push(((offset + m.offset) as u32, path.into()));
+            let at = (offset + m.offset) as u32;
+            if out.members.len() >= MOST {
+                out.members.push((at, "".into()));
+                return;
             }
+            if matches!(self.types().get(m.ty), Type::Record(_)) && !self.is_opaque(m.ty) {
+                self.member_names(m.ty, offset + m.offset, &path, out);
+                continue;
+            }
+            let path: Arc<str> = path.into();
+            if let Some((first, width)) = m.bits {
+                out.bits.push(BitField { offset: at, at: first, width, name: path.clone() });
+            }
+            out.members.push((at, path));
         }
     }
 
@@ -284,7 +292,8 @@ impl Lower<'_> {
     pub(super) fn static_local(&mut self, v: &VarDecl) -> u32 {
         self.static_count += 1;
         let name = self.name(v.name);
-        let size = self.types().size(v.ty).unwrap_or(64).clamp(1, 1 << 26) as u32;
+        let size = self.types().size(v.ty).unwrap_or_else(|| self.types().room(v.ty).max(64));
+        let size = size.clamp(1, 1 << 26) as u32;
         let symbol = self.new_global(name, Linkage::Internal, v, size, false);
         if let (Some(init), SymbolRef::OwnGlobal(index)) = (&v.init, &self.unit.symbols[symbol as usize]) {
             let index = *index;

@@ -3,8 +3,8 @@
 //! Scalars whose address is never taken become locals of the stack machine. Everything else lives
 //! in simulated memory, where its accesses are watched. [`expr`] pushes values, [`place`] pushes
 //! places; a value of record or array type is its address. An object of unknown type has no known
-//! place either: reading it gives an unknown, writing it does nothing. So a missing header can hide
-//! a race but not invent one.
+//! place either: reading it gives an unknown, or what the same thread has just stored there, and no
+//! other thread sees the store. So a missing header can hide a race but not invent one.
 
 mod atomics;
 mod builtin;
@@ -165,7 +165,9 @@ impl Lower<'_> {
     }
 
     fn declare_global(&mut self, v: &VarDecl) {
-        let size = self.scopes.types.size(v.ty).unwrap_or(64).clamp(1, 1 << 28) as u32;
+        let types = &self.scopes.types;
+        let least = if v.storage == Storage::Extern { 64 } else { types.room(v.ty).max(64) };
+        let size = types.size(v.ty).unwrap_or(least).clamp(1, 1 << 28) as u32;
         if let Some(symbol) = self.file_scope.get(&v.name) {
             // A later declaration may complete the type or turn a declaration into a definition.
             if let SymbolRef::OwnGlobal(i) = self.unit.symbols[*symbol as usize] {

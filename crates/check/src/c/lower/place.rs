@@ -218,7 +218,12 @@ impl Lower<'_> {
     pub(super) fn load(&mut self, p: Place) -> CType {
         match p.kind {
             PlaceKind::Slot(slot) => self.emit(Instr::Get(slot)),
-            PlaceKind::Unknown => self.emit(Instr::UnknownField(CONTENT)),
+            // The place is one that nobody knows, and what the thread has just stored there is
+            // found again: the handle of a thread in a member whose type is not declared.
+            PlaceKind::Unknown => {
+                self.emit(Instr::UnknownField(CONTENT));
+                self.emit(Instr::Load(Scalar::U64, Self::access(p.ty)));
+            }
             PlaceKind::Bits(at, width) => {
                 let scalar = self.types().scalar(p.ty).unwrap_or(Scalar::U32);
                 self.emit(Instr::LoadBits(scalar, at, width));
@@ -255,10 +260,13 @@ impl Lower<'_> {
             PlaceKind::Slot(slot) => self.emit(if keep { Instr::Tee(slot) } else { Instr::Set(slot) }),
             PlaceKind::Unknown => {
                 self.emit(Instr::Swap);
-                self.emit(Instr::Drop);
-                if !keep {
-                    self.emit(Instr::Drop);
-                }
+                self.emit(Instr::UnknownField(CONTENT));
+                self.emit(Instr::Swap);
+                let access = Self::access(p.ty);
+                self.emit(match keep {
+                    true => Instr::StoreTee(Scalar::U64, access),
+                    false => Instr::Store(Scalar::U64, access),
+                });
             }
             PlaceKind::Bits(at, width) => {
                 let scalar = self.types().scalar(p.ty).unwrap_or(Scalar::U32);

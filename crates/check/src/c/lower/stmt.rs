@@ -279,7 +279,7 @@ impl Lower<'_> {
             self.slot_variable(v, slot);
             return;
         }
-        let size = self.types().size(v.ty).unwrap_or(64);
+        let size = self.types().size(v.ty).unwrap_or_else(|| self.types().room(v.ty).max(64));
         let at = self.f().b.frame(size);
         let variable = Variable { home: Home::Frame(at), ty: v.ty };
         self.declare(v.name, variable);

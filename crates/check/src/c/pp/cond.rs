@@ -1,15 +1,20 @@
 //! The arithmetic of `#if`.
 
 use super::Preprocessor;
-use crate::c::token::{Kind, Punct, Token};
+use crate::c::token::{Kind, Punct, Sym, Token};
 
 impl Preprocessor<'_> {
     /// Whether the condition holds. Nonsense does not.
     pub(super) fn evaluate(&mut self, line: &[Token]) -> bool {
         let replaced = self.replace_defined(line);
         let expanded = self.expand_all(&replaced);
-        let mut terms = Terms { pp: self, tokens: &expanded, at: 0, depth: 0 };
+        let mut terms = Terms { pp: self, tokens: &expanded, at: 0, depth: 0, unknown: None };
         terms.conditional() != 0
+    }
+
+    /// Whether a header was not found that the checker has no declarations for.
+    fn lacks_header(&self) -> bool {
+        !self.out.missing.is_empty()
     }
 
     /// Replaces `defined X`, `defined(X)` and `__has_include(…)` by numbers before expansion.
@@ -45,6 +50,8 @@ struct Terms<'a, 'b> {
     tokens: &'a [Token],
     at: usize,
     depth: u32,
+    /// The name that the last operand was, if nothing defines it.
+    unknown: Option<Sym>,
 }
 
 /// Deeper parentheses than this are nonsense.
@@ -86,8 +93,14 @@ impl Terms<'_, '_> {
                 break;
             }
             self.at += 1;
+            let before = self.unknown.take();
             let right = self.deeper(|t| t.binary(strength + 1));
-            left = apply(op, left, right);
+            left = match (before, self.unknown.take()) {
+                // `ARCH == ARCH_SPARC`, and the header that defines both was not found: they are
+                // not equal for being both unknown.
+                (Some(a), Some(b)) if op == Punct::EqEq && a != b && self.pp.lacks_header() => 0,
+                _ => apply(op, left, right),
+            };
         }
         left
     }
@@ -96,14 +109,22 @@ impl Terms<'_, '_> {
         self.deeper(Self::primary)
     }
 
+    /// An operand whose value is changed, so that it no longer stands for a name.
+    fn known_unary(&mut self) -> i64 {
+        let value = self.unary();
+        self.unknown = None;
+        value
+    }
+
     fn primary(&mut self) -> i64 {
         let Some(t) = self.tokens.get(self.at).copied() else { return 0 };
         self.at += 1;
+        self.unknown = None;
         match t.kind {
-            Kind::Punct(Punct::Not) => i64::from(self.unary() == 0),
-            Kind::Punct(Punct::Minus) => self.unary().wrapping_neg(),
+            Kind::Punct(Punct::Not) => i64::from(self.known_unary() == 0),
+            Kind::Punct(Punct::Minus) => self.known_unary().wrapping_neg(),
             Kind::Punct(Punct::Plus) => self.unary(),
-            Kind::Punct(Punct::Tilde) => !self.unary(),
+            Kind::Punct(Punct::Tilde) => !self.known_unary(),
             Kind::Punct(Punct::LParen) => {
                 let v = self.conditional();
                 self.eat(Punct::RParen);
@@ -119,6 +140,9 @@ impl Terms<'_, '_> {
                         self.conditional();
                     }
                     self.eat(Punct::RParen);
+                    self.unknown = None;
+                } else if !matches!(self.pp.name(&t), "true" | "false") {
+                    self.unknown = Some(t.sym);
                 }
                 0
             }

@@ -67,41 +67,58 @@ impl Preprocessor<'_> {
     /// Whether what follows an `#ifdef` is the variant that a build of today has: what the compiler
     /// offers itself, thread-local variables and atomics, with another variant for compilers that
     /// do not. Only where the configuration is not there, which defines the name.
+    ///
+    /// A name that stands for a choice counts only where the other variant is made of
+    /// thread-specific values: then both give each thread its own object, and the second replaces
+    /// what the compiler lacks. A plain variable in its place may be what is built.
     pub(super) fn would_be_configured(&mut self, rest: &[Token]) -> bool {
         let Some(name) = rest.first().filter(|_| self.lacks_configuration) else { return false };
-        if !self.name(name).starts_with(FOUND_BY_BUILDS) || !self.is_modern_variant() {
-            return false;
+        let Some((first, other)) = self.two_variants() else { return false };
+        let is_found = self.name(name).starts_with(FOUND_BY_BUILDS) && self.any(first, is_of_compilers);
+        let replaces = self.any(first, is_thread_local) && self.any(other, is_thread_specific);
+        if is_found || replaces {
+            self.define_as_one(name.sym);
         }
-        self.define_as_one(name.sym);
-        true
+        is_found || replaces
     }
 
-    /// Whether the text up to an `#else` names what compilers offer to threads.
-    fn is_modern_variant(&self) -> bool {
-        let Some(top) = self.streams.last() else { return false };
-        let tokens = &top.tokens[top.at..];
-        let (mut depth, mut is_modern) = (0, false);
-        for pair in tokens.windows(2).take(LONGEST_VARIANT) {
-            let [token, next] = pair else { return false };
-            if token.kind == Kind::Ident {
-                is_modern |= is_of_compilers(self.name(token));
-            }
-            if !(token.bol && token.is(Punct::Hash)) {
+    fn any(&self, tokens: (usize, usize), wanted: fn(&str) -> bool) -> bool {
+        let tokens = self.streams.last().map_or(&[][..], |top| &top.tokens[tokens.0..tokens.1]);
+        tokens.iter().any(|t| t.kind == Kind::Ident && wanted(self.name(t)))
+    }
+
+    /// The text up to an `#else` and from there to the `#endif`, as ranges of tokens. The second
+    /// ends where no more tokens are looked at.
+    fn two_variants(&self) -> Option<((usize, usize), (usize, usize))> {
+        let top = self.streams.last()?;
+        let (mut depth, mut turn) = (0, None);
+        let end = top.tokens.len().min(top.at + LONGEST_VARIANT);
+        for i in top.at..end.saturating_sub(1) {
+            if !(top.tokens[i].bol && top.tokens[i].is(Punct::Hash)) {
                 continue;
             }
-            match self.name(next) {
+            match self.name(&top.tokens[i + 1]) {
                 "if" | "ifdef" | "ifndef" => depth += 1,
-                "else" | "elif" if depth == 0 => return is_modern,
-                "endif" if depth == 0 => return false,
+                "else" | "elif" if depth == 0 => turn = turn.or(Some(i)),
+                "endif" if depth == 0 => return turn.map(|turn| ((top.at, turn), (turn, i))),
                 "endif" => depth -= 1,
                 _ => {}
             }
         }
-        false
+        turn.map(|turn| ((top.at, turn), (turn, end)))
     }
 }
 
+fn is_thread_local(name: &str) -> bool {
+    matches!(name, "__thread" | "_Thread_local" | "thread_local")
+}
+
+fn is_thread_specific(name: &str) -> bool {
+    matches!(name, "pthread_getspecific" | "tss_get")
+}
+
 fn is_of_compilers(name: &str) -> bool {
-    matches!(name, "__thread" | "_Thread_local" | "thread_local" | "_Atomic")
+    is_thread_local(name)
+        || name == "_Atomic"
         || ["__atomic_", "__sync_", "atomic_"].iter().any(|p| name.starts_with(p))
 }
