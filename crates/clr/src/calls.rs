@@ -250,7 +250,12 @@ fn starts_work(class: &str, method: &str) -> bool {
             &["StartNew", "ContinueWhenAll", "ContinueWhenAny"]
         }
         "System.Threading.Tasks.Parallel" => &["For", "ForEach", "Invoke"],
-        "System.Threading.ThreadPool" => &["QueueUserWorkItem", "UnsafeQueueUserWorkItem"],
+        "System.Threading.ThreadPool" => &[
+            "QueueUserWorkItem",
+            "UnsafeQueueUserWorkItem",
+            "RegisterWaitForSingleObject",
+            "UnsafeRegisterWaitForSingleObject",
+        ],
         "System.Threading.Thread" | "System.Threading.Timer" => &[".ctor"],
         _ => &[],
     };
