@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn reads_leave_the_last_write() {
         let objects = objects();
-        let mut access = |time: u64, write: bool, keeps_write: bool| {
+        let access = |time: u64, write: bool, keeps_write: bool| {
             let (mut seen, this) =
                 (Vec::new(), Access { time, thread: 1, site: 0, write, concurrent: true, mark: 0 });
             objects.access(u64::from(keeps_write) + 8, this, (3, keeps_write), |earlier| {

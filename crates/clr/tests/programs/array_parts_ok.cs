@@ -1,12 +1,14 @@
 // expect: nothing
 // Two threads sort, fill and search two parts of one array.
 using System;
+using System.Collections.Generic;
 using System.Threading;
 
 class Program {
     static readonly int[] array = new int[1000];
 
     static void Use(int from) {
+        var found = new List<int>();
         for (int i = 0; i < 40; i++) {
             Array.Fill(array, i, from, 500);
             Array.Sort(array, from, 500);
@@ -14,7 +16,7 @@ class Program {
             Array.IndexOf(array, 1, from, 500);
             Array.Clear(array, from, 500);
             Array.BinarySearch(array, from, 500, 3);
-            Array.FindIndex(array, from, 500, x => x == 2);
+            found.Add(Array.FindIndex(array, from, 500, x => x == 2));
             Thread.Sleep(2);
         }
     }
