@@ -8,7 +8,7 @@
 //! `only=` takes the programs whose names contain what follows. `profiler=` names another build of
 //! the profiler than the one that Cargo has made for the benchmark. Policies are those of sections
 //! 3.2 and 3.3 of the paper, techniques those of its Table 3: `hb-inference`, `window`, `phase`,
-//! `parallel`; and `known-order`, raddle's own. `tsvd-hb` wants to know what synchronises, which
+//! `parallel`; and `known-order` and `last-write`, raddle's own. `tsvd-hb` wants to know what synchronises, which
 //! nobody tells it here: it takes all calls for unordered.
 
 #[path = "../tests/support/mod.rs"]
@@ -175,6 +175,7 @@ fn params(word: &str) -> Option<Params> {
         "without-window" => without(technique::WINDOW),
         "without-phase" => without(technique::PHASE),
         "without-known-order" => without(technique::KNOWN_ORDER),
+        "without-last-write" => without(technique::LAST_WRITE),
         "without-parallel" => without(technique::PARALLEL),
         _ => return None,
     })

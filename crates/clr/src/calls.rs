@@ -43,6 +43,12 @@ pub enum Orders {
     Before(u32),
     /// Told after it.
     After(u32),
+    /// Told after it, of the same object, if it answers that it has failed; the next event if not.
+    AfterAnswer(u32),
+    /// Told before it, of no object.
+    BeforeAny(u32),
+    /// Told after it, of no object.
+    AfterAny(u32),
     /// A semaphore, a mutex or a source of a task is made, which means this event if it is made
     /// with nothing else than what this code loads; none: it always does.
     Made { event: u32, code: Option<u16> },
@@ -82,6 +88,7 @@ pub enum Started {
 
 /// Element types of signatures.
 const VOID: u8 = 0x01;
+const BOOL: u8 = 0x02;
 const CLASS: u8 = 0x12;
 const VECTOR: u8 = 0x1D;
 
@@ -102,6 +109,20 @@ impl Orders {
         let parameters = of.parameters.len();
         Some(match (class, method) {
             ("Monitor", "Enter") => Orders::After(event::LOCKED),
+            ("Monitor", "TryEnter") if of.result == [BOOL] => Orders::AfterAnswer(event::TRIED),
+            // Whether it was got is in an argument, and it counts as held if it was not.
+            ("Monitor", "TryEnter") => Orders::AfterAny(event::HOLDS),
+            ("SpinLock", "Enter" | "TryEnter") => Orders::AfterAny(event::HOLDS),
+            ("SpinLock", "Exit") => Orders::BeforeAny(event::LETS_GO),
+            ("ReaderWriterLock", "AcquireReaderLock" | "AcquireWriterLock" | "RestoreLock") => {
+                Orders::AfterAny(event::HOLDS)
+            }
+            ("ReaderWriterLock", "ReleaseReaderLock" | "ReleaseWriterLock" | "ReleaseLock") => {
+                Orders::BeforeAny(event::LETS_GO)
+            }
+            ("ReaderWriterLockSlim", _) if method.starts_with("TryEnter") => {
+                Orders::AfterAnswer(event::TRIED)
+            }
             ("Monitor", "Exit") => Orders::Before(event::UNLOCKS),
             ("Mutex", ".ctor") => Orders::Made { event: event::MADE_MUTEX, code: None },
             ("Mutex", "ReleaseMutex") => Orders::Before(event::RELEASES_MUTEX),
@@ -131,6 +152,7 @@ impl Orders {
             ("ManualResetEventSlim", "Wait") if of.result == [VOID] => Orders::After(event::WAITED_BY_CHANCE),
             // Also of a `Mutex`, which its class tells.
             ("WaitHandle", "WaitOne") if of.parameters.is_empty() => Orders::After(event::WAITED_BY_CHANCE),
+            ("WaitHandle", "WaitOne") => Orders::AfterAnswer(event::WAITED_IN_VAIN),
             ("CountdownEvent", "Reset") => Orders::Before(event::RESETS),
             ("CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
             // With a limit it says whether all have signalled.
@@ -228,7 +250,12 @@ fn starts_work(class: &str, method: &str) -> bool {
             &["StartNew", "ContinueWhenAll", "ContinueWhenAny"]
         }
         "System.Threading.Tasks.Parallel" => &["For", "ForEach", "Invoke"],
-        "System.Threading.ThreadPool" => &["QueueUserWorkItem", "UnsafeQueueUserWorkItem"],
+        "System.Threading.ThreadPool" => &[
+            "QueueUserWorkItem",
+            "UnsafeQueueUserWorkItem",
+            "RegisterWaitForSingleObject",
+            "UnsafeRegisterWaitForSingleObject",
+        ],
         "System.Threading.Thread" | "System.Threading.Timer" => &[".ctor"],
         _ => &[],
     };
@@ -266,6 +293,9 @@ impl Call {
         let with = Arguments { class: &of_class, method: &of_method };
         let method = || signature::method(member.signature, with);
         let completed = || session().force_async && member.name == "get_IsCompleted" && is_awaiter(&class);
+        if class == "System.Array" && is_of_part(&member, of_method.len()) {
+            return None;
+        }
         let what = match session().catalogue.find(&class, &member.name) {
             Some(operation) => What::Point(operation),
             None if completed() => What::Completed,
@@ -298,6 +328,16 @@ impl Call {
             }
         }
     }
+}
+
+/// Whether a method of `Array` is given an index, so that it uses a part of the array: threads may
+/// use different parts. `arguments`: how many type arguments the method has, which are no indices.
+fn is_of_part(member: &Member, arguments: usize) -> bool {
+    const INT: u8 = 0x08;
+    const OBJECT: u8 = 0x1C;
+    let with = Arguments { class: &[], method: &vec![vec![OBJECT]; arguments] };
+    let method = signature::method(member.signature, with);
+    member.name != "Resize" && method.is_some_and(|method| method.parameters.contains(&vec![INT]))
 }
 
 /// Not a structure, as far as that can be told from its name.
@@ -334,6 +374,19 @@ mod tests {
                 && starts_work("System.Threading.Thread", ".ctor")
         );
         assert!(!starts_work("System.Threading.Tasks.Task", "Wait") && !starts_work("Mine.Task", "Run"));
+    }
+
+    #[test]
+    fn methods_of_parts_of_arrays() {
+        let is_of_part = |name: &str, signature: &[u8], arguments| {
+            is_of_part(&Member { parent: 0, name: name.into(), signature }, arguments)
+        };
+        // `Sort<T>(T[])` and `Sort<T>(T[], int, int)`, `IndexOf<T>(T[], T)` and `IndexOf<T>(T[], T, int)`.
+        assert!(!is_of_part("Sort", &[0x10, 1, 1, 0x01, 0x1D, 0x1E, 0], 1));
+        assert!(is_of_part("Sort", &[0x10, 1, 3, 0x01, 0x1D, 0x1E, 0, 0x08, 0x08], 1));
+        assert!(!is_of_part("IndexOf", &[0x10, 1, 2, 0x08, 0x1D, 0x1E, 0, 0x1E, 0], 1));
+        assert!(is_of_part("IndexOf", &[0x10, 1, 3, 0x08, 0x1D, 0x1E, 0, 0x1E, 0, 0x08], 1));
+        assert!(!is_of_part("Resize", &[0x10, 1, 2, 0x01, 0x10, 0x1D, 0x1E, 0, 0x08], 1));
     }
 
     #[test]

@@ -24,6 +24,7 @@ const END: u16 = u16::MAX;
 /// The codes that are searched for or written.
 pub mod code {
     pub const LOAD_ONE: u16 = 0x17;
+    pub const LOAD_NULL: u8 = 0x14;
     pub const DUPLICATE: u8 = 0x25;
     pub const POP: u8 = 0x26;
     pub const CONVERT_TO_INT: u8 = 0x69;
@@ -32,6 +33,7 @@ pub mod code {
     pub const RETURN: u8 = 0x2A;
     pub const BRANCH_TRUE: u8 = 0x2D;
     pub const LOAD_REFERENCE: u8 = 0x50;
+    pub const ADD: u8 = 0x58;
     pub const SWITCH: u16 = 0x45;
     pub const CALL_VIRTUAL: u16 = 0x6F;
     pub const LOAD_FIELD_ADDRESS: u16 = 0x7C;

@@ -49,6 +49,7 @@
 //! # What could make it wrong
 //! - A program whose behaviour changes. Arguments go through local variables of their own types;
 //!   branches keep their targets; anything not understood is left alone and recorded as unseen.
+//! - A stack trace with other lines. The runtime is told where each instruction is now.
 //! - A false report. A trap is sprung only if both references are the same object, compared while
 //!   no collection can run.
 //! - A deadlock with the collector. `fast` never waits for managed code; `slow` sleeps in
@@ -200,8 +201,11 @@ extern "C" fn module_unloading(_this: Com, module: ModuleId) -> Status {
 }
 
 extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: i32) -> Status {
-    if let Some((module, method)) = session().info.function(function) {
-        rewrite::method(module, method);
+    if let Some((module, method)) = session().info.function(function)
+        && !rewrite::is_known(module, method)
+        && rewrite::method(module, method)
+    {
+        rewrite::tell_places(function, module, method);
     }
     OK
 }
@@ -214,6 +218,7 @@ extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allo
         && !rewrite::is_known(module, method)
         && rewrite::method(module, method)
     {
+        rewrite::tell_places(callee, module, method);
         *allowed = 0;
     }
     OK

@@ -151,6 +151,18 @@ impl Import {
         Some(Member { parent: class, name, signature: bytes(signature, signature_len) })
     }
 
+    /// Whether the runtime takes a lock before it runs a method that the module defines.
+    pub fn is_synchronized(self, token: Token) -> bool {
+        const SYNCHRONIZED: u32 = 0x20;
+        let (mut flags, mut implementation) = (0_u32, 0_u32);
+        let (mut class, mut address, mut len) = (0_u32, 0_u32, 0_u32);
+        let (mut signature, mut signature_len) = (core::ptr::null(), 0_u32);
+        let status = com!(self.0, 30, token => u32, &mut class => *mut u32, core::ptr::null_mut() => *mut u16,
+            0 => u32, &mut len => *mut u32, &mut flags => *mut u32, &mut signature => *mut *const u8,
+            &mut signature_len => *mut u32, &mut address => *mut u32, &mut implementation => *mut u32);
+        status >= 0 && implementation & SYNCHRONIZED != 0
+    }
+
     /// A method of another module, or of an instance of a generic class.
     pub fn member_ref<'a>(self, token: Token) -> Option<Member<'a>> {
         let (mut parent, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);

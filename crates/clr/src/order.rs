@@ -147,6 +147,16 @@ pub mod event {
     pub const WAITED_BY_CHANCE: u32 = 26;
     pub const MADE_MUTEX: u32 = 27;
     pub const RELEASES_MUTEX: u32 = 28;
+    /// A lock that orders nothing was taken, or may have been: only the thread may release it.
+    pub const HOLDS: u32 = 29;
+    /// It is about to be released.
+    pub const LETS_GO: u32 = 30;
+    /// A call with a limit has not got a lock. The next number: it has.
+    pub const TRIED: u32 = 31;
+    pub const GOT_LOCK: u32 = 32;
+    /// A wait with a limit, perhaps for a mutex, was in vain. The next number: it was not.
+    pub const WAITED_IN_VAIN: u32 = 33;
+    pub const WAITED_WITH_LIMIT: u32 = 34;
 }
 
 /// A piece of work that the thread is in.
@@ -347,6 +357,11 @@ impl Known {
             piece.class = class;
         }
         depth
+    }
+
+    /// Whether it is in a static constructor, for which others wait who use the class.
+    pub fn is_in_class(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.class != 0)
     }
 
     /// What a piece that began as `depth` did so far goes to those who wait for it, and it is over.

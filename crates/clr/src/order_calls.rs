@@ -25,6 +25,7 @@ mod local {
     pub const DEPTH: usize = usize::MAX - 2;
     pub const PHASE: usize = usize::MAX - 3;
     pub const GIVEN: usize = usize::MAX - 4;
+    pub const ANSWER: usize = usize::MAX - 5;
 }
 
 fn call(token: Token) -> Vec<u8> {
@@ -99,6 +100,17 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
             let local = place.keep_object(of, &[]);
             place.after(&[il::load_local(local), call_with(probe.happened, event)].concat());
         }
+        Orders::AfterAnswer(failed) => {
+            let object = place.keep_object(of, &[]);
+            let answer = place.locals.for_argument(local::ANSWER, &[INT]);
+            let event = [&[code::DUPLICATE], &il::load_int(failed)[..], &[code::ADD]].concat();
+            let event = [event, il::store_local(answer)].concat();
+            place.after(
+                &[event, il::load_local(object), il::load_local(answer), call(probe.happened)].concat(),
+            );
+        }
+        Orders::BeforeAny(event) => place.before(&tell_of_none(probe, event)),
+        Orders::AfterAny(event) => place.after(&tell_of_none(probe, event)),
         Orders::Made { event, code } => {
             if code.is_some_and(|code| !place.is_called_with(of.method.parameters.len(), code)) {
                 return false;
@@ -140,6 +152,20 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
         Orders::PartEnds { goes_on } => return add_part_end(probe, goes_on, place),
     }
     true
+}
+
+/// Tells of an event that is of no object.
+fn tell_of_none(probe: OrderProbe, event: u32) -> Vec<u8> {
+    [&[code::LOAD_NULL], &call_with(probe.happened, event)[..]].concat()
+}
+
+/// The method holds the lock of its object or class from its beginning to its end. If it ends with
+/// an exception, the thread counts as holding it.
+pub fn add_synchronized(probe: OrderProbe, body: &mut Body) {
+    body.instructions[0].before.extend(tell_of_none(probe, event::HOLDS));
+    for instruction in body.instructions.iter_mut().filter(|i| i.code == u16::from(code::RETURN)) {
+        instruction.before.extend(tell_of_none(probe, event::LETS_GO));
+    }
 }
 
 /// A participant of a barrier comes to the end of a phase. The number of the phase is asked for

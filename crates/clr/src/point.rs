@@ -85,6 +85,11 @@ fn with_own<T>(act: impl FnOnce(&mut Own) -> T) -> Option<T> {
     OWN.try_with(|own| act(unsafe { &mut *own.get() })).ok()
 }
 
+/// The number of the thread, as in [`Point::thread`].
+pub fn this_thread() -> u32 {
+    with_own(|own| own.number).unwrap_or(u32::MAX)
+}
+
 /// What the thread knows of order. The same holds for `act`.
 pub fn with_order<T>(act: impl FnOnce(&mut Known) -> T) -> Option<T> {
     with_own(|own| act(&mut own.known))

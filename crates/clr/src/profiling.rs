@@ -90,6 +90,22 @@ impl Info {
         com!(self.0, 24, module => usize, method => u32, memory => *const u8) == OK
     }
 
+    /// Says where the instructions of a function are in its new code, so that the stack traces of the
+    /// program have the lines that they have without raddle.
+    pub fn set_map(self, function: FunctionId, places: &[(u32, u32)]) {
+        let entries: Vec<[u32; 3]> = places.iter().map(|(old, new)| [*old, *new, 1]).collect();
+        // SAFETY: memory of that length, of which the runtime becomes the owner.
+        let memory = unsafe {
+            let memory = libc::malloc(size_of_val(&entries[..])).cast::<[u32; 3]>();
+            if memory.is_null() {
+                return;
+            }
+            memory.copy_from(entries.as_ptr(), entries.len());
+            memory
+        };
+        com!(self.0, 29, function => usize, 1 => u32, entries.len() as u32 => u32, memory => *const [u32; 3]);
+    }
+
     /// The module, token and base of a class.
     pub fn class(self, class: ClassId) -> Option<(ModuleId, Token, ClassId)> {
         let (mut module, mut token, mut base, mut arguments) = (0, 0, 0, 0_u32);

@@ -28,7 +28,7 @@ use crate::metadata::{Emit, Import, table};
 use crate::order::{self, event};
 use crate::order_calls::PieceOf;
 use crate::probe::{self, Probe};
-use crate::profiling::{ModuleId, Token};
+use crate::profiling::{FunctionId, ModuleId, Token};
 use crate::session::session;
 use crate::sites::{self, Site};
 use crate::{force_async, order_calls, order_probe, ownership, point, signature};
@@ -137,6 +137,13 @@ pub fn method(module: ModuleId, method: Token) -> bool {
     has_points
 }
 
+/// Tells the runtime where the instructions of a rewritten method are now.
+pub fn tell_places(function: FunctionId, module: ModuleId, method: Token) {
+    if let Some(places) = lock(&PLACES).get(&(module, method)) {
+        session().info.set_map(function, places);
+    }
+}
+
 /// Whether a method was looked at already.
 pub fn is_known(module: ModuleId, method: Token) -> bool {
     lock(&MODULES).get(&module).is_some_and(|of| of.methods.contains_key(&method))
@@ -219,6 +226,7 @@ impl Module {
         let static_uses = self.static_uses(module, &body);
         let mut of = Rewriting { module, method, ordinals: HashMap::new(), flow: None, static_uses };
         let mut changed = self.add_piece(&mut body, &mut locals, &mut of);
+        changed |= self.add_synchronized(&mut body, method);
         for at in 0..body.instructions.len() {
             changed |= if body.instructions[at].loads_function() {
                 self.replace_function(&mut body, at, &mut of)
@@ -262,7 +270,7 @@ impl Module {
             What::Completed => {
                 let Some(completed) = probe.completed else { return false };
                 let after = &mut body.instructions[at].after;
-                after.extend(il::load_int(force_async::new_site()));
+                after.extend(il::load_int(force_async::new_site(of.flow.is_some())));
                 after.extend(il::with_token(code::CALL as u8, completed));
                 return true;
             }
@@ -330,6 +338,10 @@ impl Module {
             order_calls::add_piece(order, PieceOf::Class(class), body, locals);
             return true;
         }
+        if self.is_finalizer(of.method) {
+            body.instructions[0].before.extend(il::with_token(code::CALL as u8, self.probe.begin));
+            return true;
+        }
         let goes_on = self.goes_on_later(of.method);
         if !goes_on && !self.begins.contains(&of.method) {
             return false;
@@ -343,6 +355,22 @@ impl Module {
             _ => body.instructions[0].before.extend(il::with_token(code::CALL as u8, self.probe.begin)),
         }
         true
+    }
+
+    /// If the runtime takes a lock for a method (`MethodImplOptions.Synchronized`), tells of that.
+    fn add_synchronized(&self, body: &mut Body, method: Token) -> bool {
+        let Some(order) = self.probe.order.filter(|_| self.import.is_synchronized(method)) else {
+            return false;
+        };
+        order_calls::add_synchronized(order, body);
+        true
+    }
+
+    /// Whether a method is what the collector's thread calls for an object that is gone.
+    fn is_finalizer(&self, method: Token) -> bool {
+        const INSTANCE_VOID: [u8; 3] = [0x20, 0, 0x01];
+        let member = self.import.method(method);
+        member.is_some_and(|member| member.name == "Finalize" && member.signature == INSTANCE_VOID)
     }
 
     /// The class that a method is the static constructor of. Those of a compiler's own classes,
@@ -489,16 +517,31 @@ impl Rewriting {
     }
 }
 
-/// The offset in a method's code as it was written, from one in the code as it is.
-pub fn written_offset(module: ModuleId, method: Token, now: u32) -> u32 {
-    let places = lock(&PLACES);
-    let Some(places) = places.get(&(module, method)) else { return now };
-    places[..places.partition_point(|place| place.1 <= now)].last().map_or(0, |place| place.0)
+/// The offset in a method's code as it was written, from one that the runtime tells. `told`: all
+/// that it tells of the method. A runtime that uses what [`tell_places`] said tells offsets as they
+/// were written, as 3.1 does, and not those in the code as it is.
+pub fn written_offset(module: ModuleId, method: Token, at: u32, told: &[u32]) -> u32 {
+    lock(&PLACES).get(&(module, method)).map_or(at, |places| written(places, at, told))
+}
+
+fn written(places: &[(u32, u32)], at: u32, told: &[u32]) -> u32 {
+    if told.iter().all(|told| places.binary_search_by_key(told, |place| place.0).is_ok()) {
+        return at;
+    }
+    places[..places.partition_point(|place| place.1 <= at)].last().map_or(0, |place| place.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn offsets_as_written_and_as_they_are() {
+        let places = [(0, 0), (1, 9), (6, 14), (7, 30)];
+        assert_eq!(written(&places, 6, &[0, 6, 7]), 6, "the runtime has the places");
+        assert_eq!(written(&places, 14, &[0, 9, 14, 30]), 6, "it has not");
+        assert_eq!(written(&places, 20, &[0, 9, 20]), 6, "in what was added before the next one");
+    }
 
     #[test]
     fn classes_of_asynchronous_methods() {

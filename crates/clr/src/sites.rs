@@ -177,7 +177,7 @@ pub fn places(site: u32, stack: &[RawFrame]) -> Vec<Place> {
                 continue;
             }
         }
-        let offset = il_offset(*function, *at).map(|now| written_offset(module, method, now));
+        let offset = il_offset(*function, *at).map(|(at, map)| written_offset(module, method, at, &map));
         all.push(place(module, method, offset));
     }
     all
@@ -187,14 +187,17 @@ fn is_probe(module: ModuleId, method: Token) -> bool {
     import(module).is_some_and(|import| method_name(import, method).starts_with("Raddle.Probe."))
 }
 
-/// The offset in the code as it is that a return address belongs to.
-fn il_offset(function: usize, at: usize) -> Option<u32> {
+/// The offset in the method's code that a return address belongs to, and all offsets that the
+/// runtime tells of in it.
+fn il_offset(function: usize, at: usize) -> Option<(u32, Vec<u32>)> {
     /// Above are marks for code that belongs to no instruction.
     const LAST: u32 = 0xFFFF_FFF0;
     let (start, len) = session().info.code(function)?;
     let at = at.checked_sub(start + 1).filter(|at| *at < len)? as u32;
     let map = session().info.il_to_native(function);
-    map.iter().rfind(|[il, from, to]| *il < LAST && (*from..*to).contains(&at)).map(|range| range[0])
+    let known: Vec<&[u32; 3]> = map.iter().filter(|[il, ..]| *il < LAST).collect();
+    let range = known.iter().rfind(|[_, from, to]| (*from..*to).contains(&at))?;
+    Some((range[0], known.iter().map(|range| range[0]).collect()))
 }
 
 /// Name and contract of the class that an object is of: that of the class itself, of what it is

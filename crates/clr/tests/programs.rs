@@ -75,7 +75,7 @@ fn without_a_session_the_program_runs_as_if_nothing_were_there() {
 fn what_is_hard_to_rewrite_does_what_it_did() {
     let Some(sdk) = Sdk::find() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for (name, least) in [("torture", 20), ("odd", 10), ("order", 5)] {
+    for (name, least) in [("torture", 20), ("odd", 10), ("order", 5), ("own_locks", 15)] {
         let program = folder.path().join(format!("{name}.dll"));
         sdk.compile(&[source(&format!("{name}.cs"))], &program, &[]);
         let plain = sdk.dotnet().arg(&program).output().unwrap();
@@ -92,6 +92,28 @@ fn what_is_hard_to_rewrite_does_what_it_did() {
             assert!(failed.is_empty(), "{failed:?}");
             assert_eq!(run.violations().count(), 0);
         }
+    }
+}
+
+/// Whether the violation is caught is luck, so the program is run up to ten times.
+#[test]
+fn callers_have_the_lines_that_were_written() {
+    let Some(sdk) = Sdk::find() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("callers.dll");
+    sdk.compile(&[source("callers.cs")], &program, &[]);
+    let text = std::fs::read_to_string(source("callers.cs")).unwrap();
+    let marked: Vec<Option<u32>> =
+        text.lines().zip(1..).filter(|(line, _)| line.ends_with("// frame")).map(|(_, n)| Some(n)).collect();
+    assert_eq!(marked.len(), 3);
+    let session = folder.path().join("session");
+    let caught = (0..10).find_map(|_| {
+        let run = sdk.run(&[path(&program)], &session, &Way::default());
+        run.violations().next().cloned()
+    });
+    for end in caught.expect("caught in ten runs").ends {
+        let lines: Vec<Option<u32>> = end.stack.iter().take(3).map(|place| place.line).collect();
+        assert_eq!(lines, marked, "{:?}", end.stack);
     }
 }
 

@@ -87,6 +87,10 @@
 //!    pairs, and a gap that a known wait explains infers nothing; one that a wait explains which
 //!    need not be there the next time makes a pair less likely (see `inference`).
 //!    `technique::KNOWN_ORDER`.
+//! 10. **Last write.** Reads do not push an object's last write out of its history. In the paper a
+//!     table that one thread fills once and then reads in a loop has nothing but reads in its
+//!     history when the next thread comes, and two reads are no near miss.
+//!     `technique::LAST_WRITE`.
 //!
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.

@@ -61,14 +61,14 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    /// Passes the last `kept` accesses of the object to `earlier`, and adds this one. `kept` must
-    /// be the same in every call. Returns the number of the object's way.
+    /// Passes the last `kept` accesses of the object to `earlier`, and adds this one. If
+    /// `keeps_write`, reads leave the last write there. Both must be the same in every call. Returns the number of the object's way.
     #[inline]
     pub(crate) fn access(
         &self,
         object: u64,
         this: Access,
-        kept: u32,
+        (kept, keeps_write): (u32, bool),
         mut earlier: impl FnMut(&Access),
     ) -> usize {
         let (number, fresh) = self.way(object);
@@ -85,7 +85,10 @@ impl Objects {
         } else {
             records.iter().filter_map(Record::get).for_each(|access| earlier(&access));
         }
-        let next = way.next.load(Relaxed);
+        let mut next = way.next.load(Relaxed);
+        if keeps_write && !this.write && is_only_write(records, next as usize) {
+            next = if next + 1 < kept { next + 1 } else { 0 };
+        }
         way.next.store(if next + 1 < kept { next + 1 } else { 0 }, Relaxed);
         way.last.store(this.time, Relaxed);
         if let Some(record) = records.get(next as usize) {
@@ -117,6 +120,13 @@ impl Objects {
         let oldest = (0..WAYS).min_by_key(|way| age(&ways[*way])).unwrap_or(0);
         (set * WAYS + oldest, true)
     }
+}
+
+/// Whether a record is of a write, and no other is.
+#[inline]
+fn is_only_write(records: &[Record], at: usize) -> bool {
+    let is_write = |record: &Record| record.what.load(Relaxed) & 2 != 0;
+    records.get(at).is_some_and(is_write) && records.iter().filter(|record| is_write(record)).count() == 1
 }
 
 impl Way {
@@ -185,7 +195,7 @@ mod tests {
     fn access(objects: &Objects, object: u64, site: u32, time: u64, kept: u32) -> Vec<u32> {
         let mut seen = Vec::new();
         let this = Access { time, thread: 1, site, write: true, concurrent: true, mark: 9 };
-        objects.access(object, this, kept, |earlier| {
+        objects.access(object, this, (kept, false), |earlier| {
             assert!((earlier.thread, earlier.write, earlier.concurrent, earlier.mark) == (1, true, true, 9));
             seen.push(earlier.site);
         });
@@ -201,6 +211,30 @@ mod tests {
         assert_eq!(access(&objects, 8, 2, 3, 3), [0, 1]);
         assert_eq!(access(&objects, 8, 3, 4, 3), [0, 1, 2]);
         assert_eq!(access(&objects, 8, 4, 5, 3), [1, 2, 3]);
+    }
+
+    #[test]
+    fn reads_leave_the_last_write() {
+        let objects = objects();
+        let access = |time: u64, write: bool, keeps_write: bool| {
+            let (mut seen, this) =
+                (Vec::new(), Access { time, thread: 1, site: 0, write, concurrent: true, mark: 0 });
+            objects.access(u64::from(keeps_write) + 8, this, (3, keeps_write), |earlier| {
+                seen.push(earlier.time)
+            });
+            seen.sort_unstable();
+            seen
+        };
+        for time in 1..=5 {
+            access(time, time <= 2, true);
+            access(time, time <= 2, false);
+        }
+        assert_eq!(access(6, false, true), [2, 4, 5], "the second write");
+        assert_eq!(access(6, false, false), [3, 4, 5]);
+        assert_eq!(access(7, true, true), [2, 5, 6]);
+        access(8, false, true);
+        access(9, false, true);
+        assert_eq!(access(10, false, true), [7, 8, 9], "an older write goes");
     }
 
     #[test]

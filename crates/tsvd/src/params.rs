@@ -62,8 +62,10 @@ pub mod technique {
     pub const PROMPT: u32 = 1 << 11;
     /// Extension 9: accesses that the caller knows to be ordered are no near miss.
     pub const KNOWN_ORDER: u32 = 1 << 12;
+    /// Extension 10: reads do not push the last write out of an object's history.
+    pub const LAST_WRITE: u32 = 1 << 13;
     /// All bits that raddle adds to the paper. Other extensions have a field of [`super::Params`].
-    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT | KNOWN_ORDER;
+    pub const EXTENSIONS: u32 = JOINS | RENEWAL | SHORT_FIRST | PROMPT | KNOWN_ORDER | LAST_WRITE;
     /// The techniques that [`super::Params::new`] gives to the policy `tsvd`.
     pub const ALL: u32 = PAPER | EXTENSIONS;
 }
@@ -190,10 +192,11 @@ impl Params {
         if short { self.delay.min(self.blamed_gap() + twice) } else { self.delay }
     }
 
-    /// The number of kept accesses of an object.
+    /// The number of kept accesses of an object, and whether its last write is always among them.
     #[inline]
-    pub(crate) fn kept(&self) -> u32 {
-        if self.has(technique::WINDOW) { self.history.clamp(1, MAX_HISTORY) } else { MAX_HISTORY }
+    pub(crate) fn history_kept(&self) -> (u32, bool) {
+        let kept = if self.has(technique::WINDOW) { self.history.clamp(1, MAX_HISTORY) } else { MAX_HISTORY };
+        (kept, self.has(technique::LAST_WRITE))
     }
 }
 

@@ -437,7 +437,7 @@ impl Tsvd {
         let this = Access { mark, ..access(now, point, concurrent) };
         let mut last = None;
         let mut taught = self.sites.get(point.site).probability() != 0;
-        let way = self.objects.access(point.object, this, params.kept(), |earlier| {
+        let way = self.objects.access(point.object, this, params.history_kept(), |earlier| {
             let conflict = earlier.thread != point.thread && (earlier.write || point.write);
             let apart = now.abs_diff(earlier.time);
             let near = apart <= window && (concurrent || earlier.concurrent);
@@ -476,7 +476,7 @@ impl Tsvd {
         let mut found = 0;
         self.order.with(host, |order| {
             let this = Access { mark: order.tick(point.thread), ..access(now, point, concurrent) };
-            self.objects.access(point.object, this, self.params.kept(), |earlier| {
+            self.objects.access(point.object, this, self.params.history_kept(), |earlier| {
                 let conflict = earlier.thread != point.thread && (earlier.write || point.write);
                 if conflict && !order.ordered(earlier.thread, earlier.mark, point.thread) {
                     pairs[found] = earlier.site;

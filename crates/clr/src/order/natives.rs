@@ -7,14 +7,17 @@ use crate::class_constructors::ClassNumber;
 use crate::force_async;
 use crate::hand_overs::{Awaits, CHANCE, EVENT, Event, GIVEN, Kept, Key, PHASE, THREAD, keep, task};
 use crate::locks::{self, Mode};
-use crate::point::{now, with_order};
+use crate::point::{now, this_thread, with_order};
 use crate::semaphores;
 use crate::session::session;
 
 /// Called as managed code is: a lock, a semaphore, an event or a thread, with its hash.
 pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
-    if reference == 0 {
-        return;
+    match what {
+        event::HOLDS | event::GOT_LOCK => return force_async::count_locks(1),
+        event::LETS_GO => return force_async::count_locks(-1),
+        _ if reference == 0 => return,
+        _ => {}
     }
     let (lock, semaphore) = (locks::monitor(hash), locks::semaphore(hash));
     let held = |mode| locks::reader_writer(hash, mode);
@@ -22,7 +25,9 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     // SAFETY: a reference in cooperative mode; the first word of an object is its class.
     let class = unsafe { *(reference as *const usize) };
     match what {
-        event::WAITED_BY_CHANCE if class == MUTEX.load(Relaxed) => return enter_mutex(hash),
+        event::WAITED_BY_CHANCE | event::WAITED_WITH_LIMIT if class == MUTEX.load(Relaxed) => {
+            return enter_mutex(hash);
+        }
         event::RELEASES_MUTEX => return leave_mutex(hash),
         event::MADE_MUTEX => return MUTEX.store(class, Relaxed),
         _ => {}
@@ -142,6 +147,9 @@ pub extern "C" fn begins_class(class: ClassNumber) -> u32 {
 
 /// Called as managed code is: a task, by its number.
 pub extern "C" fn task_happened(id: u32, what: u32) {
+    if what == event::SUSPENDED {
+        force_async::suspended(this_thread(), id);
+    }
     _ = with_order(|known| match what {
         event::FORKED => known.forked(task(id)),
         event::DONE => known.done(id),
@@ -227,6 +235,7 @@ pub extern "C" fn begins(task_id: u32, thread_hash: u32) -> u32 {
 
 /// Called as managed code is, where a part of an asynchronous method begins that is not its first.
 pub extern "C" fn resumes(id: u32) -> u32 {
+    force_async::resumed(id);
     let (on_stack, now) = (0_u8, now());
     begin(now, |known| known.begin(&raw const on_stack as usize, task(id), now))
 }

@@ -134,6 +134,8 @@ pub enum Technique {
     /// What the program's own synchronisation orders is no near miss (not of the paper; policy
     /// tsvd, .NET)
     KnownOrder,
+    /// Reads do not push the last write out of an object's history (not of the paper; policy tsvd)
+    LastWrite,
 }
 
 impl Technique {
@@ -148,6 +150,7 @@ impl Technique {
             Technique::ShortFirst => technique::SHORT_FIRST,
             Technique::Prompt => technique::PROMPT,
             Technique::KnownOrder => technique::KNOWN_ORDER,
+            Technique::LastWrite => technique::LAST_WRITE,
         }
     }
 }

@@ -1,0 +1,21 @@
+// One thread writes once, and many read often: the shape of a cache.
+using System;
+using System.Collections;
+using System.Collections.Generic;
+using System.Threading.Tasks;
+
+class Program {
+    static readonly Dictionary<Type, bool> map = new Dictionary<Type, bool>();
+
+    static bool Get(Type t) {
+        if (!map.TryGetValue(t, out bool is_))    // expect: thread-safety-violation
+            map[t] = is_ = t.IsClass;    // expect: thread-safety-violation
+        return is_;
+    }
+
+    static void Main() {
+        var options = new ParallelOptions { MaxDegreeOfParallelism = 8 };
+        Parallel.For(0, 10000, options, i => Get(typeof(IEnumerable)));
+        Console.WriteLine("done");
+    }
+}
