@@ -104,8 +104,8 @@ impl Item {
     }
 }
 
-/// Whether a file has these bytes. Every start of raddle asks, for some 15 MB; to read a file whole
-/// would take as long as the rest of the start.
+/// Whether a file has these bytes. Every start of raddle asks this of the whole runtime, so a file is
+/// read in pieces and not into memory of its size.
 fn has_bytes(path: &Path, expected: &[u8]) -> bool {
     let Ok(mut file) = File::open(path) else { return false };
     let mut buffer = vec![0; 64 << 10];
