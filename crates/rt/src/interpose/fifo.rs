@@ -26,7 +26,8 @@ pub struct Ends {
 }
 
 impl Ends {
-    fn new(channel: u32, flags: c_int) -> Self {
+    /// Of the FIFO with this channel, by the flags of `open`.
+    pub fn new(channel: u32, flags: c_int) -> Self {
         let (own, other): (&[usize], usize) = match flags & libc::O_ACCMODE {
             libc::O_RDONLY => (&[READERS], WRITERS),
             libc::O_WRONLY => (&[WRITERS], READERS),

@@ -70,7 +70,8 @@ impl Writing {
         Self::into_channel(channel, was_full, most.is_none())
     }
 
-    fn into_channel(channel: u32, was_full: bool, may_wait: bool) -> Self {
+    /// The thread is about to write into a channel, which may have been found full.
+    pub fn into_channel(channel: u32, was_full: bool, may_wait: bool) -> Self {
         let switches = (!was_full && may_wait).then(switches);
         Self { channel, was_full, switches, writes: writes(channel).fetch_add(1, Relaxed) }
     }
