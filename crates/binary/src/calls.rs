@@ -5,7 +5,8 @@
 //! calls: direct calls, calls through a stub of the procedure linkage table (plain, `-z now` and
 //! IBT forms), and calls through a slot of the global offset table (`-fno-plt`, Rust). A tail call
 //! is a jump instead. It does not follow calls through registers: `taken` says which functions may
-//! be called that way.
+//! be called that way. Only [`Module::calls_through_registers`] finds those whose register was loaded
+//! from a slot just before.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -80,6 +81,30 @@ impl Targets {
     }
 }
 
+/// The register into which an instruction loads a function's address from a slot.
+fn loads(instruction: &Instruction, targets: &Targets) -> Option<(Register, &'static str)> {
+    let is_load = instruction.mnemonic() == Mnemonic::Mov
+        && instruction.op0_kind() == OpKind::Register
+        && instruction.op1_kind() == OpKind::Memory
+        && instruction.memory_base() == Register::RIP;
+    let name = if is_load { targets.slot(instruction.ip_rel_memory_address())? } else { return None };
+    Some((instruction.op0_register(), name))
+}
+
+/// Whether an instruction is one of those that prepare the arguments of a call, and does not name
+/// the register. These have no other effects on registers than what they name.
+fn leaves_alone(instruction: &Instruction, register: Register) -> bool {
+    use Mnemonic::{Add, And, Lea, Mov, Movaps, Movsx, Movsxd, Movups, Movzx, Sub, Xor};
+    let is_simple = matches!(
+        instruction.mnemonic(),
+        Add | And | Lea | Mov | Movaps | Movsx | Movsxd | Movups | Movzx | Sub | Xor
+    );
+    let names = |i: u32| {
+        instruction.op_kind(i) == OpKind::Register && instruction.op_register(i).full_register() == register
+    };
+    is_simple && !(0..instruction.op_count()).any(names)
+}
+
 impl Module {
     /// All calls and tail jumps to functions whose raw name is wanted, sorted by address.
     pub fn call_sites(&self, wanted: impl Fn(&str) -> bool) -> Vec<CallSite> {
@@ -114,6 +139,48 @@ impl Module {
         });
         sites.sort_by_key(|site| site.address);
         sites.dedup_by_key(|site| site.address);
+        sites
+    }
+
+    /// Calls through a register that was loaded from a slot just before: `mov slot(%rip),%rax; …;
+    /// call *%rax`. Unoptimised Rust calls functions of other crates like this. They are no
+    /// [call sites](Self::call_sites), since their instruction has no operand to replace.
+    pub(crate) fn calls_through_registers(&self, targets: &Targets) -> Vec<CallSite> {
+        let mut sites = Vec::new();
+        if targets.slots.is_empty() {
+            return sites;
+        }
+        let mut loaded: Option<(Register, &'static str)> = None;
+        let mut next = 0;
+        self.each_instruction(|instruction| {
+            if std::mem::replace(&mut next, instruction.next_ip()) != instruction.ip() {
+                loaded = None;
+            }
+            if instruction.mnemonic() == Mnemonic::Call {
+                if let Some((register, callee)) = loaded.take()
+                    && instruction.op0_kind() == OpKind::Register
+                    && instruction.op0_register() == register
+                {
+                    let (address, return_address) = (instruction.ip(), instruction.next_ip());
+                    let bytes = self.packed_bytes(address, instruction.len());
+                    let caller = self.symbols().function_at(address).map(|symbol| symbol.name.to_string());
+                    let callee = callee.to_string();
+                    sites.push(CallSite {
+                        address,
+                        return_address,
+                        bytes,
+                        callee,
+                        caller,
+                        slot: false,
+                        tail: false,
+                    });
+                }
+            } else if let Some(now) = loads(instruction, targets) {
+                loaded = Some(now);
+            } else if loaded.is_some_and(|(register, _)| !leaves_alone(instruction, register)) {
+                loaded = None;
+            }
+        });
         sites
     }
 
@@ -168,6 +235,11 @@ impl Module {
         self.add_slots(&mut targets, &wanted);
         self.add_stubs(&mut targets);
         targets
+    }
+
+    /// Adds the slots of this module's functions that are entries already.
+    pub(crate) fn add_own_slots(&self, targets: &mut Targets) {
+        self.add_slots(targets, &|_| false);
     }
 
     fn add_slots(&self, targets: &mut Targets, wanted: &impl Fn(&str) -> bool) {

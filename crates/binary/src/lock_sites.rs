@@ -48,7 +48,8 @@
 //!   `core::sync::atomic::atomic_compare_exchange` is too large and stays a function, which all
 //!   atomics share. The site then is the *call of that function* in `Mutex::lock` (`depth` 1). The
 //!   function that contains the atomic passes its return address to `__tsan_func_entry`, so the
-//!   runtime finds it at the top of its shadow stack. `depth` 2 is one level further out.
+//!   runtime finds it at the top of its shadow stack. `depth` 2 is one level further out. Crates
+//!   share that function: all but one of them call it through a slot and a register.
 //! - **std itself**, if it is instrumented: `lock_contended` and the others, by debug information,
 //!   which rustup's std has, or by their symbols alone.
 //!
@@ -167,7 +168,9 @@ impl Module {
         let mut operations = HashMap::new();
         for depth in 0..=DEEPEST {
             let mut wrappers: HashMap<u64, Option<String>> = HashMap::new();
-            for site in self.calls_of(&targets).into_iter().filter(|site| !site.tail) {
+            let through_registers = self.calls_through_registers(&targets);
+            let calls = self.calls_of(&targets).into_iter().filter(|site| !site.tail);
+            for site in calls.chain(through_registers) {
                 let operation = operations.get(&site.callee).unwrap_or(&site.callee).clone();
                 self.add_site(&site, depth, operation, &cold, &mut found, &mut wrappers);
             }
@@ -179,6 +182,8 @@ impl Module {
                     operations.insert(symbol.name.to_string(), operation);
                 }
             }
+            // The function may be one of another crate, which is called through its slot.
+            self.add_own_slots(&mut targets);
             if targets.is_empty() {
                 break;
             }

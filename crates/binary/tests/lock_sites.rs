@@ -49,6 +49,29 @@ fn of(classes: &BTreeMap<String, Vec<LockClass>>, function: &str) -> Vec<LockCla
     list
 }
 
+/// The function that contains the atomic is in the first crate that needs it. The others call it
+/// through a register: their locks were not known, so a counter under a `Mutex` was suspected.
+#[test]
+fn crates_that_share_the_function_with_the_atomic_tell_their_locks() {
+    let shop = Workshop::new();
+    let shared = "use std::sync::atomic::{AtomicU32, Ordering::*};
+        pub fn set(x: &AtomicU32) -> bool {
+            x.compare_exchange(0, 1, Acquire, Relaxed).is_ok() && x.swap(0, Release) == 1
+        }";
+    shop.file("flag.rs", shared);
+    shop.sh("env RUSTC_BOOTSTRAP=1 rustc --edition 2024 --crate-type rlib flag.rs -g -Zsanitizer=thread \
+         -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer --target x86_64-unknown-linux-gnu");
+    let source = "use std::sync::{Mutex, atomic::AtomicU32};
+        fn main() {
+            let m = Mutex::new(1);
+            *m.lock().unwrap() += i32::from(flag::set(&AtomicU32::new(0)));
+        }";
+    let module = shop.build_rust(source, "-g --extern flag=libflag.rlib");
+    let found = classes(&module);
+    let has = |class: LockClass| found.values().flatten().any(|c| *c == class);
+    assert!(has(LockClass::MutexAcquire) && has(LockClass::MutexRelease), "{found:?}");
+}
+
 #[test]
 fn optimised_code_tells_each_acquire_and_each_release() {
     use LockClass::{

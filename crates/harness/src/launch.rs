@@ -233,7 +233,13 @@ pub fn quietly<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Waits for a target of [`quietly`], up to its limit.
+/// Whether targets are started [`quietly`].
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed) > 0
+}
+
+/// Waits for a target of [`quietly`], up to its limit. Then it is killed with everything it has
+/// started: nobody else would end that.
 fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatus> {
     let begun = Instant::now();
     loop {
@@ -241,8 +247,7 @@ fn wait_quietly(child: &mut Child, limit: Duration) -> std::io::Result<ExitStatu
             return Ok(status);
         }
         if begun.elapsed() > limit {
-            child.kill()?;
-            return child.wait();
+            return Ok(crate::worker::end(child));
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -270,7 +275,7 @@ pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     ends_with_raddle(&mut command);
     let quiet = QUIET.load(Ordering::Relaxed);
     if quiet > 0 {
-        command.stdin(input()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(input()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     }
     let mut child = command.spawn().with_context(|| format!("cannot start {}", program.path.display()))?;
     CHILD.store(child.id() as i32, Ordering::Relaxed);
@@ -311,4 +316,38 @@ fn in_front(path: &Path, variable: &str) -> OsString {
         value.push(old);
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No other test of this crate starts a target here, so none is quiet by chance.
+    #[test]
+    fn what_a_quiet_target_has_started_is_killed_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pid, shell) = (folder.path().join("pid"), PathBuf::from("/bin/sh"));
+        let program = crate::target::find(&[shell.clone().into()]).unwrap();
+        let text = || std::fs::read_to_string(&pid).unwrap_or_default();
+        // On a busy machine the shell may not get that far at first.
+        for seconds in [1, 10, 100] {
+            let mut command = Command::new(&shell);
+            command.arg("-c").arg(format!("sleep 600 & echo $! > {}; wait", pid.display()));
+            quietly(Duration::from_secs(seconds), || start(&program, command)).unwrap();
+            if text().ends_with('\n') {
+                break;
+            }
+        }
+        let pid = text();
+        assert!(pid.trim().parse::<u32>().is_ok(), "{pid}");
+        let ended = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+            status.map_or(true, |s| s.contains(") Z "))
+        };
+        let begun = Instant::now();
+        while !ended() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "process {pid} still runs");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }

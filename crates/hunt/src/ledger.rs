@@ -91,6 +91,14 @@ impl Counts {
     pub fn all(&self) -> usize {
         self.confirmed + self.refuted + self.open
     }
+
+    pub fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Confirmed { .. } => self.confirmed += 1,
+            Verdict::Refuted { .. } => self.refuted += 1,
+            Verdict::Open { .. } => self.open += 1,
+        }
+    }
 }
 
 /// Everything that is known.
@@ -212,13 +220,7 @@ impl Ledger {
 
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for target in &self.targets {
-            match target.verdict {
-                Verdict::Confirmed { .. } => counts.confirmed += 1,
-                Verdict::Refuted { .. } => counts.refuted += 1,
-                Verdict::Open { .. } => counts.open += 1,
-            }
-        }
+        self.targets.iter().for_each(|t| counts.add(&t.verdict));
         counts
     }
 

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use raddle_finding::Confidence;
-use raddle_finding::Kind;
+use raddle_finding::{Confidence, Finding, Kind};
 
-use crate::target::{Detector, Target};
+use crate::target::{Detector, Target, same_cause};
 
 /// What a bug of this kind costs a user, from 1 to 10.
 fn cost(kind: Kind) -> u32 {
@@ -80,6 +79,44 @@ pub fn turn(left: Duration, n: usize) -> Duration {
     left / (n.max(1) as u32)
 }
 
+/// The share of the time of a suite in which its tests are run once each, before any is hunted.
+pub const LOOKS: f64 = 0.4;
+
+/// What one look at a test has shown.
+#[derive(Clone, Debug)]
+pub struct Looked<'a> {
+    /// It has to do with a change that is to be hunted first.
+    pub is_concerned: bool,
+    /// What is suspected and not settled.
+    pub open: Vec<&'a Finding>,
+    pub took: Duration,
+}
+
+/// The order in which the tests of a suite are hunted after one look at each.
+///
+/// Tests that suspect something come before those that do not, and quick ones before slow ones:
+/// more of their schedules fit into the time. A test that suspects only what an earlier one
+/// suspects comes after those that suspect something else.
+pub fn order(tests: &[Looked<'_>]) -> Vec<usize> {
+    let mut by_cost: Vec<usize> = (0..tests.len()).collect();
+    by_cost.sort_by_key(|i| tests[*i].took);
+    let mut known: Vec<&Finding> = Vec::new();
+    let mut rank = vec![2; tests.len()];
+    for i in &by_cost {
+        let open = &tests[*i].open;
+        let new: Vec<&Finding> =
+            open.iter().copied().filter(|f| !known.iter().any(|k| same_cause(k, f))).collect();
+        rank[*i] = match (open.is_empty(), new.is_empty()) {
+            (true, _) => 2,
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        known.extend(new);
+    }
+    by_cost.sort_by_key(|i| (!tests[*i].is_concerned, rank[*i]));
+    by_cost
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +134,26 @@ mod tests {
         let mut both = run.clone();
         both.join(Detector::Check, &check.finding);
         assert!(worth(&both) > worth(&run));
+    }
+
+    #[test]
+    fn quick_tests_with_something_new_to_settle_are_hunted_first() {
+        let (x, y) = (race(Some("x"), [("f", 1), ("g", 2)]), race(Some("y"), [("f", 1), ("g", 2)]));
+        let looked = |open: &[&'static str], millis: u64| Looked {
+            is_concerned: false,
+            open: open.iter().map(|n| if *n == "x" { &x } else { &y }).collect(),
+            took: Duration::from_millis(millis),
+        };
+        let mut tests = vec![
+            looked(&[], 1),
+            looked(&["x"], 9),
+            looked(&["x"], 5),
+            looked(&["x", "y"], 20),
+            looked(&[], 0),
+        ];
+        assert_eq!(order(&tests), [2, 3, 1, 4, 0]);
+        tests[0].is_concerned = true;
+        assert_eq!(order(&tests), [0, 2, 3, 1, 4]);
     }
 
     proptest! {

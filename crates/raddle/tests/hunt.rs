@@ -250,6 +250,39 @@ fn a_command_that_starts_programs_is_hunted_program_by_program() {
     assert_eq!(again.status.code(), Some(66), "{}", stderr(&again));
 }
 
+/// Its first two runs end well, whatever the schedule, and no later one does.
+#[test]
+fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
+    let bench = Bench::new();
+    let counts = "FILE *runs = fopen(\"runs\", \"a\");\n    fputc('x', runs);\n    long n = ftell(runs);\n    \
+                  fclose(runs);\n    return n > 2;";
+    let fails = RACE.replace("    bare++;\n", "").replace("return guarded != 2;", counts);
+    built(&bench, "leaves", &format!("#include <stdio.h>\n{fails}"));
+    let (output, report) = hunt(&bench, "--seconds 30 --suspects -- ./leaves");
+    assert!(findings(&report).is_empty(), "{report:#}");
+    let notes: Vec<String> =
+        report["suspects"].as_array().unwrap().iter().map(|s| s["notes"].to_string()).collect();
+    assert!(notes.iter().any(|n| n.contains("ordinary runs without raddle fail too")), "{notes:#?}");
+    assert!(report["coverage"].to_string().contains("no suspicion is refuted"), "{report:#}");
+    assert_eq!(report["stats"]["exhausted"], 0, "{report:#}");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn what_two_tests_suspect_of_one_cause_is_one_suspicion() {
+    let bench = Bench::new();
+    built(&bench, "ordered", ONE_AFTER_THE_OTHER);
+    bench.file("both.sh", "./ordered\n./ordered again\n");
+    let (_, report) = hunt(&bench, "--seconds 60 --suspects -- sh both.sh");
+    assert_eq!(report["stats"]["hunted"], 2, "{report:#}");
+    let suspects = report["suspects"].as_array().unwrap();
+    let cycles: Vec<&Value> = suspects.iter().filter(|s| s["kind"] == "lock-order").collect();
+    assert_eq!(cycles.len(), 1, "{report:#}");
+    let notes = cycles[0]["notes"].to_string();
+    assert!(notes.contains("suspected by `run` in `ordered") && notes.contains("`ordered again`"), "{notes}");
+    assert_eq!(report["stats"]["suspicions"], suspects.len(), "{report:#}");
+}
+
 /// The commands that `cargo nextest run` gives: it asks a test program for its tests, twice, and then
 /// runs each test that its filter leaves by a process of its own.
 #[test]

@@ -353,7 +353,9 @@ pub(super) fn nothing(report: &Report) -> String {
     if is_hunt && open > 0 {
         text += &format!(", {} open", count(open, "suspicion"));
     }
-    for (key, words) in [("not_reached", "not reached"), ("could_not", "not hunted")] {
+    for (key, words) in
+        [("looked_only", "run only once"), ("not_reached", "not reached"), ("could_not", "not hunted")]
+    {
         if is_hunt && stat(key) > 0 {
             text += &format!(", {} {words}", count(stat(key), "test"));
         }
@@ -414,6 +416,7 @@ mod tests {
         assert_eq!(with(&[("suspicions_open", 1)]), "nothing confirmed, 1 suspicion open");
         assert_eq!(with(&[("hung", 1)]), "nothing confirmed, as no run came to its end");
         assert_eq!(with(&[("not_reached", 1200)]), "no findings, 1,200 tests not reached");
+        assert_eq!(with(&[("looked_only", 7)]), "no findings, 7 tests run only once");
         assert_eq!(
             with(&[("interrupted", 1), ("suspicions_open", 2)]),
             "nothing confirmed before it was interrupted, 2 suspicions open"

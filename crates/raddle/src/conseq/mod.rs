@@ -103,27 +103,56 @@ pub fn report(args: &Args, end_at: Instant, notes: &Notes) -> Result<Report> {
 }
 
 /// Whether the static half of the program is known by then, from the cache or because it was
-/// computed. If not, a thread goes on with it, so that a later call may find it done.
+/// computed. If not, a thread goes on with it, so that a later call may find it done. If there are
+/// too many such threads, it is begun when one of them has ended.
 pub fn is_analysed_by(args: &Args, until: Instant) -> bool {
-    static UNDER_WAY: Mutex<BTreeMap<PathBuf, JoinHandle<()>>> = Mutex::new(BTreeMap::new());
-    const PAUSE: Duration = Duration::from_millis(5);
+    static ANALYSES: Analyses = Analyses(Mutex::new(BTreeMap::new()));
     // What is wrong with these is said by `report`.
     let (Ok(program), Ok(options)) = (target::find(&args.command), options(args)) else { return true };
     let path = program.path;
-    let mut under_way = UNDER_WAY.lock().unwrap_or_else(|e| e.into_inner());
-    if !under_way.contains_key(&path) {
-        let of = path.clone();
-        let analyse = move || drop(result_cache::analysis(&of, &options));
-        match std::thread::Builder::new().spawn(analyse) {
-            Ok(thread) => under_way.insert(path.clone(), thread),
-            Err(_) => return true,
-        };
+    let analyse = move |path: &Path| drop(result_cache::analysis(path, &options));
+    ANALYSES.is_done_by(&path, &analyse, until)
+}
+
+/// Threads that analyse programs, one for each program.
+struct Analyses(Mutex<BTreeMap<PathBuf, JoinHandle<()>>>);
+
+impl Analyses {
+    /// How many may go on at once. An analysis cannot be ended, so a hunt of many large programs
+    /// would leave ever more of them behind, which take the processor from it.
+    const MOST: usize = 2;
+    const PAUSE: Duration = Duration::from_millis(5);
+
+    fn is_done_by(
+        &self,
+        path: &Path,
+        analyse: &(impl Fn(&Path) + Clone + Send + 'static),
+        until: Instant,
+    ) -> bool {
+        loop {
+            match self.is_done(path, analyse) {
+                Some(is_done) if is_done => return true,
+                // It cannot be begun; the caller computes it.
+                None => return true,
+                _ if Instant::now() >= until || raddle_harness::interrupt::came() => return false,
+                _ => std::thread::sleep(Self::PAUSE),
+            }
+        }
     }
-    let is_finished = || under_way.get(&path).is_none_or(JoinHandle::is_finished);
-    while !is_finished() && Instant::now() < until && !raddle_harness::interrupt::came() {
-        std::thread::sleep(PAUSE);
+
+    /// Whether the analysis of a program has ended. It is begun if there is room for it. `None`: no
+    /// thread can be started.
+    fn is_done(&self, path: &Path, analyse: &(impl Fn(&Path) + Clone + Send + 'static)) -> Option<bool> {
+        let mut all = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(thread) = all.get(path) {
+            return Some(thread.is_finished());
+        }
+        if all.values().filter(|thread| !thread.is_finished()).count() < Self::MOST {
+            let (analyse, of) = (analyse.clone(), path.to_owned());
+            all.insert(path.to_owned(), std::thread::Builder::new().spawn(move || analyse(&of)).ok()?);
+        }
+        Some(false)
     }
-    is_finished()
 }
 
 /// Finds what could go wrong in a command, and makes it happen.
@@ -223,5 +252,30 @@ mod tests {
         };
         assert!(is_analysed_by(&args, Instant::now() + Duration::from_secs(600)));
         assert!(is_analysed_by(&args, Instant::now()), "it is known by now");
+    }
+
+    #[test]
+    fn few_programs_are_analysed_at_once() {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+        let analyses = Analyses(Mutex::default());
+        let (may_end, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (waits_for, counts) = (Arc::clone(&may_end), Arc::clone(&begun));
+        let analyse = move |_: &Path| {
+            counts.fetch_add(1, SeqCst);
+            while !waits_for.load(SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let names = ["a", "b", "c"].map(Path::new);
+        for name in names {
+            assert!(!analyses.is_done_by(name, &analyse, Instant::now()));
+        }
+        assert_eq!(analyses.0.lock().unwrap().len(), Analyses::MOST);
+        may_end.store(true, SeqCst);
+        for name in names {
+            assert!(analyses.is_done_by(name, &analyse, Instant::now() + Duration::from_secs(600)));
+        }
+        assert_eq!(begun.load(SeqCst), names.len(), "each is analysed once");
     }
 }

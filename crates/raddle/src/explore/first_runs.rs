@@ -40,11 +40,8 @@ pub struct Seen {
 
 /// Runs the program under the detector, each time for at most `limit`.
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
-    let mut seen = Seen::default();
     let mut options = Options::new(Mode::Hybrid);
     let (processes, ending, _) = run(recipe, None, &options, limit)?;
-    // A run that a signal ended says nothing, like one that was killed.
-    let status = ending.status();
     target::complain(&recipe.program, &processes).or_else(|e| match e {
         // Whatever can be seen is explored anyway; the caller reports the rest.
         target::TargetError::NothingInstrumented(_) | target::TargetError::NothingInstrumentedYet(_) => {
@@ -52,16 +49,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
         }
         other => Err(other),
     })?;
-    seen.instrumented = processes.iter().any(|p| p.instrumented);
-    seen.usual.status = status.unwrap_or(0);
-    seen.cut_off = status.is_none();
-    seen.usual.rust = is_rust(&recipe.program.path);
-    for process in &processes {
-        seen.threads = seen.threads.max(process.threads_seen as u32);
-        seen.points.extend(points(process, scope));
-    }
-    seen.points.sort_unstable();
-    seen.points.dedup();
+    let mut seen = FirstRun { processes, ending }.seen(recipe, scope);
     // With more threads than clocks, the search does not check executions for races.
     if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
         options.mode = Mode::Hb;
@@ -70,6 +58,39 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
     }
     Ok(seen)
+}
+
+/// A run in hybrid mode, from which searches can begin.
+pub struct FirstRun {
+    processes: Vec<Process>,
+    ending: Ending,
+}
+
+impl FirstRun {
+    /// Whether [`see`] would make just this run: it ended by itself, and a search can check its
+    /// executions for races.
+    fn serves(&self, program: &target::Program) -> bool {
+        let threads = self.processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
+        let is_few = (threads as usize) < raddle_explore::clock::THREADS;
+        self.ending.status().is_some() && is_few && target::complain(program, &self.processes).is_ok()
+    }
+
+    pub fn seen(&self, recipe: &Recipe, scope: &Scope) -> Seen {
+        let mut seen = Seen::default();
+        // A run that a signal ended says nothing, like one that was killed.
+        let status = self.ending.status();
+        seen.instrumented = self.processes.iter().any(|p| p.instrumented);
+        seen.usual.status = status.unwrap_or(0);
+        seen.cut_off = status.is_none();
+        seen.usual.rust = is_rust(&recipe.program.path);
+        for process in &self.processes {
+            seen.threads = seen.threads.max(process.threads_seen as u32);
+            seen.points.extend(points(process, scope));
+        }
+        seen.points.sort_unstable();
+        seen.points.dedup();
+        seen
+    }
 }
 
 /// What one ordinary run under the detector showed.
@@ -82,6 +103,8 @@ pub struct Watched {
     pub unseen: Vec<String>,
     /// The number of threads of the process that had most, including its first thread.
     pub threads: u64,
+    /// The run itself, if a search can begin from it.
+    pub first: Option<FirstRun>,
 }
 
 /// How an ordinary run ended.
@@ -114,7 +137,10 @@ pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: D
     let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
     let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
     let unseen = unseen.into_iter().chain(libraries).collect();
-    Ok(Watched { report, instrumented, unseen, ending, threads })
+    let is_first = copy.is_none() && mode == Mode::Hybrid;
+    let first = FirstRun { processes, ending };
+    let first = (is_first && first.serves(&recipe.program)).then_some(first);
+    Ok(Watched { report, instrumented, unseen, ending, threads, first })
 }
 
 /// How the program ends without raddle in its process. For failures that raddle could have caused.

@@ -30,7 +30,7 @@ mod search;
 mod shrink;
 
 pub use args::Args;
-pub use first_runs::{Ending, Watched, run_plain, watch_once};
+pub use first_runs::{Ending, FirstRun, Watched, run_plain, watch_once};
 pub use progress::hide as hide_progress;
 
 use std::process::ExitCode;
@@ -128,7 +128,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     };
     let limit = Duration::from_secs_f64(seconds.min(1e9));
     let mut clock = Clock::new(limit);
-    let (seen, mut search) = prepare(args, &mut recipe, saved, &clock)?;
+    let (seen, mut search) = prepare(args, &mut recipe, saved, None, &clock)?;
     // However slow the first runs were, the search gets half of the time.
     clock.leave(limit / 2);
     clock.give_up_late_executions(limit);
@@ -210,6 +210,7 @@ fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -
     if search.ended > 0 || search.alone || search.has_failures() {
         return None;
     }
+    let seconds = (seconds * 10.0).round() / 10.0;
     Some(if search.awaiting > 0 || search.sees_waiting {
         NothingEnded::Awaits(name)
     } else if search.cut_off > 0 {
@@ -254,8 +255,15 @@ pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe
     }
 }
 
-/// The first runs and a fresh search, or the state of an interrupted search.
-fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock) -> Result<(Seen, Search)> {
+/// The first runs and a fresh search, or the state of an interrupted search. `first`: a run that
+/// was made already.
+fn prepare(
+    args: &Args,
+    recipe: &mut Recipe,
+    saved: Option<Saved>,
+    first: Option<&FirstRun>,
+    clock: &Clock,
+) -> Result<(Seen, Search)> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
     if let Some(saved) = saved {
@@ -271,7 +279,10 @@ fn prepare(args: &Args, recipe: &mut Recipe, saved: Option<Saved>, clock: &Clock
         return Ok((Seen::default(), search));
     }
     let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
-    let seen = first_runs::see(recipe, &scope, options.races, limit)?;
+    let seen = match first {
+        Some(first) => first.seen(recipe, &scope),
+        None => first_runs::see(recipe, &scope, options.races, limit)?,
+    };
     if !recipe.program.has_runtime && !seen.instrumented {
         recipe.flags |= flag::PLAIN;
     }

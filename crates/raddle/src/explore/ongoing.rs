@@ -15,7 +15,7 @@ use raddle_finding::Report;
 use super::args::{Args, Memory};
 use super::outcome::Results;
 use super::search::{Clock, Search, is_stopped};
-use super::{MORE_STEPS, MOST_STEPS, cases, new_search, nothing_ended, prepare, watched};
+use super::{FirstRun, MORE_STEPS, MOST_STEPS, cases, new_search, nothing_ended, prepare, watched};
 use raddle_harness::crew::Notes;
 use raddle_harness::program::{build_id, is_rust};
 use raddle_harness::worker::Recipe;
@@ -35,11 +35,12 @@ pub struct Ongoing<'a> {
 }
 
 impl<'a> Ongoing<'a> {
-    /// Makes the first runs, in at most `limit`. The search begins with the first
-    /// [turn](Self::turn).
+    /// Makes the first runs, in at most `limit`; `first` is one that was made already. The search
+    /// begins with the first [turn](Self::turn).
     pub fn begin(
         mut args: Args,
         mut recipe: Recipe,
+        first: Option<&FirstRun>,
         limit: Duration,
         notes: &'a Notes,
     ) -> Result<Ongoing<'a>> {
@@ -51,7 +52,7 @@ impl<'a> Ongoing<'a> {
         if is_rust(&recipe.program.path) && args.search.memory == Memory::Sc {
             recipe.quiet = rust_sites::of(&recipe.program.path);
         }
-        let (seen, search) = prepare(&args, &mut recipe, None, &Clock::new(limit))?;
+        let (seen, search) = prepare(&args, &mut recipe, None, first, &Clock::new(limit))?;
         Ok(Ongoing { args, recipe, search, seen, build_id, notes, begun })
     }
 

@@ -1,7 +1,7 @@
 //! `cargo raddle hunt`: the test programs of a crate or workspace, built by cargo.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
@@ -41,6 +41,16 @@ pub fn test_programs(arguments: &[OsString]) -> Result<Vec<Prey>> {
     Ok(programs)
 }
 
+/// What is said if the tests are configured for nextest, which a hunt through cargo does not read.
+pub fn says_of_nextest(folder: &Path) -> Option<String> {
+    let crates = folder.ancestors().filter(|f| f.join("Cargo.toml").is_file());
+    let config = crates.map(|f| f.join(".config/nextest.toml")).find(|config| config.is_file())?;
+    Some(format!(
+        "{} was not read: `raddle hunt -- cargo raddle nextest run` hunts the tests as nextest runs them",
+        config.display()
+    ))
+}
+
 /// The test programs that cargo names. Each runs in its package's folder, as under `cargo test`.
 fn listed(messages: &str) -> Vec<Prey> {
     let read = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
@@ -60,6 +70,22 @@ fn listed(messages: &str) -> Vec<Prey> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_configuration_of_nextest_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, member) = (folder.path(), folder.path().join("a"));
+        std::fs::create_dir_all(root.join(".config")).unwrap();
+        std::fs::create_dir(&member).unwrap();
+        std::fs::write(member.join("Cargo.toml"), "").unwrap();
+        std::fs::write(root.join(".config/nextest.toml"), "").unwrap();
+        assert_eq!(says_of_nextest(&member), None, "the folder above is no workspace");
+        std::fs::write(root.join("Cargo.toml"), "").unwrap();
+        let said = says_of_nextest(&member).unwrap();
+        assert!(
+            said.contains("/.config/nextest.toml was not read") && said.contains("cargo raddle nextest run")
+        );
+    }
 
     #[test]
     fn only_test_programs_are_taken() {

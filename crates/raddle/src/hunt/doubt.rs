@@ -34,14 +34,14 @@ fn is_inside_std_sync(finding: &Finding) -> bool {
 /// The note for a failure that [`needs_long_wait`].
 const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
 
-/// Whether it needs waits of more than five seconds in all that time out. A thread may stand still
+/// Whether it needs waits of five seconds or more in all that time out. A thread may stand still
 /// for a while, but nothing shows that it does for so long, once or repeatedly. All time-outs
 /// count: a thread that waits for another process seems unable to run, but may be able to.
 fn needs_long_wait(finding: &Finding) -> bool {
     const LONG: f64 = 5.0;
     let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
     let waited: f64 = rows.iter().map(timed_out).sum();
-    finding.notes.iter().any(|n| n.starts_with(STANDS_STILL)) || waited > LONG
+    finding.notes.iter().any(|n| n.starts_with(STANDS_STILL)) || waited >= LONG
 }
 
 /// The seconds of the time-outs in a row of the interleaving, such as
@@ -104,6 +104,7 @@ mod tests {
         let with = |text: &str| repeated(text, 1);
         assert_eq!(with("gives up waiting for word 1 after 10 s: time-out"), Some(TOO_LONG));
         assert_eq!(with("gives up waiting after 2 days: time-out"), Some(TOO_LONG));
+        assert_eq!(with("gives up waiting after 5 s: time-out"), Some(TOO_LONG));
         assert_eq!(with("gives up waiting for word 1 after 1 s: time-out"), None);
         assert_eq!(with("gives up waiting for word 1 after 50 ms: time-out"), None);
         assert_eq!(repeated("gives up waiting after 1 s: time-out", 10), Some(TOO_LONG));

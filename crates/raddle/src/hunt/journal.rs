@@ -25,10 +25,10 @@ use raddle_harness::say::say;
 
 /// The stored verdicts of a build.
 #[derive(Default, Serialize, Deserialize)]
-struct Verdicts {
+pub struct Verdicts {
     /// The number of hunts so far: each searches with its own seed.
-    hunts: u64,
-    targets: Vec<Target>,
+    pub hunts: u64,
+    pub targets: Vec<Target>,
 }
 
 pub struct Journal {
@@ -40,7 +40,6 @@ pub struct Journal {
     speaks: bool,
     live: Live,
     resumes: bool,
-    before: Verdicts,
     standings: BTreeMap<String, Standing>,
     last: Counts,
 }
@@ -58,33 +57,25 @@ impl Journal {
             speaks: args.report.format == Format::Text,
             live: Live::new(args.report.format == Format::Text),
             resumes: args.resume,
-            before: Verdicts::default(),
             standings: BTreeMap::new(),
             last: Counts::default(),
         }
     }
 
-    /// What an earlier hunt has refuted in this build, if this hunt resumes it.
-    pub fn recall(&mut self, key: &str) -> Vec<Target> {
-        self.before = Verdicts::default();
-        if self.resumes
-            && let Some(store) = &self.store
-            && let Ok(Some(kept)) = store.kept(What::Verdicts, key)
-        {
-            self.before = serde_json::from_slice(&kept).unwrap_or_default();
+    /// The verdicts of earlier hunts of this build, if this hunt resumes them.
+    pub fn recall(&self, key: &str) -> Verdicts {
+        match &self.store {
+            Some(store) if self.resumes => {
+                let kept = store.kept(What::Verdicts, key).ok().flatten();
+                kept.and_then(|kept| serde_json::from_slice(&kept).ok()).unwrap_or_default()
+            }
+            _ => Verdicts::default(),
         }
-        self.before.targets.clone()
     }
 
-    /// The number of earlier hunts of this build that this one resumes.
-    pub fn hunts_before(&self) -> u64 {
-        self.before.hunts
-    }
-
-    pub fn remember(&mut self, key: &str, targets: &[Target]) {
+    pub fn remember(&mut self, key: &str, verdicts: &Verdicts) {
         let Some(store) = &self.store else { return };
-        let verdicts = Verdicts { hunts: self.before.hunts + 1, targets: targets.to_vec() };
-        let kept = serde_json::to_vec(&verdicts).expect("plain data");
+        let kept = serde_json::to_vec(verdicts).expect("plain data");
         if let Err(why) = store.keep(What::Verdicts, key, &kept, self.at) {
             say!("the verdicts are not kept for --resume: {why}");
         }

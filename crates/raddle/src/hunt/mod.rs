@@ -8,6 +8,8 @@
 //! source     a source file is built first
 //! cargo      the test programs of a crate or workspace
 //! suite      the tests of a test program, or of CTest: each is hunted by itself
+//! rounds     one look at each test, then the time goes where something is left to settle
+//! summary    the results of all tests together
 //! prey       one command: runs, searches, campaigns, in the order of their shares of the time
 //! input      what the program finds on its standard input
 //! doubt      what keeps a finding open that was seen twice
@@ -33,30 +35,26 @@ mod journal;
 mod live;
 mod prey;
 mod report;
+mod rounds;
 mod since;
 mod source;
 mod suite;
+mod summary;
 pub mod verify;
 
 pub use args::Args;
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_finding::subject::{self, Command};
-use raddle_finding::{Report, Stat};
-use raddle_hunt::target::same_cause;
-use raddle_hunt::{Counts, Verdict, plan};
-use raddle_store::Standing;
 
 use crate::report::{Settler, TextTo};
 use journal::Journal;
-use prey::{Hunter, Outcome, Prey};
-use raddle_harness::say::count;
-
-/// The least time for one of several tests.
-const LEAST: Duration = Duration::from_secs(3);
+use prey::Prey;
+use rounds::Rounds;
+use summary::Summary;
 
 pub fn run(args: Args) -> Result<ExitCode> {
     let begun = Instant::now();
@@ -77,36 +75,21 @@ pub fn run(args: Args) -> Result<ExitCode> {
         Some(changes) => changes.first(preys),
         None => (preys, 0),
     };
-    let mut journal = Journal::open(&args);
-    let mut all = All::default();
+    let journal = RefCell::new(Journal::open(&args));
+    let mut summary = Summary::default();
     if let (Some(changes), Some(revision)) = (&changes, &args.since) {
-        all.coverage.push(changes.in_words(revision, concerned, preys.len()));
+        summary.coverage.push(changes.in_words(revision, concerned, preys.len()));
+    }
+    if args.cargo {
+        let here = std::env::current_dir().unwrap_or_default();
+        summary.coverage.extend(cargo::says_of_nextest(&here));
     }
     let deadline = Instant::now() + args.limit().saturating_sub(spent);
-    for (i, prey) in preys.iter().enumerate() {
-        if prey.is_fallback && all.has_hunted_each() {
-            all.not_needed += 1;
-            continue;
-        }
-        if raddle_harness::interrupt::came() || Instant::now() >= deadline {
-            all.not_reached.push(prey.name.clone().unwrap_or_default());
-            continue;
-        }
-        let left = deadline.saturating_duration_since(Instant::now());
-        // Less time settles nothing: better to hunt the first tests well than all of them badly.
-        let limit = plan::turn(left, preys.len() - i).max(LEAST).min(left);
-        journal.begin(prey, i + 1, preys.len(), deadline);
-        let hunted = Hunter::new(&args, prey, limit, &mut journal, changes.as_ref()).and_then(Hunter::hunt);
-        match hunted {
-            Ok(outcome) => all.add(prey, outcome, &args, &journal.command(prey)),
-            // One test that cannot be hunted must not keep the others from being hunted.
-            Err(error) if preys.len() > 1 => all.failed.push(format!("{}: {error:#}", name(prey))),
-            Err(error) => return Err(error),
-        }
-    }
-    anyhow::ensure!(all.hunted > 0 || all.failed.is_empty(), "nothing was hunted: {}", all.failed.join("; "));
-    let otherwise = all.status_without_findings();
-    let report = all.report(&args, &preys, &journal, begun.elapsed());
+    let rounds =
+        Rounds { args: &args, preys: &preys, concerned, changes: changes.as_ref(), journal: &journal };
+    rounds.hunt(deadline, &mut summary)?;
+    let otherwise = summary.status_without_findings();
+    let report = summary.report(&args, &preys, &journal.borrow(), begun.elapsed());
     // The live line disappears before the report is printed.
     drop(journal);
     settler.settle(report, otherwise)
@@ -144,173 +127,4 @@ fn preys(args: &Args) -> Result<(Vec<Prey>, Duration)> {
         vec![whole]
     };
     Ok((suite::split(args, listed), building))
-}
-
-/// The results of everything that was hunted.
-#[derive(Default)]
-struct All {
-    /// What was confirmed anywhere, one entry per cause.
-    findings: Vec<raddle_finding::Finding>,
-    suspects: Vec<raddle_finding::Finding>,
-    counts: Counts,
-    coverage: Vec<String>,
-    /// Sentences, each with the tests to which it applies.
-    said: Vec<(String, Vec<String>)>,
-    schedules: u64,
-    hunted: u64,
-    exhausted: u64,
-    without_threads: Vec<String>,
-    hung: Vec<String>,
-    failed: Vec<String>,
-    not_reached: Vec<String>,
-    /// The number of commands all of whose programs were hunted by themselves.
-    not_needed: usize,
-}
-
-impl All {
-    /// Whether everything so far was hunted to its end.
-    fn has_hunted_each(&self) -> bool {
-        self.hunted > 0
-            && self.hung.is_empty()
-            && self.failed.is_empty()
-            && self.not_reached.is_empty()
-            && !raddle_harness::interrupt::came()
-    }
-
-    fn add(&mut self, prey: &Prey, outcome: Outcome, args: &Args, command: &Command) {
-        self.hunted += 1;
-        self.exhausted += u64::from(outcome.exhausted);
-        self.schedules += outcome.schedules;
-        if outcome.alone {
-            self.without_threads.push(name(prey));
-        }
-        if outcome.hung {
-            self.hung.push(name(prey));
-        }
-        report::add(&mut self.counts, outcome.ledger.counts());
-        for confirmed in outcome.ledger.confirmed() {
-            let mut finding = report::finding(confirmed, &outcome.ledger, command);
-            // Another test may have shown the same cause.
-            if !self.findings.iter().any(|f| same_cause(f, &finding) && subject::overlap(f, &finding)) {
-                if let Some(name) = &prey.name {
-                    finding.notes.insert(0, format!("in the test `{name}`"));
-                }
-                self.findings.push(finding);
-            }
-        }
-        for sentence in outcome.coverage {
-            match self.said.iter_mut().find(|(said, _)| *said == sentence) {
-                Some((_, of)) => of.extend(prey.name.clone()),
-                None => self.said.push((sentence, prey.name.iter().cloned().collect())),
-            }
-        }
-        if args.suspects {
-            let targets = outcome.ledger.targets().iter();
-            let settled = targets.filter(|t| !matches!(t.verdict, Verdict::Confirmed { .. }));
-            self.suspects.extend(settled.map(report::suspect));
-        }
-    }
-
-    /// The exit status if nothing is confirmed. An interrupted hunt, or one in which nothing ended,
-    /// has not shown that there is nothing to find.
-    fn status_without_findings(&self) -> u8 {
-        let nothing_ended = self.hung.len() as u64 == self.hunted;
-        match raddle_harness::interrupt::came() || nothing_ended {
-            true => crate::exit::FAILURE,
-            false => crate::exit::CLEAN,
-        }
-    }
-
-    fn report(self, args: &Args, preys: &[Prey], journal: &Journal, took: Duration) -> Report {
-        let words = if args.command.is_empty() { Vec::new() } else { args.command.clone() };
-        let target = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
-        let mut report = Report::new("hunt", target);
-        let (mut accepted, mut regressions) = (0u64, 0u64);
-        for mut finding in self.findings {
-            match journal.standing(&finding.key()) {
-                Standing::Accepted => {
-                    accepted += 1;
-                    continue;
-                }
-                Standing::Regression => {
-                    regressions += 1;
-                    finding
-                        .notes
-                        .insert(0, "a regression: it was said to be fixed (`raddle show` says when)".into());
-                }
-                Standing::New | Standing::Known => {}
-            }
-            report.findings.push(finding);
-        }
-        report.suspects = self.suspects;
-        report::put_counts(&mut report, &self.counts);
-        for (key, n) in [
-            ("schedules", self.schedules),
-            ("hunted", self.hunted),
-            ("exhausted", self.exhausted),
-            ("without_threads", self.without_threads.len() as u64),
-            ("hung", self.hung.len() as u64),
-            ("could_not", self.failed.len() as u64),
-            ("not_reached", self.not_reached.len() as u64),
-            ("accepted", accepted),
-            ("regressions", regressions),
-            ("seed", args.seed),
-        ] {
-            report.stats.insert(key.into(), Stat::from(n));
-        }
-        report.stats.insert("seconds".into(), Stat::Float(took.as_secs_f64()));
-        report.stats.insert("interrupted".into(), Stat::Bool(raddle_harness::interrupt::came()));
-        report.coverage = self.coverage;
-        let told = |(sentence, of): &(String, Vec<String>)| match of[..] {
-            [] => sentence.clone(),
-            _ => format!("{}: {sentence}", report::names(of)),
-        };
-        report.coverage.extend(self.said.iter().map(told));
-        if preys.len() > 1 {
-            report.coverage.push(format!(
-                "{}: {} hunted, {} with nothing to interleave, {} not reached in the time",
-                count((preys.len() - self.not_needed) as u64, "test", "tests"),
-                self.hunted - self.without_threads.len() as u64,
-                self.without_threads.len(),
-                self.not_reached.len()
-            ));
-        } else if !self.without_threads.is_empty() || !self.hung.is_empty() {
-            // This has been said already.
-        } else if self.exhausted > 0 {
-            report.coverage.push(format!(
-                "all {} that the program has under sequential consistency were executed",
-                count(self.schedules, "schedule", "schedules")
-            ));
-        } else {
-            report
-                .coverage
-                .push(format!("{} executed", count(self.schedules, "schedule was", "schedules were")));
-        }
-        if let [name] = &self.hung[..] {
-            report.coverage.push(format!(
-                "`{name}` came to its end in no run, so nothing is known of it: give it more time, or a command that \
-                 ends by itself"
-            ));
-        } else if !self.hung.is_empty() {
-            report.coverage.push(format!(
-                "{} came to their end in no run, so nothing is known of them ({}): give them more time, or commands that end by themselves",
-                count(self.hung.len() as u64, "test", "tests"),
-                report::names(&self.hung)
-            ));
-        }
-        if raddle_harness::interrupt::came() {
-            report.coverage.push("interrupted: what is said here is of what was done until then".into());
-        }
-        report.coverage.extend(self.failed.iter().map(|why| format!("not hunted: {why}")));
-        if accepted > 0 {
-            let what = count(accepted, "confirmed finding is", "confirmed findings are");
-            report.coverage.push(format!("{what} left out, as `raddle triage` accepted them"));
-        }
-        let hint = match self.counts.open > 0 && !args.suspects {
-            true => " (`--suspects` lists them)",
-            false => "",
-        };
-        report.coverage.push(format!("{}{hint}", report::counts(&self.counts)));
-        report
-    }
 }

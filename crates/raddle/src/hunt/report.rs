@@ -63,13 +63,17 @@ pub fn names(of: &[String]) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// An unconfirmed suspicion, with what rules it out or what was tried.
-pub fn suspect(target: &Target) -> Finding {
+/// An unconfirmed suspicion, with what rules it out or what was tried, and the tests that raise it.
+pub fn suspect(target: &Target, tests: &[String]) -> Finding {
     let mut finding = target.finding.clone();
     finding.confidence = Confidence::Suspected;
     finding.detectors = target.by.iter().map(|d| d.name().to_owned()).collect();
     let by: Vec<String> = finding.detectors.iter().map(|d| format!("`{d}`")).collect();
-    finding.notes = vec![format!("suspected by {}", by.join(" and "))];
+    let of = match tests.is_empty() {
+        true => String::new(),
+        false => format!(" in {}", names(tests)),
+    };
+    finding.notes = vec![format!("suspected by {}{of}", by.join(" and "))];
     finding.verdict = Some(match &target.verdict {
         Verdict::Refuted { .. } => Settlement::Refuted,
         Verdict::Open { .. } => Settlement::Open,
@@ -138,6 +142,9 @@ mod tests {
             Finding::new(Kind::ExitStatus, Confidence::Suspected, "it ends with 1"),
         );
         ledger.tried("5 schedules", &|_| true);
-        assert_eq!(suspect(&ledger.targets()[0]).notes, ["suspected by `check`", "open; tried: 5 schedules"]);
+        let target = &ledger.targets()[0];
+        assert_eq!(suspect(target, &[]).notes, ["suspected by `check`", "open; tried: 5 schedules"]);
+        let of = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(suspect(target, &of).notes[0], "suspected by `check` in `a`, `b`");
     }
 }

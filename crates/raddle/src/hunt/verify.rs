@@ -131,7 +131,7 @@ fn search(record: &Record, limit: Duration) -> Result<(bool, u64, bool)> {
         let begun = Instant::now();
         let options = detectors::explore(&args, &words, &only, args.seed);
         let recipe = explore::recipe(&options, program.clone(), Runtime::open()?);
-        let mut search = Ongoing::begin(options, recipe, share, &notes)?;
+        let mut search = Ongoing::begin(options, recipe, None, share, &notes)?;
         let before = schedules;
         while !search.is_finished() && !raddle_harness::interrupt::came() && begun.elapsed() < share {
             let (next, report) = search.turn(share.saturating_sub(begun.elapsed()), begun + limit)?;

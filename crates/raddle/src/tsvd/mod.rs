@@ -268,7 +268,9 @@ impl<'a> Runs<'a> {
         self.clr.read(dir.path(), number);
         let in_clr = self.clr.stats.delays - before;
         collect::await_children(dir.path());
-        collect::say_who_is_left(&collect::read(dir.path())?);
+        if !launch::is_quiet() {
+            collect::say_who_is_left(&collect::read(dir.path())?);
+        }
         let in_native = self.gather(dir.path(), number)?;
         self.delays.push((in_native + in_clr).to_string());
         Ok(())

@@ -50,12 +50,17 @@ impl Hunter<'_> {
         let limit = plan::share(Part::Look, self.left()).max(least).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
-        let watched = self.watch(&recipe, Mode::Hybrid, limit)?;
+        let mut watched = self.watch(&recipe, Mode::Hybrid, limit)?;
         // A run that was cut off may not have reported it.
         let instrumented = watched.instrumented || self.program.has_runtime;
         self.out.coverage.extend(watched.unseen.clone());
+        self.first = watched.first.take();
         let has_seen = self.watched(watched);
-        self.journal.progress(self.prey, &self.out.ledger, "ran it once under the race detector");
+        self.journal.borrow_mut().progress(
+            self.prey,
+            &self.out.ledger,
+            "ran it once under the race detector",
+        );
         // What a run has seen for certain, such as a broken rule, needs no schedule. Another run
         // confirms it.
         let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
@@ -159,7 +164,7 @@ impl Hunter<'_> {
             let recipe = self.recipe(&args);
             let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { break };
             self.watched(watched);
-            self.journal.progress(self.prey, &self.out.ledger, "ran it again");
+            self.journal.borrow_mut().progress(self.prey, &self.out.ledger, "ran it again");
         }
         self.libraries();
         self.out.ledger.tried("ordinary runs and runs with delays", &|_| true);

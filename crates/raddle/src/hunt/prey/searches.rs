@@ -1,0 +1,230 @@
+//! The parts of a hunt that control the threads: searches at large and of single targets, and
+//! `conseq`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use raddle_finding::{Report, Stat};
+use raddle_hunt::plan::{self, Part};
+use raddle_hunt::{Detector, Goal, Space, Target};
+
+use super::{Hunter, number};
+use crate::conseq;
+use crate::explore::ongoing::Ongoing;
+use crate::hunt::detectors;
+use raddle_harness::crew::Notes;
+use raddle_harness::say::count;
+
+/// The first turn of a search is short, so that easy findings are reported at once. Each later turn
+/// is twice as long.
+const FIRST_TURN: Duration = Duration::from_millis(500);
+const LONGEST_TURN: Duration = Duration::from_secs(15);
+
+impl Hunter<'_> {
+    /// Controls the threads, if possible.
+    pub(super) fn schedule(&mut self, instrumented: bool, notes: &Notes) -> Result<()> {
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let limit = plan::share(Part::Settle, self.left());
+        let recipe = self.recipe(&args);
+        let mut search = match Ongoing::begin(args, recipe, self.first.as_ref(), limit, notes) {
+            Ok(search) => search,
+            Err(why) => return self.not_scheduled(&why),
+        };
+        let until = Instant::now() + limit;
+        if instrumented {
+            // It is ready, or nearly so, when consequences are looked for.
+            conseq::is_analysed_by(&detectors::conseq(self.args, &self.prey.words, limit), Instant::now());
+        }
+        let mut turn = FIRST_TURN;
+        search = match self.turns(search, until, &mut turn) {
+            Ok(search) => search,
+            Err(why) => return self.not_scheduled(&why),
+        };
+        self.corroborate();
+        if self.out.alone {
+            // Suspicions in a child process, or in the only schedule, can only be seen in ordinary
+            // runs.
+            self.watch_open_races();
+            if self.processes > 1 {
+                self.libraries();
+            }
+            self.say_why_alone();
+            return Ok(());
+        }
+        if instrumented {
+            self.consequences(notes);
+        }
+        self.libraries();
+        if !search.is_finished() && instrumented {
+            self.one_by_one(notes);
+        }
+        self.corroborate();
+        self.watch_open_races();
+        // The remaining time goes to a search without restrictions.
+        let deadline = self.deadline;
+        if let Err(why) = self.turns(search, deadline, &mut turn) {
+            self.out.coverage.push(format!("the search at large broke off: {why:#}"));
+        }
+        if self.processes > 1 {
+            self.out.coverage.push(format!(
+                "{} were watched, and the threads of one of them were scheduled: no suspicion can be refuted",
+                count(self.processes, "process", "processes")
+            ));
+        }
+        if let Some(why) = self.not_complete.take() {
+            self.out.coverage.push(format!(
+                "the search ran out of schedules without being complete, so it refutes nothing: {why}"
+            ));
+        }
+        let what = format!(
+            "{} at large, with a scheduling point at each access that races",
+            count(self.out.schedules, "schedule", "schedules")
+        );
+        self.out.ledger.tried(&what, &|t| t.goal() != Goal::Misuse);
+        Ok(())
+    }
+
+    /// Searches until `until`, or until nothing is left, and takes in what it finds.
+    fn turns<'n>(&mut self, search: Ongoing<'n>, until: Instant, turn: &mut Duration) -> Result<Ongoing<'n>> {
+        let mut search = search;
+        while !search.is_finished() && !self.is_over() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let left = left.min(self.left());
+            let turn_ends = Instant::now() + (*turn).min(left);
+            let (next, mut report) = search.turn((*turn).min(left), self.end)?;
+            search = next;
+            self.took_until(turn_ends, !report.findings.is_empty());
+            *turn = (*turn * 2).min(LONGEST_TURN);
+            self.take(Detector::Explore, std::mem::take(&mut report.findings));
+            self.searched(&report);
+            let what = format!("{} searched", count(self.out.schedules, "schedule", "schedules"));
+            self.journal.borrow_mut().progress(self.prey, &self.out.ledger, &what);
+        }
+        Ok(search)
+    }
+
+    /// Takes in what a search without restrictions says about the whole program.
+    fn searched(&mut self, report: &Report) {
+        let threads = number(report, "threads_max");
+        self.out.schedules = number(report, "schedules");
+        let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
+        // The search controls one of several processes, and a suspicion may be about another.
+        let is_whole = is_at_its_end && threads > 0 && self.processes <= 1 && !self.has_changed;
+        self.not_complete = match report.stats.get("not_complete") {
+            Some(Stat::Text(why)) => Some(why.clone()),
+            _ => None,
+        };
+        // The thread in which libtest runs a test counts as a thread, but there is nothing to
+        // interleave it with.
+        self.out.alone = threads == 0 || is_whole && self.out.schedules == 1;
+        self.out.exhausted = is_whole;
+        // An execution records a limited number of races and drops the others.
+        let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
+        let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
+        self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
+    }
+
+    /// Runs `conseq`: what could go wrong at assertions, outputs and memory accesses, and what of
+    /// it can be made to happen.
+    fn consequences(&mut self, notes: &Notes) {
+        if self.is_over() {
+            return;
+        }
+        let limit = plan::share(Part::Consequences, self.left());
+        let args = detectors::conseq(self.args, &self.prey.words, limit);
+        if !conseq::is_analysed_by(&args, Instant::now() + limit) {
+            let why = "consequences were not looked for: to read its machine code takes longer than the time for them";
+            self.out.coverage.push(why.into());
+            return;
+        }
+        let limit = plan::share(Part::Consequences, self.left());
+        let args = detectors::conseq(self.args, &self.prey.words, limit);
+        // An execution that is running at the limit gets some more time, and so do those after it.
+        let end_at = self.end.min(Instant::now() + limit + limit / 4);
+        // A detector that fails, even through a bug of its own, must not lose the others' results.
+        let report = catch_unwind(AssertUnwindSafe(|| conseq::report(&args, end_at, notes)))
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("raddle itself failed there; please report it")));
+        self.took_until(end_at, report.as_ref().is_ok_and(|r| !r.findings.is_empty()));
+        match report {
+            Ok(report) => {
+                self.take(Detector::Conseq, report.findings);
+                for suspect in report.suspects {
+                    let tried =
+                        suspect.notes.last().and_then(|n| n.strip_prefix("tried in ")).map(str::to_owned);
+                    let id = raddle_finding::identity::id(&suspect);
+                    self.out.ledger.suspect(Detector::Conseq, suspect);
+                    if let Some(tried) = tried {
+                        self.out.ledger.tried(&tried, &|t| t.finding.id == id);
+                    }
+                }
+                self.journal.borrow_mut().progress(self.prey, &self.out.ledger, "looked for consequences");
+            }
+            Err(error) => self.out.coverage.push(format!("consequences were not looked for: {error:#}")),
+        }
+    }
+
+    /// Settles each open target by its own search, which preempts threads only in the functions
+    /// that the target names.
+    fn one_by_one(&mut self, notes: &Notes) {
+        let mut open: Vec<Target> =
+            self.out.ledger.queue().into_iter().filter(|t| is_driven_at(t)).cloned().collect();
+        if let Some(changes) = self.changes {
+            open.sort_by_key(|t| !changes.touches(&t.finding));
+        }
+        let all = plan::share(Part::OneByOne, self.left());
+        let until = Instant::now() + all;
+        for (i, target) in open.iter().enumerate() {
+            let left = until.saturating_duration_since(Instant::now());
+            if self.is_over() || left.is_zero() {
+                break;
+            }
+            let limit = plan::turn(left, open.len() - i);
+            if let Some(schedules) = self.drive_at(target, limit, notes) {
+                let places: Vec<String> = target.functions().iter().map(|f| format!("`{f}`")).collect();
+                let what = format!(
+                    "{} aimed at it, in which threads are switched in {} only",
+                    count(schedules, "schedule", "schedules"),
+                    places.join(" and ")
+                );
+                self.out.ledger.tried(&what, &|t| t.finding.id == target.finding.id);
+            }
+        }
+    }
+
+    fn drive_at(&mut self, target: &Target, limit: Duration, notes: &Notes) -> Option<u64> {
+        let only: Vec<String> = target.functions().iter().map(|f| format!("fun:{f}")).collect();
+        let args = detectors::explore(self.args, &self.prey.words, &only, self.seed());
+        let recipe = self.recipe(&args);
+        let begun = Instant::now();
+        let search = Ongoing::begin(args, recipe, self.first.as_ref(), limit, notes).ok()?;
+        let left = limit.saturating_sub(begun.elapsed()).max(FIRST_TURN);
+        let turn_ends = Instant::now() + left;
+        let (_, report) = search.turn(left, self.end).ok()?;
+        self.took_until(turn_ends, !report.findings.is_empty());
+        let schedules = number(&report, "schedules");
+        self.take(Detector::Explore, report.findings);
+        Some(schedules)
+    }
+
+    /// The threads cannot be controlled.
+    fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
+        match raddle_harness::interrupt::came() {
+            true => self.out.coverage.push("it was interrupted before its threads were scheduled".into()),
+            false => self.delay(&format!("{why:#}")),
+        }
+        Ok(())
+    }
+}
+
+/// Whether a search can be confined to the target's functions and would recognise its failure.
+fn is_driven_at(target: &Target) -> bool {
+    let judged = matches!(
+        target.goal(),
+        Goal::Race | Goal::Deadlock | Goal::Lifetime | Goal::Failure | Goal::Progress
+    );
+    judged && !target.functions().is_empty()
+}

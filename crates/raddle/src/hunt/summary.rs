@@ -1,0 +1,339 @@
+//! The results of a hunt, over all its tests.
+//!
+//! A suspicion that several tests raise about one cause is one suspicion: a race in a library is
+//! one, whichever tests reach it. It is confirmed if one of them confirms it. It is refuted only if
+//! each of them refutes it, since a refutation is about one command.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use raddle_finding::place::place;
+use raddle_finding::subject::{self, Command};
+use raddle_finding::{Access, Finding, Report, Stat, identity};
+use raddle_hunt::target::same_cause;
+use raddle_hunt::{Counts, Target, Verdict};
+use raddle_store::Standing;
+
+use super::args::Args;
+use super::journal::Journal;
+use super::prey::{Outcome, Prey};
+use super::{name, report};
+use raddle_harness::say::count;
+
+/// The results of everything that was hunted.
+#[derive(Default)]
+pub struct Summary {
+    /// What was confirmed anywhere, one entry per cause.
+    findings: Vec<Finding>,
+    suspicions: Vec<Suspicion>,
+    pub coverage: Vec<String>,
+    /// Sentences, each with the tests to which it applies.
+    said: Vec<(String, Vec<String>)>,
+    schedules: u64,
+    /// The number of tests that were run at least once.
+    hunted: u64,
+    /// Those of them for which there was time for one run only.
+    looked_only: u64,
+    exhausted: u64,
+    without_threads: Vec<String>,
+    hung: Vec<String>,
+    /// Why tests could not be hunted.
+    pub failed: Vec<String>,
+    pub not_reached: u64,
+    /// The number of commands all of whose programs were hunted by themselves.
+    pub not_needed: usize,
+}
+
+/// What one or several tests suspect of one cause.
+struct Suspicion {
+    target: Target,
+    tests: Vec<String>,
+}
+
+impl Summary {
+    /// Whether everything so far was hunted to its end.
+    pub fn has_hunted_each(&self) -> bool {
+        self.hunted > 0
+            && self.looked_only == 0
+            && self.hung.is_empty()
+            && self.failed.is_empty()
+            && self.not_reached == 0
+            && !raddle_harness::interrupt::came()
+    }
+
+    pub fn add(&mut self, prey: &Prey, outcome: Outcome, command: &Command) {
+        self.hunted += 1;
+        self.looked_only += u64::from(outcome.looked_only);
+        self.exhausted += u64::from(outcome.exhausted);
+        self.schedules += outcome.schedules;
+        if outcome.alone {
+            self.without_threads.push(name(prey));
+        }
+        if outcome.hung {
+            self.hung.push(name(prey));
+        }
+        for confirmed in outcome.ledger.confirmed() {
+            let mut finding = report::finding(confirmed, &outcome.ledger, command);
+            // Another test may have shown the same cause.
+            if !self.findings.iter().any(|f| same_cause(f, &finding) && subject::overlap(f, &finding)) {
+                if let Some(name) = &prey.name {
+                    finding.notes.insert(0, format!("in the test `{name}`"));
+                }
+                self.findings.push(finding);
+            }
+        }
+        for sentence in outcome.coverage {
+            match self.said.iter_mut().find(|(said, _)| *said == sentence) {
+                Some((_, of)) => of.extend(prey.name.clone()),
+                None => self.said.push((sentence, prey.name.iter().cloned().collect())),
+            }
+        }
+        // What one test suspects was compared already.
+        let (earlier, name) = (self.suspicions.len(), &prey.name);
+        for target in outcome.ledger.targets() {
+            let mut target = target.clone();
+            target.finding.subject = Some(command.subject(&target.finding));
+            self.suspect(earlier, target, name);
+        }
+    }
+
+    /// Adds a suspicion of one more test to one of the `earlier` ones, or as a new one.
+    fn suspect(&mut self, earlier: usize, mut target: Target, test: &Option<String>) {
+        let known =
+            self.suspicions[..earlier].iter_mut().find(|s| is_one(&s.target.finding, &target.finding));
+        match known {
+            Some(known) => {
+                known.tests.extend(test.clone());
+                known.target.by.append(&mut target.by);
+                known.target.verdict = both(&known.target.verdict, &target.verdict);
+            }
+            None => self.suspicions.push(Suspicion { target, tests: test.iter().cloned().collect() }),
+        }
+    }
+
+    /// Takes over what was confirmed in one test for what others suspect of the same cause.
+    fn settle_across_tests(&mut self) {
+        for suspicion in &mut self.suspicions {
+            let target = &mut suspicion.target;
+            if let Some(shown) = self.findings.iter().find(|f| is_one(f, &target.finding)) {
+                target.verdict = Verdict::Confirmed { finding: shown.id.clone() };
+            }
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.suspicions.iter().for_each(|s| counts.add(&s.target.verdict));
+        counts
+    }
+
+    /// Fails if no test could be hunted.
+    pub fn require_one(&self) -> Result<()> {
+        let is_any = self.hunted > 0 || self.failed.is_empty();
+        anyhow::ensure!(is_any, "nothing was hunted: {}", self.failed.join("; "));
+        Ok(())
+    }
+
+    /// The exit status if nothing is confirmed. An interrupted hunt, or one in which nothing ended,
+    /// has not shown that there is nothing to find.
+    pub fn status_without_findings(&self) -> u8 {
+        let nothing_ended = self.hung.len() as u64 == self.hunted;
+        match raddle_harness::interrupt::came() || nothing_ended {
+            true => crate::exit::FAILURE,
+            false => crate::exit::CLEAN,
+        }
+    }
+
+    pub fn report(mut self, args: &Args, preys: &[Prey], journal: &Journal, took: Duration) -> Report {
+        self.settle_across_tests();
+        let counts = self.counts();
+        let words = if args.command.is_empty() { Vec::new() } else { args.command.clone() };
+        let target = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+        let mut report = Report::new("hunt", target);
+        let (mut accepted, mut regressions) = (0u64, 0u64);
+        for mut finding in self.findings {
+            match journal.standing(&finding.key()) {
+                Standing::Accepted => {
+                    accepted += 1;
+                    continue;
+                }
+                Standing::Regression => {
+                    regressions += 1;
+                    finding
+                        .notes
+                        .insert(0, "a regression: it was said to be fixed (`raddle show` says when)".into());
+                }
+                Standing::New | Standing::Known => {}
+            }
+            report.findings.push(finding);
+        }
+        if args.suspects {
+            let unsettled =
+                self.suspicions.iter().filter(|s| !matches!(s.target.verdict, Verdict::Confirmed { .. }));
+            report.suspects = unsettled.map(|s| report::suspect(&s.target, &s.tests)).collect();
+        }
+        report::put_counts(&mut report, &counts);
+        for (key, n) in [
+            ("schedules", self.schedules),
+            ("hunted", self.hunted),
+            ("exhausted", self.exhausted),
+            ("without_threads", self.without_threads.len() as u64),
+            ("hung", self.hung.len() as u64),
+            ("could_not", self.failed.len() as u64),
+            ("looked_only", self.looked_only),
+            ("not_reached", self.not_reached),
+            ("accepted", accepted),
+            ("regressions", regressions),
+            ("seed", args.seed),
+        ] {
+            report.stats.insert(key.into(), Stat::from(n));
+        }
+        report.stats.insert("seconds".into(), Stat::Float(took.as_secs_f64()));
+        report.stats.insert("interrupted".into(), Stat::Bool(raddle_harness::interrupt::came()));
+        report.coverage = self.coverage;
+        let told = |(sentence, of): &(String, Vec<String>)| match of[..] {
+            [] => sentence.clone(),
+            _ => format!("{}: {sentence}", report::names(of)),
+        };
+        report.coverage.extend(self.said.iter().map(told));
+        if preys.len() > 1 {
+            let looked = match self.looked_only {
+                0 => String::new(),
+                n => format!("{n} run once and no more, "),
+            };
+            report.coverage.push(format!(
+                "{}: {} hunted, {} with nothing to interleave, {looked}{} not reached in the time",
+                count((preys.len() - self.not_needed) as u64, "test", "tests"),
+                self.hunted - self.without_threads.len() as u64 - self.looked_only,
+                self.without_threads.len(),
+                self.not_reached
+            ));
+        } else if !self.without_threads.is_empty() || !self.hung.is_empty() {
+            // This has been said already.
+        } else if self.exhausted > 0 {
+            report.coverage.push(format!(
+                "all {} that the program has under sequential consistency were executed",
+                count(self.schedules, "schedule", "schedules")
+            ));
+        } else {
+            report
+                .coverage
+                .push(format!("{} executed", count(self.schedules, "schedule was", "schedules were")));
+        }
+        if let [name] = &self.hung[..] {
+            report.coverage.push(format!(
+                "`{name}` came to its end in no run, so nothing is known of it: give it more time, or a command that \
+                 ends by itself"
+            ));
+        } else if !self.hung.is_empty() {
+            report.coverage.push(format!(
+                "{} came to their end in no run, so nothing is known of them ({}): give them more time, or commands that end by themselves",
+                count(self.hung.len() as u64, "test", "tests"),
+                report::names(&self.hung)
+            ));
+        }
+        if raddle_harness::interrupt::came() {
+            report.coverage.push("interrupted: what is said here is of what was done until then".into());
+        }
+        report.coverage.extend(self.failed.iter().map(|why| format!("not hunted: {why}")));
+        if accepted > 0 {
+            let what = count(accepted, "confirmed finding is", "confirmed findings are");
+            report.coverage.push(format!("{what} left out, as `raddle triage` accepted them"));
+        }
+        let hint = match counts.open > 0 && !args.suspects {
+            true => " (`--suspects` lists them)",
+            false => "",
+        };
+        report.coverage.push(format!("{}{hint}", report::counts(&counts)));
+        report
+    }
+}
+
+/// Whether findings of two tests are one. A race of which one end is not known may be another. What
+/// fails at the same places of the same files is one if it has the same id.
+fn is_one(a: &Finding, b: &Finding) -> bool {
+    let is_known = |f: &Finding| f.accesses.iter().all(|access| !access.stack.is_empty());
+    let is_same = same_cause(a, b) && subject::overlap(a, b);
+    is_known(a) && is_known(b) && (is_same || identity::id(a) == identity::id(b) && has_places_of(a, b))
+}
+
+/// Whether all ends of two findings are at the same lines, in order.
+fn has_places_of(a: &Finding, b: &Finding) -> bool {
+    let places = |f: &Finding| -> Option<Vec<(String, u32)>> {
+        let place = |access: &Access| {
+            let frame = place(&access.stack)?;
+            Some((frame.file.clone()?, frame.line?))
+        };
+        f.accesses.iter().map(place).collect()
+    };
+    !a.accesses.is_empty() && places(a).is_some() && places(a) == places(b)
+}
+
+/// The verdict on what two tests suspect of one cause.
+fn both(a: &Verdict, b: &Verdict) -> Verdict {
+    match (a, b) {
+        (Verdict::Confirmed { .. }, _) => a.clone(),
+        (_, Verdict::Confirmed { .. }) => b.clone(),
+        (Verdict::Open { tried }, Verdict::Open { tried: more }) => {
+            let new = more.iter().filter(|t| !tried.contains(t));
+            Verdict::Open { tried: tried.iter().chain(new).cloned().collect() }
+        }
+        (Verdict::Open { .. }, Verdict::Refuted { .. }) => a.clone(),
+        (Verdict::Refuted { .. }, Verdict::Open { .. }) => b.clone(),
+        (Verdict::Refuted { by }, Verdict::Refuted { by: also }) => {
+            let by = if by.contains(also.as_str()) { by.clone() } else { format!("{by}; {also}") };
+            Verdict::Refuted { by }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_finding::{Confidence, Frame, Kind, Op};
+
+    #[test]
+    fn a_failure_at_the_same_lines_is_one_suspicion_whichever_command_reaches_it() {
+        let suspicion = |file: &str, line: u32, subject: &str| {
+            let mut finding = Finding::new(Kind::Hang, Confidence::Suspected, "a loop can go on for ever");
+            let frame = Frame {
+                function: Some("f".into()),
+                file: Some(file.into()),
+                line: Some(line),
+                ..Frame::default()
+            };
+            let access = Access {
+                op: Op::Read,
+                size: 4,
+                thread: "T1".into(),
+                locks: vec![],
+                lock: None,
+                stack: vec![frame],
+            };
+            finding.accesses = vec![access];
+            finding.subject = Some(subject.into());
+            finding
+        };
+        let a = suspicion("/src/a.c", 3, "p -x");
+        assert!(is_one(&a, &suspicion("/src/a.c", 3, "p -y")));
+        assert!(!is_one(&a, &suspicion("/src/a.c", 4, "p -y")));
+        assert!(!is_one(&a, &suspicion("/other/a.c", 3, "p -y")));
+        let mut lost = suspicion("/src/a.c", 3, "p -x");
+        lost.accesses[0].stack.clear();
+        assert!(!is_one(&lost, &lost));
+    }
+
+    #[test]
+    fn one_test_confirms_for_all_and_refutes_for_itself() {
+        let open = |what: &str| Verdict::Open { tried: vec![what.into()] };
+        let refuted = || Verdict::Refuted { by: "all schedules".into() };
+        let confirmed = || Verdict::Confirmed { finding: "x".into() };
+        assert_eq!(both(&open("a"), &confirmed()), confirmed());
+        assert_eq!(both(&confirmed(), &refuted()), confirmed());
+        assert_eq!(both(&refuted(), &open("a")), open("a"));
+        assert_eq!(both(&open("a"), &refuted()), open("a"));
+        assert_eq!(both(&refuted(), &refuted()), refuted());
+        assert_eq!(both(&open("a"), &open("b")), Verdict::Open { tried: vec!["a".into(), "b".into()] });
+        assert_eq!(both(&open("a"), &open("a")), open("a"));
+    }
+}
