@@ -510,8 +510,8 @@ impl<'a> Emitter<'a> {
         self.hot.push(made(Instruction::with1(Opcode::Not_rm64, low)));
         let distance = MemoryOperand::new(high, low, 1, 1, 1, false, Register::None);
         self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RSI, distance)));
-        // One that stays in its place does not tell how long the loop was.
-        let number = if range.stride == 0 { 0 } else { self.late_loops as i32 + 1 };
+        // Few bytes are many iterations if the stride is small, and none tells if it is 0.
+        let number = if range.stride.abs() < 4 { 0 } else { self.late_loops as i32 + 1 };
         let numbers = range.len as i32 | number << LOOP_LENGTH_BITS;
         self.hot.push(made(Instruction::with1(Opcode::Pushq_imm32, numbers)));
         self.hot.push(self.call(if range.write { slot::LOOP_WRITE } else { slot::LOOP_READ }));
