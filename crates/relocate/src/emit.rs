@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use iced_x86::{
     Code as Opcode, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
 };
-use raddle_wire::relocated::slot;
+use raddle_wire::relocated::{LOOP_LENGTH_BITS, SHORT_LOOPS, slot};
 
 use crate::access::{Access, can_acquire_after};
 use crate::code::{Code, Function};
@@ -61,8 +61,11 @@ pub struct Emitter<'a> {
     /// None: each access keeps its probe.
     entries: Option<Entries>,
     infos: InstructionInfoFactory,
-    /// Where the slots are.
+    /// Where the slots are, and what is known of loops that were short.
     slots: u64,
+    short: u64,
+    /// The number of loops that are checked as they are left, of functions before this one.
+    pub late_loops: usize,
     /// What is special about the probes of the function at hand, by instruction.
     merged: HashMap<usize, Probe>,
     /// What is looked at again, before each instruction of the function at hand.
@@ -136,7 +139,7 @@ fn operand(i: &Instruction, pushed: i64) -> MemoryOperand {
 }
 
 impl<'a> Emitter<'a> {
-    pub fn new(code: &'a Code, entries: Option<Entries>, slots: u64) -> Emitter<'a> {
+    pub fn new(code: &'a Code, entries: Option<Entries>, slots: u64, short: u64) -> Emitter<'a> {
         let is_whole = code.undecoded == 0;
         Emitter {
             code,
@@ -149,6 +152,8 @@ impl<'a> Emitter<'a> {
             unused: if is_whole { liveness::unused_vectors(&code.instructions) } else { vec![] },
             infos: InstructionInfoFactory::new(),
             slots,
+            short,
+            late_loops: 0,
             merged: HashMap::new(),
             loops: vec![],
             kept: None,
@@ -183,18 +188,19 @@ impl<'a> Emitter<'a> {
         self.first = body.start;
         self.in_loop = in_loop(&self.code.instructions[body.clone()], inside);
         self.live = liveness::before(&self.code.instructions[body.clone()], &mut self.infos, inside);
-        self.loops = self.late_loops(function);
+        self.loops = self.find_loops(function);
         for n in body.clone() {
             let first = self.hot.len();
             self.copies.push((n, first));
-            if let Some(l) = self.loops.iter().position(|l| l.body.start == n) {
-                self.gate(l);
+            if let Some(number) = self.loops.iter().position(|l| l.body.start == n) {
+                self.gate(number);
             }
             self.instruction(n);
             self.hot[first].set_ip(self.code.instructions[n].ip() | LABEL);
         }
         for l in std::mem::take(&mut self.loops) {
             self.late_loop(&l);
+            self.late_loops += 1;
         }
         let last = &self.code.instructions[function.body.end - 1];
         let ends = matches!(
@@ -377,20 +383,27 @@ impl<'a> Emitter<'a> {
         moved
     }
 
-    fn late_loops(&mut self, function: &Function) -> Vec<Loop> {
-        let Some(entries) = self.entries.as_ref().filter(|_| self.is_whole) else { return Vec::new() };
+    fn find_loops(&mut self, function: &Function) -> Vec<Loop> {
+        let has_room = self.late_loops < 1 << (31 - LOOP_LENGTH_BITS) >> 1;
+        let Some(entries) = self.entries.as_ref().filter(|_| self.is_whole && has_room) else {
+            return Vec::new();
+        };
         let (code, live, unused) = (self.code, &self.live[..], &self.unused[..]);
         Finder { code, function, entries, live, unused, infos: &mut self.infos }.all()
     }
 
     /// In front of a loop: the way to its copy.
-    fn gate(&mut self, l: usize) {
-        let l = &self.loops[l];
+    fn gate(&mut self, number: usize) {
+        let l = &self.loops[number];
         let ip = self.code.instructions[l.body.start].ip();
         let slot = if l.is_of_vectors { slot::LATE_VECTORS } else { slot::LATE };
         let may = MemoryOperand::with_base_displ(Register::RIP, (self.slots + 8 * slot as u64) as i64);
         self.hot.push(made(Instruction::with2(Opcode::Cmp_rm64_imm8, may, 0)));
         self.hot.push(made(Instruction::with_branch(Opcode::Je_rel32_64, ip | BEHIND_GATE)));
+        let short = (self.short + 4 * (self.late_loops + number) as u64) as i64;
+        let short = MemoryOperand::with_base_displ(Register::RIP, short);
+        self.hot.push(made(Instruction::with2(Opcode::Cmp_rm32_imm8, short, SHORT_LOOPS)));
+        self.hot.push(made(Instruction::with_branch(Opcode::Jae_rel32_64, ip | BEHIND_GATE)));
         for (register, vector) in &l.starts {
             self.hot.push(made(Instruction::with2(Opcode::Movq_xmm_rm64, *vector, *register)));
         }
@@ -497,7 +510,10 @@ impl<'a> Emitter<'a> {
         self.hot.push(made(Instruction::with1(Opcode::Not_rm64, low)));
         let distance = MemoryOperand::new(high, low, 1, 1, 1, false, Register::None);
         self.hot.push(made(Instruction::with2(Opcode::Lea_r64_m, Register::RSI, distance)));
-        self.hot.push(made(Instruction::with1(Opcode::Pushq_imm32, range.len as i32)));
+        // Few bytes are many iterations if the stride is small, and none tells if it is 0.
+        let number = if range.stride.abs() < 4 { 0 } else { self.late_loops as i32 + 1 };
+        let numbers = range.len as i32 | number << LOOP_LENGTH_BITS;
+        self.hot.push(made(Instruction::with1(Opcode::Pushq_imm32, numbers)));
         self.hot.push(self.call(if range.write { slot::LOOP_WRITE } else { slot::LOOP_READ }));
         self.hot.push(move_stack(8));
         pushed.iter().rev().for_each(|r| self.hot.push(pop(*r)));

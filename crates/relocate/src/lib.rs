@@ -184,11 +184,12 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
     layout.distance += shift;
     let slots = layout.start() + std::mem::offset_of!(Header, slots) as u64;
     let entries = (!options.keep_probes).then(|| Entries::of(&code, &program.handlers));
-    let mut emitter = Emitter::new(&code, entries, slots);
+    let short = layout.start() + size_of::<Header>() as u64 + 4 * program.code.len() as u64;
+    let mut emitter = Emitter::new(&code, entries, slots, short);
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
     let (probed, uses_high_vectors) = (emitter.probed, emitter.uses_high_vectors());
     let (copies, cold_parts, loads) = (emitter.copies, emitter.cold_parts, emitter.loads);
-    let late_parts = emitter.late_parts;
+    let (late_parts, late_loops) = (emitter.late_parts, emitter.late_loops);
     let mut all = emitter.hot;
     let late = all.len();
     all.append(&mut emitter.late);
@@ -222,6 +223,7 @@ fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> 
     let tables = Tables {
         moved: layout.moved(&all, &encoded)?,
         translate: offset(translate).into(),
+        late_loops,
         map,
         back,
         patches,
@@ -293,6 +295,7 @@ struct Tables {
     poisoned: Vec<u32>,
     moved: Vec<u32>,
     translate: u64,
+    late_loops: usize,
     uses_high_vectors: bool,
     has_atomics: bool,
 }
@@ -313,7 +316,7 @@ impl Layout {
         // the cold parts, one for the copy of a loop, and some where that is left.
         let tables = program.code.len() as u64 * 4
             + instructions * 8 * 7
-            + loops * 8 * loops::MOST_PARTS
+            + loops * (4 + 8 * loops::MOST_PARTS)
             + code.functions.len() as u64 * 8;
         let start =
             (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
@@ -384,6 +387,7 @@ impl Layout {
             at
         };
         let map = put(&mut tables.map.iter().copied());
+        put(&mut std::iter::repeat_n(0, tables.late_loops));
         let mut pairs = |t: &Vec<[u32; 2]>| [put(&mut t.iter().flatten().copied()), t.len() as u64];
         let (back, patches, loads) = (pairs(&tables.back), pairs(&tables.patches), pairs(&tables.loads));
         let mut words = |t: &Vec<u32>| [put(&mut t.iter().copied()), t.len() as u64];

@@ -19,6 +19,8 @@
 //!    handler of a signal, which could synchronise in the middle of the loop, or unless the loop
 //!    accesses 8 bytes or fewer at once and some copied code has atomic operations: what looks like
 //!    a plain store could then be one that releases, which must not come late.
+//! 5. *Loops of few iterations* are dearer to check so than in each iteration. The runtime counts
+//!    how often a loop has touched little, and after some times its gate stays closed.
 //!
 //! A check comes later than its access, never earlier, and in the same segment. Something advances
 //! in each of these loops, and an endless one would touch all memory there is: so the check comes. If the program dies in the loop, or a
@@ -29,6 +31,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
+
+use raddle_wire::relocated::LOOP_LENGTH_BITS;
 
 use crate::access::Access;
 use crate::code::{Code, Function};
@@ -339,7 +343,7 @@ impl Finder<'_> {
                 let low = neighbours[0].low;
                 let len = neighbours.iter().map(|m| m.high - low).max().unwrap_or(0);
                 let has_holes = stride.abs() > len.min(LONGEST_STRIDE) || stride == 0 && !stays;
-                if has_holes || i32::try_from(low).is_err() {
+                if has_holes || i32::try_from(low).is_err() || len >= 1 << LOOP_LENGTH_BITS {
                     continue;
                 }
                 let named = neighbours.iter().map(|m| m.n).min().unwrap_or(neighbours[0].n);

@@ -17,6 +17,7 @@
 //! | table | entries | what |
 //! |---|---|---|
 //! | `map` | one for each byte of the text | where the copy of the instruction that begins there is in the code, plus one; 0: nowhere |
+//! | `short` | one for each loop that is checked as it is left | how often it touched little; behind `map` |
 //! | `back` | pairs, sorted | offset in the code, offset in the text of the instruction that it is a copy of |
 //! | `patches` | pairs | offset in the text of a function, offset of its copy in the code |
 //! | `loads` | pairs, sorted | offset in the code behind the probe of a load, offset of the way that acquires after the load |
@@ -73,7 +74,9 @@ pub mod slot {
     /// No function: not 0 if the program uses one of xmm8 to xmm15. The driver has set it.
     pub const HIGH_VECTORS: usize = 69;
     /// What a loop has touched, as it is left: rdi: address; rsi: from the first to the last
-    /// iteration, negative if there was none; pushed: the length of an iteration's part.
+    /// iteration, negative if there was none; pushed: the length of an iteration's part, and the
+    /// number of the loop in `short`, plus one, above [`super::LOOP_LENGTH_BITS`]; 0: it does not
+    /// count.
     pub const LOOP_READ: usize = 70;
     pub const LOOP_WRITE: usize = 71;
     /// No functions: not 0 if loops may be checked as they are left, whatever they access, and if
@@ -121,6 +124,11 @@ pub mod left {
     /// The runtime was started when there were threads already.
     pub const THREADS: u64 = 6;
 }
+
+/// The length of an iteration's part has so many bits, where a loop is left.
+pub const LOOP_LENGTH_BITS: u32 = 12;
+/// A loop that has touched little so often is checked in each iteration instead.
+pub const SHORT_LOOPS: u32 = 64;
 
 /// The largest distance between what `ENTER` and `LEAVE` return to around one call. Two calls are
 /// further apart.
@@ -191,6 +199,11 @@ pub fn at_most(pairs: &[[u32; 2]], key: u32) -> Option<[u32; 2]> {
 
 /// The header's bytes, for writing it to a file.
 impl Header {
+    /// Where the table `short` is.
+    pub fn short(&self) -> u64 {
+        self.map + 4 * self.text_len
+    }
+
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Header is repr(C) with no padding (checked below), so all its bytes are
         // initialised.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::process::Command;
 
 /// The loops of functions with these instructions, behind which is `ret`.
-fn found(bodies: &[String]) -> (Code, Vec<(Range<usize>, Vec<Loop>)>) {
+fn found(bodies: &[String]) -> (Code, Vec<Vec<Loop>>) {
     let folder = tempfile::tempdir().unwrap();
     let (source, program) = (folder.path().join("a.s"), folder.path().join("a"));
     let mut text = String::from(".text\n.globl main\n.type main,@function\nmain: ret\n.size main,.-main\n");
@@ -33,18 +33,21 @@ fn found(bodies: &[String]) -> (Code, Vec<(Range<usize>, Vec<Loop>)>) {
         let live = liveness::before(&code.instructions[body.clone()], &mut infos, inside);
         let (live, unused) = (&live[..], &unused[..]);
         let mut finder = Finder { code: &code, function, entries: &entries, live, unused, infos: &mut infos };
-        (body, finder.all())
+        finder.all()
     });
     let all = all.collect();
     (code, all)
 }
 
-/// The number of accesses without probes, and the ranges, as strides and lengths; None: no loop has
-/// a copy.
-fn shapes(bodies: &[&str]) -> Vec<Option<(usize, Vec<(bool, i64, i64)>)>> {
+/// The number of accesses without probes, and the ranges: whether they are written, strides and
+/// lengths.
+type Shape = (usize, Vec<(bool, i64, i64)>);
+
+/// None: no loop has a copy.
+fn shapes(bodies: &[&str]) -> Vec<Option<Shape>> {
     let (_, all) = found(&bodies.iter().map(|b| b.to_string()).collect::<Vec<_>>());
     all.into_iter()
-        .map(|(_, loops)| {
+        .map(|loops| {
             assert!(loops.len() < 2);
             let l = loops.into_iter().next()?;
             Some((l.unprobed.len(), l.ranges.iter().map(|r| (r.write, r.stride, r.len)).collect()))
@@ -54,7 +57,7 @@ fn shapes(bodies: &[&str]) -> Vec<Option<(usize, Vec<(bool, i64, i64)>)>> {
 
 #[test]
 fn accesses_that_advance_share_a_range() {
-    let cases: &[(&str, Option<(usize, Vec<(bool, i64, i64)>)>)] = &[
+    let cases: &[(&str, Option<Shape>)] = &[
         ("1: mov (%rdi),%rax\nadd $8,%rdi\ndec %rcx\njnz 1b", Some((1, vec![(false, 8, 8)]))),
         ("1: mov (%rdi,%rcx,8),%rax\ndec %rcx\njnz 1b", Some((1, vec![(false, -8, 8)]))),
         ("1: movups %xmm0,(%rdi,%rax)\nadd $16,%rax\ncmp %rax,%rcx\njne 1b", Some((1, vec![(true, 16, 16)]))),
@@ -247,7 +250,7 @@ fn random_loops_are_announced_to_the_byte() {
     let bodies: Vec<String> = (0..400).map(|_| random_loop(&mut random)).collect();
     let (code, all) = found(&bodies);
     let (mut loops, mut noticed, mut unnoticed) = (0, 0, 0);
-    for ((_, found), body) in all.into_iter().zip(&bodies) {
+    for (found, body) in all.into_iter().zip(&bodies) {
         let Some(mut l) = found.into_iter().next() else { continue };
         loops += 1;
         for _ in 0..8 {

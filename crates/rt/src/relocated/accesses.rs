@@ -7,12 +7,13 @@
 //! Each function gets an address, a number, the place, and what the program has in rcx and rsi. It
 //! returns where the probe shall return to; 0: to its caller.
 
+use super::late;
 use crate::detect::check::{access, plain_access};
 use crate::detect::objects::{self, Creation, Object};
 use crate::detect::thread::{Current, current, gate};
 use crate::detect::{flush, is_plain, range};
 use crate::layout::shadow_of;
-use raddle_wire::relocated::string;
+use raddle_wire::relocated::{LOOP_LENGTH_BITS, string};
 
 /// What is known of a variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,19 +132,25 @@ pub extern "C" fn write_range(address: usize, len: usize, pc: usize) -> usize {
     0
 }
 
-/// What a loop that is left has read. `distance`: from the first iteration to the last, negative if
-/// there was none; `len`: of one iteration.
-pub extern "C" fn loop_read(address: usize, distance: isize, pc: usize, _: usize, len: usize) -> usize {
-    if distance >= 0 {
-        range::access::<false>(current(), address, distance as usize + len, pc);
+/// What a loop that is left has touched. `distance`: from the first iteration to the last, negative
+/// if there was none; `numbers`: the length of one iteration, and which loop.
+fn touched_in_loop<const WRITE: bool>(address: usize, distance: isize, pc: usize, numbers: usize) {
+    let (len, number) = (numbers & ((1 << LOOP_LENGTH_BITS) - 1), numbers >> LOOP_LENGTH_BITS);
+    if let Some(number) = number.checked_sub(1) {
+        late::count(pc, number, distance);
     }
+    if distance >= 0 {
+        range::access::<WRITE>(current(), address, distance as usize + len, pc);
+    }
+}
+
+pub extern "C" fn loop_read(address: usize, distance: isize, pc: usize, _: usize, numbers: usize) -> usize {
+    touched_in_loop::<false>(address, distance, pc, numbers);
     0
 }
 
-pub extern "C" fn loop_write(address: usize, distance: isize, pc: usize, _: usize, len: usize) -> usize {
-    if distance >= 0 {
-        range::access::<true>(current(), address, distance as usize + len, pc);
-    }
+pub extern "C" fn loop_write(address: usize, distance: isize, pc: usize, _: usize, numbers: usize) -> usize {
+    touched_in_loop::<true>(address, distance, pc, numbers);
     0
 }
 

@@ -4,8 +4,10 @@
 //! No synchronisation may lie between an access and its check. A handler of a signal may bring
 //! some, and so may an access of up to 8 bytes to a variable that some copied code treats as an
 //! atomic one.
+//!
+//! Nor is it worth it for loops of few iterations. [`count`] finds them.
 
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::table;
 use raddle_wire::relocated::{Header, slot};
@@ -31,6 +33,26 @@ pub fn stop() {
             clear(o.header, slot::LATE);
             clear(o.header, slot::LATE_VECTORS);
         });
+    }
+}
+
+/// A loop has been left, and touched so many bytes after those of its first iteration.
+pub fn count(pc: usize, number: usize, distance: isize) {
+    const SHORT: isize = 64;
+    const LONG: isize = 1024;
+    if (SHORT..LONG).contains(&distance) {
+        return;
+    }
+    let Some(object) = table::with_code(pc) else { return };
+    let h = &raw const *object.header as usize;
+    let at = (h + object.header.short() as usize + 4 * number) as *mut u32;
+    // SAFETY: an entry of a table of the file, which is a private mapping that stays writable.
+    let times = unsafe { AtomicU32::from_ptr(at) };
+    let before = times.load(Relaxed);
+    if distance < SHORT {
+        times.store(before.saturating_add(1), Relaxed);
+    } else if before > 0 {
+        times.store(before.saturating_sub(8), Relaxed);
     }
 }
 
