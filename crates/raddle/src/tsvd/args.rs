@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(params("--paper"), Params::paper(raddle_tsvd::Policy::Tsvd));
         let extended = params("--widening 0.25 --patience 3 --without joins --without short-first");
         assert_eq!((extended.widening, extended.patience), (ONE / 4, 3));
-        let rest = technique::RENEWAL | technique::PROMPT | technique::KNOWN_ORDER;
+        let rest = technique::RENEWAL | technique::PROMPT | technique::KNOWN_ORDER | technique::LAST_WRITE;
         assert_eq!(extended.techniques, technique::PAPER | rest);
         let other = params("--policy tsvd-hb --widening 0.25 --patience 3");
         assert_eq!(other, Params::paper(raddle_tsvd::Policy::TsvdHb), "the others are as in the paper");
