@@ -19,6 +19,7 @@
 //! | how can a program be made to load another library? | [`with_needed`] |
 //! | which atomics are internal to Rust's std? | [`Module::quiet_sites`] |
 //! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
+//! | do these two probes stand before a copy? | [`is_between_probes_of_copy`] |
 //! | what does this instruction depend on? | [`flow::slice`] |
 //! | which values make this jump go there? | [`flow::tested`] |
 //!
@@ -35,6 +36,7 @@ mod address_taken;
 mod bit_fields;
 mod calls;
 mod cold_paths;
+mod copies;
 mod debug_file;
 mod demangle;
 mod dwarf;
@@ -58,6 +60,7 @@ mod unwind;
 pub use address_taken::{CallBefore, Calls};
 pub use bit_fields::bit_field_write;
 pub use calls::CallSite;
+pub use copies::is_between_probes_of_copy;
 pub use demangle::{demangle, plain_path};
 pub use entries::{MOST_CODE, MOST_MOVED, Movable};
 pub use error::{Error, Result};

@@ -41,6 +41,7 @@ pub mod made_up;
 pub mod monitors;
 mod openmp;
 pub mod places;
+pub mod point_code;
 pub mod processor_time;
 pub mod program;
 pub mod questions;

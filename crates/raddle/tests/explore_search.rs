@@ -189,6 +189,9 @@ fn what_is_not_covered_is_told() {
         "memcpy(a, c, sizeof a); __asm__ volatile(\"\" ::: \"memory\");",
     );
     is_not_complete("", &copies, "many bytes");
+    // It can end with 0 in `a` and 1 in `b`.
+    let copy = two_threads("struct { long v; } a, b;", "a = b;", "b.v = 1; a.v = 2;");
+    is_not_complete("", &copy, "is copied to another one");
     let counts = two_threads("atomic_int x;", "atomic_fetch_add(&x, 1);", "atomic_fetch_add(&x, 1);");
     is_not_complete("--strategy aim", &counts, "only near its targets");
     is_not_complete("--only fun:one", &counts, "--only");

@@ -12,6 +12,7 @@ use raddle_wire::explore::flag;
 
 use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::places::{Mapped, Places};
+use raddle_harness::point_code;
 use raddle_harness::unseen::{self, Calls};
 use raddle_harness::worker::{Execution, Recipe};
 
@@ -61,6 +62,9 @@ impl Completeness {
         let is_all = progress.exhausted && !progress.bounded && progress.lost == 0;
         is_all
             && self.gaps == 0
+            // These were executed as one step.
+            && !point_code::have_bit_field(&recipe.points, modules)
+            && !point_code::have_copy(&recipe.points, modules)
             && recipe.flags & (flag::C11 | flag::PLAIN) == 0
             && modules.iter().all(gaps::is_known)
             && unseen::functions(modules, &Calls::Known(&self.called)).is_empty()

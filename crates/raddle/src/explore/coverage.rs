@@ -8,6 +8,7 @@
 
 use raddle_explore::{Limits, Progress};
 use raddle_harness::gaps::{gap, is_known};
+use raddle_harness::point_code;
 use raddle_harness::unseen::{self, Calls};
 use raddle_harness::worker::Recipe;
 use raddle_wire::explore::flag;
@@ -48,6 +49,10 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
                 .into(),
         ),
         (gaps & gap::WIDE != 0, "an access to many bytes that races was executed as one step".into()),
+        (
+            point_code::have_copy(&search.points, &search.modules),
+            "a variable that races is copied to another one that races, which was executed as one step".into(),
+        ),
         (
             gaps & gap::REPEATED != 0,
             "a thread that polls a variable was not preempted at every read".into(),

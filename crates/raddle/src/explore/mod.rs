@@ -16,7 +16,6 @@
 //! ```
 
 pub mod args;
-mod bit_fields;
 pub mod cases;
 mod coverage;
 mod first_runs;
@@ -56,7 +55,7 @@ use raddle_harness::target;
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::OS_THREADS;
 use raddle_harness::worker::Recipe;
-use raddle_harness::{interrupt, rust_sites};
+use raddle_harness::{interrupt, point_code, rust_sites};
 use resume::Saved;
 use scope::{Scope, Scoped};
 use search::{Clock, Search, Searcher};
@@ -273,7 +272,7 @@ fn prepare(
         let mut search = Search::new(saved.strategy, saved.usual, options.schedules, options.keep_going);
         (search.most, search.schedules, search.ended) = (saved.most, saved.schedules, saved.schedules);
         (search.round, search.gaps, search.called) = (saved.round, saved.gaps, saved.called);
-        search.points = bit_fields::unmarked(&recipe.points).into();
+        search.points = point_code::unmarked(&recipe.points).into();
         search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         return Ok((Seen::default(), search));
@@ -295,7 +294,7 @@ fn prepare(
         raced_variables::complete(recipe, &scope, options.seed, &mut search, &|| clock.is_over());
         recipe.end_at = end;
     }
-    search.points = bit_fields::unmarked(&recipe.points).into();
+    search.points = point_code::unmarked(&recipe.points).into();
     Ok((seen, search))
 }
 
@@ -309,7 +308,7 @@ fn new_search(args: &Args, recipe: &Recipe, seen: &Seen) -> Result<Search> {
     let name = strategy.name();
     let mut search = Search::new(strategy, seen.usual, options.schedules, options.keep_going);
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
-    search.points = bit_fields::unmarked(&recipe.points).into();
+    search.points = point_code::unmarked(&recipe.points).into();
     search.fresh = Some(fresh(name, options));
     Ok(search)
 }

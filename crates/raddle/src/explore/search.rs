@@ -19,7 +19,6 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{ExecutionEnd, awaits, flag};
 use serde::{Deserialize, Serialize};
 
-use super::bit_fields;
 use super::coverage::Fresh;
 use super::scope::Scoped;
 use super::shrink;
@@ -27,6 +26,7 @@ use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::monitors;
 use raddle_harness::places::{Mapped, Places};
+use raddle_harness::point_code;
 use raddle_harness::verdict::{ExecutionVerdict, Failure, Usual, ends_as_usual, judge, waits_for_outside};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
@@ -375,7 +375,7 @@ impl Search {
 
     /// The scheduling points as the runtime gets them.
     pub fn marked_points(&self) -> Vec<u64> {
-        bit_fields::marked(&self.points, &self.modules)
+        point_code::marked(&self.points, &self.modules)
     }
 
     /// Whether some failure is caused by what earlier executions left behind, not by its schedule.

@@ -8,7 +8,8 @@
 //! thread so that they do not wait for each other. Here the process is under [`crate::explore`]:
 //! one logical thread runs at a time. This has three benefits. Values are exact, except where
 //! uninstrumented code has changed the memory meanwhile: a write's probe comes before the store,
-//! and the value is taken at the same thread's next probe, before which nobody else has run. The
+//! and the value is taken at the same thread's next probe, before which nobody else has run. Only
+//! the probe of the read in a copy by gcc comes before the store too ([`Trace::is_copying`]). The
 //! order of events is the order in which they happened, in one stream, without reading a clock or
 //! taking a lock. And the run can be repeated: the same order from the driver gives the same
 //! addresses and the same events. So one execution finds out which memory only one thread touches
@@ -106,7 +107,7 @@ struct Pending {
     what: What,
     address: usize,
     pc: usize,
-    /// For one access: the old value, if it counts. For a block: its length.
+    /// For one access: the old value, which is recorded if it counts. For a block: its length.
     before: u64,
     counts: bool,
 }
@@ -352,6 +353,36 @@ impl Trace {
         }
     }
 
+    /// As [`settle`](Self::settle), before the running thread reads `len` bytes at `address`.
+    #[inline(always)]
+    fn settle_before_read(&mut self, address: usize, len: usize, pc: usize) {
+        if self.pending.what != What::Nothing && !self.is_copying(address, len, pc) {
+            self.settle_pending();
+        }
+    }
+
+    /// True if this read is that of a copy whose write is pending. gcc has both probes before the
+    /// copy, that of the write first, with little code in between. If this is wrong, because the
+    /// store has happened and changed nothing, two events of one thread change places, between
+    /// which no other thread ran.
+    #[inline(never)]
+    fn is_copying(&self, read: usize, len: usize, pc: usize) -> bool {
+        let Pending { what, address, before, .. } = self.pending;
+        let is_apart = read + len <= address || address + len <= read;
+        is_apart
+            && may_be_copy(self.pending.pc, pc)
+            && match what {
+                What::Nothing => false,
+                What::One(kind) => kind.size() == len && value(address, len) == before,
+                What::Block if before as usize == len.min(LARGEST) => {
+                    let kept = &self.before[..before as usize];
+                    // SAFETY: the block that the program is about to write, or has written.
+                    kept == unsafe { core::slice::from_raw_parts(address as *const u8, kept.len()) }
+                }
+                What::Block => false,
+            }
+    }
+
     #[inline(never)]
     fn settle_pending(&mut self) {
         let Pending { address, pc, before, counts, .. } = self.pending;
@@ -408,7 +439,7 @@ impl Trace {
         let kind = AccessKind::new(write, size);
         if write {
             let counts = shared::is_first(address, size, self.execution);
-            let before = if counts { value(address, size) } else { 0 };
+            let before = value(address, size);
             self.pending = Pending { what: What::One(kind), address, pc, before, counts };
         } else {
             self.write_access(kind, address, pc, value(address, size), None);
@@ -462,7 +493,11 @@ fn probed<const WRITE: bool, const SIZE: usize>(address: usize, pc: usize, owner
     if explore::heap::is_freed(address) {
         explore::use_after_free(address, pc);
     }
-    t.settle();
+    if WRITE {
+        t.settle()
+    } else {
+        t.settle_before_read(address, SIZE, pc)
+    }
     t.accesses += 1;
     t.record(WRITE, address, SIZE, pc);
 }
@@ -477,7 +512,11 @@ fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: us
     if explore::heap::is_freed(address) {
         explore::use_after_free(address, pc);
     }
-    t.settle();
+    if WRITE {
+        t.settle()
+    } else {
+        t.settle_before_read(address, SIZE, pc)
+    }
     if address >= LOWEST && is_watchable(address) {
         t.one(WRITE, address, SIZE, pc);
     }
@@ -487,7 +526,11 @@ fn probed_otherwise<const WRITE: bool, const SIZE: usize>(address: usize, pc: us
 #[inline]
 pub fn access(write: bool, address: usize, size: usize, pc: usize) {
     let Some(mut t) = trace() else { return unscheduled(write, address, size, pc) };
-    t.settle();
+    if write {
+        t.settle()
+    } else {
+        t.settle_before_read(address, size, pc)
+    }
     if address >= LOWEST && is_watchable(address) {
         t.one(write, address, size, pc);
     }
@@ -502,7 +545,11 @@ fn unscheduled(write: bool, address: usize, len: usize, pc: usize) {
 /// The running thread is about to access many bytes.
 pub fn range(write: bool, address: usize, len: usize, pc: usize) {
     let Some(mut t) = trace() else { return unscheduled(write, address, len, pc) };
-    t.settle();
+    if write {
+        t.settle()
+    } else {
+        t.settle_before_read(address, len, pc)
+    }
     if address < LOWEST || !is_watchable(address) {
         return;
     }
@@ -537,6 +584,15 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
             t.write_access(kind, address, pc, value(address, size), before);
         }
     }
+}
+
+/// True if the probe of a write and the next one, of a read, are near enough to be those of a copy.
+fn may_be_copy(write: usize, read: usize) -> bool {
+    /// Enough to compute an address and call the probe, except for members of structs in
+    /// unoptimised code. Not enough for a store and an access to the thread's own memory, whose
+    /// probe may be skipped: then the two events change places in one kind of trace only.
+    const NEAR: usize = 20;
+    (1..=NEAR).contains(&read.wrapping_sub(write))
 }
 
 /// The running thread is about to be switched away from, or to end.

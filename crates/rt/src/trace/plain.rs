@@ -7,10 +7,10 @@
 //!
 //! Guarantees are weaker than those of the scheduled run. (1) A write's probe comes before its
 //! store. Its event is written at once, so that no read that follows the store comes before it in
-//! the stream. Its value is filled in by whoever comes next: the thread at its next event, or
-//! another before it touches the same granule. There are a few instructions between probe and
-//! store. A thread that reads in just that moment seems to read after the new value's write and to
-//! get the old one. (2) Atomic operations run with the lock held, and are exact. (3) A thread's own
+//! the stream. Its value is filled in by whoever comes next: the thread at its next event (after
+//! the read of what may be a copy), or another before it touches the same granule. There are a few
+//! instructions between probe and store. A thread that reads in just that moment seems to read
+//! after the new value's write and to get the old one. (2) Atomic operations run with the lock held, and are exact. (3) A thread's own
 //! stack is left out, as in the paper. (4) Tracing begins with the first thread, in the process
 //! that made it; a child by `fork` is traced if it is the first to create threads. (5) Threads from
 //! number [`THREADS`] on are left out, and the trace counts as cut short there.
@@ -20,7 +20,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 use raddle_explore::OpKind;
 use raddle_wire::trace::{Access, Encoder, Header, LONGEST, RecordedEvent, Step, VALUE, fill_in};
 
-use super::{LOWEST, pieces, value};
+use super::{LOWEST, may_be_copy, pieces, value};
 use crate::detect::thread::{Thread, current};
 use crate::layout::is_watchable;
 use crate::sys::{self, Shared, Spin};
@@ -50,6 +50,8 @@ struct Pending {
 #[derive(Clone, Copy)]
 struct Own {
     n: usize,
+    /// The program counter of the last write.
+    pc: usize,
     of: [Pending; PIECES],
 }
 
@@ -70,7 +72,7 @@ impl Stream {
         lost: 0,
         encoder: Encoder::NEW,
         thread: u32::MAX,
-        pending: [Own { n: 0, of: [Pending { address: 0, size: 0, at: 0 }; PIECES] }; THREADS],
+        pending: [Own { n: 0, pc: 0, of: [Pending { address: 0, size: 0, at: 0 }; PIECES] }; THREADS],
         seen: 0,
     };
 }
@@ -164,6 +166,23 @@ impl Stream {
         let i = thread as usize;
         if i < THREADS {
             self.settle(header, i, |_| true);
+        }
+        self.begin_unsettled(header, thread)
+    }
+
+    /// Begins an access of the thread. The read of a copy comes before the store of its write.
+    fn begin_access(&mut self, header: &'static Header, thread: u32, write: bool, pc: usize) -> bool {
+        let Some(own) = self.pending.get_mut(thread as usize) else { return self.begin(header, thread) };
+        if !write && may_be_copy(own.pc, pc) {
+            return self.begin_unsettled(header, thread);
+        }
+        own.pc = if write { pc } else { 0 };
+        self.begin(header, thread)
+    }
+
+    fn begin_unsettled(&mut self, header: &'static Header, thread: u32) -> bool {
+        let i = thread as usize;
+        if i < THREADS {
             self.seen = self.seen.max(i + 1);
         } else {
             self.lost += 1;
@@ -243,7 +262,7 @@ pub fn access(write: bool, address: usize, len: usize, pc: usize) {
     }
     with(&mut t, |s, header, thread| {
         header.accesses.fetch_add(1, Relaxed);
-        if !s.begin(header, thread) {
+        if !s.begin_access(header, thread, write, pc) {
             return;
         }
         for (at, size) in pieces(address, len.min(LARGEST)) {
