@@ -1,4 +1,4 @@
-// Who waits for room, in a pipe, a socket or a message queue, comes after the reader that makes it.
+// Who waits for room, in a pipe or a message queue, comes after the reader that makes it.
 // expect: nothing
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/select.h>
-#include <sys/socket.h>
 #include <sys/msg.h>
 #include <unistd.h>
 
-enum { BY_WRITE, BY_LARGE_WRITE, BY_TRYING, BY_POLL, BY_SELECT, BY_STREAM, BY_SOCKET, BY_QUEUE, BY_MESSAGE, WAYS };
+enum { BY_WRITE, BY_LARGE_WRITE, BY_TRYING, BY_POLL, BY_SELECT, BY_STREAM, BY_QUEUE, BY_MESSAGE, WAYS };
 int shared[WAYS];
 static int ends[2], id;
 static mqd_t queue;
@@ -31,7 +30,7 @@ static void fill(int way) {
     } else {
         int flags = fcntl(ends[1], F_GETFL);
         fcntl(ends[1], F_SETFL, flags | O_NONBLOCK);
-        for (int n = way == BY_SOCKET ? 1 << 12 : 4096; n; n = n > 1 ? n / 64 : 0)
+        for (int n = 4096; n; n = n > 1 ? n / 64 : 0)
             while (write(ends[1], chunk, n) > 0) {}
         if (way != BY_TRYING) fcntl(ends[1], F_SETFL, flags);
     }
@@ -102,7 +101,7 @@ int main(void) {
     for (int way = 0; way < WAYS; way++) {
         if (way == BY_QUEUE && queue == (mqd_t)-1) continue;
         if (way == BY_MESSAGE && id < 0) continue;
-        if ((way == BY_SOCKET ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)) != 0) return 1;
+        if (pipe(ends) != 0) return 1;
         if (way != BY_LARGE_WRITE) fill(way);
         else if (write(ends[1], chunk, 1) != 1) return 1;
         fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
 use super::channel::{BY_ID, key, moves, put, received, sending, taken};
-use super::room::Writing;
+use super::room::{Queue, Writing};
 use super::transfer::{gathers, receives, sends};
 use super::{interpose, room};
 use crate::detect::thread::{Current, current};
@@ -47,17 +47,18 @@ unsafe fn operating(
     r
 }
 
-/// How many messages the POSIX queue holds.
-fn most(q: c_int) -> Option<u32> {
+/// How full the POSIX queue is.
+fn filled(q: c_int) -> Option<Queue> {
     // SAFETY: zero is a valid description.
     let mut told = unsafe { core::mem::zeroed::<libc::mq_attr>() };
     let args = [q as usize, 0, &raw mut told as usize, 0, 0, 0];
-    (sys::syscall(libc::SYS_mq_getsetattr, args) == 0).then_some(told.mq_maxmsg as u32)
+    (sys::syscall(libc::SYS_mq_getsetattr, args) == 0)
+        .then_some(Queue { has: told.mq_curmsgs, most: told.mq_maxmsg })
 }
 
 /// A message is sent, when the queue has room for it.
-fn sent(t: Current, q: c_int, most: Option<u32>, real: impl FnOnce() -> c_int) -> c_int {
-    let writing = Writing::into_queue(channel(q), most);
+fn sent(t: Current, q: c_int, known: Option<Queue>, real: impl FnOnce() -> c_int) -> c_int {
+    let writing = Writing::into_queue(channel(q), known);
     let r = real();
     writing.done(t, r == 0, true);
     r
@@ -104,7 +105,7 @@ interpose! {
     fn mq_send(q: c_int, text: Text, n: usize, priority: c_uint) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
-        sent(t, q, most(q), || real(q, text, n, priority))
+        sent(t, q, filled(q), || real(q, text, n, priority))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, n);
         if !explore::sync::queue(q, libc::POLLOUT, Until::NEVER, pc) {
@@ -116,7 +117,7 @@ interpose! {
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
-        sent(t, q, most(q), || real(q, text, n, priority, until))
+        sent(t, q, filled(q), || real(q, text, n, priority, until))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, n);
         if !explore::sync::queue(q, libc::POLLOUT, Until::new(libc::CLOCK_REALTIME, until), pc) {

@@ -1,7 +1,9 @@
-//! Room in pipes, sockets and queues. A thread that waits until there is room to write comes after
-//! the reader that made it.
+//! Room in pipes and queues. A thread that waits until there is room to write comes after the
+//! reader that made it.
 //!
-//! A reader releases before it reads, and closing an end counts too. A writer acquires only if it
+//! A reader releases before it reads, and closing the end that reads counts too. Sockets are left
+//! out: both directions of a connection share a channel, and a thread that reads from one end makes
+//! no room for another that writes to the same end. A writer acquires only if it
 //! has waited: otherwise each write would come after every read before it, and the races of
 //! threads that talk through a pipe would be hidden. It has waited if
 //!
@@ -39,6 +41,13 @@ fn writes(channel: u32) -> &'static AtomicU32 {
     &WRITES[(channel.wrapping_mul(0x9e37_79b9) >> 26) as usize]
 }
 
+/// A queue's messages, and how many it holds.
+#[derive(Clone, Copy)]
+pub struct Queue {
+    pub has: i64,
+    pub most: i64,
+}
+
 /// How a write began.
 pub struct Writing {
     /// 0: never waits.
@@ -54,20 +63,24 @@ impl Writing {
     /// The thread is about to write `n` bytes.
     pub fn new(fd: c_int, n: usize) -> Self {
         let channel = channel(fd);
-        if is_file(channel) || !has_room(channel) {
+        if is_file(channel) || !has_room(channel) || !is_end(fd, libc::O_WRONLY) {
             return Self::NEVER_WAITS;
         }
         Self::into_channel(channel, is_full(fd), n > CERTAIN)
     }
 
-    /// The thread is about to send a message to a queue of so many, if that is known. Once more have
-    /// been sent, each comes after somebody has received one: threads may use a queue as a lock.
-    pub fn into_queue(channel: u32, most: Option<u32>) -> Self {
+    /// The thread is about to send a message to a queue, of which it is known how full it is, or
+    /// not. Threads may use a queue of one message as a lock: each message but the first comes after
+    /// the one before it was received.
+    pub fn into_queue(channel: u32, known: Option<Queue>) -> Self {
         if !has_room(channel) {
             return Self::NEVER_WAITS;
         }
-        let was_full = most.is_some_and(|most| writes(channel).load(Relaxed) >= most);
-        Self::into_channel(channel, was_full, most.is_none())
+        let was_full = known.is_some_and(|queue| match queue.most {
+            1 => writes(channel).load(Relaxed) > 0,
+            most => queue.has >= most,
+        });
+        Self::into_channel(channel, was_full, known.is_none())
     }
 
     /// The thread is about to write into a channel, which may have been found full.
@@ -81,9 +94,7 @@ impl Writing {
         if self.channel == 0 {
             return;
         }
-        let others = writes(self.channel).load(Relaxed) != self.writes.wrapping_add(1);
-        // All sockets share a channel, and one socket has one writer.
-        let overlapped = others && self.channel != SOCKETS;
+        let overlapped = writes(self.channel).load(Relaxed) != self.writes.wrapping_add(1);
         let switched = self.switches.is_some_and(|before| switches() != before);
         let was_refused = success && t.refused == self.channel;
         if self.was_full || overlapped || switched || was_refused {
@@ -98,14 +109,21 @@ impl Writing {
 }
 
 fn has_room(channel: u32) -> bool {
-    channel != OTHERS && orders(channel) && !plain::is_on()
+    channel != OTHERS && channel != SOCKETS && orders(channel) && !plain::is_on()
 }
 
-/// The thread is about to read, or to close an end. That makes room.
+/// True if the descriptor is an end of a pipe that only reads, or only writes: `mode`.
+fn is_end(fd: c_int, mode: c_int) -> bool {
+    let flags = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);
+    flags >= 0 && flags as c_int & libc::O_ACCMODE == mode
+}
+
+/// The thread is about to read, or to close a descriptor. That makes room if it is the end of a
+/// pipe that reads.
 pub fn making(t: Current, fd: c_int) {
     let channel = channel(fd);
-    if !is_file(channel) {
-        making_in(t, channel);
+    if !is_file(channel) && has_room(channel) && is_end(fd, libc::O_RDONLY) {
+        sync::release(t, room(channel));
     }
 }
 
@@ -154,7 +172,7 @@ impl Full {
     pub fn waited(self, t: Current) {
         for fd in self.fds.into_iter().take(self.n).filter(|fd| !is_full(*fd)) {
             let channel = channel(fd);
-            if has_room(channel) && !is_file(channel) {
+            if has_room(channel) && !is_file(channel) && is_end(fd, libc::O_WRONLY) {
                 sync::acquire(t, room(channel));
             }
         }

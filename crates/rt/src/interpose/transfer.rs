@@ -325,7 +325,6 @@ interpose! {
     fn shutdown(fd: c_int, how: c_int) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         sending(t, fd);
-        room::making(t, fd);
         real(fd, how)
     } record as detect, tsvd real, explore {
         explore::changes_process(pc);
