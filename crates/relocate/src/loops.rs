@@ -22,10 +22,12 @@
 //! 5. *Loops of few iterations* are dearer to check so than in each iteration. The runtime counts
 //!    how often a loop has touched little, and after some times its gate stays closed.
 //!
-//! A check comes later than its access, never earlier, and in the same segment. Something advances
-//! in each of these loops, and an endless one would touch all memory there is: so the check comes. If the program dies in the loop, or a
-//! handler that was installed meanwhile leaves it by `longjmp`, what the loop did is not checked. A
-//! report names the instruction of the access, or of one of those that share its range.
+//! A check comes later than its access, never earlier, and in the same segment, but for one case: a
+//! handler that is installed while the loop runs, and that interrupts it and synchronises. Then a
+//! race may be suspected where there is none. Something advances in each of these loops, and an
+//! endless one would touch all memory there is: so the check comes. If the program ends or dies
+//! while a thread is in the loop, or such a handler leaves it by `longjmp`, what the loop did is not
+//! checked. A report names the instruction of the access, or of one of those that share its range.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
