@@ -46,6 +46,10 @@ pub(super) fn is_file(channel: u32) -> bool {
     channel & FILES == FILES
 }
 
+pub(super) fn is_pipe(channel: u32) -> bool {
+    channel & FILES == BY_INODE
+}
+
 /// The object that stands for a descriptor's channel while the program is explored; 0: none.
 pub fn channel_of(fd: c_int) -> usize {
     let channel = channel(fd);
@@ -126,8 +130,17 @@ fn length_told(t: Current, channel: u32) {
 
 /// True if the descriptor is open for writing.
 pub(super) fn may_write(fd: c_int) -> bool {
+    access_mode(fd).is_some_and(|mode| mode != libc::O_RDONLY)
+}
+
+/// True if the descriptor is open for reading.
+pub(super) fn may_read(fd: c_int) -> bool {
+    access_mode(fd).is_some_and(|mode| mode != libc::O_WRONLY)
+}
+
+fn access_mode(fd: c_int) -> Option<c_int> {
     let flags = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);
-    flags >= 0 && flags as c_int & libc::O_ACCMODE != libc::O_RDONLY
+    (flags >= 0).then_some(flags as c_int & libc::O_ACCMODE)
 }
 
 /// The end of a descriptor's file was looked for.

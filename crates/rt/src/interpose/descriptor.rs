@@ -166,7 +166,7 @@ interpose! {
         descriptor_use::closing(t, fd, pc);
         // The reader at the other end sees the end of the data; a writer that waits gives up.
         sending(t, fd);
-        room::making(t, fd);
+        room::closing(t, fd);
         set_channel(fd, 0);
         real(fd)
     } record as detect, tsvd real, explore {

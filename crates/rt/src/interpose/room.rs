@@ -19,7 +19,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::channel::{OTHERS, SOCKETS, channel, is_file, key, orders};
+use super::channel::{channel, is_pipe, key, may_read, orders};
 use super::readiness::Polled;
 use crate::detect::sync;
 use crate::detect::thread::Current;
@@ -35,10 +35,10 @@ fn room(channel: u32) -> usize {
 }
 
 /// Writes so far into channels that hash to one of these.
-static WRITES: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
+static WRITES: [AtomicU32; 1024] = [const { AtomicU32::new(0) }; 1024];
 
 fn writes(channel: u32) -> &'static AtomicU32 {
-    &WRITES[(channel.wrapping_mul(0x9e37_79b9) >> 26) as usize]
+    &WRITES[(channel.wrapping_mul(0x9e37_79b9) >> 22) as usize]
 }
 
 /// A queue's messages, and how many it holds.
@@ -63,7 +63,7 @@ impl Writing {
     /// The thread is about to write `n` bytes.
     pub fn new(fd: c_int, n: usize) -> Self {
         let channel = channel(fd);
-        if is_file(channel) || !has_room(channel) || !is_end(fd, libc::O_WRONLY) {
+        if !is_pipe(channel) || !has_room(channel) {
             return Self::NEVER_WAITS;
         }
         Self::into_channel(channel, is_full(fd), n > CERTAIN)
@@ -109,21 +109,21 @@ impl Writing {
 }
 
 fn has_room(channel: u32) -> bool {
-    channel != OTHERS && channel != SOCKETS && orders(channel) && !plain::is_on()
+    orders(channel) && !plain::is_on()
 }
 
-/// True if the descriptor is an end of a pipe that only reads, or only writes: `mode`.
-fn is_end(fd: c_int, mode: c_int) -> bool {
-    let flags = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0]);
-    flags >= 0 && flags as c_int & libc::O_ACCMODE == mode
-}
-
-/// The thread is about to read, or to close a descriptor. That makes room if it is the end of a
-/// pipe that reads.
+/// The thread is about to read, which makes room.
 pub fn making(t: Current, fd: c_int) {
     let channel = channel(fd);
-    if !is_file(channel) && has_room(channel) && is_end(fd, libc::O_RDONLY) {
-        sync::release(t, room(channel));
+    if is_pipe(channel) {
+        making_in(t, channel);
+    }
+}
+
+/// The thread is about to close a descriptor. Who waits for room gives up if nobody can read.
+pub fn closing(t: Current, fd: c_int) {
+    if is_pipe(channel(fd)) && may_read(fd) {
+        making(t, fd);
     }
 }
 
@@ -172,7 +172,7 @@ impl Full {
     pub fn waited(self, t: Current) {
         for fd in self.fds.into_iter().take(self.n).filter(|fd| !is_full(*fd)) {
             let channel = channel(fd);
-            if has_room(channel) && !is_file(channel) && is_end(fd, libc::O_WRONLY) {
+            if is_pipe(channel) && has_room(channel) {
                 sync::acquire(t, room(channel));
             }
         }
