@@ -54,11 +54,6 @@ pub struct Call {
 }
 
 impl Call {
-    /// Where the program called.
-    pub fn pc(&self) -> usize {
-        self.pc
-    }
-
     /// The call changes state outside memory, such as a folder. An explored execution cannot undo
     /// that.
     pub fn changes_outside(&self) {

@@ -1,6 +1,11 @@
 //! Opening a FIFO. Who opens one end waits for somebody to open the other: what each did before
 //! comes before what the other does afterwards. Two threads that open the same end are not ordered
-//! by it, and neither is one that does not wait (`O_NONBLOCK`, `O_RDWR`).
+//! by it, and neither is one that needs no other (`O_RDWR`, `O_RDONLY | O_NONBLOCK`). Who opens it
+//! with `O_WRONLY | O_NONBLOCK` has found a reader.
+//!
+//! An end remembers only who opened it last. If two threads open it that nothing else orders, each
+//! may be the first, and that one alone may be whom the other end has waited for. So whoever waits
+//! is sure of no more than one of them, and a race with the other one is a race.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering::Relaxed;
@@ -21,26 +26,36 @@ const WRITERS: usize = 12;
 pub struct Ends {
     channel: u32,
     own: &'static [usize],
-    /// The end that it waits for; 0: none.
+    /// The end without which opening it does not succeed; 0: none.
     other: usize,
+    waits: bool,
 }
 
 impl Ends {
-    /// Of the FIFO with this channel, by the flags of `open`.
-    pub fn new(channel: u32, flags: c_int) -> Self {
+    /// Of the file of this name, by the flags of `open`. None: it is no FIFO.
+    pub unsafe fn new(at: c_int, path: Text, flags: c_int) -> Option<Self> {
+        if flags & libc::O_PATH != 0 {
+            return None;
+        }
+        // SAFETY: the caller's string.
+        let channel = unsafe { fifo_at(at, path) }?;
+        let at_once = flags & libc::O_NONBLOCK != 0;
         let (own, other): (&[usize], usize) = match flags & libc::O_ACCMODE {
-            libc::O_RDONLY => (&[READERS], WRITERS),
+            libc::O_RDONLY => (&[READERS], if at_once { 0 } else { WRITERS }),
             libc::O_WRONLY => (&[WRITERS], READERS),
             _ => (&[READERS, WRITERS], 0),
         };
-        Self { channel, own, other: if flags & libc::O_NONBLOCK == 0 { other } else { 0 } }
+        Some(Self { channel, own, other, waits: other != 0 && !at_once })
     }
 
-    /// The ends that opening it waits for, if it is a FIFO and does so.
-    pub unsafe fn that_wait(at: c_int, path: Text, flags: c_int) -> Option<Self> {
-        // SAFETY: the caller's string.
-        let ends = Self::new(unsafe { fifo_at(at, path) }, flags);
-        (ends.channel != 0 && ends.other != 0).then_some(ends)
+    /// True if the thread waits until the other end is open.
+    pub fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// True if the other end is open, or was, once this one is.
+    pub fn has_other(&self) -> bool {
+        self.other != 0
     }
 
     pub fn channel(&self) -> u32 {
@@ -52,7 +67,7 @@ impl Ends {
         self.own.iter().for_each(|end| each(key(self.channel) + end));
     }
 
-    /// The object of the end that is waited for.
+    /// The object of the other end, if it [has one](Self::has_other).
     pub fn other(&self) -> usize {
         key(self.channel) + self.other
     }
@@ -68,12 +83,14 @@ impl Opening {
             return Self(None);
         }
         // SAFETY: the caller's string.
-        let ends = Ends::new(unsafe { fifo_at(at, path) }, flags);
-        if ends.channel == 0 {
-            return Self(None);
+        let ends = unsafe { Ends::new(at, path, flags) };
+        if let Some(ends) = ends {
+            // SAFETY: as above.
+            let succeeds = unsafe { succeeds(at, path, flags) };
+            let release = if succeeds { sync::release_alone } else { sync::release };
+            ends.own(|end| release(t, end));
         }
-        ends.own(|end| sync::release(t, end));
-        Self(Some(ends))
+        Self(ends)
     }
 
     /// True if it is no FIFO: opening it may create the file.
@@ -83,19 +100,36 @@ impl Opening {
 
     /// It is open.
     pub fn done(self, t: Current) {
-        if let Some(ends) = self.0.filter(|ends| ends.other != 0) {
+        if let Some(ends) = self.0.filter(Ends::has_other) {
             sync::acquire(t, ends.other());
         }
     }
 }
 
-/// The channel of the FIFO of this name; 0: it is none.
-unsafe fn fifo_at(at: c_int, path: Text) -> u32 {
+/// True if opening the FIFO fails for nothing that is known before. Who fails takes nobody's place.
+unsafe fn succeeds(at: c_int, path: Text, flags: c_int) -> bool {
+    let harmless = libc::O_ACCMODE
+        | libc::O_NONBLOCK
+        | libc::O_CREAT
+        | libc::O_TRUNC
+        | libc::O_APPEND
+        | libc::O_CLOEXEC
+        | libc::O_NOCTTY;
+    let needs_reader = flags & (libc::O_ACCMODE | libc::O_NONBLOCK) == libc::O_WRONLY | libc::O_NONBLOCK;
+    let access = match flags & libc::O_ACCMODE {
+        libc::O_RDONLY => libc::R_OK,
+        libc::O_WRONLY => libc::W_OK,
+        _ => libc::R_OK | libc::W_OK,
+    };
+    let args = [at as usize, path as usize, access as usize, libc::AT_EACCESS as usize, 0, 0];
+    flags & !harmless == 0 && !needs_reader && sys::syscall(libc::SYS_faccessat2, args) == 0
+}
+
+/// The channel of the FIFO of this name.
+unsafe fn fifo_at(at: c_int, path: Text) -> Option<u32> {
     // SAFETY: zero is a valid description.
     let mut told = unsafe { core::mem::zeroed::<libc::stat>() };
     let args = [at as usize, path as usize, &raw mut told as usize, 0, 0, 0];
-    match sys::syscall(libc::SYS_newfstatat, args) {
-        0 => channel_of_fifo(&told),
-        _ => 0,
-    }
+    let found = sys::syscall(libc::SYS_newfstatat, args) == 0;
+    found.then(|| channel_of_fifo(&told)).filter(|channel| *channel != 0)
 }

@@ -7,6 +7,7 @@ use super::fifo::{Ends, Opening};
 use super::interpose;
 use crate::detect::thread::Current;
 use crate::explore;
+use crate::explore::fifo::open_by_name;
 use raddle_wire::explore::Outside;
 
 type Room = *mut c_char;
@@ -165,12 +166,15 @@ fn opens_by(flags: c_int, pc: usize) {
     }
 }
 
+/// The flags of `creat`.
+const CREATES: c_int = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+
 interpose! {
     fn open(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
         opens_named(t, pc, path, (libc::AT_FDCWD, flags), || real(path, flags, mode))
-    } record as detect, tsvd real, explore {
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path);
-        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags) {
+        if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags) {
             return explore::fifo::open(ends, flags, pc, |flags| real(path, flags, mode));
         }
         opens_by(flags, pc);
@@ -178,9 +182,9 @@ interpose! {
     }
     fn open64(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
         opens_named(t, pc, path, (libc::AT_FDCWD, flags), || real(path, flags, mode))
-    } record as detect, tsvd real, explore {
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path);
-        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags) {
+        if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags) {
             return explore::fifo::open(ends, flags, pc, |flags| real(path, flags, mode));
         }
         opens_by(flags, pc);
@@ -188,25 +192,31 @@ interpose! {
     }
     fn openat(at: c_int, path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
         opens_named(t, pc, path, (at, flags), || real(at, path, flags, mode))
-    } record as detect, tsvd real, explore {
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path);
-        if explore::is_running() && let Some(ends) = Ends::that_wait(at, path, flags) {
+        if explore::is_running() && let Some(ends) = Ends::new(at, path, flags) {
             return explore::fifo::open(ends, flags, pc, |flags| real(at, path, flags, mode));
         }
         opens_by(flags, pc);
         real(at, path, flags, mode)
     }
     fn creat(path: Text, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, (libc::AT_FDCWD, libc::O_CREAT | libc::O_WRONLY), || real(path, mode))
-    } record as detect, tsvd real, explore {
+        opens_named(t, pc, path, (libc::AT_FDCWD, CREATES), || real(path, mode))
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path);
+        if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, CREATES) {
+            return explore::fifo::open(ends, CREATES, pc, |flags| open_by_name(path, flags, mode));
+        }
         explore::changes_outside(pc);
         real(path, mode)
     }
     fn creat64(path: Text, mode: u32) -> c_int, |t, pc, real| {
-        opens_named(t, pc, path, (libc::AT_FDCWD, libc::O_CREAT | libc::O_WRONLY), || real(path, mode))
-    } record as detect, tsvd real, explore {
+        opens_named(t, pc, path, (libc::AT_FDCWD, CREATES), || real(path, mode))
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path);
+        if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, CREATES) {
+            return explore::fifo::open(ends, CREATES, pc, |flags| open_by_name(path, flags, mode));
+        }
         explore::changes_outside(pc);
         real(path, mode)
     }

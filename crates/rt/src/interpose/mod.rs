@@ -129,9 +129,10 @@ impl Real {
 /// ```
 ///
 /// The first body is that of `detect`. The other modes follow in any order: a body, `as detect`, or
-/// `real` for only the C library's function. `explore cancels { … }` is a cancellation point. A
-/// missing mode is a compile error that names the function and the mode. In a body, `t` is the
-/// thread, `pc` the call site and `real` the C library's function.
+/// `real` for only the C library's function. `explore cancels { … }` is a cancellation point, and
+/// `explore may_cancel { … }` is one where it waits. A missing mode is a compile error that names the
+/// function and the mode. In a body, `t` is the thread, `pc` the call site and `real` the C
+/// library's function.
 macro_rules! interpose {
     () => {};
     ($(#[$meta:meta])* fn $name:ident($($a:ident: $ty:ty),* $(,)?) $(-> $r:ty)? $(= $version:literal)?,
@@ -156,6 +157,11 @@ macro_rules! modes {
     ($f:tt $like:tt $real:tt [$($own:tt)*] explore cancels $body:block $($rest:tt)*) => {
         $crate::interpose::modes! {
             $f $like $real [$($own)* explore { $crate::interpose::explored!(cancels $body) }] $($rest)*
+        }
+    };
+    ($f:tt $like:tt $real:tt [$($own:tt)*] explore may_cancel $body:block $($rest:tt)*) => {
+        $crate::interpose::modes! {
+            $f $like $real [$($own)* explore { $crate::interpose::explored!(may_cancel $body) }] $($rest)*
         }
     };
     ($f:tt $like:tt $real:tt [$($own:tt)*] explore $body:block $($rest:tt)*) => {
@@ -239,6 +245,13 @@ macro_rules! explored {
             $crate::explore::cancel::behind_any();
             result
         }
+    }};
+    (may_cancel $body:block) => {{
+        #[allow(clippy::redundant_closure_call, reason = "the body returns from here")]
+        let result = (move || $body)();
+        $crate::explore::cancel::after();
+        $crate::explore::cancel::behind_any();
+        result
     }};
     (cancels $body:block) => {{
         $crate::explore::cancel::before();

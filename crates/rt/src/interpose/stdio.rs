@@ -4,7 +4,7 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use super::access::{Call, Text, accesses};
+use super::access::{Call, Text, accesses, after};
 use super::channel::{forget, received, sending};
 use super::fifo::{Ends, Opening};
 use super::interpose;
@@ -12,6 +12,7 @@ use super::memory_streams::closed;
 use super::room::{Writing, making};
 use crate::detect::thread::current;
 use crate::explore;
+use crate::explore::fifo::open_by_name;
 use crate::hub::is_active;
 use crate::sys;
 use raddle_wire::explore::Outside;
@@ -52,18 +53,68 @@ impl Drop for Filling {
     }
 }
 
-/// Before a stream is read, which may make room behind it. An explored thread waits here until
-/// there is something to read, if the stream has nothing left: nobody blocks for real.
-unsafe fn draining(c: &Call, file: File) {
+/// What a call reads from a stream, at most: so many bytes, and no more than up to this one.
+struct Wanted {
+    bytes: usize,
+    last: Option<c_int>,
+}
+
+impl Wanted {
+    fn bytes(bytes: usize) -> Self {
+        Self { bytes, last: None }
+    }
+
+    /// A line, in room for so many bytes.
+    fn line(room: c_int) -> Self {
+        Self { bytes: (room.max(1) - 1) as usize, last: Some(c_int::from(b'\n')) }
+    }
+
+    fn until(last: c_int) -> Self {
+        Self { bytes: usize::MAX, last: Some(last) }
+    }
+
+    /// True if the buffer of the stream has it all.
+    unsafe fn is_in_buffer(&self, file: File) -> bool {
+        let words = file.cast::<usize>();
+        // SAFETY: the caller's FILE, whose buffer has bytes between these.
+        unsafe {
+            let (at, end) = (words.add(READ.0).read(), words.add(READ.1).read());
+            let has = end.saturating_sub(at);
+            has >= self.bytes
+                || has > 0
+                    && self.last.is_some_and(|last| !libc::memchr(at as *const c_void, last, has).is_null())
+        }
+    }
+}
+
+/// Before a stream is read, which may make room behind it.
+unsafe fn draining(file: File, wanted: Wanted) {
     // SAFETY: the caller's FILE.
     unsafe {
-        let refills = explore::is_running() && is_drained(file);
-        let fd = if refills || is_active() { fileno_unlocked(file) } else { -1 };
-        if refills && fd > 2 && !is_seekable(fd) {
-            while !explore::sync::descriptor(fd, libc::POLLIN, c.pc()) {}
-        } else if fd >= 0 && is_active() {
-            making(current(), fd);
+        if is_active() && !wanted.is_in_buffer(file) {
+            making(current(), fileno_unlocked(file));
         }
+    }
+}
+
+/// In the first word of a FILE: an error was seen. `ferror_unlocked` is compiled into programs.
+const ERROR: u32 = 0x20;
+
+/// An explored thread is about to read a stream. It waits here until there is something to read, if
+/// the stream has nothing left: nobody blocks for real. False: the wait is broken off. Then the
+/// call fails, as it does if `read` fails.
+unsafe fn awaits(file: File, pc: usize) -> bool {
+    // SAFETY: the caller's FILE.
+    unsafe {
+        if !explore::is_running() || !is_drained(file) {
+            return true;
+        }
+        let fd = fileno_unlocked(file);
+        if fd <= 2 || is_seekable(fd) || explore::sync::descriptor(fd, libc::POLLIN, pc) {
+            return true;
+        }
+        *file.cast::<u32>() |= ERROR;
+        false
     }
 }
 
@@ -136,19 +187,93 @@ unsafe fn has_line(c: &mut Call, line: *mut Room, n: *mut usize, got: isize) {
     }
 }
 
+/// Functions that read a stream:
+///
+/// ```text
+/// fn NAME(ARGUMENTS, file) -> RESULT, wants WANTED or FAILURE, |c| { before } then |result| { after }
+/// ```
+///
+/// They fail with FAILURE if a signal or cancellation breaks off the wait for data.
+macro_rules! read_streams {
+    ($(fn $name:ident($($a:ident: $ty:ty),*) -> $r:ty, wants $wanted:ident::$how:ident($($what:tt)*) or $failure:expr,
+       |$c:ident| { $($before:tt)* } then |$result:ident| $after:block)*) => {
+        interpose! {$(
+            fn $name($($a: $ty),*) -> $r, |t, pc, real| {
+                let mut $c = Call::new(t, pc);
+                $c.uses_stream(of!($($a)*));
+                draining(of!($($a)*), $wanted::$how($($what)*));
+                $($before)*;
+                after!($c real($($a),*) then $result $after)
+            } record as detect, tsvd real, explore may_cancel {
+                let mut $c = Call::new(t, pc);
+                $c.uses_stream(of!($($a)*));
+                if !awaits(of!($($a)*), pc) {
+                    return $failure;
+                }
+                $($before)*;
+                after!($c real($($a),*) then $result $after)
+            }
+        )*}
+    };
+}
+
+/// The last of some arguments.
+macro_rules! of {
+    ($last:ident) => {
+        $last
+    };
+    ($first:ident $($others:ident)+) => {
+        of!($($others)+)
+    };
+}
+
+const EOF: c_int = -1;
+
+read_streams! {
+    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, wants Wanted::bytes(size.saturating_mul(n)) or 0, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote(to, got * size)
+    }
+    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, wants Wanted::bytes(size.saturating_mul(n)) or 0, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote(to, got * size)
+    }
+    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, wants Wanted::bytes(size.saturating_mul(n)) or 0, |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote(to, got * size)
+    }
+    fn fgets(to: Room, n: c_int, file: File) -> Room, wants Wanted::line(n) or core::ptr::null_mut(), |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote_text(got)
+    }
+    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, wants Wanted::line(n) or core::ptr::null_mut(), |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote_text(got)
+    }
+    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, wants Wanted::line(n) or core::ptr::null_mut(), |c| { c.fills(to) } then |got| {
+        filled(file);
+        c.wrote_text(got)
+    }
+    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, wants Wanted::until(c_int::from(b'\n')) or -1, |c| { takes_line(&mut c, line, n) } then |got| {
+        filled(file);
+        has_line(&mut c, line, n, got)
+    }
+    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, wants Wanted::until(until) or -1, |c| { takes_line(&mut c, line, n) } then |got| {
+        filled(file);
+        has_line(&mut c, line, n, got)
+    }
+    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, wants Wanted::until(until) or -1, |c| { takes_line(&mut c, line, n) } then |got| {
+        filled(file);
+        has_line(&mut c, line, n, got)
+    }
+    fn fgetc(file: File) -> c_int, wants Wanted::bytes(1) or EOF, |c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn fgetc_unlocked(file: File) -> c_int, wants Wanted::bytes(1) or EOF, |c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn getc(file: File) -> c_int, wants Wanted::bytes(1) or EOF, |c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn getc_unlocked(file: File) -> c_int, wants Wanted::bytes(1) or EOF, |c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+    fn _IO_getc(file: File) -> c_int, wants Wanted::bytes(1) or EOF, |c| { let refills = is_drained(file) } then |_r| { if refills { filled(file) } }
+}
+
 accesses! {
-    fn fread(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
-        filled(file);
-        c.wrote(to, got * size)
-    }
-    fn fread_unlocked(to: *mut c_void, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
-        filled(file);
-        c.wrote(to, got * size)
-    }
-    fn __fread_chk(to: *mut c_void, room: usize, size: usize, n: usize, file: File) -> usize, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
-        filled(file);
-        c.wrote(to, got * size)
-    }
     fn fwrite(from: *const c_void, size: usize, n: usize, file: File) -> usize, |c| {
         c.fills_stream(file);
         c.reads(from, size.saturating_mul(n));
@@ -159,30 +284,6 @@ accesses! {
         c.reads(from, size.saturating_mul(n));
         let _filling = filling(file);
     }
-    fn fgets(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
-    fn fgets_unlocked(to: Room, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| { filled(file); c.wrote_text(got) }
-    fn __fgets_chk(to: Room, room: usize, n: c_int, file: File) -> Room, |c| { c.uses_stream(file); draining(&c, file); c.fills(to) } then |got| {
-        filled(file);
-        c.wrote_text(got)
-    }
-    fn getline(line: *mut Room, n: *mut usize, file: File) -> isize, |c| { c.uses_stream(file); draining(&c, file); takes_line(&mut c, line, n) } then |got| {
-        filled(file);
-        has_line(&mut c, line, n, got)
-    }
-    fn getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); draining(&c, file); takes_line(&mut c, line, n) } then |got| {
-        filled(file);
-        has_line(&mut c, line, n, got)
-    }
-    fn __getdelim(line: *mut Room, n: *mut usize, until: c_int, file: File) -> isize, |c| { c.uses_stream(file); draining(&c, file); takes_line(&mut c, line, n) } then |got| {
-        filled(file);
-        has_line(&mut c, line, n, got)
-    }
-    fn fgetc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
-    fn fgetc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
-    fn getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
-    fn getc_unlocked(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
-    fn _IO_getc(file: File) -> c_int, |c| { c.uses_stream(file); let refills = is_drained(file); if refills { draining(&c, file) } } then |_r| { if refills { filled(file) } }
-    fn __uflow(file: File) -> c_int, |c| { draining(&c, file) } then |_r| { filled(file) }
     fn fputc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
     fn fputc_unlocked(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
     fn putc(what: c_int, file: File) -> c_int, |c| { c.fills_stream(file); let _filling = is_full(file).then(|| filling(file)); }
@@ -222,11 +323,20 @@ accesses! {
 }
 
 interpose! {
+    // Where `getc_unlocked` is compiled into a program.
+    fn __uflow(file: File) -> c_int, |t, pc, real| {
+        draining(file, Wanted::bytes(1));
+        let r = real(file);
+        filled(file);
+        r
+    } record as detect, tsvd real, explore may_cancel {
+        if awaits(file, pc) { real(file) } else { EOF }
+    }
     fn fopen(path: Text, mode: Text) -> File, |t, pc, real| {
         opens_named(t, pc, path, mode, || real(path, mode))
-    } record as detect, tsvd real, explore {
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path, mode);
-        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags(mode)) {
+        if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags(mode)) {
             return opens_fifo(ends, path, mode, pc);
         }
         opens_by(mode, pc);
@@ -242,9 +352,9 @@ interpose! {
     }
     fn fopen64(path: Text, mode: Text) -> File, |t, pc, real| {
         opens_named(t, pc, path, mode, || real(path, mode))
-    } record as detect, tsvd real, explore {
+    } record as detect, tsvd real, explore may_cancel {
         opens(t, pc, path, mode);
-        if explore::is_running() && let Some(ends) = Ends::that_wait(libc::AT_FDCWD, path, flags(mode)) {
+        if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags(mode)) {
             return opens_fifo(ends, path, mode, pc);
         }
         opens_by(mode, pc);
@@ -268,16 +378,29 @@ unsafe fn opens_by(mode: Text, pc: usize) {
 /// True if the mode is to read and to write.
 unsafe fn is_both(mode: Text) -> bool {
     // SAFETY: the caller's string.
-    unsafe { core::ffi::CStr::from_ptr(mode) }.to_bytes().contains(&b'+')
+    unsafe { has(mode, b'+') }
 }
 
-/// How a stream of this mode opens a FIFO.
+/// True if the mode has this letter behind the first one. The C library looks at six.
+unsafe fn has(mode: Text, letter: u8) -> bool {
+    // SAFETY: the caller's string.
+    unsafe { core::ffi::CStr::from_ptr(mode) }.to_bytes().iter().skip(1).take(6).any(|c| *c == letter)
+}
+
+/// How a stream of this mode opens a file. `O_PATH` if there is no such mode: it opens none.
 unsafe fn flags(mode: Text) -> c_int {
     // SAFETY: the caller's string.
-    match unsafe { (*mode as u8, is_both(mode)) } {
-        (_, true) => libc::O_RDWR,
-        (b'r', false) => libc::O_RDONLY,
-        _ => libc::O_WRONLY,
+    unsafe {
+        let (access, creates) = match *mode as u8 {
+            b'r' => (libc::O_RDONLY, 0),
+            b'w' => (libc::O_WRONLY, libc::O_CREAT | libc::O_TRUNC),
+            b'a' => (libc::O_WRONLY, libc::O_CREAT | libc::O_APPEND),
+            _ => return libc::O_PATH,
+        };
+        let access = if is_both(mode) { libc::O_RDWR } else { access };
+        let exclusive = if has(mode, b'x') { libc::O_EXCL } else { 0 };
+        let closes = if has(mode, b'e') { libc::O_CLOEXEC } else { 0 };
+        access | creates | exclusive | closes
     }
 }
 
@@ -287,17 +410,9 @@ unsafe fn opens_fifo(ends: Ends, path: Text, mode: Text, pc: usize) -> File {
         #[link_name = "fdopen"]
         fn stream_of(fd: c_int, mode: Text) -> File;
     }
-    let at = libc::AT_FDCWD as usize;
     // SAFETY: the caller's strings.
     unsafe {
-        let fd = explore::fifo::open(ends, flags(mode), pc, |flags| {
-            let fd = sys::syscall(libc::SYS_openat, [at, path as usize, flags as usize, 0, 0, 0]);
-            if fd < 0 {
-                sys::set_errno(-fd as c_int);
-                return -1;
-            }
-            fd as c_int
-        });
+        let fd = explore::fifo::open(ends, flags(mode), pc, |flags| open_by_name(path, flags, 0o666));
         if fd < 0 { core::ptr::null_mut() } else { stream_of(fd, mode) }
     }
 }
