@@ -9,7 +9,7 @@ use super::channel::{forget, received, sending};
 use super::fifo::{Ends, Opening};
 use super::interpose;
 use super::memory_streams::closed;
-use super::room::{Writing, making};
+use super::room::{self, Writing, making};
 use crate::detect::thread::current;
 use crate::explore;
 use crate::explore::fifo::open_by_name;
@@ -160,7 +160,7 @@ unsafe fn closing(file: File) {
     unsafe {
         drop(filling(file));
         if is_active() {
-            making(current(), fileno_unlocked(file));
+            room::closing(current(), fileno_unlocked(file));
         }
         if is_active() {
             forget(fileno_unlocked(file));
