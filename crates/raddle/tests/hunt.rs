@@ -268,6 +268,29 @@ fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
+/// Under the detector a program is slower, or faster than what it waits for. Here a variable says that
+/// raddle runs it, so that this does not depend on the machine.
+#[test]
+fn a_failure_is_confirmed_also_if_the_look_ends_otherwise_than_runs_without_raddle() {
+    let bench = Bench::new();
+    let source = |is_slow: &str| {
+        format!(
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n\
+             #include <unistd.h>\nstatic atomic_int done;\n\
+             static void *work(void *unused) {{\n    if ({is_slow}getenv(\"RADDLE_SESSION\"))\n        \
+             usleep(300000);\n    done = 1;\n    return unused;\n}}\n\
+             int main(void) {{\n    pthread_t t;\n    pthread_create(&t, 0, work, 0);\n    usleep(60000);\n    \
+             assert(done);\n    pthread_join(t, 0);\n    return 0;\n}}\n"
+        )
+    };
+    for (name, is_slow) in [("slower", ""), ("faster", "!")] {
+        built(&bench, name, &source(is_slow));
+        let (output, report) = hunt(&bench, &format!("--seconds 10 --suspects -- ./{name}"));
+        assert!(findings(&report).iter().any(|f| f["kind"] == "assertion"), "{name}: {report:#}");
+        assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    }
+}
+
 #[test]
 fn what_two_tests_suspect_of_one_cause_is_one_suspicion() {
     let bench = Bench::new();

@@ -106,13 +106,20 @@ pub fn report(args: &Args, end_at: Instant, notes: &Notes) -> Result<Report> {
 /// computed. If not, a thread goes on with it, so that a later call may find it done. If there are
 /// too many such threads, it is begun when one of them has ended.
 pub fn is_analysed_by(args: &Args, until: Instant) -> bool {
-    static ANALYSES: Analyses = Analyses(Mutex::new(BTreeMap::new()));
     // What is wrong with these is said by `report`.
     let (Ok(program), Ok(options)) = (target::find(&args.command), options(args)) else { return true };
     let path = program.path;
     let analyse = move |path: &Path| drop(result_cache::analysis(path, &options));
     ANALYSES.is_done_by(&path, &analyse, until)
 }
+
+/// Whether the static half of the program was begun by [`is_analysed_by`]. If not, it waits for its
+/// turn.
+pub fn has_begun_to_analyse(args: &Args) -> bool {
+    target::find(&args.command).is_ok_and(|program| ANALYSES.has_begun(&program.path))
+}
+
+static ANALYSES: Analyses = Analyses(Mutex::new(BTreeMap::new()));
 
 /// Threads that analyse programs, one for each program.
 struct Analyses(Mutex<BTreeMap<PathBuf, JoinHandle<()>>>);
@@ -138,6 +145,10 @@ impl Analyses {
                 _ => std::thread::sleep(Self::PAUSE),
             }
         }
+    }
+
+    fn has_begun(&self, path: &Path) -> bool {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).contains_key(path)
     }
 
     /// Whether the analysis of a program has ended. It is begun if there is room for it. `None`: no
@@ -271,11 +282,12 @@ mod tests {
         for name in names {
             assert!(!analyses.is_done_by(name, &analyse, Instant::now()));
         }
-        assert_eq!(analyses.0.lock().unwrap().len(), Analyses::MOST);
+        assert_eq!(names.map(|name| analyses.has_begun(name)), [true, true, false]);
         may_end.store(true, SeqCst);
         for name in names {
             assert!(analyses.is_done_by(name, &analyse, Instant::now() + Duration::from_secs(600)));
         }
         assert_eq!(begun.load(SeqCst), names.len(), "each is analysed once");
+        assert!(analyses.has_begun(names[2]));
     }
 }

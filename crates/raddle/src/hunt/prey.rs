@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat, group};
+use raddle_hunt::plan::{self, Part};
 use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Ledger, Target};
 
@@ -104,6 +105,8 @@ pub struct Hunter<'a> {
     longest: Duration,
     /// Why a search with nothing left to try has not executed all schedules.
     not_complete: Option<String>,
+    /// How the run without raddle ended that was made right after the look, before any search.
+    plain_at_first: Option<Ending>,
     /// Ordinary runs fail by now, which the first did not.
     has_changed: bool,
     /// Whether anything in it is instrumented.
@@ -155,6 +158,7 @@ impl<'a> Hunter<'a> {
             threads: 0,
             longest: Duration::ZERO,
             not_complete: None,
+            plain_at_first: None,
             has_changed: false,
             instrumented: false,
             first: None,
@@ -189,6 +193,10 @@ impl<'a> Hunter<'a> {
             self.say_not_instrumented();
         }
         self.out.alone = self.has_no_threads();
+        if !self.out.alone && !self.is_over() {
+            let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
+            self.plain_at_first = self.run_plain(limit);
+        }
         self.looked_for = begun.elapsed();
         Ok(())
     }
@@ -361,26 +369,32 @@ impl<'a> Hunter<'a> {
         }
     }
 
+    /// How it ends without raddle. `None` if it cannot be started.
+    fn run_plain(&self, limit: Duration) -> Option<Ending> {
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        explore::run_plain(&self.recipe(&args), limit).ok()
+    }
+
     /// Whether the program fails by now in ordinary runs without raddle, though it did not at
     /// first. Then the schedule shows nothing: an execution that was killed, or another test, may
     /// have left something behind, such as a file that is half written.
+    ///
+    /// Only runs without raddle are compared. Under the detector a program is slower, and may fail
+    /// for that alone.
     fn fails_anyway(&mut self, finding: &Finding) -> Option<&'static str> {
         const RUNS: u32 = 3;
         let is_known = |c: &raddle_hunt::Confirmed| same_cause(&c.finding, finding);
         if !matches!(Goal::of(finding.kind), Goal::Failure | Goal::Value)
             || self.out.ledger.confirmed().iter().any(is_known)
+            || self.plain_at_first != Some(Ending::Status(0))
         {
             return None;
         }
-        let usual = self.endings.iter().find(|e| **e != Ending::CutOff).copied();
-        let usual = usual.unwrap_or(Ending::Status(0));
-        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         for _ in 0..RUNS {
-            // One run that is as it was at first is enough: the bug may show by itself.
+            // One run that ends in another way is enough: the bug may show by itself.
             let limit = LONGEST_RUN.min(self.left().max(GRACE.1));
-            match explore::run_plain(&self.recipe(&args), limit) {
-                Ok(ending) if ending != usual && ending != Ending::CutOff => {}
-                _ => return None,
+            if !self.run_plain(limit).is_some_and(|ending| is_end_of(finding.kind, ending)) {
+                return None;
             }
         }
         if !std::mem::replace(&mut self.has_changed, true) {
@@ -485,6 +499,18 @@ fn grace(limit: Duration) -> Duration {
     (limit / 20).clamp(GRACE.0, GRACE.1)
 }
 
+/// Whether a run without raddle that ends so may have failed in this way. A shell that ran the
+/// program, or a handler in it, may have turned the signal into a status.
+fn is_end_of(kind: Kind, ending: Ending) -> bool {
+    match (kind, ending) {
+        (_, Ending::CutOff | Ending::Status(0)) => false,
+        (Kind::ExitStatus, ending) => matches!(ending, Ending::Status(_)),
+        (Kind::Crash, Ending::Status(status)) => status > 128,
+        (Kind::Assertion, Ending::Signal(signal)) => signal == libc::SIGABRT,
+        _ => true,
+    }
+}
+
 /// A number in `stats`; 0 if it is missing.
 fn number(report: &Report, key: &str) -> u64 {
     match report.stats.get(key) {
@@ -568,6 +594,21 @@ mod tests {
         assert!(hunter.left() <= limit - Duration::from_secs(30));
         hunter.took_until(ago(300), true);
         assert_eq!(hunter.afterwards, limit / 8, "most of the time is the hunt's");
+    }
+
+    #[test]
+    fn a_run_ends_as_a_failure_does_if_it_ends_badly_and_in_its_way() {
+        use Ending::{CutOff, Signal, Status};
+        for kind in [Kind::Assertion, Kind::Crash, Kind::ExitStatus, Kind::Output] {
+            assert!(!is_end_of(kind, Status(0)) && !is_end_of(kind, CutOff), "{kind:?}");
+        }
+        assert!(is_end_of(Kind::Assertion, Signal(libc::SIGABRT)) && is_end_of(Kind::Assertion, Status(101)));
+        assert!(!is_end_of(Kind::Assertion, Signal(libc::SIGSEGV)));
+        assert!(is_end_of(Kind::Crash, Signal(libc::SIGSEGV)) && is_end_of(Kind::Crash, Status(139)));
+        assert!(!is_end_of(Kind::Crash, Status(1)));
+        assert!(is_end_of(Kind::ExitStatus, Status(1)));
+        assert!(!is_end_of(Kind::ExitStatus, Signal(libc::SIGABRT)));
+        assert!(is_end_of(Kind::Output, Status(1)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Result;
 use raddle_finding::place::place;
 use raddle_finding::subject::{self, Command};
-use raddle_finding::{Access, Finding, Report, Stat, identity};
+use raddle_finding::{Access, Finding, Frame, Report, Stat, identity};
 use raddle_hunt::target::same_cause;
 use raddle_hunt::{Counts, Target, Verdict};
 use raddle_store::Standing;
@@ -48,6 +48,25 @@ pub struct Summary {
 struct Suspicion {
     target: Target,
     tests: Vec<String>,
+    /// The program of the first of these tests, without arguments.
+    program: Option<String>,
+}
+
+impl Suspicion {
+    /// Whether another test's suspicion is this one. Without a cause in common it is if the same
+    /// program would fail at the same places. But then one can be real and the other not, so that
+    /// neither is confirmed for the other.
+    fn is(&self, other: &Target, program: Option<&String>) -> bool {
+        let (a, b) = (&self.target, other);
+        let is_confirmed = |t: &Target| matches!(t.verdict, Verdict::Confirmed { .. });
+        let is_same_program = program.is_some() && self.program.as_ref() == program;
+        is_one(&a.finding, &b.finding)
+            || is_same_program
+                && !is_confirmed(a)
+                && !is_confirmed(b)
+                && identity::id(&a.finding) == identity::id(&b.finding)
+                && has_places_of(&a.finding, &b.finding)
+    }
 }
 
 impl Summary {
@@ -93,21 +112,29 @@ impl Summary {
         for target in outcome.ledger.targets() {
             let mut target = target.clone();
             target.finding.subject = Some(command.subject(&target.finding));
-            self.suspect(earlier, target, name);
+            self.suspect(earlier, target, name, command.words.first());
         }
     }
 
     /// Adds a suspicion of one more test to one of the `earlier` ones, or as a new one.
-    fn suspect(&mut self, earlier: usize, mut target: Target, test: &Option<String>) {
-        let known =
-            self.suspicions[..earlier].iter_mut().find(|s| is_one(&s.target.finding, &target.finding));
-        match known {
+    fn suspect(
+        &mut self,
+        earlier: usize,
+        mut target: Target,
+        test: &Option<String>,
+        program: Option<&String>,
+    ) {
+        match self.suspicions[..earlier].iter_mut().find(|s| s.is(&target, program)) {
             Some(known) => {
                 known.tests.extend(test.clone());
                 known.target.by.append(&mut target.by);
                 known.target.verdict = both(&known.target.verdict, &target.verdict);
             }
-            None => self.suspicions.push(Suspicion { target, tests: test.iter().cloned().collect() }),
+            None => self.suspicions.push(Suspicion {
+                target,
+                tests: test.iter().cloned().collect(),
+                program: program.cloned(),
+            }),
         }
     }
 
@@ -249,24 +276,23 @@ impl Summary {
     }
 }
 
-/// Whether findings of two tests are one. A race of which one end is not known may be another. What
-/// fails at the same places of the same files is one if it has the same id.
+/// Whether findings of two tests have one cause. A race of which one end is not known may be
+/// another.
 fn is_one(a: &Finding, b: &Finding) -> bool {
     let is_known = |f: &Finding| f.accesses.iter().all(|access| !access.stack.is_empty());
-    let is_same = same_cause(a, b) && subject::overlap(a, b);
-    is_known(a) && is_known(b) && (is_same || identity::id(a) == identity::id(b) && has_places_of(a, b))
+    is_known(a) && is_known(b) && same_cause(a, b) && subject::overlap(a, b)
 }
 
-/// Whether all ends of two findings are at the same lines, in order.
+/// Whether all ends of two findings have the same stacks, in order. The place of a failure alone is
+/// often a helper that all tests share.
 fn has_places_of(a: &Finding, b: &Finding) -> bool {
-    let places = |f: &Finding| -> Option<Vec<(String, u32)>> {
-        let place = |access: &Access| {
-            let frame = place(&access.stack)?;
-            Some((frame.file.clone()?, frame.line?))
-        };
-        f.accesses.iter().map(place).collect()
+    let lines = |f: &Finding| -> Vec<Vec<_>> {
+        let owned = |f: &Frame| (f.function.clone(), f.file.clone(), f.line);
+        f.accesses.iter().map(|access| access.stack.iter().map(owned).collect()).collect()
     };
-    !a.accesses.is_empty() && places(a).is_some() && places(a) == places(b)
+    let is_known =
+        |a: &Access| place(&a.stack).is_some_and(|frame| frame.file.is_some() && frame.line.is_some());
+    !a.accesses.is_empty() && a.accesses.iter().all(is_known) && lines(a) == lines(b)
 }
 
 /// The verdict on what two tests suspect of one cause.
@@ -290,37 +316,59 @@ fn both(a: &Verdict, b: &Verdict) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_finding::{Confidence, Frame, Kind, Op};
+    use raddle_finding::{Confidence, Kind, Op};
+    use raddle_hunt::Detector;
+
+    /// A failure in `must` at this line, called by `main` at that one.
+    fn failure(subject: &str, [must, main]: [u32; 2]) -> Target {
+        let frame = |function: &str, line: u32| Frame {
+            function: Some(function.into()),
+            file: Some("/src/a.c".into()),
+            line: Some(line),
+            ..Frame::default()
+        };
+        let access = Access {
+            op: Op::Call,
+            size: 0,
+            thread: "T0".into(),
+            locks: vec![],
+            lock: None,
+            stack: vec![frame("must", must), frame("main", main)],
+        };
+        let mut finding = Finding::new(Kind::Assertion, Confidence::Suspected, "an assertion can fail");
+        finding.accesses = vec![access];
+        finding.subject = Some(subject.into());
+        Target::new(Detector::Conseq, finding)
+    }
 
     #[test]
-    fn a_failure_at_the_same_lines_is_one_suspicion_whichever_command_reaches_it() {
-        let suspicion = |file: &str, line: u32, subject: &str| {
-            let mut finding = Finding::new(Kind::Hang, Confidence::Suspected, "a loop can go on for ever");
-            let frame = Frame {
-                function: Some("f".into()),
-                file: Some(file.into()),
-                line: Some(line),
-                ..Frame::default()
-            };
-            let access = Access {
-                op: Op::Read,
-                size: 4,
-                thread: "T1".into(),
-                locks: vec![],
-                lock: None,
-                stack: vec![frame],
-            };
-            finding.accesses = vec![access];
-            finding.subject = Some(subject.into());
-            finding
-        };
-        let a = suspicion("/src/a.c", 3, "p -x");
-        assert!(is_one(&a, &suspicion("/src/a.c", 3, "p -y")));
-        assert!(!is_one(&a, &suspicion("/src/a.c", 4, "p -y")));
-        assert!(!is_one(&a, &suspicion("/other/a.c", 3, "p -y")));
-        let mut lost = suspicion("/src/a.c", 3, "p -x");
-        lost.accesses[0].stack.clear();
-        assert!(!is_one(&lost, &lost));
+    fn what_fails_with_the_same_stacks_of_one_program_is_one_suspicion() {
+        let known =
+            Suspicion { target: failure("p -x", [3, 9]), tests: vec!["x".into()], program: Some("p".into()) };
+        let (p, q) = (String::from("p"), String::from("q"));
+        assert!(known.is(&failure("p -y", [3, 9]), Some(&p)));
+        assert!(!known.is(&failure("p -y", [4, 9]), Some(&p)), "another line");
+        assert!(!known.is(&failure("p -y", [3, 8]), Some(&p)), "another caller");
+        assert!(!known.is(&failure("q", [3, 9]), Some(&q)), "another program");
+        assert!(!known.is(&failure("q", [3, 9]), None));
+        let mut lost = failure("p -x", [3, 9]);
+        lost.finding.accesses[0].stack.clear();
+        let known = Suspicion { target: lost.clone(), tests: vec![], program: Some("p".into()) };
+        assert!(!known.is(&lost, Some(&p)));
+    }
+
+    #[test]
+    fn what_one_command_confirms_does_not_settle_the_open_suspicion_of_another() {
+        let mut shown = failure("p -y", [3, 9]);
+        shown.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
+        let p = String::from("p");
+        for both in [[failure("p -x", [3, 9]), shown.clone()], [shown.clone(), failure("p -x", [3, 9])]] {
+            let mut summary = Summary { findings: vec![shown.finding.clone()], ..Summary::default() };
+            both.into_iter().enumerate().for_each(|(i, t)| summary.suspect(i, t, &None, Some(&p)));
+            summary.settle_across_tests();
+            let counts = summary.counts();
+            assert_eq!((counts.confirmed, counts.open), (1, 1));
+        }
     }
 
     #[test]

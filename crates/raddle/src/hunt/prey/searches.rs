@@ -137,8 +137,11 @@ impl Hunter<'_> {
         let limit = plan::share(Part::Consequences, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
         if !conseq::is_analysed_by(&args, Instant::now() + limit) {
-            let why = "consequences were not looked for: to read its machine code takes longer than the time for them";
-            self.out.coverage.push(why.into());
+            let why = match conseq::has_begun_to_analyse(&args) {
+                true => "its machine code was not read to its end in the time for them",
+                false => "its machine code was not read, as it waited for its turn behind other programs",
+            };
+            self.out.coverage.push(format!("consequences were not looked for: {why}"));
             return;
         }
         let limit = plan::share(Part::Consequences, self.left());
