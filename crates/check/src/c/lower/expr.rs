@@ -1,7 +1,7 @@
 //! Values.
 
 use super::Lower;
-use super::place::{Place, PlaceKind};
+use super::place::{CONTENT, Place, PlaceKind};
 use crate::c::ast::{Expr, ExprKind, StmtKind};
 use crate::c::types::{CType, Type, Types};
 use crate::ir::build::Label;
@@ -135,6 +135,11 @@ impl Lower<'_> {
             }
             return;
         }
+        if self.types().is_unknown(to) && self.scalar(from).is_float() {
+            // Whether the fraction is kept is unknown, and so is the value.
+            self.emit(Instr::UnknownField(CONTENT));
+            return;
+        }
         if self.types().is_aggregate(to) || self.types().is_unknown(to) || self.types().is_unknown(from) {
             return;
         }
@@ -158,7 +163,7 @@ impl Lower<'_> {
             // Impossible: a variable whose address is taken is not in a slot. An error in the
             // source is harmless.
             PlaceKind::Slot(_) => self.emit(Instr::Unknown),
-            PlaceKind::Memory | PlaceKind::Bits(..) | PlaceKind::Unknown => {}
+            PlaceKind::Memory | PlaceKind::Bits(..) | PlaceKind::Unknown | PlaceKind::UnknownObject => {}
         }
         if self.types().as_function(p.ty).is_some() && self.types().element(p.ty).is_some() {
             return p.ty;

@@ -2,9 +2,12 @@
 //!
 //! Scalars whose address is never taken become locals of the stack machine. Everything else lives
 //! in simulated memory, where its accesses are watched. [`expr`] pushes values, [`place`] pushes
-//! places; a value of record or array type is its address. An object of unknown type has no known
-//! place either: reading it gives an unknown, or what the same thread has just stored there, and no
-//! other thread sees the store. So a missing header can hide a race but not invent one.
+//! places; a value of record or array type is its address.
+//!
+//! An object of unknown type has no known place, and no other thread sees a store to it. Reading it
+//! gives an unknown. Where a single object has the address, as a member of a known record has, it
+//! gives what the same thread has just stored there. So a missing header can hide a race but not
+//! invent one.
 
 mod atomics;
 mod builtin;

@@ -7,7 +7,7 @@ use crate::c::types::{CType, Type, Types};
 use crate::ir::{Access, AtomicOp, Instr, Order, Scalar, SymbolRef};
 
 /// Marks the unknown that represents the content of an unknown place; see [`Instr::UnknownField`].
-const CONTENT: u32 = 1;
+pub(super) const CONTENT: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
@@ -23,8 +23,11 @@ pub(super) enum PlaceKind {
     Memory,
     /// Like `Memory`, but only these bits of the scalar there.
     Bits(u8, u8),
-    /// The address is on the stack, but the type of the object there is unknown.
+    /// The address is on the stack, but the type of the object there is unknown. Other objects may
+    /// have the same address: elements of unknown size, and what lies behind an unknown pointer.
     Unknown,
+    /// Like `Unknown`, but a single object has this address: a member of a known record, or a name.
+    UnknownObject,
 }
 
 impl Lower<'_> {
@@ -136,7 +139,7 @@ impl Lower<'_> {
         }
         let kind = match m.bits {
             Some((at, width)) => PlaceKind::Bits(at, width),
-            None if self.types().is_unknown(m.ty) => PlaceKind::Unknown,
+            None if self.types().is_unknown(m.ty) => PlaceKind::UnknownObject,
             None => PlaceKind::Memory,
         };
         Place { kind, ty: m.ty }
@@ -171,7 +174,7 @@ impl Lower<'_> {
         // Undeclared: the same unknown each time.
         self.emit(Instr::Int(0));
         self.emit(Instr::UnknownField(name.0 + 16));
-        Place { kind: PlaceKind::Unknown, ty: Types::UNKNOWN }
+        Place { kind: PlaceKind::UnknownObject, ty: Types::UNKNOWN }
     }
 
     /// Pushes the place of a local variable that lives `level` functions further out.
@@ -218,9 +221,10 @@ impl Lower<'_> {
     pub(super) fn load(&mut self, p: Place) -> CType {
         match p.kind {
             PlaceKind::Slot(slot) => self.emit(Instr::Get(slot)),
-            // The place is one that nobody knows, and what the thread has just stored there is
-            // found again: the handle of a thread in a member whose type is not declared.
-            PlaceKind::Unknown => {
+            PlaceKind::Unknown => self.emit(Instr::UnknownField(CONTENT)),
+            // What the thread has just stored there is found again: the handle of a thread in a
+            // member whose type is not declared.
+            PlaceKind::UnknownObject => {
                 self.emit(Instr::UnknownField(CONTENT));
                 self.emit(Instr::Load(Scalar::U64, Self::access(p.ty)));
             }
@@ -259,6 +263,13 @@ impl Lower<'_> {
         match p.kind {
             PlaceKind::Slot(slot) => self.emit(if keep { Instr::Tee(slot) } else { Instr::Set(slot) }),
             PlaceKind::Unknown => {
+                self.emit(Instr::Swap);
+                self.emit(Instr::Drop);
+                if !keep {
+                    self.emit(Instr::Drop);
+                }
+            }
+            PlaceKind::UnknownObject => {
                 self.emit(Instr::Swap);
                 self.emit(Instr::UnknownField(CONTENT));
                 self.emit(Instr::Swap);

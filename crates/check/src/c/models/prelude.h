@@ -288,6 +288,17 @@ extern FILE *stdin, *stdout, *stderr; extern int optind, opterr, optopt; extern 
 #define __BYTE_ORDER__ 1234
 #define __ORDER_LITTLE_ENDIAN__ 1234
 #define __ORDER_BIG_ENDIAN__ 4321
+#define __ORDER_PDP_ENDIAN__ 3412
+#define __FLOAT_WORD_ORDER__ 1234
+#define __LITTLE_ENDIAN 1234
+#define __BIG_ENDIAN 4321
+#define __PDP_ENDIAN 3412
+#define __BYTE_ORDER 1234
+#define __FLOAT_WORD_ORDER 1234
+#define LITTLE_ENDIAN 1234
+#define BIG_ENDIAN 4321
+#define PDP_ENDIAN 3412
+#define BYTE_ORDER 1234
 #define __INT_MAX__ 2147483647
 #define __LONG_MAX__ 9223372036854775807L
 #define __func__ "function"

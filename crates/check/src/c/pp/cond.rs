@@ -98,7 +98,11 @@ impl Terms<'_, '_> {
             left = match (before, self.unknown.take()) {
                 // `ARCH == ARCH_SPARC`, and the header that defines both was not found: they are
                 // not equal for being both unknown.
-                (Some(a), Some(b)) if op == Punct::EqEq && a != b && self.pp.lacks_header() => 0,
+                (Some(a), Some(b))
+                    if matches!(op, Punct::EqEq | Punct::Ne) && a != b && self.pp.lacks_header() =>
+                {
+                    i64::from(op == Punct::Ne)
+                }
                 _ => apply(op, left, right),
             };
         }

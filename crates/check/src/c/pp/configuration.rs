@@ -68,14 +68,16 @@ impl Preprocessor<'_> {
     /// offers itself, thread-local variables and atomics, with another variant for compilers that
     /// do not. Only where the configuration is not there, which defines the name.
     ///
-    /// A name that stands for a choice counts only where the other variant is made of
-    /// thread-specific values: then both give each thread its own object, and the second replaces
+    /// A name that stands for a choice counts only if it speaks of thread-local variables and the
+    /// other variant is made of thread-specific values: then both give each thread its own object, and the second replaces
     /// what the compiler lacks. A plain variable in its place may be what is built.
     pub(super) fn would_be_configured(&mut self, rest: &[Token]) -> bool {
         let Some(name) = rest.first().filter(|_| self.lacks_configuration) else { return false };
         let Some((first, other)) = self.two_variants() else { return false };
         let is_found = self.name(name).starts_with(FOUND_BY_BUILDS) && self.any(first, is_of_compilers);
-        let replaces = self.any(first, is_thread_local) && self.any(other, is_thread_specific);
+        let replaces = chooses_thread_local(self.name(name))
+            && self.any(first, is_thread_local)
+            && self.any(other, is_thread_specific);
         if is_found || replaces {
             self.define_as_one(name.sym);
         }
@@ -107,6 +109,16 @@ impl Preprocessor<'_> {
         }
         turn.map(|turn| ((top.at, turn), (turn, end)))
     }
+}
+
+/// Whether a name stands for the choice of thread-local variables: `CONFIG_LIB_TLS`, `USE_THREAD`.
+/// One that begins with an underscore belongs to the compiler, and `NO_LOCKS` or `DEBUG` chooses
+/// more than this variant. `NO_TLS` and `DISABLE_TLS` choose the other one.
+fn chooses_thread_local(name: &str) -> bool {
+    let is_word = |word: &str| name.split('_').any(|w| w == word);
+    let speaks_of_it = name.contains("TLS") || name.contains("THREAD");
+    let denies = ["NO", "NOT", "WITHOUT", "DISABLE", "SINGLE"].into_iter().any(is_word);
+    speaks_of_it && !denies && !name.starts_with('_')
 }
 
 fn is_thread_local(name: &str) -> bool {
