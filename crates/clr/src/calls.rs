@@ -52,6 +52,8 @@ pub enum Orders {
     /// A semaphore, a mutex or a source of a task is made, which means this event if it is made
     /// with nothing else than what this code loads; none: it always does.
     Made { event: u32, code: Option<u16> },
+    /// A mutex is made, which its maker owns unless the first argument is false.
+    MadeMutexOwned,
     /// A semaphore is waited for, without a limit.
     SemaphoreWaits,
     /// A semaphore is waited for, and the task that the call gives ends when it was got.
@@ -124,6 +126,7 @@ impl Orders {
                 Orders::AfterAnswer(event::TRIED)
             }
             ("Monitor", "Exit") => Orders::Before(event::UNLOCKS),
+            ("Mutex", ".ctor") if parameters > 0 => Orders::MadeMutexOwned,
             ("Mutex", ".ctor") => Orders::Made { event: event::MADE_MUTEX, code: None },
             ("Mutex", "ReleaseMutex") => Orders::Before(event::RELEASES_MUTEX),
             ("ReaderWriterLockSlim", "EnterReadLock") => Orders::After(event::READS),
@@ -153,6 +156,10 @@ impl Orders {
             // Also of a `Mutex`, which its class tells.
             ("WaitHandle", "WaitOne") if of.parameters.is_empty() => Orders::After(event::WAITED_BY_CHANCE),
             ("WaitHandle", "WaitOne") => Orders::AfterAnswer(event::WAITED_IN_VAIN),
+            // Which mutexes are among the handles is not looked for.
+            ("WaitHandle", "WaitAny" | "WaitAll" | "SignalAndWait") => {
+                Orders::AfterAny(event::WAITED_FOR_SEVERAL)
+            }
             ("CountdownEvent", "Reset") => Orders::Before(event::RESETS),
             ("CountdownEvent", "Signal") => Orders::Before(event::SIGNALS),
             // With a limit it says whether all have signalled.

@@ -23,6 +23,7 @@ const END: u16 = u16::MAX;
 
 /// The codes that are searched for or written.
 pub mod code {
+    pub const LOAD_ZERO: u16 = 0x16;
     pub const LOAD_ONE: u16 = 0x17;
     pub const LOAD_NULL: u8 = 0x14;
     pub const DUPLICATE: u8 = 0x25;

@@ -157,6 +157,8 @@ pub mod event {
     /// A wait with a limit, perhaps for a mutex, was in vain. The next number: it was not.
     pub const WAITED_IN_VAIN: u32 = 33;
     pub const WAITED_WITH_LIMIT: u32 = 34;
+    /// A call has waited for several handles, or for one after it has signalled another.
+    pub const WAITED_FOR_SEVERAL: u32 = 35;
 }
 
 /// A piece of work that the thread is in.

@@ -36,6 +36,12 @@ fn call_with(token: Token, event: u32) -> Vec<u8> {
     [il::load_int(event), call(token)].concat()
 }
 
+/// Whether an instruction puts one value onto the stack and takes none: arguments, local variables
+/// and their addresses, null, strings, and static fields.
+fn only_loads(code: u16) -> bool {
+    matches!(code, 0x02..=0x09 | 0x0E | 0x0F | 0x11 | 0x12 | 0x14 | 0x72 | 0x7E | 0x7F)
+}
+
 impl Place<'_> {
     fn before(&mut self, text: &[u8]) {
         let first = self.body.first_prefix(self.at);
@@ -58,6 +64,15 @@ impl Place<'_> {
         let reached = (first + 1..=self.at).any(|at| self.body.is_target(at));
         let loaded = &self.body.instructions[first..self.at];
         !reached && loaded.iter().all(|instruction| instruction.code == constant)
+    }
+
+    /// Whether the first argument is false for certain: it is loaded as a constant, each of the
+    /// others is loaded by one instruction, and no branch leads to behind the first.
+    fn is_called_with_false(&self, arguments: usize) -> bool {
+        let Some(first) = self.at.checked_sub(arguments) else { return false };
+        let reached = (first + 1..=self.at).any(|at| self.body.is_target(at));
+        let loaded = self.body.instructions[first..self.at].iter().map(|i| i.code).collect::<Vec<_>>();
+        !reached && loaded[0] == code::LOAD_ZERO && loaded[1..].iter().all(|code| only_loads(*code))
     }
 
     /// Does something with a copy of what the call is made on, or of its first argument.
@@ -116,6 +131,13 @@ pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> b
                 return false;
             }
             place.after(&[&[code::DUPLICATE], &call_with(probe.happened, event)[..]].concat());
+        }
+        Orders::MadeMutexOwned => {
+            let tell = |event| [&[code::DUPLICATE], &call_with(probe.happened, event)[..]].concat();
+            place.after(&tell(event::MADE_MUTEX));
+            if !place.is_called_with_false(of.method.parameters.len()) {
+                place.after(&tell(event::WAITED_BY_CHANCE));
+            }
         }
         Orders::SemaphoreWaits => {
             place.with_object(of, &call_with(probe.happened, event::WAITS));

@@ -64,6 +64,32 @@ class Program {
         Say(items.Count);
     }
 
+    static async Task Owned(Mutex guard) {
+        await Task.CompletedTask; items.Add(1); guard.ReleaseMutex();
+        Say(items.Count);
+    }
+
+    static async Task Among(Action<Mutex> wait) {
+        var guard = new Mutex(false);
+        wait(guard); await Task.CompletedTask; items.Add(1); guard.ReleaseMutex();
+        Say(items.Count);
+    }
+
+    // A thread that has waited for several handles counts as holding one for good: each has its own thread.
+    static void Apart(Func<Task> work) { var own = new Thread(() => work().Wait()); own.Start(); own.Join(); }
+
+    static void Handles() {
+        bool yes = items.Count > 0;
+        Apart(() => Owned(new Mutex(true)));
+        Apart(() => Owned(new Mutex(yes)));
+        Apart(() => Owned(new Mutex(true, null)));
+        Apart(() => Owned(new Mutex(true, null, out bool made)));
+        Apart(() => Among(guard => WaitHandle.WaitAny(new WaitHandle[] { guard })));
+        Apart(() => Among(guard => WaitHandle.WaitAny(new WaitHandle[] { guard }, 1000)));
+        Apart(() => Among(guard => WaitHandle.WaitAll(new WaitHandle[] { guard })));
+        Apart(() => Among(guard => WaitHandle.SignalAndWait(new ManualResetEvent(false), guard)));
+    }
+
     static async Task<int> Load() { var own = new List<int>(); own.Add(1); await Task.CompletedTask; own.Add(2); return own.Count; }
 
     static void Pool() {
@@ -99,6 +125,7 @@ class Program {
         Slim(new ReaderWriterLockSlim()).Wait();
         Older(new ReaderWriterLock()).Wait();
         Mutexes(new Mutex()).Wait();
+        Handles();
         try { Lines(new List<int>()); }
         catch (ArgumentException e) { foreach (StackFrame f in new StackTrace(e, true).GetFrames()) Say(f.GetMethod().Name + " " + f.GetFileLineNumber()); }
         Pool();

@@ -15,6 +15,11 @@ use crate::session::session;
 pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     match what {
         event::HOLDS | event::GOT_LOCK => return force_async::count_locks(1),
+        // A mutex may be among the handles if there is one, and then counts as held for good: which
+        // it is, and so what releases it, is not known.
+        event::WAITED_FOR_SEVERAL => {
+            return force_async::count_locks(i32::from(MUTEX.load(Relaxed) != 0));
+        }
         event::LETS_GO => return force_async::count_locks(-1),
         _ if reference == 0 => return,
         _ => {}

@@ -20,7 +20,7 @@
 //! Everything else that was made to happen is listed among the suspects, on request, and is not a
 //! finding. Neither is anything that did not happen again.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use raddle_conseq::event::{TraceEvent, What};
@@ -86,13 +86,16 @@ fn has_lost_update(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions
 
 /// What the traced runs add to: the same thread reads a value and writes it again, always with the
 /// same difference, from at least two different values, and without another write in between. An
-/// atomic update is none of these. After the deadline, only a little of each run is read.
-pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
+/// atomic update goes by the value that it replaces and is none of these, unless it is one of the
+/// `exchanges`, which write whatever they replace. These are asked for only if they matter. After
+/// the deadline, only a little of each run is read.
+pub fn additions(runs: &[Run], exchanges: impl FnOnce() -> HashSet<u32>, deadline: Instant) -> Additions {
     const EACH: usize = 1 << 13;
     #[derive(Default)]
     struct Pair {
         from: BTreeSet<u64>,
         added: BTreeSet<u64>,
+        is_update: bool,
     }
     let mut pairs: HashMap<(u64, u32, u32), Pair> = HashMap::new();
     for run in runs.iter().filter(|r| r.is_correct()) {
@@ -110,11 +113,11 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
                 }
                 What::Write { cell, reads, .. } => {
                     let readers = last.remove(&cell.address).unwrap_or_default();
-                    // An atomic update does not go by what was read before.
-                    let own = readers.into_iter().find(|(reader, ..)| reader == thread && !reads);
+                    let own = readers.into_iter().find(|(reader, ..)| reader == thread);
                     if let Some((_, read, value)) = own {
                         let bits = 64 - 8 * u32::from(cell.size.clamp(1, 8));
                         let pair = pairs.entry((cell.address, read, *site)).or_default();
+                        pair.is_update |= *reads;
                         pair.from.insert(value);
                         pair.added.insert((cell.value.wrapping_sub(value) << bits) >> bits);
                     }
@@ -123,9 +126,12 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
             }
         }
     }
+    pairs.retain(|_, pair| pair.from.len() > 1 && pair.added.len() == 1 && !pair.added.contains(&0));
+    let has_updates = pairs.values().any(|pair| pair.is_update);
+    let exchanges = if has_updates { exchanges() } else { HashSet::new() };
     let mut additions = Additions::new();
     for ((address, read, write), pair) in pairs {
-        if pair.from.len() > 1 && pair.added.len() == 1 && !pair.added.contains(&0) {
+        if !pair.is_update || exchanges.contains(&write) {
             additions.entry(address).or_default().push((read, write));
         }
     }
@@ -134,12 +140,16 @@ pub fn additions(runs: &[Run], deadline: Instant) -> Additions {
 
 /// Whether a thread writes a result computed from a value that another thread has replaced since.
 /// If the thread has read again, or has waited on a condition variable, it may know the new value,
-/// and this returns false. An atomic update reads the value that it replaces: a compare-and-exchange
-/// with a stale value fails, and the thread tries again.
+/// and this returns false. An atomic update elsewhere than at `write` reads the value that it
+/// replaces: a compare-and-exchange with a stale value fails, and the thread tries again. An exchange
+/// at `write` tells the thread what it has replaced. So it loses an update unless the thread's next
+/// access to the variable may be one that mends this: any but another addition's read.
 fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether another thread has written since.
     let mut stale: HashMap<u16, bool> = HashMap::new();
+    // Threads whose exchange has replaced an update, and which have not come back to it.
+    let mut replaced: HashSet<u16> = HashSet::new();
     for step in steps.iter().filter(|s| !s.is_value()) {
         let (thread, op) = (step.thread.0, &step.op);
         if matches!(op.kind(), OpKind::CondWait | OpKind::CondWake) {
@@ -148,11 +158,19 @@ fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
         if !op.covers(granule, byte) {
             continue;
         }
+        let adds_again = op.is_memory_read() && !op.is_memory_write() && op.site == read;
+        if replaced.remove(&thread) && adds_again {
+            return true;
+        }
         if op.is_memory_write() {
-            if op.kind() == OpKind::AtomicRmw {
-                stale.remove(&thread);
-            } else if op.site == write && stale.remove(&thread) == Some(true) {
+            let is_update = op.kind() == OpKind::AtomicRmw;
+            let is_lost = op.site == write && stale.remove(&thread) == Some(true);
+            if is_lost && !is_update {
                 return true;
+            }
+            replaced.extend(is_lost.then_some(thread));
+            if is_update {
+                stale.remove(&thread);
             }
             stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
         } else if op.is_memory_read() && op.site == read {
@@ -161,7 +179,7 @@ fn loses_update(steps: &[Step], address: u64, read: u32, write: u32) -> bool {
             stale.remove(&thread);
         }
     }
-    false
+    !replaced.is_empty()
 }
 
 #[cfg(test)]
@@ -189,7 +207,11 @@ mod tests {
         reads_again.insert(3, step(1, AtomicLoad, 9));
         assert!(!loses_update(&reads_again, 64, 3, 4), "it may go by what it read last");
         let exchange = lost.map(|(t, k, s)| (t, if k == AtomicStore { OpKind::AtomicRmw } else { k }, s));
-        assert!(!loses_update(&steps(exchange), 64, 3, 4), "an exchange fails and is tried again");
+        assert!(loses_update(&steps(exchange), 64, 3, 4), "an exchange writes whatever it replaces");
+        assert!(!loses_update(&steps(exchange), 64, 3, 5), "an update at another place");
+        let then = |kind, site| [steps(exchange).to_vec(), vec![step(1, kind, site)]].concat();
+        assert!(loses_update(&then(AtomicLoad, 3), 64, 3, 4), "it goes on to add");
+        assert!(!loses_update(&then(OpKind::AtomicRmw, 9), 64, 3, 4), "it may add what it has replaced");
     }
 
     fn run(events: Vec<TraceEvent>) -> Run {
@@ -208,11 +230,24 @@ mod tests {
     #[test]
     fn additions_have_one_difference_from_several_values() {
         let counts = run([adds(1, 0, 1), adds(2, 1, 2)].concat());
-        let additions = |runs: &[Run]| additions(runs, Instant::now());
+        let additions = |runs: &[Run]| additions(runs, || unreachable!("no updates"), Instant::now());
         assert_eq!(additions(&[counts])[&64], [(3, 4)]);
         let turns = run([adds(1, 0, 2), adds(2, 2, 1)].concat());
         assert!(additions(&[turns]).is_empty(), "whose turn it is");
         let flag = run(adds(1, 0, 1).to_vec());
         assert!(additions(&[flag]).is_empty(), "a flag");
+    }
+
+    #[test]
+    fn an_atomic_update_is_an_addition_only_if_it_is_an_exchange() {
+        let mut events = [adds(1, 0, 1), adds(2, 1, 2)].concat();
+        for event in &mut events {
+            if let What::Write { reads, .. } = &mut event.what {
+                *reads = true;
+            }
+        }
+        let runs = [run(events)];
+        assert!(additions(&runs, || HashSet::from([9]), Instant::now()).is_empty(), "one that compares");
+        assert_eq!(additions(&runs, || HashSet::from([4]), Instant::now())[&64], [(3, 4)]);
     }
 }

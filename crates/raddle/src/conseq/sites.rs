@@ -41,6 +41,12 @@ fn is_print(callee: &str) -> bool {
     ["std::io::stdio::_print", "std::io::stdio::_eprint"].iter().any(|name| callee.starts_with(name))
 }
 
+/// Whether a probe is that of an exchange that does not compare: `__tsan_atomic32_exchange`.
+fn is_exchange(probe: &str) -> bool {
+    let width = probe.strip_prefix("__tsan_atomic").and_then(|rest| rest.strip_suffix("_exchange"));
+    width.is_some_and(|width| width.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 /// A value that points into the first page is a null pointer.
 const FIRST_PAGE: u64 = 4096;
 
@@ -88,6 +94,18 @@ impl Sites {
             }
         }
         sites
+    }
+
+    /// The places of exchanges that write whatever they replace, other than those that compare. Calls
+    /// through a register are not among them.
+    pub fn exchanges(&self) -> HashSet<u32> {
+        let mut found = HashSet::new();
+        for part in &self.parts {
+            let Ok(module) = Module::open(&part.path) else { continue };
+            let calls = module.call_sites(is_exchange).into_iter().filter(|call| !call.tail);
+            found.extend(calls.map(|call| part.bias.wrapping_add(call.return_address) as u32));
+        }
+        found
     }
 
     /// Whether this kind was asked for.
