@@ -268,8 +268,8 @@ fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
-/// Under the detector a program is slower, or faster than what it waits for. Here a variable says that
-/// raddle runs it, so that this does not depend on the machine.
+/// The detector slows some threads more than others, so a look can fail where a run without raddle
+/// does not, and the other way round. Here a variable that raddle sets decides which thread is slow.
 #[test]
 fn a_failure_is_confirmed_also_if_the_look_ends_otherwise_than_runs_without_raddle() {
     let bench = Bench::new();
