@@ -60,16 +60,16 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn bytes(bytes: usize) -> Self {
+    pub(super) fn bytes(bytes: usize) -> Self {
         Self { bytes, last: None }
     }
 
     /// A line, in room for so many bytes.
-    fn line(room: c_int) -> Self {
+    pub(super) fn line(room: c_int) -> Self {
         Self { bytes: (room.max(1) - 1) as usize, last: Some(c_int::from(b'\n')) }
     }
 
-    fn until(last: c_int) -> Self {
+    pub(super) fn until(last: c_int) -> Self {
         Self { bytes: usize::MAX, last: Some(last) }
     }
 
