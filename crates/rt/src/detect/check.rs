@@ -318,14 +318,29 @@ fn record<const WRITE: bool, const FULL: bool, const USABLE: u32>(
         store(p, or(keep, and(lane(free.trailing_zeros()), all(current))));
     } else {
         // The data that a flag guards may lie beside it. A thread that spins on the flag must not
-        // store the whole granule each time: that would undo what another thread records at that
-        // moment.
+        // store the whole granule each time, nor into a slot that was free a moment ago: that would
+        // undo what another thread records at that moment.
         let drop = lanes(drop);
-        let own = if drop != 0 { drop } else { free }.trailing_zeros();
-        store_lane(p, own as usize, current);
-        if drop & (drop.wrapping_sub(1)) != 0 {
+        if drop == 0 {
+            return take_free_lane(p, free, current);
+        }
+        store_lane(p, drop.trailing_zeros() as usize, current);
+        if drop & (drop - 1) != 0 {
             empty_lanes(p, drop & (drop - 1));
         }
+    }
+}
+
+/// Puts `slot` into one of the lanes `free` that still is. If none is, the slot is lost: an atomic
+/// access does not displace others.
+fn take_free_lane(p: *mut u8, mut free: u32, slot: u32) {
+    while free != 0 {
+        // SAFETY: a slot of a mapped granule.
+        let lane = unsafe { &*p.cast::<AtomicU32>().add(free.trailing_zeros() as usize) };
+        if replaces(lane, 0, slot) {
+            return;
+        }
+        free &= free - 1;
     }
 }
 
@@ -378,31 +393,44 @@ fn owner_lane(granule: usize) -> &'static AtomicU32 {
 
 /// True if only this thread has touched the granule (or line) so far, so the access is to be
 /// forgotten. Otherwise marks the granule as shared: from now on accesses count.
+///
+/// "Shared" is never taken back: a thread that spins on its own line comes here again and again
+/// while another one marks the line, so an owner goes only where there was none.
 fn is_private(address: usize, mine: u32) -> bool {
     let own = owner_lane(address);
     if !settings().lines {
-        let private = [0, mine].contains(&own.load(Relaxed));
-        own.store(if private { mine } else { SHARED }, Relaxed);
+        let private = is_or_becomes(own, mine);
+        if !private {
+            own.store(SHARED, Relaxed);
+        }
         return private;
     }
     let line = address & !63;
     let head = owner_lane(line);
-    match head.load(Relaxed) {
-        owner if owner == 0 || owner == mine => {
-            head.store(mine, Relaxed);
-            own.store(mine, Relaxed);
-            true
-        }
-        SHARED => {
-            // Fresh memory in a line that was shared before.
-            own.store(SHARED, Relaxed);
-            false
-        }
-        _ => {
-            (line..line + 64).step_by(8).for_each(|g| owner_lane(g).store(SHARED, Relaxed));
-            false
-        }
+    if is_or_becomes(head, mine) {
+        // The line is its owner's, whoever had the granule before.
+        let before = own.load(Relaxed);
+        return before == mine || before != SHARED && replaces(own, before, mine);
     }
+    if head.load(Relaxed) == SHARED {
+        // Fresh memory in a line that was shared before.
+        own.store(SHARED, Relaxed);
+    } else {
+        (line..line + 64).step_by(8).for_each(|g| owner_lane(g).store(SHARED, Relaxed));
+    }
+    false
+}
+
+/// True if `lane` names the owner `mine`, which it does from now on if it was empty.
+#[inline(always)]
+fn is_or_becomes(lane: &AtomicU32, mine: u32) -> bool {
+    let owner = lane.load(Relaxed);
+    owner == mine || owner == 0 && replaces(lane, 0, mine)
+}
+
+#[inline(always)]
+fn replaces(lane: &AtomicU32, before: u32, mine: u32) -> bool {
+    lane.compare_exchange(before, mine, Relaxed, Relaxed).is_ok()
 }
 
 /// The slow path of a probe of `SIZE` bytes within one granule. Every call is in tail position, so
