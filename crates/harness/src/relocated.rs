@@ -20,7 +20,8 @@ use crate::target::Program;
 const STARTS_THREADS: [&str; 4] =
     ["pthread_create", "thrd_create", "_ZNSt6thread15_M_start_thread", "GOMP_parallel"];
 /// Functions by which a program becomes or starts another.
-const STARTS_PROGRAMS: [&str; 5] = ["exec", "fexecve", "posix_spawn", "system", "popen"];
+const STARTS_PROGRAMS: [&str; 7] =
+    ["exec", "fexecve", "posix_spawn", "system", "popen", "g_spawn", "_ZN8QProcess"];
 
 /// How many copies are kept between runs, and how many bytes of them. One is about sixteen times as
 /// large as the program's code.
@@ -62,9 +63,10 @@ impl Prepared {
     }
 }
 
-/// The copy of a program that has no probes, if it is one to be watched by itself: it starts
-/// threads and no other programs. One that does (a shell, `make`, `ctest`, an interpreter) may be
-/// there to start what is to be watched, so it is left alone unless `wanted`.
+/// The copy of a program that has no probes, if it is one to be watched by itself: it or a library
+/// of its own starts threads, and it starts no other programs. One that does (a shell, `make`,
+/// `ctest`, an interpreter) may be there to start what is to be watched, so it is left alone unless
+/// `wanted`.
 pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option<Prepared>> {
     if !program.is_plain {
         return Ok(None);
@@ -73,13 +75,21 @@ pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option
     let read = || map(&program.path).with_context(|| format!("cannot read {name}"));
     if !wanted {
         let content = read()?;
-        if !imports(&content, &STARTS_THREADS) || imports(&content, &STARTS_PROGRAMS) {
+        if imports(&content, &STARTS_PROGRAMS) || !starts_threads(program, &content) {
             return Ok(None);
         }
     }
     let prepared = copy(&program.path, probes)
         .with_context(|| format!("{name} is not instrumented, and cannot be watched as it is"))?;
     Ok(Some(prepared))
+}
+
+fn starts_threads(program: &Program, content: &[u8]) -> bool {
+    let library_does = |library: &PathBuf| {
+        libraries::is_watched_by_default(library)
+            && map(library).is_ok_and(|content| imports(&content, &STARTS_THREADS))
+    };
+    imports(content, &STARTS_THREADS) || libraries::needed(&program.path).iter().any(library_does)
 }
 
 fn map(path: &Path) -> std::io::Result<Mmap> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use raddle_binary::{Instrumentation, inspect};
@@ -78,6 +79,25 @@ impl Libraries {
             }
         }
     }
+}
+
+/// Whether a library of a program that is watched in a copy is watched too, unless something else
+/// is wanted.
+pub fn is_watched_by_default(path: &Path) -> bool {
+    Libraries::Usual.wants(path) == Some(true)
+}
+
+/// The libraries that the loader will map for this program. The loader is asked: it knows all the
+/// places to look at, and runs nothing of theirs.
+pub fn needed(program: &Path) -> Vec<PathBuf> {
+    let Some(loader) = inspect(program).ok().and_then(|i| i.interpreter) else { return Vec::new() };
+    let list = Command::new(loader).arg("--list").arg(program).stdin(Stdio::null()).output();
+    let list = list.map(|output| output.stdout).unwrap_or_default();
+    let paths = list.split(|&b| b == b'\n').filter_map(|line| {
+        let (path, _address) = std::str::from_utf8(line).ok()?.split_once(" => ")?.1.rsplit_once(" (0x")?;
+        Some(PathBuf::from(path))
+    });
+    paths.collect()
 }
 
 /// What became of a library.

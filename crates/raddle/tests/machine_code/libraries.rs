@@ -266,6 +266,37 @@ fn libraries_are_chosen_by_name_or_left_alone() {
     assert_eq!(output.status.code(), Some(2), "{}", crate::common::stderr(&output));
 }
 
+/// A program that starts threads only through a library, as compressors do.
+const POOL: &str = "
+#include <pthread.h>
+int done;
+static void *work(void *argument) {
+    done++;
+    return argument;
+}
+void finish(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+}
+";
+const CLIENT: &str = "
+void finish(void);
+int main(void) {
+    finish();
+    return 0;
+}
+";
+
+#[test]
+fn a_program_whose_library_starts_threads_is_watched() {
+    let bench = Bench::new();
+    let outcome = plain(&bench, "gcc", "-O1", &[]).watched("", [("pool.c", POOL), ("client.c", CLIENT)]);
+    outcome.assert_races(&["done"]);
+}
+
 #[test]
 fn right_libraries_are_silent_and_do_what_they_do() {
     let bench = Bench::new();
