@@ -36,6 +36,7 @@ static void *writer(void *arg) {
 int main(void) {
     snprintf(name, sizeof name, "/tmp/raddle_former_%d", getpid());
     unlink(name);
+    shared = 0; // shared before: `fast` forgets what one thread alone has touched
     if (mkfifo(name, 0600) != 0) return 1;
     pthread_t a, b, c;
     pthread_create(&a, 0, former, 0);

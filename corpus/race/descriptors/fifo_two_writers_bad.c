@@ -36,6 +36,7 @@ static void *second(void *arg) {
 
 int main(void) {
     snprintf(name, sizeof name, "/tmp/raddle_writers_%d", getpid());
+    by_open = by_stream = 0; // shared before: `fast` forgets what one thread alone has touched
     if (mkfifo(name, 0600) != 0) return 1;
     int reader = open(name, O_RDONLY | O_NONBLOCK);
     pthread_t a, b;

@@ -30,6 +30,7 @@ static void *second(void *arg) {
 
 int main(void) {
     snprintf(name, sizeof name, "/tmp/raddle_open_%d", getpid());
+    shared = 0; // shared before: `fast` forgets what one thread alone has touched
     if (mkfifo(name, 0600) != 0) return 1;
     pthread_t a, b;
     pthread_create(&a, 0, first, 0);

@@ -278,6 +278,8 @@ numbered! {
         ReadWhileWritten = 10,
         /// A mutex is used after it was destroyed.
         UsedDestroyed = 11,
+        /// A thread ends and holds a lock. `stack` is where it took the lock.
+        EndedHolding = 12,
     }
 }
 

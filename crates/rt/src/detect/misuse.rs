@@ -10,10 +10,12 @@
 //! the last holder of its lock frees would be reported. Calls from uninstrumented code are not
 //! checked either, since raddle does not see how that code counts the users of a lock.
 
+use super::held_locks::Left;
 use super::thread::{Current, Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
 use crate::hub::{log, modules};
 use crate::interpose::exit_wait::ran_to_the_end;
+use crate::interpose::mutex;
 use crate::{explore, trace};
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use raddle_wire::record::{LockKind, MisuseKind, Record};
@@ -53,6 +55,30 @@ pub fn of_lock(t: &mut Thread, what: MisuseKind, key: usize, kind: LockKind, pc:
     let taken = t.held.iter().find(|l| l.key == key).map_or(0, |l| depot::logged(l.stack));
     let stack = depot::logged(depot::current(t, pc));
     log::write(&Record::Misuse { what, thread: t.id() as u64, lock, stack, taken });
+}
+
+/// The thread ends. Nobody can release the locks that it holds: whoever wants one waits for ever.
+/// Robust mutexes have an owner that may die, and a mutex that processes share may belong to another
+/// by now.
+pub fn ends_holding(t: &mut Thread) {
+    if !is_watched(t) || t.held.is_empty() {
+        return;
+    }
+    let _inside = t.enter();
+    for i in 0..t.held.iter().count() {
+        let Some(lock) = t.held.iter().nth(i).copied() else { return };
+        let is_left = match lock.left {
+            Left::Mutex => mutex::is_left(lock.key),
+            Left::Spinlock => true,
+            Left::Nothing => false,
+        };
+        let id = [0x6568, u64::from(lock.stack), u64::from(lock.uid)];
+        if is_left && report::is_new(report::mix(&id)) {
+            let (thread, taken) = (t.id() as u64, depot::logged(lock.stack));
+            let what = MisuseKind::EndedHolding;
+            log::write(&Record::Misuse { what, thread, lock: u64::from(lock.uid), stack: taken, taken });
+        }
+    }
 }
 
 /// Reports, when the process ends, threads that have ended and that nobody joined or detached.

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::held_locks::{self, Lock, Mode};
+use super::held_locks::{self, Left, Lock, Mode};
 use super::objects::{self, Creation, Object};
 use super::thread::{Current, Thread};
 use super::trace::LockEvent;
@@ -148,7 +148,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
     let _inside = t.enter();
     let stack = depot::current(t, taking.pc);
     let uid = number(key, taking.what);
-    super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, times: 1 });
+    super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, left: Left::Nothing, times: 1 });
 }
 
 /// The lock's number in reports. A new number is written to the log.
@@ -192,7 +192,12 @@ pub fn locked(mut t: Current, key: usize, taking: Taking) {
     if new {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what: taking.what });
     }
-    let lock = Lock { key, uid, stack, mode: taking.mode, times: 1 };
+    let left = match taking.what {
+        LockKind::Mutex => Left::Mutex,
+        LockKind::Spinlock => Left::Spinlock,
+        _ => Left::Nothing,
+    };
+    let lock = Lock { key, uid, stack, mode: taking.mode, left, times: 1 };
     t.held.push(lock);
     t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
     if hybrid {
@@ -221,15 +226,21 @@ pub fn unlocking(mut t: Current, key: usize) {
         return;
     };
     t.trace.lock(t.sp, &t.held, LockEvent::Released, lock.mode, key, 0);
-    hand_on(t, key, lock.mode, true);
+    let orders = hand_on(t, key, lock.mode, true);
     if settings().hybrid {
         hand_over::let_go(t, key);
         held_locks::changed(t);
+        if lock.mode == Mode::Write && !orders {
+            // What follows is not part of what the lock hands over: see `hand_over`.
+            t.publish();
+            t.advance();
+        }
     }
 }
 
-/// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew.
-fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
+/// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew. False
+/// if the lock orders nothing.
+fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) -> bool {
     let hybrid = settings().hybrid;
     let handed = objects::with(key, |o| {
         if mode == Mode::Write {
@@ -248,6 +259,7 @@ fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) {
     if handed {
         t.advance();
     }
+    handed
 }
 
 /// A condition variable releases the mutex completely, however often it is held. Returns how often.

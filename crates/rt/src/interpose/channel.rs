@@ -38,7 +38,7 @@ pub(super) const SIGNALS: u32 = 4;
 /// Channels of queues and semaphores that have their own ids, and of inodes.
 pub const BY_ID: u32 = 1 << 30;
 pub(super) const BY_INODE: u32 = 1 << 31;
-/// Inodes of files. These are stored with the descriptor until it is closed or replaced, so that
+/// Inodes of files. Inodes are stored with the descriptor until it is closed or replaced, so that
 /// the kernel is asked once, not for each line read.
 const FILES: u32 = BY_INODE | BY_ID;
 
@@ -81,8 +81,8 @@ pub(super) fn channel(fd: c_int) -> u32 {
 }
 
 /// The channel of a descriptor whose creation was not seen. This is looked up anew each time, since
-/// the number may refer to something else by now. Only a file stays one until it is closed or
-/// replaced. 0: a device that tells nobody anything.
+/// the number may refer to something else by now. Only files and pipes stay what they are until they
+/// are closed or replaced. 0: a device that tells nobody anything.
 fn found(fd: c_int) -> u32 {
     if is_output(fd) {
         return 0;
@@ -93,18 +93,20 @@ fn found(fd: c_int) -> u32 {
         return 0;
     }
     match file.st_mode & libc::S_IFMT {
-        libc::S_IFIFO => BY_INODE | mixed(&file),
+        libc::S_IFIFO => kept(fd, BY_INODE | mixed(&file)),
         libc::S_IFSOCK => SOCKETS,
         // Terminals, and both ends of pseudo-terminals.
         libc::S_IFCHR if matches!(libc::major(file.st_rdev), 2..=5 | 128..=143) => OTHERS,
         0 => OTHERS,
-        libc::S_IFREG => {
-            let channel = FILES | mixed(&file);
-            set_channel(fd, channel);
-            channel
-        }
+        libc::S_IFREG => kept(fd, FILES | mixed(&file)),
         _ => 0,
     }
+}
+
+/// Stores the channel of an inode with its descriptor.
+fn kept(fd: c_int, channel: u32) -> u32 {
+    set_channel(fd, channel);
+    channel
 }
 
 /// The channel of a FIFO; 0: it is something else.
@@ -199,11 +201,11 @@ pub fn forget(fd: c_int) {
     descriptor_use::forget(fd);
 }
 
-/// Some of these are closed. Only files must be forgotten: anything else that a number may refer to
+/// Some of these are closed. Only inodes must be forgotten: anything else that a number may refer to
 /// later is seen being made, or looked up.
 pub(super) fn forget_from(first: c_uint) {
     for channel in CHANNELS.iter().skip(first as usize) {
-        let _ = channel.fetch_update(Relaxed, Relaxed, |c| is_file(c).then_some(0));
+        let _ = channel.fetch_update(Relaxed, Relaxed, |c| (c & BY_INODE != 0).then_some(0));
     }
     descriptor_use::forget_from(first.min(c_int::MAX as c_uint) as c_int);
 }

@@ -118,6 +118,22 @@ pub fn opened(fd: c_int, channel: u32) -> c_int {
     fd
 }
 
+/// Before a descriptor is closed.
+fn closing(t: Current, fd: c_int, pc: usize) {
+    descriptor_use::closing(t, fd, pc);
+    // The reader at the other end sees the end of the data; a writer that waits gives up.
+    sending(t, fd);
+    room::closing(t, fd);
+    set_channel(fd, 0);
+}
+
+fn closing_explored(fd: c_int, pc: usize) {
+    explore::changes_process(pc);
+    explore::timers::closed(fd, pc);
+    told(fd);
+    set_channel(fd, 0);
+}
+
 /// Where a descriptor stands now. That it is the end tells how long the file is, and so what was
 /// written to it.
 fn seeks(t: Current, fd: c_int, from: c_int, at: i64) -> i64 {
@@ -162,18 +178,14 @@ interpose! {
         explore::retry_with_fork(Outside::PipeOrSocket);
         opened(real(domain, kind, protocol), SOCKETS)
     }
-    fn close(fd: c_int) -> c_int, |t, pc, real| {
-        descriptor_use::closing(t, fd, pc);
-        // The reader at the other end sees the end of the data; a writer that waits gives up.
-        sending(t, fd);
-        room::closing(t, fd);
-        set_channel(fd, 0);
+    fn epoll_create(size: c_int) -> c_int, |t, pc, real| { opened(real(size), OTHERS) } record as detect, tsvd real, explore real
+    fn epoll_create1(flags: c_int) -> c_int, |t, pc, real| { opened(real(flags), OTHERS) } record as detect, tsvd real, explore real
+    fn close(fd: c_int) -> c_int, |t, pc, real| { closing(t, fd, pc); real(fd) } record as detect, tsvd real, explore {
+        closing_explored(fd, pc);
         real(fd)
-    } record as detect, tsvd real, explore {
-        explore::changes_process(pc);
-        explore::timers::closed(fd, pc);
-        told(fd);
-        set_channel(fd, 0);
+    }
+    fn __close(fd: c_int) -> c_int, |t, pc, real| { closing(t, fd, pc); real(fd) } record as detect, tsvd real, explore {
+        closing_explored(fd, pc);
         real(fd)
     }
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int, |t, pc, real| {

@@ -13,6 +13,7 @@ mod cancel;
 pub mod channel;
 mod condvar;
 mod context;
+mod cookies;
 mod cxx;
 mod descriptor;
 pub mod descriptor_use;
@@ -23,10 +24,12 @@ mod files;
 mod format;
 mod fortified;
 mod jump;
+mod loader;
+mod long_double;
 pub mod memory;
 mod memory_streams;
 mod messages;
-mod mutex;
+pub mod mutex;
 mod obstack;
 mod once;
 pub mod openmp;
@@ -101,12 +104,9 @@ impl Real {
                 at = sys::dlsym(libc::RTLD_NEXT, self.name.as_ptr());
             }
             if at.is_null() {
-                // A function of libm, which the linker has left out: the program needs it for
+                // A function of a library that the linker has left out: the program needs it for
                 // nothing that the runtime does not define. Allocators do not call those.
-                let library = sys::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY);
-                if !library.is_null() {
-                    at = sys::dlsym(library, self.name.as_ptr());
-                }
+                at = beside_libc(self.name);
             }
             at as usize
         };
@@ -120,6 +120,17 @@ impl Real {
         current().kept[0] = slot;
         at
     }
+}
+
+/// A function of one of the C library's companions.
+fn beside_libc(name: &CStr) -> *mut core::ffi::c_void {
+    // SAFETY: plain lookups by name.
+    let look = |library: &CStr| unsafe {
+        let library = sys::dlopen(library.as_ptr(), libc::RTLD_LAZY);
+        if library.is_null() { library } else { sys::dlsym(library, name.as_ptr()) }
+    };
+    let libraries = [c"libm.so.6", c"libresolv.so.2", c"libcrypt.so.1", c"libcrypt.so.2"];
+    libraries.into_iter().map(look).find(|at| !at.is_null()).unwrap_or_default()
 }
 
 /// Interposed functions, each with what it does in every [`Mode`](crate::mode::Mode):

@@ -59,6 +59,7 @@ mod field {
     pub const KIND: usize = 16;
     /// The kind of a mutex that was destroyed.
     pub const DESTROYED: u32 = !0;
+    pub const ROBUST: u32 = 16;
 }
 
 fn field(m: *const c_void, at: usize) -> u32 {
@@ -74,13 +75,29 @@ fn waits_for_itself(m: *const c_void, what: LockKind) -> bool {
             && field(m, field::OWNER) == sys::thread_id()
 }
 
+/// True if the mutex at `key` is locked by the running thread, which ends, and neither robust nor
+/// shared between processes. Its memory may be gone, so the kernel reads it.
+pub fn is_left(key: usize) -> bool {
+    let mut copy = [0u32; 6];
+    let n = size_of_val(&copy);
+    let to = [copy.as_mut_ptr() as usize, n];
+    let from = [key, n];
+    let (to, from) = (&raw const to as usize, &raw const from as usize);
+    if sys::syscall(libc::SYS_process_vm_readv, [sys::pid() as usize, to, 1, from, 1, 0]) != n as isize {
+        return false;
+    }
+    let m = copy.as_mut_ptr().cast::<c_void>();
+    let kind = field(m, field::KIND);
+    let apart = kind != field::DESTROYED && kind & field::ROBUST == 0 && !is_shared(m);
+    apart && field(m, field::OWNER) == sys::thread_id()
+}
+
 /// Before an unlock or a wait. The mutex's own state counts, since it may have been taken before
 /// raddle looked. Robust, error-checking and process-shared mutexes are not checked.
 pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
-    const ROBUST: u32 = 16;
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
     let tells = kind as c_int & 3 == libc::PTHREAD_MUTEX_ERRORCHECK;
-    if !t.known || t.held.holds(m as usize) || tells || kind & ROBUST != 0 || is_shared(m) {
+    if !t.known || t.held.holds(m as usize) || tells || kind & field::ROBUST != 0 || is_shared(m) {
         return;
     }
     if field(m, field::LOCK) == 0 && owner == 0 {
@@ -179,6 +196,13 @@ interpose! {
         sync_explore::step(OpKind::Reset, m as usize, pc, || real(m, attributes))
     }
 
+    fn pthread_spin_init(m: *mut c_void, shared: c_int) -> c_int, |t, pc, real| {
+        sync::destroyed(m as usize);
+        misuse::made_or_destroyed(t, m as usize, pc);
+        real(m, shared)
+    } record as detect, tsvd real, explore {
+        sync_explore::step(OpKind::Reset, m as usize, pc, || real(m, shared))
+    }
     fn pthread_spin_lock(m: *mut c_void) -> c_int, |t, pc, real| {
         taking(t, m, LockKind::Spinlock, pc);
         misuse::used(&mut t, m as usize, pc);

@@ -124,6 +124,43 @@ fn makes_known_child(mut t: Current, make: impl FnOnce() -> c_int) -> c_int {
     child
 }
 
+type Run = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+
+/// What a child of `clone` is to run.
+struct Cloned {
+    run: Run,
+    data: *mut c_void,
+}
+
+/// Calls `make`, whose child begins in [`in_clone`].
+fn makes_cloned(make: impl FnOnce() -> c_int) -> c_int {
+    CHILDREN.store(true, Relaxed);
+    log::awaits_child();
+    let r = make();
+    if r < 0 {
+        log::awaits_no_child();
+    }
+    r
+}
+
+/// The child begins, in its copy of the maker's memory.
+unsafe extern "C-unwind" fn in_clone(cloned: *mut c_void) -> c_int {
+    // SAFETY: the copy of the maker's frame.
+    let Cloned { run, data } = unsafe { cloned.cast::<Cloned>().read() };
+    if tsvd::is_on() {
+        tsvd::in_child();
+    } else {
+        let mut t = current();
+        {
+            let _inside = t.enter();
+            in_child(t);
+        }
+        MAKING.store(0, SeqCst);
+    }
+    // SAFETY: the program's function.
+    unsafe { run(data) }
+}
+
 /// The process has made this child, or none.
 fn made(t: Current, child: c_int) {
     if child > 0 {
@@ -210,6 +247,24 @@ interpose! {
         }
         child
     }
+    /// A child with its own memory is as one of `fork`. One that shares memory is a thread that
+    /// raddle does not know; whoever makes such threads synchronises them himself.
+    fn clone(run: Run, stack: *mut c_void, flags: c_int, data: *mut c_void, parent: usize, tls: usize, child: usize) -> c_int, |t, pc, real| {
+        if flags & libc::CLONE_VM != 0 {
+            return real(run, stack, flags, data, parent, tls, child);
+        }
+        is_making();
+        let mut cloned = Cloned { run, data };
+        let r = makes_cloned(|| real(in_clone, stack, flags, (&raw mut cloned).cast(), parent, tls, child));
+        made(t, r);
+        r
+    } record as detect, tsvd {
+        if flags & libc::CLONE_VM != 0 {
+            return real(run, stack, flags, data, parent, tls, child);
+        }
+        let mut cloned = Cloned { run, data };
+        makes_cloned(|| real(in_clone, stack, flags, (&raw mut cloned).cast(), parent, tls, child))
+    } explore real
     fn wait(status: *mut c_int) -> c_int, |t, pc, real| { told(t, pc, status, reaped(t, real(status))) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, 0, pc) {
             return -1;

@@ -197,6 +197,12 @@ interpose! {
         }
         0
     }
+    fn sigsetmask(set: c_int) -> c_int, |t, pc, real| { real(set) } record as detect, tsvd real, explore {
+        replaced_mask(libc::SIG_SETMASK, set)
+    }
+    fn sigblock(set: c_int) -> c_int, |t, pc, real| { real(set) } record as detect, tsvd real, explore {
+        replaced_mask(libc::SIG_BLOCK, set)
+    }
     fn pause() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore cancels {
         if !explore::is_running() {
             return real();
@@ -261,6 +267,11 @@ interpose! {
         });
         if matches!(number, libc::SYS_read | libc::SYS_readv) {
             room::making(t, a as c_int);
+        }
+        match number {
+            libc::SYS_close => channel::forget(a as c_int),
+            libc::SYS_dup2 | libc::SYS_dup3 => channel::forget(b as c_int),
+            _ => {}
         }
         let r = real(number, a, b, c, d, e, f);
         if let Some(writing) = writing {
@@ -329,6 +340,11 @@ unsafe fn mask(how: c_int, set: *const u64, old: *mut u64) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Changes the thread's mask by BSD's word of signals; returns the mask from before.
+fn replaced_mask(how: c_int, set: c_int) -> c_int {
+    explore::signals::change_mask(how, Some(u64::from(set as u32))).unwrap_or_default() as c_int
 }
 
 /// An exception is thrown. Those of Rust are panics.

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::access::Call;
+use super::access::{Call, Text};
 use super::interpose;
 use super::process::{world_acquire, world_release};
 use crate::detect::thread::Current;
@@ -54,6 +54,25 @@ interpose! {
         explore::retry_with_fork(Outside::SharedMemory);
         real(s)
     }
+    /// Whoever finds a semaphore by its name comes after the thread that made it.
+    fn sem_open(name: Text, flags: c_int, mode: c_int, value: u32) -> *mut c_void, |t, pc, real| {
+        let mut c = Call::new(t, pc);
+        c.text(name);
+        if flags & libc::O_CREAT != 0 {
+            c.changes_name(name);
+        }
+        let s = real(name, flags, mode, value);
+        c.saw_name(name);
+        s
+    } record as detect, tsvd real, explore real
+    fn sem_unlink(name: Text) -> c_int, |t, pc, real| {
+        let mut c = Call::new(t, pc);
+        c.text(name);
+        c.changes_name(name);
+        let r = real(name);
+        c.saw_name(name);
+        r
+    } record as detect, tsvd real, explore real
     fn sem_post(s: *mut c_void) -> c_int, |t, pc, real| {
         posting(t, s);
         if is_shared(s) {

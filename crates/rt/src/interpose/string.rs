@@ -120,6 +120,14 @@ accesses! {
     fn strxfrm_l(to: Room, from: Text, n: usize, locale: usize) -> usize, |c| { c.text(from); c.fills(to) } then |need| {
         c.wrote(to, if need < n { need + 1 } else { 0 })
     }
+    fn __strxfrm_l(to: Room, from: Text, n: usize, locale: usize) -> usize, |c| { c.text(from); c.fills(to) } then |need| {
+        c.wrote(to, if need < n { need + 1 } else { 0 })
+    }
+    fn memfrob(at: *mut c_void, n: usize) -> *mut c_void, |c| { c.reads(at, n); c.writes(at, n) }
+    fn strfry(s: Room) -> Room, |c| { c.keeps_state(); let n = c.text(s); c.writes(s, n) }
+    /// They cut the path short in place, if at all.
+    fn dirname(path: Room) -> Text, |c| { let n = c.text(path) } then |_r| { cut_short(&mut c, path, n) }
+    fn __xpg_basename(path: Room) -> Text, |c| { let n = c.text(path) } then |_r| { cut_short(&mut c, path, n) }
     /// For a call that continues with an earlier string, it is not known whether the token was its
     /// last.
     fn strtok(s: Room, set: Text) -> Room, |c| {
@@ -237,6 +245,15 @@ numbers! {
     strtof_l(locale: usize) -> f32
 }
 
+/// A string of `n` characters has been cut short, or not.
+unsafe fn cut_short(c: &mut Call, s: Text, n: usize) {
+    if c.is_judged() && !s.is_null() {
+        // SAFETY: the caller's string.
+        let left = unsafe { length(s) };
+        c.wrote(s.wrapping_add(left), usize::from(left < n));
+    }
+}
+
 /// Reads the number that `strtol` or `strtod` finds, and the character after it.
 unsafe fn number(c: &mut Call, s: Text, by: &Real) {
     let mut end: Text = s;
@@ -246,6 +263,12 @@ unsafe fn number(c: &mut Call, s: Text, by: &Real) {
         f(s, &raw mut end, 10);
     }
     c.reads(s, end as usize - s as usize + 1);
+}
+
+/// Reads a number with a fraction, and the character after it.
+pub unsafe fn number_with_fraction(c: &mut Call, s: Text) {
+    // SAFETY: the caller's string.
+    unsafe { number(c, s, &FRACTION) }
 }
 
 static WHOLE: Real = Real::new(c"strtol", None);

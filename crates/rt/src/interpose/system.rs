@@ -3,8 +3,9 @@
 //! that call such a function at once race.
 
 use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::access::{Call, Text, accesses, looks};
+use super::access::{Call, Text, accesses, length, looks};
 use super::transfer::{gathers, scattered};
 
 type Room = *mut c_char;
@@ -44,6 +45,7 @@ mod time {
         fn clock_getres(clock: c_int, to: *mut libc::timespec) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn clock_settime(clock: c_int, from: *const libc::timespec) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn clock_getcpuclockid(pid: c_int, to: *mut c_int) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn ftime(to: *mut [u8; 14]) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn times(to: *mut libc::tms) -> c_long, |c| { c.fills(to) } then |r| { c.wrote_if(r != -1, to) }
         fn getrusage(who: c_int, to: *mut libc::rusage) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     }
@@ -245,6 +247,58 @@ mod process {
         fn remquof(x: c_float, y: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
         fn sincos(x: c_double, sine: *mut c_double, cosine: *mut c_double), |c| { c.writes_one(sine); c.writes_one(cosine) }
         fn sincosf(x: c_float, sine: *mut c_float, cosine: *mut c_float), |c| { c.writes_one(sine); c.writes_one(cosine) }
+        fn lgamma(x: c_double) -> c_double, |c| {} then |_r| { sets_sign(&mut c) }
+        fn lgammaf(x: c_float) -> c_float, |c| {} then |_r| { sets_sign(&mut c) }
+        fn gcvt(x: c_double, digits: c_int, to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
+        fn ecvt(x: c_double, digits: c_int, point: *mut c_int, sign: *mut c_int) -> Room, |c| {
+            c.writes_one(point);
+            c.writes_one(sign);
+            c.keeps_state()
+        } then |r| { c.wrote_own(r, length(r) + 1) }
+        fn fcvt(x: c_double, digits: c_int, point: *mut c_int, sign: *mut c_int) -> Room, |c| {
+            c.writes_one(point);
+            c.writes_one(sign);
+            c.keeps_state()
+        } then |r| { c.wrote_own(r, length(r) + 1) }
+        fn ecvt_r(x: c_double, digits: c_int, point: *mut c_int, sign: *mut c_int, to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| {
+            c.wrote_if(r == 0, point);
+            c.wrote_if(r == 0, sign);
+            if r == 0 { c.wrote_text(to) }
+        }
+        fn fcvt_r(x: c_double, digits: c_int, point: *mut c_int, sign: *mut c_int, to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| {
+            c.wrote_if(r == 0, point);
+            c.wrote_if(r == 0, sign);
+            if r == 0 { c.wrote_text(to) }
+        }
+        fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int, |c| { c.fills(processor); c.fills(node) } then |r| {
+            c.wrote_if(r == 0, processor);
+            c.wrote_if(r == 0, node)
+        }
+        fn crypt(key: Text, salt: Text) -> Room, |c| { c.text(key); c.text(salt); c.keeps_state() } then |r| {
+            if !r.is_null() { c.wrote_own(r, length(r) + 1) }
+        }
+        fn crypt_r(key: Text, salt: Text, room: *mut c_void) -> Room, |c| { c.text(key); c.text(salt); c.fills(room) } then |r| { c.wrote_text(r) }
+        fn __b64_ntop(from: *const c_void, n: usize, to: Room, room: usize) -> c_int, |c| { c.reads(from, n); c.fills(to) } then |r| {
+            if r >= 0 { c.wrote(to, r as usize + 1) }
+        }
+        fn __b64_pton(from: Text, to: *mut c_void, room: usize) -> c_int, |c| { c.text(from); c.fills(to) } then |r| {
+            if r > 0 { c.wrote(to, r as usize) }
+        }
+        fn argp_parse(parser: Address, n: c_int, words: *const Text, flags: c_uint, at: *mut c_int, input: *mut c_void) -> c_int, |c| {
+            for i in 0..n.max(0) as usize {
+                c.reads_one(words.add(i));
+                c.text(*words.add(i));
+            }
+        } then |_r| { c.wrote_one(at) }
+        fn getpass(prompt: Text) -> Room, |c| { c.text(prompt); c.keeps_state() } then |r| {
+            if !r.is_null() { c.wrote_own(r, length(r) + 1) }
+        }
+        fn pututxline(from: *const libc::utmpx) -> *mut c_void, |c| { c.reads_one(from); c.changes_outside() }
+        fn ptrace(request: c_int, pid: c_int, at: usize, data: *mut c_void) -> c_long, |c| {
+            let (reads, writes) = traced(request);
+            c.reads(data, reads);
+            if writes > 0 { c.fills(data) }
+        } then |r| { if r == 0 { c.wrote(data, writes) } }
         fn tcgetattr(fd: c_int, to: *mut libc::termios) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn tcsetattr(fd: c_int, how: c_int, from: *const libc::termios) -> c_int, |c| { c.reads_one(from); c.changes_process() }
     }
@@ -424,5 +478,37 @@ mod network {
         fn getifaddrs(result: *mut *mut c_void) -> c_int, |c| { c.fills(result) } then |r| { c.wrote_if(r == 0, result) }
         fn if_nametoindex(name: Text) -> c_uint, |c| { c.text(name); }
         fn if_indextoname(index: c_uint, to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
+    }
+}
+
+/// The bytes that a request of `ptrace` reads from its last argument, and those that it writes there.
+fn traced(request: c_int) -> (usize, usize) {
+    const GENERAL: usize = 27 * 8;
+    const FLOATING: usize = 512;
+    match request as c_uint {
+        libc::PTRACE_GETREGS => (0, GENERAL),
+        libc::PTRACE_SETREGS => (GENERAL, 0),
+        libc::PTRACE_GETFPREGS => (0, FLOATING),
+        libc::PTRACE_SETFPREGS => (FLOATING, 0),
+        libc::PTRACE_GETEVENTMSG => (0, size_of::<usize>()),
+        libc::PTRACE_GETSIGINFO => (0, size_of::<libc::siginfo_t>()),
+        libc::PTRACE_SETSIGINFO => (size_of::<libc::siginfo_t>(), 0),
+        _ => (0, 0),
+    }
+}
+
+/// `lgamma` and its kin leave the sign in a variable that all threads share. Hardly anybody reads
+/// it, and who does not is not harmed by others: the write counts as an atomic one, so that it races
+/// with a thread that reads the sign and not with another `lgamma`.
+pub fn sets_sign(c: &mut Call) {
+    static SIGN: AtomicUsize = AtomicUsize::new(0);
+    let mut at = SIGN.load(Relaxed);
+    if at == 0 {
+        // SAFETY: a plain lookup; the program's copy comes first.
+        at = unsafe { crate::sys::dlsym(libc::RTLD_DEFAULT, c"signgam".as_ptr()) } as usize;
+        SIGN.store(at, Relaxed);
+    }
+    if at != 0 {
+        c.wrote_atomically(at, size_of::<c_int>());
     }
 }

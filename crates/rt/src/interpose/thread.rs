@@ -88,6 +88,7 @@ fn end(mut t: Current) {
         forget_handle(card);
     }
     let stack = card.stack.get();
+    misuse::ends_holding(&mut t);
     // A robust mutex goes to the next owner with everything that this thread did.
     while let Some(key) = t.held.first() {
         sync::unlocking(t, key);

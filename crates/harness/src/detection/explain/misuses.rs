@@ -62,6 +62,11 @@ impl Explain<'_> {
             MisuseKind::DestroyedLocked => {
                 (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
             }
+            MisuseKind::EndedHolding => (
+                Kind::LockLeak,
+                Op::Lock,
+                format!("{thread} has ended and still holds {lock}, which nobody can release now"),
+            ),
             MisuseKind::ThreadLeak => {
                 (Kind::Leak, Op::Call, format!("{thread} has ended and was neither joined nor detached"))
             }

@@ -1,0 +1,41 @@
+//! The dynamic loader's lock, which is held while `dl_iterate_phdr` runs the caller's function: two
+//! threads never run theirs at the same time.
+
+use core::ffi::{c_int, c_void};
+
+use super::interpose;
+use crate::detect::sync;
+use crate::detect::thread::current;
+use crate::hub::modules;
+
+/// The object that stands for the lock, at an address where the target has no memory.
+const LOADER: usize = 0x4902_0000_0000;
+
+type Visit = unsafe extern "C-unwind" fn(*mut c_void, usize, *mut c_void) -> c_int;
+
+/// The caller's function and its argument.
+struct Visitor {
+    function: Visit,
+    data: *mut c_void,
+}
+
+unsafe extern "C-unwind" fn visit(info: *mut c_void, size: usize, visitor: *mut c_void) -> c_int {
+    // SAFETY: the visitor is in the frame of the call that is running.
+    let visitor = unsafe { &*visitor.cast::<Visitor>() };
+    sync::acquire(current(), LOADER);
+    // SAFETY: the caller's function, called as the C library would.
+    let r = unsafe { (visitor.function)(info, size, visitor.data) };
+    sync::release(current(), LOADER);
+    r
+}
+
+interpose! {
+    /// Uninstrumented code, such as that which unwinds the stack, needs no order.
+    fn dl_iterate_phdr(function: Visit, data: *mut c_void) -> c_int, |t, pc, real| {
+        if !modules::is_judged(pc) {
+            return real(function, data);
+        }
+        let mut visitor = Visitor { function, data };
+        real(visit, (&raw mut visitor).cast())
+    } record as detect, tsvd real, explore real
+}
