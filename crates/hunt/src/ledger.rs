@@ -7,7 +7,7 @@ use raddle_finding::{Confidence, Finding, identity};
 use serde::{Deserialize, Serialize};
 
 use crate::plan;
-use crate::target::{Detector, Goal, Target, comes_of, same_cause};
+use crate::target::{Argument, Detector, Goal, Target, comes_of, same_cause};
 
 /// The verdict on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,18 +84,22 @@ impl Space {
 pub struct Counts {
     pub confirmed: usize,
     pub refuted: usize,
+    /// Neither confirmed nor refuted, but something speaks against each of them
+    /// ([`Argument::Explains`]).
+    pub explained: usize,
     pub open: usize,
 }
 
 impl Counts {
     pub fn all(&self) -> usize {
-        self.confirmed + self.refuted + self.open
+        self.confirmed + self.refuted + self.explained + self.open
     }
 
-    pub fn add(&mut self, verdict: &Verdict) {
-        match verdict {
+    pub fn add(&mut self, target: &Target) {
+        match target.verdict {
             Verdict::Confirmed { .. } => self.confirmed += 1,
             Verdict::Refuted { .. } => self.refuted += 1,
+            Verdict::Open { .. } if target.explanation().is_some() => self.explained += 1,
             Verdict::Open { .. } => self.open += 1,
         }
     }
@@ -123,10 +127,19 @@ impl Ledger {
 
     /// A detector suspects something. A suspicion with the same cause as an earlier one joins it.
     pub fn suspect(&mut self, by: Detector, finding: Finding) {
+        self.raise(by, finding, None);
+    }
+
+    /// A detector suspects something and says itself what speaks against it.
+    pub fn suspect_but(&mut self, by: Detector, finding: Finding, argument: Argument) {
+        self.raise(by, finding, Some(argument));
+    }
+
+    fn raise(&mut self, by: Detector, finding: Finding, argument: Option<Argument>) {
         if let Some(known) = self.targets.iter_mut().find(|t| same_cause(&t.finding, &finding)) {
-            known.join(by, &finding);
+            known.join(by, &finding, argument);
         } else {
-            self.targets.push(Target::new(by, finding));
+            self.targets.push(Target::argued(by, finding, argument));
         }
         self.judge();
     }
@@ -203,6 +216,7 @@ impl Ledger {
                 Some(known) => {
                     known.by.append(&mut target.by);
                     known.verdict = target.verdict;
+                    known.argument = target.argument;
                 }
                 None => self.targets.push(target),
             }
@@ -210,17 +224,21 @@ impl Ledger {
         self.judge();
     }
 
-    /// Open targets, most urgent first.
+    /// Targets that are neither confirmed nor refuted, most urgent first. Those against which
+    /// something speaks come last.
     pub fn queue(&self) -> Vec<&Target> {
         let mut open: Vec<&Target> =
             self.targets.iter().filter(|t| matches!(t.verdict, Verdict::Open { .. })).collect();
-        open.sort_by_key(|t| (std::cmp::Reverse(plan::worth(t)), t.finding.id.clone()));
+        let urgency = |t: &&Target| {
+            (t.explanation().is_some(), std::cmp::Reverse(plan::worth(t)), t.finding.id.clone())
+        };
+        open.sort_by_key(urgency);
         open
     }
 
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.targets.iter().for_each(|t| counts.add(&t.verdict));
+        self.targets.iter().for_each(|t| counts.add(t));
         counts
     }
 
@@ -234,7 +252,7 @@ impl Ledger {
     /// Suspected consequences of a confirmed race. They stay open: a fix that orders the two
     /// accesses may still order them wrongly.
     pub fn consequences(&self, of: &Confirmed) -> Vec<&Target> {
-        let is_open = |t: &&Target| matches!(t.verdict, Verdict::Open { .. });
+        let is_open = |t: &&Target| matches!(t.verdict, Verdict::Open { .. }) && t.argument.is_none();
         self.targets.iter().filter(is_open).filter(|t| comes_of(&t.finding, &of.finding)).collect()
     }
 
@@ -251,6 +269,11 @@ impl Ledger {
                 && !was_seen
             {
                 target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) };
+            } else if let (Verdict::Open { .. }, Some(Argument::Refutes(why))) =
+                (&target.verdict, &target.argument)
+                && !was_seen
+            {
+                target.verdict = Verdict::Refuted { by: why.clone() };
             }
         }
     }
@@ -342,7 +365,7 @@ mod tests {
         ledger.searched(&WHOLE);
         let Verdict::Refuted { by } = &ledger.targets()[0].verdict else { panic!("not refuted") };
         assert!(by.starts_with("in each of the 12 schedules"), "{by}");
-        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, confirmed: 0 });
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
     }
 
     #[test]
@@ -374,9 +397,64 @@ mod tests {
         assert_eq!(third.counts().all(), 0);
     }
 
+    #[test]
+    fn an_argument_settles_only_the_suspicion_that_it_is_about() {
+        let (refutes, explains) = (|| Argument::Refutes("r".into()), || Argument::Explains("e".into()));
+        let of = |arguments: &[Option<Argument>]| {
+            let mut ledger = Ledger::default();
+            for argument in arguments {
+                ledger.raise(Detector::Conseq, failure(Kind::Output, 3), argument.clone());
+            }
+            ledger.counts()
+        };
+        assert_eq!(of(&[Some(refutes())]), Counts { refuted: 1, ..Counts::default() });
+        assert_eq!(of(&[Some(explains())]), Counts { explained: 1, ..Counts::default() });
+        let open = Counts { open: 1, ..Counts::default() };
+        for argument in [refutes(), explains()] {
+            assert_eq!(of(&[Some(argument.clone()), None]), open, "another one joins it");
+            assert_eq!(of(&[None, Some(argument)]), open);
+        }
+        let explained = Counts { explained: 1, ..Counts::default() };
+        assert_eq!(of(&[Some(refutes()), Some(explains())]), explained);
+        assert_eq!(of(&[Some(explains()), Some(refutes())]), explained);
+    }
+
+    #[test]
+    fn what_was_seen_outweighs_an_argument() {
+        let mut ledger = Ledger::default();
+        ledger.suspect_but(Detector::Conseq, x(), Argument::Refutes("never".into()));
+        assert_eq!(ledger.counts().refuted, 1);
+        ledger.confirm(Detector::Explore, x());
+        assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+        let mut seen = Ledger::default();
+        seen.suspect_but(Detector::Explore, x(), Argument::Refutes("never".into()));
+        assert_eq!(seen.counts(), Counts { explained: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn explained_suspicions_are_settled_after_the_others() {
+        let mut ledger = Ledger::default();
+        ledger.suspect_but(Detector::Run, x(), Argument::Explains("ordered".into()));
+        ledger.suspect(Detector::Conseq, failure(Kind::Output, 3));
+        let kinds: Vec<Kind> = ledger.queue().iter().map(|t| t.finding.kind).collect();
+        assert_eq!(kinds, [Kind::Output, Kind::DataRace]);
+    }
+
+    #[test]
+    fn a_recalled_refutation_by_an_argument_is_reopened_by_another_suspicion() {
+        let mut first = Ledger::default();
+        first.suspect_but(Detector::Conseq, failure(Kind::Output, 3), Argument::Refutes("r".into()));
+        let mut second = Ledger::default();
+        second.recall(first.targets().to_vec());
+        assert_eq!(second.counts().refuted, 1);
+        second.suspect(Detector::Check, failure(Kind::Output, 3));
+        assert_eq!(second.counts(), Counts { open: 1, ..Counts::default() });
+    }
+
     #[derive(Clone, Debug)]
     enum Evidence {
         Suspect(usize),
+        Argue(usize, bool),
         Confirm(usize),
         Witness(usize, u32),
         Searched(bool, bool),
@@ -395,6 +473,7 @@ mod tests {
     fn evidence() -> impl Strategy<Value = Evidence> {
         prop_oneof![
             (0usize..5).prop_map(Evidence::Suspect),
+            (0usize..5, any::<bool>()).prop_map(|(i, refutes)| Evidence::Argue(i, refutes)),
             (0usize..5).prop_map(Evidence::Confirm),
             (0usize..5, 0u32..3).prop_map(|(i, p)| Evidence::Witness(i, p)),
             (any::<bool>(), any::<bool>()).prop_map(|(w, r)| Evidence::Searched(w, r)),
@@ -405,6 +484,12 @@ mod tests {
         let causes = causes();
         match evidence {
             Evidence::Suspect(i) => ledger.suspect(Detector::Run, causes[*i].clone()),
+            Evidence::Argue(i, true) => {
+                ledger.suspect_but(Detector::Conseq, causes[*i].clone(), Argument::Refutes("r".into()));
+            }
+            Evidence::Argue(i, false) => {
+                ledger.suspect_but(Detector::Conseq, causes[*i].clone(), Argument::Explains("e".into()));
+            }
             Evidence::Confirm(i) => drop(ledger.confirm(Detector::Explore, causes[*i].clone())),
             Evidence::Witness(i, p) => drop(ledger.witness(Detector::Tsvd, causes[*i].clone(), *p)),
             Evidence::Searched(whole, races) => {
@@ -415,12 +500,13 @@ mod tests {
 
     /// The verdict on each target, by id and without its words.
     fn verdicts(ledger: &Ledger) -> BTreeMap<String, u8> {
-        let number = |v: &Verdict| match v {
+        let number = |t: &Target| match t.verdict {
+            Verdict::Open { .. } if t.explanation().is_some() => 3,
             Verdict::Open { .. } => 0,
             Verdict::Refuted { .. } => 1,
             Verdict::Confirmed { .. } => 2,
         };
-        ledger.targets().iter().map(|t| (t.finding.id.clone(), number(&t.verdict))).collect()
+        ledger.targets().iter().map(|t| (t.finding.id.clone(), number(t))).collect()
     }
 
     proptest! {
@@ -474,7 +560,7 @@ mod tests {
             }
             let counts = ledger.counts();
             prop_assert_eq!(counts.all(), ledger.targets().len());
-            prop_assert_eq!(ledger.queue().len(), counts.open);
+            prop_assert_eq!(ledger.queue().len(), counts.open + counts.explained);
         }
     }
 }

@@ -81,6 +81,28 @@ impl Goal {
     }
 }
 
+/// What a detector says against its own suspicion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "argument", content = "why", rename_all = "kebab-case")]
+pub enum Argument {
+    /// It rules the suspicion out in every execution of the program.
+    Refutes(String),
+    /// It holds in the executions that were made. Others may be different, so it proves nothing.
+    Explains(String),
+}
+
+impl Argument {
+    /// The argument against two suspicions, given one against each of them.
+    pub fn and(self, other: Argument) -> Argument {
+        use Argument::{Explains, Refutes};
+        let both = |a: String, b: String| if a.contains(&b) { a } else { format!("{a}; {b}") };
+        match (self, other) {
+            (Refutes(a), Refutes(b)) => Refutes(both(a, b)),
+            (Refutes(a) | Explains(a), Refutes(b) | Explains(b)) => Explains(both(a, b)),
+        }
+    }
+}
+
 /// All suspicions with one cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
@@ -88,12 +110,21 @@ pub struct Target {
     pub finding: Finding,
     pub by: BTreeSet<Detector>,
     pub verdict: Verdict,
+    /// What speaks against every one of the suspicions, if there is something against each.
+    #[serde(default)]
+    pub argument: Option<Argument>,
 }
 
 impl Target {
-    pub fn new(by: Detector, mut finding: Finding) -> Target {
+    pub fn new(by: Detector, finding: Finding) -> Target {
+        Target::argued(by, finding, None)
+    }
+
+    /// A suspicion against which its detector says something, or nothing.
+    pub fn argued(by: Detector, mut finding: Finding, argument: Option<Argument>) -> Target {
         finding.id = identity::id(&finding);
-        Target { finding, by: BTreeSet::from([by]), verdict: Verdict::Open { tried: Vec::new() } }
+        let verdict = Verdict::Open { tried: Vec::new() };
+        Target { finding, by: BTreeSet::from([by]), verdict, argument }
     }
 
     pub fn goal(&self) -> Goal {
@@ -108,8 +139,23 @@ impl Target {
         names
     }
 
-    /// Takes in another suspicion with the same cause.
-    pub fn join(&mut self, by: Detector, finding: &Finding) {
+    /// What speaks against it, if it is neither confirmed nor refuted.
+    pub fn explanation(&self) -> Option<&str> {
+        match (&self.verdict, &self.argument) {
+            (Verdict::Open { .. }, Some(Argument::Explains(why) | Argument::Refutes(why))) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Takes in another suspicion with the same cause. An argument against one of the two says
+    /// nothing about the other.
+    pub fn join(&mut self, by: Detector, finding: &Finding, argument: Option<Argument>) {
+        let was_refuted = matches!(self.argument, Some(Argument::Refutes(_)));
+        self.argument = self.argument.take().zip(argument).map(|(a, b)| a.and(b));
+        let is_refuted = matches!(self.argument, Some(Argument::Refutes(_)));
+        if was_refuted && !is_refuted && matches!(self.verdict, Verdict::Refuted { .. }) {
+            self.verdict = Verdict::Open { tried: Vec::new() };
+        }
         self.by.insert(by);
         // What was seen says more than what was inferred.
         if finding.confidence > self.finding.confidence {
