@@ -61,6 +61,15 @@ impl Space {
         self.is_whole && self.judges(goal)
     }
 
+    /// What a whole space says about a suspicion that is not [reached](Target::is_reached).
+    fn does_not_reach(&self) -> String {
+        format!(
+            "all {} schedules that the program has with these arguments, but nothing shows that they come to these \
+             places",
+            Grouped(self.schedules)
+        )
+    }
+
     fn sentence(&self, goal: Goal) -> String {
         let what = match goal {
             Goal::Race => "the accesses are ordered",
@@ -184,6 +193,24 @@ impl Ledger {
         self.targets.iter().any(|t| matches!(t.verdict, Verdict::Open { .. }) && is_single(t))
     }
 
+    /// What ordinary runs have raised and a search of all schedules may refute.
+    pub fn raised_by_runs(&self) -> Vec<&Finding> {
+        let is_refutable = |t: &&Target| {
+            t.by.contains(&Detector::Run)
+                && matches!(t.verdict, Verdict::Open { .. })
+                && matches!(t.goal(), Goal::Race | Goal::Deadlock | Goal::Lifetime)
+        };
+        self.targets.iter().filter(is_refutable).map(|t| &t.finding).collect()
+    }
+
+    /// Ordinary runs after the search have not raised these again.
+    pub fn has_gone(&mut self, gone: &[Finding]) {
+        for target in &mut self.targets {
+            target.is_gone |= gone.iter().any(|f| same_cause(f, &target.finding));
+        }
+        self.judge();
+    }
+
     /// A search has ended.
     pub fn searched(&mut self, space: &Space) {
         if space.is_whole {
@@ -209,16 +236,10 @@ impl Ledger {
     /// Takes over the verdicts of an earlier hunt of the same build. Confirmed findings are hunted
     /// again.
     pub fn recall(&mut self, targets: Vec<Target>) {
-        for old in targets {
-            let Verdict::Refuted { by } = old.verdict else { continue };
-            let mut target = Target { verdict: Verdict::Refuted { by }, ..old };
-            match self.targets.iter_mut().find(|t| same_cause(&t.finding, &target.finding)) {
-                Some(known) => {
-                    known.by.append(&mut target.by);
-                    known.verdict = target.verdict;
-                    known.argument = target.argument;
-                }
-                None => self.targets.push(target),
+        for old in targets.into_iter().filter(|t| matches!(t.verdict, Verdict::Refuted { .. })) {
+            match self.targets.iter_mut().find(|t| same_cause(&t.finding, &old.finding)) {
+                Some(known) => known.recall(old),
+                None => self.targets.push(old),
             }
         }
         self.judge();
@@ -262,13 +283,21 @@ impl Ledger {
             let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
             // A search that saw it but could not repeat it has not shown that it does not happen.
             let was_seen = target.by.contains(&Detector::Explore);
+            if matches!(target.verdict, Verdict::Refuted { .. }) && !target.is_reached() {
+                // The source has brought up other places since.
+                target.verdict = Verdict::Open { tried: Vec::new() };
+            }
+            let is_refuted = self.whole.as_ref().filter(|w| w.refutes(target.goal()) && !was_seen);
+            let is_reached = target.is_reached();
             if let Some(shown) = shown {
                 target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
-            } else if let (Verdict::Open { .. }, Some(whole)) = (&target.verdict, &self.whole)
-                && whole.refutes(target.goal())
-                && !was_seen
-            {
-                target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) };
+            } else if let (Verdict::Open { tried }, Some(whole)) = (&mut target.verdict, is_refuted) {
+                let why = whole.does_not_reach();
+                match is_reached {
+                    true => target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) },
+                    false if tried.contains(&why) => {}
+                    false => tried.push(why),
+                }
             } else if let (Verdict::Open { .. }, Some(Argument::Refutes(why))) =
                 (&target.verdict, &target.argument)
                 && !was_seen
@@ -366,6 +395,43 @@ mod tests {
         let Verdict::Refuted { by } = &ledger.targets()[0].verdict else { panic!("not refuted") };
         assert!(by.starts_with("in each of the 12 schedules"), "{by}");
         assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_what_only_the_source_shows() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Check, x());
+        ledger.searched(&WHOLE);
+        ledger.searched(&WHOLE);
+        let Verdict::Open { tried } = &ledger.targets()[0].verdict else { panic!("not open") };
+        assert!(tried[0].ends_with("nothing shows that they come to these places"), "{tried:?}");
+        assert_eq!(tried.len(), 1);
+        // A run comes to one of the two places only.
+        ledger.suspect(Detector::Run, race(Some("x"), [("f", 1), ("g", 7)]));
+        assert_eq!(ledger.counts(), Counts { open: 1, ..Counts::default() });
+        ledger.suspect(Detector::Run, x());
+        assert_eq!(ledger.counts(), Counts { refuted: 1, ..Counts::default() });
+        // The source has another place to show, too.
+        let mut other = Ledger::default();
+        other.searched(&WHOLE);
+        other.suspect(Detector::Run, x());
+        assert_eq!(other.counts().refuted, 1);
+        other.suspect(Detector::Check, race(Some("x"), [("f", 1), ("h", 9)]));
+        assert_eq!(other.counts(), Counts { open: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_what_runs_no_longer_raise() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Conseq, failure(Kind::Assertion, 9));
+        assert_eq!(ledger.raised_by_runs(), [&Finding { id: identity::id(&x()), ..x() }]);
+        ledger.has_gone(&[x()]);
+        ledger.searched(&WHOLE);
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+        // A run raises it after all.
+        ledger.suspect(Detector::Run, x());
+        assert_eq!(ledger.counts(), Counts { refuted: 2, ..Counts::default() });
     }
 
     #[test]

@@ -113,6 +113,15 @@ pub struct Target {
     /// What speaks against every one of the suspicions, if there is something against each.
     #[serde(default)]
     pub argument: Option<Argument>,
+    /// The lines that the source alone brought up.
+    #[serde(default)]
+    from_source: BTreeSet<Line>,
+    /// The lines of suspicions that come from executions.
+    #[serde(default)]
+    executed: BTreeSet<Line>,
+    /// An ordinary run has raised it, and those after the search have not.
+    #[serde(default)]
+    pub(crate) is_gone: bool,
 }
 
 impl Target {
@@ -124,7 +133,28 @@ impl Target {
     pub fn argued(by: Detector, mut finding: Finding, argument: Option<Argument>) -> Target {
         finding.id = identity::id(&finding);
         let verdict = Verdict::Open { tried: Vec::new() };
-        Target { finding, by: BTreeSet::from([by]), verdict, argument }
+        let (from_source, executed) = (BTreeSet::new(), BTreeSet::new());
+        let by_one = BTreeSet::from([by]);
+        let mut target =
+            Target { finding, by: by_one, verdict, argument, from_source, executed, is_gone: false };
+        target.add_lines(by, lines(&target.finding));
+        target
+    }
+
+    fn add_lines(&mut self, by: Detector, lines: BTreeSet<Line>) {
+        match by {
+            Detector::Check => self.from_source.extend(lines),
+            _ => self.executed.extend(lines),
+        }
+    }
+
+    /// Whether the schedules of the program come to its places, as far as is known. What only the
+    /// source shows may be about code that the program does not reach with these arguments. What
+    /// only runs before the search have raised may depend on something that has changed since, such
+    /// as a file that the first run made.
+    pub fn is_reached(&self) -> bool {
+        let is_executed = !self.from_source.is_empty() && self.from_source.is_subset(&self.executed);
+        !self.is_gone && (!self.by.contains(&Detector::Check) || is_executed)
     }
 
     pub fn goal(&self) -> Goal {
@@ -147,6 +177,14 @@ impl Target {
         }
     }
 
+    /// Takes over what an earlier hunt has found out about the same cause.
+    pub fn recall(&mut self, mut old: Target) {
+        self.by.append(&mut old.by);
+        self.from_source.append(&mut old.from_source);
+        self.executed.append(&mut old.executed);
+        (self.verdict, self.argument) = (old.verdict, old.argument);
+    }
+
     /// Takes in another suspicion with the same cause. An argument against one of the two says
     /// nothing about the other.
     pub fn join(&mut self, by: Detector, finding: &Finding, argument: Option<Argument>) {
@@ -157,6 +195,8 @@ impl Target {
             self.verdict = Verdict::Open { tried: Vec::new() };
         }
         self.by.insert(by);
+        self.is_gone &= by != Detector::Run;
+        self.add_lines(by, lines(finding));
         // What was seen says more than what was inferred.
         if finding.confidence > self.finding.confidence {
             self.finding = Finding { id: identity::id(finding), ..finding.clone() };
@@ -167,7 +207,7 @@ impl Target {
 
 /// A line of source, by which findings of different detectors are compared. Detectors disagree on
 /// columns and folders.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Line {
     file: String,
     line: u32,

@@ -192,6 +192,55 @@ fn what_conseq_says_against_its_suspicion_is_told_and_that_of_the_wrong_twin_sta
     assert!(!notes.contains("explained: ") && !notes.contains("refuted: "), "{notes}");
 }
 
+/// Adds up under a lock. `careless` does without it, if `when` says so.
+fn careless(when: &str) -> String {
+    format!(
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total, bare, is_careless;
+static void *work(void *unused) {{
+    if (is_careless)
+        bare++;
+    pthread_mutex_lock(&lock);
+    total++;
+    pthread_mutex_unlock(&lock);
+    if (is_careless)
+        bare++;
+    return unused;
+}}
+int main(int argc, char **argv) {{
+    is_careless = {when};
+    pthread_t a;
+    pthread_create(&a, 0, work, 0);
+    work(0);
+    pthread_join(a, 0);
+    return 0;
+}}
+"#
+    )
+}
+
+/// The races are real. In the first program they need arguments; in the second, the first run makes
+/// a file, and later ones are careful.
+#[test]
+fn a_search_does_not_refute_what_its_schedules_do_not_come_to() {
+    let bench = Bench::new();
+    bench.file("rare.c", &careless("argc > 3"));
+    let (output, report) = hunt(&bench, "--suspects --seconds 20 --seed 1 rare.c");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
+    assert!(report["suspects"][0]["notes"].to_string().contains("open; tried: "), "{report:#}");
+
+    built(&bench, "once", &careless("access(\"made\", F_OK) != 0 && fclose(fopen(\"made\", \"w\")) == 0"));
+    let (output, report) = hunt(&bench, "--suspects --seconds 20 --seed 1 -- ./once");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
+    assert!(report["suspects"][0]["notes"].to_string().contains("open; tried: "), "{report:#}");
+}
+
 #[test]
 fn a_source_file_is_built_checked_and_hunted() {
     let bench = Bench::new();

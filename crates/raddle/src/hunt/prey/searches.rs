@@ -127,6 +127,9 @@ impl Hunter<'_> {
         // An execution records a limited number of races and drops the others.
         let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
         let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
+        if is_whole {
+            self.look_again();
+        }
         self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
     }
 
