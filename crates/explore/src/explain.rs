@@ -11,7 +11,7 @@
 //! position in that thread, and the same operation. A failure cuts the execution short. What each
 //! thread would have done next is taken from the passing execution, and counts as after the end.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::op::{Op, dependent};
@@ -93,15 +93,28 @@ pub fn nearest<'a>(
 }
 
 /// The orderings that follow from no other.
+///
+/// Of two threads, an ordering follows from another one whose first step is not earlier and whose
+/// second is not later. So only orderings of the same threads are compared, sorted so that each
+/// needs one look at the best before it: an execution of a hundred threads has many thousands.
 fn strongest(orderings: &[Ordering]) -> Vec<Ordering> {
-    let implies = |a: &Ordering, b: &Ordering| {
-        a != b
-            && a.first.thread == b.first.thread
-            && a.then.thread == b.then.thread
-            && a.first.nth >= b.first.nth
-            && a.then.nth <= b.then.nth
-    };
-    orderings.iter().filter(|b| !orderings.iter().any(|a| implies(a, b))).copied().collect()
+    let mut by_threads: FxHashMap<(ThreadId, ThreadId), Vec<usize>> = FxHashMap::default();
+    for (i, o) in orderings.iter().enumerate() {
+        by_threads.entry((o.first.thread, o.then.thread)).or_default().push(i);
+    }
+    let mut is_kept = vec![false; orderings.len()];
+    for mut of in by_threads.into_values() {
+        of.sort_by_key(|i| (orderings[*i].then.nth, std::cmp::Reverse(orderings[*i].first.nth)));
+        let mut best: Option<&Ordering> = None;
+        for i in of {
+            let o = &orderings[i];
+            is_kept[i] = best.is_none_or(|b| o.first.nth > b.first.nth || o == b);
+            if is_kept[i] {
+                best = Some(o);
+            }
+        }
+    }
+    orderings.iter().zip(is_kept).filter(|(_, kept)| *kept).map(|(o, _)| *o).collect()
 }
 
 /// A trace whose steps can be found by thread and number.
@@ -146,12 +159,14 @@ impl Indexed {
     /// For each other thread, its last step before this that it depends on.
     fn dependencies(&self, then: &At) -> Vec<At> {
         let mut found: Vec<At> = Vec::new();
+        let mut known: FxHashSet<ThreadId> = FxHashSet::default();
         for key in then.op.keys().into_iter().filter(|k| *k != 0) {
             let all = self.by_object.get(&key).map_or(&[][..], Vec::as_slice);
             for i in all.iter().rev().skip_while(|i| **i >= then.step) {
                 let first = self.steps[*i];
-                let known = found.iter().any(|f| f.thread == first.thread);
-                if first.thread != then.thread && !known && dependent(&first.op, &then.op) {
+                let is_other = first.thread != then.thread && !known.contains(&first.thread);
+                if is_other && dependent(&first.op, &then.op) {
+                    known.insert(first.thread);
                     found.push(first);
                 }
             }
@@ -180,4 +195,43 @@ fn other_values(failing: &Indexed, passing: &Indexed) -> Vec<OtherValue> {
         .filter(|(_, from, passing_from)| !same(from, passing_from))
         .map(|(read, from, passing_from)| OtherValue { read: *read, from, passing_from })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::OpKind;
+    use proptest::prelude::*;
+
+    fn at(thread: u16, nth: u32) -> At {
+        At {
+            step: 100 * usize::from(thread) + nth as usize,
+            thread: ThreadId(thread),
+            nth,
+            op: Op::new(OpKind::from_number(0), 0, 0),
+        }
+    }
+
+    /// The definition, which compares each ordering with all others.
+    fn follows_from_no_other(orderings: &[Ordering]) -> Vec<Ordering> {
+        let implies = |a: &Ordering, b: &Ordering| {
+            a != b
+                && a.first.thread == b.first.thread
+                && a.then.thread == b.then.thread
+                && a.first.nth >= b.first.nth
+                && a.then.nth <= b.then.nth
+        };
+        orderings.iter().filter(|b| !orderings.iter().any(|a| implies(a, b))).copied().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_strongest_orderings_are_those_that_follow_from_no_other(
+            all in proptest::collection::vec((0u16..3, 0u32..8, 0u16..3, 0u32..8), 0..60)
+        ) {
+            let orderings: Vec<Ordering> =
+                all.iter().map(|&(t, n, u, m)| Ordering { first: at(t, n), then: at(u, m) }).collect();
+            prop_assert_eq!(strongest(&orderings), follows_from_no_other(&orderings));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use raddle_finding::{Confidence, Finding, identity};
 use serde::{Deserialize, Serialize};
 
 use crate::plan;
-use crate::target::{Detector, Goal, Target, comes_of, same_cause};
+use crate::target::{Argument, Detector, Goal, Target, comes_of, same_cause};
 
 /// The verdict on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,15 @@ impl Space {
         self.is_whole && self.judges(goal)
     }
 
+    /// What a whole space says about a suspicion that is not [reached](Target::is_reached).
+    fn does_not_reach(&self) -> String {
+        format!(
+            "all {} schedules that the program has with these arguments, but nothing shows that they come to these \
+             places",
+            Grouped(self.schedules)
+        )
+    }
+
     fn sentence(&self, goal: Goal) -> String {
         let what = match goal {
             Goal::Race => "the accesses are ordered",
@@ -84,18 +93,22 @@ impl Space {
 pub struct Counts {
     pub confirmed: usize,
     pub refuted: usize,
+    /// Neither confirmed nor refuted, but something speaks against each of them
+    /// ([`Argument::Explains`]).
+    pub explained: usize,
     pub open: usize,
 }
 
 impl Counts {
     pub fn all(&self) -> usize {
-        self.confirmed + self.refuted + self.open
+        self.confirmed + self.refuted + self.explained + self.open
     }
 
-    pub fn add(&mut self, verdict: &Verdict) {
-        match verdict {
+    pub fn add(&mut self, target: &Target) {
+        match target.verdict {
             Verdict::Confirmed { .. } => self.confirmed += 1,
             Verdict::Refuted { .. } => self.refuted += 1,
+            Verdict::Open { .. } if target.explanation().is_some() => self.explained += 1,
             Verdict::Open { .. } => self.open += 1,
         }
     }
@@ -123,10 +136,19 @@ impl Ledger {
 
     /// A detector suspects something. A suspicion with the same cause as an earlier one joins it.
     pub fn suspect(&mut self, by: Detector, finding: Finding) {
+        self.raise(by, finding, None);
+    }
+
+    /// A detector suspects something and says itself what speaks against it.
+    pub fn suspect_but(&mut self, by: Detector, finding: Finding, argument: Argument) {
+        self.raise(by, finding, Some(argument));
+    }
+
+    fn raise(&mut self, by: Detector, finding: Finding, argument: Option<Argument>) {
         if let Some(known) = self.targets.iter_mut().find(|t| same_cause(&t.finding, &finding)) {
-            known.join(by, &finding);
+            known.join(by, &finding, argument);
         } else {
-            self.targets.push(Target::new(by, finding));
+            self.targets.push(Target::argued(by, finding, argument));
         }
         self.judge();
     }
@@ -171,6 +193,24 @@ impl Ledger {
         self.targets.iter().any(|t| matches!(t.verdict, Verdict::Open { .. }) && is_single(t))
     }
 
+    /// What ordinary runs have raised and a search of all schedules may refute.
+    pub fn raised_by_runs(&self) -> Vec<&Finding> {
+        let is_refutable = |t: &&Target| {
+            t.by.contains(&Detector::Run)
+                && matches!(t.verdict, Verdict::Open { .. })
+                && matches!(t.goal(), Goal::Race | Goal::Deadlock | Goal::Lifetime)
+        };
+        self.targets.iter().filter(is_refutable).map(|t| &t.finding).collect()
+    }
+
+    /// Ordinary runs after the search have not raised these again.
+    pub fn has_gone(&mut self, gone: &[Finding]) {
+        for target in &mut self.targets {
+            target.is_gone |= gone.iter().any(|f| same_cause(f, &target.finding));
+        }
+        self.judge();
+    }
+
     /// A search has ended.
     pub fn searched(&mut self, space: &Space) {
         if space.is_whole {
@@ -196,31 +236,30 @@ impl Ledger {
     /// Takes over the verdicts of an earlier hunt of the same build. Confirmed findings are hunted
     /// again.
     pub fn recall(&mut self, targets: Vec<Target>) {
-        for old in targets {
-            let Verdict::Refuted { by } = old.verdict else { continue };
-            let mut target = Target { verdict: Verdict::Refuted { by }, ..old };
-            match self.targets.iter_mut().find(|t| same_cause(&t.finding, &target.finding)) {
-                Some(known) => {
-                    known.by.append(&mut target.by);
-                    known.verdict = target.verdict;
-                }
-                None => self.targets.push(target),
+        for old in targets.into_iter().filter(|t| matches!(t.verdict, Verdict::Refuted { .. })) {
+            match self.targets.iter_mut().find(|t| same_cause(&t.finding, &old.finding)) {
+                Some(known) => known.recall(old),
+                None => self.targets.push(old),
             }
         }
         self.judge();
     }
 
-    /// Open targets, most urgent first.
+    /// Targets that are neither confirmed nor refuted, most urgent first. Those against which
+    /// something speaks come last.
     pub fn queue(&self) -> Vec<&Target> {
         let mut open: Vec<&Target> =
             self.targets.iter().filter(|t| matches!(t.verdict, Verdict::Open { .. })).collect();
-        open.sort_by_key(|t| (std::cmp::Reverse(plan::worth(t)), t.finding.id.clone()));
+        let urgency = |t: &&Target| {
+            (t.explanation().is_some(), std::cmp::Reverse(plan::worth(t)), t.finding.id.clone())
+        };
+        open.sort_by_key(urgency);
         open
     }
 
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.targets.iter().for_each(|t| counts.add(&t.verdict));
+        self.targets.iter().for_each(|t| counts.add(t));
         counts
     }
 
@@ -234,7 +273,7 @@ impl Ledger {
     /// Suspected consequences of a confirmed race. They stay open: a fix that orders the two
     /// accesses may still order them wrongly.
     pub fn consequences(&self, of: &Confirmed) -> Vec<&Target> {
-        let is_open = |t: &&Target| matches!(t.verdict, Verdict::Open { .. });
+        let is_open = |t: &&Target| matches!(t.verdict, Verdict::Open { .. }) && t.argument.is_none();
         self.targets.iter().filter(is_open).filter(|t| comes_of(&t.finding, &of.finding)).collect()
     }
 
@@ -244,13 +283,26 @@ impl Ledger {
             let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
             // A search that saw it but could not repeat it has not shown that it does not happen.
             let was_seen = target.by.contains(&Detector::Explore);
+            if matches!(target.verdict, Verdict::Refuted { .. }) && !target.is_reached() {
+                // The source has brought up other places since.
+                target.verdict = Verdict::Open { tried: Vec::new() };
+            }
+            let is_refuted = self.whole.as_ref().filter(|w| w.refutes(target.goal()) && !was_seen);
+            let is_reached = target.is_reached();
             if let Some(shown) = shown {
                 target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
-            } else if let (Verdict::Open { .. }, Some(whole)) = (&target.verdict, &self.whole)
-                && whole.refutes(target.goal())
+            } else if let (Verdict::Open { tried }, Some(whole)) = (&mut target.verdict, is_refuted) {
+                let why = whole.does_not_reach();
+                match is_reached {
+                    true => target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) },
+                    false if tried.contains(&why) => {}
+                    false => tried.push(why),
+                }
+            } else if let (Verdict::Open { .. }, Some(Argument::Refutes(why))) =
+                (&target.verdict, &target.argument)
                 && !was_seen
             {
-                target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) };
+                target.verdict = Verdict::Refuted { by: why.clone() };
             }
         }
     }
@@ -342,7 +394,44 @@ mod tests {
         ledger.searched(&WHOLE);
         let Verdict::Refuted { by } = &ledger.targets()[0].verdict else { panic!("not refuted") };
         assert!(by.starts_with("in each of the 12 schedules"), "{by}");
-        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, confirmed: 0 });
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_what_only_the_source_shows() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Check, x());
+        ledger.searched(&WHOLE);
+        ledger.searched(&WHOLE);
+        let Verdict::Open { tried } = &ledger.targets()[0].verdict else { panic!("not open") };
+        assert!(tried[0].ends_with("nothing shows that they come to these places"), "{tried:?}");
+        assert_eq!(tried.len(), 1);
+        // A run comes to one of the two places only.
+        ledger.suspect(Detector::Run, race(Some("x"), [("f", 1), ("g", 7)]));
+        assert_eq!(ledger.counts(), Counts { open: 1, ..Counts::default() });
+        ledger.suspect(Detector::Run, x());
+        assert_eq!(ledger.counts(), Counts { refuted: 1, ..Counts::default() });
+        // The source has another place to show, too.
+        let mut other = Ledger::default();
+        other.searched(&WHOLE);
+        other.suspect(Detector::Run, x());
+        assert_eq!(other.counts().refuted, 1);
+        other.suspect(Detector::Check, race(Some("x"), [("f", 1), ("h", 9)]));
+        assert_eq!(other.counts(), Counts { open: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_what_runs_no_longer_raise() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Conseq, failure(Kind::Assertion, 9));
+        assert_eq!(ledger.raised_by_runs(), [&Finding { id: identity::id(&x()), ..x() }]);
+        ledger.has_gone(&[x()]);
+        ledger.searched(&WHOLE);
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+        // A run raises it after all.
+        ledger.suspect(Detector::Run, x());
+        assert_eq!(ledger.counts(), Counts { refuted: 2, ..Counts::default() });
     }
 
     #[test]
@@ -374,9 +463,64 @@ mod tests {
         assert_eq!(third.counts().all(), 0);
     }
 
+    #[test]
+    fn an_argument_settles_only_the_suspicion_that_it_is_about() {
+        let (refutes, explains) = (|| Argument::Refutes("r".into()), || Argument::Explains("e".into()));
+        let of = |arguments: &[Option<Argument>]| {
+            let mut ledger = Ledger::default();
+            for argument in arguments {
+                ledger.raise(Detector::Conseq, failure(Kind::Output, 3), argument.clone());
+            }
+            ledger.counts()
+        };
+        assert_eq!(of(&[Some(refutes())]), Counts { refuted: 1, ..Counts::default() });
+        assert_eq!(of(&[Some(explains())]), Counts { explained: 1, ..Counts::default() });
+        let open = Counts { open: 1, ..Counts::default() };
+        for argument in [refutes(), explains()] {
+            assert_eq!(of(&[Some(argument.clone()), None]), open, "another one joins it");
+            assert_eq!(of(&[None, Some(argument)]), open);
+        }
+        let explained = Counts { explained: 1, ..Counts::default() };
+        assert_eq!(of(&[Some(refutes()), Some(explains())]), explained);
+        assert_eq!(of(&[Some(explains()), Some(refutes())]), explained);
+    }
+
+    #[test]
+    fn what_was_seen_outweighs_an_argument() {
+        let mut ledger = Ledger::default();
+        ledger.suspect_but(Detector::Conseq, x(), Argument::Refutes("never".into()));
+        assert_eq!(ledger.counts().refuted, 1);
+        ledger.confirm(Detector::Explore, x());
+        assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+        let mut seen = Ledger::default();
+        seen.suspect_but(Detector::Explore, x(), Argument::Refutes("never".into()));
+        assert_eq!(seen.counts(), Counts { explained: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn explained_suspicions_are_settled_after_the_others() {
+        let mut ledger = Ledger::default();
+        ledger.suspect_but(Detector::Run, x(), Argument::Explains("ordered".into()));
+        ledger.suspect(Detector::Conseq, failure(Kind::Output, 3));
+        let kinds: Vec<Kind> = ledger.queue().iter().map(|t| t.finding.kind).collect();
+        assert_eq!(kinds, [Kind::Output, Kind::DataRace]);
+    }
+
+    #[test]
+    fn a_recalled_refutation_by_an_argument_is_reopened_by_another_suspicion() {
+        let mut first = Ledger::default();
+        first.suspect_but(Detector::Conseq, failure(Kind::Output, 3), Argument::Refutes("r".into()));
+        let mut second = Ledger::default();
+        second.recall(first.targets().to_vec());
+        assert_eq!(second.counts().refuted, 1);
+        second.suspect(Detector::Check, failure(Kind::Output, 3));
+        assert_eq!(second.counts(), Counts { open: 1, ..Counts::default() });
+    }
+
     #[derive(Clone, Debug)]
     enum Evidence {
         Suspect(usize),
+        Argue(usize, bool),
         Confirm(usize),
         Witness(usize, u32),
         Searched(bool, bool),
@@ -395,6 +539,7 @@ mod tests {
     fn evidence() -> impl Strategy<Value = Evidence> {
         prop_oneof![
             (0usize..5).prop_map(Evidence::Suspect),
+            (0usize..5, any::<bool>()).prop_map(|(i, refutes)| Evidence::Argue(i, refutes)),
             (0usize..5).prop_map(Evidence::Confirm),
             (0usize..5, 0u32..3).prop_map(|(i, p)| Evidence::Witness(i, p)),
             (any::<bool>(), any::<bool>()).prop_map(|(w, r)| Evidence::Searched(w, r)),
@@ -405,6 +550,12 @@ mod tests {
         let causes = causes();
         match evidence {
             Evidence::Suspect(i) => ledger.suspect(Detector::Run, causes[*i].clone()),
+            Evidence::Argue(i, true) => {
+                ledger.suspect_but(Detector::Conseq, causes[*i].clone(), Argument::Refutes("r".into()));
+            }
+            Evidence::Argue(i, false) => {
+                ledger.suspect_but(Detector::Conseq, causes[*i].clone(), Argument::Explains("e".into()));
+            }
             Evidence::Confirm(i) => drop(ledger.confirm(Detector::Explore, causes[*i].clone())),
             Evidence::Witness(i, p) => drop(ledger.witness(Detector::Tsvd, causes[*i].clone(), *p)),
             Evidence::Searched(whole, races) => {
@@ -415,12 +566,13 @@ mod tests {
 
     /// The verdict on each target, by id and without its words.
     fn verdicts(ledger: &Ledger) -> BTreeMap<String, u8> {
-        let number = |v: &Verdict| match v {
+        let number = |t: &Target| match t.verdict {
+            Verdict::Open { .. } if t.explanation().is_some() => 3,
             Verdict::Open { .. } => 0,
             Verdict::Refuted { .. } => 1,
             Verdict::Confirmed { .. } => 2,
         };
-        ledger.targets().iter().map(|t| (t.finding.id.clone(), number(&t.verdict))).collect()
+        ledger.targets().iter().map(|t| (t.finding.id.clone(), number(t))).collect()
     }
 
     proptest! {
@@ -474,7 +626,7 @@ mod tests {
             }
             let counts = ledger.counts();
             prop_assert_eq!(counts.all(), ledger.targets().len());
-            prop_assert_eq!(ledger.queue().len(), counts.open);
+            prop_assert_eq!(ledger.queue().len(), counts.open + counts.explained);
         }
     }
 }

@@ -45,6 +45,9 @@ pub enum Part {
     Corroborate,
     /// Consequences.
     Consequences,
+    /// Consequences, if nothing else is open: `conseq` aims at its own suspicions better than a
+    /// search of one target does.
+    ConsequencesAlone,
     /// Library calls, with delays.
     Libraries,
     /// Open targets one by one.
@@ -62,6 +65,7 @@ impl Part {
             Part::Settle => 0.35,
             Part::Corroborate => 0.2,
             Part::Consequences => 0.4,
+            Part::ConsequencesAlone => 0.6,
             Part::Libraries => 0.3,
             Part::OneByOne => 0.5,
             Part::AtLarge => 1.0,
@@ -77,6 +81,14 @@ pub fn share(part: Part, left: Duration) -> Duration {
 /// The time for one of `n` targets that are settled one after the other in `left`.
 pub fn turn(left: Duration, n: usize) -> Duration {
     left / (n.max(1) as u32)
+}
+
+/// How many of `n` targets are settled one after the other in `left`, if a search needs at least
+/// `least` to get anywhere. The first of them have more than one schedule each then, and the others
+/// have none.
+pub fn driven(left: Duration, n: usize, least: Duration) -> usize {
+    let fit = left.as_nanos() / least.as_nanos().max(1);
+    n.min(usize::try_from(fit).unwrap_or(n).max(1))
 }
 
 /// The share of the time of a suite in which its tests are run once each, before any is hunted.
@@ -132,7 +144,7 @@ mod tests {
         assert!(worth(&run) > worth(&check));
         assert!(worth(&assertion) > worth(&output));
         let mut both = run.clone();
-        both.join(Detector::Check, &check.finding);
+        both.join(Detector::Check, &check.finding, None);
         assert!(worth(&both) > worth(&run));
     }
 
@@ -166,6 +178,15 @@ mod tests {
                 left = left.saturating_sub(share);
             }
             prop_assert!(left <= Duration::from_micros(10));
+        }
+
+        #[test]
+        fn each_driven_target_has_the_least_time(millis in 0u64..100_000, n in 0usize..50, least in 0u64..9_000) {
+            let (left, least) = (Duration::from_millis(millis), Duration::from_millis(least));
+            let driven = driven(left, n, least);
+            prop_assert!(driven <= n && (n == 0 || driven > 0));
+            prop_assert!(driven <= 1 || turn(left, driven) >= least);
+            prop_assert!(driven == n || turn(left, driven + 1) < least);
         }
 
         #[test]

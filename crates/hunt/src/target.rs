@@ -81,6 +81,28 @@ impl Goal {
     }
 }
 
+/// What a detector says against its own suspicion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "argument", content = "why", rename_all = "kebab-case")]
+pub enum Argument {
+    /// It rules the suspicion out in every execution of the program.
+    Refutes(String),
+    /// It holds in the executions that were made. Others may be different, so it proves nothing.
+    Explains(String),
+}
+
+impl Argument {
+    /// The argument against two suspicions, given one against each of them.
+    pub fn and(self, other: Argument) -> Argument {
+        use Argument::{Explains, Refutes};
+        let both = |a: String, b: String| if a.contains(&b) { a } else { format!("{a}; {b}") };
+        match (self, other) {
+            (Refutes(a), Refutes(b)) => Refutes(both(a, b)),
+            (Refutes(a) | Explains(a), Refutes(b) | Explains(b)) => Explains(both(a, b)),
+        }
+    }
+}
+
 /// All suspicions with one cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
@@ -88,12 +110,51 @@ pub struct Target {
     pub finding: Finding,
     pub by: BTreeSet<Detector>,
     pub verdict: Verdict,
+    /// What speaks against every one of the suspicions, if there is something against each.
+    #[serde(default)]
+    pub argument: Option<Argument>,
+    /// The lines that the source alone brought up.
+    #[serde(default)]
+    from_source: BTreeSet<Line>,
+    /// The lines of suspicions that come from executions.
+    #[serde(default)]
+    executed: BTreeSet<Line>,
+    /// An ordinary run has raised it, and those after the search have not.
+    #[serde(default)]
+    pub(crate) is_gone: bool,
 }
 
 impl Target {
-    pub fn new(by: Detector, mut finding: Finding) -> Target {
+    pub fn new(by: Detector, finding: Finding) -> Target {
+        Target::argued(by, finding, None)
+    }
+
+    /// A suspicion against which its detector says something, or nothing.
+    pub fn argued(by: Detector, mut finding: Finding, argument: Option<Argument>) -> Target {
         finding.id = identity::id(&finding);
-        Target { finding, by: BTreeSet::from([by]), verdict: Verdict::Open { tried: Vec::new() } }
+        let verdict = Verdict::Open { tried: Vec::new() };
+        let (from_source, executed) = (BTreeSet::new(), BTreeSet::new());
+        let by_one = BTreeSet::from([by]);
+        let mut target =
+            Target { finding, by: by_one, verdict, argument, from_source, executed, is_gone: false };
+        target.add_lines(by, lines(&target.finding));
+        target
+    }
+
+    fn add_lines(&mut self, by: Detector, lines: BTreeSet<Line>) {
+        match by {
+            Detector::Check => self.from_source.extend(lines),
+            _ => self.executed.extend(lines),
+        }
+    }
+
+    /// Whether the schedules of the program come to its places, as far as is known. What only the
+    /// source shows may be about code that the program does not reach with these arguments. What
+    /// only runs before the search have raised may depend on something that has changed since, such
+    /// as a file that the first run made.
+    pub fn is_reached(&self) -> bool {
+        let is_executed = !self.from_source.is_empty() && self.from_source.is_subset(&self.executed);
+        !self.is_gone && (!self.by.contains(&Detector::Check) || is_executed)
     }
 
     pub fn goal(&self) -> Goal {
@@ -108,9 +169,34 @@ impl Target {
         names
     }
 
-    /// Takes in another suspicion with the same cause.
-    pub fn join(&mut self, by: Detector, finding: &Finding) {
+    /// What speaks against it, if it is neither confirmed nor refuted.
+    pub fn explanation(&self) -> Option<&str> {
+        match (&self.verdict, &self.argument) {
+            (Verdict::Open { .. }, Some(Argument::Explains(why) | Argument::Refutes(why))) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Takes over what an earlier hunt has found out about the same cause.
+    pub fn recall(&mut self, mut old: Target) {
+        self.by.append(&mut old.by);
+        self.from_source.append(&mut old.from_source);
+        self.executed.append(&mut old.executed);
+        (self.verdict, self.argument) = (old.verdict, old.argument);
+    }
+
+    /// Takes in another suspicion with the same cause. An argument against one of the two says
+    /// nothing about the other.
+    pub fn join(&mut self, by: Detector, finding: &Finding, argument: Option<Argument>) {
+        let was_refuted = matches!(self.argument, Some(Argument::Refutes(_)));
+        self.argument = self.argument.take().zip(argument).map(|(a, b)| a.and(b));
+        let is_refuted = matches!(self.argument, Some(Argument::Refutes(_)));
+        if was_refuted && !is_refuted && matches!(self.verdict, Verdict::Refuted { .. }) {
+            self.verdict = Verdict::Open { tried: Vec::new() };
+        }
         self.by.insert(by);
+        self.is_gone &= by != Detector::Run;
+        self.add_lines(by, lines(finding));
         // What was seen says more than what was inferred.
         if finding.confidence > self.finding.confidence {
             self.finding = Finding { id: identity::id(finding), ..finding.clone() };
@@ -121,7 +207,7 @@ impl Target {
 
 /// A line of source, by which findings of different detectors are compared. Detectors disagree on
 /// columns and folders.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Line {
     file: String,
     line: u32,

@@ -119,6 +119,128 @@ fn a_suspicion_is_refuted_by_all_schedules() {
     assert!(notes.contains("refuted: in each of the") && notes.contains("suspected by `run`"), "{notes}");
 }
 
+/// A word and a flag, stored one after the other, each under the lock. Whoever sees the flag looks
+/// for the word.
+fn flagged(first: &str, second: &str) -> String {
+    format!(
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *word;
+static int ready;
+static void *put(void *unused) {{
+    pthread_mutex_lock(&lock);
+    {first};
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&lock);
+    {second};
+    pthread_mutex_unlock(&lock);
+    return unused;
+}}
+static void *get(void *unused) {{
+    pthread_mutex_lock(&lock);
+    int is_ready = ready;
+    pthread_mutex_unlock(&lock);
+    if (is_ready) {{
+        pthread_mutex_lock(&lock);
+        const char *got = word;
+        pthread_mutex_unlock(&lock);
+        if (!got)
+            printf("lost\n");
+    }}
+    return unused;
+}}
+int main(void) {{
+    pthread_t a, b;
+    pthread_create(&a, 0, put, 0);
+    pthread_create(&b, 0, get, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}}
+"#
+    )
+}
+
+/// `conseq` needs some seconds of a processor to bring the values to the reads, so a hunt that did
+/// not get them is made again.
+#[test]
+fn what_conseq_says_against_its_suspicion_is_told_and_that_of_the_wrong_twin_stays_open() {
+    let bench = Bench::new();
+    built(&bench, "right", &flagged("word = \"found\"", "ready = 1"));
+    built(&bench, "wrong", &flagged("ready = 1", "word = \"found\""));
+    let stat = |report: &Value, key: &str| report["stats"][key].as_u64().unwrap();
+    let is_explained = (0..5).any(|seed| {
+        let (output, report) = hunt(&bench, &format!("--suspects --seconds 30 --seed {seed} -- ./right"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let told = report["suspects"].to_string();
+        stat(&report, "suspicions_open") == 0
+            && stat(&report, "suspicions_explained") > 0
+            && told.contains("open, explained: ")
+            && report["suspects"][0]["verdict"] == "open"
+    });
+    assert!(is_explained, "no hunt of five has explained it");
+    let is_real = |s: &&Value| s["message"].as_str().is_some_and(|m| m.contains("`lost` is printed"));
+    let notes = (0..5).find_map(|seed| {
+        let (output, report) = hunt(&bench, &format!("--suspects --seconds 30 --seed {seed} -- ./wrong"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        report["suspects"].as_array()?.iter().find(is_real).map(|s| s["notes"].to_string())
+    });
+    let notes = notes.expect("no hunt of five has made it happen");
+    assert!(notes.contains("open; tried: "), "{notes}");
+    assert!(!notes.contains("explained: ") && !notes.contains("refuted: "), "{notes}");
+}
+
+/// Adds up under a lock. `careless` does without it, if `when` says so.
+fn careless(when: &str) -> String {
+    format!(
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total, bare, is_careless;
+static void *work(void *unused) {{
+    if (is_careless)
+        bare++;
+    pthread_mutex_lock(&lock);
+    total++;
+    pthread_mutex_unlock(&lock);
+    if (is_careless)
+        bare++;
+    return unused;
+}}
+int main(int argc, char **argv) {{
+    is_careless = {when};
+    pthread_t a;
+    pthread_create(&a, 0, work, 0);
+    work(0);
+    pthread_join(a, 0);
+    return 0;
+}}
+"#
+    )
+}
+
+/// The races are real. In the first program they need arguments; in the second, the first run makes
+/// a file, and later ones are careful.
+#[test]
+fn a_search_does_not_refute_what_its_schedules_do_not_come_to() {
+    let bench = Bench::new();
+    bench.file("rare.c", &careless("argc > 3"));
+    let (output, report) = hunt(&bench, "--suspects --seconds 20 --seed 1 rare.c");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
+    assert!(report["suspects"][0]["notes"].to_string().contains("open; tried: "), "{report:#}");
+
+    built(&bench, "once", &careless("access(\"made\", F_OK) != 0 && fclose(fopen(\"made\", \"w\")) == 0"));
+    let (output, report) = hunt(&bench, "--suspects --seconds 20 --seed 1 -- ./once");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
+    assert!(report["suspects"][0]["notes"].to_string().contains("open; tried: "), "{report:#}");
+}
+
 #[test]
 fn a_source_file_is_built_checked_and_hunted() {
     let bench = Bench::new();

@@ -124,6 +124,7 @@ struct Sum {
     could_not: Vec<String>,
     suspicions: u64,
     settled: u64,
+    explained: u64,
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn corpora_are_hunted() {
     }
     println!(
         "\n{} programs, {seconds} s each: {} of {} bugs confirmed, {} of {} correct programs with a confirmed finding, \
-         {} of {} suspicions settled, {} not hunted",
+         {} of {} suspicions settled, {} explained, {} not hunted",
         all.len(),
         sum.bad_confirmed,
         sum.bad,
@@ -153,6 +154,7 @@ fn corpora_are_hunted() {
         sum.ok,
         sum.settled,
         sum.suspicions,
+        sum.explained,
         sum.could_not.len()
     );
     println!("missed: {:#?}\nnot hunted: {:#?}", sum.missed, sum.could_not);
@@ -184,7 +186,9 @@ fn hunt(path: &Path, root: &Path, seconds: u64, seed: u64, sum: &mut Sum) -> Str
     sum.suspicions += stat("suspicions");
     sum.settled += stat("suspicions_confirmed") + stat("suspicions_refuted");
     let mut line = format!("{name}: {:?} {kinds:?} in {took:.1} s", output.status.code());
-    let _ = write!(line, ", {} suspicions, {} open", stat("suspicions"), stat("suspicions_open"));
+    sum.explained += stat("suspicions_explained");
+    let (explained, open) = (stat("suspicions_explained"), stat("suspicions_open"));
+    let _ = write!(line, ", {} suspicions, {explained} explained, {open} open", stat("suspicions"));
     match output.status.code() {
         Some(0 | 66) if is_bad => {
             sum.bad += 1;

@@ -353,6 +353,9 @@ pub(super) fn nothing(report: &Report) -> String {
     if is_hunt && open > 0 {
         text += &format!(", {} open", count(open, "suspicion"));
     }
+    if is_hunt && stat("suspicions_explained") > 0 {
+        text += &format!(", {} explained", count(stat("suspicions_explained"), "suspicion"));
+    }
     for (key, words) in
         [("looked_only", "run only once"), ("not_reached", "not reached"), ("could_not", "not hunted")]
     {
@@ -414,6 +417,7 @@ mod tests {
         };
         assert_eq!(with(&[]), "no findings");
         assert_eq!(with(&[("suspicions_open", 1)]), "nothing confirmed, 1 suspicion open");
+        assert_eq!(with(&[("suspicions_explained", 2)]), "no findings, 2 suspicions explained");
         assert_eq!(with(&[("hung", 1)]), "nothing confirmed, as no run came to its end");
         assert_eq!(with(&[("not_reached", 1200)]), "no findings, 1,200 tests not reached");
         assert_eq!(with(&[("looked_only", 7)]), "no findings, 7 tests run only once");

@@ -46,14 +46,14 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
     let steps = &failure.trace.steps;
     let mut words = Words::new(places, modules, steps);
     words.stacks = &failure.facts.stacks;
+    if let Some(Seen::Race(found)) = &failure.facts.seen {
+        return race::finding(found, steps, &mut words);
+    }
     let compared = passing.iter().filter(|t| t.divergence.is_none()).map(Trace::view);
     let candidates: Vec<_> = compared.collect();
     let explanation = explain::nearest(failure.trace.view(), candidates.iter().copied())
         .map(|i| explain::explain(failure.trace.view(), candidates[i]))
         .unwrap_or_default();
-    if let Some(Seen::Race(found)) = &failure.facts.seen {
-        return race::finding(found, steps, &mut words);
-    }
     let rust = rust_waits_of(failure, &mut words);
     words.mutexes = rust_waits::mutexes(&rust);
     let mut held = held(steps);

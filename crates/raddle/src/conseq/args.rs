@@ -64,6 +64,10 @@ pub struct Args {
     #[arg(long, help_heading = "Report")]
     pub suspects: bool,
 
+    /// List suspects that are refuted, too, with the reason: for `raddle hunt`
+    #[arg(long, hide = true)]
+    pub dismissed: bool,
+
     /// Take a test program as a whole instead of test by test
     #[arg(long, help_heading = "Runs")]
     pub whole: bool,

@@ -55,6 +55,10 @@ pub fn report(
         let open = teller.open();
         report.suspects.extend(open);
     }
+    if args.dismissed {
+        let dismissed = teller.dismissed();
+        report.suspects.extend(dismissed);
+    }
     for violation in &analysed.violations {
         report.suspects.push(teller.violation(violation));
     }

@@ -47,6 +47,7 @@ mod traced_runs;
 mod unscheduled;
 
 pub use args::Args;
+pub use suspect_list::{EXPLAINED, RULED_OUT};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -14,10 +14,15 @@ use raddle_finding::{Confidence, Finding, Kind, Op};
 
 use super::args::Means;
 use super::findings::Teller;
-use super::tester::SuspectVerdict;
+use super::tester::{Reason, SuspectVerdict};
 
 /// How many places an entry names.
 const NAMED: usize = 6;
+
+/// How the last note of an entry begins if every interleaving was made, and none shows it.
+pub const RULED_OUT: &str = "ruled out: ";
+/// How the last note of an entry begins if the executions that were aimed at it speak against it.
+pub const EXPLAINED: &str = "explained: ";
 
 /// The write or release behind a suspect: its kind and its site.
 type Cause = (u8, u32);
@@ -58,6 +63,51 @@ impl Teller<'_> {
         let mut entries: Vec<Finding> = by_cause.into_values().map(|of| self.entry(of)).collect();
         entries.sort_by_key(|f| (harm(f.kind), std::cmp::Reverse(f.occurrences)));
         entries
+    }
+
+    /// The causes of which every suspect is refuted, with the reasons.
+    pub(super) fn dismissed(&mut self) -> Vec<Finding> {
+        let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
+        for (i, s) in self.analysed.suspects.iter().enumerate() {
+            by_cause.entry(cause(s)).or_default().push(i);
+        }
+        let mut entries = Vec::new();
+        for mut of in by_cause.into_values() {
+            let reasons: Option<Vec<Reason>> = of.iter().map(|i| self.reason(*i)).collect();
+            let suspects = &self.analysed.suspects;
+            of.retain(|i| {
+                self.analysed.kind(&suspects[*i]).is_some() && !self.is_about_addresses(&suspects[*i])
+            });
+            if let Some(reasons) = reasons.filter(|_| !of.is_empty()) {
+                let mut entry = self.entry(of);
+                entry.notes.pop();
+                entry.notes.push(self.why_dismissed(&reasons));
+                entries.push(entry);
+            }
+        }
+        entries
+    }
+
+    /// Why a suspect is refuted, if it is.
+    fn reason(&self, i: usize) -> Option<Reason> {
+        match self.tested.verdicts.get(i) {
+            Some(SuspectVerdict::Refuted(reason)) => Some(*reason),
+            _ => None,
+        }
+    }
+
+    fn why_dismissed(&self, reasons: &[Reason]) -> String {
+        if reasons.iter().all(|r| *r == Reason::Impossible) {
+            return format!("{RULED_OUT}the read gets that value in no interleaving of the program");
+        }
+        let ways = [
+            (Reason::Harmless, "the read was made to get that value, and nothing went wrong"),
+            (Reason::Infeasible, "executions aimed at it never brought that value to the read"),
+            (Reason::Impossible, "the read gets that value in no interleaving"),
+        ];
+        let ways: Vec<&str> =
+            ways.iter().filter(|(reason, _)| reasons.contains(reason)).map(|(_, why)| *why).collect();
+        format!("{EXPLAINED}{}", ways.join("; or "))
     }
 
     /// An invariant about addresses says nothing to a reader.

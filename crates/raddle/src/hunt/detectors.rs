@@ -58,7 +58,7 @@ pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) ->
 
 pub fn conseq(args: &Args, command: &[OsString], limit: Duration) -> conseq::Args {
     let seconds = limit.as_secs_f64().max(0.1).to_string();
-    let mut line = words(["conseq", "--suspects"]);
+    let mut line = words(["conseq", "--suspects", "--dismissed"]);
     line.extend(whole(command));
     line.extend(words(["--seconds", &seconds, "--schedules-to"]));
     line.push(args.schedules_to.clone().into());

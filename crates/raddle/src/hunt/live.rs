@@ -121,7 +121,7 @@ mod tests {
     fn the_line_says_what_is_done_and_what_is_left() {
         let now = Instant::now();
         let mut view = View { what: "5 schedules searched".into(), confirmed: 2, ..View::default() };
-        view.present = Counts { confirmed: 2, refuted: 1, open: 4 };
+        view.present = Counts { confirmed: 2, refuted: 1, explained: 0, open: 4 };
         assert_eq!(view.line(now, 100), "5 schedules searched; 2 confirmed, 3 of 7 suspicions settled");
         (view.test, view.name) = ((3, 40), "queue::push".into());
         (view.settled, view.until) =

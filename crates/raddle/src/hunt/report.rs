@@ -41,10 +41,15 @@ fn by_whom(all: &[Detector], confirmed: &Confirmed) -> String {
     }
 }
 
-/// `3 suspicions: 1 confirmed, 2 refuted, 0 open`
+/// `3 suspicions: 1 confirmed, 2 refuted, 0 open`; those that are explained are named if there are
+/// any.
 pub fn counts(counts: &Counts) -> String {
+    let explained = match counts.explained {
+        0 => String::new(),
+        n => format!("{n} explained, "),
+    };
     format!(
-        "{}: {} confirmed, {} refuted, {} open",
+        "{}: {} confirmed, {} refuted, {explained}{} open",
         count(counts.all() as u64, "suspicion", "suspicions"),
         counts.confirmed,
         counts.refuted,
@@ -81,6 +86,10 @@ pub fn suspect(target: &Target, tests: &[String]) -> Finding {
     });
     match &target.verdict {
         Verdict::Refuted { by } => finding.notes.push(format!("refuted: {by}")),
+        Verdict::Open { tried } if target.explanation().is_some() => {
+            finding.notes.push(format!("open, explained: {}", target.explanation().unwrap_or_default()));
+            finding.notes.extend((!tried.is_empty()).then(|| format!("tried: {}", tried.join("; "))));
+        }
         Verdict::Open { tried } if tried.is_empty() => finding.notes.push("open: nothing was tried".into()),
         Verdict::Open { tried } => finding.notes.push(format!("open; tried: {}", tried.join("; "))),
         Verdict::Confirmed { finding: id } => finding.notes.push(format!("confirmed: {id}")),
@@ -92,6 +101,7 @@ pub fn suspect(target: &Target, tests: &[String]) -> Finding {
 pub fn add(sum: &mut Counts, more: Counts) {
     sum.confirmed += more.confirmed;
     sum.refuted += more.refuted;
+    sum.explained += more.explained;
     sum.open += more.open;
 }
 
@@ -100,6 +110,7 @@ pub fn put_counts(report: &mut Report, counts: &Counts) {
         ("suspicions", counts.all()),
         ("suspicions_confirmed", counts.confirmed),
         ("suspicions_refuted", counts.refuted),
+        ("suspicions_explained", counts.explained),
         ("suspicions_open", counts.open),
     ] {
         report.stats.insert(key.into(), Stat::from(n as u64));
@@ -110,6 +121,7 @@ pub fn put_counts(report: &mut Report, counts: &Counts) {
 mod tests {
     use super::*;
     use raddle_finding::Kind;
+    use raddle_hunt::Argument;
 
     #[test]
     fn a_finding_names_who_suspected_it_and_who_saw_it() {
@@ -144,6 +156,16 @@ mod tests {
         ledger.tried("5 schedules", &|_| true);
         let target = &ledger.targets()[0];
         assert_eq!(suspect(target, &[]).notes, ["suspected by `check`", "open; tried: 5 schedules"]);
+        ledger.suspect_but(
+            Detector::Conseq,
+            Finding::new(Kind::Output, Confidence::Suspected, "the output is wrong"),
+            Argument::Explains("it was made to happen without harm".into()),
+        );
+        let explained = suspect(&ledger.targets()[1], &[]);
+        assert_eq!(explained.notes[1], "open, explained: it was made to happen without harm");
+        assert_eq!(explained.verdict, Some(Settlement::Open));
+        let target = &ledger.targets()[0];
+        assert_eq!(counts(&ledger.counts()), "2 suspicions: 0 confirmed, 0 refuted, 1 explained, 1 open");
         let of = ["a".to_owned(), "b".to_owned()];
         assert_eq!(suspect(target, &of).notes[0], "suspected by `check` in `a`, `b`");
     }

@@ -11,7 +11,7 @@ use raddle_finding::place::place;
 use raddle_finding::subject::{self, Command};
 use raddle_finding::{Access, Finding, Frame, Report, Stat, identity};
 use raddle_hunt::target::same_cause;
-use raddle_hunt::{Counts, Target, Verdict};
+use raddle_hunt::{Argument, Counts, Target, Verdict};
 use raddle_store::Standing;
 
 use super::args::Args;
@@ -128,6 +128,7 @@ impl Summary {
             Some(known) => {
                 known.tests.extend(test.clone());
                 known.target.by.append(&mut target.by);
+                known.target.argument = argument(&known.target).zip(argument(&target)).map(|(a, b)| a.and(b));
                 known.target.verdict = both(&known.target.verdict, &target.verdict);
             }
             None => self.suspicions.push(Suspicion {
@@ -150,7 +151,7 @@ impl Summary {
 
     fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        self.suspicions.iter().for_each(|s| counts.add(&s.target.verdict));
+        self.suspicions.iter().for_each(|s| counts.add(&s.target));
         counts
     }
 
@@ -267,7 +268,7 @@ impl Summary {
             let what = count(accepted, "confirmed finding is", "confirmed findings are");
             report.coverage.push(format!("{what} left out, as `raddle triage` accepted them"));
         }
-        let hint = match counts.open > 0 && !args.suspects {
+        let hint = match counts.open + counts.explained > 0 && !args.suspects {
             true => " (`--suspects` lists them)",
             false => "",
         };
@@ -293,6 +294,15 @@ fn has_places_of(a: &Finding, b: &Finding) -> bool {
     let is_known =
         |a: &Access| place(&a.stack).is_some_and(|frame| frame.file.is_some() && frame.line.is_some());
     !a.accesses.is_empty() && a.accesses.iter().all(is_known) && lines(a) == lines(b)
+}
+
+/// What speaks against a suspicion of one test. What rules it out there is an argument too, for a
+/// cause that another test leaves open.
+fn argument(target: &Target) -> Option<Argument> {
+    match &target.verdict {
+        Verdict::Refuted { by } => Some(Argument::Refutes(by.clone())),
+        Verdict::Open { .. } | Verdict::Confirmed { .. } => target.argument.clone(),
+    }
 }
 
 /// The verdict on what two tests suspect of one cause.

@@ -4,8 +4,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_finding::{Confidence, group};
+use raddle_finding::{Confidence, Finding, group};
 use raddle_hunt::plan::{self, Part};
+use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Target};
 
 use super::{Hunter, LONGEST_RUN, number};
@@ -95,6 +96,28 @@ impl Hunter<'_> {
             }
         }
         has_seen
+    }
+
+    /// Runs it once more after a search of all schedules, for what ordinary runs have raised before.
+    ///
+    /// The program may depend on something that has changed since the look, such as a file that its
+    /// first run made. Then no schedule comes to the places that the look has seen, and the search
+    /// says nothing about them. Chance may also keep a run from raising a suspicion, so a few are
+    /// made.
+    pub(super) fn look_again(&mut self) {
+        const LOOKS: u32 = 3;
+        let mut gone: Vec<Finding> = self.out.ledger.raised_by_runs().into_iter().cloned().collect();
+        let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        for _ in 0..LOOKS {
+            if gone.is_empty() {
+                return;
+            }
+            let limit = LONGEST_RUN.min(self.left().max(LEAST_LOOK));
+            let Ok(watched) = self.watch(&self.recipe(&args), Mode::Hybrid, limit) else { break };
+            gone.retain(|f| !watched.report.findings.iter().any(|seen| same_cause(seen, f)));
+            self.watched(watched);
+        }
+        self.out.ledger.has_gone(&gone);
     }
 
     /// Tries to confirm races that only the search saw, and what one ordinary run saw for certain:

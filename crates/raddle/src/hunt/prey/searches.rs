@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_finding::{Report, Stat};
+use raddle_finding::{Finding, Report, Stat};
 use raddle_hunt::plan::{self, Part};
-use raddle_hunt::{Detector, Goal, Space, Target};
+use raddle_hunt::{Argument, Detector, Goal, Space, Target};
 
 use super::{Hunter, number};
 use crate::conseq;
@@ -20,6 +20,8 @@ use raddle_harness::say::count;
 /// is twice as long.
 const FIRST_TURN: Duration = Duration::from_millis(500);
 const LONGEST_TURN: Duration = Duration::from_secs(15);
+/// The least time for a search of one target.
+const LEAST_DRIVEN: Duration = Duration::from_secs(2);
 
 impl Hunter<'_> {
     /// Controls the threads, if possible.
@@ -125,6 +127,9 @@ impl Hunter<'_> {
         // An execution records a limited number of races and drops the others.
         let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
         let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
+        if is_whole {
+            self.look_again();
+        }
         self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
     }
 
@@ -134,7 +139,11 @@ impl Hunter<'_> {
         if self.is_over() {
             return;
         }
-        let limit = plan::share(Part::Consequences, self.left());
+        let part = match self.out.ledger.queue().is_empty() {
+            true => Part::ConsequencesAlone,
+            false => Part::Consequences,
+        };
+        let limit = plan::share(part, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
         if !conseq::is_analysed_by(&args, Instant::now() + limit) {
             let why = match conseq::has_begun_to_analyse(&args) {
@@ -144,7 +153,7 @@ impl Hunter<'_> {
             self.out.coverage.push(format!("consequences were not looked for: {why}"));
             return;
         }
-        let limit = plan::share(Part::Consequences, self.left());
+        let limit = plan::share(part, self.left());
         let args = detectors::conseq(self.args, &self.prey.words, limit);
         // An execution that is running at the limit gets some more time, and so do those after it.
         let end_at = self.end.min(Instant::now() + limit + limit / 4);
@@ -155,18 +164,31 @@ impl Hunter<'_> {
         match report {
             Ok(report) => {
                 self.take(Detector::Conseq, report.findings);
-                for suspect in report.suspects {
-                    let tried =
-                        suspect.notes.last().and_then(|n| n.strip_prefix("tried in ")).map(str::to_owned);
-                    let id = raddle_finding::identity::id(&suspect);
-                    self.out.ledger.suspect(Detector::Conseq, suspect);
-                    if let Some(tried) = tried {
-                        self.out.ledger.tried(&tried, &|t| t.finding.id == id);
-                    }
-                }
+                report.suspects.into_iter().for_each(|s| self.suspect_consequence(s));
                 self.journal.borrow_mut().progress(self.prey, &self.out.ledger, "looked for consequences");
             }
             Err(error) => self.out.coverage.push(format!("consequences were not looked for: {error:#}")),
+        }
+    }
+
+    /// Takes in a suspect of `conseq`, with its reason if it has settled that itself.
+    fn suspect_consequence(&mut self, suspect: Finding) {
+        let last = |prefix: &str| suspect.notes.last()?.strip_prefix(prefix).map(str::to_owned);
+        // The search controls one of several processes, and some of what it did may be left over.
+        let is_sound = self.processes <= 1 && !self.has_changed;
+        let argument = match (last(conseq::RULED_OUT), last(conseq::EXPLAINED)) {
+            (Some(why), _) if is_sound => Some(Argument::Refutes(why)),
+            (Some(why), _) | (None, Some(why)) => Some(Argument::Explains(why)),
+            (None, None) => None,
+        };
+        let tried = last("tried in ");
+        let id = raddle_finding::identity::id(&suspect);
+        match argument {
+            Some(argument) => self.out.ledger.suspect_but(Detector::Conseq, suspect, argument),
+            None => self.out.ledger.suspect(Detector::Conseq, suspect),
+        }
+        if let Some(tried) = tried {
+            self.out.ledger.tried(&tried, &|t| t.finding.id == id);
         }
     }
 
@@ -180,6 +202,9 @@ impl Hunter<'_> {
         }
         let all = plan::share(Part::OneByOne, self.left());
         let until = Instant::now() + all;
+        // One or two schedules settle nothing.
+        let least = LEAST_DRIVEN.max(self.longest * 8);
+        open.truncate(plan::driven(all, open.len(), least));
         for (i, target) in open.iter().enumerate() {
             let left = until.saturating_duration_since(Instant::now());
             if self.is_over() || left.is_zero() {
