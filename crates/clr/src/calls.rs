@@ -25,8 +25,10 @@ pub struct Call {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum What {
     Point(Operation),
-    /// `IsCompleted` of an awaiter.
-    Completed,
+    /// `IsCompleted` of an awaiter, of a `Task` or of a `ValueTask`.
+    Completed {
+        of_value: bool,
+    },
     /// It orders what comes before and after it.
     Orders(Orders),
     /// It is given a delegate that is called as a new piece of work. Whether it gives the task that
@@ -101,9 +103,21 @@ impl Orders {
         } else if let Some(class) = class.strip_prefix("System.Threading.") {
             let of = signature()?;
             Orders::of_lock(class, method, &of).or_else(|| Orders::of_event(class, method, &of))
+        } else if class == "System.Transactions.TransactionScope" {
+            Orders::of_transaction(method)
         } else {
             Orders::of_await(class, method)
         }
+    }
+
+    /// A scope must be disposed of by the thread that made it. That comes after `Complete`, and is
+    /// mostly a call of `IDisposable`, which does not tell whose it is.
+    fn of_transaction(method: &str) -> Option<Orders> {
+        Some(match method {
+            ".ctor" => Orders::AfterAny(event::HOLDS),
+            "Complete" => Orders::BeforeAny(event::LETS_GO),
+            _ => return None,
+        })
     }
 
     /// What it does to a lock, a semaphore or a thread.
@@ -299,13 +313,18 @@ impl Call {
         let (class, of_class, this) = class_of(import, &member)?;
         let with = Arguments { class: &of_class, method: &of_method };
         let method = || signature::method(member.signature, with);
-        let completed = || session().force_async && member.name == "get_IsCompleted" && is_awaiter(&class);
+        let of_value = class.contains("ValueTask");
+        let completed = || {
+            // What a `ValueTask` has to be asked about is in its first field.
+            let is_known = !of_value || session().has_known_enumerators;
+            session().force_async && member.name == "get_IsCompleted" && is_awaiter(&class) && is_known
+        };
         if class == "System.Array" && is_of_part(&member, of_method.len()) {
             return None;
         }
         let what = match session().catalogue.find(&class, &member.name) {
             Some(operation) => What::Point(operation),
-            None if completed() => What::Completed,
+            None if completed() => What::Completed { of_value },
             None if starts_work(&class, &member.name) => What::Starts(started(&class, &member.name)),
             None => match Orders::of(&class, &member.name, method) {
                 Some(orders) => What::Orders(orders),

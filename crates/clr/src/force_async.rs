@@ -11,6 +11,10 @@
 //!   take or release that lock, which the thread itself may and another may not, and the thread may
 //!   wait for it (`lock (x) { LoadAsync().Wait(); }`). Where it is not known whether a lock was got
 //!   or was released, the thread counts as holding it;
+//! - a thread with a `TransactionScope` that is not complete, or one in which the flow of the
+//!   execution context is suppressed: only the thread that began either may end it;
+//! - a `ValueTask` of an `IValueTaskSource`: when it is complete, its source need not take a
+//!   continuation;
 //! - a thread in a static constructor: the code after `await` may use the class, for which every
 //!   other thread waits;
 //! - an `await` while as many wait already as the machine has processors less one. What a thread of

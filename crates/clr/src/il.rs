@@ -76,6 +76,18 @@ impl Instruction {
         self.operand = token.to_le_bytes().to_vec();
     }
 
+    /// Whether it loads the address of a variable, a field or an element.
+    pub fn loads_address(&self) -> bool {
+        const ARGUMENT_SHORT: u16 = 0x0F;
+        const LOCAL_SHORT: u16 = 0x12;
+        const ELEMENT: u16 = 0x8F;
+        const ARGUMENT: u16 = 0xFE0A;
+        const LOCAL: u16 = 0xFE0D;
+        let of_variable = [ARGUMENT_SHORT, LOCAL_SHORT, ARGUMENT, LOCAL].contains(&self.code);
+        let of_field = matches!(self.code, code::LOAD_FIELD_ADDRESS | code::LOAD_STATIC_ADDRESS);
+        of_variable || of_field || self.code == ELEMENT
+    }
+
     /// Whether it uses a static field.
     pub fn uses_static_field(&self) -> bool {
         matches!(self.code, code::LOAD_STATIC | code::LOAD_STATIC_ADDRESS | code::STORE_STATIC)

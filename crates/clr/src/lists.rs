@@ -24,6 +24,9 @@
 //! any = true                                   # the object may be of any class, listed or not
 //! rule = "what the documentation says"         # used with `any`
 //! read = ["ToList"]
+//! # gives the static field that the argument refers to another object, and leaves the old one as it
+//! # is: conflicts with its like alone
+//! replace = ["Resize"]
 //!
 //! # a structure whose first field is the collection: `MoveNext` reads it
 //! [[enumerator]]
@@ -98,6 +101,8 @@ struct Function {
     read: Vec<String>,
     #[serde(default)]
     write: Vec<String>,
+    #[serde(default)]
+    replace: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -146,6 +151,14 @@ pub struct Operation {
     /// Whether the object is of a listed class, or which object it reads, is known only when the
     /// call is made.
     pub checked: bool,
+    /// It gives a static field another object, and leaves the old one as it is.
+    pub replaces: bool,
+}
+
+impl Operation {
+    const fn reading(object: Object, checked: bool) -> Operation {
+        Operation { write: false, object, checked, replaces: false }
+    }
 }
 
 /// The contract of a class.
@@ -198,23 +211,27 @@ impl Catalogue {
             if self.contracts.insert(class.name.clone(), contract(&class.rule)).is_some() {
                 return Err(format!("there are two classes `{}`", class.name));
             }
-            let operation = Operation { write: false, object: Object::This, checked: class.overridable };
+            let operation = Operation::reading(Object::This, class.overridable);
             self.add_methods(&class.name, operation, &class.read, &class.write)?;
         }
         for class in &list.interfaces {
-            let operation = Operation { write: false, object: Object::This, checked: true };
+            let operation = Operation::reading(Object::This, true);
             self.add_methods(&class.name, operation, &class.read, &class.write)?;
         }
         for function in &list.functions {
             let object = Object::Argument(function.argument);
-            let operation = Operation { write: false, object, checked: !function.any };
+            let operation = Operation::reading(object, !function.any);
             self.add_methods(&function.name, operation, &function.read, &function.write)?;
+            if !function.replace.is_empty() {
+                let operation = Operation { replaces: true, ..operation };
+                self.add_methods(&function.name, operation, &[], &function.replace)?;
+            }
             if function.any {
                 self.function_contracts.insert(function.name.clone(), contract(&function.rule));
             }
         }
         for enumerator in &list.enumerators {
-            let operation = Operation { write: false, object: Object::FirstField, checked: false };
+            let operation = Operation::reading(Object::FirstField, false);
             self.add_methods(&enumerator.name, operation, &["MoveNext".to_owned()], &[])?;
         }
         self.wrappers.extend(list.wrappers);
@@ -292,7 +309,7 @@ mod tests {
     use super::*;
 
     fn direct(write: bool) -> Option<Operation> {
-        Some(Operation { write, object: Object::This, checked: false })
+        Some(Operation { write, ..Operation::reading(Object::This, false) })
     }
 
     #[test]

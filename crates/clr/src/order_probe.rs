@@ -66,13 +66,14 @@ pub struct OrderProbe {
     pub runs_given: Token,
 }
 
-/// What the methods call. A trimmed framework may have lost them.
-const CALLED: [(&str, &str); 5] = [
+/// What the methods, and `Raddle.Probe.Completed`, call. A trimmed framework may have lost them.
+const CALLED: [(&str, &str); 6] = [
     ("System.Threading.Tasks.Task", "get_Id"),
     ("System.Threading.Tasks.Task", "get_CurrentId"),
     ("System.Threading.Thread", "get_CurrentThread"),
     ("System.Nullable`1", "GetValueOrDefault"),
     ("System.Func`1", "Invoke"),
+    ("System.Threading.ExecutionContext", "IsFlowSuppressed"),
 ];
 
 /// Whether the library that the runtime is made with has all that the methods call.

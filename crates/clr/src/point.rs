@@ -15,7 +15,8 @@
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, Ordering::*};
-use std::sync::{Arc, OnceLock};
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use raddle_tsvd::{Delay, Host, MAX_SITES, Point, Violation};
@@ -25,15 +26,24 @@ use crate::lists::Operation;
 use crate::order::Known;
 use crate::profiling::{ClassId, RawFrame};
 use crate::record::{End, Record, Violation as Told};
+use crate::rewrite::lock;
 use crate::session::session;
 use crate::sites;
 
 /// Above the number of a site in what a probe is called with.
 const WRITE: u32 = 1 << 30;
+const REPLACES: u32 = 1 << REPLACES_BIT;
+const REPLACES_BIT: u32 = 29;
+const _: () = assert!(MAX_SITES <= REPLACES);
 
 /// What a probe is called with for a site.
 pub fn site_word(number: u32, operation: Operation) -> u32 {
-    number | if operation.write { WRITE } else { 0 }
+    number | if operation.write { WRITE } else { 0 } | if operation.replaces { REPLACES } else { 0 }
+}
+
+/// The number of a site in such a word.
+fn site_number(word: u32) -> u32 {
+    word & !(WRITE | REPLACES)
 }
 
 /// Where a reference is.
@@ -162,10 +172,31 @@ unsafe fn class_of(slot: Slot) -> ClassId {
     unsafe { *(*slot as *const usize) }
 }
 
+/// What a helper is asked to do.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The helpers that have nothing to do.
+static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+
 /// Most of the profiling interface is refused to a thread that came from managed code and is in no
 /// callback. A thread that the runtime does not know may use it.
-fn elsewhere<T: Send>(act: impl FnOnce() -> T + Send) -> Option<T> {
-    std::thread::scope(|scope| scope.spawn(act).join().ok())
+///
+/// Such helpers are kept: a suite with 800 classes took 800 threads. There are as many as are asked
+/// at once, since one may wait for a lock of the runtime that a thread has which asks, too.
+fn elsewhere<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (answer, answered) = sync_channel(1);
+    let idle = lock(&IDLE).pop();
+    let helper = idle.or_else(new_helper)?;
+    helper.send(Box::new(move || _ = answer.send(act()))).ok()?;
+    let answer = answered.recv().ok()?;
+    lock(&IDLE).push(helper);
+    Some(answer)
+}
+
+fn new_helper() -> Option<Sender<Job>> {
+    let (jobs, to_do) = channel::<Job>();
+    let work = move || to_do.into_iter().for_each(|job| job());
+    std::thread::Builder::new().spawn(work).ok().map(|_| jobs)
 }
 
 pub fn now() -> u64 {
@@ -183,7 +214,7 @@ pub extern "C" fn fast(slot: Slot, hash: u32, site: u32) -> i32 {
     }
     // SAFETY: as above, and not null.
     let class = unsafe { class_of(slot) };
-    with_own(|own| i32::from(arrive(own, slot, object(hash, class), site))).unwrap_or(0)
+    with_own(|own| i32::from(arrive(own, slot, object(hash, class, site), site))).unwrap_or(0)
 }
 
 /// What [`known`] answers; `Raddle.Probe.Through` has a case for each.
@@ -235,16 +266,19 @@ pub extern "C" fn find(reference: usize) -> usize {
     look_through(reference).ok().flatten().map_or(0, |(found, _)| found)
 }
 
-/// Hashes have 26 bits.
-fn object(hash: u32, class: ClassId) -> u64 {
-    u64::from(hash) | (class as u64) << 26 | 1 << 63
+/// Hashes have 26 bits, and a class has an even address: the bit between tells calls that replace
+/// the object from those that use it, so that they are never at one object.
+fn object(hash: u32, class: ClassId, word: u32) -> u64 {
+    const BETWEEN: u32 = 26;
+    let replaces = u64::from(word >> REPLACES_BIT & 1) << BETWEEN;
+    u64::from(hash) | (class as u64) << BETWEEN | replaces | 1 << 63
 }
 
 /// Whether there is something to do that takes time.
 #[inline]
 fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     let core = session().core;
-    let number = site & !WRITE;
+    let number = site_number(site);
     let point = Point { thread: own.number, site: number, object, write: site & WRITE != 0 };
     if number >= MAX_SITES || core.passes(&point, false) {
         return false;
@@ -275,7 +309,7 @@ pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
     });
     let Some((thread, unknown, delay, caught)) = taken else { return 0 };
     if unknown != 0 {
-        let kind = elsewhere(|| sites::kind_of(unknown)).unwrap_or(Kind::Other);
+        let kind = elsewhere(move || sites::kind_of(unknown)).unwrap_or(Kind::Other);
         classes::keep(unknown, kind);
         return 1;
     }
@@ -283,10 +317,11 @@ pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
     if let Some((_, held)) = &delay {
         _ = held.stack.set(stack.clone());
     }
-    let site = site & !WRITE;
+    let site = site_number(site);
     for (held, class) in caught {
-        let before = held.stack.wait();
-        elsewhere(|| tell(class, (thread, site, &stack), (held.thread, held.site, before)));
+        let came = (thread, site, stack.clone());
+        let held = (held.thread, held.site, held.stack.wait().clone());
+        elsewhere(move || tell(class, came, held));
     }
     if let Some((delay, _held)) = delay {
         let end = delay.start + delay.nanos;
@@ -299,11 +334,11 @@ pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
 }
 
 /// Thread, site and stack.
-type RawEnd<'a> = (u32, u32, &'a [RawFrame]);
+type RawEnd = (u32, u32, Vec<RawFrame>);
 
 fn tell(class: ClassId, came: RawEnd, held: RawEnd) {
     let (name, contract) = sites::contract(class, came.1);
-    let end = |(thread, site, stack): RawEnd| End { thread, site, stack: sites::places(site, stack) };
+    let end = |(thread, site, stack): RawEnd| End { thread, site, stack: sites::places(site, &stack) };
     session().write(&Record::Violation(Told {
         rule: contract.as_ref().map_or_else(String::new, |contract| contract.rule.clone()),
         documentation: contract.map_or_else(String::new, |contract| contract.documentation),
@@ -319,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_word_has_the_site_and_what_it_does() {
-        let operation = |write| Operation { write, object: Object::This, checked: true };
+        let operation = |write| Operation { write, object: Object::This, checked: true, replaces: false };
         assert_eq!(site_word(7, operation(false)), 7);
         assert_eq!(site_word(7, operation(true)) & (MAX_SITES - 1), 7);
         assert_ne!(site_word(7, operation(true)), site_word(7, operation(false)));
@@ -327,7 +362,17 @@ mod tests {
 
     #[test]
     fn objects_of_one_hash_and_two_classes_are_two() {
-        assert_ne!(object(5, 0x7f00_0000_1000), object(5, 0x7f00_0000_2000));
-        assert_ne!(object(0, 0), 0, "the core wants a number that is not zero");
+        assert_ne!(object(5, 0x7f00_0000_1000, 0), object(5, 0x7f00_0000_2000, 0));
+        assert_ne!(object(0, 0, 0), 0, "the core wants a number that is not zero");
+    }
+
+    #[test]
+    fn what_replaces_an_object_is_at_no_object_that_is_used() {
+        let replaces = Operation { write: true, object: Object::Argument(0), checked: false, replaces: true };
+        let uses = Operation { replaces: false, ..replaces };
+        let [replaces, uses] = [replaces, uses].map(|operation| site_word(7, operation));
+        assert_eq!((site_number(replaces), site_number(uses)), (7, 7));
+        assert_eq!(object(5, 0x7f00_0000_1000, 3), object(5, 0x7f00_0000_1000, uses));
+        assert_ne!(object(5, 0x7f00_0000_1000, replaces), object(5, 0x7f00_0000_1000, uses));
     }
 }

@@ -21,7 +21,15 @@
 //!     if (!is) return false;
 //!     if (SynchronizationContext.Current != null) return true;
 //!     if (TaskScheduler.Current != TaskScheduler.Default) return true;
+//!     if (ExecutionContext.IsFlowSuppressed()) return true;
 //!     return forced(site) == 0;
+//! }
+//!
+//! // The same of a `ValueTask`, whose first field is null, a task or a source.
+//! bool Raddle.Probe.CompletedValue(ref object first, bool is, int site) {
+//!     if (!is) return false;
+//!     if (first != null && !(first is Task)) return true;
+//!     return Completed(is, site);
 //! }
 //! ```
 //!
@@ -50,9 +58,16 @@ pub struct Probe {
     pub through: Token,
     pub begin: Token,
     /// None: this module's `await`s stay as they are.
-    pub completed: Option<Token>,
+    pub completed: Option<Completed>,
     /// None: nothing is known of order.
     pub order: Option<OrderProbe>,
+}
+
+/// What answers in place of an awaiter.
+#[derive(Clone, Copy)]
+pub struct Completed {
+    pub of_task: Token,
+    pub of_value_task: Token,
 }
 
 /// `int (object)`, `void (object, int)`, `int (native int, int)`; `bool (bool, int)` is below.
@@ -62,6 +77,8 @@ const HELD: [u8; 5] = [0, 2, 0x08, 0x18, 0x08];
 /// `void ()`.
 const BEGIN: [u8; 3] = [0, 0, 0x01];
 const COMPLETED: [u8; 5] = [0, 2, 0x02, 0x02, 0x08];
+/// `bool (ref object, bool, int)`.
+const COMPLETED_VALUE: [u8; 7] = [0, 3, 0x02, 0x10, 0x1C, 0x02, 0x08];
 
 /// Adds the class to a module. None: the module's metadata cannot be added to.
 pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
@@ -104,7 +121,7 @@ fn core_library(module: ModuleId) -> Option<Token> {
     AssemblyEmit(session().info.metadata(module, true, &IID_METADATA_ASSEMBLY_EMIT)?).core_library()
 }
 
-fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
+fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Completed> {
     // Facades differ in where they have these; the library that all of them lead to has them.
     let library = core_library(module)?;
     let context = emit.type_ref(library, "System.Threading.SynchronizationContext")?;
@@ -121,10 +138,16 @@ fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Token> {
         getter(scheduler, "get_Current")?,
         getter(scheduler, "get_Default")?,
     ];
-    let completed = emit.static_method(class, "Completed", &COMPLETED)?;
+    let flow = emit.type_ref(library, "System.Threading.ExecutionContext")?;
+    let suppressed = emit.member_ref(flow, "IsFlowSuppressed", &[0, 0, 0x02])?;
+    let task = emit.type_ref(library, "System.Threading.Tasks.Task")?;
+    let of_task = emit.static_method(class, "Completed", &COMPLETED)?;
+    let of_value_task = emit.static_method(class, "CompletedValue", &COMPLETED_VALUE)?;
     let forced = emit.signature(&[0, 1, 0x08, 0x08])?;
-    let body = il::plain_body(&completed_code(getters, forced));
-    session().info.set_body(module, completed, &body).then_some(completed)
+    let set = |method, text: &[u8]| session().info.set_body(module, method, &il::plain_body(text));
+    let done = set(of_task, &completed_code(getters, suppressed, forced))
+        && set(of_value_task, &completed_value_code(task, of_task));
+    done.then_some(Completed { of_task, of_value_task })
 }
 
 pub const LOAD_0: u8 = 0x02;
@@ -205,10 +228,33 @@ fn through_code(
     text
 }
 
-fn completed_code([context, scheduler, default]: [Token; 3], forced: Token) -> Vec<u8> {
-    const FALSE_AND_RETURN: [u8; 2] = [0x16, code::RETURN];
-    const TRUE_AND_RETURN: [u8; 2] = [0x17, code::RETURN];
-    const BRANCH_FALSE: u8 = 0x2C;
+const FALSE_AND_RETURN: [u8; 2] = [0x16, code::RETURN];
+const TRUE_AND_RETURN: [u8; 2] = [0x17, code::RETURN];
+const BRANCH_FALSE: u8 = 0x2C;
+
+fn completed_value_code(task: Token, completed: Token) -> Vec<u8> {
+    const LOAD_2: u8 = 0x04;
+    const IS_INSTANCE: u8 = 0x75;
+    let is_other = [
+        &[LOAD_0, code::LOAD_REFERENCE],
+        &il::with_token(IS_INSTANCE, task)[..],
+        &[code::BRANCH_TRUE, 2],
+        &TRUE_AND_RETURN,
+    ]
+    .concat();
+    [
+        &[LOAD_1, code::BRANCH_TRUE, 2],
+        &FALSE_AND_RETURN[..],
+        &[LOAD_0, code::LOAD_REFERENCE, BRANCH_FALSE, is_other.len() as u8],
+        &is_other,
+        &[LOAD_1, LOAD_2],
+        &call(completed),
+        &[code::RETURN],
+    ]
+    .concat()
+}
+
+fn completed_code([context, scheduler, default]: [Token; 3], suppressed: Token, forced: Token) -> Vec<u8> {
     const BRANCH_EQUAL: u8 = 0x2E;
     const COMPARE_EQUAL: [u8; 2] = [0xFE, 0x01];
     [
@@ -220,6 +266,9 @@ fn completed_code([context, scheduler, default]: [Token; 3], forced: Token) -> V
         &call(scheduler),
         &call(default),
         &[BRANCH_EQUAL, 2],
+        &TRUE_AND_RETURN,
+        &call(suppressed),
+        &[BRANCH_FALSE, 2],
         &TRUE_AND_RETURN,
         &[LOAD_1],
         &call_native(force_async::forced as *const (), forced),

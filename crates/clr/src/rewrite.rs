@@ -27,7 +27,7 @@ use crate::lists::{Object, Operation};
 use crate::metadata::{Emit, Import, table};
 use crate::order::{self, event};
 use crate::order_calls::PieceOf;
-use crate::probe::{self, Probe};
+use crate::probe::{self, Completed, Probe};
 use crate::profiling::{FunctionId, ModuleId, Token};
 use crate::session::session;
 use crate::sites::{self, Site};
@@ -267,8 +267,12 @@ impl Module {
         };
         let operation = match call.what {
             What::Point(operation) => operation,
-            What::Completed => {
-                let Some(completed) = probe.completed else { return false };
+            What::Completed { of_value } => {
+                let Some(Completed { of_task, of_value_task }) = probe.completed else { return false };
+                let completed = if of_value { of_value_task } else { of_task };
+                if of_value {
+                    body.instructions[at].before.push(code::DUPLICATE);
+                }
                 let after = &mut body.instructions[at].after;
                 after.extend(il::load_int(force_async::new_site(of.flow.is_some())));
                 after.extend(il::with_token(code::CALL as u8, completed));
@@ -298,6 +302,9 @@ impl Module {
             }
         };
         let call = call.clone();
+        if operation.replaces && !self.gives_static_field(body, at) {
+            return false;
+        }
         let first = body.first_prefix(at);
         let constrained = (first..at).find(|i| body.instructions[*i].code == code::CONSTRAINED);
         let constrained = constrained.map(|i| body.instructions[i].token());
@@ -320,6 +327,25 @@ impl Module {
         before.extend(il::with_token(code::CALL as u8, if checked { probe.through } else { probe.point }));
         before.extend(saved.iter().flat_map(|local| il::load_local(*local)));
         true
+    }
+
+    /// Whether a call that replaces what a variable refers to is given a static field. Of a local
+    /// variable, and of a field of an object that another thread may not have, the call only reads:
+    /// that is how a program makes a longer copy of an array that others go on reading.
+    fn gives_static_field(&self, body: &Body, at: usize) -> bool {
+        const VECTOR: u8 = 0x1D;
+        let kind = |token: Token| match table::of(token) {
+            table::FIELD => self.import.field(token).map(|(_, kind)| kind),
+            // Behind a byte that says that it is a field.
+            _ => self.import.member_ref(token).and_then(|member| member.signature.get(1..)),
+        };
+        let before = body.instructions[..at].iter().enumerate().rev();
+        let Some((given, address)) = before.clone().find(|(_, one)| one.loads_address()) else {
+            return false;
+        };
+        let is_straight = (given + 1..=at).all(|between| !body.is_target(between));
+        let is_array = || kind(address.token()).is_some_and(|kind| kind.starts_with(&[VECTOR]));
+        address.code == code::LOAD_STATIC_ADDRESS && is_straight && is_array()
     }
 
     /// Whether a method is the one in which a compiler has put the body of an asynchronous method:

@@ -210,3 +210,54 @@ fn contexts_may_come_and_go() {
     assert!(run.said().ends_with("24\n"), "{}", run.said());
     assert_eq!(run.violations().count(), 0);
 }
+
+/// A PDB that is cut off, empty or something else: no lines, and nothing else is different.
+#[test]
+fn a_pdb_may_be_damaged() {
+    const PROGRAM: &str = "
+        using System; using System.Collections.Generic;
+        class Program {
+            static void Main() {
+                var list = new List<int>();
+                list.Add(1);
+                try { list[7] = 1; } catch (ArgumentOutOfRangeException) { list.Add(2); }
+                Console.WriteLine(string.Join(\",\", list));
+            }
+        }";
+    let Some(made) = Made::new(PROGRAM) else { return };
+    let pdb = made.program().with_extension("pdb");
+    let whole = std::fs::read(&pdb).unwrap();
+    let mut other = whole.clone();
+    other[64..].iter_mut().for_each(|byte| *byte ^= 0xA5);
+    for damaged in [&whole[..whole.len() / 2], &whole[..16], &[], &other] {
+        std::fs::write(&pdb, damaged).unwrap();
+        let run = made.run();
+        assert_eq!((run.said().as_str(), run.sites()), ("1,2\n", 4), "{:?}", run.records);
+    }
+}
+
+/// An assembly with a strong name is watched, and keeps the name.
+#[test]
+fn a_strong_name_is_kept() {
+    const KEY: &str = "
+        using System.IO; using System.Security.Cryptography;
+        class Key { static void Main(string[] words) =>
+            File.WriteAllBytes(words[0], new RSACryptoServiceProvider(1024).ExportCspBlob(true)); }";
+    const PROGRAM: &str = "
+        using System; using System.Collections.Generic;
+        class Program {
+            static void Main() {
+                var list = new List<int>();
+                list.Add(1);
+                Console.WriteLine(typeof(Program).Assembly.GetName().GetPublicKeyToken().Length + list.Count);
+            }
+        }";
+    let Some(made) = Made::new(KEY) else { return };
+    let key = made.folder.path().join("key.snk");
+    assert!(made.sdk.dotnet().arg(made.program()).arg(&key).status().unwrap().success());
+    let source = made.folder.path().join("named.cs");
+    std::fs::write(&source, PROGRAM).unwrap();
+    made.sdk.compile(&[source], &made.program(), &[&format!("-keyfile:{}", key.display())]);
+    let run = made.run();
+    assert_eq!((run.said().as_str(), run.sites()), ("9\n", 1), "{:?}", run.records);
+}

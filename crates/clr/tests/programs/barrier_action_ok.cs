@@ -1,0 +1,28 @@
+// expect: nothing
+// The action after each phase of a barrier changes the list.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+
+class Program {
+    static readonly List<int> list = new List<int>(1000);
+    static readonly Barrier barrier = new Barrier(2, b => {
+        list.Add((int)b.CurrentPhaseNumber);
+    });
+    static void Work() {
+        for (int i = 0; i < 40; i++) {
+            Thread.Sleep(1);
+            barrier.SignalAndWait();
+        }
+    }
+    static void Main() {
+        Thread one = new Thread(Work), two = new Thread(Work);
+        one.Start();
+        two.Start();
+
+        one.Join();
+        two.Join();
+        list.Contains(3);
+        Console.WriteLine("done");
+    }
+}
