@@ -13,6 +13,7 @@
 //! - [`ir`]: the code. No language.
 //! - [`interp`]: one run. No files, no clock, no language; randomness from a seed only.
 //! - [`entries`]: where to start (section 4.1).
+//! - `callers`: locks that all callers of a function hold.
 //! - [`locking`]: conditions that decide whether a lock is taken.
 //! - [`explore`]: which runs to make within a budget.
 //! - [`report`]: raw findings to [`raddle_finding::Finding`].
@@ -22,6 +23,7 @@
 //!   the caller.
 
 pub mod c;
+mod callers;
 pub mod csharp;
 pub mod entries;
 pub mod explore;

@@ -56,6 +56,16 @@ impl Locking {
         })
     }
 
+    /// Whether the instruction takes a lock that stays taken after it.
+    pub fn locks_at(&self, program: &Program, pc: u32) -> bool {
+        self.any_locks(&program.code[pc as usize..=pc as usize])
+    }
+
+    /// Whether the instruction releases a lock that was taken before it.
+    pub fn unlocks_at(&self, program: &Program, pc: u32) -> bool {
+        self.any_unlocks(&program.code[pc as usize..=pc as usize])
+    }
+
     /// The truth value of the condition at `pc` that leads to a lock which the other one goes
     /// without, if the condition is about the state of an object or about an argument of the entry.
     pub fn side(&self, program: &Program, pc: u32, entry: &Function) -> Option<bool> {

@@ -54,6 +54,8 @@ pub struct Plan<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Part {
     findings: Vec<Finding>,
+    /// Findings that rest on a guess.
+    guesses: Vec<Finding>,
     steps: u64,
     runs: u64,
     entries: u64,
@@ -130,8 +132,10 @@ impl<'a> Plan<'a> {
         let (program, sites) = (&subject.program, &subject.facts.sites);
         let entries: Vec<Entry> =
             subject.entries.iter().copied().filter(|e| e.assembly == job.assembly).collect();
-        let (explored, knowledge) =
+        let (explored, mut knowledge) =
             explore(subject, &entries, self.budget_of(job, entries.len(), subject.entries.len()), cancel);
+        knowledge.drop_settled_guesses();
+        let knowledge = knowledge;
         let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
         let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };
@@ -157,6 +161,7 @@ impl<'a> Plan<'a> {
                 .map(|pc| (place_of(program, program.pos_of[*pc as usize]), knowledge.started.contains(pc)))
                 .collect(),
             findings: report::findings(program, &knowledge.findings, &context),
+            guesses: report::findings(program, &knowledge.guesses, &context),
             steps: explored.iter().map(|e| e.steps).sum(),
             runs: explored.iter().map(|e| u64::from(e.runs)).sum(),
             entries: explored.len() as u64,
@@ -178,6 +183,7 @@ impl<'a> Plan<'a> {
             out.stats.entries_out_of_room += part.entries_out_of_room;
             out.stats.entries_not_run += part.entries_not_run;
             out.findings.extend(part.findings);
+            out.guesses.extend(part.guesses);
             out.stats.steps += part.steps;
             out.stats.runs += part.runs;
             out.stats.entries += part.entries;
@@ -189,7 +195,10 @@ impl<'a> Plan<'a> {
         out.starts_not_reached = starts.into_iter().filter(|s| !s.1).map(|s| (s.0.0, s.0.1)).collect();
         out.starts_not_reached.sort();
         drop_repeats(&mut out.findings);
+        drop_repeats(&mut out.guesses);
+        out.guesses.retain(|g| !out.findings.iter().any(|f| is_same(f, g)));
         raddle_finding::identity::assign(&mut out.findings);
+        raddle_finding::identity::assign(&mut out.guesses);
         apply_ignores(self.sources, &mut out);
         out
     }
@@ -200,7 +209,7 @@ fn cut_short_by(explored: &[Explored], bound: Cut) -> u64 {
 }
 
 fn apply_ignores(sources: &[Source], out: &mut Outcome) {
-    if out.findings.is_empty() {
+    if out.findings.is_empty() && out.guesses.is_empty() {
         return;
     }
     let ignored: FxHashMap<&str, FxHashMap<u32, String>> =
@@ -214,6 +223,14 @@ fn line_from(sources: &[Source], path: &str, line: u32, column: u32) -> Option<S
     let bytes = source.text.split(|b| *b == b'\n').nth(line.checked_sub(1)? as usize)?;
     let rest = bytes.get(column.checked_sub(1)? as usize..)?;
     rest.is_ascii().then(|| String::from_utf8_lossy(rest).into_owned())
+}
+
+/// Whether two findings say the same of the same places.
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    let tops = |f: &Finding| -> FxHashSet<_> {
+        f.accesses.iter().map(|a| a.stack.first().map(|s| (s.file.clone(), s.line, s.column))).collect()
+    };
+    a.kind == b.kind && tops(a) == tops(b)
 }
 
 /// Drops repeats: programs that share files find the same things in them.

@@ -143,10 +143,33 @@ impl<'a> Reporter<'a> {
         (!locks.is_empty() && locks.iter().all(|l| !l.is_empty())).then_some(locks)
     }
 
+    /// If a handler waits for a lock that the interrupted thread holds: where it waits, and where
+    /// the lock was taken. At which instruction in between the thread was interrupted does not
+    /// matter.
+    fn interrupted_lock(&self) -> Option<Vec<String>> {
+        let raw = self.raw;
+        let [waits, interrupted] = &raw.accesses[..] else { return None };
+        let is_handler = |t: usize| raw.threads.iter().any(|r| r.index == t && r.handler);
+        let is_deadlock = raw.kind == Kind::Deadlock && waits.op == Op::Lock && interrupted.op != Op::Lock;
+        if !is_deadlock || !is_handler(waits.thread) || is_handler(interrupted.thread) {
+            return None;
+        }
+        let held = interrupted.locks.iter().find(|h| Some(h.lock) == raw.address)?;
+        let all = |stack: &[u32]| {
+            let lines: Vec<String> =
+                self.frames(stack).iter().map(|f| format!("{:?}:{:?}", f.file, f.line)).collect();
+            lines.join(" ")
+        };
+        Some(vec![all(&waits.stack), all(&held.stack)])
+    }
+
     /// Another pair of places with the same cause, as a sentence. None if it is the same pair.
     fn other_pair(&self, other: &Reporter<'_>) -> Option<String> {
         let lines =
             |r: &Reporter<'_>| -> Vec<String> { r.raw.accesses.iter().map(|a| r.line_of(a)).collect() };
+        if self.interrupted_lock().is_some() {
+            return None;
+        }
         let (own, its) = (lines(self), lines(other).join(" and "));
         (its != own.join(" and ")).then(|| format!("also between {its}"))
     }
@@ -158,6 +181,9 @@ impl<'a> Reporter<'a> {
             return Cause { kind: self.raw.kind, object: locks.join(" "), ends: Vec::new() };
         }
         let mut ends: Vec<String> = self.raw.accesses.iter().map(|a| self.end_of(a)).collect();
+        if let Some(taken) = self.interrupted_lock() {
+            ends = taken;
+        }
         ends.sort();
         Cause { kind: self.raw.kind, object, ends }
     }

@@ -142,6 +142,9 @@ impl CheckedFunction {
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     pub findings: Vec<Finding>,
+    /// Suspicions that hold only if a guess about code that was not run is right: that no caller of
+    /// a start in the middle holds a lock.
+    pub guesses: Vec<Finding>,
     pub stats: Stats,
     /// Files that were not checked, or not completely, with a sentence each.
     pub left_out: Vec<(Arc<str>, String)>,
@@ -324,12 +327,23 @@ impl Outcome {
 
     /// Suppresses the findings for which `reason` gives a reason for the file and line of an end.
     pub fn ignore(&mut self, reason: impl Fn(&str, u32) -> Option<String>) {
-        for f in std::mem::take(&mut self.findings) {
-            let ends = f.accesses.iter().filter_map(|a| a.stack.first());
-            match ends.filter_map(|e| reason(e.file.as_deref()?, e.line?)).next() {
-                Some(reason) => self.ignored.push((f, reason)),
-                None => self.findings.push(f),
+        for list in [&mut self.findings, &mut self.guesses] {
+            for f in std::mem::take(list) {
+                let ends = f.accesses.iter().filter_map(|a| a.stack.first());
+                match ends.filter_map(|e| reason(e.file.as_deref()?, e.line?)).next() {
+                    Some(reason) => self.ignored.push((f, reason)),
+                    None => list.push(f),
+                }
             }
         }
+    }
+
+    /// Makes findings of the guesses, each with a note that says what it rests on.
+    pub fn list_guesses(&mut self) {
+        for mut f in std::mem::take(&mut self.guesses) {
+            f.notes.push("rests on a guess: that no caller of the entry holds the lock".into());
+            self.findings.push(f);
+        }
+        raddle_finding::identity::assign(&mut self.findings);
     }
 }

@@ -12,10 +12,35 @@ use crate::ir::Program;
 
 impl Machine<'_> {
     /// Counts a finding by its places. Returns its key if it is new.
-    fn first_met(&mut self, kind: Kind, a: u32, b: u32) -> Option<Key> {
+    fn first_met(&mut self, kind: Kind, a: u32, b: u32, guess: bool) -> Option<Key> {
         let key = (kind, a.min(b), a.max(b));
         *self.knowledge.met.entry(key).or_default() += 1;
-        self.knowledge.seen.insert(key).then_some(key)
+        let known = if guess { &mut self.knowledge.guessed } else { &mut self.knowledge.seen };
+        known.insert(key).then_some(key)
+    }
+
+    /// Whether a race in a start in the middle is one only if a caller of the entry holds no lock,
+    /// although every caller in the program holds one that may be the other end's. See
+    /// [`crate::callers`].
+    fn callers_may_guard(&mut self, old: Cell, new: Cell) -> bool {
+        let is_first = |c: Cell| c.epoch.thread() == 0 && c.flags & HANDLER == 0;
+        let other = match (is_first(old), is_first(new)) {
+            (true, false) => new,
+            (false, true) => old,
+            _ => return false,
+        };
+        if !self.start.in_the_middle || self.released_callers || other.lockset == 0 {
+            return false;
+        }
+        let (function, program) = (self.start.function, self.program);
+        if self.callers.as_ref().is_none_or(|c| c.0 != function) {
+            self.callers = Some((function, crate::callers::at_calls(program, &self.locking, function)));
+        }
+        let calls = self.callers.as_ref().map_or(&[][..], |c| &c.1);
+        let held = self.contexts.held(other.lockset);
+        let guards =
+            |l: &crate::callers::CallersLock| held.iter().any(|h| !h.shared && l.may_be(program, h.lock));
+        !calls.is_empty() && calls.iter().all(|call| call.iter().any(guards))
     }
 
     #[cold]
@@ -40,13 +65,14 @@ impl Machine<'_> {
         // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
-        let Some(key) = self.first_met(kind, old.pc, new.pc) else { return };
+        let guess = self.callers_may_guard(old, new);
+        let Some(key) = self.first_met(kind, old.pc, new.pc, guess) else { return };
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;
         let sizes = [size, old.mask.count_ones()];
         let accesses = [new, old].iter().zip(sizes).map(|(c, size)| self.access_of(*c, size)).collect();
         let place = self.place_of(address);
-        self.add(key, accesses, Some(address), place, Vec::new());
+        self.add(key, accesses, Some(address), place, Vec::new(), guess);
     }
 
     fn is_thread_local(&self, address: u64) -> bool {
@@ -98,12 +124,12 @@ impl Machine<'_> {
         stack.iter().find(own).or(stack.first()).copied().unwrap_or(0)
     }
 
-    pub(super) fn report_lock(&mut self, kind: Kind, op: Op, ti: usize, lock: u64, pc: u32) {
+    pub(super) fn report_lock(&mut self, kind: Kind, op: Op, ti: usize, lock: u64, pc: u32, guess: bool) {
         let taken = self.threads[ti].held.iter().rev().find(|h| h.lock == lock).copied();
         let stack = self.current_stack(ti, pc);
         let taken_at = taken.map(|h| self.stack_of(h.pc, h.context));
         let ends = (self.own_pc(&stack), taken_at.as_deref().map_or(0, |s| self.own_pc(s)));
-        let Some(key) = self.first_met(kind, ends.0, ends.1) else { return };
+        let Some(key) = self.first_met(kind, ends.0, ends.1, guess) else { return };
         let locks = self.held_of(&self.threads[ti].held);
         let mut accesses = vec![RawAccess { op, size: 0, thread: ti, stack, locks }];
         if let Some(stack) = taken_at {
@@ -111,7 +137,7 @@ impl Machine<'_> {
         }
         let place = self.place_of(lock);
         let waits = self.initialised_again(lock);
-        self.add(key, accesses, Some(lock), place, waits);
+        self.add(key, accesses, Some(lock), place, waits, guess);
     }
 
     /// A sentence that says which thread initialised a lock while another thread held it.
@@ -126,10 +152,10 @@ impl Machine<'_> {
 
     pub(super) fn report_leak(&mut self, ti: usize, held: Held) {
         let stack = self.stack_of(held.pc, held.context);
-        let Some(key) = self.first_met(Kind::LockLeak, self.own_pc(&stack), 0) else { return };
+        let Some(key) = self.first_met(Kind::LockLeak, self.own_pc(&stack), 0, false) else { return };
         let access = RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() };
         let place = self.place_of(held.lock);
-        self.add(key, vec![access], Some(held.lock), place, Vec::new());
+        self.add(key, vec![access], Some(held.lock), place, Vec::new(), false);
     }
 
     pub(super) fn report_deadlock(&mut self, kind: Kind, threads: &[usize]) {
@@ -137,7 +163,7 @@ impl Machine<'_> {
             threads.iter().map(|t| self.current_stack(*t, self.threads[*t].pc)).collect();
         let pcs: Vec<u32> = stacks.iter().map(|s| self.own_pc(s)).collect();
         let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
-        let Some(key) = self.first_met(kind, lo, hi) else { return };
+        let Some(key) = self.first_met(kind, lo, hi, false) else { return };
         let mut accesses = Vec::new();
         let mut waits = Vec::new();
         for (t, stack) in threads.iter().zip(stacks) {
@@ -151,7 +177,7 @@ impl Machine<'_> {
             _ => None,
         });
         let place = address.map_or(RawPlace::Unknown, |a| self.place_of(a));
-        self.add(key, accesses, address, place, waits);
+        self.add(key, accesses, address, place, waits, false);
     }
 
     fn wait_in_words(&self, ti: usize) -> (Op, String) {
@@ -184,6 +210,7 @@ impl Machine<'_> {
         address: Option<u64>,
         place: RawPlace,
         waits: Vec<String>,
+        guess: bool,
     ) {
         let mut wanted: Vec<usize> = accesses.iter().map(|a| a.thread).collect();
         // The threads that started them, all the way up.
@@ -198,7 +225,7 @@ impl Machine<'_> {
         }
         wanted.sort_unstable();
         wanted.dedup();
-        let threads = wanted.into_iter().map(|t| self.thread_of(t)).collect();
+        let threads: Vec<RawThread> = wanted.into_iter().map(|t| self.thread_of(t)).collect();
         let mut locks: Vec<(u64, RawPlace)> = Vec::new();
         for h in accesses.iter().flat_map(|a| &a.locks) {
             if !locks.iter().any(|l| l.0 == h.lock) {
@@ -206,7 +233,8 @@ impl Machine<'_> {
             }
         }
         let (entry, seed) = (self.start, self.seed);
-        self.knowledge.findings.push(RawFinding {
+        let known = if guess { &mut self.knowledge.guesses } else { &mut self.knowledge.findings };
+        known.push(RawFinding {
             kind: key.0,
             key,
             accesses,

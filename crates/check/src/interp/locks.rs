@@ -122,6 +122,7 @@ impl Machine<'_> {
     fn take(&mut self, ti: usize, lock: u64, shared: bool, pc: u32) {
         let context = self.context(ti);
         let o = self.objects.entry(lock).or_default();
+        o.taken_by_first |= ti == 0;
         let clock = &mut self.threads[ti].clock;
         clock.join(&o.clock);
         if shared {
@@ -130,6 +131,7 @@ impl Machine<'_> {
             clock.join(&o.read_clock);
             o.owner = Some(ti);
             o.depth = 1;
+            o.released_under = o.released_under.filter(|t| *t != ti);
         }
         self.threads[ti].held.push(Held { lock, shared, pc, context });
         if self.threads[ti].held.len() > MOST_HELD {
@@ -203,10 +205,18 @@ impl Machine<'_> {
 
     fn not_held(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
         let checked = self.objects.get(&lock).is_some_and(|o| o.checked);
+        // Another thread's release was reported. This one belongs to a lock that was taken.
+        let was_mine = self.objects.get(&lock).is_some_and(|o| o.released_under == Some(ti));
+        if was_mine {
+            self.objects.entry(lock).or_default().released_under = None;
+            return Flow::Done(0);
+        }
         if !Self::is_certain(lock) {
             self.threads[ti].vague = true;
         } else if !checked && !self.threads[ti].vague && self.is_main_or_started(ti) {
-            self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc);
+            let guess = self.may_be_callers(ti, lock);
+            self.released_callers |= guess;
+            self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc, guess);
         }
         // A mutex of the default kind is released all the same. Without that, whoever waits for it
         // would be in a deadlock that no system has.
@@ -215,9 +225,16 @@ impl Machine<'_> {
         if let Some(owner) = owner.filter(|_| Self::is_certain(lock)) {
             self.drop_held(owner, lock);
             self.give_up(ti, lock);
+            self.objects.entry(lock).or_default().released_under = Some(owner);
             return Flow::Done(0);
         }
         Flow::Done(BUSY)
+    }
+
+    /// Whether a lock may have been taken before a start in the middle, by code that was not run.
+    fn may_be_callers(&self, ti: usize, lock: u64) -> bool {
+        let taken = self.objects.get(&lock).is_some_and(|o| o.taken_by_first);
+        self.start.in_the_middle && ti == 0 && !taken
     }
 
     fn is_main_or_started(&self, ti: usize) -> bool {
@@ -226,7 +243,7 @@ impl Machine<'_> {
 
     fn taken_twice(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
         if Self::is_certain(lock) && !self.threads[ti].vague {
-            self.report_lock(Kind::DoubleLock, Op::Lock, ti, lock, pc);
+            self.report_lock(Kind::DoubleLock, Op::Lock, ti, lock, pc, false);
         }
         // A real thread would block here forever.
         self.end = Some(End::Crashed);

@@ -57,6 +57,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::callers::CallersLock;
 use crate::ir::Program;
 use crate::ir::doom::Doom;
 use crate::locking::Locking;
@@ -149,6 +150,10 @@ pub struct Knowledge {
     /// The findings so far, by kind and instructions, so that each is explained once.
     pub seen: FxHashSet<(Kind, u32, u32)>,
     pub findings: Vec<RawFinding>,
+    /// Those that rest on a guess about code that was not run, and that no run has shown without it.
+    pub guesses: Vec<RawFinding>,
+    /// The keys of all guesses so far.
+    guessed: FxHashSet<(Kind, u32, u32)>,
     /// Instructions that were an end of a race, which are good places to switch threads.
     pub hot: Vec<bool>,
     /// Functions that some run has entered.
@@ -160,6 +165,12 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
+    /// Forgets guesses that turned out to be findings.
+    pub fn drop_settled_guesses(&mut self) {
+        let seen = &self.seen;
+        self.guesses.retain(|g| !seen.contains(&g.key));
+    }
+
     /// The number of sides of unknown branches that were taken at least once.
     pub fn covered(&self) -> usize {
         self.sides.values().map(|s| usize::from(s[0] > 0) + usize::from(s[1] > 0)).sum()
@@ -184,6 +195,10 @@ pub struct Machine<'p> {
     rng: Rng,
     seed: u64,
     start: Start,
+    /// For each call of the function that a start in the middle calls, the locks held there.
+    callers: Option<(u32, Vec<Vec<CallersLock>>)>,
+    /// The first thread has released a lock that it never took, so a caller holds it no longer.
+    released_callers: bool,
     strategy: Strategy,
     /// Runnable threads, kept for its allocation.
     ready: Vec<usize>,
@@ -274,6 +289,8 @@ impl<'p> Machine<'p> {
             rng: Rng::new(0),
             seed: 0,
             start: Start { function: 0, in_the_middle: false },
+            callers: None,
+            released_callers: false,
             strategy: Strategy::default(),
             ready: Vec::new(),
             steps: 0,
@@ -362,6 +379,7 @@ impl<'p> Machine<'p> {
         self.rng = Rng::new(seed);
         self.seed = seed;
         self.start = start;
+        self.released_callers = false;
         self.strategy = Strategy::choose(seed, &mut self.rng);
         self.steps = 0;
         self.step_limit = self.bounds.steps;

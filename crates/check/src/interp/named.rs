@@ -10,6 +10,7 @@
 //! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known. Both go
 //! by closed lists of words: `draw_fence`, `bytes_to_mb` and `save_atomic` say nothing of threads.
 
+use super::lifecycle::{handle, of_handle};
 use super::start_result::result_of_success;
 use super::sync::Flow;
 use super::value::is_unknown;
@@ -25,6 +26,8 @@ pub enum Named {
     Unlock,
     /// Runs the function that it is given on a thread of its own.
     Starts,
+    /// Waits for the end of a thread.
+    Joins,
     /// Asks for something that stays the same.
     Asks,
     /// Accesses what its first pointer leads to, atomically.
@@ -66,6 +69,9 @@ pub fn named(name: &str) -> Option<Named> {
     }
     if starts_thread(name) {
         return Some(Named::Starts);
+    }
+    if joins_thread(&words) {
+        return Some(Named::Joins);
     }
     if words.first().is_some_and(|w| matches!(w.as_str(), "is" | "has" | "should" | "can" | "needs" | "use"))
         || words.last().is_some_and(|w| matches!(w.as_str(), "enabled" | "threaded" | "supported"))
@@ -188,6 +194,14 @@ pub fn starts_thread(name: &str) -> bool {
     thread && starts && !about
 }
 
+/// Whether a name says that a function waits for the end of a thread: `vcos_thread_join`,
+/// `JoinThread`.
+fn joins_thread(words: &[String]) -> bool {
+    let any = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
+    let is_other = any(&["can", "is", "should", "joinable", "try", "tryjoin", "timed", "timedjoin", "set"]);
+    any(&["join"]) && any(&["thread", "threads", "pthread", "thrd", "worker", "workers"]) && !is_other
+}
+
 /// Whether a function that is handed a callback keeps it for the end of something.
 pub fn keeps_for_the_end(name: &str) -> bool {
     const END: &[&str] = &[
@@ -290,6 +304,9 @@ impl Machine<'_> {
         }
         if what == Named::Starts {
             return self.start_by_name(ti, n, pc);
+        }
+        if what == Named::Joins {
+            return self.join_by_name(ti, n, pc);
         }
         if what == Named::Asks {
             return self.ask(ti, n, pc);
@@ -412,7 +429,7 @@ impl Machine<'_> {
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
         let before = &self.threads[ti].stack[at..at + place];
         let id = before.iter().find_map(|argument| self.room_for_handle(ti, *argument));
-        // What a join is called nobody knows.
+        let given: Vec<u64> = before.iter().copied().filter(|a| self.may_identify_thread(*a)).collect();
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
             _ => 0,
@@ -420,12 +437,61 @@ impl Machine<'_> {
         if let Some(id) = id {
             self.memory.store(id, Scalar::U64, handle);
         }
+        if let Some(new) = of_handle(handle).filter(|_| !is_unknown(handle)) {
+            self.threads[new].known_by = given;
+        }
         self.threads[ti].stack.truncate(at);
         let by_shape = if id.is_none() { handle } else { 0 };
         let result = result_of_success(self.program, &self.doom, pc, handle).unwrap_or(by_shape);
         self.push(ti, result);
         self.approximate = true;
         false
+    }
+
+    /// Whether an argument of a start can be what the thread is joined by: the address of an object
+    /// that the program may change, known or unknown. A text is the thread's name.
+    fn may_identify_thread(&self, argument: u64) -> bool {
+        is_unknown(argument) || self.memory.index(argument, 1).is_ok() && !self.is_constant(argument)
+    }
+
+    /// Waits for the thread that the arguments tell: its handle, the address of its handle, or what
+    /// its start was given. If they are unknown, it is any thread, as in [`Self::join`].
+    fn join_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
+        let at = self.threads[ti].stack.len() - n;
+        let arguments = self.threads[ti].stack[at..].to_vec();
+        let handle = arguments.iter().find_map(|a| self.handle_behind(*a));
+        // An address that leads to something known is that of no thread.
+        let any = arguments.iter().copied().find(|a| is_unknown(*a));
+        let flow = match handle.or(any) {
+            Some(handle) => self.join(ti, handle),
+            None => Flow::Done(0),
+        };
+        self.threads[ti].vague = true;
+        self.approximate = true;
+        if let Flow::Block(state) = flow {
+            let t = &mut self.threads[ti];
+            (t.state, t.pc) = (state, pc);
+            return false;
+        }
+        self.threads[ti].stack.truncate(at);
+        let v = self.fresh_unknown();
+        self.push(ti, v);
+        !self.switch_at_sync()
+    }
+
+    /// The handle that an argument of a join stands for, or an unknown one.
+    fn handle_behind(&self, argument: u64) -> Option<u64> {
+        let is_thread = |h: &u64| of_handle(*h).is_some_and(|t| t > 0 && t < self.threads.len());
+        let by_start = || self.threads.iter().position(|t| t.known_by.contains(&argument)).map(handle);
+        if is_unknown(argument) {
+            return by_start();
+        }
+        if is_thread(&argument) {
+            return Some(argument);
+        }
+        let at = self.memory.index(argument, u64::from(Scalar::U64.size())).ok()?;
+        let behind = self.memory.load(at, Scalar::U64);
+        by_start().or_else(|| Some(behind).filter(|v| is_unknown(*v) || is_thread(v)))
     }
 
     /// Where a handle is left, if the address is that of a variable that holds nothing else.

@@ -35,6 +35,10 @@ pub struct Object {
     pub abandoned: bool,
     /// The thread and the place that initialised it while another held it.
     pub initialised_again: Option<(usize, u32, super::context::ContextId)>,
+    /// The first thread has taken it in this run.
+    pub taken_by_first: bool,
+    /// The owner under which another thread released it.
+    pub released_under: Option<usize>,
     /// The program initialised it; otherwise it was merely found.
     pub initialised: bool,
     /// Threads that took from a semaphore and have not given back.

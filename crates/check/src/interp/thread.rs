@@ -91,6 +91,9 @@ pub struct Thread {
     pub started_in: ContextId,
     pub result: u64,
     pub joined: bool,
+    /// What the function that started it was given besides its function and argument, if only that
+    /// function's name is known. A join may be given the same.
+    pub known_by: Vec<u64>,
     pub tls: u32,
     pub keys: Vec<u64>,
     /// Rounds of destructors run so far.
@@ -146,6 +149,7 @@ impl Thread {
             started_in: 0,
             result: 0,
             joined: false,
+            known_by: Vec::new(),
             tls: 0,
             keys: Vec::new(),
             destructor_rounds: 0,

@@ -79,6 +79,11 @@ pub struct Args {
     #[arg(long, help_heading = "Source")]
     pub no_tests: bool,
 
+    /// Also list suspicions that rest on guesses about code that was not run: that no caller of a
+    /// function started in the middle holds a lock
+    #[arg(long, help_heading = "Source")]
+    pub all: bool,
+
     /// Start no compiler: read every file with raddle's own preprocessor
     #[arg(long, help_heading = "Source")]
     pub raw: bool,

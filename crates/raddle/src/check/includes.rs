@@ -138,7 +138,7 @@ impl Includes for Search<'_> {
 /// given.
 pub fn apply_ignores(outcome: &mut Outcome) {
     let mut lines: HashMap<String, _> = HashMap::new();
-    for finding in &outcome.findings {
+    for finding in outcome.findings.iter().chain(&outcome.guesses) {
         for file in finding.accesses.iter().filter_map(|a| a.stack.first()?.file.clone()) {
             lines.entry(file).or_insert_with_key(|path| {
                 read_bounded(Path::new(path), LARGEST).map(|t| ignore::ignored_lines(&t)).unwrap_or_default()

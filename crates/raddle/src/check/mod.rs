@@ -100,9 +100,13 @@ fn check(args: &Args) -> Result<Checked> {
     let plan = session.plan(&sources, None);
     let parts = check_all(&plan, args.jobs(), &mut left_out);
     let mut outcome = plan.finish(parts);
+    if args.all {
+        outcome.list_guesses();
+    }
     includes::apply_ignores(&mut outcome);
     if args.no_tests {
         outcome.findings.retain(|f| !test_code::is_in_tests(f));
+        outcome.guesses.retain(|f| !test_code::is_in_tests(f));
     }
     left_out.take(&mut outcome);
     left_out.unparsed(&outcome);
@@ -141,7 +145,7 @@ fn counted(n: u64, one: &str, more: &str) -> String {
 }
 
 /// One sentence about what was checked and what was not.
-fn looked_at(stats: &Stats) -> String {
+fn looked_at(stats: &Stats, guesses: u64) -> String {
     let mut text = format!(
         "{} of {}, {} of {}, {}, {} of {}",
         stats.files - stats.files_left_out,
@@ -164,6 +168,11 @@ fn looked_at(stats: &Stats) -> String {
         if !count.starts_with("0 ") {
             text += &format!("; {count} {what}");
         }
+    }
+    match guesses {
+        0 => {}
+        1 => text += "; 1 suspicion rests on a guess: --all lists it",
+        n => text += &format!("; {n} suspicions rest on guesses: --all lists them"),
     }
     text
 }
@@ -192,11 +201,12 @@ fn told(args: &Args, outcome: &mut Outcome, left_out: &LeftOut, read: &load::Rea
         ("files_left_out", stats.files_left_out),
         ("files_preprocessed", read.preprocessed),
         ("ignored", outcome.ignored.len() as u64),
+        ("guesses", outcome.guesses.len() as u64),
         ("in_tests", report.findings.iter().filter(|f| test_code::is_in_tests(f)).count() as u64),
     ] {
         report.stats.insert(key.into(), Stat::from(value));
     }
-    report.stats.insert("looked_at".into(), Stat::Text(looked_at(&stats)));
+    report.stats.insert("looked_at".into(), Stat::Text(looked_at(&stats, outcome.guesses.len() as u64)));
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     if let Some(text) = left_out.summary() {
         report.stats.insert("left_out".into(), Stat::Text(text));

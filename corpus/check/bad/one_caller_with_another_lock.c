@@ -1,0 +1,56 @@
+// As callers_hold_the_lock.c, but one of the two callers holds another lock.
+#include <pthread.h>
+#include <stdlib.h>
+
+extern int next_request(void);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
+static int workers;
+
+static void *work(void *arg)
+{
+    pthread_mutex_lock(&lock);
+    workers--; // expect: data-race #1
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+static void add_worker(int kind)
+{
+    pthread_t id;
+    if (kind != 7)
+        return;
+    if (pthread_create(&id, 0, work, 0) == 0) {
+        pthread_detach(id);
+        workers++; // expect: data-race #1
+    }
+}
+
+static void on_request(int kind)
+{
+    pthread_mutex_lock(&lock);
+    if (workers > 100) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    add_worker(kind);
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_timer(int kind)
+{
+    pthread_mutex_lock(&timer_lock);
+    add_worker(kind);
+    pthread_mutex_unlock(&timer_lock);
+}
+
+static const int never = 0;
+
+int main(void)
+{
+    if (never) {
+        on_request(next_request());
+        on_timer(next_request());
+    }
+    return 0;
+}

@@ -1,0 +1,31 @@
+// As released_for_caller.c, but `serve` takes the lock itself and releases it twice.
+#include <pthread.h>
+
+extern int next_request(void);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int served;
+
+static void *work(void *arg)
+{
+    return arg;
+}
+
+static void serve(int kind)
+{
+    pthread_t id;
+    if (kind == 7 && pthread_create(&id, 0, work, 0) == 0)
+        pthread_detach(id);
+    pthread_mutex_lock(&lock);
+    served++;
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lock); // expect: unlock-not-held #1
+}
+
+static const int never = 0;
+
+int main(void)
+{
+    if (never)
+        serve(next_request());
+    return 0;
+}
