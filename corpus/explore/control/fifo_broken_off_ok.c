@@ -31,7 +31,7 @@ static void *interrupted(void *arg) {
 int main(void) {
     struct sigaction action = {.sa_handler = handler};
     sigaction(SIGUSR1, &action, 0);
-    snprintf(name, sizeof name, "/tmp/raddle_fifo_broken_off_%d", getpid());
+    snprintf(name, sizeof name, "raddle_fifo_broken_off_%d", getpid());
     unlink(name);
     assert(mkfifo(name, 0600) == 0);
     pthread_t thread;

@@ -22,7 +22,7 @@ static void *writer(void *arg) {
 }
 
 int main(void) {
-    snprintf(name, sizeof name, "/tmp/raddle_fifo_modes_%d", getpid());
+    snprintf(name, sizeof name, "raddle_fifo_modes_%d", getpid());
     unlink(name);
     assert(mkfifo(name, 0600) == 0);
     pthread_t thread;

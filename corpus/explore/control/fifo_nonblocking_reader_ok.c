@@ -18,7 +18,7 @@ static void *writer(void *arg) {
 }
 
 int main(void) {
-    snprintf(name, sizeof name, "/tmp/raddle_reader_comes_%d", getpid());
+    snprintf(name, sizeof name, "raddle_reader_comes_%d", getpid());
     unlink(name);
     assert(mkfifo(name, 0600) == 0);
     assert(open(name, O_WRONLY | O_NONBLOCK) == -1 && errno == ENXIO);

@@ -27,8 +27,8 @@ static void *reader(void *arg) {
 }
 
 int main(void) {
-    snprintf(first, sizeof first, "/tmp/raddle_first_%d", getpid());
-    snprintf(second, sizeof second, "/tmp/raddle_second_%d", getpid());
+    snprintf(first, sizeof first, "raddle_first_%d", getpid());
+    snprintf(second, sizeof second, "raddle_second_%d", getpid());
     unlink(first), unlink(second);
     if (mkfifo(first, 0600) != 0 || mkfifo(second, 0600) != 0) return 1;
     pthread_t a, b;

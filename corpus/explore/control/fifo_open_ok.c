@@ -28,7 +28,7 @@ static void *reader(void *arg) {
 }
 
 int main(void) {
-    snprintf(name, sizeof name, "/tmp/raddle_fifo_open_%d", getpid());
+    snprintf(name, sizeof name, "raddle_fifo_open_%d", getpid());
     unlink(name);
     assert(mkfifo(name, 0600) == 0);
     pthread_t a, b;
