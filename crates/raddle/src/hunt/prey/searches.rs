@@ -126,7 +126,10 @@ impl Hunter<'_> {
         self.out.exhausted = is_whole;
         // An execution records a limited number of races and drops the others.
         let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
-        let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
+        // The first runs may have taken a path that no schedule takes, by the time or at random.
+        let comes_to_all = report.stats.get("points_all_reached") == Some(&Stat::Bool(true));
+        let watches_races =
+            (threads as usize) < raddle_explore::clock::THREADS && !has_left_out && comes_to_all;
         if is_whole {
             self.look_again();
         }
