@@ -82,7 +82,7 @@ static void *looks(void *arg) {
 
 int main(void) {
     // Shared before the calls: `fast` forgets what one thread alone has touched.
-    exponent = 0, whole = 0, quotient = 0, cosine = 0, sign = 0, end = NULL, digits[0] = 0, point = 0;
+    exponent = 0, *(char *)&whole = 0, quotient = 0, *(char *)&cosine = 0, sign = 0, end = NULL, digits[0] = 0, point = 0;
     processor = 0, path[4] = '/', word[1] = 'b', secret[1] = 'b', parsed = 0, now.time = 0, signgam = 0;
     pthread_t a, b;
     pthread_create(&a, 0, calls, 0);
