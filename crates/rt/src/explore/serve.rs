@@ -244,7 +244,13 @@ pub fn begin(_pc: usize) {
     called_imports::prepare();
     prepare_threads();
     if has(flag::FORK_AT_START) {
-        // The order is known already: this is its first choice.
+        if !s.serve.in_main {
+            // A constructor of a global creates the thread. What the program did before is the same
+            // for all executions, but they may share what came of it.
+            enter_loop();
+            hidden::note(gap::OUTSIDE);
+        }
+        // The order is known by now: this is its first choice.
         return start_execution();
     }
     enter_loop();
@@ -313,10 +319,10 @@ pub fn declines_thread() -> bool {
 }
 
 /// Called before `main`. With [`flag::FORK_AT_START`] each execution begins here, in its own
-/// process.
+/// process, unless it has begun: a constructor of a global may create threads.
 pub fn before_main() {
     state().serve.in_main = true;
-    if has(flag::FORK_AT_START) {
+    if has(flag::FORK_AT_START) && !state().serve.begun {
         if !is_owner() {
             return super::turn_off();
         }
