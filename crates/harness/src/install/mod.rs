@@ -13,6 +13,7 @@
 //!   tsvd/libraddle_tsvd_hb.so  the same for the policy tsvd-hb
 //!   tsvd/libraddle_clr.so    the profiler that .NET processes load
 //!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
+//!   compared                 the states that the files had when they were last compared
 //! ```
 //!
 //! Guaranteed: the folder belongs to this user, nobody else can write to it, and every file in it
