@@ -12,7 +12,7 @@ const MODES: u32 = 3 << MODE_SHIFT;
 
 /// How a lock of readers and writers is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum HeldAs {
     Read = 0,
     /// By one at a time, beside readers.
     Upgradeable = 1,
@@ -28,7 +28,7 @@ pub fn semaphore(hash: u32) -> u32 {
     hash | SEMAPHORE
 }
 
-pub fn reader_writer(hash: u32, mode: Mode) -> u32 {
+pub fn reader_writer(hash: u32, mode: HeldAs) -> u32 {
     hash | READER_WRITER | (mode as u32) << MODE_SHIFT
 }
 
@@ -50,8 +50,8 @@ fn would_exclude(one: u32, other: u32) -> bool {
         return one != 0 && one == other;
     }
     let [mode, other_mode] = [one, other].map(|lock| (lock & MODES) >> MODE_SHIFT);
-    let writes = mode.max(other_mode) == Mode::Write as u32;
-    one & !MODES == other & !MODES && (writes || mode == other_mode && mode == Mode::Upgradeable as u32)
+    let writes = mode.max(other_mode) == HeldAs::Write as u32;
+    one & !MODES == other & !MODES && (writes || mode == other_mode && mode == HeldAs::Upgradeable as u32)
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn readers_do_not_exclude_each_other() {
-        use Mode::{Read, Upgradeable, Write};
+        use HeldAs::{Read, Upgradeable, Write};
         for (one, other, expected) in [
             (Read, Read, false),
             (Read, Upgradeable, false),
@@ -80,7 +80,7 @@ mod tests {
     fn kinds_are_apart() {
         assert!(exclude(monitor(5), monitor(5)) && exclude(semaphore(5), semaphore(5)));
         assert!(!exclude(monitor(5), semaphore(5)) && !exclude(0, 0));
-        let write = reader_writer(5, Mode::Write);
+        let write = reader_writer(5, HeldAs::Write);
         assert!(!exclude(monitor(5), write) && !exclude(write, monitor(5)) && !exclude(write, 0));
     }
 }

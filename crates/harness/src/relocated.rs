@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
-use raddle_relocate::Options;
+use raddle_relocate::CopyOptions;
 use raddle_wire::relocated::{CALL_LENGTH, Counts, Header, Identity, MAGIC, at_most};
 
 use crate::collect::{MappedCopy, Process};
@@ -108,7 +108,7 @@ fn prepare_object(path: &Path, probes: Probes, library: bool) -> Result<Prepared
     let content = map(path)?;
     let identity = identity(path).context("it cannot be read")?;
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
-    let options = Options { library, poison, keep_probes: probes == Probes::All };
+    let options = CopyOptions { library, poison, keep_probes: probes == Probes::All };
     let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
     let kept = folder.as_deref().map(|f| kept_as(f, path, identity, options));
     if let Some(path) = &kept
@@ -127,7 +127,7 @@ fn prepare_object(path: &Path, probes: Probes, library: bool) -> Result<Prepared
     Ok(Prepared { counts: made.counts, kept, content: Content::Made(made.file) })
 }
 
-fn kept_as(folder: &Path, object: &Path, identity: Identity, options: Options) -> PathBuf {
+fn kept_as(folder: &Path, object: &Path, identity: Identity, options: CopyOptions) -> PathBuf {
     let numbers = [identity.device, identity.inode, identity.size, identity.modified as u64];
     let numbers = numbers.map(u64::to_le_bytes).concat();
     let kind = [u8::from(options.keep_probes), u8::from(options.library)];

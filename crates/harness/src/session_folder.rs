@@ -94,11 +94,12 @@ fn room(folder: &Path) -> Option<u64> {
 /// Removes this user's sessions whose drivers are gone.
 fn remove_abandoned(temporary: &Path) {
     let user = rustix::process::geteuid().as_raw();
-    for entry in std::fs::read_dir(temporary).into_iter().flatten().flatten() {
-        let is_session = is_name(&entry.file_name());
+    let entries = std::fs::read_dir(temporary).into_iter().flatten().flatten();
+    // The name first: the folder may hold thousands of files of others, and every start looks.
+    for entry in entries.filter(|entry| is_name(&entry.file_name())) {
         // The metadata of the folder itself, not of a link's target.
         let own = entry.metadata().is_ok_and(|m| m.is_dir() && m.uid() == user && m.mode() & 0o077 == 0);
-        if is_session && own && is_abandoned(&entry.path()) {
+        if own && is_abandoned(&entry.path()) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -159,7 +159,7 @@ const ABOVE: u64 = 1 << 30;
 
 /// How an object is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct CopyOptions {
     /// It is a shared library.
     pub library: bool,
     /// The runtime is to overwrite the originals with traps.
@@ -169,12 +169,17 @@ pub struct Options {
 }
 
 /// Copies the functions of the object in `bytes`.
-pub fn relocate(bytes: &[u8], object: Identity, options: Options) -> Result<Relocated, Refusal> {
+pub fn relocate(bytes: &[u8], object: Identity, options: CopyOptions) -> Result<Relocated, Refusal> {
     relocate_at(bytes, object, options, 0)
 }
 
 /// The same for a place that is `shift` bytes above the usual one.
-fn relocate_at(bytes: &[u8], object: Identity, options: Options, shift: i64) -> Result<Relocated, Refusal> {
+fn relocate_at(
+    bytes: &[u8],
+    object: Identity,
+    options: CopyOptions,
+    shift: i64,
+) -> Result<Relocated, Refusal> {
     let program = Program::read(bytes, options.library)?;
     let code = Code::read(&program);
     if !code.functions.iter().any(|f| f.can_be_copied) {
@@ -489,7 +494,7 @@ int work(int n) {
         const SHIFT: i64 = 0x1234_5000;
         for flags in [["-O0"], ["-O2"]] {
             let bytes = library(&flags);
-            let options = Options { library: true, ..Options::default() };
+            let options = CopyOptions { library: true, ..CopyOptions::default() };
             let at = |shift| relocate_at(&bytes, Identity::default(), options, shift).unwrap().file;
             let (mut usual, moved) = (at(0), at(SHIFT));
             // SAFETY: a header, which is numbers.
@@ -516,7 +521,7 @@ int work(int n) {
         let mut gcc = Command::new("gcc");
         gcc.args(["-shared", "-fPIC", "-O1", "-fopenmp", "-fexceptions"]).arg(&source).arg("-o").arg(&made);
         assert!(gcc.status().unwrap().success());
-        let options = Options { library: true, ..Options::default() };
+        let options = CopyOptions { library: true, ..CopyOptions::default() };
         let bytes = std::fs::read(made).unwrap();
         assert!(bytes.windows(20).any(|w| w == b"__gcc_personality_v0"));
         let copied = relocate(&bytes, Identity::default(), options).unwrap().counts;
@@ -532,7 +537,7 @@ int work(int n) {
         let mut gcc = Command::new("gcc");
         let status = gcc.args(["-shared", "-Wl,-z,notext"]).arg(&source).arg("-o").arg(&made).status();
         assert!(status.unwrap().success());
-        let options = Options { library: true, ..Options::default() };
+        let options = CopyOptions { library: true, ..CopyOptions::default() };
         let refused = relocate(&std::fs::read(made).unwrap(), Identity::default(), options);
         assert!(matches!(refused, Err(Refusal::WrittenText)));
     }

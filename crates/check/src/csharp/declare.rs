@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::syntax::{File, Syntax};
 use super::types::Ty;
-use super::world::{FieldDecl, Member, Method, Mode, Param, Place, TypeDecl, TypeKind, World};
+use super::world::{FieldDecl, Member, Method, Param, Passing, Place, TypeDecl, TypeKind, World};
 
 /// The maximum nesting of types.
 const DEEPEST: usize = 60;
@@ -408,7 +408,7 @@ impl<'a> Declarer<'a> {
         let method = &mut self.world.methods[f as usize];
         method.attributes.clear();
         if takes_value {
-            method.params.push(Param { name: "value", ty, mode: Mode::Value, default: None });
+            method.params.push(Param { name: "value", ty, mode: Passing::Value, default: None });
             method.ret = Ty::Void;
         } else {
             method.ret = ty;
@@ -492,11 +492,11 @@ impl<'a> Declarer<'a> {
             let modifiers: Vec<&str> =
                 p.children().iter().filter(|c| c.kind() == "modifier").map(|c| c.str()).collect();
             let mode = if modifiers.iter().any(|m| matches!(*m, "ref" | "out" | "in")) {
-                Mode::Reference
+                Passing::Reference
             } else if modifiers.contains(&"params") || p.tokens().contains(&"params") {
-                Mode::Rest
+                Passing::Rest
             } else {
-                Mode::Value
+                Passing::Value
             };
             let ty = p.field("type").map(|s| self.world.ty(s, place)).unwrap_or_default();
             let is_part = |c: &Syntax<'a>| {
@@ -511,7 +511,7 @@ impl<'a> Declarer<'a> {
         // The grammar has `params T[] x` outside of a parameter.
         if let (Some(ty), Some(name)) = (list.field("type"), list.field("name")) {
             let ty = self.world.ty(ty, place);
-            out.push(Param { name: name.str(), ty, mode: Mode::Rest, default: None });
+            out.push(Param { name: name.str(), ty, mode: Passing::Rest, default: None });
         }
         out
     }

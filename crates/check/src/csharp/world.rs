@@ -16,8 +16,9 @@ pub enum TypeKind {
     Delegate,
 }
 
+/// How an argument is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum Passing {
     Value,
     /// `ref`, `out` and `in`: an address is passed.
     Reference,
@@ -29,7 +30,7 @@ pub enum Mode {
 pub struct Param<'a> {
     pub name: &'a str,
     pub ty: Ty,
-    pub mode: Mode,
+    pub mode: Passing,
     pub default: Option<Syntax<'a>>,
 }
 
@@ -53,11 +54,11 @@ pub struct Method<'a> {
 
 impl Method<'_> {
     pub fn required(&self) -> usize {
-        self.params.iter().filter(|p| p.default.is_none() && p.mode != Mode::Rest).count()
+        self.params.iter().filter(|p| p.default.is_none() && p.mode != Passing::Rest).count()
     }
 
     pub fn takes(&self, n: usize) -> bool {
-        let rest = self.params.iter().any(|p| p.mode == Mode::Rest);
+        let rest = self.params.iter().any(|p| p.mode == Passing::Rest);
         n >= self.required() && (rest || n <= self.params.len())
     }
 }

@@ -6,7 +6,7 @@ use super::{Known, event};
 use crate::class_constructors::ClassNumber;
 use crate::force_async;
 use crate::hand_overs::{Awaits, CHANCE, EVENT, Event, GIVEN, Kept, Key, PHASE, THREAD, keep, task};
-use crate::locks::{self, Mode};
+use crate::locks::{self, HeldAs};
 use crate::point::{now, this_thread, with_order};
 use crate::semaphores;
 use crate::session::session;
@@ -49,12 +49,12 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
         event::WAITED => known.take_over(event_key),
         event::SETS_BY_CHANCE => known.hand_over(CHANCE | Key::from(hash), now()),
         event::WAITED_BY_CHANCE => known.waited_by_chance(CHANCE | Key::from(hash)),
-        event::READS => known.lock(held(Mode::Read)),
-        event::READS_TO_UPGRADE => known.lock(held(Mode::Upgradeable)),
-        event::WRITES => known.lock(held(Mode::Write)),
-        event::READ => known.unlock(held(Mode::Read)),
-        event::READ_TO_UPGRADE => known.unlock(held(Mode::Upgradeable)),
-        event::WROTE => known.unlock(held(Mode::Write)),
+        event::READS => known.lock(held(HeldAs::Read)),
+        event::READS_TO_UPGRADE => known.lock(held(HeldAs::Upgradeable)),
+        event::WRITES => known.lock(held(HeldAs::Write)),
+        event::READ => known.unlock(held(HeldAs::Read)),
+        event::READ_TO_UPGRADE => known.unlock(held(HeldAs::Upgradeable)),
+        event::WROTE => known.unlock(held(HeldAs::Write)),
         event::MADE => semaphores::made(semaphore),
         event::WAITS => semaphores::waits(semaphore),
         event::GOT => known.got(semaphore),
@@ -113,7 +113,7 @@ pub fn will_not_see(event: u32) {
         event::SETS | event::TRIES_TO_SET => forget_setters(),
         event::UNLOCKS => locks::forget_kind(locks::monitor(0)),
         event::RELEASES | event::RELEASES_SEVERAL => locks::forget_kind(locks::semaphore(0)),
-        event::READ..=event::WROTE => locks::forget_kind(locks::reader_writer(0, Mode::Read)),
+        event::READ..=event::WROTE => locks::forget_kind(locks::reader_writer(0, HeldAs::Read)),
         _ => {}
     }
 }

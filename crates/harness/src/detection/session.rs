@@ -20,6 +20,7 @@ use raddle_wire::relocated::QUESTION;
 
 use super::Options;
 use super::covered::covered_probes;
+use crate::program::may_use_rust_std;
 use crate::questions::Questions;
 use crate::relocated::Probes;
 use crate::relocated::libraries::{Copies, Libraries, Library};
@@ -164,7 +165,6 @@ pub fn patterns(ignore: &[String]) -> Patterns {
     patterns
 }
 
-/// d
 /// Answers each process that starts with the plan for its executable.
 struct Planner {
     dir: PathBuf,
@@ -234,7 +234,8 @@ fn no_plan() -> Vec<u8> {
 
 fn make_plan(exe: &Path, patterns: &Patterns, leave_out_covered: bool) -> Vec<u8> {
     let Ok(module) = Module::open(exe) else { return no_plan() };
-    let sites: Vec<(u64, Site)> = module.lock_sites().sites.iter().map(site).collect();
+    let sites: Vec<(u64, Site)> =
+        if may_use_rust_std(exe) { module.lock_sites().sites.iter().map(site).collect() } else { Vec::new() };
     let ignored = module.match_ranges(patterns);
     let covered = if leave_out_covered { covered_probes(exe, &module) } else { Vec::new() };
     plan::encode(&sites, &ignored, &covered)

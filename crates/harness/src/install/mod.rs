@@ -13,15 +13,18 @@
 //!   tsvd/libraddle_tsvd_hb.so  the same for the policy tsvd-hb
 //!   tsvd/libraddle_clr.so    the profiler that .NET processes load
 //!   lib/libtsan.so.2         the same, for a binary built with plain gcc -fsanitize=thread
+//!   compared                 the states that the files had when they were last compared
 //! ```
 //!
 //! Guaranteed: the folder belongs to this user, nobody else can write to it, and every file in it
 //! is byte for byte what this binary carries. So nobody can slip a runtime into another user's
 //! program, and two versions of raddle do not disturb each other. The content is compared, not
-//! hashed again: it is at hand, and comparing is cheaper. One rename makes the unpacked folder
-//! appear, so parallel builds see all of it or nothing.
+//! hashed again: it is at hand, and comparing is cheaper. Files that have not changed since they
+//! were compared are not read again ([`compared`]). One rename makes the unpacked folder appear, so
+//! parallel builds see all of it or nothing.
 
 pub mod cache;
+mod compared;
 mod prune;
 pub mod results;
 
@@ -104,8 +107,7 @@ impl Item {
     }
 }
 
-/// Whether a file has these bytes. Every start of raddle asks this of the whole runtime, so a file is
-/// read in pieces and not into memory of its size.
+/// Whether a file has these bytes. A file is read in pieces and not into memory of its size.
 fn has_bytes(path: &Path, expected: &[u8]) -> bool {
     let Ok(mut file) = File::open(path) else { return false };
     let mut buffer = vec![0; 64 << 10];
@@ -189,12 +191,17 @@ impl Runtime {
     }
 
     fn is_intact(&self) -> bool {
-        let same = |item: &Item| {
-            let path = self.dir.join(item.path);
-            let plain = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
-            plain && has_bytes(&path, &item.bytes(&self.dir))
-        };
-        ITEMS.iter().all(same)
+        let states = compared::States::of(&self.dir, ITEMS.iter().map(|item| item.path));
+        let Some(states) = states else { return false };
+        if states.are_noted(&self.dir) {
+            return true;
+        }
+        let same = |item: &Item| has_bytes(&self.dir.join(item.path), &item.bytes(&self.dir));
+        let is_intact = ITEMS.iter().all(same);
+        if is_intact {
+            states.note(&self.dir, compared::SETTLED);
+        }
+        is_intact
     }
 
     /// Writes all files into a new folder beside `dir`, then renames it into place.

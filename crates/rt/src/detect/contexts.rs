@@ -39,7 +39,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::clock::Clock;
-use super::held_locks::{Held, Mode};
+use super::held_locks::{Held, LockMode};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
 use super::{depot, heap, sids};
@@ -267,7 +267,7 @@ fn start_anew(t: &mut Thread, context: &Context) {
 
 fn let_go_in_trace(t: &mut Thread) {
     for lock in t.held.iter() {
-        t.trace.lock(t.sp, &t.held, LockEvent::Released, Mode::Write, lock.key, 0);
+        t.trace.lock(t.sp, &t.held, LockEvent::Released, LockMode::Write, lock.key, 0);
     }
 }
 

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Mode {
+pub enum LockMode {
     Write = 0,
     Read = 1,
 }
@@ -48,7 +48,7 @@ pub struct Lock {
     pub uid: u32,
     /// Where it was taken.
     pub stack: u32,
-    pub mode: Mode,
+    pub mode: LockMode,
     pub left: Left,
     /// How often it is held, for recursive locks.
     pub times: u32,
@@ -70,7 +70,7 @@ pub struct Held {
     remembered: [(u16, u16); REMEMBERED],
 }
 
-const NO_LOCK: Lock = Lock { key: 0, uid: 0, stack: 0, mode: Mode::Write, left: Left::Nothing, times: 0 };
+const NO_LOCK: Lock = Lock { key: 0, uid: 0, stack: 0, mode: LockMode::Write, left: Left::Nothing, times: 0 };
 
 impl Held {
     pub const EMPTY: Held = Held {
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     fn lock(key: usize) -> Lock {
-        Lock { key, uid: key as u32, stack: 0, mode: Mode::Write, left: Left::Nothing, times: 1 }
+        Lock { key, uid: key as u32, stack: 0, mode: LockMode::Write, left: Left::Nothing, times: 1 }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::held_locks::{self, Left, Lock, Mode};
+use super::held_locks::{self, Left, Lock, LockMode};
 use super::objects::{self, Creation, Object};
 use super::thread::{Current, Thread};
 use super::trace::LockEvent;
@@ -134,7 +134,7 @@ pub fn acquire_from_other_writers(mut t: Current, key: usize) {
 /// How a lock came to be held.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Taking {
-    pub mode: Mode,
+    pub mode: LockMode,
     pub what: LockKind,
     pub pc: usize,
 }
@@ -163,7 +163,7 @@ pub fn number(key: usize, what: LockKind) -> u32 {
 /// The lock at `key` was just taken.
 pub fn locked(mut t: Current, key: usize, taking: Taking) {
     if plain::is_on() {
-        let kind = if taking.mode == Mode::Read { OpKind::ReadLock } else { OpKind::Lock };
+        let kind = if taking.mode == LockMode::Read { OpKind::ReadLock } else { OpKind::Lock };
         return plain::step(&mut t, kind, key, 0);
     }
     if !is_known(t) {
@@ -180,11 +180,11 @@ pub fn locked(mut t: Current, key: usize, taking: Taking) {
         t.catch_up();
         if (!hybrid && !o.only_held || o.orders) && t.ignore_sync == 0 {
             t.learn(&mut o.clock);
-            if let (Mode::Write, Some(more)) = (taking.mode, o.more()) {
+            if let (LockMode::Write, Some(more)) = (taking.mode, o.more()) {
                 t.learn(&mut more.second);
             }
         }
-        if taking.mode == Mode::Write {
+        if taking.mode == LockMode::Write {
             o.writer = true;
         }
         o.lock_number()
@@ -221,7 +221,7 @@ pub fn unlocking(mut t: Current, key: usize) {
         // The lock was not seen being taken (handed over between threads, or taken before raddle
         // looked), or it is still held.
         if !t.held.holds(key) {
-            hand_on(t, key, Mode::Write, false);
+            hand_on(t, key, LockMode::Write, false);
         }
         return;
     };
@@ -230,7 +230,7 @@ pub fn unlocking(mut t: Current, key: usize) {
     if settings().hybrid {
         hand_over::let_go(t, key);
         held_locks::changed(t);
-        if lock.mode == Mode::Write && !orders {
+        if lock.mode == LockMode::Write && !orders {
             // What follows is not part of what the lock hands over: see `hand_over`.
             t.publish();
             t.advance();
@@ -240,19 +240,19 @@ pub fn unlocking(mut t: Current, key: usize) {
 
 /// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew. False
 /// if the lock orders nothing.
-fn hand_on(t: &mut Thread, key: usize, mode: Mode, held: bool) -> bool {
+fn hand_on(t: &mut Thread, key: usize, mode: LockMode, held: bool) -> bool {
     let hybrid = settings().hybrid;
     let handed = objects::with(key, |o| {
-        if mode == Mode::Write {
+        if mode == LockMode::Write {
             o.writer = false;
         }
         if (hybrid || o.only_held) && !o.orders || t.ignore_sync != 0 {
             return false;
         }
         match mode {
-            Mode::Write if held => o.clock.assign(t.stamp()),
-            Mode::Write => o.clock.join(t.stamp()),
-            Mode::Read => o.make_more().second.join(t.stamp()),
+            LockMode::Write if held => o.clock.assign(t.stamp()),
+            LockMode::Write => o.clock.join(t.stamp()),
+            LockMode::Read => o.make_more().second.join(t.stamp()),
         }
         true
     });
@@ -276,7 +276,7 @@ pub fn unlocking_for_wait(t: Current, key: usize) -> u32 {
 
 /// The wait is over and the mutex is held again.
 pub fn locked_after_wait(t: Current, key: usize, times: u32, pc: usize) {
-    let taking = Taking { mode: Mode::Write, what: LockKind::Mutex, pc };
+    let taking = Taking { mode: LockMode::Write, what: LockKind::Mutex, pc };
     for _ in 0..times.max(1) {
         locked(t, key, taking);
     }

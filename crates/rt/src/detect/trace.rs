@@ -27,7 +27,7 @@
 //! An access keeps only the low half of its program counter; a report finds the module in which it
 //! makes sense.
 
-use super::held_locks::{Held, Mode};
+use super::held_locks::{Held, LockMode};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 
@@ -279,7 +279,15 @@ impl Trace {
         );
     }
 
-    pub fn lock(&mut self, sp: *mut usize, held: &Held, what: LockEvent, mode: Mode, key: usize, stack: u32) {
+    pub fn lock(
+        &mut self,
+        sp: *mut usize,
+        held: &Held,
+        what: LockEvent,
+        mode: LockMode,
+        key: usize,
+        stack: u32,
+    ) {
         if self.pos.is_null() {
             return;
         }
@@ -339,8 +347,8 @@ impl Trace {
     }
 }
 
-fn lock_word(what: LockEvent, mode: Mode, stack: u32) -> u64 {
-    LOCK | (what as u64) << 59 | ((mode == Mode::Read) as u64) << 58 | stack as u64
+fn lock_word(what: LockEvent, mode: LockMode, stack: u32) -> u64 {
+    LOCK | (what as u64) << 59 | ((mode == LockMode::Read) as u64) << 58 | stack as u64
 }
 
 fn decode(w: u64, next: u64) -> (Option<RingEvent>, usize) {
@@ -535,7 +543,7 @@ mod tests {
         let freed =
             RingEvent::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
         assert_eq!(collect(&t).last(), Some(&freed));
-        t.lock(sp, &held, LockEvent::Taken, Mode::Read, 0xabc0, 77);
+        t.lock(sp, &held, LockEvent::Taken, LockMode::Read, 0xabc0, 77);
         let taken = RingEvent::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
         assert_eq!(collect(&t).last(), Some(&taken));
     }

@@ -248,7 +248,7 @@ pub fn begin(_pc: usize) {
             // A constructor of a global creates the thread. What the program did before is the same
             // for all executions, but they may share what came of it.
             enter_loop();
-            hidden::note(gap::OUTSIDE);
+            state().serve.slot().gaps |= gap::OUTSIDE;
         }
         // The order is known by now: this is its first choice.
         return start_execution();

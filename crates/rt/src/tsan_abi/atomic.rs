@@ -9,7 +9,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use crate::detect::atomics::{self, OrderNumber};
-use crate::detect::held_locks::Mode;
+use crate::detect::held_locks::LockMode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
 use crate::entry::entry;
@@ -91,9 +91,9 @@ fn at_lock_site<T: Copy + Into<u128>>(
     let taking = |mode, what| Taking { mode, what, pc };
     let (mutex, rwlock) = (LockKind::StdMutex, LockKind::StdRwlock);
     let (mode, what) = match site.class {
-        SiteClass::MutexAcquire => (Mode::Write, mutex),
-        SiteClass::WriteAcquire => (Mode::Write, rwlock),
-        _ => (Mode::Read, rwlock),
+        SiteClass::MutexAcquire => (LockMode::Write, mutex),
+        SiteClass::WriteAcquire => (LockMode::Write, rwlock),
+        _ => (LockMode::Read, rwlock),
     };
     match site.class {
         SiteClass::MutexRelease | SiteClass::ReadRelease | SiteClass::WriteRelease => {
@@ -103,7 +103,7 @@ fn at_lock_site<T: Copy + Into<u128>>(
         SiteClass::Downgrade => {
             sync::unlocking(t, address);
             let old = op().0;
-            sync::locked(t, address, taking(Mode::Read, rwlock));
+            sync::locked(t, address, taking(LockMode::Read, rwlock));
             old
         }
         SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => {

@@ -4,7 +4,7 @@
 
 use raddle_race::{AtomicOp, LockMode, MemoryOrder};
 use raddle_rt::detect::atomics::{self, OrderNumber};
-use raddle_rt::detect::held_locks::Mode;
+use raddle_rt::detect::held_locks;
 use raddle_rt::detect::sync::{self, Taking};
 use raddle_rt::detect::thread::{Card, Thread, new_card};
 use raddle_rt::detect::{objects, range, testing};
@@ -162,7 +162,8 @@ impl Logical {
     }
 
     pub fn lock(&mut self, lock: u64, mode: LockMode) {
-        let mode = if mode == LockMode::Write { Mode::Write } else { Mode::Read };
+        let mode =
+            if mode == LockMode::Write { held_locks::LockMode::Write } else { held_locks::LockMode::Read };
         let taking = Taking { mode, what: LockKind::Rwlock, pc: PC };
         sync::locked(testing::handle(&mut self.t), lock_key(lock), taking);
     }

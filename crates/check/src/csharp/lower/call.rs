@@ -8,7 +8,7 @@ use super::scope::Named;
 use super::target::Target;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::csharp::world::{Member, Mode};
+use crate::csharp::world::{Member, Passing};
 use crate::ir::{Instr, SyncOp};
 
 /// The arguments of a call, on the stack.
@@ -102,7 +102,7 @@ impl<'a> Lowerer<'_, 'a> {
         let params = &world.methods[m as usize].params;
         let n = args.types.len();
         let plain = n == params.len() && args.names.iter().all(Option::is_none);
-        let packs = params.last().is_some_and(|p| p.mode == Mode::Rest)
+        let packs = params.last().is_some_and(|p| p.mode == Passing::Rest)
             && !(plain && matches!(args.types[n - 1], Ty::Array(_) | Ty::Null | Ty::Unknown | Ty::Param(_)));
         if plain && !packs {
             return;
@@ -111,7 +111,7 @@ impl<'a> Lowerer<'_, 'a> {
         slots.iter().rev().for_each(|s| self.emit(Instr::Set(*s)));
         let mut next = 0;
         for (i, p) in params.iter().enumerate() {
-            if p.mode == Mode::Rest && packs {
+            if p.mode == Passing::Rest && packs {
                 self.pack(&slots[next.min(n)..]);
                 next = n;
                 continue;

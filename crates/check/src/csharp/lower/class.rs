@@ -9,7 +9,7 @@ use super::call::arguments_of;
 use super::scope::{Context, This, shared_names};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::csharp::world::{FieldDecl, Method, Mode, Place};
+use crate::csharp::world::{FieldDecl, Method, Passing, Place};
 use crate::ir::objects::{FIRST_FIELD, Slot};
 use crate::ir::{Instr, Pos};
 
@@ -227,7 +227,7 @@ impl<'a> Lowerer<'_, 'a> {
             return;
         }
         for (i, p) in method.params.iter().enumerate() {
-            self.parameter(p.name, i as u16 + first, p.ty.clone(), p.mode == Mode::Reference);
+            self.parameter(p.name, i as u16 + first, p.ty.clone(), p.mode == Passing::Reference);
         }
         self.body(method.body, method.is_async, method.is_iterator);
         self.close(m, count, method.node);
@@ -244,7 +244,7 @@ impl<'a> Lowerer<'_, 'a> {
         c.ret = Ty::Void;
         c.builder.locals = count;
         for (i, p) in method.params.iter().enumerate() {
-            self.parameter(p.name, i as u16 + 1, p.ty.clone(), p.mode == Mode::Reference);
+            self.parameter(p.name, i as u16 + 1, p.ty.clone(), p.mode == Passing::Reference);
         }
         let chained = method.node.child("constructor_initializer");
         let to_own = chained.is_some_and(|c| c.tokens().contains(&"this"));

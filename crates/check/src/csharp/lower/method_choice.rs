@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::csharp::world::{Method, Mode, Param};
+use crate::csharp::world::{Method, Param, Passing};
 
 impl<'a> Lowerer<'_, 'a> {
     /// The parameter types to evaluate arguments against, as far as all candidate methods agree.
@@ -20,7 +20,7 @@ impl<'a> Lowerer<'_, 'a> {
                     _ => ty,
                 }
             };
-            method.params.iter().take_while(|p| p.mode != Mode::Rest).map(substituted).collect()
+            method.params.iter().take_while(|p| p.mode != Passing::Rest).map(substituted).collect()
         };
         agreed(candidates.iter().map(of).collect(), args)
     }
@@ -68,7 +68,7 @@ impl<'a> Lowerer<'_, 'a> {
         // Between two equal fits, the one without type parameters is meant.
         sum += i32::from(m.type_params.is_empty());
         for (p, a) in m.params.iter().zip(arguments) {
-            sum += if p.mode == Mode::Rest { -1 } else { self.fit(&p.ty, a) };
+            sum += if p.mode == Passing::Rest { -1 } else { self.fit(&p.ty, a) };
         }
         sum
     }
