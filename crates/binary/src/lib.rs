@@ -20,6 +20,7 @@
 //! | which atomics are internal to Rust's std? | [`Module::quiet_sites`] |
 //! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
 //! | do these two probes stand before a copy? | [`is_between_probes_of_copy`] |
+//! | which calls get a struct by value that no probe announces? | [`Module::silent_arguments`] |
 //! | what does this instruction depend on? | [`flow::slice`] |
 //! | which values make this jump go there? | [`flow::tested`] |
 //!
@@ -34,6 +35,7 @@
 
 mod address_taken;
 mod bit_fields;
+mod by_value;
 mod calls;
 mod cold_paths;
 mod copies;

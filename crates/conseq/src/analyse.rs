@@ -2,6 +2,7 @@
 
 use raddle_binary::flow::{Outline, Program, Query};
 use raddle_binary::{Module, demangle};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
 use crate::cache::{Cache, Present, SitesWithReads};
@@ -11,14 +12,54 @@ use crate::sites::{Candidate, Finder};
 
 /// Finds the error sites of a module and the reads that can affect them.
 pub fn analyse(module: &Module, options: &Options) -> Analysis {
-    analysed(module, options, |_, _, find| find())
+    analysed(module, options, &Extent::whole(), |_, _, find| find())
+}
+
+/// How far an analysis goes, and where it begins.
+pub struct Extent<'a> {
+    /// Addresses of code that was executed. The functions there come first, then those that call
+    /// them, directly or not, and then all others.
+    pub executed: &'a [u64],
+    /// Whether the time is over. Functions that are left then are not analysed. One is in any case,
+    /// so that analyses with a cache come to an end at last.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+impl Extent<'_> {
+    /// All functions, however long it takes.
+    pub fn whole() -> Self {
+        Extent { executed: &[], is_over: &|| false }
+    }
+
+    /// The functions in the order in which they are analysed.
+    fn in_order<'p, 'm>(&self, program: &'p Program<'m>) -> Vec<&'p Outline<'m>> {
+        let mut queue: Vec<u64> = Vec::new();
+        let mut known = HashSet::default();
+        let mut add = |queue: &mut Vec<u64>, address: u64| {
+            if let Some(outline) = program.outline_at(address)
+                && known.insert(outline.range.start)
+            {
+                queue.push(outline.range.start);
+            }
+        };
+        self.executed.iter().for_each(|address| add(&mut queue, *address));
+        let mut next = 0;
+        while let Some(entry) = queue.get(next).copied() {
+            program.callers(entry).iter().for_each(|(caller, _)| add(&mut queue, *caller));
+            next += 1;
+        }
+        let place: HashMap<u64, usize> = queue.iter().zip(0..).map(|(entry, at)| (*entry, at)).collect();
+        let mut outlines: Vec<&Outline<'m>> = program.outlines().iter().collect();
+        outlines.sort_by_key(|outline| place.get(&outline.range.start).copied().unwrap_or(usize::MAX));
+        outlines
+    }
 }
 
 /// The same with a cache: reuses what has not changed since it was filled, and fills it.
-pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> Analysis {
+pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache, extent: &Extent<'_>) -> Analysis {
     cache.begin(options);
     let mut present = None;
-    let analysis = analysed(module, options, |program, entry, find| {
+    let analysis = analysed(module, options, extent, |program, entry, find| {
         let present = present.get_or_insert_with(|| Present::new(program));
         if let Some(known) = cache.get(program, present, entry) {
             return Some(known);
@@ -38,13 +79,22 @@ pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache) -> An
 fn analysed(
     module: &Module,
     options: &Options,
+    extent: &Extent<'_>,
     mut each: impl FnMut(&Program, u64, &dyn Fn() -> Option<SitesWithReads>) -> Option<SitesWithReads>,
 ) -> Analysis {
     let program = Program::new(module);
     let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
     let finder = Finder::new(options);
-    let mut left_out = 0;
-    for outline in program.outlines().iter().filter(|outline| is_wanted(&program, outline, &finder)) {
+    let (mut done, mut left_out, mut unfinished) = (0, 0, 0);
+    for outline in extent.in_order(&program) {
+        if unfinished > 0 || (done > 0 && (extent.is_over)()) {
+            unfinished += 1;
+            continue;
+        }
+        if !is_wanted(&program, outline, &finder) {
+            continue;
+        }
+        done += 1;
         match each(&program, outline.range.start, &|| of_function(&program, outline, &finder, options)) {
             Some(found) => found.into_iter().for_each(|(site, reads)| add(&mut analysis, site, reads)),
             None => left_out += 1,
@@ -52,6 +102,9 @@ fn analysed(
     }
     if left_out > 0 {
         analysis.notes.push(Note::LeftOut { functions: left_out });
+    }
+    if unfinished > 0 {
+        analysis.notes.push(Note::Unfinished { functions: unfinished });
     }
     number(&mut analysis);
     analysis

@@ -188,6 +188,11 @@ pub enum Note {
         /// How many.
         functions: u32,
     },
+    /// Functions that were left when the time was over.
+    Unfinished {
+        /// How many, with those that have nothing to find.
+        functions: u32,
+    },
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ mod order;
 mod reads;
 mod sites;
 
-pub use analyse::{analyse, analyse_with};
+pub use analyse::{Extent, analyse, analyse_with};
 pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
 pub use cache::Cache;
 pub use options::{Callers, CustomNames, Options};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::Workshop;
 use raddle_binary::Module;
-use raddle_conseq::{Cache, Options, SiteKind, analyse, analyse_with};
+use raddle_conseq::{Cache, Extent, Note, Options, SiteKind, analyse, analyse_with};
 
 fn program(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers").join(name);
@@ -17,7 +17,7 @@ fn program(name: &str) -> String {
 /// A cache that has seen the module, as it comes back from the disk.
 fn filled(module: &Module, options: &Options) -> Cache {
     let mut cache = Cache::default();
-    let found = analyse_with(module, options, &mut cache);
+    let found = analyse_with(module, options, &mut cache, &Extent::whole());
     assert_eq!(found, analyse(module, options), "a cache that knows nothing changes nothing");
     assert_eq!(cache.reused, 0);
     let bytes = postcard::to_allocvec(&cache).expect("bytes");
@@ -31,7 +31,11 @@ fn the_same_file_again_is_all_from_the_cache() {
         let module = workshop.build_c(&program("loops_and_calls.c"), flags);
         let mut cache = filled(&module, &options);
         let looked_at = cache.looked_at;
-        assert_eq!(analyse_with(&module, &options, &mut cache), analyse(&module, &options), "{flags}");
+        assert_eq!(
+            analyse_with(&module, &options, &mut cache, &Extent::whole()),
+            analyse(&module, &options),
+            "{flags}"
+        );
         assert_eq!((cache.reused, cache.looked_at), (looked_at, 0), "{flags}");
     }
 }
@@ -47,7 +51,11 @@ fn functions_that_moved_are_known_and_those_that_changed_are_not() {
             "long moved[5] = {1}; __attribute__((noinline)) long front(int i) { return moved[i] * 3; }\n";
         let new = format!("{front}{}", old.replace("w > 80", "w > 100"));
         let module = workshop.build_c(&new, flags);
-        assert_eq!(analyse_with(&module, &options, &mut cache), analyse(&module, &options), "{flags}");
+        assert_eq!(
+            analyse_with(&module, &options, &mut cache, &Extent::whole()),
+            analyse(&module, &options),
+            "{flags}"
+        );
         // `front` is new, `by_pointer` changed; `main` and `worker`, which lead to it, depend on
         // its looks.
         assert!(cache.looked_at <= 7, "{flags}: {} looked at", cache.looked_at);
@@ -67,7 +75,11 @@ fn a_changed_callee_or_caller_changes_what_depends_on_it() {
         let mut cache = filled(&workshop.build_c(&old, "-O1"), &options);
         assert!(old.contains(from));
         let module = workshop.build_c(&old.replace(from, to), "-O1");
-        assert_eq!(analyse_with(&module, &options, &mut cache), analyse(&module, &options), "{to}");
+        assert_eq!(
+            analyse_with(&module, &options, &mut cache, &Extent::whole()),
+            analyse(&module, &options),
+            "{to}"
+        );
         assert!(cache.reused > 0 && cache.looked_at > 0);
     }
 }
@@ -78,7 +90,7 @@ fn other_options_are_other_answers() {
     let module = workshop.build_c(&program("output.c"), "-O1");
     let mut cache = filled(&module, &Options::default());
     let only = Options { kinds: vec![SiteKind::Output], max_distance: 1, ..Options::default() };
-    assert_eq!(analyse_with(&module, &only, &mut cache), analyse(&module, &only));
+    assert_eq!(analyse_with(&module, &only, &mut cache, &Extent::whole()), analyse(&module, &only));
     assert_eq!(cache.reused, 0);
 }
 
@@ -93,11 +105,34 @@ fn cpp_and_its_cold_parts_come_back_where_they_are() {
     );
     let path = workshop.file("classes.cpp", &more);
     let module = workshop.build(&path, "-O2");
-    assert_eq!(analyse_with(&module, &options, &mut cache), analyse(&module, &options));
+    assert_eq!(analyse_with(&module, &options, &mut cache, &Extent::whole()), analyse(&module, &options));
     assert!(
         cache.reused >= 8 && cache.looked_at <= 3,
         "{} reused, {} looked at",
         cache.reused,
         cache.looked_at
     );
+}
+
+/// An analysis that is cut off has what was executed and what calls it. The next one goes on.
+#[test]
+fn what_was_executed_comes_first_and_the_rest_is_continued() {
+    let (workshop, options) = (Workshop::new(), Options::default());
+    let module = workshop.build_c(&program("loops_and_calls.c"), "-O0");
+    let whole = analyse(&module, &options);
+    let last = whole.sites.last().expect("a site");
+    let executed = [last.function.address];
+    let mut cache = Cache::default();
+    let cut = analyse_with(&module, &options, &mut cache, &Extent { executed: &executed, is_over: &|| true });
+    assert!(
+        matches!(cut.notes[..], [.., Note::Unfinished { functions }] if functions > 0),
+        "{:?}",
+        cut.notes
+    );
+    assert!(!cut.sites.is_empty() && cut.sites.iter().all(|s| s.function == last.function));
+    let known = whole.sites.iter().filter(|s| s.function == last.function).count();
+    assert_eq!((cut.sites.len(), cache.looked_at), (known, 1));
+    let all = Extent { executed: &executed, is_over: &|| false };
+    assert_eq!(analyse_with(&module, &options, &mut cache, &all), whole);
+    assert_eq!(cache.reused, 1);
 }

@@ -128,6 +128,11 @@ pub fn is_known(mapped: &Mapped) -> bool {
     is_of_system(&mapped.path) || calls_probes(&mapped.path)
 }
 
+/// Whether a mapped file is no system library and calls the probes.
+pub(crate) fn is_instrumented(path: &Path) -> bool {
+    !is_of_system(path) && calls_probes(path)
+}
+
 fn is_of_system(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     SYSTEM.iter().any(|known| name.starts_with(known))

@@ -1,11 +1,14 @@
-//! What the machine code at scheduling points says about them: writes to bit-fields, of which the
-//! runtime makes two steps, and copies, of which it makes one.
+//! What the machine code says about scheduling points: writes to bit-fields, of which the runtime
+//! makes two steps, copies, of which it makes one, and reads that cannot be points.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use raddle_binary::{Address, Lookup, Module};
 use raddle_wire::explore::point;
 
+use crate::gaps;
 use crate::places::Mapped;
 
 /// How much code after a probe is examined.
@@ -45,6 +48,27 @@ pub fn have_copy(points: &[u64], modules: &[Mapped]) -> bool {
                 .code(pair[0], between)
                 .is_some_and(|code| raddle_binary::is_between_probes_of_copy(code, pair[0]))
     })
+}
+
+/// A function of the program that reads a struct to pass it by value, without a probe. Nothing sees
+/// that read.
+pub fn silent_argument(modules: &[Mapped]) -> Option<String> {
+    static KNOWN: Mutex<Option<HashMap<PathBuf, Option<String>>>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let known = known.get_or_insert_default();
+    modules
+        .iter()
+        .find_map(|m| known.entry(m.path.clone()).or_insert_with(|| first_silent_argument(&m.path)).clone())
+}
+
+fn first_silent_argument(path: &Path) -> Option<String> {
+    if !gaps::is_instrumented(path) {
+        return None;
+    }
+    let module = Module::open(path).ok()?;
+    let call = *module.silent_arguments().first()?;
+    let frames = module.frames(Address::Virtual(call), Lookup::Exact);
+    Some(frames.into_iter().find_map(|frame| frame.function).unwrap_or_else(|| "a function".into()))
 }
 
 /// The files of modules, read when they are needed.

@@ -192,12 +192,35 @@ fn what_is_not_covered_is_told() {
     // It can end with 0 in `a` and 1 in `b`.
     let copy = two_threads("struct { long v; } a, b;", "a = b;", "b.v = 1; a.v = 2;");
     is_not_complete("", &copy, "is copied to another one");
+    // `x` and `y` can differ.
+    let passed = two_threads(
+        "struct pair { long x, y; } p; __attribute__((noinline)) void look(struct pair p) { if (p.x != p.y) __builtin_trap(); }",
+        "look(p);",
+        "p.x = 1; p.y = 1;",
+    );
+    is_not_complete("", &passed, "`one` passes a struct by value");
     let counts = two_threads("atomic_int x;", "atomic_fetch_add(&x, 1);", "atomic_fetch_add(&x, 1);");
     is_not_complete("--strategy aim", &counts, "only near its targets");
     is_not_complete("--only fun:one", &counts, "--only");
     is_not_complete("--strategy preemption --bound 0", &counts, "beyond bound 0");
     let fails = two_threads("atomic_int x;", "x = 1; __builtin_trap();", "x = 2;");
     is_not_complete("--keep-going", &fails, "before its other threads were done");
+}
+
+/// A struct that no other thread can have, and members that are passed, keep nothing from being
+/// complete.
+#[test]
+fn structs_of_the_own_frame_are_passed_by_value() {
+    let bench = Bench::new();
+    let passed = two_threads(
+        "struct pair { long x, y; } p; pthread_mutex_t m;
+         __attribute__((noinline)) long look(struct pair p) { return p.x - p.y; }
+         __attribute__((noinline)) long sum(long x, long y) { return x + y; }",
+        "pthread_mutex_lock(&m); struct pair own = p; pthread_mutex_unlock(&m); if (look(own)) __builtin_trap();",
+        "pthread_mutex_lock(&m); p.x = sum(p.x, 1); p.y = sum(p.y, 1); pthread_mutex_unlock(&m);",
+    );
+    let done = bench.explore("", &[&bench.build_text("passed", &passed)]);
+    assert_eq!(done.stat("exhausted"), &Value::from(true), "{}", done.report["stats"]);
 }
 
 /// Calls are counted on the way, and functions have the addresses that they have without raddle,

@@ -57,6 +57,7 @@ pub use covered::CoveredProbe;
 pub use expression::{Expression, Operator, Predicate};
 pub use fingerprint::Fingerprint;
 pub use function::Function;
+pub(crate) use probes::announced;
 pub use program::{Call, Callee, Looked, Outline, Program};
 pub use query::{Dereference, Exit, Loop, Query};
 pub use slice::{Deciding, Limits, Sliced, SlicedRead, Start, slice};

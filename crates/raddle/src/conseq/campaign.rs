@@ -106,6 +106,13 @@ impl Budget {
         most.map_or(self.at(0.5), |m| m.min(self.at(0.5)))
     }
 
+    /// After this, no further function is searched for error sites. Some time is left for that in
+    /// any case.
+    fn sited(&self) -> Instant {
+        const AT_LEAST: f64 = 0.15;
+        self.at(0.5).max(Instant::now() + Duration::from_secs_f64(AT_LEAST * self.seconds))
+    }
+
     /// After this, no further trace is analysed.
     fn analysed(&self) -> Instant {
         self.at(0.6)
@@ -233,7 +240,9 @@ fn with_loops(
     notes: &Notes,
 ) -> Option<Runs> {
     let kinds = vec![SiteKind::Loop];
-    let points = Sites::of(&endless.modules, &Options { kinds, ..options.clone() }).waiting_reads();
+    let options = Options { kinds, ..options.clone() };
+    let traces = endless.runs.iter().map(|r| r.events.as_slice());
+    let points = Sites::of(&endless.modules, &options, traces, budget.sited()).waiting_reads();
     if points.is_empty() || raddle_harness::interrupt::came() {
         return None;
     }
@@ -273,7 +282,9 @@ fn finish(
 ) -> Result<Report> {
     clock.traced = clock.lap() - runs.reading;
     let mut places = Places::new();
-    let sites = Sites::of(&runs.modules, options);
+    let traces = runs.runs.iter().map(|r| r.events.as_slice());
+    let sites = Sites::of(&runs.modules, options, traces, budget.sited());
+    sites.unfinished().iter().for_each(|sentence| notes.say(sentence));
     clock.static_half = clock.lap();
     let budget = budget.with_room_to_tell(clock.static_half);
     let analysed = analysis::analyse(&runs, sites, args, &mut places, (budget.analysed(), notes));
@@ -295,7 +306,7 @@ fn finish(
         printed: &printed,
         streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
         guards: &analysed.guards,
-        additions: certainty::additions(&runs.runs, || analysed.sites.exchanges(), budget.analysed()),
+        additions: certainty::additions(&runs.runs, || analysed.sites.updates(), budget.analysed()),
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = Deadlines { tested: budget.tested(), shrunk: budget.shrunk(), told: budget.told() };

@@ -65,6 +65,7 @@ impl Completeness {
             // These were executed as one step.
             && !point_code::have_bit_field(&recipe.points, modules)
             && !point_code::have_copy(&recipe.points, modules)
+            && point_code::silent_argument(modules).is_none()
             && recipe.flags & (flag::C11 | flag::PLAIN) == 0
             && modules.iter().all(gaps::is_known)
             && unseen::functions(modules, &Calls::Known(&self.called)).is_empty()

@@ -84,6 +84,10 @@ pub fn sentence(note: &Note, path: &Path) -> String {
             "`{name}`: {} too large, or cannot be followed, and left out",
             count(*functions as u64, "function is", "functions are")
         ),
+        Note::Unfinished { functions } => format!(
+            "`{name}`: {} not analysed in time, and there may be more error sites: give it more with --seconds",
+            count(*functions as u64, "function was", "functions were")
+        ),
     }
 }
 

@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use raddle_binary::Module;
-use raddle_conseq::{Analysis, Cache, Options, analyse_with};
+use raddle_conseq::{Analysis, Cache, Extent, Note, Options, analyse_with};
 
 use raddle_harness::install::cache;
 use raddle_harness::install::results::{self, read, write};
@@ -18,11 +18,25 @@ use raddle_harness::program::build_id;
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
-    let folder = cache::root().ok().map(|root| root.join("conseq"));
-    analysis_in(folder.as_deref(), path, options)
+    analysis_within(path, options, &Extent::whole())
 }
 
-fn analysis_in(folder: Option<&Path>, path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
+/// The same, within an extent. What is not finished is not kept as a whole, but its functions are.
+pub fn analysis_within(
+    path: &Path,
+    options: &Options,
+    extent: &Extent<'_>,
+) -> raddle_binary::Result<Analysis> {
+    let folder = cache::root().ok().map(|root| root.join("conseq"));
+    analysis_in(folder.as_deref(), path, options, extent)
+}
+
+fn analysis_in(
+    folder: Option<&Path>,
+    path: &Path,
+    options: &Options,
+    extent: &Extent<'_>,
+) -> raddle_binary::Result<Analysis> {
     let wanted = postcard::to_allocvec(options).unwrap_or_default();
     let whole = folder.map(|f| results::file(f, &[build_id(path).as_bytes(), &wanted], "sites"));
     if let Some(known) = whole.as_deref().and_then(read) {
@@ -31,11 +45,13 @@ fn analysis_in(folder: Option<&Path>, path: &Path, options: &Options) -> raddle_
     let module = Module::open(path)?;
     let functions = folder.map(|f| results::file(f, &[path.as_os_str().as_encoded_bytes()], "functions"));
     let mut kept: Cache = functions.as_deref().and_then(read).unwrap_or_default();
-    let analysis = analyse_with(&module, options, &mut kept);
+    let analysis = analyse_with(&module, options, &mut kept, extent);
     if let Some(folder) = folder {
         let _ = std::fs::create_dir_all(folder);
     }
-    write(whole.as_deref(), &analysis);
+    if !analysis.notes.iter().any(|note| matches!(note, Note::Unfinished { .. })) {
+        write(whole.as_deref(), &analysis);
+    }
     write(functions.as_deref(), &kept);
     Ok(analysis)
 }
@@ -48,13 +64,18 @@ mod tests {
     fn an_analysis_is_found_again_and_a_broken_file_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let program = Path::new("/bin/true");
-        let options = Options::default();
-        let first = analysis_in(Some(folder.path()), program, &options).unwrap();
+        let (options, whole) = (Options::default(), Extent::whole());
+        let first = analysis_in(Some(folder.path()), program, &options, &whole).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let cut = Extent { executed: &[], is_over: &|| true };
+        let unfinished = analysis_in(Some(other.path()), program, &options, &cut).unwrap();
+        assert!(unfinished.notes.iter().any(|note| matches!(note, Note::Unfinished { .. })));
+        assert_eq!(analysis_in(Some(other.path()), program, &options, &whole).unwrap(), first);
         let files = || std::fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.path());
         assert_eq!(files().count(), 2);
-        assert_eq!(analysis_in(Some(folder.path()), program, &options).unwrap(), first);
+        assert_eq!(analysis_in(Some(folder.path()), program, &options, &whole).unwrap(), first);
         files().for_each(|f| std::fs::write(f, "broken").unwrap());
-        assert_eq!(analysis_in(Some(folder.path()), program, &options).unwrap(), first);
-        assert_eq!(analysis_in(None, program, &options).unwrap(), first, "no cache folder");
+        assert_eq!(analysis_in(Some(folder.path()), program, &options, &whole).unwrap(), first);
+        assert_eq!(analysis_in(None, program, &options, &whole).unwrap(), first, "no cache folder");
     }
 }

@@ -1,16 +1,18 @@
 //! What the static analysis knows of the program, and which values at a read lead to an error site
 //! (section 7.2: "ConSeq also evaluates v' against the assertion/error-condition").
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use raddle_binary::Module;
 use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::{ErrorSite, Judge};
-use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
+use raddle_conseq::{Analysis, CriticalRead, Extent, Note, Options, Relation, Site, SiteKind};
 
-use super::result_cache;
+use super::certainty::Updates;
+use super::{listing, result_cache};
 use raddle_harness::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
@@ -47,12 +49,26 @@ fn is_exchange(probe: &str) -> bool {
     width.is_some_and(|width| width.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
+/// Whether a probe is that of an update that computes from what it replaces:
+/// `__tsan_atomic32_fetch_add`.
+fn is_computed(probe: &str) -> bool {
+    probe.starts_with("__tsan_atomic") && probe.contains("_fetch_")
+}
+
 /// A value that points into the first page is a null pointer.
 const FIRST_PAGE: u64 = 4096;
 
 impl Sites {
-    /// The sites of all files of the process that have probes.
-    pub fn of(modules: &[Mapped], options: &Options) -> Sites {
+    /// The sites of all files of the process that have probes. Functions that the traces come by
+    /// are analysed first, and others until the deadline.
+    pub fn of<'a>(
+        modules: &[Mapped],
+        options: &Options,
+        traces: impl Iterator<Item = &'a [TraceEvent]>,
+        deadline: Instant,
+    ) -> Sites {
+        let executed: BTreeSet<u32> = traces.flatten().map(|event| event.site).collect();
+        let is_over = || Instant::now() >= deadline;
         let mut first_mapping: BTreeMap<&Path, &Mapped> = BTreeMap::new();
         for m in modules {
             let known = first_mapping.entry(&m.path).or_insert(m);
@@ -71,14 +87,17 @@ impl Sites {
             if is_of_the_system(path) {
                 continue;
             }
-            let (Ok(module), Ok(analysis)) = (Module::open(path), result_cache::analysis(path, options))
-            else {
-                continue;
-            };
+            let Ok(module) = Module::open(path) else { continue };
+            let Some(bias) = module.load_bias(mapped.low, mapped.offset) else { continue };
+            // A site is the lower half of an address. That of another file names some function here,
+            // which does no harm.
+            let executed: Vec<u64> =
+                executed.iter().map(|site| u64::from(site.wrapping_sub(bias as u32))).collect();
+            let extent = Extent { executed: &executed, is_over: &is_over };
+            let Ok(analysis) = result_cache::analysis_within(path, options, &extent) else { continue };
             if analysis.notes.contains(&Note::NotInstrumented) {
                 continue;
             }
-            let Some(bias) = module.load_bias(mapped.low, mapped.offset) else { continue };
             for site in analysis.sites.iter().filter(|s| s.callee.as_deref().is_some_and(is_print)) {
                 let pc = |address: u64| bias.wrapping_add(address);
                 sites.prints.push((pc(site.address), pc(site.function.address), first + site.id));
@@ -96,16 +115,22 @@ impl Sites {
         sites
     }
 
-    /// The places of exchanges that write whatever they replace, other than those that compare. Calls
-    /// through a register are not among them.
-    pub fn exchanges(&self) -> HashSet<u32> {
-        let mut found = HashSet::new();
+    /// The places of atomic updates that do not compare. Calls through a register are not among
+    /// them.
+    pub fn updates(&self) -> Updates {
+        let mut updates = Updates::default();
         for part in &self.parts {
             let Ok(module) = Module::open(&part.path) else { continue };
-            let calls = module.call_sites(is_exchange).into_iter().filter(|call| !call.tail);
-            found.extend(calls.map(|call| part.bias.wrapping_add(call.return_address) as u32));
+            let calls = module.call_sites(|name| is_exchange(name) || is_computed(name));
+            for call in calls.into_iter().filter(|call| !call.tail) {
+                let site = part.bias.wrapping_add(call.return_address) as u32;
+                updates.all.insert(site);
+                if is_exchange(&call.callee) {
+                    updates.exchanges.insert(site);
+                }
+            }
         }
-        found
+        updates
     }
 
     /// Whether this kind was asked for.
@@ -131,6 +156,13 @@ impl Sites {
             }
         }
         met.len()
+    }
+
+    /// Sentences about files of which not all functions were analysed.
+    pub fn unfinished(&self) -> Vec<String> {
+        let notes = self.parts.iter().flat_map(|p| p.analysis.notes.iter().map(move |note| (p, note)));
+        let unfinished = notes.filter(|(_, note)| matches!(note, Note::Unfinished { .. }));
+        unfinished.map(|(part, note)| listing::sentence(note, &part.path)).collect()
     }
 
     pub fn count(&self) -> usize {

@@ -126,6 +126,11 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         let named = unseen[..unseen.len().min(NAMED)].join("`, `");
         said.push(format!("the memory accesses of `{named}`{more} were not seen, because their libraries are not instrumented"));
     }
+    if let Some(function) = point_code::silent_argument(&search.modules) {
+        said.push(format!(
+            "`{function}` passes a struct by value, and compilers do not report that it is read"
+        ));
+    }
     if let Some(library) = search.modules.iter().find(|m| !is_known(m)) {
         let name = library.path.file_name().unwrap_or_default().to_string_lossy();
         said.push(format!("the memory accesses of {name} were not seen, because it is not instrumented"));
