@@ -53,10 +53,10 @@ fn a_handler_that_waits_for_an_interrupted_threads_lock_is_one_deadlock() {
     };
     assert_eq!(deadlocks(HANDLER_LOCKS), 1);
     // A second place that takes the lock is a second cause.
-    let (before, end) = HANDLER_LOCKS.rsplit_once("    pthread_mutex_unlock").expect("it is unlocked");
-    let again = "    pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n\
+    let (before, end) = HANDLER_LOCKS.rsplit_once("pthread_mutex_unlock").expect("it is unlocked");
+    let again = "pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n\
         for (int i = 0; i < 40; i++) {\n        a++;\n        b++;\n    }\n";
-    let twice = format!("{before}{again}    pthread_mutex_unlock{end}");
+    let twice = format!("{before}{again}pthread_mutex_unlock{end}");
     assert_eq!(deadlocks(&twice), 2, "{twice}");
 }
 
