@@ -53,7 +53,7 @@ fn calls(program: &Program, locking: &Locking, function: u32, chain: u32) -> Vec
     let mut out = Vec::new();
     for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined && !f.builtin) {
         let code = &program.code[f.entry as usize..f.end as usize];
-        if code.iter().any(|instr| *instr == Instr::FuncAddr(function)) {
+        if code.contains(&Instr::FuncAddr(function)) {
             out.push(Vec::new());
         }
         let is_call = |instr: &Instr| matches!(instr, Instr::Call(g, _) if *g == function);

@@ -37,6 +37,29 @@ fn a_race_has_two_ends_and_a_trace() {
     assert!(f.id.starts_with("data-race-"), "{}", f.id);
 }
 
+/// A handler waits for a lock of the thread that it interrupts, wherever that was interrupted.
+const HANDLER_LOCKS: &str = "#include <pthread.h>\n#include <signal.h>\n\
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nstatic int a, b, c;\n\
+    static void handler(int s) {\n    pthread_mutex_lock(&lock);\n    pthread_mutex_unlock(&lock);\n}\n\
+    int main(void) {\n    signal(SIGINT, handler);\n    pthread_mutex_lock(&lock);\n\
+    for (int i = 0; i < 40; i++) {\n        a++;\n        b++;\n        c++;\n    }\n\
+    pthread_mutex_unlock(&lock);\n}\n";
+
+#[test]
+fn a_handler_that_waits_for_an_interrupted_threads_lock_is_one_deadlock() {
+    let deadlocks = |text: &str| {
+        let out = check(&[("a.c", text)]);
+        out.findings.iter().filter(|f| f.kind == Kind::Deadlock).count()
+    };
+    assert_eq!(deadlocks(HANDLER_LOCKS), 1);
+    // A second place that takes the lock is a second cause.
+    let (before, end) = HANDLER_LOCKS.rsplit_once("pthread_mutex_unlock").expect("it is unlocked");
+    let again = "pthread_mutex_unlock(&lock);\n    pthread_mutex_lock(&lock);\n\
+        for (int i = 0; i < 40; i++) {\n        a++;\n        b++;\n    }\n";
+    let twice = format!("{before}{again}pthread_mutex_unlock{end}");
+    assert_eq!(deadlocks(&twice), 2, "{twice}");
+}
+
 #[test]
 fn bit_fields_are_named_by_those_that_are_accessed() {
     let program = |a: &str, b: &str| {

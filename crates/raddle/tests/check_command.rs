@@ -35,6 +35,20 @@ fn correct_code_ends_with_0_and_says_nothing_on_stderr() {
 }
 
 #[test]
+fn a_suspicion_that_rests_on_a_guess_is_counted_and_listed_on_request() {
+    let bench = Bench::new();
+    bench.file("held.c", include_str!("../../../corpus/check/ok/callers_hold_the_lock.c"));
+    let usual = bench.check("held.c");
+    assert_eq!((usual.status, usual.found().len(), usual.stat("guesses")), (0, 0, 1));
+    let looked_at = usual.report["stats"]["looked_at"].to_string();
+    assert!(looked_at.contains("1 suspicion rests on a guess: --all lists it"), "{looked_at}");
+    let all = bench.check("--all held.c");
+    assert_eq!((all.status, all.stat("guesses")), (66, 0));
+    assert_eq!(all.found(), ["data-race workers"]);
+    assert!(all.report["findings"][0]["notes"].to_string().contains("rests on a guess"));
+}
+
+#[test]
 fn a_folder_without_a_path_is_the_current_one() {
     let bench = bench();
     for line in ["", ".", "src"] {

@@ -197,8 +197,26 @@ pub fn starts_thread(name: &str) -> bool {
 /// Whether a name says that a function waits for the end of a thread: `vcos_thread_join`,
 /// `JoinThread`.
 fn joins_thread(words: &[String]) -> bool {
+    const OTHER: &[&str] = &[
+        "can",
+        "is",
+        "should",
+        "joinable",
+        "try",
+        "tryjoin",
+        "timed",
+        "timedjoin",
+        "set",
+        "group",
+        "cluster",
+        "channel",
+        "room",
+        "path",
+        "string",
+        "strings",
+    ];
     let any = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
-    let is_other = any(&["can", "is", "should", "joinable", "try", "tryjoin", "timed", "timedjoin", "set"]);
+    let is_other = any(OTHER);
     any(&["join"]) && any(&["thread", "threads", "pthread", "thrd", "worker", "workers"]) && !is_other
 }
 
@@ -576,6 +594,18 @@ pub(super) const MOST_CALLBACKS: usize = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_joins() {
+        for name in ["vcos_thread_join", "JoinThread", "my_pthread_join", "join_workers", "thrd_join_all"] {
+            assert_eq!(named(name), Some(Named::Joins), "{name}");
+        }
+        for name in
+            ["join_path", "thread_set_joinable", "is_thread_joined", "try_join_thread", "worker_join_group"]
+        {
+            assert_ne!(named(name), Some(Named::Joins), "{name}");
+        }
+    }
 
     #[test]
     fn names_of_locks() {

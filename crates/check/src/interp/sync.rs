@@ -23,6 +23,8 @@ pub struct Object {
     /// What the releases of readers published.
     pub read_clock: Clock,
     pub count: i64,
+    /// The unknown number of threads that a barrier is for.
+    pub unknown_count: Option<u32>,
     /// Threads waiting for a notification or at a barrier.
     pub waiting: Vec<usize>,
     pub recursive: bool,
@@ -150,7 +152,7 @@ impl Machine<'_> {
             SyncOp::SemPost => self.sem_post(ti, a),
             SyncOp::SemValue => Flow::Done(self.objects.get(&a).map_or(0, |o| o.count as u64)),
             SyncOp::BarrierInit => self.barrier_init(a, operands[1]),
-            SyncOp::BarrierWait => self.barrier_wait(ti, a),
+            SyncOp::BarrierWait => self.barrier_wait(ti, a, pc),
             SyncOp::Once => self.once(ti, a, operands[1], pc),
             SyncOp::Yield => {
                 self.gave_way(ti);

@@ -3,7 +3,7 @@
 use super::Machine;
 use super::sync::{Flow, OnceState};
 use super::thread::{State, WaitPhase};
-use super::value::is_unknown;
+use super::value::{is_unknown, number};
 
 impl Machine<'_> {
     /// Waits for a notification: releases the lock, waits, takes the lock again.
@@ -103,12 +103,15 @@ impl Machine<'_> {
 
     pub(super) fn barrier_init(&mut self, barrier: u64, count: u64) -> Flow {
         let o = self.objects.entry(barrier).or_default();
-        o.count = if is_unknown(count) { 1 } else { count as u32 as i64 };
+        (o.count, o.unknown_count) = match is_unknown(count) {
+            true => (1, Some(number(count))),
+            false => (count as u32 as i64, None),
+        };
         o.initialised = true;
         Flow::Done(0)
     }
 
-    pub(super) fn barrier_wait(&mut self, ti: usize, barrier: u64) -> Flow {
+    pub(super) fn barrier_wait(&mut self, ti: usize, barrier: u64, pc: u32) -> Flow {
         if self.threads[ti].wait == WaitPhase::Notified {
             self.threads[ti].wait = WaitPhase::None;
             self.acquire(ti, barrier);
@@ -116,13 +119,23 @@ impl Machine<'_> {
         }
         let o = self.objects.entry(barrier).or_default();
         if !o.initialised {
+            // Code that was not run may have initialised it. How many it is for nobody knows.
+            if self.start.in_the_middle {
+                self.hold_unknown(ti, pc);
+            }
             return Flow::Done(0);
         }
         if o.waiting.contains(&ti) {
             return Flow::Block(State::Barrier { barrier });
         }
         o.waiting.push(ti);
-        let complete = o.waiting.len() as i64 >= o.count;
+        // An unknown number agrees with what the loops that start threads have assumed so far.
+        if let Some(count) = o.unknown_count {
+            let count = self.witness.value_of(count);
+            self.approximate = true;
+            self.objects.entry(barrier).or_default().count = count as u32 as i64;
+        }
+        let complete = self.objects.get(&barrier).is_none_or(|o| o.waiting.len() as i64 >= o.count);
         self.release(ti, barrier);
         if !complete {
             return Flow::Block(State::Barrier { barrier });
