@@ -1,19 +1,18 @@
-// As new_memory, without the annotation, and with an allocator that gives numbers out, not addresses: hybrid and
-// fast report, falsely; hb has the allocator's lock and is silent.
+// As new_memory, without the annotation: hybrid and fast report, falsely; hb has the allocator's lock and is silent.
 // expect(hb): nothing
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 #include "raddle/annotations.h"
 
-long arena[2][8];
-long free_list; // the number of a block, under mu
+long arena[8];
+long *free_list; // under mu
 pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 atomic_int step; // relaxed: fixes the order of the run, synchronises nothing
 
 static long *allocate(void) {
     pthread_mutex_lock(&mu);
-    long *block = arena[free_list];
+    long *block = free_list;
     free_list = 0;
     pthread_mutex_unlock(&mu);
     return block;
@@ -21,7 +20,7 @@ static long *allocate(void) {
 
 static void release(long *block) {
     pthread_mutex_lock(&mu);
-    free_list = (block - arena[0]) / 8;
+    free_list = block;
     pthread_mutex_unlock(&mu);
 }
 
@@ -42,8 +41,8 @@ void *second(void *arg) {
 }
 
 int main(void) {
-    free_list = 1;
-    arena[1][3] = 0;
+    free_list = arena;
+    arena[3] = 0;
     pthread_t a, b;
     pthread_create(&a, 0, first, 0);
     pthread_create(&b, 0, second, 0);

@@ -1,9 +1,8 @@
 // 6.4.2 without the annotations: a message queue made of a mutex and a deque. It does order Put before Get, but not by any
-// SIGNAL and WAIT, so the paper's hybrid reports the message itself, falsely. raddle sees that Get reads the message's
-// address where Put stored it, under one lock. fast sees that only where the line had been shared before.
+// SIGNAL and WAIT, so hybrid and fast report the message itself (falsely), every time; the queue, always under its
+// mutex, is fine. hb has the arcs of the mutex: silent.
 //@ flags: -O1 -std=c++17
-// expect(hb hybrid): nothing
-// expect(fast): anything
+// expect(hb): nothing
 #include <chrono>
 #include <deque>
 #include <mutex>
@@ -35,13 +34,13 @@ int main() {
     int value = 0;
     std::thread producer([&] {
         int *ptr = &value;
-        *ptr = 1;
+        *ptr = 1;                                           // expect(hybrid fast): data-race write #1
         queue.Put(ptr);
     });
     std::thread consumer([&] {
         int *ptr;
         while (!(ptr = queue.Get())) std::this_thread::sleep_for(std::chrono::microseconds(100));
-        *ptr = 2;
+        *ptr = 2;                                           // expect(hybrid fast): data-race write #1
     });
     producer.join();
     consumer.join();

@@ -55,7 +55,6 @@ static void *calls(void *arg) {
     memfrob(secret, 8);
     if (argp_parse(&parser, 2, words, ARGP_NO_EXIT, &parsed, NULL) != 0) abort();
     ftime(&now);
-    sink = lgamma(-0.5);
     atomic_store_explicit(&step, 1, memory_order_relaxed);
     return arg;
 }
@@ -76,14 +75,13 @@ static void *looks(void *arg) {
     seen += secret[1];
     seen += parsed;
     seen += now.time;
-    seen += signgam;
     return seen < 0 ? 0 : arg;
 }
 
 int main(void) {
     // Shared before the calls: `fast` forgets what one thread alone has touched.
     exponent = 0, *(char *)&whole = 0, quotient = 0, *(char *)&cosine = 0, sign = 0, end = NULL, digits[0] = 0, point = 0;
-    processor = 0, path[4] = '/', word[1] = 'b', secret[1] = 'b', parsed = 0, now.time = 0, signgam = 0;
+    processor = 0, path[4] = '/', word[1] = 'b', secret[1] = 'b', parsed = 0, now.time = 0;
     pthread_t a, b;
     pthread_create(&a, 0, calls, 0);
     volatile double own = lgamma(-0.5); // nobody reads the sign meanwhile

@@ -12,7 +12,9 @@ pub fn is_rust(path: &std::path::Path) -> bool {
 /// program has locks that are no calls, and to look for them decodes all of its code, with the
 /// runtime's million bytes: two fifths of `raddle run` on a small program.
 pub fn may_use_rust_std(path: &std::path::Path) -> bool {
-    let marks: [&[u8]; 2] = [b"RUST_BACKTRACE", b"libstd-"];
+    // The last two are left where the linker drops what nobody calls, as in a C program with a part in
+    // Rust: names of functions, and of source files.
+    let marks: [&[u8]; 4] = [b"RUST_BACKTRACE", b"libstd-", b"lock_contended", b"/rustc/"];
     std::fs::read(path)
         .is_ok_and(|content| marks.iter().any(|mark| memchr::memmem::find(&content, mark).is_some()))
 }

@@ -85,9 +85,10 @@ pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option
 }
 
 fn starts_threads(program: &Program, content: &[u8]) -> bool {
+    // A library that starts programs too may be an interpreter or a virtual machine.
     let library_does = |library: &PathBuf| {
-        libraries::is_watched_by_default(library)
-            && map(library).is_ok_and(|content| imports(&content, &STARTS_THREADS))
+        let does = |content: Mmap| imports(&content, &STARTS_THREADS) && !imports(&content, &STARTS_PROGRAMS);
+        libraries::is_watched_by_default(library) && map(library).is_ok_and(does)
     };
     imports(content, &STARTS_THREADS) || libraries::needed(&program.path).iter().any(library_does)
 }

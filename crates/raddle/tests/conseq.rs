@@ -269,7 +269,7 @@ fn what_an_execution_leaves_behind_is_not_the_next_ones_fault() {
 #[test]
 fn a_program_without_an_end_has_no_correct_run() {
     let bench = Bench::new();
-    let text = CLEARED.replace("url = 0;\n", "for (;;) { url = 0; url = \"x\"; }\n");
+    let text = CLEARED.replace("url = 0;\n", "for (;;) { url = \"y\"; url = \"x\"; }\n");
     let target = bench.build_text("server", &text);
     bench.refuses(
         "--max-steps 2000 --patience 1",

@@ -231,11 +231,10 @@ fn unordered(t: &mut Thread, address: usize, pc: usize, current: u32) {
             || t.clock.get(sid(other)) >= epoch(other);
         let guarded = settings().hybrid && held_locks::common(t, current, other);
         if guarded && !excused {
-            hand_over::sees(t, address, current, other);
+            hand_over::sees(t, other);
         }
         let certain = sequence.is_multiple_of(2) && sequence == flush::sequence();
-        let races = !excused && !guarded && certain;
-        if races && !(settings().hybrid && hand_over::was_handed(t, address, other)) {
+        if !excused && !guarded && certain {
             report::race(t, address, pc, current, other);
         }
     }

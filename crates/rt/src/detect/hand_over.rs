@@ -1,5 +1,4 @@
-//! Hybrid and fast mode: the order imposed by a mutex that is used with a condition variable, and by
-//! an address that one thread leaves for another under a lock.
+//! Hybrid and fast mode: the order imposed by a mutex that is used with a condition variable.
 //!
 //! In these modes a mutex orders nothing, and a signal orders its thread before the threads that it
 //! wakes. A barrier, a latch or a queue made of a mutex and a condition variable then looks
@@ -23,19 +22,6 @@
 //! be too much: it can hide a race between a waiter and a thread whose critical section had nothing
 //! to do with the condition.
 //!
-//! A queue under a lock hands over what its entries point to, without any wait. The thread that takes
-//! an entry can reach the object only by the address that it reads there. So:
-//!
-//! 6. If a thread reads, under a lock, an address that another stored under that lock, then what the
-//!    other did to the object at this address before it released the lock is ordered before what the
-//!    reader does to it. The object is the heap block that the address lies in, or the next
-//!    [`NEAR`] bytes. Only the last [`ADDRESSES`] addresses that a thread has read count.
-//!
-//! Rule 6 orders nothing but the object, until it is touched; then the reader has seen all that the
-//! other had done. What the other does to the object after it has released the lock still races: in
-//! these modes every release of a lock begins a new period of epochs. The rule hides a race if the
-//! reader knew the address from elsewhere and used it without need of the lock.
-//!
 //! A waiting place is where the waiting function took the lock. It is found by where the stacks of
 //! the two calls diverge: if a guard object took the mutex, the place is in the function that has
 //! the guard.
@@ -44,9 +30,8 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering
 
 use super::clock::Clock;
 use super::thread::Thread;
-use super::{chain, depot, heap, objects, settings, sids, sync};
-use crate::hub;
-use crate::layout::{ATOMIC, READ, SID_MAX, epoch, is_watchable, sid};
+use super::{chain, depot, objects, settings, sync};
+use crate::layout::{READ, SID_MAX, epoch, sid};
 
 /// Added to the address of a mutex: the key of what the threads that released it had done.
 const HANDED: usize = 1 << 55;
@@ -150,107 +135,10 @@ pub fn let_go(t: &mut Thread, mutex: usize) {
     }
 }
 
-/// How many addresses a thread remembers that others left for it.
-pub const ADDRESSES: usize = 16;
-/// How far an object reaches that is in no known block.
-const NEAR: usize = 256;
-
-/// The addresses that a thread has read where others stored them, each with the slot of the store.
-/// Zero is valid, and has none.
-pub struct Handed {
-    addresses: [usize; ADDRESSES],
-    slots: [u32; ADDRESSES],
-    /// The generation of sids that the slots are of.
-    generation: u32,
-    next: u32,
-}
-
-impl Handed {
-    fn add(&mut self, address: usize, slot: u32, generation: u32) {
-        if self.generation != generation {
-            (self.addresses, self.generation) = ([0; ADDRESSES], generation);
-        }
-        let known = |(a, s): (&usize, &u32)| *a == address && (*s ^ slot) & !0xff == 0;
-        if !self.addresses.iter().zip(&self.slots).any(known) {
-            let at = self.next as usize % ADDRESSES;
-            (self.addresses[at], self.slots[at]) = (address, slot);
-            self.next = self.next.wrapping_add(1);
-        }
-    }
-
-    /// The slot of the store by which the object at `address` was handed over after the access in
-    /// `slot`.
-    fn find(&self, address: usize, slot: u32, generation: u32) -> Option<u32> {
-        let covers = |(at, store): &(&usize, &u32)| {
-            let (by, of) = (sid(**store), sid(slot));
-            let later = by == of && epoch(**store) >= epoch(slot) || chain::covers(by, of);
-            later && is_in_object(**at, address)
-        };
-        let mut all = self.addresses.iter().zip(&self.slots).filter(|_| self.generation == generation);
-        all.find(covers).map(|(_, store)| *store)
-    }
-}
-
-/// True if `address` belongs to the object that `at` points to.
-fn is_in_object(at: usize, address: usize) -> bool {
-    if at == 0 {
-        return false;
-    }
-    if (at..at + NEAR).contains(&address) {
-        return true;
-    }
-    // Both are in one block if no other block begins in between.
-    let block = |a: usize| heap::find(a).map(|block| block.start);
-    address.abs_diff(at) < FARTHEST && block(at).is_some_and(|start| block(address) == Some(start))
-}
-
-/// An object is no larger than this.
-const FARTHEST: usize = 1 << 20;
-
-/// True if the object of the access in `slot` was handed to the thread after that access: it is
-/// ordered from now on.
-#[cold]
-pub fn was_handed(t: &mut Thread, address: usize, slot: u32) -> bool {
-    match t.handed.find(address, slot, sids::GENERATION.load(Relaxed)) {
-        Some(store) => {
-            learn(t, store);
-            true
-        }
-        None => false,
-    }
-}
-
-/// The thread has seen what the thread of `slot` had done by then.
-fn learn(t: &mut Thread, slot: u32) {
-    t.catch_up();
-    let mut written = Clock::ZERO;
-    written.set(sid(slot), epoch(slot));
-    chain::expand(&mut written, sid(slot));
-    t.acquire(&written);
-}
-
-/// The thread reads all of the granule at `address`, which another has written under a common lock.
-fn reads_word(t: &mut Thread, address: usize, slot: u32) {
-    if !hub::is_active() || t.ignore_sync != 0 {
-        return;
-    }
-    // SAFETY: the program is about to read these bytes, whose writer holds no lock any more.
-    let value = unsafe { (address as *const usize).read_volatile() };
-    if value > NEAR && is_watchable(value) {
-        t.handed.add(value, slot, sids::GENERATION.load(Relaxed));
-    }
-}
-
 /// The thread touches what the access in `slot` wrote; both held a common lock.
 #[cold]
-pub fn sees(t: &mut Thread, address: usize, current: u32, slot: u32) {
-    if slot & READ != 0 {
-        return;
-    }
-    if current & READ != 0 && (current | slot) & ATOMIC == 0 && current & slot & 0xff == 0xff {
-        reads_word(t, address, slot);
-    }
-    if !ANY.load(Relaxed) {
+pub fn sees(t: &mut Thread, slot: u32) {
+    if slot & READ != 0 || !ANY.load(Relaxed) {
         return;
     }
     let (with, in_epoch) = &WAITED[sid(slot)];
@@ -261,7 +149,11 @@ pub fn sees(t: &mut Thread, address: usize, current: u32, slot: u32) {
     if mutex == 0 || !t.held.holds(mutex) {
         return;
     }
-    learn(t, slot);
+    t.catch_up();
+    let mut written = Clock::ZERO;
+    written.set(sid(slot), epoch(slot));
+    chain::expand(&mut written, sid(slot));
+    t.acquire(&written);
 }
 
 /// The memory of the mutex is about to be used for something else.

@@ -1,10 +1,10 @@
 //! The locks a thread holds, and, in hybrid mode, the epochs that stand for them.
 //!
-//! In hybrid mode locks create no happens-before edge. So between two releases of any kind (a
+//! In hybrid mode locks create no happens-before edge. So between two releases of any other kind (a
 //! **period**), all segments of a thread differ only in their locksets. Each pair of period and
-//! lockset gets one epoch, which the thread uses again when it returns to the lockset. Releasing a
-//! lock that was held for writing ends a period too, as [`hand_over`](super::hand_over) has to tell
-//! what came before that. [`common`] finds the lockset of a slot by its sid and epoch.
+//! lockset gets one epoch, which the thread uses again when it returns to the lockset. This way the
+//! filter of the probes keeps hitting, and locking uses up no epochs. [`common`] finds the lockset
+//! of a slot by its sid and epoch.
 //!
 //! Deviation from 4.2: a set of more than [`WIDEST`] locks, or a set that does not fit into the
 //! table, becomes [`ANY`], which shares a lock with every other. That can hide a race, never invent
@@ -18,8 +18,8 @@ use crate::sys::{self, Shared, Spin};
 
 pub const DEEPEST: usize = 64;
 const WIDEST: usize = 8;
-/// A table with striped locks has as many sets as stripes. With more sets than this, locks held for
-/// reading use up epochs.
+/// A table with striped locks has as many sets as stripes. With more sets than this, locking uses
+/// up epochs.
 const REMEMBERED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,16 +27,6 @@ const REMEMBERED: usize = 256;
 pub enum LockMode {
     Write = 0,
     Read = 1,
-}
-
-/// What a thread leaves locked if it ends with the lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Left {
-    /// A lock of another kind.
-    Nothing = 0,
-    Mutex = 1,
-    Spinlock = 2,
 }
 
 /// One lock held.
@@ -49,7 +39,7 @@ pub struct Lock {
     /// Where it was taken.
     pub stack: u32,
     pub mode: LockMode,
-    pub left: Left,
+    pub is_mutex: bool,
     /// How often it is held, for recursive locks.
     pub times: u32,
 }
@@ -70,7 +60,7 @@ pub struct Held {
     remembered: [(u16, u16); REMEMBERED],
 }
 
-const NO_LOCK: Lock = Lock { key: 0, uid: 0, stack: 0, mode: LockMode::Write, left: Left::Nothing, times: 0 };
+const NO_LOCK: Lock = Lock { key: 0, uid: 0, stack: 0, mode: LockMode::Write, is_mutex: false, times: 0 };
 
 impl Held {
     pub const EMPTY: Held = Held {
@@ -322,7 +312,7 @@ mod tests {
     use super::*;
 
     fn lock(key: usize) -> Lock {
-        Lock { key, uid: key as u32, stack: 0, mode: LockMode::Write, left: Left::Nothing, times: 1 }
+        Lock { key, uid: key as u32, stack: 0, mode: LockMode::Write, is_mutex: false, times: 1 }
     }
 
     #[test]

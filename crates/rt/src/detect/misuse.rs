@@ -10,7 +10,6 @@
 //! the last holder of its lock frees would be reported. Calls from uninstrumented code are not
 //! checked either, since raddle does not see how that code counts the users of a lock.
 
-use super::held_locks::Left;
 use super::thread::{Current, Thread, cards};
 use super::{atomics, depot, range, report, settings, sync};
 use crate::hub::{log, modules};
@@ -57,9 +56,9 @@ pub fn of_lock(t: &mut Thread, what: MisuseKind, key: usize, kind: LockKind, pc:
     log::write(&Record::Misuse { what, thread: t.id() as u64, lock, stack, taken });
 }
 
-/// The thread ends. Nobody can release the locks that it holds: whoever wants one waits for ever.
+/// The thread ends. Nobody can release the mutexes that it holds: whoever wants one waits for ever.
 /// Robust mutexes have an owner that may die, and a mutex that processes share may belong to another
-/// by now.
+/// by now. A freed one is gone. Other locks do not say whose they are.
 pub fn ends_holding(t: &mut Thread) {
     if !is_watched(t) || t.held.is_empty() {
         return;
@@ -67,11 +66,7 @@ pub fn ends_holding(t: &mut Thread) {
     let _inside = t.enter();
     for i in 0..t.held.iter().count() {
         let Some(lock) = t.held.iter().nth(i).copied() else { return };
-        let is_left = match lock.left {
-            Left::Mutex => mutex::is_left(lock.key),
-            Left::Spinlock => true,
-            Left::Nothing => false,
-        };
+        let is_left = lock.is_mutex && !range::is_marked_freed(lock.key) && mutex::is_left(lock.key);
         let id = [0x6568, u64::from(lock.stack), u64::from(lock.uid)];
         if is_left && report::is_new(report::mix(&id)) {
             let (thread, taken) = (t.id() as u64, depot::logged(lock.stack));

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::held_locks::{self, Left, Lock, LockMode};
+use super::held_locks::{self, Lock, LockMode};
 use super::objects::{self, Creation, Object};
 use super::thread::{Current, Thread};
 use super::trace::LockEvent;
@@ -148,7 +148,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
     let _inside = t.enter();
     let stack = depot::current(t, taking.pc);
     let uid = number(key, taking.what);
-    super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, left: Left::Nothing, times: 1 });
+    super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, is_mutex: false, times: 1 });
 }
 
 /// The lock's number in reports. A new number is written to the log.
@@ -192,12 +192,8 @@ pub fn locked(mut t: Current, key: usize, taking: Taking) {
     if new {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what: taking.what });
     }
-    let left = match taking.what {
-        LockKind::Mutex => Left::Mutex,
-        LockKind::Spinlock => Left::Spinlock,
-        _ => Left::Nothing,
-    };
-    let lock = Lock { key, uid, stack, mode: taking.mode, left, times: 1 };
+    let is_mutex = taking.what == LockKind::Mutex;
+    let lock = Lock { key, uid, stack, mode: taking.mode, is_mutex, times: 1 };
     t.held.push(lock);
     t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
     if hybrid {
@@ -226,21 +222,15 @@ pub fn unlocking(mut t: Current, key: usize) {
         return;
     };
     t.trace.lock(t.sp, &t.held, LockEvent::Released, lock.mode, key, 0);
-    let orders = hand_on(t, key, lock.mode, true);
+    hand_on(t, key, lock.mode, true);
     if settings().hybrid {
         hand_over::let_go(t, key);
         held_locks::changed(t);
-        if lock.mode == LockMode::Write && !orders {
-            // What follows is not part of what the lock hands over: see `hand_over`.
-            t.publish();
-            t.advance();
-        }
     }
 }
 
-/// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew. False
-/// if the lock orders nothing.
-fn hand_on(t: &mut Thread, key: usize, mode: LockMode, held: bool) -> bool {
+/// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew.
+fn hand_on(t: &mut Thread, key: usize, mode: LockMode, held: bool) {
     let hybrid = settings().hybrid;
     let handed = objects::with(key, |o| {
         if mode == LockMode::Write {
@@ -259,7 +249,6 @@ fn hand_on(t: &mut Thread, key: usize, mode: LockMode, held: bool) -> bool {
     if handed {
         t.advance();
     }
-    handed
 }
 
 /// A condition variable releases the mutex completely, however often it is held. Returns how often.

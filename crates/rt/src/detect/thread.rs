@@ -106,8 +106,6 @@ pub struct Thread {
     /// The variable that relocated code is about to load, to acquire afterwards
     /// (`crate::relocated`).
     pub acquires: usize,
-    /// What others have left for the thread under locks.
-    pub handed: super::hand_over::Handed,
     /// The channel whose descriptor had no room when the thread last wrote to it; 0: none.
     pub refused: u32,
 }

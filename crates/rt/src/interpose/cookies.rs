@@ -88,9 +88,15 @@ unsafe extern "C-unwind" fn seeks(cookie: *mut c_void, to: *mut i64, from: c_int
 unsafe extern "C-unwind" fn closes(cookie: *mut c_void) -> c_int {
     // SAFETY: the program's function, called as the C library would.
     let r = locked(cookie, |c| c.functions.close.map_or(0, |f| unsafe { f(c.data) }));
-    // SAFETY: the entry of a stream that is gone now.
-    unsafe { (*cookie.cast::<Cookie>()).used.store(0, Release) };
+    free(cookie.cast());
     r
+}
+
+/// The stream is gone. What was done under its lock orders nothing of the next one.
+fn free(cookie: *mut Cookie) {
+    sync::destroyed(cookie as usize);
+    // SAFETY: the entry of a stream that is gone now.
+    unsafe { (*cookie).used.store(0, Release) };
 }
 
 interpose! {
@@ -104,7 +110,7 @@ interpose! {
         };
         let stream = real(cookie.cast(), how, wrapped);
         if stream.is_null() {
-            (*cookie).used.store(0, Release);
+            free(cookie);
         }
         stream
     } record as detect, tsvd real, explore real

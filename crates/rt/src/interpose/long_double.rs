@@ -7,7 +7,6 @@
 use core::ffi::c_int;
 
 use super::access::{Call, Text};
-use super::system::sets_sign;
 use crate::detect::thread::current;
 use crate::mode::{Mode, mode};
 
@@ -66,7 +65,6 @@ long_doubles! {
     fn remquol(to: *mut c_int, _b: usize), |c| { c.writes_one(to) }
     fn sincosl(sine: *mut LongDouble, cosine: *mut LongDouble), |c| { c.writes_one(sine); c.writes_one(cosine) }
     fn lgammal_r(to: *mut c_int, _b: usize), |c| { c.writes_one(to) }
-    fn lgammal(_a: usize, _b: usize), |c| { sets_sign(&mut c) }
     fn strtold(s: Text, end: *mut Text), |c| { super::string::number_with_fraction(&mut c, s); c.writes_one(end) }
     fn strtold_l(s: Text, end: *mut Text), |c| { super::string::number_with_fraction(&mut c, s); c.writes_one(end) }
 }

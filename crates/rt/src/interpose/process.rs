@@ -1,5 +1,6 @@
 //! Processes: fork, exec, exit, and order that comes through other processes.
 
+use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
 
@@ -143,10 +144,35 @@ fn makes_cloned(make: impl FnOnce() -> c_int) -> c_int {
     r
 }
 
-/// The child begins, in its copy of the maker's memory.
+/// The child begins, in its copy of the maker's memory. The program made its stack as large as its
+/// own function needs, so the runtime uses another one.
 unsafe extern "C-unwind" fn in_clone(cloned: *mut c_void) -> c_int {
+    #[repr(align(16))]
+    struct Stack(UnsafeCell<[u8; 128 << 10]>);
+    // SAFETY: only the one thread of a new process uses it.
+    unsafe impl Sync for Stack {}
+    static STACK: Stack = Stack(UnsafeCell::new([0; 128 << 10]));
     // SAFETY: the copy of the maker's frame.
     let Cloned { run, data } = unsafe { cloned.cast::<Cloned>().read() };
+    let top = STACK.0.get() as usize + size_of::<Stack>();
+    // SAFETY: a call on another stack, which is aligned as the convention wants it.
+    unsafe {
+        core::arch::asm!(
+            "mov r12, rsp",
+            "mov rsp, {top}",
+            "call {begins}",
+            "mov rsp, r12",
+            top = in(reg) top,
+            begins = sym cloned_begins,
+            out("r12") _,
+            clobber_abi("C"),
+        );
+    }
+    // SAFETY: the program's function.
+    unsafe { run(data) }
+}
+
+extern "C" fn cloned_begins() {
     if tsvd::is_on() {
         tsvd::in_child();
     } else {
@@ -157,8 +183,6 @@ unsafe extern "C-unwind" fn in_clone(cloned: *mut c_void) -> c_int {
         }
         MAKING.store(0, SeqCst);
     }
-    // SAFETY: the program's function.
-    unsafe { run(data) }
 }
 
 /// The process has made this child, or none.

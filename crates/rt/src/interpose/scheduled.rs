@@ -1,6 +1,6 @@
 //! Functions that matter mostly in an explored program: time, sleep, and ways to fail or to end.
 
-use core::ffi::{c_char, c_int, c_long, c_void};
+use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
 use super::{Real, channel, interpose, once, room};
@@ -270,6 +270,7 @@ interpose! {
         }
         match number {
             libc::SYS_close => channel::forget(a as c_int),
+            libc::SYS_close_range => channel::forget_from(a as c_uint),
             libc::SYS_dup2 | libc::SYS_dup3 => channel::forget(b as c_int),
             _ => {}
         }

@@ -54,7 +54,7 @@ interpose! {
         explore::retry_with_fork(Outside::SharedMemory);
         real(s)
     }
-    /// Whoever finds a semaphore by its name comes after the thread that made it.
+    /// Whoever finds a semaphore by its name comes after the threads that were ready to make it.
     fn sem_open(name: Text, flags: c_int, mode: c_int, value: u32) -> *mut c_void, |t, pc, real| {
         let mut c = Call::new(t, pc);
         c.text(name);

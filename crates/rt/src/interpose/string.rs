@@ -5,6 +5,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::access::{Call, Text, accesses, length, length_within, looks};
 use super::{Real, interpose};
+use crate::sys;
 
 type Room = *mut c_char;
 
@@ -257,11 +258,13 @@ unsafe fn cut_short(c: &mut Call, s: Text, n: usize) {
 /// Reads the number that `strtol` or `strtod` finds, and the character after it.
 unsafe fn number(c: &mut Call, s: Text, by: &Real) {
     let mut end: Text = s;
+    let errno = sys::errno();
     // SAFETY: both take these arguments, and one ignores the last; the result is not used.
     unsafe {
         let f = core::mem::transmute::<usize, unsafe extern "C" fn(Text, *mut Text, c_int)>(by.get());
         f(s, &raw mut end, 10);
     }
+    sys::set_errno(errno);
     c.reads(s, end as usize - s as usize + 1);
 }
 

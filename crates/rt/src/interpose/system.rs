@@ -3,7 +3,6 @@
 //! that call such a function at once race.
 
 use core::ffi::{c_char, c_double, c_float, c_int, c_long, c_uint, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::access::{Call, Text, accesses, length, looks};
 use super::transfer::{gathers, scattered};
@@ -247,8 +246,6 @@ mod process {
         fn remquof(x: c_float, y: c_float, to: *mut c_int) -> c_float, |c| { c.writes_one(to) }
         fn sincos(x: c_double, sine: *mut c_double, cosine: *mut c_double), |c| { c.writes_one(sine); c.writes_one(cosine) }
         fn sincosf(x: c_float, sine: *mut c_float, cosine: *mut c_float), |c| { c.writes_one(sine); c.writes_one(cosine) }
-        fn lgamma(x: c_double) -> c_double, |c| {} then |_r| { sets_sign(&mut c) }
-        fn lgammaf(x: c_float) -> c_float, |c| {} then |_r| { sets_sign(&mut c) }
         fn gcvt(x: c_double, digits: c_int, to: Room) -> Room, |c| { c.fills(to) } then |r| { c.wrote_text(r) }
         fn ecvt(x: c_double, digits: c_int, point: *mut c_int, sign: *mut c_int) -> Room, |c| {
             c.writes_one(point);
@@ -494,21 +491,5 @@ fn traced(request: c_int) -> (usize, usize) {
         libc::PTRACE_GETSIGINFO => (0, size_of::<libc::siginfo_t>()),
         libc::PTRACE_SETSIGINFO => (size_of::<libc::siginfo_t>(), 0),
         _ => (0, 0),
-    }
-}
-
-/// `lgamma` and its kin leave the sign in a variable that all threads share. Hardly anybody reads
-/// it, and who does not is not harmed by others: the write counts as an atomic one, so that it races
-/// with a thread that reads the sign and not with another `lgamma`.
-pub fn sets_sign(c: &mut Call) {
-    static SIGN: AtomicUsize = AtomicUsize::new(0);
-    let mut at = SIGN.load(Relaxed);
-    if at == 0 {
-        // SAFETY: a plain lookup; the program's copy comes first.
-        at = unsafe { crate::sys::dlsym(libc::RTLD_DEFAULT, c"signgam".as_ptr()) } as usize;
-        SIGN.store(at, Relaxed);
-    }
-    if at != 0 {
-        c.wrote_atomically(at, size_of::<c_int>());
     }
 }
