@@ -11,7 +11,6 @@ class Cost {
     const int Times = 20_000_000;
     static readonly object unlisted = new object();
     static int sum;
-    static int[] none;
 
     static void Measure(string name, Action<int> repeat) {
         repeat(1000);
@@ -33,6 +32,7 @@ class Cost {
         var items = new List<int>();
         for (int i = 0; i < 1000; i++) items.Add(i);
         Measure("the empty probe (Array.Resize of null)", n => {
+            int[] none;
             for (int i = 0; i < n; i++) { none = null; Array.Resize(ref none, 0); }
         });
         Measure("Dictionary set", n => { for (int i = 0; i < n; i++) dictionary[1] = i; });

@@ -110,14 +110,11 @@ impl Orders {
         }
     }
 
-    /// A scope must be disposed of by the thread that made it. That comes after `Complete`, and is
-    /// mostly a call of `IDisposable`, which does not tell whose it is.
+    /// A scope must be disposed of by the thread that made it. That is mostly a call of
+    /// `IDisposable`, which does not tell whose it is, and code between `Complete` and the end of
+    /// the scope may wait. So the thread counts as holding the scope until the thread ends.
     fn of_transaction(method: &str) -> Option<Orders> {
-        Some(match method {
-            ".ctor" => Orders::AfterAny(event::HOLDS),
-            "Complete" => Orders::BeforeAny(event::LETS_GO),
-            _ => return None,
-        })
+        (method == ".ctor").then_some(Orders::AfterAny(event::HOLDS))
     }
 
     /// What it does to a lock, a semaphore or a thread.

@@ -24,8 +24,8 @@
 //! any = true                                   # the object may be of any class, listed or not
 //! rule = "what the documentation says"         # used with `any`
 //! read = ["ToList"]
-//! # gives the static field that the argument refers to another object, and leaves the old one as it
-//! # is: conflicts with its like alone
+//! # reads the object, and gives the static field that the argument refers to another one: conflicts
+//! # with writes of the old object, and with its like on one field
 //! replace = ["Resize"]
 //!
 //! # a structure whose first field is the collection: `MoveNext` reads it
@@ -151,13 +151,20 @@ pub struct Operation {
     /// Whether the object is of a listed class, or which object it reads, is known only when the
     /// call is made.
     pub checked: bool,
-    /// It gives a static field another object, and leaves the old one as it is.
+    /// It gives a static field another object. What it does to the old one is
+    /// [`Operation::on_old_object`].
     pub replaces: bool,
 }
 
 impl Operation {
     const fn reading(object: Object, checked: bool) -> Operation {
         Operation { write: false, object, checked, replaces: false }
+    }
+
+    /// What the call does to the object that it is given: one that replaces the object only reads
+    /// it.
+    pub fn on_old_object(self) -> Operation {
+        Operation { write: self.write && !self.replaces, replaces: false, ..self }
     }
 }
 
@@ -349,6 +356,15 @@ mod tests {
             assert!(shipped.contract(name).is_some_and(|c| !c.rule.is_empty()), "{name}");
         }
         assert!(shipped.function_contract("System.Array").is_some());
+    }
+
+    #[test]
+    fn what_replaces_an_object_reads_the_old_one() {
+        let shipped = Catalogue::shipped();
+        let is = |method| shipped.find("System.Array", method).unwrap();
+        assert!(is("Resize").write && is("Resize").replaces);
+        assert_eq!(is("Resize").on_old_object(), is("IndexOf"));
+        assert_eq!(is("Sort").on_old_object(), is("Sort"));
     }
 
     /// Several threads may read it while one writes.

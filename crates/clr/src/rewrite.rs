@@ -10,6 +10,9 @@
 //! | the address of a structure whose first field is the object: an enumerator | the field is loaded |
 //! | the address of a variable: `Array.Resize` | the variable is loaded |
 //!
+//! `Array.Resize` of a static field gets two points: one reads the old array, and one replaces what
+//! the field refers to.
+//!
 //! Where a delegate is made of a listed method, it is made of a static method of the probe's class
 //! instead, whose first argument is the object, and which comes to a point and then calls the
 //! method (`delegates`).
@@ -302,15 +305,14 @@ impl Module {
             }
         };
         let call = call.clone();
-        if operation.replaces && !self.gives_static_field(body, at) {
-            return false;
+        let mut points = vec![operation.on_old_object()];
+        if operation.replaces && self.gives_static_field(body, at) {
+            points.push(operation);
         }
         let first = body.first_prefix(at);
         let constrained = (first..at).find(|i| body.instructions[*i].code == code::CONSTRAINED);
         let constrained = constrained.map(|i| body.instructions[i].token());
         let Some(load) = self.load_object(&call, operation, constrained) else { return false };
-        let number = of.site(body.instructions[at].offset, &call, operation);
-        of.note_ready_classes(body, at, number);
         // What is above the object.
         let above = match operation.object {
             Object::Argument(n) => usize::from(n) + 1,
@@ -319,18 +321,23 @@ impl Module {
         let above = call.method.parameters.iter().enumerate().skip(above);
         let saved: Vec<u16> = above.map(|(i, kind)| locals.for_argument(i, kind)).collect();
         let checked = operation.checked || constrained.is_some();
-        let before = &mut body.instructions[first].before;
-        before.extend(saved.iter().rev().flat_map(|local| il::store_local(*local)));
-        before.push(code::DUPLICATE);
-        before.extend(load);
-        before.extend(il::load_int(point::site_word(number, operation)));
-        before.extend(il::with_token(code::CALL as u8, if checked { probe.through } else { probe.point }));
-        before.extend(saved.iter().flat_map(|local| il::load_local(*local)));
+        let target = if checked { probe.through } else { probe.point };
+        let mut text: Vec<u8> = saved.iter().rev().flat_map(|local| il::store_local(*local)).collect();
+        for operation in points {
+            let number = of.site(body.instructions[at].offset, &call, operation);
+            of.note_ready_classes(body, at, number);
+            text.push(code::DUPLICATE);
+            text.extend(&load);
+            text.extend(il::load_int(point::site_word(number, operation)));
+            text.extend(il::with_token(code::CALL as u8, target));
+        }
+        text.extend(saved.iter().flat_map(|local| il::load_local(*local)));
+        body.instructions[first].before.extend(text);
         true
     }
 
-    /// Whether a call that replaces what a variable refers to is given a static field. Of a local
-    /// variable, and of a field of an object that another thread may not have, the call only reads:
+    /// Whether a call that replaces what a variable refers to is given a static field. A local
+    /// variable, or a field of an object that another thread may not have, may be the thread's own:
     /// that is how a program makes a longer copy of an array that others go on reading.
     fn gives_static_field(&self, body: &Body, at: usize) -> bool {
         const VECTOR: u8 = 0x1D;
@@ -501,7 +508,7 @@ fn is_asynchronous(class: &str) -> bool {
 struct Rewriting {
     module: ModuleId,
     method: Token,
-    /// How many calls of each callee there were so far.
+    /// How many points at calls of each callee there were so far.
     ordinals: HashMap<String, u32>,
     /// In the parts of an asynchronous method, the field that its task is in.
     flow: Option<Token>,

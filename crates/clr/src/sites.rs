@@ -29,7 +29,7 @@ pub struct Site {
     /// Whose contract it is.
     pub class: String,
     pub write: bool,
-    /// Which of the method's calls of the same callee it is, from one.
+    /// Which of the method's points at calls of the same callee it is, from one.
     pub ordinal: u32,
 }
 
