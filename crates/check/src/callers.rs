@@ -6,8 +6,14 @@
 //!
 //! A lock counts as held at a call if every path of the caller takes it before and does not release
 //! it, or if all callers of the caller hold it. So a caller that may have released it is one that
-//! does not hold it, and the finding stands. So is a function whose address is taken, because then
-//! nobody knows who calls it.
+//! does not hold it, and the finding stands. So is a function whose address is taken, in code or in
+//! data, because then nobody knows who calls it. Only a lock that is a global or a part of one
+//! counts: of a lock behind a pointer the code does not tell whether it is the other thread's.
+//!
+//! [`may_hold`] asks the opposite question for a function that releases a lock which it has not
+//! taken: whether some caller may hold that lock.
+
+use rustc_hash::FxHashMap;
 
 use crate::ir::{Instr, Program, cfg};
 use crate::locking::Locking;
@@ -16,21 +22,34 @@ use crate::locking::Locking;
 const LONGEST_CHAIN: u32 = 4;
 /// The maximum number of instructions of a caller.
 const LARGEST: u32 = 20_000;
+/// The maximum length of a chain of calls that is followed to a release.
+const DEEPEST: u32 = 32;
 
 /// A lock, as far as the code of a caller tells which one it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallersLock {
     Global(u64),
     BehindPointer,
+    /// A function took it that does not tell which one.
+    Unknown,
 }
 
 impl CallersLock {
+    /// Whether it is certainly the lock at an address.
+    pub fn is(self, lock: u64) -> bool {
+        self == Self::Global(lock)
+    }
+
     /// Whether it may be the lock at an address. A lock behind a pointer is rather part of an object
     /// than a variable of its own.
-    pub fn may_be(self, program: &Program, lock: u64) -> bool {
+    fn may_be(self, program: &Program, lock: u64) -> bool {
         match self {
-            Self::Global(address) => address == lock,
+            // A function that gets an object takes a lock in it.
+            Self::Global(address) => {
+                address == lock || global_at(program, address) == global_at(program, lock)
+            }
             Self::BehindPointer => !is_variable(program, lock),
+            Self::Unknown => true,
         }
     }
 }
@@ -44,40 +63,55 @@ fn is_variable(program: &Program, lock: u64) -> bool {
     found.is_ok_and(|i| program.globals[i].size <= LARGEST_LOCK)
 }
 
-/// For each call of a function, the locks held at it. Empty if the function has no calls.
-pub fn at_calls(program: &Program, locking: &Locking, function: u32) -> Vec<Vec<CallersLock>> {
-    calls(program, locking, function, LONGEST_CHAIN)
+/// The last global that does not begin after an address.
+fn global_at(program: &Program, address: u64) -> usize {
+    program.globals.partition_point(|g| u64::from(g.address) <= address)
 }
 
-fn calls(program: &Program, locking: &Locking, function: u32, chain: u32) -> Vec<Vec<CallersLock>> {
-    let mut out = Vec::new();
-    for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined && !f.builtin) {
-        let code = &program.code[f.entry as usize..f.end as usize];
-        if code.contains(&Instr::FuncAddr(function)) {
-            out.push(Vec::new());
+/// For each call of a function, the locks held at it. Empty if the function has no calls.
+pub fn at_calls(program: &Program, locking: &Locking, function: u32) -> Vec<Vec<CallersLock>> {
+    Held { program, locking, releases: FxHashMap::default() }.calls(function, LONGEST_CHAIN)
+}
+
+/// Whether a caller of a function may hold a lock when it calls it. True as well if nobody knows who
+/// calls the function.
+pub fn may_hold(program: &Program, locking: &Locking, function: u32, lock: u64) -> bool {
+    let mut held = Held { program, locking, releases: FxHashMap::default() };
+    let mut todo = vec![function];
+    let mut i = 0;
+    while let Some(function) = todo.get(i).copied() {
+        i += 1;
+        let callers = callers_of(program, function);
+        let is_main = &*program.functions[function as usize].name == "main";
+        if locking.is_address_taken(function) || callers.is_empty() && !is_main {
+            return true;
         }
-        let is_call = |instr: &Instr| matches!(instr, Instr::Call(g, _) if *g == function);
-        if i as u32 == function || !code.iter().any(is_call) {
-            continue;
-        }
-        let own = within(program, locking, f.entry, f.end);
-        let mut from_above: Option<Vec<CallersLock>> = None;
-        for (at, _) in code.iter().enumerate().filter(|(_, instr)| is_call(instr)) {
-            // Code that nothing leads to calls nothing.
-            let Some(held) = &own[at] else { continue };
-            if !held.is_empty() {
-                out.push(held.clone());
-                continue;
+        for caller in callers {
+            let own = held.within(caller, Paths::Any, 0);
+            let entry = program.functions[caller as usize].entry;
+            let mut calls = (0..own.len()).filter(|at| is_call(&program.code[entry as usize + at], function));
+            if calls.any(|at| own[at].iter().flatten().any(|l| l.may_be(program, lock))) {
+                return true;
             }
-            let above = from_above.get_or_insert_with(|| match chain {
-                0 => Vec::new(),
-                _ => common(calls(program, locking, i as u32, chain - 1)),
-            });
-            // What the caller itself releases was its callers'.
-            out.push(if releases(program, locking, f.entry, f.end) { Vec::new() } else { above.clone() });
+            if !todo.contains(&caller) {
+                todo.push(caller);
+            }
         }
     }
-    out
+    false
+}
+
+fn is_call(instr: &Instr, function: u32) -> bool {
+    matches!(instr, Instr::Call(g, _) if *g == function)
+}
+
+/// The other functions of the program that call a function.
+fn callers_of(program: &Program, function: u32) -> Vec<u32> {
+    let calls = |(i, f): &(usize, &crate::ir::Function)| {
+        let code = || &program.code[f.entry as usize..f.end as usize];
+        f.defined && !f.builtin && *i as u32 != function && code().iter().any(|c| is_call(c, function))
+    };
+    program.functions.iter().enumerate().filter(calls).map(|(i, _)| i as u32).collect()
 }
 
 /// The locks that are held at each of the calls.
@@ -85,56 +119,195 @@ fn common(calls: Vec<Vec<CallersLock>>) -> Vec<CallersLock> {
     calls.into_iter().reduce(|a, b| a.into_iter().filter(|l| b.contains(l)).collect()).unwrap_or_default()
 }
 
-fn releases(program: &Program, locking: &Locking, entry: u32, end: u32) -> bool {
-    (entry..end).any(|pc| locking.unlocks_at(program, pc))
+/// The paths from a function's beginning on which a lock must be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    Every,
+    Any,
 }
 
-/// For each instruction of a function, the locks that the function holds there on every path from
-/// its beginning. `None` for code that nothing leads to.
-fn within(program: &Program, locking: &Locking, entry: u32, end: u32) -> Vec<Option<Vec<CallersLock>>> {
-    let mut held: Vec<Option<Vec<CallersLock>>> = vec![None; (end - entry) as usize];
-    if end - entry > LARGEST {
-        return vec![Some(Vec::new()); (end - entry) as usize];
-    }
-    let mut todo = vec![entry];
-    held[0] = Some(Vec::new());
-    while let Some(pc) = todo.pop() {
-        let Some(mut after) = held[(pc - entry) as usize].clone() else { continue };
-        if locking.unlocks_at(program, pc) {
-            // Which one it releases is not always clear, so none is certain any more.
-            after.clear();
-        } else if locking.locks_at(program, pc) {
-            after.push(lock_at(program, locking, pc, LONGEST_CHAIN));
-            after.sort_unstable();
-            after.dedup();
+struct Held<'p> {
+    program: &'p Program,
+    locking: &'p Locking,
+    /// For each function that was asked for, whether it may release a lock that it has not taken.
+    releases: FxHashMap<u32, bool>,
+}
+
+impl Held<'_> {
+    fn calls(&mut self, function: u32, chain: u32) -> Vec<Vec<CallersLock>> {
+        let program = self.program;
+        let mut out = Vec::new();
+        if self.locking.is_address_taken(function) {
+            out.push(Vec::new());
         }
-        for next in cfg::successors(&program.code, &program.switches, pc) {
-            let Some(at) = next.checked_sub(entry).filter(|at| *at < end - entry) else { continue };
-            let known = &mut held[at as usize];
-            let meet = match known {
-                None => after.clone(),
-                Some(known) => known.iter().copied().filter(|l| after.contains(l)).collect(),
-            };
-            if known.as_ref() != Some(&meet) {
-                *known = Some(meet);
-                todo.push(next);
+        for caller in callers_of(program, function) {
+            let f = &program.functions[caller as usize];
+            let code = &program.code[f.entry as usize..f.end as usize];
+            let own = self.within(caller, Paths::Every, 0);
+            let mut from_above: Option<Vec<CallersLock>> = None;
+            for (at, _) in code.iter().enumerate().filter(|(_, instr)| is_call(instr, function)) {
+                // Code that nothing leads to calls nothing.
+                let Some(held) = &own[at] else { continue };
+                if !held.is_empty() {
+                    out.push(held.clone());
+                    continue;
+                }
+                let above = from_above.get_or_insert_with(|| match chain {
+                    0 => Vec::new(),
+                    // What the caller itself releases was its callers'.
+                    _ if self.releases_before_its_end(caller, function) => Vec::new(),
+                    _ => common(self.calls(caller, chain - 1)),
+                });
+                out.push(above.clone());
             }
         }
+        out
     }
-    held
+
+    /// Whether a function may release a lock, itself or by what it calls, except for one callee.
+    fn releases_before_its_end(&mut self, function: u32, except: u32) -> bool {
+        let f = &self.program.functions[function as usize];
+        (f.entry..f.end).any(|pc| {
+            let is_excepted = is_call(&self.program.code[pc as usize], except);
+            self.locking.unlocks_at(self.program, pc) || !is_excepted && self.call_releases(pc, 0)
+        })
+    }
+
+    /// Whether the instruction at `pc` calls a function of the program that may release a lock which
+    /// it has not taken.
+    fn call_releases(&mut self, pc: u32, depth: u32) -> bool {
+        let program = self.program;
+        let Instr::Call(callee, _) = program.code[pc as usize] else { return false };
+        let f = &program.functions[callee as usize];
+        if !f.defined || f.builtin {
+            return false;
+        }
+        if let Some(known) = self.releases.get(&callee) {
+            return *known;
+        }
+        // True for a call of a function that is being looked at.
+        self.releases.insert(callee, true);
+        let releases = depth > DEEPEST || self.releases_of_others(callee, depth + 1);
+        self.releases.insert(callee, releases);
+        releases
+    }
+
+    fn releases_of_others(&mut self, function: u32, depth: u32) -> bool {
+        let (program, locking) = (self.program, self.locking);
+        let f = &program.functions[function as usize];
+        if (f.entry..f.end).any(|pc| self.call_releases(pc, depth)) {
+            return true;
+        }
+        let unlocks: Vec<u32> = (f.entry..f.end).filter(|pc| locking.unlocks_at(program, *pc)).collect();
+        if unlocks.is_empty() {
+            return false;
+        }
+        let own = self.within(function, Paths::Every, depth);
+        unlocks.into_iter().any(|pc| {
+            let lock = lock_at(program, locking, pc, LONGEST_CHAIN);
+            let is_own =
+                |held: &Vec<CallersLock>| matches!(lock, CallersLock::Global(_)) && held.contains(&lock);
+            own[(pc - f.entry) as usize].as_ref().is_some_and(|held| !is_own(held))
+        })
+    }
+
+    /// For each instruction of a function, the locks that the function holds there on such paths
+    /// from its beginning. `None` for code that nothing leads to.
+    fn within(&mut self, function: u32, paths: Paths, depth: u32) -> Vec<Option<Vec<CallersLock>>> {
+        let program = self.program;
+        let (entry, end) =
+            (program.functions[function as usize].entry, program.functions[function as usize].end);
+        let mut held: Vec<Option<Vec<CallersLock>>> = vec![None; (end - entry) as usize];
+        if end - entry > LARGEST {
+            let any = if paths == Paths::Every { Vec::new() } else { vec![CallersLock::Unknown] };
+            return vec![Some(any); (end - entry) as usize];
+        }
+        let mut todo = vec![entry];
+        held[0] = Some(Vec::new());
+        while let Some(pc) = todo.pop() {
+            let Some(mut after) = held[(pc - entry) as usize].clone() else { continue };
+            self.step(pc, paths, depth, &mut after);
+            for next in cfg::successors(&program.code, &program.switches, pc) {
+                let Some(at) = next.checked_sub(entry).filter(|at| *at < end - entry) else { continue };
+                let known = &mut held[at as usize];
+                let meet = match (&known, paths) {
+                    (None, _) => after.clone(),
+                    (Some(known), Paths::Every) => {
+                        known.iter().copied().filter(|l| after.contains(l)).collect()
+                    }
+                    (Some(known), Paths::Any) => sorted(known.iter().chain(&after).copied().collect()),
+                };
+                if known.as_ref() != Some(&meet) {
+                    *known = Some(meet);
+                    todo.push(next);
+                }
+            }
+        }
+        held
+    }
+
+    /// Changes the held locks by what the instruction at `pc` does.
+    fn step(&mut self, pc: u32, paths: Paths, depth: u32, held: &mut Vec<CallersLock>) {
+        let (program, locking) = (self.program, self.locking);
+        let is_unlock = locking.unlocks_at(program, pc);
+        match paths {
+            // Which one it releases is not always clear, so none is certain any more.
+            Paths::Every if is_unlock || self.call_releases(pc, depth) => held.clear(),
+            Paths::Any if is_unlock => {
+                let released = lock_at(program, locking, pc, LONGEST_CHAIN);
+                held.retain(|l| *l != released || !matches!(l, CallersLock::Global(_)));
+            }
+            _ if locking.locks_at(program, pc) => {
+                held.push(lock_at(program, locking, pc, LONGEST_CHAIN));
+                *held = sorted(std::mem::take(held));
+            }
+            // What both takes and releases, as on an error, may return with the lock.
+            Paths::Any if self.call_releases(pc, depth) => {
+                held.push(CallersLock::Unknown);
+                *held = sorted(std::mem::take(held));
+            }
+            _ => {}
+        }
+    }
 }
 
-/// The lock that the instruction at `pc` takes. A function without arguments takes the one that its
-/// own code names.
+fn sorted(mut locks: Vec<CallersLock>) -> Vec<CallersLock> {
+    locks.sort_unstable();
+    locks.dedup();
+    locks
+}
+
+/// The lock that the instruction at `pc` takes or releases. A function of the program takes the one
+/// that its own code names.
 fn lock_at(program: &Program, locking: &Locking, pc: u32, chain: u32) -> CallersLock {
-    if let Instr::Call(f, 0) = program.code[pc as usize] {
-        let f = &program.functions[f as usize];
-        let inner = (f.entry..f.end).find(|pc| f.defined && locking.locks_at(program, *pc));
-        return match inner.filter(|_| chain > 0) {
-            Some(inner) => lock_at(program, locking, inner, chain - 1),
-            None => CallersLock::BehindPointer,
-        };
+    let argument = argument_at(program, pc);
+    let Instr::Call(f, n) = program.code[pc as usize] else { return argument };
+    let f = &program.functions[f as usize];
+    if n == 0 && !f.defined {
+        return CallersLock::Unknown;
     }
+    if !f.defined || f.builtin {
+        return argument;
+    }
+    let is_meant = |pc: &u32| locking.locks_at(program, *pc) || locking.unlocks_at(program, *pc);
+    let mut inner = (f.entry..f.end).filter(is_meant);
+    let (Some(first), None) = (inner.next(), inner.next()) else { return CallersLock::Unknown };
+    let is_first_argument = n == 1 && is_plain_parameter(program, first);
+    match argument {
+        CallersLock::Global(_) if is_first_argument => argument,
+        _ if chain > 0 && !is_first_argument => lock_at(program, locking, first, chain - 1),
+        _ => CallersLock::Unknown,
+    }
+}
+
+/// Whether the last argument of the call at `pc` is the first parameter of the function around it.
+fn is_plain_parameter(program: &Program, pc: u32) -> bool {
+    let mut before = program.code[..pc as usize].iter().rev().filter(|i| !matches!(i, Instr::Nop));
+    matches!(before.next(), Some(Instr::Get(0)))
+}
+
+/// The lock whose address is the last argument of the instruction at `pc`.
+fn argument_at(program: &Program, pc: u32) -> CallersLock {
     let mut before = program.code[..pc as usize].iter().rev().filter(|i| !matches!(i, Instr::Nop));
     match (before.next(), before.next()) {
         (Some(Instr::GlobalAddr(a)), _) => CallersLock::Global(u64::from(*a)),

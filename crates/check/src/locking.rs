@@ -11,11 +11,27 @@ use crate::ir::{Bin, Function, Instr, Program, SyncOp};
 const WRAPPER: u32 = 60;
 const LONGEST: u32 = 40;
 
-/// For each function whether it takes a lock that it does not release, and the other way round.
+/// For each function whether it takes a lock that it does not release, the other way round, and
+/// whether code or data holds its address.
 #[derive(Debug, Default)]
 pub struct Locking {
     locks: Vec<bool>,
     unlocks: Vec<bool>,
+    address_taken: Vec<bool>,
+}
+
+fn addresses_taken(program: &Program) -> Vec<bool> {
+    let mut out = vec![false; program.functions.len()];
+    let in_code = program.code.iter().filter_map(|i| match i {
+        Instr::FuncAddr(f) => Some(*f),
+        _ => None,
+    });
+    let words = program.image.windows(8).chain(program.tls.windows(8));
+    let in_data = words.filter_map(|w| program.function_at(u64::from_le_bytes(w.try_into().ok()?)));
+    for f in in_code.chain(in_data) {
+        out[f as usize] = true;
+    }
+    out
 }
 
 impl Locking {
@@ -24,8 +40,11 @@ impl Locking {
             let says = |name: &str| named(name).is_some_and(|n| wanted.contains(&n));
             program.functions.iter().map(|f| !f.defined && says(&f.name)).collect()
         };
-        let mut out =
-            Self { locks: by_name(&[Named::Lock, Named::ReadLock]), unlocks: by_name(&[Named::Unlock]) };
+        let mut out = Self {
+            locks: by_name(&[Named::Lock, Named::ReadLock]),
+            unlocks: by_name(&[Named::Unlock]),
+            address_taken: addresses_taken(program),
+        };
         // The library's functions first, then wrappers of these, then wrappers of wrappers.
         for _ in 0..3 {
             for (i, f) in program.functions.iter().enumerate().filter(|(_, f)| f.defined) {
@@ -54,6 +73,11 @@ impl Locking {
             Instr::Call(f, _) => self.unlocks[*f as usize],
             _ => false,
         })
+    }
+
+    /// Whether code or data holds the address of a function, so that nobody knows who calls it.
+    pub fn is_address_taken(&self, function: u32) -> bool {
+        self.address_taken[function as usize]
     }
 
     /// Whether the instruction takes a lock that stays taken after it.

@@ -139,11 +139,14 @@ impl CheckedFunction {
     }
 }
 
+const GUESS: &str = "rests on a guess about code that was not run: that no caller of the entry holds the \
+                     lock, or that a barrier which this code initialised does not order the accesses";
+
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Suspicions that hold only if a guess about code that was not run is right: that no caller of
-    /// a start in the middle holds a lock.
+    /// a start in the middle holds a lock, or that a barrier which it initialised orders nothing.
     pub guesses: Vec<Finding>,
     pub stats: Stats,
     /// Files that were not checked, or not completely, with a sentence each.
@@ -341,7 +344,7 @@ impl Outcome {
     /// Makes findings of the guesses, each with a note that says what it rests on.
     pub fn list_guesses(&mut self) {
         for mut f in std::mem::take(&mut self.guesses) {
-            f.notes.push("rests on a guess: that no caller of the entry holds the lock".into());
+            f.notes.push(GUESS.into());
             self.findings.push(f);
         }
         raddle_finding::identity::assign(&mut self.findings);

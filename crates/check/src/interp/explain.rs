@@ -8,6 +8,7 @@ use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
 use super::raw::{Key, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
+use super::waits::PASSED_BARRIER;
 use crate::ir::Program;
 
 impl Machine<'_> {
@@ -20,8 +21,7 @@ impl Machine<'_> {
     }
 
     /// Whether a race in a start in the middle is one only if a caller of the entry holds no lock,
-    /// although every caller in the program holds one that may be the other end's. See
-    /// [`crate::callers`].
+    /// although every caller in the program holds the other end's. See [`crate::callers`].
     fn callers_may_guard(&mut self, old: Cell, new: Cell) -> bool {
         let is_first = |c: Cell| c.epoch.thread() == 0 && c.flags & HANDLER == 0;
         let other = match (is_first(old), is_first(new)) {
@@ -38,15 +38,15 @@ impl Machine<'_> {
         }
         let calls = self.callers.as_ref().map_or(&[][..], |c| &c.1);
         let held = self.contexts.held(other.lockset);
-        let guards =
-            |l: &crate::callers::CallersLock| held.iter().any(|h| !h.shared && l.may_be(program, h.lock));
+        let guards = |l: &crate::callers::CallersLock| held.iter().any(|h| !h.shared && l.is(h.lock));
         !calls.is_empty() && calls.iter().all(|call| call.iter().any(guards))
     }
 
     #[cold]
     pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
         // A lock at an unknown address may be a lock that the other thread holds as well.
-        let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(|h| is_unknown(h.lock));
+        let is_lock = |h: &Held| is_unknown(h.lock) && h.lock != PASSED_BARRIER;
+        let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(is_lock);
         let first = (old.mask & new.mask).trailing_zeros();
         let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
         // A handler shares the thread-local storage of the thread under it, and puts `errno` back.
@@ -65,7 +65,8 @@ impl Machine<'_> {
         // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
-        let guess = self.callers_may_guard(old, new);
+        let passed = |c: Cell| self.contexts.held(c.lockset).iter().any(|h| h.lock == PASSED_BARRIER);
+        let guess = passed(old) || passed(new) || self.callers_may_guard(old, new);
         let Some(key) = self.first_met(kind, old.pc, new.pc, guess) else { return };
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;
@@ -99,6 +100,7 @@ impl Machine<'_> {
 
     fn held_of(&self, held: &[Held]) -> Vec<RawHeld> {
         held.iter()
+            .filter(|h| h.lock != PASSED_BARRIER)
             .map(|h| RawHeld { lock: h.lock, shared: h.shared, stack: self.stack_of(h.pc, h.context) })
             .collect()
     }
@@ -163,7 +165,9 @@ impl Machine<'_> {
             threads.iter().map(|t| self.current_stack(*t, self.threads[*t].pc)).collect();
         let pcs: Vec<u32> = stacks.iter().map(|s| self.own_pc(s)).collect();
         let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
-        let Some(key) = self.first_met(kind, lo, hi, false) else { return };
+        let has_passed = |t: &usize| self.threads[*t].held.iter().any(|h| h.lock == PASSED_BARRIER);
+        let guess = threads.iter().any(has_passed);
+        let Some(key) = self.first_met(kind, lo, hi, guess) else { return };
         let mut accesses = Vec::new();
         let mut waits = Vec::new();
         for (t, stack) in threads.iter().zip(stacks) {
@@ -177,7 +181,7 @@ impl Machine<'_> {
             _ => None,
         });
         let place = address.map_or(RawPlace::Unknown, |a| self.place_of(a));
-        self.add(key, accesses, address, place, waits, false);
+        self.add(key, accesses, address, place, waits, guess);
     }
 
     fn wait_in_words(&self, ti: usize) -> (Op, String) {

@@ -6,6 +6,7 @@ use super::context::Held;
 use super::sync::Flow;
 use super::thread::State;
 use super::value::is_unknown;
+use super::waits::PASSED_BARRIER;
 use super::{End, Machine};
 
 /// The result of a failed attempt.
@@ -144,9 +145,20 @@ impl Machine<'_> {
     /// From now on, the thread counts as holding an unknown lock.
     pub(super) fn hold_unknown(&mut self, ti: usize, pc: u32) {
         self.threads[ti].vague = true;
-        if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock)) {
+        if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock) || h.lock == PASSED_BARRIER) {
             let (lock, context) = (self.fresh_unknown(), self.context(ti));
             self.threads[ti].held.push(Held { lock, shared: false, pc, context });
+            self.relock(ti);
+        }
+    }
+
+    /// From now on, what the thread does may be ordered by a barrier that nobody waited at. See
+    /// [`PASSED_BARRIER`].
+    pub(super) fn pass_barrier(&mut self, ti: usize, pc: u32) {
+        self.approximate = true;
+        if self.threads[ti].held.iter().all(|h| h.lock != PASSED_BARRIER) {
+            let context = self.context(ti);
+            self.threads[ti].held.push(Held { lock: PASSED_BARRIER, shared: true, pc, context });
             self.relock(ti);
         }
     }
@@ -204,6 +216,7 @@ impl Machine<'_> {
     }
 
     fn not_held(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
+        self.released_callers |= ti == 0;
         let checked = self.objects.get(&lock).is_some_and(|o| o.checked);
         // Another thread's release was reported. This one belongs to a lock that was taken.
         let was_mine = self.objects.get(&lock).is_some_and(|o| o.released_under == Some(ti));
@@ -215,7 +228,6 @@ impl Machine<'_> {
             self.threads[ti].vague = true;
         } else if !checked && !self.threads[ti].vague && self.is_main_or_started(ti) {
             let guess = self.may_be_callers(ti, lock);
-            self.released_callers |= guess;
             self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc, guess);
         }
         // A mutex of the default kind is released all the same. Without that, whoever waits for it
@@ -232,9 +244,14 @@ impl Machine<'_> {
     }
 
     /// Whether a lock may have been taken before a start in the middle, by code that was not run.
-    fn may_be_callers(&self, ti: usize, lock: u64) -> bool {
+    fn may_be_callers(&mut self, ti: usize, lock: u64) -> bool {
         let taken = self.objects.get(&lock).is_some_and(|o| o.taken_by_first);
-        self.start.in_the_middle && ti == 0 && !taken
+        if !self.start.in_the_middle || ti != 0 || taken {
+            return false;
+        }
+        let (program, locking, function) = (self.program, &self.locking, self.start.function);
+        let ask = || crate::callers::may_hold(program, locking, function, lock);
+        *self.callers_may_hold.entry((function, lock)).or_insert_with(ask)
     }
 
     fn is_main_or_started(&self, ti: usize) -> bool {

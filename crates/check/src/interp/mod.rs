@@ -197,6 +197,8 @@ pub struct Machine<'p> {
     start: Start,
     /// For each call of the function that a start in the middle calls, the locks held there.
     callers: Option<(u32, Vec<Vec<CallersLock>>)>,
+    /// For such a function and a lock, whether a caller may hold it.
+    callers_may_hold: FxHashMap<(u32, u64), bool>,
     /// The first thread has released a lock that it never took, so a caller holds it no longer.
     released_callers: bool,
     strategy: Strategy,
@@ -290,6 +292,7 @@ impl<'p> Machine<'p> {
             seed: 0,
             start: Start { function: 0, in_the_middle: false },
             callers: None,
+            callers_may_hold: FxHashMap::default(),
             released_callers: false,
             strategy: Strategy::default(),
             ready: Vec::new(),

@@ -206,6 +206,19 @@ fn joins_thread(words: &[String]) -> bool {
         "tryjoin",
         "timed",
         "timedjoin",
+        "timeout",
+        "until",
+        "within",
+        "later",
+        "request",
+        "requested",
+        "async",
+        "nowait",
+        "nonblocking",
+        "name",
+        "names",
+        "id",
+        "ids",
         "set",
         "group",
         "cluster",
@@ -216,7 +229,8 @@ fn joins_thread(words: &[String]) -> bool {
         "strings",
     ];
     let any = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
-    let is_other = any(OTHER);
+    // `join_for(thread, seconds)`, but not `wait_for_thread_join`.
+    let is_other = any(OTHER) || words.windows(2).any(|w| w[0] == "join" && w[1] == "for");
     any(&["join"]) && any(&["thread", "threads", "pthread", "thrd", "worker", "workers"]) && !is_other
 }
 
@@ -316,7 +330,8 @@ impl Machine<'_> {
         if place.is_none()
             && let Some(f) = self.called_behind_pointer(pc)
         {
-            // Which lock it is hangs on the pointer.
+            // Which lock it is hangs on the pointer. It may be one of the callers'.
+            self.released_callers |= ti == 0 && what == Named::Unlock;
             self.call_unknown(ti, n, u64::from(f));
             return true;
         }
@@ -473,18 +488,13 @@ impl Machine<'_> {
     }
 
     /// Waits for the thread that the arguments tell: its handle, the address of its handle, or what
-    /// its start was given. If they are unknown, it is any thread, as in [`Self::join`].
+    /// only its start was given. If they are unknown, it is any thread, as in [`Self::join`].
     fn join_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
         let at = self.threads[ti].stack.len() - n;
-        let arguments = self.threads[ti].stack[at..].to_vec();
-        let handle = arguments.iter().find_map(|a| self.handle_behind(*a));
-        // An address that leads to something known is that of no thread.
-        let any = arguments.iter().copied().find(|a| is_unknown(*a));
-        let flow = match handle.or(any) {
+        let flow = match self.handle_among(&self.threads[ti].stack[at..]) {
             Some(handle) => self.join(ti, handle),
             None => Flow::Done(0),
         };
-        self.threads[ti].vague = true;
         self.approximate = true;
         if let Flow::Block(state) = flow {
             let t = &mut self.threads[ti];
@@ -497,19 +507,29 @@ impl Machine<'_> {
         !self.switch_at_sync()
     }
 
-    /// The handle that an argument of a join stands for, or an unknown one.
-    fn handle_behind(&self, argument: u64) -> Option<u64> {
+    /// The handle that the arguments of a join stand for, or an unknown one. A handle says more than
+    /// what leads to one, and that says more than what a start was given: `join(runtime, thread)`.
+    /// `None` if they lead to two threads: which one is joined nobody knows.
+    fn handle_among(&self, arguments: &[u64]) -> Option<u64> {
         let is_thread = |h: &u64| of_handle(*h).is_some_and(|t| t > 0 && t < self.threads.len());
-        let by_start = || self.threads.iter().position(|t| t.known_by.contains(&argument)).map(handle);
-        if is_unknown(argument) {
-            return by_start();
+        let behind = |a: &u64| {
+            let at = self.memory.index(*a, u64::from(Scalar::U64.size())).ok();
+            at.filter(|_| !is_unknown(*a)).map(|at| self.memory.load(at, Scalar::U64))
+        };
+        let started_with = |a: &u64| -> Vec<u64> {
+            let is_it = |i: &usize| !self.threads[*i].joined && self.threads[*i].known_by.contains(a);
+            (0..self.threads.len()).filter(is_it).map(handle).collect()
+        };
+        let own: Vec<u64> = arguments.iter().copied().filter(is_thread).collect();
+        let led_to = || arguments.iter().filter_map(behind).filter(is_thread).collect::<Vec<u64>>();
+        let by_start = || arguments.iter().flat_map(started_with).collect::<Vec<u64>>();
+        let found = [own].into_iter().chain([led_to(), by_start()]).find(|found| !found.is_empty());
+        if let Some(found) = found {
+            return found.iter().all(|h| *h == found[0]).then(|| found[0]);
         }
-        if is_thread(&argument) {
-            return Some(argument);
-        }
-        let at = self.memory.index(argument, u64::from(Scalar::U64.size())).ok()?;
-        let behind = self.memory.load(at, Scalar::U64);
-        by_start().or_else(|| Some(behind).filter(|v| is_unknown(*v) || is_thread(v)))
+        // An address that leads to something known is that of no thread.
+        let unknown = arguments.iter().copied().chain(arguments.iter().filter_map(behind));
+        unknown.into_iter().find(|v| is_unknown(*v))
     }
 
     /// Where a handle is left, if the address is that of a variable that holds nothing else.
@@ -600,9 +620,20 @@ mod tests {
         for name in ["vcos_thread_join", "JoinThread", "my_pthread_join", "join_workers", "thrd_join_all"] {
             assert_eq!(named(name), Some(Named::Joins), "{name}");
         }
-        for name in
-            ["join_path", "thread_set_joinable", "is_thread_joined", "try_join_thread", "worker_join_group"]
-        {
+        for name in [
+            "join_path",
+            "thread_set_joinable",
+            "is_thread_joined",
+            "try_join_thread",
+            "worker_join_group",
+            "thread_join_timeout",
+            "thread_join_for",
+            "thread_request_join",
+            "thread_join_later",
+            "thread_join_async",
+            "join_thread_names",
+            "join_worker_ids",
+        ] {
             assert_ne!(named(name), Some(Named::Joins), "{name}");
         }
     }

@@ -5,6 +5,10 @@ use super::sync::{Flow, OnceState};
 use super::thread::{State, WaitPhase};
 use super::value::{is_unknown, number};
 
+/// Stands among a thread's held locks for a barrier that code outside the run initialised, and that
+/// let the thread through. What follows may be ordered by it, so findings about it are guesses.
+pub(super) const PASSED_BARRIER: u64 = super::value::unknown(0xBA44_1E44);
+
 impl Machine<'_> {
     /// Waits for a notification: releases the lock, waits, takes the lock again.
     pub(super) fn wait(&mut self, ti: usize, condition: u64, lock: u64, timed: bool, pc: u32) -> Flow {
@@ -121,7 +125,7 @@ impl Machine<'_> {
         if !o.initialised {
             // Code that was not run may have initialised it. How many it is for nobody knows.
             if self.start.in_the_middle {
-                self.hold_unknown(ti, pc);
+                self.pass_barrier(ti, pc);
             }
             return Flow::Done(0);
         }
