@@ -70,13 +70,13 @@ fn global_at(program: &Program, address: u64) -> usize {
 
 /// For each call of a function, the locks held at it. Empty if the function has no calls.
 pub fn at_calls(program: &Program, locking: &Locking, function: u32) -> Vec<Vec<CallersLock>> {
-    Held { program, locking, releases: FxHashMap::default() }.calls(function, LONGEST_CHAIN)
+    Held::new(program, locking).calls(function, LONGEST_CHAIN)
 }
 
 /// Whether a caller of a function may hold a lock when it calls it. True as well if nobody knows who
 /// calls the function.
 pub fn may_hold(program: &Program, locking: &Locking, function: u32, lock: u64) -> bool {
-    let mut held = Held { program, locking, releases: FxHashMap::default() };
+    let mut held = Held::new(program, locking);
     let mut todo = vec![function];
     let mut i = 0;
     while let Some(function) = todo.get(i).copied() {
@@ -131,9 +131,15 @@ struct Held<'p> {
     locking: &'p Locking,
     /// For each function that was asked for, whether it may release a lock that it has not taken.
     releases: FxHashMap<u32, bool>,
+    /// For each function that was asked for, the locks that it may hold when it returns.
+    left: FxHashMap<u32, Vec<CallersLock>>,
 }
 
-impl Held<'_> {
+impl<'p> Held<'p> {
+    fn new(program: &'p Program, locking: &'p Locking) -> Self {
+        Self { program, locking, releases: FxHashMap::default(), left: FxHashMap::default() }
+    }
+
     fn calls(&mut self, function: u32, chain: u32) -> Vec<Vec<CallersLock>> {
         let program = self.program;
         let mut out = Vec::new();
@@ -190,6 +196,27 @@ impl Held<'_> {
         let releases = depth > DEEPEST || self.releases_of_others(callee, depth + 1);
         self.releases.insert(callee, releases);
         releases
+    }
+
+    /// The locks that a function of the program, called at `pc`, may hold when it returns. One that
+    /// releases on an error what it took is no plain wrapper of a lock.
+    fn left_locked(&mut self, pc: u32, depth: u32) -> Vec<CallersLock> {
+        let program = self.program;
+        let Instr::Call(callee, _) = program.code[pc as usize] else { return Vec::new() };
+        let f = &program.functions[callee as usize];
+        if !f.defined || f.builtin || depth > DEEPEST {
+            return Vec::new();
+        }
+        if let Some(known) = self.left.get(&callee) {
+            return known.clone();
+        }
+        self.left.insert(callee, Vec::new());
+        let own = self.within(callee, Paths::Any, depth + 1);
+        let is_return = |at: &usize| matches!(program.code[f.entry as usize + at], Instr::Return);
+        let at_returns = (0..own.len()).filter(is_return).filter_map(|at| own[at].as_deref());
+        let left = sorted(at_returns.flatten().copied().collect());
+        self.left.insert(callee, left.clone());
+        left
     }
 
     fn releases_of_others(&mut self, function: u32, depth: u32) -> bool {
@@ -261,9 +288,8 @@ impl Held<'_> {
                 held.push(lock_at(program, locking, pc, LONGEST_CHAIN));
                 *held = sorted(std::mem::take(held));
             }
-            // What both takes and releases, as on an error, may return with the lock.
-            Paths::Any if self.call_releases(pc, depth) => {
-                held.push(CallersLock::Unknown);
+            Paths::Any => {
+                held.extend(self.left_locked(pc, depth));
                 *held = sorted(std::mem::take(held));
             }
             _ => {}

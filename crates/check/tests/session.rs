@@ -37,6 +37,33 @@ fn a_race_has_two_ends_and_a_trace() {
     assert!(f.id.starts_with("data-race-"), "{}", f.id);
 }
 
+/// Two threads pass a barrier that code outside the run initialised. What it orders is not known.
+#[test]
+fn a_race_behind_an_unknown_barrier_is_a_guess() {
+    let program = |access: &str| {
+        format!(
+            "#include <pthread.h>\nextern int next_request(void);\npthread_barrier_t barrier;\n\
+             static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic int n;\n\
+             static void *work(void *a) {{ pthread_barrier_wait(&barrier); {access} return 0; }}\n\
+             static void begin(int kind) {{ pthread_t a, b; if (kind != 7) return;\n\
+             pthread_create(&a, 0, work, 0); pthread_create(&b, 0, work, 0);\n\
+             pthread_join(a, 0); pthread_join(b, 0); }}\nstatic const int never = 0;\n\
+             int main(void) {{ if (never) begin(next_request()); return 0; }}\n"
+        )
+    };
+    let kinds = |access: &str| {
+        let out = check(&[("a.c", &program(access))]);
+        let of = |list: &[raddle_finding::Finding]| list.iter().map(|f| f.kind).collect::<Vec<_>>();
+        (of(&out.findings), of(&out.guesses))
+    };
+    let (findings, guesses) = kinds("n++;");
+    assert_eq!(findings, []);
+    assert!(!guesses.is_empty() && guesses.iter().all(|k| *k == Kind::DataRace), "{guesses:?}");
+    assert_eq!(kinds("pthread_mutex_lock(&m); n++; pthread_mutex_unlock(&m);"), (vec![], vec![]));
+    // A barrier says nothing of locks.
+    assert_eq!(kinds("pthread_mutex_unlock(&m);").0, [Kind::UnlockNotHeld]);
+}
+
 /// A handler waits for a lock of the thread that it interrupts, wherever that was interrupted.
 const HANDLER_LOCKS: &str = "#include <pthread.h>\n#include <signal.h>\n\
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nstatic int a, b, c;\n\

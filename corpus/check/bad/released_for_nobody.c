@@ -1,0 +1,29 @@
+// As released_for_caller.c, but no caller takes the lock.
+#include <pthread.h>
+
+extern int next_request(void);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int served;
+
+static void *work(void *arg)
+{
+    return arg;
+}
+
+static void serve(int kind)
+{
+    pthread_t id;
+    if (kind == 7 && pthread_create(&id, 0, work, 0) == 0)
+        pthread_detach(id);
+    served++;
+    pthread_mutex_unlock(&lock); // expect: unlock-not-held
+}
+
+static const int never = 0;
+
+int main(void)
+{
+    if (never)
+        serve(next_request());
+    return 0;
+}

@@ -1,0 +1,28 @@
+// The right twin of join_by_name_then_double_lock.c.
+#include <pthread.h>
+
+typedef unsigned long os_thread_t;
+extern int os_thread_create(os_thread_t *t, void *(*f)(void *), void *arg);
+extern int os_thread_join(os_thread_t *t);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int jobs;
+
+static void *work(void *arg)
+{
+    pthread_mutex_lock(&lock);
+    jobs++;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int main(void)
+{
+    os_thread_t t;
+    if (os_thread_create(&t, work, 0) != 0)
+        return 1;
+    os_thread_join(&t);
+    pthread_mutex_lock(&lock);
+    jobs = 0;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
