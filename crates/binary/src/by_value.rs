@@ -8,14 +8,16 @@
 //! The search goes through each function that calls probes, from label to label. It numbers values,
 //! so that two computations of one address have one number: unoptimised code computes the address
 //! for the probe and again for the access. A load is *silent* if it reads memory that the program
-//! can write, not the frame, and no probe since the last label has announced it. A silent load
-//! counts if its value is an argument, in a register or on the stack, of the next call.
+//! can write, not the frame, and no read probe has announced it since the last label and the last
+//! call that is no such probe. A probe announces one read: a second one of the same bytes is silent.
+//! A silent load counts if its value is an argument, in a register or on the stack, of the next
+//! call, also behind a jump forwards.
 //!
 //! Not found: structs in the frame of the caller, though other threads may have their address;
-//! loads that a jump separates from the call. A silent load may be of memory that no other thread
-//! writes to.
+//! loads that a jump backwards separates from the call. A silent load may be of memory that no other
+//! thread writes to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use iced_x86::{
@@ -56,6 +58,9 @@ const KEPT: [Register; 7] =
 /// Probes announce at most this many bytes if their length is not a constant.
 const ANY_LENGTH: i64 = i64::MAX / 4;
 
+/// A load follows its probe soon. Earlier announcements are dropped, and loads of theirs are silent.
+const MOST_ANNOUNCED: usize = 128;
+
 impl Module {
     /// The addresses of calls that get a struct by value, which the program reads from shared
     /// memory or through a pointer without announcing it. Sorted.
@@ -66,6 +71,7 @@ impl Module {
         };
         let mut constant = self.offset_tables();
         constant.extend(self.relocated_constants());
+        let constant = Constants { words: constant, tables: self.relocated_tables() };
         let mut found = Vec::new();
         for (range, name) in self.raw_functions() {
             if range.end - range.start > MOST_CODE || name.is_some_and(is_left_out) {
@@ -114,11 +120,38 @@ fn is_legacy_rust(raw: &str) -> bool {
 /// Larger functions are not looked at: symbols of that size are no functions.
 const MOST_CODE: u64 = 4 << 20;
 
+/// Writable memory that nobody writes to after the loader.
+struct Constants {
+    words: Vec<Range<u64>>,
+    /// Those of them that have arrays. An index may begin below 0, so that the address without it is
+    /// before the array: of memory that borders on variables, none is here.
+    tables: Vec<Range<u64>>,
+}
+
+/// What a probe of a read announces.
+struct Announcement {
+    at: Number,
+    length: i64,
+    /// Bytes of it were read, from the first to the last one.
+    read: Option<Range<i64>>,
+    /// It is the pointer to a virtual table.
+    is_vptr: bool,
+}
+
+/// Where silent values are when a jump reaches its label.
+#[derive(Default)]
+struct Carried {
+    registers: HashSet<Register>,
+    is_on_stack: bool,
+}
+
 /// What a number is relative to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Root {
-    /// Nothing: a constant or the address of a variable.
+    /// Nothing: a constant.
     Zero,
+    /// The module: the address of a variable.
+    Image,
     /// The function's frame.
     Frame,
     /// A value that is not known.
@@ -156,7 +189,7 @@ enum Origin {
 struct Walk<'a> {
     module: &'a Module,
     targets: &'a Targets,
-    constant: &'a [Range<u64>],
+    constant: &'a Constants,
     range: Range<u64>,
     factory: InstructionInfoFactory,
     next: u32,
@@ -164,26 +197,32 @@ struct Walk<'a> {
     registers: HashMap<Register, Number>,
     /// Words of the frame, by offset and size.
     slots: HashMap<(i64, usize), Number>,
-    /// What probes have announced since the last label: where, and how many bytes.
-    announced: Vec<(Number, i64)>,
+    /// What probes have announced since the last label or other call.
+    announced: VecDeque<Announcement>,
+    /// Sums of an address in the module and an index.
+    elements: HashSet<u32>,
+    /// Addresses of virtual tables.
+    vtables: HashSet<u32>,
     /// Values that come from silent loads since the last call.
     silent: HashSet<u32>,
     /// Such a value is on the stack.
     is_on_stack: bool,
-    /// The sizes of all silent loads since the last call.
-    silent_sizes: Vec<usize>,
-    /// How many bytes the last call announced, if that was a probe and none of these were read
-    /// since.
+    /// The addresses and sizes of all silent loads since the last call.
+    silent_loads: Vec<(Number, usize)>,
+    /// How many bytes the last call announced, if that was a probe of a read through a pointer and
+    /// none of these were read since.
     unread: Option<i64>,
     has_frame_pointer: bool,
     /// Registers that calls keep and that have one value in the whole function.
     steady: HashMap<Register, Number>,
     /// The depth of the stack at labels.
     depths: HashMap<u64, Number>,
+    /// What jumps carry to labels.
+    carried: HashMap<u64, Carried>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(module: &'a Module, targets: &'a Targets, constant: &'a [Range<u64>], range: Range<u64>) -> Self {
+    fn new(module: &'a Module, targets: &'a Targets, constant: &'a Constants, range: Range<u64>) -> Self {
         Walk {
             module,
             targets,
@@ -194,14 +233,17 @@ impl<'a> Walk<'a> {
             origins: HashMap::new(),
             registers: HashMap::new(),
             slots: HashMap::new(),
-            announced: Vec::new(),
+            announced: VecDeque::new(),
+            elements: HashSet::new(),
+            vtables: HashSet::new(),
             silent: HashSet::new(),
             is_on_stack: false,
-            silent_sizes: Vec::new(),
+            silent_loads: Vec::new(),
             unread: None,
             has_frame_pointer: false,
             steady: HashMap::new(),
             depths: HashMap::new(),
+            carried: HashMap::new(),
         }
     }
 
@@ -212,7 +254,11 @@ impl<'a> Walk<'a> {
         let mut found = Vec::new();
         let mut is_cut_off = false;
         for instruction in instructions {
-            if std::mem::take(&mut is_cut_off) || labels.contains(&instruction.ip()) {
+            let is_label = labels.contains(&instruction.ip());
+            if is_label && !is_cut_off {
+                self.carry(instruction.ip());
+            }
+            if std::mem::take(&mut is_cut_off) || is_label {
                 self.forget(instruction.ip());
             }
             if instruction.is_invalid() {
@@ -232,7 +278,9 @@ impl<'a> Walk<'a> {
                         let depth = self.register(Register::RSP);
                         if !self.range.contains(&target) {
                             // A tail call.
-                            found.extend(self.passes_silent().then_some(instruction.ip()));
+                            found.extend(self.passes_silent(None).then_some(instruction.ip()));
+                        } else if target > instruction.ip() {
+                            self.carry(target);
                         }
                         self.depths.entry(target).or_insert(depth);
                     }
@@ -240,6 +288,17 @@ impl<'a> Walk<'a> {
             }
         }
         found
+    }
+
+    /// Takes what is silent here to a label.
+    fn carry(&mut self, label: u64) {
+        if !self.passes_silent(None) {
+            return;
+        }
+        let registers = ARGUMENTS.into_iter().filter(|r| self.holds_silent(*r)).collect::<Vec<_>>();
+        let carried = self.carried.entry(label).or_default();
+        carried.registers.extend(registers);
+        carried.is_on_stack |= self.is_on_stack;
     }
 
     /// At a label: the paths that lead there have done different things.
@@ -254,9 +313,21 @@ impl<'a> Walk<'a> {
         self.slots.clear();
         self.announced.clear();
         self.silent.clear();
-        self.silent_sizes.clear();
-        self.is_on_stack = false;
+        self.silent_loads.clear();
         self.unread = None;
+        let carried = self.carried.remove(&label).unwrap_or_default();
+        self.is_on_stack = carried.is_on_stack;
+        for register in carried.registers {
+            let number = self.fresh();
+            self.registers.insert(register, number);
+            self.mark_silent(number);
+        }
+    }
+
+    fn mark_silent(&mut self, number: Number) {
+        if let Root::Value(id) = number.root {
+            self.silent.insert(id);
+        }
     }
 
     /// Whether `rbp` is a frame pointer, and which registers have one value in the whole function.
@@ -271,10 +342,10 @@ impl<'a> Walk<'a> {
                 Mnemonic::Lea if instruction.memory_index() != Register::None => None,
                 Mnemonic::Lea if is_frame(base) => Some(FRAME),
                 Mnemonic::Lea if base == Register::RIP => {
-                    Some(Number { root: Root::Zero, offset: instruction.memory_displacement64() as i64 })
+                    Some(Number { root: Root::Image, offset: instruction.memory_displacement64() as i64 })
                 }
                 Mnemonic::Mov if is_immediate(instruction.op1_kind()) => {
-                    Some(Number { root: Root::Zero, offset: instruction.immediate(1) as i64 })
+                    Some(self.literal(instruction.immediate(1) as i64))
                 }
                 Mnemonic::Mov if instruction.op1_kind() == OpKind::Register => {
                     is_frame(instruction.op1_register()).then_some(FRAME)
@@ -298,6 +369,12 @@ impl<'a> Walk<'a> {
             }
         }
         self.steady.retain(|r, _| KEPT.contains(r) && !others.contains(r));
+    }
+
+    /// A number in the code. In a program with fixed addresses it may be one.
+    fn literal(&self, offset: i64) -> Number {
+        let is_address = self.module.is_fixed() && self.module.is_mapped(offset as u64);
+        Number { root: if is_address { Root::Image } else { Root::Zero }, offset }
     }
 
     fn fresh(&mut self) -> Number {
@@ -336,22 +413,30 @@ impl<'a> Walk<'a> {
     }
 
     fn sum(&mut self, base: Register, index: Register, scale: u32, offset: i64) -> Option<Number> {
-        let zero = Number { root: Root::Zero, offset: 0 };
-        let base = match base {
+        let displacement = match base {
             // The displacement is the address already.
-            Register::None | Register::RIP => zero,
-            base => self.register(base),
+            Register::RIP => Number { root: Root::Image, offset },
+            Register::None if index == Register::None => Number { root: Root::Image, offset },
+            _ => self.literal(offset),
         };
-        if index == Register::None {
-            return Some(base.plus(offset));
+        let mut sum = displacement;
+        if !matches!(base, Register::None | Register::RIP) {
+            let base = self.register(base);
+            sum = self.added(base, displacement, 1);
         }
-        let index = self.register(index);
-        Some(self.added(base, index, scale).plus(offset))
+        if index != Register::None {
+            let index = self.register(index);
+            sum = self.added(sum, index, scale);
+        }
+        Some(sum)
     }
 
     fn added(&mut self, base: Number, index: Number, scale: u32) -> Number {
         if index.root == Root::Zero {
             return base.plus(index.offset.wrapping_mul(i64::from(scale)));
+        }
+        if base.root == Root::Zero && scale == 1 {
+            return index.plus(base.offset);
         }
         let offset = base.offset.wrapping_add(index.offset.wrapping_mul(i64::from(scale)));
         let (base, index) = (Number { offset: 0, ..base }, Number { offset: 0, ..index });
@@ -363,51 +448,94 @@ impl<'a> Walk<'a> {
         if base == zero {
             return index.plus(offset);
         }
-        self.computed(Origin::Sum(base.min(index), base.max(index))).plus(offset)
+        let sum = self.computed(Origin::Sum(base.min(index), base.max(index)));
+        if let Root::Value(id) = sum.root
+            && (self.is_of_image(base) || self.is_of_image(index))
+        {
+            self.elements.insert(id);
+        }
+        if let Root::Value(id) = sum.root
+            && [base, index].iter().any(|n| matches!(n.root, Root::Value(id) if self.vtables.contains(&id)))
+        {
+            self.vtables.insert(id);
+        }
+        sum.plus(offset)
+    }
+
+    /// Whether a number has the address of a variable in it.
+    fn is_of_image(&self, number: Number) -> bool {
+        match number.root {
+            Root::Image => true,
+            Root::Value(id) => self.elements.contains(&id),
+            Root::Zero | Root::Frame => false,
+        }
     }
 
     /// A call. Returns whether it gets a silent argument.
     fn call(&mut self, instruction: &Instruction) -> bool {
         let callee = self.targets.of(instruction);
-        let passes = callee.is_none() && self.passes_silent();
-        let before = self.announced.len();
-        if let Some(name) = callee.and_then(|name| name.strip_prefix(PROBE)) {
-            self.announce(name);
+        if callee == Some(THREAD_LOCAL) {
+            // No other thread runs meanwhile.
+            self.registers.retain(|register, _| KEPT.contains(register));
+            self.registers.insert(Register::RAX, FRAME);
+            return false;
         }
-        self.unread = (self.announced.len() > before).then(|| self.announced[before].1);
+        let through =
+            (instruction.op0_kind() == OpKind::Register).then(|| instruction.op0_register().full_register());
+        let passes = callee.is_none() && self.passes_silent(through);
+        self.unread = None;
+        match callee.and_then(|name| name.strip_prefix(PROBE)) {
+            Some(name) => self.announce(name),
+            None => self.announced.clear(),
+        }
         self.silent.clear();
-        self.silent_sizes.clear();
+        self.silent_loads.clear();
         self.is_on_stack = false;
         self.registers.retain(|register, _| KEPT.contains(register));
-        if callee == Some(THREAD_LOCAL) {
-            self.registers.insert(Register::RAX, FRAME);
-        }
         passes
     }
 
+    /// A probe. Those of plain accesses keep what others have announced: the probes of a copy come
+    /// before its loads and stores. An atomic operation is done inside its probe.
     fn announce(&mut self, name: &str) {
-        let (to, from) = (self.register(Register::RDI), self.register(Register::RSI));
-        let constant = |n: Number| if n.root == Root::Zero { n.offset } else { ANY_LENGTH };
-        if matches!(name, "memcpy" | "memmove") {
-            let length = self.register(Register::RDX);
-            self.announced.push((from, constant(length)));
-            self.announced.push((to, constant(length)));
-        } else if let Some(announced) = announced(name) {
-            let size = if announced.size == 0 { constant(from) } else { i64::from(announced.size) };
-            self.announced.push((to, size));
+        let Some(probe) = announced(name).filter(|probe| !probe.atomic) else {
+            if !name.starts_with("func_") {
+                self.announced.clear();
+            }
+            return;
+        };
+        if !probe.reads {
+            return;
         }
+        let (at, length) = (self.register(Register::RDI), self.register(Register::RSI));
+        let length = match (probe.size, length.root) {
+            (0, Root::Zero) => length.offset,
+            (0, _) => ANY_LENGTH,
+            (size, _) => i64::from(size),
+        };
+        self.unread = matches!(at.root, Root::Value(_)).then_some(length);
+        if self.announced.len() == MOST_ANNOUNCED {
+            self.announced.pop_front();
+        }
+        let is_vptr = name.starts_with("vptr");
+        self.announced.push_back(Announcement { at, length, read: None, is_vptr });
     }
 
-    fn passes_silent(&self) -> bool {
+    /// Whether a call now gets a silent argument. `through` has the address of the callee.
+    fn passes_silent(&self, through: Option<Register>) -> bool {
         // The address of a probe may have been computed before the last label. Then the one load
         // after it is the one that it announces.
-        if let ([size], Some(unread)) = (&self.silent_sizes[..], self.unread)
+        if let ([(place, size)], Some(unread)) = (&self.silent_loads[..], self.unread)
+            && matches!(place.root, Root::Value(_))
             && *size as i64 == unread
         {
             return false;
         }
-        self.is_on_stack
-            || ARGUMENTS.iter().any(|r| self.registers.get(r).is_some_and(|n| self.is_silent(*n)))
+        self.is_on_stack || ARGUMENTS.iter().any(|r| Some(*r) != through && self.holds_silent(*r))
+    }
+
+    fn holds_silent(&self, register: Register) -> bool {
+        self.registers.get(&register).is_some_and(|number| self.is_silent(*number))
     }
 
     fn is_silent(&self, number: Number) -> bool {
@@ -415,33 +543,48 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a read of `size` bytes there is neither announced nor of memory that nobody writes.
-    fn reads_silently(&self, place: Number, size: usize) -> bool {
-        place.root != Root::Frame && !self.is_constant(place) && !self.is_announced(place, size)
+    fn reads_silently(&mut self, place: Number, size: usize) -> bool {
+        place.root != Root::Frame && !self.is_constant(place) && !self.takes_announced(place, size)
     }
 
-    fn is_announced(&self, place: Number, size: usize) -> bool {
-        // Several probes may announce the parts of one load.
-        let mut parts: Vec<(i64, i64)> = self
-            .announced
-            .iter()
-            .filter(|(start, _)| start.root == place.root)
-            .map(|(start, length)| (start.offset, start.offset.saturating_add(*length)))
-            .collect();
-        parts.sort_unstable();
+    /// Whether these bytes are announced, and some of them not yet read. Several probes may announce
+    /// the parts of one load, and the loads of a copy may overlap.
+    fn takes_announced(&mut self, place: Number, size: usize) -> bool {
+        let end = place.offset.saturating_add(size as i64);
         let mut reached = place.offset;
-        for (start, end) in parts {
-            if start <= reached {
-                reached = reached.max(end);
+        let mut is_new = false;
+        let mut parts: Vec<&mut Announcement> = self
+            .announced
+            .iter_mut()
+            .filter(|a| a.at.root == place.root && a.at.offset < end && a.end() > place.offset)
+            .collect();
+        parts.sort_by_key(|part| part.at.offset);
+        for part in parts {
+            if part.at.offset <= reached {
+                reached = reached.max(part.end());
             }
+            let bytes = part.at.offset.max(place.offset)..part.end().min(end);
+            let read = part.read.get_or_insert(bytes.start..bytes.start);
+            is_new |= bytes.start < read.start || bytes.end > read.end;
+            *read = read.start.min(bytes.start)..read.end.max(bytes.end);
         }
-        reached >= place.offset.saturating_add(size as i64)
+        is_new && reached >= end
     }
 
     fn is_constant(&self, place: Number) -> bool {
         let address = place.offset as u64;
-        place.root == Root::Zero
-            && (!self.module.is_writable(address)
-                || self.constant.iter().any(|range| range.contains(&address)))
+        let ranges = match place.root {
+            Root::Image => &self.constant.words,
+            Root::Value(id) if self.elements.contains(&id) => &self.constant.tables,
+            Root::Value(id) => return self.vtables.contains(&id),
+            Root::Zero | Root::Frame => return false,
+        };
+        !self.module.is_writable(address) || ranges.iter().any(|range| range.contains(&address))
+    }
+
+    /// Whether it is the pointer to a virtual table that a probe announced.
+    fn is_vptr(&self, place: Number, size: usize) -> bool {
+        size == 8 && self.announced.iter().any(|a| a.is_vptr && a.at == place)
     }
 
     /// An instruction that is no jump and no call.
@@ -454,18 +597,18 @@ impl<'a> Walk<'a> {
             .filter(|used| writes(used.access()))
             .map(|used| used.register().full_register())
             .collect();
-        let read: Vec<Register> = info
-            .used_registers()
-            .iter()
-            .filter(|used| reads(used.access()))
-            .map(|used| used.register())
+        let read: Vec<Register> = (0..instruction.op_count())
+            .filter(|i| instruction.op_kind(*i) == OpKind::Register && reads(info.op_access(*i)))
+            .map(|i| instruction.op_register(i).full_register())
             .collect();
         if instruction.is_string_instruction() {
             return self.copy(instruction, &written);
         }
-        let mut is_silent =
-            read.iter().any(|r| self.registers.get(&r.full_register()).is_some_and(|n| self.is_silent(*n)));
+        // A struct is passed as it is. A sum is the address of a part of an object.
+        let is_sum = matches!(instruction.mnemonic(), Mnemonic::Add | Mnemonic::Sub | Mnemonic::Lea);
+        let mut is_silent = !is_sum && read.iter().any(|r| self.holds_silent(*r));
         let mut loaded = None;
+        let mut is_vtable = false;
         let mut stores = Vec::new();
         for used in &memory {
             let place = self.place(used);
@@ -473,10 +616,11 @@ impl<'a> Walk<'a> {
             if reads(used.access())
                 && let Some(place) = place
             {
+                is_vtable |= self.is_vptr(place, size);
                 if self.reads_silently(place, size) {
-                    is_silent = true;
-                    self.silent_sizes.push(size);
-                } else if self.announced.last().is_some_and(|last| is_within(place, size, last)) {
+                    is_silent |= !is_sum;
+                    self.silent_loads.push((place, size));
+                } else if self.announced.back().is_some_and(|last| last.has(place, size)) {
                     self.unread = None;
                 }
                 loaded = Some((place, size));
@@ -488,6 +632,11 @@ impl<'a> Walk<'a> {
             }
         }
         let result = self.result(instruction, &memory, loaded, is_silent);
+        if let Root::Value(id) = result.root
+            && is_vtable
+        {
+            self.vtables.insert(id);
+        }
         for (place, size) in stores {
             self.store(instruction, place, size, is_silent);
         }
@@ -518,7 +667,7 @@ impl<'a> Walk<'a> {
         loaded: Option<(Number, usize)>,
         is_silent: bool,
     ) -> Number {
-        use Mnemonic::{Add, Lea, Mov, Shl, Sub};
+        use Mnemonic::{Add, And, Lea, Mov, Or, Shl, Shr, Sub};
         let is_wide = instruction.op0_register().size() == 8;
         match instruction.mnemonic() {
             Lea => {
@@ -531,17 +680,29 @@ impl<'a> Walk<'a> {
                 return self.register(instruction.op1_register());
             }
             Mov if is_immediate(instruction.op1_kind()) => {
-                return Number { root: Root::Zero, offset: instruction.immediate(1) as i64 };
+                return self.literal(instruction.immediate(1) as i64);
             }
             Add | Sub if is_wide && is_immediate(instruction.op1_kind()) => {
                 let change = instruction.immediate(1) as i64;
-                let change = if instruction.mnemonic() == Add { change } else { change.wrapping_neg() };
-                return self.register(instruction.op0_register()).plus(change);
+                let change = match instruction.mnemonic() {
+                    Add => self.literal(change),
+                    _ => Number { root: Root::Zero, offset: change.wrapping_neg() },
+                };
+                let value = self.register(instruction.op0_register());
+                return self.added(value, change, 1);
             }
             Add if is_wide && instruction.op1_kind() == OpKind::Register => {
                 let (a, b) =
                     (self.register(instruction.op0_register()), self.register(instruction.op1_register()));
                 return self.added(a, b, 1);
+            }
+            // Room for an array whose size is not known.
+            Sub if is_wide && instruction.op1_kind() == OpKind::Register => {
+                let (a, b) =
+                    (self.register(instruction.op0_register()), self.register(instruction.op1_register()));
+                if a.root == Root::Frame && b.root != Root::Frame {
+                    return FRAME;
+                }
             }
             Shl if is_wide && is_immediate(instruction.op1_kind()) && instruction.immediate(1) < 32 => {
                 let value = self.register(instruction.op0_register());
@@ -564,7 +725,7 @@ impl<'a> Walk<'a> {
                         number
                     }
                 },
-                (Root::Zero, true) if self.is_constant(place) => {
+                (Root::Image, true) if self.is_constant(place) => {
                     self.computed(Origin::Constant(place.offset, size))
                 }
                 _ => self.fresh(),
@@ -575,7 +736,12 @@ impl<'a> Walk<'a> {
         }
         let info = self.factory.info(instruction);
         let used: Vec<u32> = (0..instruction.op_count()).filter(|i| reads(info.op_access(*i))).collect();
-        let operands = used.into_iter().map(|i| self.operand(instruction, i)).collect();
+        let operands: Vec<Number> = used.into_iter().map(|i| self.operand(instruction, i)).collect();
+        // An address that is rounded for the sake of alignment.
+        if matches!(instruction.mnemonic(), And | Or | Shr) && operands.iter().any(|n| n.root == Root::Frame)
+        {
+            return FRAME;
+        }
         self.computed(Origin::Operation(instruction.code() as u32, operands))
     }
 
@@ -614,6 +780,7 @@ impl<'a> Walk<'a> {
                     let depth = self.register(Register::RSP);
                     depth.plus(i64::from(instruction.stack_pointer_increment()))
                 }
+                Register::RSP if result.root != Root::Frame => FRAME,
                 register if *register == first && instruction.mnemonic() != Mnemonic::Pop => result,
                 Register::RSP => FRAME,
                 Register::RAX if matches!(instruction.mnemonic(), Mnemonic::Cdqe | Mnemonic::Cwde) => {
@@ -622,17 +789,23 @@ impl<'a> Walk<'a> {
                 }
                 _ => self.fresh(),
             };
-            if is_silent && let Root::Value(id) = number.root {
-                self.silent.insert(id);
+            if is_silent {
+                self.mark_silent(number);
             }
             self.registers.insert(*register, number);
         }
     }
 }
 
-fn is_within(place: Number, size: usize, (start, length): &(Number, i64)) -> bool {
-    let within = place.offset.wrapping_sub(start.offset);
-    start.root == place.root && within >= 0 && within.saturating_add(size as i64) <= *length
+impl Announcement {
+    fn end(&self) -> i64 {
+        self.at.offset.saturating_add(self.length)
+    }
+
+    fn has(&self, place: Number, size: usize) -> bool {
+        let end = place.offset.saturating_add(size as i64);
+        self.at.root == place.root && self.at.offset <= place.offset && end <= self.end()
+    }
 }
 
 /// The target of a jump, or of a branch.

@@ -153,6 +153,10 @@ impl Module {
         segment.is_none_or(|segment| segment.writable)
     }
 
+    pub(crate) fn is_mapped(&self, address: u64) -> bool {
+        self.segments.iter().any(|s| s.addresses().contains(&address))
+    }
+
     pub(crate) fn is_code(&self, address: u64) -> bool {
         self.segments.iter().any(|s| s.executable && s.addresses().contains(&address))
     }
@@ -196,6 +200,13 @@ impl Module {
                 start..start.saturating_add(h.p_memsz(LittleEndian))
             })
             .collect()
+    }
+
+    /// The sections of the program's own constants among these, such as arrays of pointers.
+    pub(crate) fn relocated_tables(&self) -> Vec<Range<u64>> {
+        let is_table = |name: &str| name.starts_with(".data.rel.ro");
+        let sections = self.elf.sections().filter(|section| section.name().is_ok_and(is_table));
+        sections.map(|section| section.address()..section.address().saturating_add(section.size())).collect()
     }
 
     /// Where the stubs of the procedure linkage table lie.

@@ -18,7 +18,11 @@ extern long take_word(struct word), take_pair(struct pair), take_real(struct rea
 extern long take_wide(struct wide), take_many(struct many), take_long(long), take_two(long, struct pair);
 extern long take_pointer(struct pair *), take_floats(double, double);
 struct word word; struct pair pair; struct wide wide; static const struct pair constant = {1, 2};
-static struct pair hidden; long counts[8]; int ends[2]; __thread struct pair own;
+static struct pair hidden; long counts[8]; int ends[2]; __thread struct pair own, owns[4];
+extern void unlock(void), fill(void *, int); extern long take_text(const char *); struct pair other;
+static const char *const names[] = {"zero", "one", "two"}; static const int weights[] = {3, 5, 7, 9};
+static const long rows[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}; static const struct pair table[] = {{1, 2}, {3, 4}};
+extern long first(long), second(long); static long (*const handlers[])(long) = {first, second};
 
 long g_word(struct word *p) { return take_word(*p); }
 long g_global(void) { return take_pair(pair); }
@@ -30,6 +34,14 @@ long b_wide(void) { return take_wide(wide); }
 long b_through_pointer(struct wide *p) { return take_wide(*p); }
 long b_many(struct many *p, int i) { return take_many(p[i]); }
 
+long g_after_unlock(void) { unlock(); pair.a++; pair.b++; unlock(); return take_pair(pair); }
+long g_after_write(void) { counts[0] = 1; return take_word(word); }
+long g_after_own_writes(long x) { pair.a = x; pair.b = x; return take_pair(pair); }
+long g_after_reads(void) { counts[1] = pair.a + pair.b; return take_pair(pair); }
+long g_after_atomic(void) { __atomic_add_fetch(&pair.a, 1, 5); return take_pair(pair); }
+long g_behind_jump(int n) { switch (n) { case 0: take_pair(other); break; case 1: take_pair(pair); break; case 2: take_pair(hidden); break; default: break; } return 1; }
+long b_below(int n) { char room[n * 10]; fill(room, n); return take_wide(wide); }
+
 long n_members(void) { return take_long(pair.a) + take_long(pair.b); }
 long n_elements(int i) { return take_long(counts[i]) + take_long(counts[i + 2]); }
 long n_in_loop(long *p, int n) { long s = 0; for (int i = 0; i < n; i++) s += take_long(p[i] + ends[1]); return s; }
@@ -40,6 +52,17 @@ long n_constant(void) { return take_pair(constant); }
 long n_own(void) { return take_pair(own); }
 long n_address(void) { hidden.a = 1; return take_pointer(&hidden) + take_pointer(&pair); }
 long n_floats(struct real *p) { return take_floats(p->x, p->y); }
+long n_counted(void) { counts[0] = counts[0] + 1; return take_long(counts[0]); }
+long n_old_value(void) { long old = counts[0]++; return take_long(old); }
+long n_after_call(long *p) { unlock(); return take_long(*p) + take_long(p[1]); }
+long n_name(int i) { return take_text(names[i]); }
+long n_weight(int i) { return take_long(weights[i]) + take_long(weights[i + 1]); }
+long n_row(int i, int j) { return take_long(rows[i][j]); }
+long n_table(int i) { return take_pair(table[i]); }
+long n_handler(int i) { return handlers[i](i); }
+long n_aligned(void) { struct wide local __attribute__((aligned(64))); fill(&local, 1); return take_wide(local); }
+long n_room(int n) { long room[n]; fill(room, n); return take_wide(*(struct wide *)room); }
+long n_own_element(int i) { return take_pair(owns[i]); }
 long n_switch(int i) {
     switch (i) {
     case 0: return take_long(pair.a);
@@ -104,6 +127,53 @@ fn the_library_of_cpp_is_left_out() {
         let module = workshop.build("a.cpp", source, &build);
         assert_eq!(silent(&module), ["Pool::next()"], "{flags}");
     }
+}
+
+/// Programs with fixed addresses have them as numbers in their code.
+#[test]
+fn tables_at_fixed_addresses_are_constant() {
+    let workshop = Workshop::new();
+    let source = format!("{CALLS}\nint main(void) {{ return 0; }}");
+    for flags in ["-O0", "-O2"] {
+        let build = format!(
+            "gcc -g -w -fsanitize=thread -no-pie -fno-pie -Wl,--unresolved-symbols=ignore-all {flags}"
+        );
+        assert_eq!(silent(&workshop.build("a.c", &source, &build)), expected(&["b_", "g_"]), "{flags}");
+    }
+}
+
+/// Virtual tables are constant: offsets of bases, functions and the type's own description.
+#[test]
+fn reads_of_virtual_tables_are_none_of_structs() {
+    let workshop = Workshop::new();
+    let source = "#include <typeinfo>\nextern void use(long), name(const std::type_info &);\n\
+        struct Base { long v = 1; virtual ~Base() {} virtual long get(long); long put(long); };\n\
+        struct Mid : virtual Base { }; struct Low : Mid { };\n\
+        void based(Mid *p) { p->put(1); }\nvoid called(Base *p) { use(p->get(2)); }\n\
+        void described(Base *p) { name(typeid(*p)); }\n\
+        void cast(Base *p) { if (Low *low = dynamic_cast<Low *>(p)) low->put(3); }\n\
+        void member(Base *p, long (Base::*f)(long)) { use((p->*f)(4)); }";
+    for compiler in ["g++", "clang++-19"] {
+        for flags in ["-O0", "-O1", "-O2"] {
+            let build =
+                format!("{compiler} -g -w -fsanitize=thread -fPIC -nostdlib -nodefaultlibs -shared {flags}");
+            let module = workshop.build("a.cpp", source, &build);
+            assert_eq!(silent(&module), Vec::<String>::new(), "{compiler} {flags}");
+        }
+    }
+}
+
+/// A function with more probes than announcements are kept.
+#[test]
+fn a_long_function_without_calls_is_searched() {
+    let workshop = Workshop::new();
+    let body: String = (0..1_000).map(|i| format!("v[{i}] = v[{}] + 1;\n", i + 1)).collect();
+    let source = format!(
+        "struct pair {{ long a, b; }} pair; extern long take(struct pair); extern volatile long v[1001];\n\
+         long many(void) {{ {body} return take(pair); }}"
+    );
+    let build = "gcc -g -w -fsanitize=thread -fPIC -nostdlib -shared -O0";
+    assert_eq!(silent(&workshop.build("a.c", &source, build)), ["many"]);
 }
 
 #[test]

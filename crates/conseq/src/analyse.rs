@@ -20,8 +20,9 @@ pub struct Extent<'a> {
     /// Addresses of code that was executed. The functions there come first, then those that call
     /// them, directly or not, and then all others.
     pub executed: &'a [u64],
-    /// Whether the time is over. Functions that are left then are not analysed. One is in any case,
-    /// so that analyses with a cache come to an end at last.
+    /// Whether the time is over. Functions that are left then are not analysed. Those that were
+    /// executed are in any case, and at least one is, so that analyses with a cache come to an end at
+    /// last.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
@@ -85,9 +86,12 @@ fn analysed(
     let program = Program::new(module);
     let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
     let finder = Finder::new(options);
+    let executed: HashSet<u64> =
+        extent.executed.iter().filter_map(|at| Some(program.outline_at(*at)?.range.start)).collect();
     let (mut done, mut left_out, mut unfinished) = (0, 0, 0);
     for outline in extent.in_order(&program) {
-        if unfinished > 0 || (done > 0 && (extent.is_over)()) {
+        let is_other = !executed.contains(&outline.range.start);
+        if unfinished > 0 || (done > 0 && is_other && (extent.is_over)()) {
             unfinished += 1;
             continue;
         }

@@ -136,3 +136,16 @@ fn what_was_executed_comes_first_and_the_rest_is_continued() {
     assert_eq!(analyse_with(&module, &options, &mut cache, &all), whole);
     assert_eq!(cache.reused, 1);
 }
+
+/// The time that is over counts for functions that were not executed.
+#[test]
+fn all_that_was_executed_is_analysed_in_any_case() {
+    let (workshop, options) = (Workshop::new(), Options::default());
+    let module = workshop.build_c(&program("loops_and_calls.c"), "-O0");
+    let whole = analyse(&module, &options);
+    let executed: Vec<u64> = whole.sites.iter().map(|site| site.function.address).collect();
+    assert!(executed.iter().any(|at| *at != executed[0]));
+    let cut = Extent { executed: &executed, is_over: &|| true };
+    let cut = analyse_with(&module, &options, &mut Cache::default(), &cut);
+    assert_eq!(cut.sites, whole.sites);
+}

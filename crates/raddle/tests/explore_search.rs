@@ -198,7 +198,7 @@ fn what_is_not_covered_is_told() {
         "look(p);",
         "p.x = 1; p.y = 1;",
     );
-    is_not_complete("", &passed, "`one` passes a struct by value");
+    is_not_complete("", &passed, "`one` may pass a struct by value");
     let counts = two_threads("atomic_int x;", "atomic_fetch_add(&x, 1);", "atomic_fetch_add(&x, 1);");
     is_not_complete("--strategy aim", &counts, "only near its targets");
     is_not_complete("--only fun:one", &counts, "--only");

@@ -31,6 +31,7 @@ impl Teller<'_> {
         add("seconds_analysed", Stat::Float(clock.analysed));
         add("seconds_tested", Stat::Float(clock.tested));
         add("sites", Stat::from((analysed.sites.count() + analysed.guards.len()) as u64));
+        add("functions_unfinished", Stat::from(analysed.sites.unfinished_functions()));
         add("critical_reads", Stat::from(analysed.sites.critical_reads() as u64));
         add("critical_reads_reached", Stat::from(analysed.reached as u64));
         add("invariants", Stat::from(analysed.guards.len() as u64));
@@ -74,6 +75,14 @@ pub fn sentences(stats: &BTreeMap<String, Stat>, lists_suspects: bool) -> Vec<St
         some(n("pairs_ruled_out_by_order"), "pair"),
         n("pairs_ruled_out_by_locks"),
     )];
+    let unfinished = n("functions_unfinished");
+    if unfinished > 0 {
+        let were = if unfinished == 1 { "was" } else { "were" };
+        all.push(format!(
+            "{} {were} not analysed in time, and there may be more error sites: give it more with --seconds",
+            some(unfinished, "function"),
+        ));
+    }
     let (suspects, shown, open) = (n("suspects"), n("suspects_shown"), n("suspects_open"));
     let mut ends = vec![format!("{} confirmed", n("suspects_confirmed"))];
     let reasons = [
@@ -127,5 +136,9 @@ mod tests {
             "5 suspects: 1 confirmed, 3 refuted (2 made to happen without harm, 1 impossible in all interleavings), 1 open; --suspects lists them"
         );
         assert!(!sentences(&stats, true)[1].contains("--suspects"));
+        let left = |n| sentences(&[("functions_unfinished".to_owned(), Stat::Int(n))].into(), false);
+        assert!(left(1)[1].starts_with("1 function was not analysed in time"));
+        assert!(left(20)[1].starts_with("20 functions were not analysed in time"));
+        assert_eq!(left(0).len(), 2);
     }
 }

@@ -165,6 +165,16 @@ impl Sites {
         unfinished.map(|(part, note)| listing::sentence(note, &part.path)).collect()
     }
 
+    /// How many functions were not analysed in time.
+    pub fn unfinished_functions(&self) -> u64 {
+        let notes = self.parts.iter().flat_map(|p| &p.analysis.notes);
+        let left = notes.map(|note| match note {
+            Note::Unfinished { functions } => *functions as u64,
+            _ => 0,
+        });
+        left.sum()
+    }
+
     pub fn count(&self) -> usize {
         self.parts.iter().map(|p| p.analysis.sites.len()).sum()
     }

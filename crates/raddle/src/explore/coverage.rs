@@ -128,7 +128,7 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
     }
     if let Some(function) = point_code::silent_argument(&search.modules) {
         said.push(format!(
-            "`{function}` passes a struct by value, and compilers do not report that it is read"
+            "`{function}` may pass a struct by value, and compilers do not report that it is read"
         ));
     }
     if let Some(library) = search.modules.iter().find(|m| !is_known(m)) {
