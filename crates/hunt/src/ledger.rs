@@ -45,6 +45,10 @@ pub struct Space {
     pub is_whole: bool,
     /// Each execution was watched for data races.
     pub watches_races: bool,
+    /// Executions came to both ends of each race that ordinary runs suspect, on that variable.
+    pub reaches_races: bool,
+    /// Executions came to each place at which ordinary runs request a lock of a cycle, for that lock.
+    pub reaches_locks: bool,
 }
 
 impl Space {
@@ -57,8 +61,17 @@ impl Space {
         }
     }
 
+    /// Whether it came to the places of all such suspicions of ordinary runs.
+    fn reaches(&self, goal: Goal) -> bool {
+        match goal {
+            Goal::Race => self.reaches_races,
+            Goal::Deadlock => self.reaches_locks,
+            _ => true,
+        }
+    }
+
     fn refutes(&self, goal: Goal) -> bool {
-        self.is_whole && self.judges(goal)
+        self.is_whole && self.judges(goal) && self.reaches(goal)
     }
 
     /// What a whole space says about a suspicion that is not [reached](Target::is_reached).
@@ -66,6 +79,15 @@ impl Space {
         format!(
             "all {} schedules that the program has with these arguments, but nothing shows that they come to these \
              places",
+            Grouped(self.schedules)
+        )
+    }
+
+    /// What a whole space says about something that [was seen](Target::was_seen).
+    fn does_not_show(&self) -> String {
+        format!(
+            "all {} schedules that the program has with these arguments: none shows it, but a run has seen it, so \
+             they do not come to it",
             Grouped(self.schedules)
         )
     }
@@ -281,19 +303,24 @@ impl Ledger {
     fn judge(&mut self) {
         for target in &mut self.targets {
             let shown = self.confirmed.iter().find(|c| same_cause(&c.finding, &target.finding));
-            // A search that saw it but could not repeat it has not shown that it does not happen.
-            let was_seen = target.by.contains(&Detector::Explore);
-            if matches!(target.verdict, Verdict::Refuted { .. }) && !target.is_reached() {
-                // The source has brought up other places since.
+            // A search that saw it but could not repeat it has not shown that it does not happen,
+            // and neither has one that did not see what a run has seen.
+            let was_seen = target.was_seen();
+            let is_ruled_out = matches!(target.argument, Some(Argument::Refutes(_)));
+            let is_outdated = self.whole.as_ref().is_some_and(|w| !w.refutes(target.goal())) && !is_ruled_out;
+            let is_reached = target.is_reached();
+            if matches!(target.verdict, Verdict::Refuted { .. }) && (!is_reached || was_seen || is_outdated) {
+                // The source or a run has brought up other places since, or it was seen.
                 target.verdict = Verdict::Open { tried: Vec::new() };
             }
-            let is_refuted = self.whole.as_ref().filter(|w| w.refutes(target.goal()) && !was_seen);
-            let is_reached = target.is_reached();
+            let judge = self.whole.as_ref().filter(|w| w.is_whole && w.judges(target.goal()));
+            let judge = judge.filter(|_| !target.by.contains(&Detector::Explore));
+            let is_reached = is_reached && judge.is_some_and(|w| w.reaches(target.goal()));
             if let Some(shown) = shown {
                 target.verdict = Verdict::Confirmed { finding: shown.finding.id.clone() };
-            } else if let (Verdict::Open { tried }, Some(whole)) = (&mut target.verdict, is_refuted) {
-                let why = whole.does_not_reach();
-                match is_reached {
+            } else if let (Verdict::Open { tried }, Some(whole)) = (&mut target.verdict, judge) {
+                let why = if was_seen { whole.does_not_show() } else { whole.does_not_reach() };
+                match is_reached && !was_seen {
                     true => target.verdict = Verdict::Refuted { by: whole.sentence(target.goal()) },
                     false if tried.contains(&why) => {}
                     false => tried.push(why),
@@ -315,7 +342,13 @@ mod tests {
     use proptest::prelude::*;
     use raddle_finding::Kind;
 
-    const WHOLE: Space = Space { schedules: 12, is_whole: true, watches_races: true };
+    const WHOLE: Space = Space {
+        schedules: 12,
+        is_whole: true,
+        watches_races: true,
+        reaches_races: true,
+        reaches_locks: true,
+    };
 
     fn x() -> Finding {
         race(Some("x"), [("f", 1), ("g", 2)])
@@ -395,6 +428,49 @@ mod tests {
         let Verdict::Refuted { by } = &ledger.targets()[0].verdict else { panic!("not refuted") };
         assert!(by.starts_with("in each of the 12 schedules"), "{by}");
         assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_what_a_run_has_seen() {
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.searched(&WHOLE);
+        assert_eq!(ledger.counts(), Counts { refuted: 1, ..Counts::default() });
+        let seen = Finding { confidence: Confidence::Confirmed, ..x() };
+        assert!(!ledger.witness(Detector::Run, seen.clone(), 1));
+        let Verdict::Open { tried } = &ledger.targets()[0].verdict else { panic!("not open") };
+        assert!(tried[0].contains("a run has seen it"), "{tried:?}");
+        assert!(ledger.has_single_witness());
+        assert!(ledger.witness(Detector::Run, seen, 2));
+        assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_what_it_has_not_come_to() {
+        let cycle = cycle(Kind::LockOrder, [Some("a"), Some("b")], [1, 2]);
+        let mut ledger = Ledger::default();
+        ledger.suspect(Detector::Run, x());
+        ledger.suspect(Detector::Run, cycle);
+        ledger.searched(&Space { reaches_races: false, ..WHOLE });
+        assert_eq!(ledger.counts(), Counts { refuted: 1, open: 1, ..Counts::default() });
+        let Verdict::Open { tried } = &ledger.targets()[0].verdict else { panic!("not open") };
+        assert!(tried[0].ends_with("nothing shows that they come to these places"), "{tried:?}");
+        // A later run raises a cycle at places that the search has not come to.
+        ledger.searched(&Space { reaches_locks: false, ..WHOLE });
+        assert!(matches!(ledger.targets()[1].verdict, Verdict::Open { .. }));
+    }
+
+    #[test]
+    fn a_whole_space_does_not_refute_a_race_on_an_object_that_it_cannot_recognise() {
+        let mut ledger = Ledger::default();
+        ledger.searched(&WHOLE);
+        ledger.suspect(Detector::Run, race(None, [("f", 1), ("g", 2)]));
+        assert_eq!(ledger.counts(), Counts { open: 1, ..Counts::default() });
+        // One race of several at the same lines.
+        let mut both = Ledger::default();
+        both.searched(&WHOLE);
+        both.suspect(Detector::Run, Finding { also: vec![race(None, [("f", 1), ("g", 2)])], ..x() });
+        assert_eq!(both.counts(), Counts { open: 1, ..Counts::default() });
     }
 
     #[test]
@@ -559,7 +635,7 @@ mod tests {
             Evidence::Confirm(i) => drop(ledger.confirm(Detector::Explore, causes[*i].clone())),
             Evidence::Witness(i, p) => drop(ledger.witness(Detector::Tsvd, causes[*i].clone(), *p)),
             Evidence::Searched(whole, races) => {
-                ledger.searched(&Space { schedules: 5, is_whole: *whole, watches_races: *races });
+                ledger.searched(&Space { schedules: 5, is_whole: *whole, watches_races: *races, ..WHOLE });
             }
         }
     }

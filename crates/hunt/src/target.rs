@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use raddle_finding::identity;
 use raddle_finding::place::{file_name, place, stable_name};
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Op};
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Verdict;
@@ -122,6 +122,9 @@ pub struct Target {
     /// An ordinary run has raised it, and those after the search have not.
     #[serde(default)]
     pub(crate) is_gone: bool,
+    /// An ordinary run has raised it, and its object cannot be recognised in a search.
+    #[serde(default)]
+    is_unnamed: bool,
 }
 
 impl Target {
@@ -135,8 +138,17 @@ impl Target {
         let verdict = Verdict::Open { tried: Vec::new() };
         let (from_source, executed) = (BTreeSet::new(), BTreeSet::new());
         let by_one = BTreeSet::from([by]);
-        let mut target =
-            Target { finding, by: by_one, verdict, argument, from_source, executed, is_gone: false };
+        let mut target = Target {
+            finding,
+            by: by_one,
+            verdict,
+            argument,
+            from_source,
+            executed,
+            is_gone: false,
+            is_unnamed: false,
+        };
+        target.is_unnamed = by == Detector::Run && is_unnamed(&target.finding);
         target.add_lines(by, lines(&target.finding));
         target
     }
@@ -151,10 +163,18 @@ impl Target {
     /// Whether the schedules of the program come to its places, as far as is known. What only the
     /// source shows may be about code that the program does not reach with these arguments. What
     /// only runs before the search have raised may depend on something that has changed since, such
-    /// as a file that the first run made.
+    /// as a file that the first run made. A search may come to the same code for another object, so
+    /// the object must be one that it can recognise.
     pub fn is_reached(&self) -> bool {
         let is_executed = !self.from_source.is_empty() && self.from_source.is_subset(&self.executed);
-        !self.is_gone && (!self.by.contains(&Detector::Check) || is_executed)
+        !self.is_gone && !self.is_unnamed && (!self.by.contains(&Detector::Check) || is_executed)
+    }
+
+    /// Whether an execution has shown it, which need not have been repeated.
+    pub fn was_seen(&self) -> bool {
+        let is_executed = self.by.iter().any(|by| *by != Detector::Check);
+        self.by.contains(&Detector::Explore)
+            || is_executed && self.finding.confidence == Confidence::Confirmed
     }
 
     pub fn goal(&self) -> Goal {
@@ -182,6 +202,7 @@ impl Target {
         self.by.append(&mut old.by);
         self.from_source.append(&mut old.from_source);
         self.executed.append(&mut old.executed);
+        self.is_unnamed |= old.is_unnamed;
         (self.verdict, self.argument) = (old.verdict, old.argument);
     }
 
@@ -196,6 +217,7 @@ impl Target {
         }
         self.by.insert(by);
         self.is_gone &= by != Detector::Run;
+        self.is_unnamed |= by == Detector::Run && is_unnamed(finding);
         self.add_lines(by, lines(finding));
         // What was seen says more than what was inferred.
         if finding.confidence > self.finding.confidence {
@@ -211,6 +233,17 @@ impl Target {
 struct Line {
     file: String,
     line: u32,
+}
+
+/// Whether a search cannot tell that it has come to the object of a suspicion. It knows globals and
+/// locks by their addresses; blocks of the heap and stacks have other addresses there.
+fn is_unnamed(finding: &Finding) -> bool {
+    let is_known = match Goal::of(finding.kind) {
+        Goal::Race => matches!(finding.location, Some(Location::Global { .. })),
+        Goal::Deadlock => true,
+        _ => false,
+    };
+    !is_known || finding.also.iter().any(is_unnamed)
 }
 
 fn frame(access: &Access) -> Option<&Frame> {

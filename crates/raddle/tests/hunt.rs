@@ -241,6 +241,138 @@ fn a_search_does_not_refute_what_its_schedules_do_not_come_to() {
     assert!(report["suspects"][0]["notes"].to_string().contains("open; tried: "), "{report:#}");
 }
 
+/// Two threads that take a path by the real time, which a search replaces by its own: its schedules
+/// come to `add`, but for another variable, and never to the locks `a` and `b`.
+fn by_the_time(first: &str, second: &str) -> String {
+    format!(
+        r#"
+#include <pthread.h>
+#include <time.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+long guarded, bare;
+static long now(void) {{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000L + t.tv_nsec;
+}}
+static int is_slow(void) {{
+    long begun = now(), n = 0;
+    for (long i = 0; i < 20000000; i++)
+        __asm__ volatile("" : "+r"(n));
+    return now() - begun > 1000000;
+}}
+__attribute__((noinline)) static void add(long *to) {{ *to += 1; }}
+static void usual(void) {{
+    pthread_mutex_lock(&m);
+    add(&guarded);
+    pthread_mutex_unlock(&m);
+}}
+static void both(pthread_mutex_t *x, pthread_mutex_t *y) {{
+    pthread_mutex_lock(x);
+    pthread_mutex_lock(y);
+    pthread_mutex_unlock(y);
+    pthread_mutex_unlock(x);
+}}
+static void *one(void *unused) {{
+    if (is_slow()) {{ {first}; }} else {{ usual(); both(&a, &b); }}
+    return unused;
+}}
+static void *two(void *unused) {{
+    if (is_slow()) {{ {second}; }} else {{ usual(); both(&a, &b); }}
+    return unused;
+}}
+int main(void) {{
+    pthread_t t, u;
+    pthread_create(&t, 0, one, 0);
+    pthread_create(&u, 0, two, 0);
+    pthread_join(t, 0);
+    pthread_join(u, 0);
+    return 0;
+}}
+"#
+    )
+}
+
+/// The race and the cycle are real. Two ordinary runs confirm the race; the cycle needs luck to
+/// deadlock. The last program does the same with care.
+#[test]
+fn a_search_does_not_refute_what_only_the_real_time_leads_to() {
+    let bench = Bench::new();
+    built(&bench, "race", &by_the_time("add(&bare)", "add(&bare)"));
+    // Another program may keep the two threads of a run from overlapping.
+    let mut last = Value::Null;
+    let is_confirmed = (0..5).any(|_| {
+        let (output, report) = hunt(&bench, "--suspects --seconds 15 --no-store -- ./race");
+        assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
+        let is_race = findings(&report).iter().any(|f| f["kind"] == "data-race");
+        last = report;
+        output.status.code() == Some(66) && is_race
+    });
+    assert!(is_confirmed, "{last:#}");
+
+    built(&bench, "cycle", &by_the_time("both(&a, &b)", "both(&b, &a)"));
+    let (_, report) = hunt(&bench, "--suspects --seconds 15 --no-store -- ./cycle");
+    assert_eq!(report["stats"]["suspicions_refuted"], 0, "{report:#}");
+    let is_cycle = |f: &Value| f["kind"] == "lock-order" || f["kind"] == "deadlock";
+    let suspects = report["suspects"].as_array().unwrap();
+    assert!(suspects.iter().chain(findings(&report)).any(is_cycle), "{report:#}");
+
+    built(&bench, "careful", &by_the_time("usual(); both(&b, &a)", "usual(); both(&b, &a)"));
+    let (output, report) = hunt(&bench, "--suspects --seconds 15 --no-store -- ./careful");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(report["stats"]["suspicions"], 0, "{report:#}");
+}
+
+/// The second thread uses the word only once the first is done with it, which locksets do not see.
+/// Some schedules come to both accesses, and all order them.
+#[test]
+fn a_race_on_a_global_is_refuted_if_all_schedules_order_it() {
+    let bench = Bench::new();
+    let source = r#"
+#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int is_ready, word;
+static void *first(void *unused) {
+    word++;
+    pthread_mutex_lock(&m);
+    is_ready = 1;
+    pthread_mutex_unlock(&m);
+    return unused;
+}
+static void *second(void *unused) {
+    long n = 0;
+    for (long i = 0; i < 20000000; i++)
+        __asm__ volatile("" : "+r"(n));
+    pthread_mutex_lock(&m);
+    int sees = is_ready;
+    pthread_mutex_unlock(&m);
+    if (sees)
+        word++;
+    return unused;
+}
+int main(void) {
+    pthread_t x, y;
+    pthread_create(&x, 0, first, 0);
+    pthread_create(&y, 0, second, 0);
+    pthread_join(x, 0);
+    pthread_join(y, 0);
+    return 0;
+}
+"#;
+    built(&bench, "word", source);
+    // Only a run in which the first thread is done in time suspects it.
+    let mut last = Value::Null;
+    let is_refuted = (0..5).any(|_| {
+        let (output, report) = hunt(&bench, "--seconds 15 --suspects --no-store -- ./word");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let is_refuted = |s: &Value| s["notes"].to_string().contains("refuted: in each of the");
+        let suspects = report["suspects"].as_array().cloned().unwrap_or_default();
+        last = report;
+        suspects.iter().any(|s| s["kind"] == "data-race" && is_refuted(s))
+    });
+    assert!(is_refuted, "{last:#}");
+}
+
 #[test]
 fn a_source_file_is_built_checked_and_hunted() {
     let bench = Bench::new();

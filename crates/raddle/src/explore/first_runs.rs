@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use raddle_finding::{Finding, Kind, Report};
 
 use super::scope::Scope;
+use super::visits::Suspected;
 use raddle_harness::collect::{self, Process};
 use raddle_harness::detection::session::Session;
 use raddle_harness::detection::{Mode, Options, explain};
@@ -103,6 +104,8 @@ pub struct Watched {
     pub unseen: Vec<String>,
     /// The number of threads of the process that had most, including its first thread.
     pub threads: u64,
+    /// The places of what it suspects.
+    pub suspected: Suspected,
     /// The run itself, if a search can begin from it.
     pub first: Option<FirstRun>,
 }
@@ -137,10 +140,11 @@ pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: D
     let watched = processes.iter().filter(|p| p.instrumented && !p.relocated);
     let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
     let unseen = unseen.into_iter().chain(libraries).collect();
+    let suspected = Suspected::of(&processes);
     let is_first = copy.is_none() && mode == Mode::Hybrid;
     let first = FirstRun { processes, ending };
     let first = (is_first && first.serves(&recipe.program)).then_some(first);
-    Ok(Watched { report, instrumented, unseen, ending, threads, first })
+    Ok(Watched { report, instrumented, unseen, ending, threads, suspected, first })
 }
 
 /// How the program ends without raddle in its process. For failures that raddle could have caused.

@@ -13,6 +13,7 @@
 //! shrink           the same failure, smaller
 //! resume           an interrupted search
 //! ongoing          a search that hands out each failure at once and goes on, for `hunt`
+//! visits           which places on which objects the executions of a search come to
 //! ```
 
 pub mod args;
@@ -27,10 +28,12 @@ mod resume;
 mod scope;
 mod search;
 mod shrink;
+mod visits;
 
 pub use args::Args;
 pub use first_runs::{Ending, FirstRun, Watched, run_plain, watch_once};
 pub use progress::hide as hide_progress;
+pub use visits::{Suspected, Visited};
 
 use std::process::ExitCode;
 use std::sync::Mutex;

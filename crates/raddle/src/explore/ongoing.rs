@@ -15,6 +15,7 @@ use raddle_finding::Report;
 use super::args::{Args, Memory};
 use super::outcome::Results;
 use super::search::{Clock, Search, is_stopped};
+use super::visits::Visited;
 use super::{FirstRun, MORE_STEPS, MOST_STEPS, cases, new_search, nothing_ended, prepare, watched};
 use raddle_harness::crew::Notes;
 use raddle_harness::program::{build_id, is_rust};
@@ -59,6 +60,11 @@ impl<'a> Ongoing<'a> {
     /// Whether nothing is left to search.
     pub fn is_finished(&self) -> bool {
         self.search.alone || self.search.broke_off.is_some() || self.search.strategy.progress().exhausted
+    }
+
+    /// What its executions have come to.
+    pub fn visited(&self) -> &Visited {
+        &self.search.visited
     }
 
     /// Searches for at most `limit`, or until a failure that was not reported before. The report

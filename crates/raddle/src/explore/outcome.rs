@@ -276,7 +276,6 @@ impl Results<'_> {
             add("not_complete", Stat::from(short.join("; ").as_str()));
         }
         add("races_left_out", Stat::Bool(self.search.is_full_of_races));
-        add("points_all_reached", Stat::Bool(self.search.has_reached_all()));
         add("begun_anew", Stat::from(self.search.round));
         add("threads_max", Stat::from(self.search.most.threads));
         add("steps_max", Stat::from(self.search.most.steps));

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::coverage::Fresh;
 use super::scope::Scoped;
 use super::shrink;
+use super::visits::Visited;
 use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::monitors;
@@ -128,8 +129,8 @@ pub struct Search {
     pub printed: String,
     /// The accesses that are scheduling points.
     pub points: Arc<[u64]>,
-    /// The sites of the points that no execution has come to. `None`: there was no execution.
-    unreached: Option<HashSet<u32>>,
+    /// What its executions have come to.
+    pub visited: Visited,
     /// How often the search has restarted with more points.
     pub round: u64,
     /// How to restart. `None`: the search does not restart.
@@ -183,7 +184,7 @@ impl Search {
             overtaking: None,
             printed: String::new(),
             points: Arc::new([]),
-            unreached: None,
+            visited: Visited::default(),
             round: 0,
             fresh: None,
             gaps: 0,
@@ -244,7 +245,9 @@ impl Search {
     pub fn look_at(&mut self, e: &Execution<'_>) {
         self.count(e);
         let verdict = judge(e, &self.usual);
-        self.measure(&e.view(verdict.outcome));
+        let view = e.view(verdict.outcome);
+        self.measure(&view);
+        self.visited.note(&view);
         let argued = matches!(verdict.kind, Some(Kind::Hang | Kind::Livelock | Kind::Starvation));
         let failed = Failure::of(e, verdict).filter(|_| !argued);
         for failure in failed.into_iter().chain(monitors::seen(e, &self.usual)) {
@@ -297,7 +300,7 @@ impl Search {
         }
         let view = e.view(verdict.outcome);
         self.measure(&view);
-        self.note_reached(&view);
+        self.visited.note(&view);
         self.look_for_overtaking(&view);
         let long = e.ending == Ending::Finished && e.slot.outcome() == Some(ExecutionEnd::StepLimit);
         self.cut_off += u64::from(long && verdict.outcome == Outcome::StepLimit && !waits_for_outside(e));
@@ -324,22 +327,6 @@ impl Search {
         let of_round = if round == self.round { u32::MAX } else { gap::LASTING };
         self.gaps |= gaps::gaps(e, view) & of_round;
         self.look_for_hidden_races(round, e);
-    }
-
-    /// Notes which of the accesses that raced in the first runs an execution comes to.
-    fn note_reached(&mut self, view: &TraceView<'_>) {
-        // A site is the low half of a program counter.
-        let points = &self.points;
-        let unreached = self.unreached.get_or_insert_with(|| points.iter().map(|pc| *pc as u32).collect());
-        if !unreached.is_empty() {
-            unreached.retain(|site| !view.steps.iter().any(|step| step.op.site == *site));
-        }
-    }
-
-    /// Whether executions have come to every access that raced in the first runs. If not, these runs
-    /// took a path that the search does not know, and the search says nothing about it.
-    pub fn has_reached_all(&self) -> bool {
-        self.unreached.as_ref().is_some_and(HashSet::is_empty)
     }
 
     /// Turns racing accesses that are not scheduling points into points and restarts the search
@@ -653,23 +640,6 @@ mod tests {
     #[test]
     fn the_first_orders_go_one_by_one() {
         assert_eq!([0, 3, 4, 40, 4000].map(|n| ahead(n, 32)), [1, 1, 2, 11, 32]);
-    }
-
-    #[test]
-    fn a_search_knows_which_racing_accesses_its_executions_come_to() {
-        use raddle_explore::{OpKind, Step};
-        let strategy = Searcher::by_name("random", 1, Limits::default()).unwrap();
-        let mut search = Search::new(strategy, Usual::default(), None, false);
-        assert!(!search.has_reached_all(), "nothing was executed");
-        search.points = [0x5555_0000_0003, 0x5555_0000_0007].into();
-        let mut execute = |site: u32| {
-            let mut step = Step::default();
-            step.op = Op::new(OpKind::from_number(0), 8, site);
-            let trace = Trace { steps: vec![step], wide: vec![], outcome: Outcome::Passed, divergence: None };
-            search.note_reached(&trace.view());
-            search.has_reached_all()
-        };
-        assert_eq!([3, 4, 3, 7, 4].map(&mut execute), [false, false, false, true, true]);
     }
 
     #[test]

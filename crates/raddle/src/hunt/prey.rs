@@ -13,7 +13,7 @@ use anyhow::Result;
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat, group};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::target::same_cause;
-use raddle_hunt::{Detector, Goal, Ledger, Target};
+use raddle_hunt::{Detector, Goal, Ledger, Space, Target};
 
 use super::args::Args;
 use super::detectors;
@@ -21,7 +21,7 @@ use super::doubt::doubt;
 use super::journal::{Journal, Verdicts};
 use super::since::Changes;
 use crate::check;
-use crate::explore::{self, Ending, FirstRun};
+use crate::explore::{self, Ending, FirstRun, Suspected, Visited};
 use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
@@ -113,6 +113,10 @@ pub struct Hunter<'a> {
     instrumented: bool,
     /// The first ordinary run, if searches can begin from it.
     first: Option<FirstRun>,
+    /// The places of what ordinary runs suspect.
+    suspected: Suspected,
+    /// The search of all schedules, and what it has come to, once there is one.
+    whole: Option<(Space, Visited)>,
     /// How long the look took.
     looked_for: Duration,
 }
@@ -162,6 +166,8 @@ impl<'a> Hunter<'a> {
             has_changed: false,
             instrumented: false,
             first: None,
+            suspected: Suspected::default(),
+            whole: None,
             looked_for: Duration::ZERO,
         };
         let before = journal.borrow().recall(&hunter.key());

@@ -7,7 +7,7 @@ use anyhow::Result;
 use raddle_finding::{Confidence, Finding, group};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::target::same_cause;
-use raddle_hunt::{Detector, Goal, Target};
+use raddle_hunt::{Detector, Goal, Space, Target};
 
 use super::{Hunter, LONGEST_RUN, number};
 use crate::explore::{Ending, Watched, watch_once};
@@ -78,6 +78,9 @@ impl Hunter<'_> {
         self.endings.push(watched.ending);
         self.threads = self.threads.max(watched.threads);
         self.processes = self.processes.max(number(&watched.report, "processes"));
+        self.suspected.extend(watched.suspected);
+        // Before its suspicions are raised: a search says nothing about places that it has not come to.
+        self.judge_by_whole();
         let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
             match finding.confidence {
@@ -110,7 +113,7 @@ impl Hunter<'_> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         for _ in 0..LOOKS {
             if gone.is_empty() {
-                return;
+                break;
             }
             let limit = LONGEST_RUN.min(self.left().max(LEAST_LOOK));
             let Ok(watched) = self.watch(&self.recipe(&args), Mode::Hybrid, limit) else { break };
@@ -118,6 +121,17 @@ impl Hunter<'_> {
             self.watched(watched);
         }
         self.out.ledger.has_gone(&gone);
+    }
+
+    /// Lets a search of all schedules judge the suspicions, as far as it has come to the places of
+    /// those that ordinary runs have raised.
+    pub(super) fn judge_by_whole(&mut self) {
+        let Some((space, visited)) = &self.whole else { return };
+        self.out.ledger.searched(&Space {
+            reaches_races: visited.has_all(&self.suspected.races),
+            reaches_locks: visited.has_all(&self.suspected.locks),
+            ..space.clone()
+        });
     }
 
     /// Tries to confirm races that only the search saw, and what one ordinary run saw for certain:
@@ -146,13 +160,13 @@ impl Hunter<'_> {
 
     /// Races that locksets suspect and no schedule has shown, such as the fifth and later races of
     /// one execution, or those of a program that computes for long. What two runs see by
-    /// happens-before is confirmed.
-    pub(super) fn watch_open_races(&mut self) {
+    /// happens-before is confirmed. Returns false if there was no such run and one was needed.
+    pub(super) fn watch_open_races(&mut self) -> bool {
         let is_open = |t: &&Target| {
             t.goal() == Goal::Race && t.by.contains(&Detector::Run) && doubt(&t.finding).is_none()
         };
         if self.copy.is_some() || !self.out.ledger.queue().iter().any(is_open) {
-            return;
+            return true;
         }
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let recipe = self.recipe(&args);
@@ -160,12 +174,13 @@ impl Hunter<'_> {
             let is_needed = n == 1 || self.out.ledger.has_single_witness();
             let limit = self.left().min(LONGEST_RUN);
             if !is_needed || self.is_over() {
-                return;
+                return n > 1;
             }
-            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { return };
+            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { return n > 1 };
             self.watched(watched);
         }
         self.out.ledger.tried("ordinary runs under happens-before", &|t| t.goal() == Goal::Race);
+        true
     }
 
     /// Makes ordinary runs and runs with delays. What two of them show is confirmed; nothing is

@@ -11,6 +11,7 @@ use raddle_hunt::{Argument, Detector, Goal, Space, Target};
 
 use super::{Hunter, number};
 use crate::conseq;
+use crate::explore::Visited;
 use crate::explore::ongoing::Ongoing;
 use crate::hunt::detectors;
 use raddle_harness::crew::Notes;
@@ -102,7 +103,7 @@ impl Hunter<'_> {
             self.took_until(turn_ends, !report.findings.is_empty());
             *turn = (*turn * 2).min(LONGEST_TURN);
             self.take(Detector::Explore, std::mem::take(&mut report.findings));
-            self.searched(&report);
+            self.searched(&report, search.visited());
             let what = format!("{} searched", count(self.out.schedules, "schedule", "schedules"));
             self.journal.borrow_mut().progress(self.prey, &self.out.ledger, &what);
         }
@@ -110,7 +111,7 @@ impl Hunter<'_> {
     }
 
     /// Takes in what a search without restrictions says about the whole program.
-    fn searched(&mut self, report: &Report) {
+    fn searched(&mut self, report: &Report, visited: &Visited) {
         let threads = number(report, "threads_max");
         self.out.schedules = number(report, "schedules");
         let is_at_its_end = report.stats.get("exhausted") == Some(&Stat::Bool(true));
@@ -126,14 +127,17 @@ impl Hunter<'_> {
         self.out.exhausted = is_whole;
         // An execution records a limited number of races and drops the others.
         let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
-        // The first runs may have taken a path that no schedule takes, by the time or at random.
-        let comes_to_all = report.stats.get("points_all_reached") == Some(&Stat::Bool(true));
-        let watches_races =
-            (threads as usize) < raddle_explore::clock::THREADS && !has_left_out && comes_to_all;
+        let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
         if is_whole {
             self.look_again();
+            // A race that a run sees for certain outweighs a search that does not.
+            let watches_races = self.watch_open_races() && watches_races;
+            let schedules = self.out.schedules;
+            let (reaches_races, reaches_locks) = (false, false);
+            let space = Space { schedules, is_whole, watches_races, reaches_races, reaches_locks };
+            self.whole = Some((space, visited.clone()));
+            self.judge_by_whole();
         }
-        self.out.ledger.searched(&Space { schedules: self.out.schedules, is_whole, watches_races });
     }
 
     /// Runs `conseq`: what could go wrong at assertions, outputs and memory accesses, and what of
