@@ -53,7 +53,8 @@ impl<'a> Ongoing<'a> {
         if is_rust(&recipe.program.path) && args.search.memory == Memory::Sc {
             recipe.quiet = rust_sites::of(&recipe.program.path);
         }
-        let (seen, search) = prepare(&args, &mut recipe, None, first, &Clock::new(limit))?;
+        let (seen, mut search) = prepare(&args, &mut recipe, None, first, &Clock::new(limit))?;
+        search.visited = Visited::noted();
         Ok(Ongoing { args, recipe, search, seen, build_id, notes, begun })
     }
 
@@ -105,6 +106,7 @@ impl<'a> Ongoing<'a> {
             recipe.slots = (recipe.slots / MORE_STEPS).max(2);
             let lasting = search.lasting_gaps();
             search = new_search(&args, &recipe, &seen)?;
+            search.visited = Visited::noted();
             search.gaps = lasting;
         }
         let name = recipe.program.path.display().to_string();

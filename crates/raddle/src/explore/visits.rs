@@ -80,22 +80,33 @@ fn in_cycles(edges: &[(u64, u64)]) -> BTreeSet<(u64, u64)> {
     distinct.into_iter().filter(|(from, to)| leads_to(*to, *from)).collect()
 }
 
-/// What the executions of a search have come to.
+/// What the executions of a search have come to. Nothing is noted unless somebody will ask: it costs
+/// half as much as a step.
 #[derive(Clone, Debug, Default)]
-pub struct Visited(HashSet<Visit>);
+pub struct Visited {
+    is_noted: bool,
+    visits: HashSet<Visit>,
+}
 
 impl Visited {
+    pub fn noted() -> Visited {
+        Visited { is_noted: true, visits: HashSet::new() }
+    }
+
     pub fn note(&mut self, view: &TraceView<'_>) {
+        if !self.is_noted {
+            return;
+        }
         for op in view.steps.iter().map(|step| step.op).filter(|op| op.site != 0) {
-            self.0.insert(Visit { site: op.site, object: op.object });
+            self.visits.insert(Visit { site: op.site, object: op.object });
             if op.other != 0 {
-                self.0.insert(Visit { site: op.site, object: op.other });
+                self.visits.insert(Visit { site: op.site, object: op.other });
             }
         }
     }
 
     pub fn has_all(&self, visits: &BTreeSet<Visit>) -> bool {
-        visits.iter().all(|v| self.0.contains(v))
+        visits.iter().all(|v| self.visits.contains(v))
     }
 }
 
@@ -106,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_place_counts_only_together_with_its_object() {
-        let mut visited = Visited::default();
+        let mut visited = Visited::noted();
         let mut comes_to = |site, object| {
             let steps = [Step::bare(ThreadId(1), Op::new(OpKind::DataWrite, object, site))];
             let view = TraceView { steps: &steps, wide: &[], outcome: Outcome::Passed, divergence: None };

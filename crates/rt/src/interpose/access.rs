@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{channel, descriptor_use};
 use crate::detect::thread::{Current, gate};
-use crate::detect::{atomics, misuse, range, sync};
+use crate::detect::{misuse, range, sync};
 use crate::explore;
 use crate::hub::modules;
 use crate::mode::{Mode, mode};
@@ -309,16 +309,6 @@ impl Call {
             // SAFETY: the call has just written it.
             let n = unsafe { length(s) };
             self.wrote(s, n + 1);
-        }
-    }
-
-    /// The call has written `n` bytes that other calls may write at the same time, and nothing else
-    /// may touch.
-    pub fn wrote_atomically(&mut self, at: usize, n: usize) {
-        if self.judged && mode() == Mode::Detect && self.t.known {
-            let t = &mut *self.t;
-            let _inside = t.enter();
-            atomics::touch::<true>(t, at, n, self.pc);
         }
     }
 
