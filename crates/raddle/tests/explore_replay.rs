@@ -268,7 +268,8 @@ fn gdb_opens_at_the_failure() {
     let bench = Bench::new();
     let target = bench.build_text("p", &TWO_STEPS.replace("EXTRA", ""));
     let file = bench.explore("--seconds 60", &[&target]).schedule().to_owned();
-    let script = bench.file("commands", "raddle-from-start\nraddle-next-switch\nkill\nquit\n");
+    let script =
+        bench.file("commands", "raddle-from-start\nraddle-next-switch\nraddle-next-switch\nkill\nquit\n");
     let mut command = bench.raddle("replay --gdb");
     command
         .arg(&file)
@@ -277,11 +278,17 @@ fn gdb_opens_at_the_failure() {
     let output = within(Duration::from_secs(300), &mut command);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("SIGTRAP") && said.contains("p.c:22"), "{said}");
-    // The program runs again, and stops in the runtime's switch, called by what the program was
-    // about to do.
+    // The backtrace has the program's own frames, and the innermost is selected.
+    let (failure, _) = said.split_once("Temporary breakpoint 1").unwrap_or((&said, ""));
+    let frames: Vec<_> = failure.lines().filter(|line| line.starts_with('#')).collect();
+    assert!(frames.iter().all(|frame| !frame.contains("raddle_rt::")), "{said}");
+    assert!(frames.last().is_some_and(|selected| selected.contains("p.c:22")), "{said}");
+    // The program runs again, and stops in the runtime's switch: to the main thread, and from it.
     let after = said.split("Temporary breakpoint 1, main").nth(1);
     let after = after.unwrap_or_else(|| panic!("not from the start: {said}"));
-    assert!(after.contains("#0") && after.contains("explore::switch::switch"), "{said}");
+    assert!(after.contains("explore::switch::switch"), "{said}");
+    let frames: Vec<_> = after.lines().filter(|line| line.starts_with('#')).collect();
+    assert!(!frames.is_empty() && frames.iter().all(|frame| frame.contains("p.c:")), "{said}");
 }
 
 /// As the debuggers of editors do it: gdb is silent until told, speaks MI, and is told the program

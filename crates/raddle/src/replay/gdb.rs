@@ -24,6 +24,9 @@ set pagination off
 set confirm off
 set print thread-events off
 handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT nostop noprint pass
+define raddle-where
+  backtrace
+end
 define raddle-from-start
   tbreak main
   run
@@ -35,13 +38,16 @@ define raddle-next-switch
   rbreak ^raddle_rt::explore::switch::switch
   continue
   delete
-  backtrace
+  raddle-where
 end
 document raddle-next-switch
 Run to the next switch from one thread of the program to another.
 end
-echo This is the failure. `raddle-from-start` goes back to main, `raddle-next-switch` from there to the next switch.\n
+echo The program stops at the failure. `raddle-from-start` goes back to main, `raddle-next-switch` from there to the next switch.\n
 "#;
+
+/// Leaves the runtime's frames out. A gdb without Python says so and shows all frames.
+const FRAMES: &str = include_str!("gdb_frames.py");
 
 /// Runs gdb and returns its status. If there are arguments of a front end, the front end starts the
 /// program itself.
@@ -60,11 +66,13 @@ pub fn run(recipe: &Recipe, schedule: &Schedule, arguments: &[OsString]) -> Resu
     // If each schedule has its own process, the failure is in the child.
     let follow = if recipe.flags & flag::FORK != 0 { "set follow-fork-mode child\n" } else { "" };
     std::fs::write(&script, format!("{follow}{SCRIPT}")).context("cannot write the script for gdb")?;
+    let frames = folder.path().join("frames.py");
+    std::fs::write(&frames, FRAMES).context("cannot write the script for gdb")?;
     let target = recipe.command(folder.path());
     let mut gdb = Command::new("gdb");
-    gdb.arg("-q").arg("-x").arg(&script).args(arguments);
+    gdb.arg("-q").arg("-x").arg(&script).arg("-x").arg(&frames).args(arguments);
     if arguments.is_empty() {
-        gdb.args(["-ex", "run", "-ex", "backtrace"]);
+        gdb.args(["-ex", "run", "-ex", "raddle-where"]);
     }
     gdb.arg("--args").arg(target.get_program()).args(target.get_args());
     gdb.envs(target.get_envs().filter_map(|(k, v)| Some((k, v?))));
