@@ -622,31 +622,43 @@ fn has_pause(pc: usize) -> bool {
 
 /// After this many reads, a spinning thread lets others go first.
 const PATIENCE: u32 = 200;
+/// This many repeated reads are points if the thread has changed something of its own in between: a
+/// loop that adds up what it reads does not wait, and one that counts its looks soon seems to.
+const COUNTED: u32 = 3;
 /// After this many reads it is at the same place again, whether it reads one location or two.
 const LAP: u32 = 2;
 
 /// Whether the thread reads again, at the same place, what it has just read (or the two locations
-/// it has just read). Then it waits for somebody to change them, without saying so: a `pause` is no
-/// call. While nobody else runs, it reads the same values, so there is nothing to choose. A loop
-/// that gives up after some time, as locks do, comes to its end.
+/// it has just read), and did nothing else in between: a loop that adds to a variable reads what it
+/// has written. Then it waits for somebody to change them, without saying so: a `pause` is no call.
+/// While nobody else runs, it reads the same values, so there is nothing to choose. A loop that
+/// gives up after some time, as locks do, comes to its end.
 fn spins(o: &Op) -> Spin {
     let mut s = state();
     let me = s.current;
     let same = |a: &Op| (a.kind(), a.address(), a.site) == (o.kind(), o.address(), o.site);
-    let reads = matches!(o.kind(), OpKind::AtomicLoad | OpKind::DataRead);
+    let reads = |a: &Op| matches!(a.kind(), OpKind::AtomicLoad | OpKind::DataRead);
     let last = s.pending[me];
-    let repeats = reads && (same(&last) || same(&s.threads[me].recent));
+    let only_reads = reads(o) && reads(&last);
+    let repeats = only_reads && (same(&last) || same(&s.threads[me].recent));
+    let now = if reads(o) { circle::near_state() } else { 0 };
+    let [previous, before_that] = s.threads[me].near_states;
+    let unchanged = now == if same(&last) { previous } else { before_that };
+    s.threads[me].near_states = [now, previous];
     if repeats && !same(&last) {
         // The other of two locations: the next read but one is this one again.
         s.threads[me].recent = last;
         s.pending[me] = *o;
     } else if !repeats {
-        s.threads[me].recent = last;
+        s.threads[me].recent = if only_reads { last } else { Op::default() };
         s.threads[me].looks = 0;
         return Spin::No;
     }
     s.threads[me].looks += 1;
     let looks = s.threads[me].looks;
+    if looks <= COUNTED && !unchanged {
+        return Spin::No;
+    }
     if looks == PATIENCE - LAP {
         s.threads[me].look_state = circle::private_state();
     }

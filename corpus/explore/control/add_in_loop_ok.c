@@ -1,0 +1,27 @@
+// expect: nothing
+// A thread adds to a variable in a loop; another one sets it. What the first reads it has written
+// itself, so it does not wait for anybody.
+#include <assert.h>
+#include <pthread.h>
+
+volatile long total;
+
+void *adds(void *arg) {
+    for (int i = 0; i < 3; i++) total++;
+    return arg;
+}
+
+void *sets(void *arg) {
+    total = 10;
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, s;
+    pthread_create(&a, 0, adds, 0);
+    pthread_create(&s, 0, sets, 0);
+    pthread_join(a, 0);
+    pthread_join(s, 0);
+    assert(total != 2);
+    return 0;
+}
