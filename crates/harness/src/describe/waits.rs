@@ -17,17 +17,38 @@ pub const STANDS_STILL: &str = "for this to happen, threads that could go on mus
 /// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);
 
+/// Whether another thread could have made this step.
+fn could_be_another(trace: &Trace, step: &Step) -> bool {
+    step.eligible(&trace.wide).any(|t| t != step.thread && !step.is_reluctant(t, &trace.wide))
+}
+
+/// The last sleep after which its thread went on while another could run. The program may count on
+/// what others do in that time.
+pub fn last_overtaking_sleep(trace: &Trace) -> Option<usize> {
+    // For each thread, whether its next step comes while another could run.
+    let mut overtakes: Vec<bool> = Vec::new();
+    for (i, step) in trace.steps.iter().enumerate().rev() {
+        let own = step.thread.index();
+        if overtakes.len() <= own {
+            overtakes.resize(own + 1, false);
+        }
+        if step.op.kind() == OpKind::Sleep && overtakes[own] {
+            return Some(i);
+        }
+        overtakes[own] = could_be_another(trace, step);
+    }
+    None
+}
+
 /// The sum of all time-outs in the trace that happened while another thread could run.
 fn stands_still(trace: &Trace) -> Duration {
-    let is_able =
-        |s: &Step| s.eligible(&trace.wide).any(|t| t != s.thread && !s.is_reluctant(t, &trace.wide));
     // For each thread, whether its last step was a sleep.
     let mut sleeps: Vec<bool> = Vec::new();
     let mut all = Duration::ZERO;
     for step in &trace.steps {
         let own = step.thread.index();
         let somebody_sleeps = || sleeps.iter().enumerate().any(|(t, sleeps)| *sleeps && t != own);
-        if step.op.kind() == OpKind::TimeOut && (is_able(step) || somebody_sleeps()) {
+        if step.op.kind() == OpKind::TimeOut && (could_be_another(trace, step) || somebody_sleeps()) {
             all = all.saturating_add(Duration::from_nanos(step.op.duration().unwrap_or(0)));
         }
         if sleeps.len() <= own {
@@ -79,6 +100,20 @@ mod tests {
         assert_eq!(seconds(&[(0, Sleep, &[0], 0), (1, TimeOut, &[1], 1), (1, TimeOut, &[1], 1)]), 2);
         assert_eq!(seconds(&[(0, Yield, &[0], 0), (0, Lock, &[0], 0), (1, TimeOut, &[1], 7)]), 0);
         assert_eq!(seconds(&[(1, Sleep, &[1], 0), (1, TimeOut, &[1], 7)]), 0, "its own sleep");
+    }
+
+    #[test]
+    fn a_sleep_that_ends_while_another_could_run_is_found() {
+        use OpKind::{Lock, Sleep, Start};
+        let found = |steps: &[(u16, OpKind, &[u16], u64)]| last_overtaking_sleep(&trace(steps));
+        let early: [(u16, OpKind, &[u16], u64); 3] =
+            [(2, Sleep, &[1, 2], 0), (2, Lock, &[1, 2], 0), (1, Start, &[1, 2], 0)];
+        assert_eq!(found(&early), Some(0));
+        assert_eq!(found(&[(2, Sleep, &[2], 0), (2, Lock, &[2], 0)]), None, "the other waits or is done");
+        let in_time: [(u16, OpKind, &[u16], u64); 3] =
+            [(2, Sleep, &[1, 2], 0), (1, Start, &[1, 2], 0), (2, Lock, &[2], 0)];
+        assert_eq!(found(&in_time), None);
+        assert_eq!(found(&[(2, Sleep, &[1, 2], 0)]), None, "it never goes on");
     }
 
     #[test]
