@@ -327,7 +327,8 @@ impl Teller<'_> {
     fn table(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let involved = self.involved();
         let preempts = |i: usize| self.preempts(i);
-        let sleep = waits::last_overtaking_sleep(&self.failure.trace);
+        let is_order = self.failure.kind != Kind::Deadlock;
+        let sleep = waits::last_sleep_of_others(&self.failure.trace).filter(|_| is_order);
         let matters = |i: &usize| {
             let op = &self.steps[*i].op;
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;

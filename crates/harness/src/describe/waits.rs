@@ -22,22 +22,11 @@ fn could_be_another(trace: &Trace, step: &Step) -> bool {
     step.eligible(&trace.wide).any(|t| t != step.thread && !step.is_reluctant(t, &trace.wide))
 }
 
-/// The last sleep after which its thread went on while another could run. The program may count on
-/// what others do in that time.
-pub fn last_overtaking_sleep(trace: &Trace) -> Option<usize> {
-    // For each thread, whether its next step comes while another could run.
-    let mut overtakes: Vec<bool> = Vec::new();
-    for (i, step) in trace.steps.iter().enumerate().rev() {
-        let own = step.thread.index();
-        if overtakes.len() <= own {
-            overtakes.resize(own + 1, false);
-        }
-        if step.op.kind() == OpKind::Sleep && overtakes[own] {
-            return Some(i);
-        }
-        overtakes[own] = could_be_another(trace, step);
-    }
-    None
+/// The last sleep for which a thread that could run stands still: it runs only when the time has
+/// passed. The program may count on what others do in that time.
+pub fn last_sleep_of_others(trace: &Trace) -> Option<usize> {
+    let is_one = |s: &Step| s.op.kind() == OpKind::Sleep && could_be_another(trace, s);
+    trace.steps.iter().rposition(is_one)
 }
 
 /// The sum of all time-outs in the trace that happened while another thread could run.
@@ -103,17 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_that_ends_while_another_could_run_is_found() {
+    fn a_sleep_for_which_another_stands_still_is_found() {
         use OpKind::{Lock, Sleep, Start};
-        let found = |steps: &[(u16, OpKind, &[u16], u64)]| last_overtaking_sleep(&trace(steps));
-        let early: [(u16, OpKind, &[u16], u64); 3] =
-            [(2, Sleep, &[1, 2], 0), (2, Lock, &[1, 2], 0), (1, Start, &[1, 2], 0)];
-        assert_eq!(found(&early), Some(0));
-        assert_eq!(found(&[(2, Sleep, &[2], 0), (2, Lock, &[2], 0)]), None, "the other waits or is done");
-        let in_time: [(u16, OpKind, &[u16], u64); 3] =
-            [(2, Sleep, &[1, 2], 0), (1, Start, &[1, 2], 0), (2, Lock, &[2], 0)];
-        assert_eq!(found(&in_time), None);
-        assert_eq!(found(&[(2, Sleep, &[1, 2], 0)]), None, "it never goes on");
+        let found = |steps: &[(u16, OpKind, &[u16], u64)]| last_sleep_of_others(&trace(steps));
+        let late: [(u16, OpKind, &[u16], u64); 3] =
+            [(2, Sleep, &[1, 2], 0), (1, Start, &[1], 0), (2, Sleep, &[2], 0)];
+        assert_eq!(found(&late), Some(0), "T1 begins when the time has passed");
+        assert_eq!(found(&late[1..]), None, "in the last one nobody else can run");
+        assert_eq!(found(&[(2, Lock, &[1, 2], 0)]), None);
     }
 
     #[test]
