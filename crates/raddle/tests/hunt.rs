@@ -845,6 +845,7 @@ fn a_paragraph_names_the_cause_and_there_is_one_finding_a_cause() {
     bench.file("lost.c", LOST_WAKE_UP);
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/control");
     let rust = corpus.join("rust_mutex_order_bad.rs");
+    let sleep = corpus.join("sleep_order_bad.c");
     for (source, kind, said) in [
         ("if.c", "assertion", ["comes back without a signal", "wait in a `while` loop"]),
         ("lost.c", "deadlock", ["sent before the wait began", "keep what is waited for in a variable"]),
@@ -853,6 +854,7 @@ fn a_paragraph_names_the_cause_and_there_is_one_finding_a_cause() {
             "deadlock",
             ["holds L1 (taken at rust_mutex_order_bad.rs:", "in one order everywhere"],
         ),
+        (sleep.to_str().unwrap(), "assertion", ["sleeps (sleep_order_bad.c:", "it counts on time"]),
     ] {
         let (output, report) = hunt(&bench, &format!("--seconds 25 {source}"));
         assert_eq!(output.status.code(), Some(66), "{source}: {}", stderr(&output));

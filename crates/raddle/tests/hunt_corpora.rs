@@ -174,8 +174,10 @@ fn hunt(path: &Path, root: &Path, seconds: u64, seed: u64, sum: &mut Sum) -> Str
         }
     };
     let begun = Instant::now();
-    let mut command =
-        raddle(&bench, &format!("hunt --whole --format json --seconds {seconds} --seed {seed} --"));
+    let mut command = raddle(
+        &bench,
+        &format!("hunt --whole --suspects --format json --seconds {seconds} --seed {seed} --"),
+    );
     command.arg(&program).args(directive(&text, "args").unwrap_or("").split_whitespace());
     let output = command.output().unwrap();
     let took = begun.elapsed().as_secs_f64();
@@ -189,6 +191,11 @@ fn hunt(path: &Path, root: &Path, seconds: u64, seed: u64, sum: &mut Sum) -> Str
     sum.explained += stat("suspicions_explained");
     let (explained, open) = (stat("suspicions_explained"), stat("suspicions_open"));
     let _ = write!(line, ", {} suspicions, {explained} explained, {open} open", stat("suspicions"));
+    for suspect in report["suspects"].as_array().into_iter().flatten().filter(|s| s["verdict"] == "open") {
+        let why = suspect["notes"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let why = why.collect::<Vec<_>>().join("; ");
+        let _ = write!(line, "\n    open: {}: {why}", suspect["message"].as_str().unwrap_or_default());
+    }
     match output.status.code() {
         Some(0 | 66) if is_bad => {
             sum.bad += 1;

@@ -154,6 +154,8 @@ pub struct Model {
     clocks: [Clock; OBJECTS],
     /// The clock of all objects for which there was no room.
     rest: Clock,
+    /// There was no room for some location: what was released at it is in `clocks` or `rest`.
+    crowded: bool,
 }
 
 impl Model {
@@ -170,12 +172,13 @@ impl Model {
         objects: Table::EMPTY,
         clocks: [Clock::EMPTY; OBJECTS],
         rest: Clock::EMPTY,
+        crowded: false,
     };
 
     /// Forgets everything. The cost is proportional to what was used.
     pub fn reset(&mut self) {
         self.threads[..self.count].fill(Thread::EMPTY);
-        (self.count, self.off, self.time) = (0, false, 0);
+        (self.count, self.off, self.time, self.crowded) = (0, false, 0, false);
         (self.fences, self.rest) = (Clock::EMPTY, Clock::EMPTY);
         self.table.clear();
         self.filter.fill(0);
@@ -266,10 +269,13 @@ impl Model {
         if object == 0 || !self.knows(thread) {
             return;
         }
-        match self.objects.find(object) {
-            Some(bucket) => self.threads[thread].now.join(&self.clocks[bucket]),
-            None => self.threads[thread].now.join(&self.rest),
-        }
+        let carried = self.carried(object);
+        self.threads[thread].now.join(&carried);
+    }
+
+    /// What was released at the object.
+    fn carried(&self, object: u64) -> Clock {
+        self.objects.find(object).map_or(self.rest, |bucket| self.clocks[bucket])
     }
 
     /// What the thread has done happens before whoever acquires the object after this.
@@ -364,12 +370,21 @@ impl Model {
             }
             return Some(bucket);
         }
-        let bucket = self.table.insert(address)?;
+        let Some(bucket) = self.table.insert(address) else {
+            self.crowded = true;
+            return None;
+        };
         for at in [address, address + u64::from(size).saturating_sub(1)] {
             let (word, bit) = Self::bit(at >> 4);
             self.filter[word] |= bit;
         }
         self.locations[bucket].begin(size, value);
+        if self.crowded {
+            // Memory was freed since, and there is room again. Its value may have been stored while
+            // there was none, and by a release.
+            let carried = self.carried(address >> 4 | BLOCK);
+            self.locations[bucket].store(0).sync.join(&carried);
+        }
         let (first, end) = (address.saturating_sub(15), address + u64::from(size));
         for other in (first..end).filter(|o| *o != address) {
             if let Some(found) = self.table.find(other)

@@ -111,6 +111,30 @@ fn beyond_the_room_every_access_synchronises() {
     assert_eq!(m.model.candidates(1, place(1999, 1), Relaxed), 2);
 }
 
+/// A location that is modelled only later, as other memory was freed, still has what was released at
+/// it before. Without that, an access that the release orders looks like a race.
+#[test]
+fn a_release_beyond_the_room_is_not_lost_when_there_is_room_again() {
+    let place = |i: u64, value| at(0x10_0000 + 32 * i, 8, value);
+    // Whether a load by another thread knows of the release: a relaxed one, and an acquire.
+    let known_by = |i: u64| {
+        let mut m = Machine::new(2);
+        for i in 0..2000 {
+            m.model.store(0, place(i, 0), Relaxed, 1);
+        }
+        let written = m.model.clock(0).unwrap().next(0);
+        m.model.store(0, place(i, 1), Release, 2);
+        m.model.forget(0x10_0000, 0x10_0000 + 32 * 1900);
+        [Relaxed, Acquire].map(|order| {
+            assert_eq!(m.model.load(1, place(i, 2), order, 0), 2);
+            m.model.clock(1).unwrap().covers(0, written)
+        })
+    };
+    let known: Vec<[bool; 2]> = (1900..1920).map(known_by).collect();
+    assert!(known.contains(&[false, true]), "none is modelled by now: {known:?}");
+    assert!(known.iter().all(|[_, by_acquire]| *by_acquire), "{known:?}");
+}
+
 #[test]
 fn locks_beyond_the_room_count_as_one() {
     let mut m = Machine::new(2);

@@ -327,6 +327,8 @@ impl Teller<'_> {
     fn table(&self, words: &mut Words<'_>, finding: &mut Finding) {
         let involved = self.involved();
         let preempts = |i: usize| self.preempts(i);
+        let is_order = self.failure.kind != Kind::Deadlock;
+        let sleep = waits::last_sleep_of_others(&self.failure.trace).filter(|_| is_order);
         let matters = |i: &usize| {
             let op = &self.steps[*i].op;
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
@@ -334,7 +336,7 @@ impl Teller<'_> {
                 op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
             // Neither of these had to happen.
             let of_itself = matches!(op.kind(), OpKind::TimeOut | OpKind::Spurious);
-            touches || freed || of_itself || preempts(*i) || preempts(i + 1)
+            touches || freed || of_itself || sleep == Some(*i) || preempts(*i) || preempts(i + 1)
         };
         let mut shown: Vec<usize> = (0..self.steps.len()).filter(matters).collect();
         shown.drain(..shown.len().saturating_sub(ROWS));

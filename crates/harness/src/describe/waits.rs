@@ -17,17 +17,27 @@ pub const STANDS_STILL: &str = "for this to happen, threads that could go on mus
 /// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);
 
+/// Whether another thread could have made this step.
+fn could_be_another(trace: &Trace, step: &Step) -> bool {
+    step.eligible(&trace.wide).any(|t| t != step.thread && !step.is_reluctant(t, &trace.wide))
+}
+
+/// The last sleep for which a thread that could run stands still: it runs only when the time has
+/// passed. The program may count on what others do in that time.
+pub fn last_sleep_of_others(trace: &Trace) -> Option<usize> {
+    let is_one = |s: &Step| s.op.kind() == OpKind::Sleep && could_be_another(trace, s);
+    trace.steps.iter().rposition(is_one)
+}
+
 /// The sum of all time-outs in the trace that happened while another thread could run.
 fn stands_still(trace: &Trace) -> Duration {
-    let is_able =
-        |s: &Step| s.eligible(&trace.wide).any(|t| t != s.thread && !s.is_reluctant(t, &trace.wide));
     // For each thread, whether its last step was a sleep.
     let mut sleeps: Vec<bool> = Vec::new();
     let mut all = Duration::ZERO;
     for step in &trace.steps {
         let own = step.thread.index();
         let somebody_sleeps = || sleeps.iter().enumerate().any(|(t, sleeps)| *sleeps && t != own);
-        if step.op.kind() == OpKind::TimeOut && (is_able(step) || somebody_sleeps()) {
+        if step.op.kind() == OpKind::TimeOut && (could_be_another(trace, step) || somebody_sleeps()) {
             all = all.saturating_add(Duration::from_nanos(step.op.duration().unwrap_or(0)));
         }
         if sleeps.len() <= own {
@@ -79,6 +89,17 @@ mod tests {
         assert_eq!(seconds(&[(0, Sleep, &[0], 0), (1, TimeOut, &[1], 1), (1, TimeOut, &[1], 1)]), 2);
         assert_eq!(seconds(&[(0, Yield, &[0], 0), (0, Lock, &[0], 0), (1, TimeOut, &[1], 7)]), 0);
         assert_eq!(seconds(&[(1, Sleep, &[1], 0), (1, TimeOut, &[1], 7)]), 0, "its own sleep");
+    }
+
+    #[test]
+    fn a_sleep_for_which_another_stands_still_is_found() {
+        use OpKind::{Lock, Sleep, Start};
+        let found = |steps: &[(u16, OpKind, &[u16], u64)]| last_sleep_of_others(&trace(steps));
+        let late: [(u16, OpKind, &[u16], u64); 3] =
+            [(2, Sleep, &[1, 2], 0), (1, Start, &[1], 0), (2, Sleep, &[2], 0)];
+        assert_eq!(found(&late), Some(0), "T1 begins when the time has passed");
+        assert_eq!(found(&late[1..]), None, "in the last one nobody else can run");
+        assert_eq!(found(&[(2, Lock, &[1, 2], 0)]), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! large.
 
 mod ordinary;
+mod schedule_files;
 mod searches;
 
 use std::cell::RefCell;
@@ -28,6 +29,7 @@ use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::relocated::{self, Prepared};
 use raddle_harness::target::{self, Program};
 use raddle_harness::worker::Recipe;
+use schedule_files::ScheduleFiles;
 
 /// The time after the deadline for what was found: a twentieth of the whole, within these bounds. A
 /// hunt may be late by a tenth; the rest of that is for what ends it.
@@ -119,6 +121,7 @@ pub struct Hunter<'a> {
     whole: Option<(Space, Visited)>,
     /// How long the look took.
     looked_for: Duration,
+    files: ScheduleFiles,
 }
 
 impl<'a> Hunter<'a> {
@@ -169,6 +172,7 @@ impl<'a> Hunter<'a> {
             suspected: Suspected::default(),
             whole: None,
             looked_for: Duration::ZERO,
+            files: ScheduleFiles::begin(&args.schedules_to),
         };
         let before = journal.borrow().recall(&hunter.key());
         hunter.hunts_before = before.hunts;
@@ -259,6 +263,7 @@ impl<'a> Hunter<'a> {
             let program = format!("`{}`", self.program.path.display());
             self.out.coverage.iter_mut().for_each(|s| *s = s.replace(&program, "it"));
         }
+        self.files.remove_unused(&self.out.ledger);
         let targets = self.out.ledger.targets().to_vec();
         let verdicts = Verdicts { hunts: self.hunts_before + 1, targets };
         self.journal.borrow_mut().remember(&self.key(), &verdicts);
@@ -348,6 +353,7 @@ impl<'a> Hunter<'a> {
     /// Takes in what a search or a campaign has found. A finding is confirmed if it was seen again
     /// and can be replayed.
     fn take(&mut self, by: Detector, findings: Vec<Finding>) {
+        self.files.note(&findings);
         for finding in group::group(findings) {
             if raddle_finding::library::is_its_own(&finding) {
                 continue;
