@@ -146,6 +146,24 @@ const PART: &[&str] = &[
 /// Built with clang as well.
 const CLANG: &[&str] = &["suite/check_then_act_bad.c", "suite/reorder_3_bad.c", "suite/bank_transfer_bad.cc"];
 
+/// Built by a plain compiler as well, and scheduled in a copy of its machine code.
+const MACHINE_CODE: &[&str] = &[
+    "suite/aba_stack_bad.c",
+    "suite/bank_transfer_bad.cc",
+    "suite/check_then_act_ok.c",
+    "suite/deadlock_3_locks_bad.c",
+    "suite/double_free_bad.c",
+    "suite/lost_update_bad.rs",
+    "suite/lost_wakeup_ok.c",
+    "suite/refcount_bad.c",
+    "control/bit_field_bad.c",
+    "control/cxx_exception_bad.cc",
+    "control/fault_jump_ok.c",
+    "control/rust_mpsc_bad.rs",
+    "control/signal_stack_ok.c",
+    "control/stack_left_bad.c",
+];
+
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore");
@@ -155,6 +173,9 @@ fn main() -> ExitCode {
         let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
         if all || PART.contains(&name.as_str()) {
             trials.extend(trials_of(&file, &name, all || CLANG.contains(&name.as_str())));
+        }
+        if all || MACHINE_CODE.contains(&name.as_str()) {
+            trials.extend(machine_code(&file, &name));
         }
     }
     libtest_mimic::run(&args, trials).exit_code()
@@ -181,6 +202,17 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The verdict on a copy of the machine code is that on a program built with raddle.
+fn machine_code(file: &Path, name: &str) -> Option<Trial> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let program = Program::parse(&text).ok().filter(|p| p.expected.is_some())?;
+    if DIFFERENT.iter().any(|(different, _)| *different == name) {
+        return None;
+    }
+    let (file, name) = (file.to_path_buf(), format!("{name} ({})", explored::MACHINE_CODE));
+    Some(Trial::test(name, move || explored::check(&file, &program, explored::MACHINE_CODE)))
 }
 
 fn trials_of(file: &Path, name: &str, clang: bool) -> Vec<Trial> {
