@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn what_was_not_watched_is_never_told_as_watched() {
-        let whole = Counts { functions: 3, functions_copied: 3, accesses: 7, accesses_probed: 7, unknown_code: 0 };
+        let whole =
+            Counts { functions: 3, functions_copied: 3, accesses: 7, accesses_probed: 7, unknown_code: 0 };
         let part = Counts { functions_copied: 2, ..whole };
         let mut seen: BTreeMap<PathBuf, Library> =
             (0..20).map(|n| (format!("/lib/lib{n}.so").into(), Library::Watched(whole))).collect();

@@ -172,7 +172,11 @@ fn what_machine_code_does_not_say_keeps_a_search_from_being_complete() {
     for (source, flag, why) in cases {
         let found = searched(&bench, &[flag], source, "--seconds 120");
         assert!(found.kinds().is_empty() && found.stat("exhausted") == false, "{flag}: {}", found.stderr);
-        assert!(found.stat("not_complete").to_string().contains(why), "{flag}: {}", found.stat("not_complete"));
+        assert!(
+            found.stat("not_complete").to_string().contains(why),
+            "{flag}: {}",
+            found.stat("not_complete")
+        );
     }
 }
 

@@ -78,8 +78,8 @@ pub fn places(frames: &mut [u64], n: usize) -> usize {
 /// Before an instruction that accesses memory; `what` is one of [`scheduled`].
 pub extern "C" fn before(address: usize, what: usize, pc: usize) -> usize {
     if explore::is_running() {
-        let is_atomic = what & scheduled::ATOMIC as usize != 0;
-        match is_atomic || explore::is_point(site(pc)) {
+        let (is_atomic, pc) = (what & scheduled::ATOMIC as usize != 0, site(pc));
+        match is_atomic || explore::is_point(pc) {
             // SAFETY: a call with three numbers.
             true => unsafe { step(address, what, pc) },
             false => announce(address, what, pc),
@@ -111,6 +111,7 @@ unsafe extern "C" fn step(address: usize, what: usize, pc: usize) {
     )
 }
 
+/// Tells the scheduler and the monitors; `pc` is a [`site`].
 extern "C" fn announce(address: usize, what: usize, pc: usize) {
     let len = if what & RANGE != 0 { what >> RANGE_SHIFT } else { what & scheduled::BYTES as usize };
     let what = what as u32;
@@ -126,8 +127,6 @@ extern "C" fn announce(address: usize, what: usize, pc: usize) {
 }
 
 fn atomic(kind: OpKind, address: usize, len: usize, pc: usize) {
-    let pc = site(pc);
-    explore::writes(address);
     explore::atomic(kind, address, len, false, pc);
     // What it writes is known when the thread comes by again.
     trace::access(kind != OpKind::AtomicLoad, address, len.min(8), pc);
@@ -141,7 +140,7 @@ fn plain<const WRITE: bool>(address: usize, len: usize, pc: usize) {
     if len <= 8 && explore::passes(address) && explore::passes(address + len - 1) {
         return;
     }
-    let (t, pc) = (current(), site(pc));
+    let t = current();
     match len {
         1 => access::<WRITE, 1>(t, address, pc),
         2 if address % 8 <= 6 => access::<WRITE, 2>(t, address, pc),
@@ -175,11 +174,12 @@ pub fn string(to: usize, operation: usize, pc: usize, len: usize, from: usize) {
     if !explore::is_running() || len == 0 {
         return;
     }
-    explore::in_pieces(site(pc));
+    let pc = site(pc);
+    explore::in_pieces(pc);
     let bytes = [(operation as u32 & string::LOADS != 0).then_some((from, false)), Some((to, true))];
     for (address, writes) in bytes.into_iter().flatten() {
         let ranged = RANGE | if writes { scheduled::WRITES as usize } else { 0 } | len << RANGE_SHIFT;
-        match explore::is_point(site(pc)) {
+        match explore::is_point(pc) {
             // SAFETY: a call with three numbers.
             true => unsafe { step(address, ranged, pc) },
             false => announce(address, ranged, pc),
