@@ -5,12 +5,13 @@ pub mod libraries;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
 use raddle_relocate::CopyOptions;
-use raddle_wire::relocated::{CALL_LENGTH, Counts, Header, Identity, MAGIC, at_most};
+use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC, at_most};
 
 use crate::collect::{MappedCopy, Process};
 use crate::install::{cache, results};
@@ -34,6 +35,8 @@ pub enum Probes {
     All,
     /// Those that no other one stands for. A report may name the line of that one.
     Merged,
+    /// All, as scheduling points of `explore`.
+    Scheduled,
 }
 
 /// The copy of an object's code, to be put into a session.
@@ -50,6 +53,12 @@ enum Content {
 }
 
 impl Prepared {
+    /// Puts the file into a session's folder.
+    pub fn place_in(&self, folder: &Path) -> Result<()> {
+        self.place(&folder.join(FILE))
+            .context("the temporary folder has no room for the copy of the program's code: set TMPDIR")
+    }
+
     /// Puts the file at `place`.
     pub fn place(&self, place: &Path) -> std::io::Result<()> {
         // The cache may be on another disk.
@@ -84,6 +93,11 @@ pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option
     Ok(Some(prepared))
 }
 
+/// The copy of such a program for `explore`, made whatever else the program does.
+pub fn scheduled(program: &Program) -> Result<Option<Arc<Prepared>>> {
+    Ok(prepare(program, true, Probes::Scheduled)?.map(Arc::new))
+}
+
 fn starts_threads(program: &Program, content: &[u8]) -> bool {
     // A library that starts programs too may be an interpreter or a virtual machine.
     let library_does = |library: &PathBuf| {
@@ -109,7 +123,8 @@ fn prepare_object(path: &Path, probes: Probes, library: bool) -> Result<Prepared
     let content = map(path)?;
     let identity = identity(path).context("it cannot be read")?;
     let poison = std::env::var_os("RADDLE_POISON").is_some_and(|v| v == "1");
-    let options = CopyOptions { library, poison, keep_probes: probes == Probes::All };
+    let (keep_probes, scheduled) = (probes == Probes::All, probes == Probes::Scheduled);
+    let options = CopyOptions { library, poison, keep_probes, scheduled };
     let folder = cache::root().ok().map(|root| root.join("relocated")).filter(|_| !poison);
     let kept = folder.as_deref().map(|f| kept_as(f, path, identity, options));
     if let Some(path) = &kept
@@ -131,7 +146,7 @@ fn prepare_object(path: &Path, probes: Probes, library: bool) -> Result<Prepared
 fn kept_as(folder: &Path, object: &Path, identity: Identity, options: CopyOptions) -> PathBuf {
     let numbers = [identity.device, identity.inode, identity.size, identity.modified as u64];
     let numbers = numbers.map(u64::to_le_bytes).concat();
-    let kind = [u8::from(options.keep_probes), u8::from(options.library)];
+    let kind = [u8::from(options.keep_probes) + 2 * u8::from(options.scheduled), u8::from(options.library)];
     results::file(folder, &[crate::program::build_id(object).as_bytes(), &numbers, &kind], "copy")
 }
 
@@ -233,6 +248,13 @@ impl Copy {
         let [_, text] = at_most(self.back(), offset as u32)?;
         Some(mapped.bias + self.header.text + u64::from(text) + 1)
     }
+}
+
+/// Whether a search that executes such a copy has seen every access of the program's own code.
+pub fn is_whole(counts: Counts) -> bool {
+    counts.functions_copied == counts.functions
+        && counts.accesses_probed == counts.accesses
+        && counts.unknown_code == 0
 }
 
 /// For the report's statistics.

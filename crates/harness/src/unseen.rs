@@ -231,8 +231,8 @@ impl Calls<'_> {
 }
 
 /// The functions that instrumented files call and that may touch memory unseen, with readable
-/// names.
-pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
+/// names. `copied`: the program, if it executes a copy of its code that has probes.
+pub fn functions(modules: &[Mapped], calls: &Calls<'_>, copied: Option<&Path>) -> Vec<String> {
     let files: BTreeSet<&Path> = modules.iter().map(|m| m.path.as_path()).collect();
     let mut imported = BTreeSet::new();
     let mut harmless = BTreeSet::new();
@@ -240,9 +240,12 @@ pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
         let Ok(content) = std::fs::read(file) else { continue };
         let Ok(elf) = object::File::parse(&*content) else { continue };
         let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let is_runtime = name.starts_with("libraddle");
         let is_instrumented =
-            !name.starts_with("libraddle") && memchr::memmem::find(&content, b"__tsan_").is_some();
-        let is_harmless = HARMLESS_LIBRARIES.iter().any(|l| name.starts_with(l));
+            !is_runtime && (copied == Some(file) || memchr::memmem::find(&content, b"__tsan_").is_some());
+        // A program that was not built with raddle calls the interposed functions in the library.
+        let is_harmless =
+            HARMLESS_LIBRARIES.iter().any(|l| name.starts_with(l)) || is_runtime && copied.is_some();
         for symbol in elf.dynamic_symbols() {
             let (Ok(symbol_name), true) = (symbol.name(), symbol.kind() == SymbolKind::Text) else {
                 continue;
@@ -257,7 +260,11 @@ pub fn functions(modules: &[Mapped], calls: &Calls<'_>) -> Vec<String> {
     // The stream may have been created while there was only one thread.
     let prints = !imported.iter().any(|name| is_stream_of_program(name));
     let called = imported.iter().filter(|name| calls.has(name) || LASTING.contains(&name.as_str()));
-    let unseen = called.filter(|name| !harmless.contains(*name) && !is_harmless(name, prints));
+    // Compilers that add probes make calls of them of what libatomic does.
+    let is_of_libatomic = |name: &str| copied.is_some() && name.starts_with("__atomic_");
+    let is_harmless =
+        |name: &str| harmless.contains(name) || is_harmless(name, prints) && !is_of_libatomic(name);
+    let unseen = called.filter(|name| !is_harmless(name));
     unseen.map(|name| short(name)).collect::<BTreeSet<_>>().into_iter().collect()
 }
 

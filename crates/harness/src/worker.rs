@@ -15,6 +15,7 @@ use std::fs::OpenOptions;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::time::{Duration, Instant};
@@ -29,6 +30,7 @@ use crate::install::Runtime;
 use crate::launch;
 use crate::places::Mapped;
 use crate::processor_time;
+use crate::relocated::Prepared;
 use crate::session_folder::SessionFolder;
 use crate::shared_file::{Ahead, SharedFile};
 use crate::target::Program;
@@ -69,6 +71,8 @@ pub struct Recipe {
     pub patience: Duration,
     /// What to record of each execution besides its steps.
     pub watch: Watch,
+    /// What an uninstrumented program executes instead of its code. `None`: its code.
+    pub copy: Option<Arc<Prepared>>,
     /// When the caller wants no more executions: the current one is given up, and no other begins.
     /// `None`: nobody waits.
     pub end_at: Option<Instant>,
@@ -167,8 +171,12 @@ impl Recipe {
     /// Writes the session: the config page and the file of orders.
     pub fn session(&self) -> Result<(SessionFolder, SharedFile)> {
         let folder = SessionFolder::new()?;
-        let plain = if self.flags & flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
-        folder.write_config(&Config::new(Mode::Explore, 0, plain))?;
+        let mut flags = if self.flags & flag::PLAIN != 0 { config::flag::PLAIN } else { 0 };
+        if let Some(copy) = &self.copy {
+            copy.place_in(folder.path())?;
+            flags |= config::flag::RELOCATED;
+        }
+        folder.write_config(&Config::new(Mode::Explore, 0, flags))?;
         let header = self.header();
         let memory = SharedFile::make(&folder.path().join(explore::FILE), header.bytes() as u64)
             .context("cannot make the file of orders: `ulimit -f` or a full disk")?;

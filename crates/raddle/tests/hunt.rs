@@ -399,7 +399,9 @@ fn what_is_not_instrumented_says_which_verdicts_that_allows() {
     let (output, report) = hunt(&bench, "--seconds 60 --suspects -- ./plain");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let said = report["coverage"].to_string();
-    for part in ["is not instrumented", "a copy of its machine code", "nothing is refuted", "`raddle cc`"] {
+    for part in
+        ["is not instrumented", "a copy of its machine code", "a race in it stays open", "`raddle cc`"]
+    {
         assert!(said.contains(part), "`{part}` is not in: {said}");
     }
     let open = report["suspects"].as_array().unwrap();
@@ -421,6 +423,24 @@ fn a_deadlock_of_a_program_that_is_not_instrumented_is_found() {
     let (output, report) = hunt(&bench, "--seconds 20 -- ./plain");
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     assert_eq!(findings(&report)[0]["kind"], "deadlock", "{report:#}");
+}
+
+/// Threads are switched at accesses of the machine code too.
+#[test]
+fn a_lost_update_of_a_program_that_is_not_instrumented_is_confirmed() {
+    let bench = Bench::new();
+    let text = "#include <assert.h>\n#include <pthread.h>\nint counter;\n\
+        static void *add(void *p) { counter++; return p; }\n\
+        int main(void) {\n    pthread_t a, b;\n    pthread_create(&a, 0, add, 0);\n    pthread_create(&b, 0, add, 0);\n    \
+        pthread_join(a, 0);\n    pthread_join(b, 0);\n    assert(counter == 2);\n    return 0;\n}\n";
+    bench.file("plain.c", text);
+    succeed(bench.command("cc").args(["-g", "-O1", "-pthread", "plain.c", "-o", "plain"]));
+    let (output, report) = hunt(&bench, "--seconds 20 -- ./plain");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    assert!(
+        findings(&report).iter().any(|f| f["kind"] == "assertion" && f["confidence"] == "confirmed"),
+        "{report:#}"
+    );
 }
 
 /// What a hunt of a program says it has covered, and its exit status.

@@ -106,6 +106,13 @@ pub fn of(
         Register::FS => !is_thread_local(i),
         segment => segment == Register::GS,
     };
+    // A table in that storage, of which another thread may have the address.
+    if is_foreign
+        && i.memory_segment() == Register::FS
+        && (base != Register::None || i.memory_index() != Register::None)
+    {
+        return Access::Unknown;
+    }
     if is_foreign || matches!(i.mnemonic(), Mnemonic::Nop | Mnemonic::Lea) {
         return Access::None;
     }

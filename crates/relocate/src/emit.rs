@@ -22,9 +22,10 @@
 use std::collections::HashMap;
 
 use iced_x86::{
-    Code as Opcode, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpKind, Register,
+    Code as Opcode, FlowControl, Instruction, InstructionInfoFactory, MemoryOperand, OpAccess, OpKind,
+    Register,
 };
-use raddle_wire::relocated::{LOOP_LENGTH_BITS, SHORT_LOOPS, slot};
+use raddle_wire::relocated::{LOOP_LENGTH_BITS, SHORT_LOOPS, scheduled, slot};
 
 use crate::access::{Access, can_acquire_after};
 use crate::code::{Code, Function};
@@ -98,6 +99,8 @@ pub struct Emitter<'a> {
     /// For each load: what its probe returns to, and the index in `cold` of its other way.
     pub loads: Vec<(Place, usize)>,
     pub probed: u64,
+    /// The copy is for a scheduler: see [`crate::CopyOptions::scheduled`].
+    pub scheduled: bool,
 }
 
 /// An instruction of the copy.
@@ -165,6 +168,7 @@ impl<'a> Emitter<'a> {
             cold_parts: vec![],
             loads: vec![],
             probed: 0,
+            scheduled: false,
         }
     }
 
@@ -220,6 +224,10 @@ impl<'a> Emitter<'a> {
     fn instruction(&mut self, n: usize) {
         let i = self.code.instructions[n];
         self.probed += u64::from(!matches!(self.code.accesses[n], Access::None | Access::Unknown));
+        if self.scheduled {
+            self.announce(&i, self.code.accesses[n]);
+            return self.original(&i);
+        }
         match self.code.accesses[n] {
             Access::None | Access::Unknown | Access::Relaxed => {}
             Access::RelaxedAtomic => self.addressed(&i, slot::RELAXED),
@@ -238,6 +246,42 @@ impl<'a> Emitter<'a> {
             }
         }
         self.original(&i);
+    }
+
+    /// The probe of a copy that is scheduled: what the instruction is about to do, as
+    /// [`scheduled`] says.
+    fn announce(&mut self, i: &Instruction, access: Access) {
+        let size = i.memory_size().size() as u32;
+        let what = match access {
+            Access::None | Access::Unknown => return,
+            Access::String(operation) => return self.ranged(slot::STRING, operation, None),
+            Access::Read { .. } => size,
+            Access::Write { .. } => size | scheduled::WRITES | self.reads_first(i),
+            Access::Atomic | Access::RelaxedAtomic => {
+                size | scheduled::ATOMIC | scheduled::WRITES | scheduled::READS_FIRST
+            }
+            Access::AtomicLoad => size | scheduled::ATOMIC,
+            Access::AtomicStore => size | scheduled::ATOMIC | scheduled::WRITES,
+            Access::Relaxed => size | scheduled::ATOMIC | if self.writes(i) { scheduled::WRITES } else { 0 },
+        };
+        self.ranged(slot::SCHEDULED, what, Some(i));
+    }
+
+    fn writes(&mut self, i: &Instruction) -> bool {
+        use OpAccess::*;
+        matches!(self.access_of_memory(i), Write | CondWrite | ReadWrite | ReadCondWrite)
+    }
+
+    fn reads_first(&mut self, i: &Instruction) -> u32 {
+        match self.access_of_memory(i) {
+            OpAccess::ReadWrite | OpAccess::ReadCondWrite => scheduled::READS_FIRST,
+            _ => 0,
+        }
+    }
+
+    fn access_of_memory(&mut self, i: &Instruction) -> OpAccess {
+        let operand = (0..i.op_count()).find(|o| i.op_kind(*o) == OpKind::Memory);
+        operand.map_or(OpAccess::None, |o| self.infos.info(i).op_access(o))
     }
 
     fn plain(&mut self, n: usize, kind: usize, size: u32) {

@@ -101,6 +101,7 @@ mod loops;
 mod merge;
 mod program;
 mod translate;
+mod unknown;
 
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, BlockEncoderResult, Instruction, InstructionBlock, OpKind, Register,
@@ -166,6 +167,9 @@ pub struct CopyOptions {
     pub poison: bool,
     /// Each access keeps a probe of its own.
     pub keep_probes: bool,
+    /// For `explore`: each access, atomic or not, is announced with all that is known of it, and no
+    /// check is in the code. Implies `keep_probes`.
+    pub scheduled: bool,
 }
 
 /// Copies the functions of the object in `bytes`.
@@ -188,9 +192,11 @@ fn relocate_at(
     let mut layout = Layout::new(&program, &code);
     layout.distance += shift;
     let slots = layout.start() + std::mem::offset_of!(Header, slots) as u64;
-    let entries = (!options.keep_probes).then(|| Entries::of(&code, &program.handlers));
+    let keep = options.keep_probes || options.scheduled;
+    let entries = (!keep).then(|| Entries::of(&code, &program.handlers));
     let short = layout.start() + size_of::<Header>() as u64 + 4 * program.code.len() as u64;
     let mut emitter = Emitter::new(&code, entries, slots, short);
+    emitter.scheduled = options.scheduled;
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
     let (probed, uses_high_vectors) = (emitter.probed, emitter.uses_high_vectors());
     let (copies, cold_parts, loads) = (emitter.copies, emitter.cold_parts, emitter.loads);
@@ -263,6 +269,7 @@ fn count(program: &Program, code: &Code, probed: u64) -> Counts {
             as u64,
         accesses: code.accesses.iter().filter(is_access).count() as u64,
         accesses_probed: probed,
+        unknown_code: u64::from(program.has_unknown_code),
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Program<'a> {
     pub image: Range<u64>,
     /// It is loaded where the file says.
     pub is_fixed: bool,
+    /// See `unknown`.
+    pub has_unknown_code: bool,
     /// Variables that the compiler tests without a lock: guards of C++ statics.
     pub guards: Vec<u64>,
     /// Variables that are atomic by their types.
@@ -73,6 +75,7 @@ impl<'a> Program<'a> {
         let range = text.address()..text.address() + code.len() as u64;
         let (atomics, atomic_calls) = atomics(&file);
         let (functions, handlers) = functions(&file, &range);
+        let unknown_code = crate::unknown::has(&file, code, range.start, &functions);
         Ok(Program {
             text: range.start,
             code,
@@ -85,6 +88,7 @@ impl<'a> Program<'a> {
             guards: guards(&file),
             atomics,
             atomic_calls,
+            has_unknown_code: unknown_code,
         })
     }
 

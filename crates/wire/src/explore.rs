@@ -93,6 +93,9 @@ pub mod flag {
     pub const OUTPUT: u32 = 1 << 10;
     /// The program is not instrumented: the runtime is preloaded and sees only calls.
     pub const PLAIN: u32 = 1 << 11;
+    /// The program is not instrumented, and executes a copy of its code that has probes
+    /// ([`crate::relocated`]).
+    pub const MACHINE_CODE: u32 = 1 << 17;
     /// Record the call stack of each step too.
     pub const STACKS: u32 = 1 << 12;
     /// The program uses Rust's libtest, which would run its test in a thread of its own. The

@@ -33,7 +33,7 @@ pub const LIBRARY: &str = "relocated.";
 /// The path of the library that process *p* asks about in its question *n*: this, *p*, a dot, *n*.
 pub const QUESTION: &str = "library.";
 /// Another one for each layout of the file or of its slots: copies are kept between versions.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler7");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler8");
 
 /// What the code calls, by its place in [`Header::slots`].
 pub mod slot {
@@ -90,7 +90,19 @@ pub mod slot {
     /// does not use.
     pub const SLOW_LATE: usize = 75;
     pub const SLOW_LATE_WRITE: usize = SLOW_LATE + 5;
-    pub const COUNT: usize = 85;
+    /// In a copy that is scheduled: before each access; rsi: a [`super::scheduled`] access.
+    pub const SCHEDULED: usize = 85;
+    pub const COUNT: usize = 86;
+}
+
+/// What an instruction of a copy that is scheduled does: the number of bytes, and these bits.
+pub mod scheduled {
+    pub const BYTES: u32 = 0xff;
+    pub const WRITES: u32 = 1 << 8;
+    /// It also reads what it writes, before, in a step that others may come after.
+    pub const READS_FIRST: u32 = 1 << 9;
+    /// It is an atomic operation.
+    pub const ATOMIC: u32 = 1 << 10;
 }
 
 /// The shadow, as the checks in the code read it: see `rt::layout`, which is held to this.
@@ -189,6 +201,8 @@ pub struct Counts {
     /// Instructions that may touch memory that threads share.
     pub accesses: u64,
     pub accesses_probed: u64,
+    /// Not 0: there is code that belongs to no known function.
+    pub unknown_code: u64,
 }
 
 /// The entry of a sorted table of pairs with the largest first number that is at most `key`.
@@ -211,4 +225,4 @@ impl Header {
     }
 }
 
-const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (9 + 12 + 3 + 4 + slot::COUNT + 1));
+const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (9 + 12 + 3 + 5 + slot::COUNT + 1));

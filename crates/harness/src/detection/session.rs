@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use raddle_binary::{Effect, LockClass, LockSite, Module, Patterns};
 use raddle_wire::Asked;
 use raddle_wire::config::{Config, flag};
@@ -102,8 +102,7 @@ impl Session {
     /// Makes the program that is about to start execute this copy of its code.
     pub fn relocate(&self, copy: &crate::relocated::Prepared) -> Result<()> {
         use std::os::unix::fs::FileExt;
-        copy.place(&self.dir().join(raddle_wire::relocated::FILE))
-            .context("the temporary folder has no room for the copy of the program's code: set TMPDIR")?;
+        copy.place_in(self.dir())?;
         let config = OpenOptions::new().read(true).write(true).open(self.dir().join(raddle_wire::CONFIG))?;
         let at = std::mem::offset_of!(Config, flags) as u64;
         let mut flags = [0; 4];

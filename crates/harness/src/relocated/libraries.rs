@@ -228,7 +228,7 @@ pub fn sentences(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> Ve
 /// The share of each library that was watched, for the report's statistics.
 pub fn shares(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> String {
     let share = |(name, c): &(String, Counts)| {
-        let Counts { functions, functions_copied, accesses, accesses_probed } = c;
+        let Counts { functions, functions_copied, accesses, accesses_probed, unknown_code: _ } = c;
         format!("{name}: {functions_copied}/{functions} functions, {accesses_probed}/{accesses} accesses")
     };
     watched(seen, &left_out(processes)).iter().map(share).collect::<Vec<_>>().join("; ")
@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn what_was_not_watched_is_never_told_as_watched() {
-        let whole = Counts { functions: 3, functions_copied: 3, accesses: 7, accesses_probed: 7 };
+        let whole =
+            Counts { functions: 3, functions_copied: 3, accesses: 7, accesses_probed: 7, unknown_code: 0 };
         let part = Counts { functions_copied: 2, ..whole };
         let mut seen: BTreeMap<PathBuf, Library> =
             (0..20).map(|n| (format!("/lib/lib{n}.so").into(), Library::Watched(whole))).collect();

@@ -68,6 +68,6 @@ impl Completeness {
             && point_code::silent_argument(modules).is_none()
             && recipe.flags & (flag::C11 | flag::PLAIN) == 0
             && modules.iter().all(gaps::is_known)
-            && unseen::functions(modules, &Calls::Known(&self.called)).is_empty()
+            && unseen::functions(modules, &Calls::Known(&self.called), None).is_empty()
     }
 }

@@ -246,6 +246,7 @@ fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
         quiet: Vec::new(),
         lazy: false,
         watch: Watch::default(),
+        copy: None,
         end_at: None,
     }
 }

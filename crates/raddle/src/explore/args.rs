@@ -10,8 +10,8 @@ use crate::report;
 ///
 /// Raddle runs the program many times from the point where it creates its first thread, each time
 /// with another interleaving. Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo
-/// raddle`. In a program that is not instrumented, raddle schedules only its calls that
-/// synchronise. Each test of a libtest, GoogleTest or Catch2 program is explored separately. When a
+/// raddle`. A program that is not instrumented executes a copy of its machine code, or, if it
+/// cannot be copied, raddle schedules only its calls that synchronise. Each test of a libtest, GoogleTest or Catch2 program is explored separately. When a
 /// schedule fails (a deadlock, an assertion, a panic, a crash, a use after free), raddle writes it
 /// to a file, and `raddle replay` repeats it.
 #[derive(Debug, clap::Args)]

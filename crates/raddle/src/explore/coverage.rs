@@ -13,6 +13,7 @@ use raddle_harness::unseen::{self, Calls};
 use raddle_harness::worker::Recipe;
 use raddle_wire::explore::flag;
 
+use super::machine_code;
 use super::search::{Search, Searcher};
 
 /// How a search restarts.
@@ -50,7 +51,7 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         ),
         (gaps & gap::WIDE != 0, "an access to many bytes that races was executed as one step".into()),
         (
-            point_code::have_copy(&search.points, &search.modules),
+            recipe.copy.is_none() && point_code::have_copy(&search.points, &search.modules),
             "a variable that races is copied to another one that races, which was executed as one step".into(),
         ),
         (
@@ -119,7 +120,9 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
         true => Calls::Unknown,
         false => Calls::Known(&search.called),
     };
-    let unseen = unseen::functions(&search.modules, &calls);
+    said.extend(machine_code::shortcomings(recipe, !search.points.is_empty(), search.overtaking.is_some()));
+    let copied = machine_code::mapped_as(recipe);
+    let unseen = unseen::functions(&search.modules, &calls, copied.as_deref());
     if !unseen.is_empty() {
         const NAMED: usize = 3;
         let more = if unseen.len() > NAMED { " and others" } else { "" };
@@ -131,7 +134,7 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             "`{function}` may pass a struct by value, and compilers do not report that it is read"
         ));
     }
-    if let Some(library) = search.modules.iter().find(|m| !is_known(m)) {
+    if let Some(library) = search.modules.iter().find(|m| !is_known(m) && copied.as_ref() != Some(&m.path)) {
         let name = library.path.file_name().unwrap_or_default().to_string_lossy();
         said.push(format!("the memory accesses of {name} were not seen, because it is not instrumented"));
     }

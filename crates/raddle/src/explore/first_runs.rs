@@ -20,7 +20,7 @@ use raddle_harness::detection::{Mode, Options, explain};
 use raddle_harness::processor_time;
 use raddle_harness::program::is_rust;
 use raddle_harness::relocated::libraries::{self, Libraries};
-use raddle_harness::relocated::{Prepared, Probes};
+use raddle_harness::relocated::{self, Prepared, Probes};
 use raddle_harness::verdict::Usual;
 use raddle_harness::worker::{Recipe, apart, end};
 use raddle_harness::{gaps, launch, target};
@@ -42,7 +42,12 @@ pub struct Seen {
 /// Runs the program under the detector, each time for at most `limit`.
 pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
     let mut options = Options::new(Mode::Hybrid);
-    let (processes, ending, _) = run(recipe, None, &options, limit)?;
+    let copy = match recipe.copy.is_some() {
+        true => relocated::prepare(&recipe.program, true, Probes::All)?,
+        false => None,
+    };
+    let copy = copy.as_ref().map(|copy| (copy, Libraries::None));
+    let (processes, ending, _) = run(recipe, copy.clone(), &options, limit)?;
     target::complain(&recipe.program, &processes).or_else(|e| match e {
         // Whatever can be seen is explored anyway; the caller reports the rest.
         target::TargetError::NothingInstrumented(_) | target::TargetError::NothingInstrumentedYet(_) => {
@@ -51,10 +56,11 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
         other => Err(other),
     })?;
     let mut seen = FirstRun { processes, ending }.seen(recipe, scope);
-    // With more threads than clocks, the search does not check executions for races.
-    if with_races && seen.threads as usize >= raddle_explore::clock::THREADS {
+    // With more threads than clocks, and in machine code, the search does not check executions for
+    // races.
+    if with_races && (copy.is_some() || seen.threads as usize >= raddle_explore::clock::THREADS) {
         options.mode = Mode::Hb;
-        let (processes, ..) = run(recipe, None, &options, limit)?;
+        let (processes, ..) = run(recipe, copy, &options, limit)?;
         let report = explain::report(&recipe.words, &processes, &options);
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
     }
@@ -133,7 +139,8 @@ impl Ending {
 /// uninstrumented program executes the copy of its code, if one is given.
 pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: Duration) -> Result<Watched> {
     let options = Options::new(mode);
-    let (processes, ending, libraries) = run(recipe, copy, &options, limit)?;
+    let with = copy.map(|copy| (copy, Libraries::Usual));
+    let (processes, ending, libraries) = run(recipe, with, &options, limit)?;
     let report = explain::report(&recipe.words, &processes, &options);
     let threads = processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
     let instrumented = processes.iter().any(|p| p.instrumented && !p.relocated);
@@ -157,12 +164,12 @@ pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
 
 fn run(
     recipe: &Recipe,
-    copy: Option<&Prepared>,
+    copy: Option<(&Prepared, Libraries)>,
     options: &Options,
     limit: Duration,
 ) -> Result<(Vec<Process>, Ending, Vec<String>)> {
-    let libraries = if copy.is_some() { Libraries::Usual } else { Libraries::None };
-    let session = Session::open_with(options, libraries, Probes::All)?;
+    let (copy, libraries) = copy.unzip();
+    let session = Session::open_with(options, libraries.unwrap_or_default(), Probes::All)?;
     if let Some(copy) = copy {
         session.relocate(copy)?;
     }

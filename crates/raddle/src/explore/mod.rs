@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! cases            the tests of a test program, each explored by itself
+//! machine_code     a program that was not built with raddle executes a copy of its code
 //! first_runs       under the race detector: racy accesses become scheduling points
 //! raced_variables  the other accesses to the same variables
 //! search           one strategy, several workers
@@ -20,6 +21,7 @@ pub mod args;
 pub mod cases;
 mod coverage;
 mod first_runs;
+pub mod machine_code;
 pub mod ongoing;
 mod outcome;
 mod progress;
@@ -82,9 +84,9 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let folder = &args.search.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let recipe = recipe(&args, program, runtime);
-    interrupt::watch();
     let notes = Notes::default();
+    let recipe = machine_code::prepare(recipe(&args, program, runtime), &args.search, &notes)?;
+    interrupt::watch();
     let (report, covered) = match cases::of(&args, &recipe) {
         Some(cases) => {
             let (report, covered) = cases::explore_each(&args, &recipe, &cases, &notes)?;
@@ -120,7 +122,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let begun = Instant::now();
     let build_id = build_id(&recipe.program.path);
     // If loads can read older values, the choice among them needs the operation as a step.
-    if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc {
+    if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc && recipe.copy.is_none() {
         recipe.quiet = rust_sites::of(&recipe.program.path);
     }
     let resume_file = resume::path(&args.search.schedules_to, &program_name(&recipe));
@@ -253,6 +255,7 @@ pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe
         lazy: false,
         patience: Duration::from_secs_f64(args.search.patience),
         watch: Watch::default(),
+        copy: None,
         end_at: None,
     }
 }
@@ -278,6 +281,7 @@ fn prepare(
         search.points = point_code::unmarked(&recipe.points).into();
         search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
+        search.is_machine_code = recipe.copy.is_some();
         return Ok((Seen::default(), search));
     }
     let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
@@ -285,7 +289,7 @@ fn prepare(
         Some(first) => first.seen(recipe, &scope),
         None => first_runs::see(recipe, &scope, options.races, limit)?,
     };
-    if !recipe.program.has_runtime && !seen.instrumented {
+    if !recipe.program.has_runtime && !seen.instrumented && recipe.copy.is_none() {
         recipe.flags |= flag::PLAIN;
     }
     recipe.points.clone_from(&seen.points);
@@ -313,6 +317,7 @@ fn new_search(args: &Args, recipe: &Recipe, seen: &Seen) -> Result<Search> {
     search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
     search.points = point_code::unmarked(&recipe.points).into();
     search.fresh = Some(fresh(name, options));
+    search.is_machine_code = recipe.copy.is_some();
     Ok(search)
 }
 

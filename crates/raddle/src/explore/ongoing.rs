@@ -50,7 +50,7 @@ impl<'a> Ongoing<'a> {
         let begun = Instant::now();
         recipe.flags |= cases::flags(&args, &recipe);
         let build_id = build_id(&recipe.program.path);
-        if is_rust(&recipe.program.path) && args.search.memory == Memory::Sc {
+        if is_rust(&recipe.program.path) && args.search.memory == Memory::Sc && recipe.copy.is_none() {
             recipe.quiet = rust_sites::of(&recipe.program.path);
         }
         let (seen, mut search) = prepare(&args, &mut recipe, None, first, &Clock::new(limit))?;

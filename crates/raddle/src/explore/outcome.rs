@@ -211,7 +211,8 @@ impl Results<'_> {
             return "explored with the values that C11 lets atomic loads read".into();
         }
         let begin = "explored under sequential consistency";
-        let Some((load, store)) = self.search.overtaking else { return begin.into() };
+        let overtaking = self.search.overtaking.filter(|_| self.recipe.copy.is_none());
+        let Some((load, store)) = overtaking else { return begin.into() };
         let mut words = Words::new(places, &self.search.modules, &[]);
         let mut place = |op: &Op| words.place(op).map_or_else(|| "somewhere".into(), |p| format!("at {p}"));
         let load = place(&load);

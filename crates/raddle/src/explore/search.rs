@@ -118,6 +118,8 @@ pub struct Search {
     pub passing: Vec<Trace>,
     /// Where the worker's code is mapped.
     pub modules: Vec<Mapped>,
+    /// The program executes a copy of its machine code.
+    pub is_machine_code: bool,
     /// The program has no threads.
     pub alone: bool,
     /// Hides choices that are out of scope, if there is a scope.
@@ -179,6 +181,7 @@ impl Search {
             first_failure: None,
             passing: Vec::new(),
             modules: Vec::new(),
+            is_machine_code: false,
             alone: false,
             scoped: None,
             overtaking: None,
@@ -336,7 +339,13 @@ impl Search {
         for hidden in &e.slot.hidden[..(e.slot.hiddens as usize).min(e.slot.hidden.len())] {
             let pcs = hidden.access.map(|a| a.pc);
             let (places, modules) = (&mut self.places, &self.modules);
-            match *self.affairs.entry(pcs).or_insert_with(|| gaps::affair(hidden, places, modules)) {
+            let is_machine_code = self.is_machine_code;
+            let affair = || match is_machine_code {
+                // What orders Rust's std is a step like any other.
+                true => Affair::TheProgram,
+                false => gaps::affair(hidden, places, modules),
+            };
+            match *self.affairs.entry(pcs).or_insert_with(affair) {
                 Affair::TheProgram => {}
                 Affair::Std => continue,
                 Affair::Printing => {
@@ -382,7 +391,11 @@ impl Search {
 
     /// The scheduling points as the runtime gets them.
     pub fn marked_points(&self) -> Vec<u64> {
-        point_code::marked(&self.points, &self.modules)
+        match self.is_machine_code {
+            // The copy's probes say themselves which instructions read first.
+            true => self.points.to_vec(),
+            false => point_code::marked(&self.points, &self.modules),
+        }
     }
 
     /// Whether some failure is caused by what earlier executions left behind, not by its schedule.

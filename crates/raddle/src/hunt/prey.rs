@@ -122,6 +122,8 @@ pub struct Hunter<'a> {
     /// How long the look took.
     looked_for: Duration,
     files: ScheduleFiles,
+    /// Searches execute a copy of its machine code.
+    is_scheduled_copy: bool,
 }
 
 impl<'a> Hunter<'a> {
@@ -173,6 +175,7 @@ impl<'a> Hunter<'a> {
             whole: None,
             looked_for: Duration::ZERO,
             files: ScheduleFiles::begin(&args.schedules_to),
+            is_scheduled_copy: false,
         };
         let before = journal.borrow().recall(&hunter.key());
         hunter.hunts_before = before.hunts;
@@ -540,8 +543,8 @@ const NOT_SEEN: &str = "accesses to memory are not seen, so no race, no use of f
     nothing is refuted";
 
 /// The note for a program that was watched through a copy of its code.
-const SEEN_IN_A_COPY: &str = "that was done in ordinary runs only, so a race in it stays open, nothing is refuted, and its schedules \
-    have points at calls of locks and the like, not at accesses";
+const SEEN_IN_A_COPY: &str = "a race in it stays open, as machine code does not say which accesses are atomic, and consequences were not \
+    looked for";
 
 const BUILD_IT: &str =
     "for more, build it with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or `raddle build`";

@@ -36,6 +36,7 @@ use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::program::{build_id, is_rust};
+use raddle_harness::relocated;
 use raddle_harness::say::say;
 use raddle_harness::schedule::Schedule;
 use raddle_harness::target;
@@ -104,6 +105,10 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         environment: libraries.map(|(name, value)| (name.clone(), value.clone())).collect(),
         ..Surroundings::default()
     });
+    let copy = match head.flags & flag::MACHINE_CODE != 0 {
+        true => relocated::scheduled(&program)?,
+        false => None,
+    };
     let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
     Ok(Recipe {
         program,
@@ -122,6 +127,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
         lazy: false,
         patience: Duration::from_secs(u64::from(args.patience)),
         watch: head.expected.check.as_ref().map_or_else(Watch::default, Check::watch),
+        copy,
         end_at: None,
     })
 }

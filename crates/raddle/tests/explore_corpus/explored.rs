@@ -12,6 +12,8 @@ use crate::expect::Program;
 const RADDLE: &str = env!("CARGO_BIN_EXE_raddle");
 /// The search ends after so many seconds, and raddle must after three times as many.
 const SECONDS: u64 = 20;
+/// Instead of a compiler's name: a plain compiler, so that a copy of the machine code is explored.
+pub const MACHINE_CODE: &str = "machine code";
 /// Where nothing is to be found, and only a part of the corpus is run.
 const SHORT: u64 = 4;
 
@@ -39,6 +41,15 @@ fn build(file: &Path, program: &Program, compiler: &str, executable: &Path) -> R
     let cxx = file.extension().is_some_and(|e| e == "cc");
     let mut command = Command::new(RADDLE);
     match compiler {
+        MACHINE_CODE if file.extension().is_some_and(|e| e == "rs") => {
+            let flags = program.flags.iter().filter(|f| !f.starts_with("-O1"));
+            command = Command::new("rustc");
+            command.args(["--edition", "2021", "-g", "-Copt-level=1"]).args(flags);
+        }
+        MACHINE_CODE => {
+            command = Command::new(if cxx { "g++" } else { "gcc" });
+            command.args(["-g", "-pthread"]).args(&program.flags);
+        }
         "rustc" => {
             let flags = program.flags.iter().filter(|f| !f.starts_with("-O1"));
             command.arg("rustc").args(["--edition", "2021", "-g", "-Copt-level=1"]).args(flags);

@@ -2,7 +2,8 @@
 //! expect.
 //!
 //! One test a program and compiler; `corpus/README.md` is the format. A fixed part is run by
-//! default, so that a test run stays short; `RADDLE_CORPUS=all` runs every program. `cargo test
+//! default, so that a test run stays short; `RADDLE_CORPUS=all` runs every program, also as machine
+//! code. `cargo test
 //! --test explore_corpus -- NAME` runs those whose path contains NAME.
 
 mod expect;
@@ -147,6 +148,41 @@ const PART: &[&str] = &[
 /// Built with clang as well.
 const CLANG: &[&str] = &["suite/check_then_act_bad.c", "suite/reorder_3_bad.c", "suite/bank_transfer_bad.cc"];
 
+/// Built by a plain compiler as well, and scheduled in a copy of its machine code.
+const MACHINE_CODE: &[&str] = &[
+    "suite/aba_stack_bad.c",
+    "suite/bank_transfer_bad.cc",
+    "suite/check_then_act_ok.c",
+    "suite/deadlock_3_locks_bad.c",
+    "suite/double_free_bad.c",
+    "suite/lost_update_bad.rs",
+    "suite/lost_wakeup_ok.c",
+    "suite/refcount_bad.c",
+    "control/bit_field_bad.c",
+    "control/cxx_exception_bad.cc",
+    "control/fault_jump_ok.c",
+    "control/rust_mpsc_bad.rs",
+    "control/signal_stack_ok.c",
+    "control/stack_left_bad.c",
+];
+
+/// The load that spins is not known to be atomic and not yet a scheduling point, so it keeps the
+/// others from running.
+const SPINS: &str = "no schedule comes to its end, and raddle says so";
+
+/// Those whose verdict on machine code must differ, and why.
+const DIFFERENT: &[(&str, &str)] = &[
+    ("control/race_on_one_path_bad.c", "`--races` shows those of one run"),
+    ("control/race_relaxed_publish_bad.c", "`--races` shows those of one run, where LOCK orders"),
+    ("control/timer_overlap_bad.c", "only a timer starts threads there, so it is not copied"),
+    ("control/spin_bit_ok.c", SPINS),
+    ("control/spin_counts_ok.c", SPINS),
+    ("control/spin_halt_bad.c", SPINS),
+    ("control/spin_pause_ok.c", SPINS),
+    ("control/spin_plain_bad.c", SPINS),
+    ("control/spin_ticket_ok.c", SPINS),
+];
+
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore");
@@ -156,6 +192,9 @@ fn main() -> ExitCode {
         let name = file.strip_prefix(&root).unwrap_or(&file).display().to_string();
         if all || PART.contains(&name.as_str()) {
             trials.extend(trials_of(&file, &name, all || CLANG.contains(&name.as_str())));
+        }
+        if all || MACHINE_CODE.contains(&name.as_str()) {
+            trials.extend(machine_code(&file, &name));
         }
     }
     libtest_mimic::run(&args, trials).exit_code()
@@ -182,6 +221,17 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+/// The verdict on a copy of the machine code is that on a program built with raddle.
+fn machine_code(file: &Path, name: &str) -> Option<Trial> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let program = Program::parse(&text).ok().filter(|p| p.expected.is_some())?;
+    if DIFFERENT.iter().any(|(different, _)| *different == name) {
+        return None;
+    }
+    let (file, name) = (file.to_path_buf(), format!("{name} ({})", explored::MACHINE_CODE));
+    Some(Trial::test(name, move || explored::check(&file, &program, explored::MACHINE_CODE)))
 }
 
 fn trials_of(file: &Path, name: &str, clang: bool) -> Vec<Trial> {

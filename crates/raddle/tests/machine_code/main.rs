@@ -7,6 +7,7 @@
 mod common;
 mod libraries;
 mod loops;
+mod schedules;
 
 use common::run::Outcome;
 use common::{Bench, succeed};

@@ -505,6 +505,7 @@ impl Thread {
 
     /// The current stack, innermost frame first, with `pc` on top.
     pub fn frames(&self, pc: usize, to: &mut [u64]) -> usize {
-        trace::frames(self.trace.stack, self.sp, pc, to)
+        let n = trace::frames(self.trace.stack, self.sp, pc, to);
+        crate::relocated::places(to, n)
     }
 }

@@ -102,8 +102,8 @@ pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found_functions::found;
 pub use point::{
-    Breaks, atomic, data, data_made, fills, fills_stream, in_pieces, keeps_state, library_wrote, point,
-    uninterrupted, uses_stream,
+    Breaks, atomic, data, data_made, fills, fills_stream, in_pieces, is_point, keeps_state, library_wrote,
+    point, uninterrupted, uses_stream,
 };
 pub use serve::{
     before_main, begin, changes_outside, changes_process, exits, exits_at_once, looks_outside, panics,
@@ -114,6 +114,7 @@ pub use threads::Logical;
 
 use crate::handle::Handle;
 use crate::mode::{self, Mode};
+use crate::relocated;
 use crate::sys;
 
 static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());
@@ -315,7 +316,7 @@ pub fn turn_off() {
 /// An operation at `pc`. The low half of a program counter is the same in every schedule, and the
 /// driver knows the rest.
 pub fn op(kind: OpKind, object: usize, pc: usize) -> Op {
-    Op::new(kind, object as u64, pc as u32)
+    Op::new(kind, object as u64, relocated::site(pc) as u32)
 }
 
 /// True if the flag is set in the header.

@@ -457,6 +457,11 @@ pub fn data(write: bool, address: usize, len: usize, counts: bool, pc: usize) {
     }
 }
 
+/// True if a plain access at `pc` is a scheduling point.
+pub fn is_point(pc: usize) -> bool {
+    state().serve.is_point(pc) || has(flag::ALL_DATA)
+}
+
 /// Before a function of the C library accesses several bytes. It may do so one by one, and if it is
 /// a step, others may see some of them.
 #[cold]

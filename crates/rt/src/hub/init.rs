@@ -62,14 +62,14 @@ extern "C" fn init() {
     {
         start(environment());
     }
-    // And `run`, if the driver has made a copy of this program's code that has probes.
+    // And any command, if the driver has made a copy of this program's code that has probes.
     if !is_second_copy()
         && session::find(environment())
         && session::config().is_some_and(|c| c.flags & flag::RELOCATED != 0)
         && relocated::is_meant()
     {
         start(environment());
-        if super::is_active() {
+        if super::is_active() || crate::explore::is_on() {
             relocated::install_executable();
             watch_libraries(flag::LIBRARIES);
         }

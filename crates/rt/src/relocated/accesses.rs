@@ -201,6 +201,10 @@ pub extern "C" fn after_load() -> usize {
 pub extern "C" fn string(to: usize, operation: usize, pc: usize, count: usize, from: usize) -> usize {
     let has = |bit: u32| operation as u32 & bit != 0;
     let len = if has(string::REPEATS) { count } else { 1 } << (operation & 3);
+    if super::are_scheduled() {
+        super::scheduled::string(to, operation, pc, len, from);
+        return 0;
+    }
     let t = current();
     if has(string::LOADS) {
         range::access::<false>(t, from, len, pc);

@@ -5,10 +5,13 @@
 //! when the runtime starts, those of libraries as [`libraries`] says. [`table`] knows all of them.
 //! [`thunks`] is what a copy calls, [`accesses`] what becomes of that, [`late`] says whether loops
 //! are checked as they are left, and [`unwind`] keeps exceptions working.
+//!
+//! `explore` has copies of another kind: [`scheduled`].
 
 mod accesses;
 mod late;
 mod libraries;
+mod scheduled;
 mod table;
 mod thunks;
 mod unwind;
@@ -16,6 +19,7 @@ mod unwind;
 use core::ops::Range;
 
 use crate::detect::objects::{self, Creation};
+use crate::explore;
 use crate::hub::session::{self, Path};
 use crate::hub::{init, log, modules};
 use crate::sys;
@@ -25,6 +29,7 @@ use raddle_wire::relocated::{FILE, Header, Identity, MAGIC, at_most, slot};
 
 pub use late::stop as check_no_loop_late;
 pub use libraries::install_all as install_libraries;
+pub use scheduled::{are_used as are_scheduled, places, site};
 pub use table::{copy, original};
 
 /// A table of the file.
@@ -103,6 +108,23 @@ fn install(path: &Path, bias: usize) -> Option<&'static Header> {
         sys::unmap(start, h.len as usize);
         return None;
     }
+    table::add(h, text, code);
+    modules::refresh();
+    modules::mark(code);
+    if explore::is_on() {
+        // Its imports count as calls of code with probes.
+        modules::mark(text);
+        scheduled::begin();
+    } else {
+        tell_detector(h, text);
+    }
+    log::mark_relocated();
+    tell(start, bias);
+    Some(h)
+}
+
+/// Which variables are atomic.
+fn tell_detector(h: &Header, text: usize) {
     let variable = |distance: &u32| text.wrapping_add_signed(*distance as i32 as isize);
     for at in table::<u32>(h, h.relaxed).iter().map(variable) {
         objects::with(at, |o| o.creation = Creation::Relaxed);
@@ -110,12 +132,6 @@ fn install(path: &Path, bias: usize) -> Option<&'static Header> {
     for at in table::<u32>(h, h.atomics).iter().map(variable) {
         objects::with(at, |o| o.creation = Creation::Plain);
     }
-    table::add(h, text, code);
-    modules::refresh();
-    modules::mark(code);
-    log::mark_relocated();
-    tell(start, bias);
-    Some(h)
 }
 
 fn tell(start: usize, bias: usize) {

@@ -355,6 +355,29 @@ always_slow! {
     string => accesses::string,
 }
 
+/// Before an access in a copy that is scheduled. `explore::circle` compares what is kept, and all
+/// that lies above the stack pointer: the other registers, as `slow_keeping_all` is about to put
+/// them there.
+#[unsafe(naked)]
+unsafe extern "C" fn scheduled() {
+    naked_asm!(
+        save!(),
+        "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
+        "lea rcx, [rsp - 6*8 - 224]\n and rcx, -16",
+        "mov qword ptr fs:[rax + {kept}], rcx",
+        "mov qword ptr fs:[rax + {kept} + 8], rbx",
+        "mov qword ptr fs:[rax + {kept} + 16], rbp",
+        "mov qword ptr fs:[rax + {kept} + 24], r12",
+        "mov qword ptr fs:[rax + {kept} + 32], r13",
+        "mov qword ptr fs:[rax + {kept} + 40], r14",
+        "mov qword ptr fs:[rax + {kept} + 48], r15",
+        "lea rax, [rip + {function}]\n jmp {slow}",
+        kept = const offset_of!(Thread, kept),
+        function = sym super::scheduled::before,
+        slow = sym slow_keeping_all,
+    )
+}
+
 macro_rules! keeping_all {
     ($($name:ident => $function:path),* $(,)?) => {$(
         #[unsafe(naked)]
@@ -476,6 +499,7 @@ pub fn all(slots: &[u64; slot::COUNT]) -> [u64; slot::COUNT] {
     for (at, thunk) in late.into_iter().chain(late_writes).enumerate() {
         set(slot::SLOW_LATE + at, thunk);
     }
+    set(slot::SCHEDULED, scheduled);
     set(slot::LOOP_READ, loop_read);
     set(slot::LOOP_WRITE, loop_write);
     slots[slot::OWN_WRITE] = thread_offset() + offset_of!(Thread, hot_write8) as u64;

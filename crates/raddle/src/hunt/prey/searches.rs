@@ -11,8 +11,8 @@ use raddle_hunt::{Argument, Detector, Goal, Space, Target};
 
 use super::{Hunter, number};
 use crate::conseq;
-use crate::explore::Visited;
 use crate::explore::ongoing::Ongoing;
+use crate::explore::{Visited, machine_code};
 use crate::hunt::detectors;
 use raddle_harness::crew::Notes;
 use raddle_harness::say::count;
@@ -29,7 +29,11 @@ impl Hunter<'_> {
     pub(super) fn schedule(&mut self, instrumented: bool, notes: &Notes) -> Result<()> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let limit = plan::share(Part::Settle, self.left());
-        let recipe = self.recipe(&args);
+        let recipe = match machine_code::prepare(self.recipe(&args), &args.search, &Notes::quiet()) {
+            Ok(recipe) => recipe,
+            Err(why) => return self.not_scheduled(&why),
+        };
+        self.is_scheduled_copy = recipe.copy.is_some();
         let mut search = match Ongoing::begin(args, recipe, self.first.as_ref(), limit, notes) {
             Ok(search) => search,
             Err(why) => return self.not_scheduled(&why),
@@ -127,7 +131,8 @@ impl Hunter<'_> {
         self.out.exhausted = is_whole;
         // An execution records a limited number of races and drops the others.
         let has_left_out = report.stats.get("races_left_out") == Some(&Stat::Bool(true));
-        let watches_races = (threads as usize) < raddle_explore::clock::THREADS && !has_left_out;
+        let watches_races =
+            (threads as usize) < raddle_explore::clock::THREADS && !has_left_out && !self.is_scheduled_copy;
         if is_whole {
             self.look_again();
             // A race that a run sees for certain outweighs a search that does not.

@@ -1,0 +1,197 @@
+//! `raddle explore` on programs that nobody built for it: it schedules a copy of their machine code.
+
+use super::common::explore::Searched;
+use super::common::{Bench, succeed};
+
+/// Two threads count without a lock.
+const LOST: &str = "#include <assert.h>
+#include <pthread.h>
+int counter;
+static void *add(void *p) { counter++; return p; }
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(counter == 2);
+    return 0;
+}
+";
+
+/// With one.
+const GUARDED: &str = "#include <assert.h>
+#include <pthread.h>
+static int counter;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *add(void *p) {
+    pthread_mutex_lock(&lock);
+    counter++;
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(counter == 2);
+    return 0;
+}
+";
+
+/// By an instruction with LOCK.
+const LOCKED: &str = "#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int counter;
+static void *add(void *p) { atomic_fetch_add(&counter, 1); return p; }
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(atomic_load(&counter) == 2);
+    return 0;
+}
+";
+
+/// A release store and an acquire load, which are plain `mov`s.
+const PUBLISHED: &str = "#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static int data;
+static atomic_int ready;
+static void *publish(void *p) {
+    data = 7;
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    return p;
+}
+static void *take(void *p) {
+    if (atomic_load_explicit(&ready, memory_order_acquire)) assert(data == 7);
+    return p;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, publish, 0);
+    pthread_create(&b, 0, take, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+";
+
+/// Sums stay in vector registers and in those of the x87 while others run, at each read of `flag`.
+const REGISTERS: &str = "#include <assert.h>
+#include <immintrin.h>
+#include <pthread.h>
+static volatile int flag;
+static double sums[2][4];
+static long double longs[2];
+__attribute__((target(\"avx\"), noinline)) static void wide(int k) {
+    __m256d sum = _mm256_setzero_pd();
+    for (int i = 0; i < 3; i++) {
+        sum = _mm256_add_pd(sum, _mm256_set_pd(1, 2, 3, k));
+        flag = k;
+    }
+    _mm256_storeu_pd(sums[k], sum);
+}
+__attribute__((noinline)) static void x87(int k) {
+    long double sum = k;
+    for (int i = 0; i < 3; i++) {
+        sum = sum * 3 + 1;
+        flag = k;
+    }
+    longs[k] = sum;
+}
+static void *work(void *p) {
+    int k = p != 0;
+    if (__builtin_cpu_supports(\"avx\")) wide(k);
+    x87(k);
+    return p;
+}
+int main(void) {
+    pthread_t a, b;
+    __builtin_cpu_init();
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, &flag);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    for (int k = 0; k < 2; k++) {
+        assert(longs[k] == (k ? 40 : 13));
+        if (__builtin_cpu_supports(\"avx\")) {
+            assert(sums[k][0] == 3 * k && sums[k][1] == 9 && sums[k][2] == 6 && sums[k][3] == 3);
+        }
+    }
+    return 0;
+}
+";
+
+const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+
+fn searched(bench: &Bench, flags: &[&str], source: &str, options: &str) -> Searched {
+    bench.file("program.c", source);
+    succeed(bench.command("gcc").args(["-g", "-pthread", "program.c", "-o", "program"]).args(flags));
+    let searched = bench.explore(options, &["./program"]);
+    assert!(searched.stderr.contains("raddle watches a copy of its machine code"), "{}", searched.stderr);
+    searched
+}
+
+#[test]
+fn a_lost_update_is_found_and_replayed() {
+    let bench = Bench::new();
+    for level in LEVELS {
+        let found = searched(&bench, &[level], LOST, "--seconds 60");
+        assert_eq!(found.kinds(), ["assertion"], "{level}: {}", found.stderr);
+        let finding = &found.findings()[0];
+        assert_eq!(finding["confidence"], "confirmed");
+        assert!(finding["notes"].to_string().contains("`counter` (add program.c:4)"), "{finding:#}");
+        let again = bench.replay("", found.schedule());
+        assert_eq!(again.kinds(), ["assertion"], "{level}: {}", again.stderr);
+    }
+}
+
+#[test]
+fn a_search_is_complete_if_everything_is_seen_and_ordered() {
+    let bench = Bench::new();
+    for (source, flags) in [(GUARDED, ["-O0"]), (GUARDED, ["-O2"]), (LOCKED, ["-O1"])] {
+        let found = searched(&bench, &flags, source, "--seconds 120");
+        assert!(found.kinds().is_empty() && found.stat("exhausted") == true, "{flags:?}: {}", found.stderr);
+    }
+}
+
+#[test]
+fn what_machine_code_does_not_say_keeps_a_search_from_being_complete() {
+    let bench = Bench::new();
+    let cases = [
+        (PUBLISHED, "-O1", "machine code does not say whether by atomic operations"),
+        (GUARDED, "-s", "could not be copied"),
+    ];
+    for (source, flag, why) in cases {
+        let found = searched(&bench, &[flag], source, "--seconds 120");
+        assert!(found.kinds().is_empty() && found.stat("exhausted") == false, "{flag}: {}", found.stderr);
+        assert!(
+            found.stat("not_complete").to_string().contains(why),
+            "{flag}: {}",
+            found.stat("not_complete")
+        );
+    }
+}
+
+#[test]
+fn all_registers_outlive_a_step() {
+    let bench = Bench::new();
+    let found = searched(&bench, &["-O2"], REGISTERS, "--seconds 10 --schedules 3000");
+    assert!(found.kinds().is_empty(), "{}\n{:#}", found.stderr, found.findings()[0]);
+    assert!(found.stat("preemptions_max").as_u64() > Some(0), "{}", found.stderr);
+}
+
+#[test]
+fn a_race_is_suspected_and_older_values_are_refused() {
+    let bench = Bench::new();
+    let found = searched(&bench, &["-O1"], PUBLISHED, "--seconds 60 --races");
+    assert!(found.findings().iter().all(|f| f["confidence"] == "suspected"), "{}", found.stderr);
+    bench.refuses_to_explore("--memory c11", &["./program"], &["machine code does not say which loads"]);
+}
