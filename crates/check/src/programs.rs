@@ -142,13 +142,37 @@ fn best(all: &[Member], candidates: &[usize], user: &Member) -> Option<usize> {
     candidates.iter().copied().max_by_key(|c| {
         let names = defined(&all[*c].unit).count();
         let useful = defined(&all[*c].unit).filter(|n| asked.contains(n)).count();
-        (nearness(&all[*c], user), useful, !names, !*c)
+        (nearness(&all[*c], user), is_for_this_system(&all[*c]), useful, !names, !*c)
     })
 }
 
 /// Names of folders that hold files for other systems.
-const ELSEWHERE: &[&str] =
-    &["windows", "win32", "win", "msvc", "darwin", "macos", "mac", "solaris", "aix", "os2", "vms"];
+const ELSEWHERE: &[&str] = &[
+    "windows",
+    "win32",
+    "win",
+    "msvc",
+    "darwin",
+    "macos",
+    "macosx",
+    "mac",
+    "solaris",
+    "aix",
+    "os2",
+    "vms",
+    "vxworks",
+    "rtems",
+    "freertos",
+    "zephyr",
+    "emscripten",
+];
+
+/// Names of folders that hold files for systems like this one.
+const HERE: &[&str] = &["linux", "posix", "unix", "pthread", "pthreads"];
+
+fn is_for_this_system(m: &Member) -> bool {
+    m.path.split('/').any(|part| HERE.contains(&part.to_ascii_lowercase().as_str()))
+}
 
 /// How likely one file means the other: the same target counts first, then the number of common
 /// folders.
@@ -252,6 +276,20 @@ mod tests {
         ]);
         let expected: [&[&str]; 2] = [&["main.c", "util.c"], &["windows/posix.c"]];
         assert_eq!(names(&all), expected);
+    }
+
+    #[test]
+    fn of_several_systems_this_one_is_meant() {
+        let port = "int open_port(void) { return 1; }";
+        let all = members(&[
+            ("sample/main.c", None, "int open_port(void); int main(void) { return open_port(); }"),
+            ("sample/other.c", None, "int main(void) { return 0; }"),
+            ("contrib/erika/port.c", None, port),
+            ("os/linux/port.c", None, port),
+            ("os/rtk/port.c", None, port),
+        ]);
+        let with_main = names(&all).into_iter().find(|p| p.contains(&"sample/main.c"));
+        assert_eq!(with_main.unwrap(), ["sample/main.c", "os/linux/port.c"]);
     }
 
     #[test]

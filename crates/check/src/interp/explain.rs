@@ -8,7 +8,7 @@ use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
 use super::raw::{Key, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
-use super::waits::PASSED_BARRIER;
+use super::waits::is_passage;
 use crate::ir::Program;
 
 impl Machine<'_> {
@@ -45,7 +45,7 @@ impl Machine<'_> {
     #[cold]
     pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
         // A lock at an unknown address may be a lock that the other thread holds as well.
-        let is_lock = |h: &Held| is_unknown(h.lock) && h.lock != PASSED_BARRIER;
+        let is_lock = |h: &Held| is_unknown(h.lock) && !is_passage(h.lock);
         let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(is_lock);
         let first = (old.mask & new.mask).trailing_zeros();
         let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
@@ -65,7 +65,7 @@ impl Machine<'_> {
         // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
-        let passed = |c: Cell| self.contexts.held(c.lockset).iter().any(|h| h.lock == PASSED_BARRIER);
+        let passed = |c: Cell| self.contexts.held(c.lockset).iter().any(|h| is_passage(h.lock));
         let guess = passed(old) || passed(new) || self.callers_may_guard(old, new);
         let Some(key) = self.first_met(kind, old.pc, new.pc, guess) else { return };
         self.knowledge.hot[old.pc as usize] = true;
@@ -100,7 +100,7 @@ impl Machine<'_> {
 
     fn held_of(&self, held: &[Held]) -> Vec<RawHeld> {
         held.iter()
-            .filter(|h| h.lock != PASSED_BARRIER)
+            .filter(|h| !is_passage(h.lock))
             .map(|h| RawHeld { lock: h.lock, shared: h.shared, stack: self.stack_of(h.pc, h.context) })
             .collect()
     }
@@ -165,7 +165,7 @@ impl Machine<'_> {
             threads.iter().map(|t| self.current_stack(*t, self.threads[*t].pc)).collect();
         let pcs: Vec<u32> = stacks.iter().map(|s| self.own_pc(s)).collect();
         let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
-        let has_passed = |t: &usize| self.threads[*t].held.iter().any(|h| h.lock == PASSED_BARRIER);
+        let has_passed = |t: &usize| self.threads[*t].held.iter().any(|h| is_passage(h.lock));
         let guess = threads.iter().any(has_passed);
         let Some(key) = self.first_met(kind, lo, hi, guess) else { return };
         let mut accesses = Vec::new();

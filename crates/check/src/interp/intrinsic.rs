@@ -74,6 +74,7 @@ impl Machine<'_> {
                 {
                     self.fresh = self.fresh.wrapping_add(1);
                     self.memory.havoc(at, size as usize, u64::from(self.fresh));
+                    self.pay_for(size);
                 }
                 0
             }
@@ -172,7 +173,15 @@ impl Machine<'_> {
         let size = self.within_object(address, size);
         let at = self.memory.index(address, size).ok()?;
         self.watch_range(ti, pc, at, size as usize, flags);
+        self.pay_for(size);
         Some((at, size as usize))
+    }
+
+    /// Counts the work on many bytes as steps. A loop that clears a buffer of a megabyte would
+    /// otherwise take minutes within its bound on steps.
+    pub(super) fn pay_for(&mut self, bytes: u64) {
+        const BYTES_IN_A_STEP: u64 = 256;
+        self.steps += bytes / BYTES_IN_A_STEP;
     }
 
     fn fill(&mut self, ti: usize, pc: u32, to: u64, byte: u64, size: u64) -> u64 {

@@ -163,7 +163,7 @@ impl Machine<'_> {
     }
 
     /// Joins an unknown thread. Most likely it is one that this thread started, in the order of
-    /// their start, as loops do it.
+    /// their start, as loops do it. Until all are joined, it may have been another one.
     fn join_any(&mut self, ti: usize) -> Flow {
         let own =
             |t: &Thread| t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none();
@@ -174,6 +174,8 @@ impl Machine<'_> {
             return Flow::Block(State::Join { thread: target });
         }
         self.learn_from_ended(ti, target);
+        let others_are_left = self.threads.iter().any(own);
+        self.pass_join(ti, others_are_left);
         Flow::Done(self.fresh_unknown())
     }
 

@@ -6,7 +6,7 @@ use super::context::Held;
 use super::sync::Flow;
 use super::thread::State;
 use super::value::is_unknown;
-use super::waits::PASSED_BARRIER;
+use super::waits::{PASSED_BARRIER, PASSED_JOIN, PASSED_SEMAPHORE, is_passage};
 use super::{End, Machine};
 
 /// The result of a failed attempt.
@@ -145,7 +145,7 @@ impl Machine<'_> {
     /// From now on, the thread counts as holding an unknown lock.
     pub(super) fn hold_unknown(&mut self, ti: usize, pc: u32) {
         self.threads[ti].vague = true;
-        if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock) || h.lock == PASSED_BARRIER) {
+        if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock) || is_passage(h.lock)) {
             let (lock, context) = (self.fresh_unknown(), self.context(ti));
             self.threads[ti].held.push(Held { lock, shared: false, pc, context });
             self.relock(ti);
@@ -155,10 +155,38 @@ impl Machine<'_> {
     /// From now on, what the thread does may be ordered by a barrier that nobody waited at. See
     /// [`PASSED_BARRIER`].
     pub(super) fn pass_barrier(&mut self, ti: usize, pc: u32) {
+        self.pass(ti, PASSED_BARRIER, pc);
+    }
+
+    /// What the thread does may be ordered by a join of another thread than the one that it was
+    /// taken for, as long as there are several.
+    pub(super) fn pass_join(&mut self, ti: usize, others_are_left: bool) {
+        if others_are_left {
+            self.pass(ti, PASSED_JOIN, self.threads[ti].pc);
+        } else if self.threads[ti].held.iter().any(|h| h.lock == PASSED_JOIN) {
+            self.threads[ti].held.retain(|h| h.lock != PASSED_JOIN);
+            self.relock(ti);
+        }
+    }
+
+    /// Until it posts a semaphore of unknown count, what the thread does may be ordered by the one
+    /// that it has taken.
+    pub(super) fn pass_semaphore(&mut self, ti: usize) {
         self.approximate = true;
-        if self.threads[ti].held.iter().all(|h| h.lock != PASSED_BARRIER) {
+        let (pc, context) = (self.threads[ti].pc, self.context(ti));
+        self.threads[ti].held.push(Held { lock: PASSED_SEMAPHORE, shared: true, pc, context });
+        self.relock(ti);
+    }
+
+    pub(super) fn leave_semaphore(&mut self, ti: usize) {
+        self.drop_held(ti, PASSED_SEMAPHORE);
+    }
+
+    fn pass(&mut self, ti: usize, what: u64, pc: u32) {
+        self.approximate = true;
+        if self.threads[ti].held.iter().all(|h| h.lock != what) {
             let context = self.context(ti);
-            self.threads[ti].held.push(Held { lock: PASSED_BARRIER, shared: true, pc, context });
+            self.threads[ti].held.push(Held { lock: what, shared: true, pc, context });
             self.relock(ti);
         }
     }

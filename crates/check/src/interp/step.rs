@@ -501,6 +501,7 @@ impl Machine<'_> {
                 return;
             }
         };
+        self.pay_for(size);
         match self.memory.index(from, size) {
             Ok(from_at) if !is_unknown(from) => {
                 self.watch_range(ti, pc, from_at, size as usize, flags);

@@ -9,6 +9,25 @@ use super::value::{is_unknown, number};
 /// let the thread through. What follows may be ordered by it, so findings about it are guesses.
 pub(super) const PASSED_BARRIER: u64 = super::value::unknown(0xBA44_1E44);
 
+/// The same for a join of an unknown handle, while the thread has several threads that it can mean.
+pub(super) const PASSED_JOIN: u64 = super::value::unknown(0x4A01_4E44);
+
+/// The same for a semaphore of unknown count, until the thread posts one. It may be a lock.
+pub(super) const PASSED_SEMAPHORE: u64 = super::value::unknown(0x5E3A_1E44);
+
+/// The count of a semaphore that lets everybody in, because its real count is unknown.
+const UNKNOWN_COUNT: i64 = 1 << 30;
+
+/// Whether what a thread does may be ordered by something that it has passed, and not by a lock.
+pub(super) fn is_passage(held: u64) -> bool {
+    held == PASSED_BARRIER || held == PASSED_JOIN || held == PASSED_SEMAPHORE
+}
+
+/// Whether a semaphore lets everybody in. Threads have taken it some times.
+fn is_unknown_count(count: i64) -> bool {
+    count > UNKNOWN_COUNT / 2
+}
+
 impl Machine<'_> {
     /// Waits for a notification: releases the lock, waits, takes the lock again.
     pub(super) fn wait(&mut self, ti: usize, condition: u64, lock: u64, timed: bool, pc: u32) -> Flow {
@@ -54,8 +73,7 @@ impl Machine<'_> {
 
     pub(super) fn sem_init(&mut self, semaphore: u64, count: u64) -> Flow {
         let o = self.objects.entry(semaphore).or_default();
-        // An unknown count lets everybody in.
-        o.count = if is_unknown(count) { 1 << 30 } else { count as u32 as i64 };
+        o.count = if is_unknown(count) { UNKNOWN_COUNT } else { count as u32 as i64 };
         o.initialised = true;
         Flow::Done(0)
     }
@@ -64,16 +82,20 @@ impl Machine<'_> {
         // A semaphore that was not initialised here has an unknown count.
         let o = self.objects.entry(semaphore).or_default();
         if !o.initialised {
-            o.count = 1 << 30;
+            o.count = UNKNOWN_COUNT;
             o.initialised = true;
         }
         if o.count <= 0 {
             return false;
         }
+        let may_be_lock = is_unknown_count(o.count);
         o.count -= 1;
         o.takers.push(ti);
         self.acquire(ti, semaphore);
         self.note(ti, semaphore);
+        if may_be_lock {
+            self.pass_semaphore(ti);
+        }
         true
     }
 
@@ -95,6 +117,7 @@ impl Machine<'_> {
         self.release(ti, semaphore);
         let o = self.objects.entry(semaphore).or_default();
         o.initialised = true;
+        let may_be_lock = is_unknown_count(o.count);
         o.count += 1;
         if let Some(i) = o.takers.iter().position(|t| *t == ti) {
             o.takers.swap_remove(i);
@@ -102,6 +125,9 @@ impl Machine<'_> {
             o.takers.pop();
         }
         self.wake_waiters(semaphore);
+        if may_be_lock {
+            self.leave_semaphore(ti);
+        }
         Flow::Done(0)
     }
 

@@ -3,15 +3,17 @@
 //! It looks beside the including file and in the folders that compile_commands.json names. Without
 //! that file, it does not know where headers are, so it also looks in the folders above the file
 //! and their `include`, up to the folder that the user named. If a header with a folder in its name
-//! is not found, it looks for the header without the folder. It does not read the system's own
-//! headers: the checker has its own declarations for what it knows of them.
+//! is not found, it looks for the header without the folder. Last, if exactly one header below the
+//! folders that the user named has that name, it takes that: a build would name its folder. It does
+//! not read the system's own headers: the checker has its own declarations for what it knows of
+//! them.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use raddle_check::c::Includes;
 use raddle_check::c::commands::{Command, FolderKind};
@@ -46,10 +48,59 @@ pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(text)
 }
 
+/// The most headers, and levels of folders, that are looked at to find one by its name alone.
+const MOST_HEADERS: usize = 100_000;
+const DEEPEST: usize = 16;
+
+/// Words in a path that say for which systems a header is not, and for which it is.
+const OTHER_SYSTEMS: &[&str] =
+    &["win", "win32", "windows", "msvc", "mac", "macos", "macosx", "darwin", "vxworks", "rtems", "os2"];
+const OUR_SYSTEMS: &[&str] = &["linux", "posix", "unix", "pthread", "pthreads"];
+
+/// Names that mean the system's header, wherever a project has one of that name.
+const OF_THE_SYSTEM: &[&str] = &[
+    "assert.h",
+    "ctype.h",
+    "errno.h",
+    "fcntl.h",
+    "float.h",
+    "getopt.h",
+    "inttypes.h",
+    "limits.h",
+    "locale.h",
+    "malloc.h",
+    "math.h",
+    "memory.h",
+    "poll.h",
+    "pthread.h",
+    "sched.h",
+    "semaphore.h",
+    "setjmp.h",
+    "signal.h",
+    "stdarg.h",
+    "stdatomic.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "strings.h",
+    "syslog.h",
+    "threads.h",
+    "time.h",
+    "unistd.h",
+    "wchar.h",
+];
+
 /// Headers, each read once.
 #[derive(Default)]
 pub struct Headers {
     kept: Mutex<Kept>,
+    /// The folders that the user named.
+    folders: Vec<PathBuf>,
+    /// The headers below them by the last part of their names, once somebody asks.
+    by_name: OnceLock<HashMap<String, Vec<PathBuf>>>,
 }
 
 #[derive(Default)]
@@ -60,6 +111,31 @@ struct Kept {
 }
 
 impl Headers {
+    pub fn below(named: &[PathBuf]) -> Headers {
+        Headers { folders: named.iter().filter(|p| p.is_dir()).cloned().collect(), ..Headers::default() }
+    }
+
+    /// The only header below the named folders with this name, or the only one of them for systems
+    /// like this one. A `config.h` somewhere else may be of another build or of another system.
+    fn only_one_named(&self, name: &str) -> Option<PathBuf> {
+        let file = name.rsplit('/').next()?;
+        if OF_THE_SYSTEM.contains(&file) || file == "config.h" || name.contains("..") {
+            return None;
+        }
+        let candidates = self.by_name.get_or_init(|| headers_below(&self.folders)).get(file)?;
+        let fits: Vec<&PathBuf> = candidates.iter().filter(|p| p.ends_with(name)).collect();
+        let names = |path: &Path, systems: &[&str]| {
+            let mut parts = path.components().map(|c| c.as_os_str().to_string_lossy().to_ascii_lowercase());
+            parts.any(|part| systems.contains(&part.as_str()))
+        };
+        let ours: Vec<&&PathBuf> = fits.iter().filter(|p| names(p, OUR_SYSTEMS)).collect();
+        match (&fits[..], &ours[..]) {
+            ([only], _) if !names(only, OTHER_SYSTEMS) => Some((*only).clone()),
+            (_, [only]) if !names(only, OTHER_SYSTEMS) => Some((**only).clone()),
+            _ => None,
+        }
+    }
+
     fn read(&self, path: &Path) -> Option<Arc<[u8]>> {
         if let Ok(kept) = self.kept.lock()
             && let Some(known) = kept.texts.get(path)
@@ -77,9 +153,33 @@ impl Headers {
     }
 }
 
+/// The headers below folders, by the last part of their names. Links and hidden folders are left
+/// out.
+fn headers_below(folders: &[PathBuf]) -> HashMap<String, Vec<PathBuf>> {
+    let mut found: HashMap<String, Vec<PathBuf>> = HashMap::new();
+    let mut left: Vec<(PathBuf, usize)> = folders.iter().map(|f| (f.clone(), 0)).collect();
+    let mut count = 0;
+    while let Some((folder, level)) = left.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && level < DEEPEST && !name.starts_with('.') {
+                left.push((path, level + 1));
+            } else if kind.is_file() && name.ends_with(".h") && count < MOST_HEADERS {
+                count += 1;
+                found.entry(name).or_default().push(path);
+            }
+        }
+    }
+    found.values_mut().for_each(|paths| paths.sort_unstable());
+    found
+}
+
 /// The includes of one file.
 pub struct Search<'a> {
     headers: &'a Headers,
+    /// Whether a build says where headers are.
+    is_built: bool,
     quoted: Vec<PathBuf>,
     angled: Vec<PathBuf>,
 }
@@ -98,7 +198,7 @@ impl<'a> Search<'a> {
             angled.push(above.to_path_buf());
             angled.push(above.join("include"));
         }
-        Search { headers, quoted, angled }
+        Search { headers, is_built: command.is_some(), quoted, angled }
     }
 }
 
@@ -130,7 +230,14 @@ impl Includes for Search<'_> {
         // `"library/part.h"` may be its installed name, while the sources have it without the
         // folder.
         let bare = name.rsplit_once('/').map(|(_, file)| file).filter(|_| !angled);
-        self.find_in(&folders, name, None).or_else(|| self.find_in(&folders, bare?, Some(from)))
+        let elsewhere = || {
+            let path = self.headers.only_one_named(name).filter(|_| !angled && !self.is_built)?;
+            let text = self.headers.read(&path)?;
+            Some((path.to_string_lossy().as_ref().into(), text))
+        };
+        self.find_in(&folders, name, None)
+            .or_else(|| self.find_in(&folders, bare?, Some(from)))
+            .or_else(elsewhere)
     }
 }
 
@@ -184,6 +291,45 @@ mod tests {
         let asks = at("src/x.h");
         let other = Search::new(&headers, &file, None).find(&asks.to_string_lossy(), "library/x.h", false);
         assert_eq!(other.map(|f| PathBuf::from(&*f.0)), Some(at("include/x.h")));
+    }
+
+    #[test]
+    fn the_only_header_of_a_name_is_found_anywhere_below() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let names = [
+            "lib/os/os.h",
+            "lib/os/linux/port.h",
+            "lib/os/rtems/port.h",
+            "a/two.h",
+            "b/two.h",
+            "win32/only.h",
+            "lib/os/config.h",
+            "lib/os/string.h",
+            ".git/hidden.h",
+            "lib/x/part.h",
+        ];
+        for name in names {
+            std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            std::fs::write(at(name), name).unwrap();
+        }
+        let file = at("samples/a.c");
+        let command = Command::default();
+        let find = |headers: &Headers, command, name: &str, angled| {
+            let found = Search::new(headers, &file, command).find(&file.to_string_lossy(), name, angled);
+            found.map(|f| String::from_utf8_lossy(&f.1).into_owned())
+        };
+        let below = Headers::below(&[dir.path().to_path_buf()]);
+        assert_eq!(find(&below, None, "os.h", false).as_deref(), Some("lib/os/os.h"));
+        assert_eq!(find(&below, None, "x/part.h", false).as_deref(), Some("lib/x/part.h"));
+        assert_eq!(find(&below, None, "port.h", false).as_deref(), Some("lib/os/linux/port.h"));
+        for name in ["two.h", "only.h", "config.h", "string.h", "hidden.h", "y/os.h", "../lib/os/os.h"] {
+            assert_eq!(find(&below, None, name, false), None, "{name}");
+        }
+        assert_eq!(find(&below, None, "os.h", true), None);
+        assert_eq!(find(&below, Some(&command), "os.h", false), None);
+        // A file that was named alone has no folder to look in.
+        assert_eq!(find(&Headers::below(&[file.clone()]), None, "os.h", false), None);
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub fn load(
         largest: args.largest_file,
         named: &args.paths,
         root: common_root(&jobs, &args.paths),
+        headers: Headers::below(&args.paths),
         ..Worker::default()
     };
     let parts = raddle_harness::threads::in_parallel(args.jobs().min(jobs.len()), || worker.work());

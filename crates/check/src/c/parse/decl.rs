@@ -137,6 +137,10 @@ impl Parser<'_> {
         loop {
             let t = self.peek();
             let Some(word) = self.word() else {
+                if !arithmetic.seen && other.is_none() && self.is_unknown_specifier() {
+                    self.at += 1;
+                    continue;
+                }
                 if arithmetic.seen || other.is_some() || !self.is_type_name_here(&t, spec.inferred) {
                     break;
                 }
@@ -268,6 +272,34 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether the next name is a macro that nobody defines before the type, as `EXPORT` in `EXPORT
+    /// int f(void)` or `EXPORT t *f(void)`: a type follows that a declarator could not be.
+    fn is_unknown_specifier(&self) -> bool {
+        let is_unknown = |t: &Token| self.is_plain_ident(t) && self.scopes.meaning(t.sym).is_none();
+        if !is_unknown(&self.peek()) {
+            return false;
+        }
+        let mut n = 1;
+        while self.words.get(self.ahead(n).sym).is_some_and(is_storage_or_qualifier) {
+            n += 1;
+        }
+        let next = self.ahead(n);
+        if self.word_of(&next).is_some() {
+            return self.starts_type(&next);
+        }
+        let follows = self.ahead(n + 1);
+        self.is_plain_ident(&next) && (self.is_plain_ident(&follows) || follows.is(Punct::Star))
+    }
+
+    /// Whether the name `n` tokens ahead is in capitals and nobody has declared it.
+    pub(super) fn is_unknown_capitals(&self, n: usize) -> bool {
+        let t = self.ahead(n);
+        self.is_plain_ident(&t)
+            && self.scopes.meaning(t.sym).is_none()
+            && self.text(t.sym).len() > 1
+            && !self.text(t.sym).contains(|c: char| c.is_ascii_lowercase())
+    }
+
     /// The type of a variable that takes it from its initialiser. Unlike `type_of_expr`, it can
     /// create the type of `&x`.
     fn infer(&mut self, e: &Expr) -> CType {
@@ -395,6 +427,7 @@ impl Parser<'_> {
         loop {
             let d = self.declarator(spec.ty, false)?;
             let attributes = spec.attributes.or(self.attributes());
+            self.skip_unknown_attributes();
             if matches!(self.scopes.types.get(d.ty), Type::Function(_))
                 && spec.storage != Storage::Typedef
                 && (self.is(Punct::LBrace) || self.starts_type(&self.peek()))
@@ -410,6 +443,20 @@ impl Parser<'_> {
             }
         }
         self.expect(Punct::Semi)
+    }
+
+    /// Skips macros that nobody defines between a declarator and the end of its declaration, as in
+    /// `int f(void) NORETURN;` or `int n ALIGNED(8) = 3;`.
+    fn skip_unknown_attributes(&mut self) {
+        while self.is_unknown_capitals(0) {
+            let end = if self.ahead(1).is(Punct::LParen) { self.closing(self.at + 1) } else { self.at };
+            let Some(after) = self.tokens.get(end + 1) else { return };
+            let ends = [Punct::Semi, Punct::Comma, Punct::Eq, Punct::LBrace].iter().any(|p| after.is(*p));
+            if !ends && !self.is_plain_ident(after) {
+                return;
+            }
+            self.at = end + 1;
+        }
     }
 
     /// The specifiers at file level. `name(…) {` is a function that returns `int`.
@@ -449,6 +496,11 @@ impl Parser<'_> {
         if spec.storage == Storage::Typedef {
             self.scopes.declare(name, Meaning::Typedef(d.ty));
             return Ok(None);
+        }
+        // What is not understood must not take a type's name away from the rest of the file.
+        let is_type = matches!(self.scopes.meaning(name), Some(Meaning::Typedef(_)));
+        if is_type && !(self.is(Punct::Semi) || self.is(Punct::Comma) || self.is(Punct::Eq)) {
+            return Err(Confused);
         }
         self.scopes.declare(name, Meaning::Object(d.ty));
         let mut ty = d.ty;
@@ -548,6 +600,11 @@ impl Attributes {
             cleanup: self.cleanup.or(other.cleanup),
         }
     }
+}
+
+fn is_storage_or_qualifier(word: Word) -> bool {
+    use Word::{Const, Extern, Inline, Register, Restrict, Static, Volatile};
+    matches!(word, Const | Extern | Inline | Register | Restrict | Static | Volatile)
 }
 
 fn arithmetic_word(a: &mut Arithmetic, word: Word) -> bool {

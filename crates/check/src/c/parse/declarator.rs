@@ -48,6 +48,8 @@ impl Parser<'_> {
             self.attributes();
             if self.eat(Punct::Star) || self.eat(Punct::Caret) {
                 pointers.push(Layer::Pointer { quals: self.qualifiers() });
+            } else if self.is_unknown_convention() {
+                self.at += 1;
             } else {
                 break;
             }
@@ -78,6 +80,18 @@ impl Parser<'_> {
         pointers.reverse();
         layers.extend(pointers);
         Ok(name)
+    }
+
+    /// Whether the next name is a macro that nobody defines before a declarator, as in `int CALL
+    /// f(void)` or `void (CALL *p)(void)`.
+    fn is_unknown_convention(&self) -> bool {
+        if !self.is_unknown_capitals(0) {
+            return false;
+        }
+        let next = self.ahead(1);
+        // A declaration that is not finished can be followed by a name in the next line.
+        let is_name = self.is_plain_ident(&next) && !self.is_unknown_capitals(1);
+        next.is(Punct::Star) || is_name && (!next.bol || self.ahead(2).is(Punct::LParen))
     }
 
     /// Whether `(` starts a nested declarator and not a parameter list.

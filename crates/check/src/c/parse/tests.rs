@@ -158,3 +158,30 @@ fn openmp_clauses_are_read() {
     assert!(directives[1].0.name.is_some());
     assert!(!directives[2].1, "a barrier stands alone");
 }
+
+#[test]
+fn macros_that_nobody_defines_around_a_declaration_are_skipped() {
+    let p = parse(
+        "typedef struct t t_t;\n\
+         EXPORT t_t *new_t(int);\nEXPORT int n;\nEXPORT const char *name(void);\nEXPORT other *o(void);\n\
+         static FORCEINLINE int a(t_t *t) { return 1; }\nint CALL b(t_t *t) { return 2; }\n\
+         t_t *CALL\nc(t_t *t) { return t; }\nextern void (CALL *hook)(t_t *);\n\
+         int d(void) NORETURN;\nint e ALIGNED(8) = 3;\nEXPORT void d2(t_t *t) NOTHROW { }\n",
+    );
+    assert_eq!(p.errors, 0);
+    assert_eq!(p.names(), ["a", "b", "c", "d2"]);
+}
+
+#[test]
+fn an_unknown_type_in_capitals_stays_a_type() {
+    let p = parse("HANDLE h;\nHANDLE const k;\nHANDLE *open_it(DWORD n) { return 0; }\nint MAX = 3;\n");
+    assert_eq!(p.errors, 0);
+    assert_eq!(p.names(), ["open_it"]);
+    assert_eq!(p.items.iter().filter(|i| matches!(i, Item::Var(_))).count(), 3);
+}
+
+#[test]
+fn a_declaration_that_is_not_understood_hides_no_type() {
+    let p = parse("typedef int t;\nFoo t * int;\nint f(t *x) { return *x; }\n");
+    assert_eq!(p.names(), ["f"]);
+}
