@@ -36,7 +36,7 @@ pub fn using(mut t: Current, m: *mut c_void, pc: usize) {
         // SAFETY: a hint.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(m.cast()) };
         misuse::used(&mut t, m as usize, pc);
-        if field(m, field::KIND) == field::DESTROYED {
+        if is_destroyed(m) {
             misuse::of_lock(&mut t, MisuseKind::UsedDestroyed, m as usize, LockKind::Mutex, pc);
         }
     }
@@ -65,6 +65,12 @@ mod field {
 fn field(m: *const c_void, at: usize) -> u32 {
     // SAFETY: glibc keeps words at these offsets of a mutex.
     unsafe { *m.byte_add(at).cast::<u32>() }
+}
+
+/// A mutex whose memory was filled with ones has the same kind, and its lock word says that it was
+/// not destroyed: the C library refuses it with an error, which is left to the program.
+fn is_destroyed(m: *const c_void) -> bool {
+    field(m, field::KIND) == field::DESTROYED && field(m, field::LOCK) != !0
 }
 
 /// Recursive mutexes may be taken again, and error-checking ones report it to the program.
