@@ -249,6 +249,17 @@ fn a_limit_on_files_is_a_sentence() {
     assert_swept(&bench);
 }
 
+/// Neither scheduled nor watched: nothing is known of the program.
+#[test]
+fn a_hunt_of_what_cannot_be_watched_finds_nothing_and_says_so() {
+    let bench = bench();
+    let line = "hunt --seconds 4 -- ./correct";
+    let output = ends(line, limited(&bench, "ulimit -v 2000000", line).spawn().unwrap());
+    assert_sound(line, &output, None);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no room for raddle's shadow memory"), "{}", stderr(&output));
+}
+
 #[test]
 fn a_limit_on_processes_is_a_sentence() {
     if rustix::process::geteuid().is_root() {
