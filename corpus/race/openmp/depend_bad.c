@@ -1,7 +1,6 @@
 // Both tasks say that they only read, so nothing orders them, and one writes. Each waits, relaxed, until the other has begun, so that two threads have
 // them.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect(fast): anything
 #include <stdatomic.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // The code of a detached task ends long before its event is fulfilled: what fulfils it still comes
 // before what depends on the task.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 #include <omp.h>
 #include <unistd.h>

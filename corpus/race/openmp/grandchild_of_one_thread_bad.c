@@ -1,6 +1,5 @@
 // `taskwait` waits for children and not for theirs. One thread runs all of it: it goes on, and the grandchild comes last.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect(fast): anything
 #include <stdatomic.h>
 #include <unistd.h>

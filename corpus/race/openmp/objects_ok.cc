@@ -1,7 +1,6 @@
 // C++ objects that tasks carry with them are copied by code of the compiler's, while the task is created; a task that throws and
 // catches; loops of tasks with such objects; exceptions inside a region.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,6 @@
 // thread-local storage and what it points to, frames that are used again, also by children that were waited for, variables that are
 // private to the region, and blocks allocated for them.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 #include <omp.h>
 #include <stdlib.h>

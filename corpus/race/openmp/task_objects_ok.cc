@@ -1,6 +1,5 @@
 // Objects of C++ in tasks and sections: copied into a task, private to a thread with memory of their own, a task for each node of a tree.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 #include <memory>
 #include <string>

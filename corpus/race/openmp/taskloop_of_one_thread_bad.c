@@ -1,6 +1,5 @@
 // All tasks of a loop add to one variable. One thread runs all of them.
 //@ flags: -O0 -fopenmp
-//@ compilers: gcc
 // expect(fast): anything
 #include <stdatomic.h>
 #include <unistd.h>

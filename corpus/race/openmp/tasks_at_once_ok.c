@@ -1,6 +1,5 @@
 // Tasks that are never put off, tasks that exclude each other, and events: what each orders.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 #include <omp.h>
 #include <stdlib.h>

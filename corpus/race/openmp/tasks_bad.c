@@ -1,6 +1,5 @@
 // The creator of a task reads its result without taskwait. A relaxed flag keeps it waiting until another thread has the task.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect(fast): anything
 #include <stdatomic.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // Tasks that are waited for in each way there is: taskwait, a group, the barrier, dependences, a loop of tasks, recursion.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@ fn exports() -> BTreeSet<&'static str> {
     let names = list.lines().filter_map(|l| l.trim().strip_suffix(';')).filter(|l| !l.starts_with('}'));
     let own = ["__tsan_", "__raddle_", "__sanitizer_"];
     let annotations = ["Annotate", "RunningOn", "WTFAnnotate", "ThreadSanitizerQuery", "ValgrindSlowdown"];
-    let openmp = ["GOMP_", "omp_"];
+    let openmp = ["GOMP_", "omp_", "__kmpc_"];
     let others = [&own[..], &annotations, &openmp].concat();
     names.filter(|n| !others.iter().any(|prefix| n.starts_with(prefix))).collect()
 }

@@ -1,7 +1,7 @@
 //! The command line of `raddle`.
 
 use crate::{check, conseq, doctor, explore, hunt, lsp, manuals, replay, run, similar, tsvd, view};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -172,10 +172,24 @@ pub fn sentence(error: &clap::Error, args: &[OsString]) -> String {
         Some(_) => format!("raddle {word} --help"),
         None => "raddle --help".into(),
     };
+    if let Some(owners) = owners(error, &commands) {
+        return format!("{wrong}; it is an option of {owners}; `{help}` lists what is possible");
+    }
     match meant(error, &commands) {
         Some(meant) => format!("{wrong}; did you mean `{meant}`? `{help}` lists what is possible"),
         None => format!("{wrong}; `{help}` lists what is possible"),
     }
+}
+
+/// The commands that have an option which the called one has not.
+fn owners(error: &clap::Error, commands: &clap::Command) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = option.strip_prefix("--").filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let has_it = |command: &&clap::Command| command.get_arguments().any(|a| a.get_long() == Some(name));
+    let owners = commands.get_subcommands().filter(has_it);
+    let mut names: Vec<String> = owners.map(|c| format!("`raddle {}`", c.get_name())).collect();
+    let last = names.pop()?;
+    Some(if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) })
 }
 
 fn meant(error: &clap::Error, commands: &clap::Command) -> Option<String> {
@@ -221,6 +235,10 @@ mod tests {
         assert!(said("raddle explore").ends_with("; `raddle explore --help` lists what is possible"));
         assert!(said("raddle qqqqqqq").ends_with("; `raddle --help` lists what is possible"));
         assert!(said("raddle tsvd --no-such -- x").contains("`raddle tsvd --help`"));
+        let one = said("raddle run --sites-only -- x");
+        assert!(one.contains("; it is an option of `raddle conseq`; `raddle run --help`"), "{one}");
+        let several = said("raddle run --strategy pct -- x");
+        assert!(several.contains("it is an option of `raddle explore`"), "{several}");
     }
 
     #[test]

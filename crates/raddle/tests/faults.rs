@@ -57,20 +57,24 @@ fn bench() -> Bench {
 }
 
 /// Raddle's command lines, each with the correct program.
-const SESSIONS: [&str; 4] = [
+const SESSIONS: [&str; 8] = [
     "run -- ./correct",
     "run --mode hybrid -- sh -c ./correct;./correct",
     "explore --seconds 1 --jobs 2 -- ./correct",
     "explore --seconds 1 --fork -- ./correct",
+    "conseq --seconds 2 -- ./correct",
+    "tsvd -- ./correct",
+    "hunt --seconds 2 -- ./correct",
+    "check correct.c",
 ];
 
 fn session(bench: &Bench, line: &str) -> Command {
-    let (words, target) = line.split_once(" -- ").unwrap();
+    let (words, target) = line.split_once(" -- ").unwrap_or((line, ""));
     let mut command = bench.raddle(words);
-    command.arg("--");
     match target.strip_prefix("sh -c ") {
-        Some(script) => command.args(["sh", "-c", script]),
-        None => command.arg(target),
+        Some(script) => command.args(["--", "sh", "-c", script]),
+        None if target.is_empty() => &mut command,
+        None => command.args(["--", target]),
     };
     command.env("TMPDIR", bench.session_folder()).env("RADDLE_NO_STORE", "1").env_remove("TSAN_OPTIONS");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -123,8 +127,10 @@ fn ends(what: &str, mut child: Child) -> Output {
 fn assert_sound(what: &str, output: &Output, killed: Option<Signal>) {
     let said = stderr(output);
     assert!(!said.contains("panicked"), "{what}: {said}");
-    assert!(!said.contains("confirmed data race") && !said.contains("confirmed crash"), "{what}: {said}");
-    assert!(!said.contains("confirmed deadlock"), "{what}: {said}");
+    for kind in ["data race", "crash", "deadlock", "hang", "status", "output", "violation"] {
+        assert!(!said.contains(&format!("confirmed {kind}")), "{what}: {said}");
+    }
+    assert_ne!(output.status.code(), Some(66), "{what}: {said}");
     match output.status.signal() {
         None => assert_ne!(output.status.code(), Some(101), "{what}: {said}"),
         signal => assert_eq!(signal, killed.map(Signal::as_raw), "{what}: {said}"),
@@ -241,6 +247,17 @@ fn a_limit_on_files_is_a_sentence() {
         }
     }
     assert_swept(&bench);
+}
+
+/// Neither scheduled nor watched: nothing is known of the program.
+#[test]
+fn a_hunt_of_what_cannot_be_watched_finds_nothing_and_says_so() {
+    let bench = bench();
+    let line = "hunt --seconds 4 -- ./correct";
+    let output = ends(line, limited(&bench, "ulimit -v 2000000", line).spawn().unwrap());
+    assert_sound(line, &output, None);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no room for raddle's shadow memory"), "{}", stderr(&output));
 }
 
 #[test]

@@ -14,8 +14,8 @@ use crate::detect::{depot, misuse, range, report};
 use crate::entry::entry;
 use crate::explore;
 use crate::hub::{annotations, is_active, log};
-use crate::interpose::process;
 use crate::interpose::thread::set_name;
+use crate::interpose::{openmp, process};
 use raddle_wire::record::{LockKind, MisuseKind, Record};
 
 /// Changes the counts of what is ignored from now on.
@@ -161,8 +161,14 @@ macro_rules! order {
 }
 
 order! {
-    AnnotateHappensBefore(_file: File, _line: c_int => address) promises(address);
-    AnnotateHappensAfter(_file: File, _line: c_int => address) expects(address);
+    AnnotateHappensBefore(file: File, _line: c_int => address) {
+        openmp::releases(file, order_key(address));
+        promises(address)
+    };
+    AnnotateHappensAfter(file: File, _line: c_int => address) {
+        openmp::acquires(file, order_key(address));
+        expects(address)
+    };
     WTFAnnotateHappensBefore(_file: File, _line: c_int => address) promises(address);
     WTFAnnotateHappensAfter(_file: File, _line: c_int => address) expects(address);
     __tsan_release(=> address) promises(address);

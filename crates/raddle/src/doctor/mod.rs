@@ -12,6 +12,7 @@ mod program;
 
 use crate::exit;
 use clap::ValueEnum;
+use raddle_finding::visible;
 use raddle_harness::say;
 use serde::Serialize;
 use std::fmt::Write;
@@ -102,9 +103,12 @@ fn works(checks: &[Check]) -> bool {
 }
 
 fn text(checks: &[Check], works: bool) -> String {
-    let width = checks.iter().map(|c| c.name.len()).max().unwrap_or(0);
+    let names = checks.iter().map(|c| visible(&c.name));
+    let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for Check { name, status, detail, remedy } in checks {
+        // Both may name a file of the user's.
+        let (name, detail) = (visible(name), visible(detail));
         let mark = match status {
             Status::Ok => "ok  ",
             Status::Warn => "warn",
@@ -142,6 +146,13 @@ mod tests {
         let expected = "ok    kernel  Linux 6\nwarn  gdb     not found\n              -> apt install gdb\n\n\
             raddle run works here.\n";
         assert_eq!(text(&some(), true), expected);
+    }
+
+    #[test]
+    fn names_of_files_cannot_write_to_the_terminal() {
+        let checks = [Check::warn("a\u{1b}[31m", "there is no `a\u{1b}[31m`", "build it")];
+        let text = text(&checks, true);
+        assert!(!text.contains('\u{1b}') && text.contains("no `a\\u{1b}[31m`"), "{text}");
     }
 
     #[test]

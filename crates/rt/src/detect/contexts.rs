@@ -42,7 +42,7 @@ use super::clock::Clock;
 use super::held_locks::{Held, LockMode};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
-use super::{depot, heap, sids};
+use super::{depot, heap, objects, sids};
 use crate::layout::{SID_MAX, epoch, shadow_of, sid};
 use crate::mode;
 use crate::sys::{self, Shared, Spin};
@@ -227,6 +227,32 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
         t.trace.lock(t.sp, &t.held, LockEvent::Taken, lock.mode, lock.key, lock.stack);
     }
     give_back(c);
+}
+
+/// What a context had done and seen when it ended, for those who learn of its end later.
+#[repr(C)]
+pub struct Ended {
+    clock: Clock,
+    generation: u32,
+}
+
+impl Ended {
+    /// Takes it over from the running context, which is about to end.
+    pub fn note(&mut self, t: &mut Thread) {
+        let _inside = t.enter();
+        self.clock = *t.publish();
+        self.generation = t.generation;
+    }
+
+    /// Hands it to whoever acquires `key`, as [`release`](super::sync::release) would have done.
+    pub fn release(&self, mut t: Current, key: usize) {
+        let _inside = t.enter();
+        t.catch_up();
+        let mut clock = self.clock;
+        sids::correct(&mut clock, self.generation);
+        let generation = t.generation;
+        objects::with(key, |o| o.clock.join_clock(&clock, generation));
+    }
 }
 
 fn join_corrected(t: &mut Thread, mut clock: Clock, generation: u32) {

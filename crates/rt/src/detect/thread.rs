@@ -91,6 +91,7 @@ pub struct Thread {
     pub jumps: crate::interpose::Jumps,
     pub once: crate::interpose::Once,
     pub openmp: crate::interpose::OpenMp,
+    pub task_switch: crate::interpose::openmp::Switch,
     /// The epoch at which the thread started to use its sid.
     pub first_epoch: u32,
     pub explored_openmp: crate::explore::openmp::Own,

@@ -36,7 +36,7 @@ pub fn using(mut t: Current, m: *mut c_void, pc: usize) {
         // SAFETY: a hint.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(m.cast()) };
         misuse::used(&mut t, m as usize, pc);
-        if field(m, field::KIND) == field::DESTROYED {
+        if is_destroyed(m) {
             misuse::of_lock(&mut t, MisuseKind::UsedDestroyed, m as usize, LockKind::Mutex, pc);
         }
     }
@@ -65,6 +65,15 @@ mod field {
 fn field(m: *const c_void, at: usize) -> u32 {
     // SAFETY: glibc keeps words at these offsets of a mutex.
     unsafe { *m.byte_add(at).cast::<u32>() }
+}
+
+/// Memory that was filled with ones is no mutex that was destroyed: that would be free.
+fn is_filled_with_ones(m: *const c_void) -> bool {
+    field(m, field::KIND) == field::DESTROYED && field(m, field::LOCK) == !0
+}
+
+fn is_destroyed(m: *const c_void) -> bool {
+    field(m, field::KIND) == field::DESTROYED && !is_filled_with_ones(m)
 }
 
 /// Recursive mutexes may be taken again, and error-checking ones report it to the program.
@@ -97,6 +106,9 @@ pub fn is_left(key: usize) -> bool {
 pub fn check_unlock(mut t: Current, m: *mut c_void, pc: usize) {
     let (kind, owner) = (field(m, field::KIND), field(m, field::OWNER));
     let tells = kind as c_int & 3 == libc::PTHREAD_MUTEX_ERRORCHECK;
+    if t.known && is_filled_with_ones(m) && !t.held.holds(m as usize) {
+        return misuse::of_lock(&mut t, MisuseKind::UnlockUnlocked, m as usize, LockKind::Mutex, pc);
+    }
     if !t.known || t.held.holds(m as usize) || tells || kind & field::ROBUST != 0 || is_shared(m) {
         return;
     }

@@ -9,6 +9,7 @@ use crate::detect::thread::Current;
 use crate::detect::{misuse, sync};
 use crate::explore;
 use crate::explore::sync::{self as sync_explore, Until};
+use crate::sys;
 use crate::trace::plain;
 use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
@@ -54,10 +55,20 @@ interpose! {
         explore::retry_with_fork(Outside::SharedMemory);
         real(s)
     }
-    /// Whoever finds a semaphore by its name comes after the threads that were ready to make it.
+    /// Whoever finds a semaphore by its name comes after the thread that made it. A thread that is
+    /// ready to make it and finds it there makes nothing.
     fn sem_open(name: Text, flags: c_int, mode: c_int, value: u32) -> *mut c_void, |t, pc, real| {
         let mut c = Call::new(t, pc);
         c.text(name);
+        if flags & libc::O_CREAT != 0 && flags & libc::O_EXCL == 0 {
+            let errno = sys::errno();
+            let found = real(name, flags & !libc::O_CREAT, mode, value);
+            if !found.is_null() {
+                c.saw_name(name);
+                return found;
+            }
+            sys::set_errno(errno);
+        }
         if flags & libc::O_CREAT != 0 {
             c.changes_name(name);
         }

@@ -250,12 +250,16 @@ impl Hunter<'_> {
         Some(schedules)
     }
 
-    /// The threads cannot be controlled.
+    /// The threads cannot be controlled. Fails if no run of it could be watched either: then nothing
+    /// is known of it.
     fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
-        match raddle_harness::interrupt::came() {
-            true => self.out.coverage.push("it was interrupted before its threads were scheduled".into()),
-            false => self.delay(&format!("{why:#}")),
+        if raddle_harness::interrupt::came() {
+            self.out.coverage.push("it was interrupted before its threads were scheduled".into());
+            return Ok(());
         }
+        self.delay(&format!("{why:#}"));
+        let is_watched = self.processes > 0 || self.copy.is_some();
+        anyhow::ensure!(is_watched, "{why:#}");
         Ok(())
     }
 }

@@ -24,14 +24,18 @@
 //! An explored program never calls libgomp: `explore::openmp` does its work.
 //!
 //! clang's libomp reports its order itself, if its tool for that (Archer) is present, through the
-//! annotations of `annotate`.
+//! annotations of `annotate`. Its tasks are logical threads too ([`libomp`]). Its sections are not:
+//! clang compiles them as iterations of a loop.
 
 mod abi;
+mod libomp;
 mod locks;
 mod shares;
 mod tasks;
 mod team;
 mod tls;
+
+pub use libomp::{Switch, acquires, releases};
 
 pub use abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
 

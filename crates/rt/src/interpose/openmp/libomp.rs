@@ -1,0 +1,230 @@
+//! Tasks of clang, which calls libomp. Archer says what they are ordered by; this module gives each
+//! its own context ([`contexts`]).
+//!
+//! Archer speaks at the moment at which a thread turns from one task to another, by annotations
+//! whose file is Archer's own source:
+//!
+//! - before a task begins, what the suspended task has done is released, and then the thread
+//!   acquires all that the new one may know: what its creator had done, and the tasks that it
+//!   depends on. The keys are kept, up to [`MOST_KEYS`]. The task's context begins with them and
+//!   nothing else;
+//! - after the code of a task has returned, the thread releases for those who wait for it: the
+//!   parent, the group, the barrier, tasks that depend on it. By then the thread has resumed the
+//!   context of the suspended task. What the task has done is kept ([`Ended`]) and released with
+//!   it, until the thread acquires something, suspends the same task again, or creates a task.
+//!
+//! Without Archer no keys are known, and a task runs as part of its thread. So does one
+//!
+//! - with more keys than are kept;
+//! - in a team of one thread, inside a final task, or of a `taskloop` with `if(0)`. (A task with
+//!   `if(0)` calls its code, and not what was allocated for it.);
+//! - that is untied, as Archer is not told when a part of such a task ends;
+//! - whose end is not that of its code: with an event, or with C++ objects, which libomp destroys
+//!   later.
+//!
+//! Two orders are too many, and can hide a race. The suspended task acquires what the new one may
+//! know. It waits for the new task, or for all of its team, so that it would mostly learn the same
+//! a little later. And whoever waits for a task learns what the thread did before it ran the task.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+
+use super::{OpenMp, at, stack_pointer, tls};
+use crate::detect::contexts::{self, Ended};
+use crate::detect::range;
+use crate::detect::sync::acquire;
+use crate::detect::thread::{Current, current};
+use crate::interpose::{Real, interpose};
+use crate::mode::{Mode, mode};
+use crate::sys;
+
+/// A task that depends on more than this runs as part of its thread.
+const MOST_KEYS: usize = 30;
+
+/// Where a thread is between two tasks. Zero is its beginning.
+#[repr(C)]
+pub struct Switch {
+    /// What the thread has acquired since it last released, by Archer's word.
+    keys: [usize; MOST_KEYS],
+    n: usize,
+    /// The last key that it released into.
+    released: usize,
+    /// Of the task that has returned last, whose end Archer is about to announce; null before the
+    /// first one.
+    ended: *mut Ended,
+    announces: bool,
+    /// The key that was released into when the task suspended another.
+    suspended: usize,
+}
+
+fn is_archer(file: *const c_char) -> bool {
+    // SAFETY: null, or the string that the annotation names as its source file.
+    mode() == Mode::Detect
+        && !file.is_null()
+        && unsafe { CStr::from_ptr(file) }.to_bytes().ends_with(b"ompt-tsan.cpp")
+}
+
+/// Before an annotation of `file` releases into `key`.
+pub fn releases(file: *const c_char, key: usize) {
+    let mut t = current();
+    if !is_archer(file) || !t.known {
+        return;
+    }
+    let switch = &mut t.task_switch;
+    switch.n = 0;
+    switch.released = key;
+    switch.announces &= key != switch.suspended;
+    if switch.announces {
+        let ended = switch.ended;
+        // SAFETY: not null once something is announced; only this thread writes to it.
+        unsafe { (*ended).release(t, key) };
+    }
+}
+
+/// Before an annotation of `file` acquires `key`.
+pub fn acquires(file: *const c_char, key: usize) {
+    if !is_archer(file) {
+        return;
+    }
+    let mut t = current();
+    let switch = &mut t.task_switch;
+    switch.announces = false;
+    if let Some(place) = switch.keys.get_mut(switch.n) {
+        *place = key;
+    }
+    switch.n += 1;
+}
+
+/// Keeps what the running context has done, and notes that its end is about to be announced.
+fn announce(mut t: Current, suspended: usize) {
+    if t.task_switch.ended.is_null() {
+        // Zero is valid.
+        t.task_switch.ended = sys::ARENA.take(size_of::<Ended>()).cast();
+    }
+    let ended = t.task_switch.ended;
+    // SAFETY: only this thread uses it.
+    unsafe { (*ended).note(&mut t) };
+    t.task_switch.suspended = suspended;
+    t.task_switch.announces = true;
+}
+
+type Routine = unsafe extern "C-unwind" fn(c_int, *mut Task) -> c_int;
+
+/// The beginning of libomp's `kmp_task_t`, which the compiler knows. What the task shares lies
+/// right behind the compiler's part of the task.
+#[repr(C)]
+struct Task {
+    shareds: *mut c_void,
+}
+
+/// Lies between the compiler's part of a task and what it shares, and is copied with them for each
+/// task of a `taskloop`.
+#[repr(C)]
+struct Header {
+    routine: Routine,
+    /// The bytes of the task, with this and with what it shares.
+    size: usize,
+    is_apart: bool,
+}
+
+unsafe extern "C-unwind" fn run(thread: c_int, task: *mut Task) -> c_int {
+    // SAFETY: `allocate` has put it there.
+    let (routine, size, is_apart) = unsafe {
+        let header = &*(*task).shareds.cast::<Header>().sub(1);
+        (header.routine, header.size, header.is_apart)
+    };
+    let floor = stack_pointer();
+    let t = current();
+    let Switch { keys, n, released, .. } = t.task_switch;
+    let put_aside = if is_apart && (1..=MOST_KEYS).contains(&n) {
+        contexts::begin(t, floor, |t| keys[..n].iter().for_each(|key| acquire(t, *key)))
+    } else {
+        core::ptr::null_mut()
+    };
+    let call = || {
+        // SAFETY: the program's function.
+        let result = unsafe { routine(thread, task) };
+        // libomp reuses the memory without saying so.
+        range::clear(task as usize, size);
+        result
+    };
+    if put_aside.is_null() {
+        return call();
+    }
+    at(OpenMp { base: floor, ..OpenMp::NONE }, || {
+        let result = call();
+        announce(current(), released);
+        contexts::end(&mut current(), put_aside, floor, false);
+        result
+    })
+}
+
+/// What libomp says of the task that runs.
+fn asks(function: &'static Real) -> c_int {
+    // SAFETY: the library whose task is created has both functions that are asked here.
+    unsafe { core::mem::transmute::<usize, extern "C" fn() -> c_int>(function.get())() }
+}
+
+/// libomp's flags of a task.
+mod flag {
+    pub const TIED: i32 = 1;
+    pub const HAS_DESTRUCTORS: i32 = 1 << 3;
+    pub const HAS_EVENT: i32 = 1 << 6;
+}
+
+fn may_run_apart(flags: c_int) -> bool {
+    static THREADS: Real = Real::new(c"omp_get_num_threads", None);
+    static IN_FINAL: Real = Real::new(c"omp_in_final", None);
+    let ends_with_its_code = flags & (flag::HAS_DESTRUCTORS | flag::HAS_EVENT) == 0;
+    let is_whole = flags & flag::TIED != 0 && ends_with_its_code;
+    is_whole && asks(&THREADS) > 1 && asks(&IN_FINAL) == 0
+}
+
+/// Tasks of a `taskloop` are copies of one.
+///
+/// SAFETY: `task` was allocated by `__kmpc_omp_task_alloc`.
+unsafe fn runs_at_once(task: *mut Task) {
+    // SAFETY: by the caller's contract.
+    unsafe { (*(*task).shareds.cast::<Header>().sub(1)).is_apart = false };
+}
+
+interpose! {
+    fn __kmpc_omp_task_alloc(loc: *mut c_void, thread: c_int, flags: c_int, size: usize, shareds: usize, routine: Routine) -> *mut Task,
+    |t, pc, real| {
+        if !contexts::knows_tls_size() {
+            contexts::set_tls_size(tls::size());
+        }
+        t.task_switch.announces = false;
+        let ahead = size.next_multiple_of(align_of::<Header>());
+        // libomp sets no address for what is shared if there is nothing.
+        let shared = shareds.max(1);
+        let task = real(loc, thread, flags, ahead + size_of::<Header>(), shared, run);
+        let header = task.byte_add(ahead).cast::<Header>();
+        let size = ahead + size_of::<Header>() + shareds;
+        header.write(Header { routine, size, is_apart: may_run_apart(flags) });
+        range::fresh(&mut current(), task as usize, size, pc);
+        task
+    } record real, tsvd real, explore real
+    fn __kmpc_taskloop(loc: *mut c_void, thread: c_int, task: *mut Task, deferred: c_int, lower: *mut u64, upper: *mut u64, step: i64, no_group: c_int, schedule: c_int, grain: u64, copy: *mut c_void),
+    |t, pc, real| {
+        if deferred == 0 {
+            runs_at_once(task);
+        }
+        real(loc, thread, task, deferred, lower, upper, step, no_group, schedule, grain, copy)
+    } record real, tsvd real, explore real
+    fn __kmpc_taskloop_5(loc: *mut c_void, thread: c_int, task: *mut Task, deferred: c_int, lower: *mut u64, upper: *mut u64, step: i64, no_group: c_int, schedule: c_int, grain: u64, strict: c_int, copy: *mut c_void),
+    |t, pc, real| {
+        if deferred == 0 {
+            runs_at_once(task);
+        }
+        real(loc, thread, task, deferred, lower, upper, step, no_group, schedule, grain, strict, copy)
+    } record real, tsvd real, explore real
+    // Returns the thread's own copy of a reduction variable.
+    fn __kmpc_task_reduction_get_th_data(thread: c_int, group: *mut c_void, variable: *mut c_void) -> *mut c_void, |t, pc, real| {
+        t.openmp.asked = true;
+        real(thread, group, variable)
+    } record real, tsvd real, explore real
+    fn __kmpc_threadprivate_cached(loc: *mut c_void, thread: c_int, data: *mut c_void, size: usize, cache: *mut c_void) -> *mut c_void, |t, pc, real| {
+        t.openmp.asked = true;
+        real(loc, thread, data, size, cache)
+    } record real, tsvd real, explore real
+}
