@@ -63,12 +63,14 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.due = None;
         t.pc = pc;
         schedule();
+        let step = state().serve.last_step();
         still_there(&op, pc);
         c11::did(&op);
         trace::step(&op, wait != Wait::Nothing);
         // A handler may have run first, and consumed what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
+            state().serve.is_at(step);
             return;
         }
     }
@@ -379,6 +381,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     if !state().running {
         return;
     }
+    state().serve.is_at(0);
     match known_places::place(pc) {
         AtomicKind::Ordinary => {}
         AtomicKind::Mutex(kind) => return mutex(kind, address, pc),
