@@ -102,7 +102,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
     launch::surround(Surroundings {
         folder: None,
         environment: libraries.map(|(name, value)| (name.clone(), value.clone())).collect(),
-        ..Surroundings::default()
+        unset: head.unset.clone(),
     });
     let environment = head.environment.iter().filter(|(k, _)| !k.starts_with("LD_"));
     Ok(Recipe {
