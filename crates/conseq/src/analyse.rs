@@ -45,7 +45,9 @@ impl Extent<'_> {
         };
         self.executed.iter().for_each(|address| add(&mut queue, *address));
         let mut next = 0;
-        while let Some(entry) = queue.get(next).copied() {
+        while let Some(entry) = queue.get(next).copied()
+            && !(self.is_over)()
+        {
             program.callers(entry).iter().for_each(|(caller, _)| add(&mut queue, *caller));
             next += 1;
         }
@@ -59,11 +61,15 @@ impl Extent<'_> {
 /// The same with a cache: reuses what has not changed since it was filled, and fills it.
 pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache, extent: &Extent<'_>) -> Analysis {
     cache.begin(options);
+    // It looks at every function of the program, which is more than to analyse a few.
+    let is_of_use = !cache.is_empty();
     let mut present = None;
     let analysis = analysed(module, options, extent, |program, entry, find| {
-        let present = present.get_or_insert_with(|| Present::new(program));
-        if let Some(known) = cache.get(program, present, entry) {
-            return Some(known);
+        if is_of_use {
+            let present = present.get_or_insert_with(|| Present::new(program));
+            if let Some(known) = cache.get(program, present, entry) {
+                return Some(known);
+            }
         }
         program.looked_at();
         let found = find()?;
@@ -90,12 +96,12 @@ fn analysed(
         extent.executed.iter().filter_map(|at| Some(program.outline_at(*at)?.range.start)).collect();
     let (mut done, mut left_out, mut unfinished) = (0, 0, 0);
     for outline in extent.in_order(&program) {
+        if !is_wanted(&program, outline, &finder) {
+            continue;
+        }
         let is_other = !executed.contains(&outline.range.start);
         if unfinished > 0 || (done > 0 && is_other && (extent.is_over)()) {
             unfinished += 1;
-            continue;
-        }
-        if !is_wanted(&program, outline, &finder) {
             continue;
         }
         done += 1;

@@ -72,6 +72,11 @@ impl Cache {
         (self.reused, self.looked_at) = (0, 0);
     }
 
+    /// Whether nothing is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Forgets the functions that the program no longer has.
     pub(crate) fn end(&mut self, program: &Present) {
         self.entries.retain(|fingerprint, _| program.entries.contains_key(fingerprint));

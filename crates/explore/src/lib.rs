@@ -84,7 +84,7 @@ mod upcoming;
 pub mod visited;
 
 pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, OrderHeader, Tail, TailWords, Weight};
-pub use op::{Op, OpKind, TIMER_STEP, TIMERS, dependent, dependent_when_fair};
+pub use op::{Op, OpKind, SYSTEM_V, TIMER_STEP, TIMERS, dependent, dependent_when_fair};
 pub use pilot::{Course, Pilot, View};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};
 pub use thread::{MAX_THREADS, ThreadId, ThreadSet};

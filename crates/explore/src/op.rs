@@ -384,6 +384,10 @@ pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
 /// The distance from one timer to the next in [`TIMERS`].
 pub const TIMER_STEP: u64 = 16;
 
+/// The object of [`OpKind::Other`] if that uses a System V queue or semaphore. Their ids differ from
+/// execution to execution.
+pub const SYSTEM_V: u64 = 0x4a00_0002_0000;
+
 /// Thread numbers are below this.
 const FIRST_ADDRESS: u64 = 1 << 16;
 

@@ -1,7 +1,7 @@
 //! One step of an execution, as the runtime records it and the strategies read it, without
 //! conversion.
 
-use crate::op::Op;
+use crate::op::{Op, OpKind};
 use crate::thread::{Members, ThreadId, ThreadSet};
 
 /// One step. At a choice of threads, `eligible` says who could have been chosen: the enabled
@@ -48,6 +48,8 @@ impl StepFlags {
     pub const PREEMPTION: StepFlags = StepFlags(8);
     /// Fair scheduling holds back an enabled thread.
     pub const HELD_BACK: StepFlags = StepFlags(16);
+    /// An `AtomicRmw` that wrote nothing: a compare-and-exchange that found another value.
+    pub const UNCHANGED: StepFlags = StepFlags(32);
 
     /// Whether any of the bits of `flag` is set.
     #[inline]
@@ -105,6 +107,12 @@ impl Step {
         self.reluctant_words(wide).get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
     }
 
+    /// Whether this wrote to memory. A compare-and-exchange that found another value did not.
+    #[inline]
+    pub fn wrote(&self) -> bool {
+        self.op.is_memory_write() && !self.flags.has(StepFlags::UNCHANGED)
+    }
+
     /// Whether this was a choice of values.
     #[inline]
     pub fn is_value(&self) -> bool {
@@ -150,6 +158,14 @@ impl<'a> TraceBuf<'a> {
     /// Wide words so far, for [`TraceBuf::resume`].
     pub fn wide_len(&self) -> usize {
         self.wide_len
+    }
+
+    /// The step at `at` turns out to have written nothing, if it is an atomic update.
+    pub fn mark_unchanged(&mut self, at: usize) {
+        let step = self.steps[..self.len].get_mut(at).filter(|s| s.op.kind() == OpKind::AtomicRmw);
+        if let Some(step) = step {
+            step.flags = step.flags.with(StepFlags::UNCHANGED, true);
+        }
     }
 
     /// Adds a step that chose a thread. `reluctant` need not be a subset of `eligible`.

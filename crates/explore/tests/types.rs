@@ -213,3 +213,17 @@ fn a_full_trace_says_so() {
     assert_eq!(trace.push_value(ThreadId(0), op, StepFlags::default(), 3, 1), Ok(()));
     assert_eq!(trace.push_value(ThreadId(0), op, StepFlags::default(), 3, 1), Err(TraceFull));
 }
+
+#[test]
+fn an_exchange_that_found_another_value_has_not_written() {
+    let mut steps = [Step::default(); 2];
+    let mut trace = TraceBuf::new(&mut steps, &mut []);
+    let (one, none) = ([ThreadId(0)].into_iter().collect(), ThreadSet::new());
+    for kind in [OpKind::AtomicRmw, OpKind::AtomicStore] {
+        trace.push_thread(ThreadId(0), Op::new(kind, 64, 1), StepFlags::CAN_CONTINUE, &one, &none).unwrap();
+    }
+    // The second is no update, and there is no third.
+    [0, 1, 2].into_iter().for_each(|at| trace.mark_unchanged(at));
+    assert_eq!(steps.map(|s| s.wrote()), [false, true]);
+    assert!(steps[0].flags.has(StepFlags::CAN_CONTINUE), "other flags stay");
+}

@@ -53,6 +53,9 @@ pub struct Head {
     pub folder: String,
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Variables that the program must not have, whatever is set where it is replayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unset: Vec<String>,
     /// The file on its standard input. Without one, standard input is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
@@ -210,6 +213,11 @@ pub fn environment() -> BTreeMap<String, String> {
     own.chain(around.environment.clone()).collect()
 }
 
+/// The variables that targets must not have.
+pub fn unset() -> Vec<String> {
+    crate::launch::surroundings().unset
+}
+
 /// The folder in which targets run.
 pub fn folder() -> std::path::PathBuf {
     let given = crate::launch::surroundings().folder;
@@ -249,6 +257,14 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let schedule = Schedule::parse("x", ONE).unwrap();
+        assert_eq!(Schedule::parse("x", &schedule.write()).unwrap(), schedule);
+    }
+
+    #[test]
+    fn variables_that_must_not_be_set_are_kept() {
+        let mut schedule = Schedule::parse("x", ONE).unwrap();
+        assert!(schedule.head.unset.is_empty() && !schedule.write().contains("unset"));
+        schedule.head.unset = vec!["DEBUG".into()];
         assert_eq!(Schedule::parse("x", &schedule.write()).unwrap(), schedule);
     }
 

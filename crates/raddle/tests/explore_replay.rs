@@ -180,6 +180,41 @@ int main(void) {
 }
 "#;
 
+const CAREFUL_IF_TOLD: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+int x;
+static void *work(void *arg) {
+    if (!getenv("CAREFUL")) x = 1;
+    return arg;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    assert(x == 0);
+    pthread_join(t, 0);
+    return 0;
+}
+"#;
+
+/// A test suite may take a variable away from a test, and so does the replay.
+#[test]
+fn a_variable_that_was_taken_away_stays_away() {
+    let bench = Bench::new();
+    let target = bench.build_text("careful", CAREFUL_IF_TOLD);
+    let found = bench.explore("--seconds 60", &[&target]);
+    let own = bench.path(found.schedule());
+    let text = std::fs::read_to_string(&own).unwrap();
+    let head = text.replacen("\"build_id\"", "\"unset\":[\"CAREFUL\"],\"build_id\"", 1);
+    let unset = bench.file("unset.raddle", &head);
+    let status = |file: &std::path::Path| {
+        let mut command = bench.raddle("replay");
+        command.arg(file).env("CAREFUL", "1").output().unwrap().status.code()
+    };
+    assert_eq!((status(&own), status(&unset)), (Some(0), Some(66)));
+}
+
 /// What a monitor needs of memory does not move the stacks of threads, which are their ids:
 /// `std::barrier` goes by them.
 #[test]

@@ -212,7 +212,8 @@ pub mod awaits {
     pub const HANDLER: u32 = 1 << 2;
     /// The process became another program by `exec`, and ended as that program did.
     pub const OTHER_PROGRAM: u32 = 1 << 3;
-    /// A thread waits for an object in shared memory while a child process runs.
+    /// A thread waits for an object in shared memory while a child process runs, or for a System V
+    /// queue or semaphore that other processes can find.
     pub const PROCESS: u32 = 1 << 4;
 }
 

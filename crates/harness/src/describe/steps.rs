@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use raddle_explore::{Op, OpKind, Step, TIMER_STEP, TIMERS, ThreadId};
+use raddle_explore::{Op, OpKind, SYSTEM_V, Step, TIMER_STEP, TIMERS, ThreadId};
 use raddle_finding::Frame;
 use raddle_wire::explore::Stack;
 
@@ -225,12 +225,16 @@ impl<'a> Words<'a> {
             TimeOut => {
                 // The object of a join, or of a wait for a signal or a descriptor, is not an
                 // address.
-                let what =
-                    if op.object < NO_ADDRESS { String::new() } else { format!(" for {}", self.object(op)) };
+                let what = match op.object {
+                    ..NO_ADDRESS => String::new(),
+                    SYSTEM_V => " for System V semaphores".into(),
+                    _ => format!(" for {}", self.object(op)),
+                };
                 let after = op.duration().map_or(String::new(), |ns| format!(" after {}", in_time(ns)));
                 format!("gives up waiting{what}{after}: time-out")
             }
             Choose => "makes a choice".into(),
+            Other if op.object == SYSTEM_V => "uses a System V queue or semaphore".into(),
             Other => "does something else".into(),
             kind => format!("{} {}", verb(kind), self.object(op)),
         }
@@ -251,6 +255,7 @@ impl<'a> Words<'a> {
             Once => format!("waits for the initialiser of {}", self.object(op)),
             Io => format!("waits for descriptor {}", op.object.saturating_sub(1)),
             Other if is_descriptor(op) => format!("waits for descriptor {}", op.object - 1),
+            Other if op.object == SYSTEM_V => "waits for a System V queue or semaphore".into(),
             Signal => "waits for a signal".into(),
             _ => format!("is about to go on: {}", self.op(op)),
         }

@@ -306,7 +306,7 @@ fn finish(
         printed: &printed,
         streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
         guards: &analysed.guards,
-        additions: certainty::additions(&runs.runs, || analysed.sites.updates(), budget.analysed()),
+        additions: certainty::additions(&runs.runs, || analysed.sites.exchanges(), budget.analysed()),
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();
     let deadlines = Deadlines { tested: budget.tested(), shrunk: budget.shrunk(), told: budget.told() };

@@ -33,23 +33,8 @@ use super::traced_runs::Run;
 use raddle_harness::check::Check;
 use raddle_harness::verdict::Usual;
 
-/// What the program adds to.
-#[derive(Default)]
-pub struct Additions {
-    /// The places that add to a variable, by its address: the read and the write.
-    places: HashMap<u64, Vec<(u32, u32)>>,
-    /// The places of atomic updates that write whatever they find.
-    always_write: HashSet<u32>,
-}
-
-/// The places of atomic updates that do not compare.
-#[derive(Default)]
-pub struct Updates {
-    /// Those that write whatever they replace.
-    pub exchanges: HashSet<u32>,
-    /// These, and those that compute from what they replace.
-    pub all: HashSet<u32>,
-}
+/// The places that add to a variable, by its address: the read and the write.
+pub type Additions = HashMap<u64, Vec<(u32, u32)>>;
 
 /// Whether the consequence is wrong in any correct program and was seen more than once. `is_cause`:
 /// whether something tends to go wrong when a suspect comes about.
@@ -93,18 +78,18 @@ fn has_race(c: &Consequence, about: &BTreeSet<u64>) -> bool {
 fn has_lost_update(c: &Consequence, about: &BTreeSet<u64>, additions: &Additions) -> bool {
     let steps = &c.failure.trace.steps;
     about.iter().any(|granule| {
-        let of = additions.places.iter().filter(|(address, _)| *address & !7 == *granule);
+        let of = additions.iter().filter(|(address, _)| *address & !7 == *granule);
         of.flat_map(|(address, places)| places.iter().map(move |p| (*address, *p)))
-            .any(|(address, places)| loses_update(steps, address, places, &additions.always_write))
+            .any(|(address, places)| loses_update(steps, address, places))
     })
 }
 
 /// What the traced runs add to: the same thread reads a value and writes it again, always with the
 /// same difference, from at least two different values, and without another write in between. An
 /// atomic update goes by the value that it replaces and is none of these, unless it is one of the
-/// exchanges, which write whatever they replace. Updates are asked for only if they matter. After
+/// `exchanges`, which write whatever they replace. These are asked for only if they matter. After
 /// the deadline, only a little of each run is read.
-pub fn additions(runs: &[Run], updates: impl FnOnce() -> Updates, deadline: Instant) -> Additions {
+pub fn additions(runs: &[Run], exchanges: impl FnOnce() -> HashSet<u32>, deadline: Instant) -> Additions {
     const EACH: usize = 1 << 13;
     #[derive(Default)]
     struct Pair {
@@ -113,7 +98,6 @@ pub fn additions(runs: &[Run], updates: impl FnOnce() -> Updates, deadline: Inst
         is_update: bool,
     }
     let mut pairs: HashMap<(u64, u32, u32), Pair> = HashMap::new();
-    let mut updated = HashSet::new();
     for run in runs.iter().filter(|r| r.is_correct()) {
         // By address: who has read which value, and where, since the last write.
         let mut last: HashMap<u64, Vec<(u16, u32, u64)>> = HashMap::new();
@@ -128,9 +112,6 @@ pub fn additions(runs: &[Run], updates: impl FnOnce() -> Updates, deadline: Inst
                     readers.push((*thread, *site, cell.value));
                 }
                 What::Write { cell, reads, .. } => {
-                    if *reads {
-                        updated.insert(cell.address);
-                    }
                     let readers = last.remove(&cell.address).unwrap_or_default();
                     let own = readers.into_iter().find(|(reader, ..)| reader == thread);
                     if let Some((_, read, value)) = own {
@@ -146,15 +127,15 @@ pub fn additions(runs: &[Run], updates: impl FnOnce() -> Updates, deadline: Inst
         }
     }
     pairs.retain(|_, pair| pair.from.len() > 1 && pair.added.len() == 1 && !pair.added.contains(&0));
-    let has_updates = pairs.keys().any(|(address, ..)| updated.contains(address));
-    let updates = if has_updates { updates() } else { Updates::default() };
-    let mut places: HashMap<u64, Vec<(u32, u32)>> = HashMap::new();
+    let has_updates = pairs.values().any(|pair| pair.is_update);
+    let exchanges = if has_updates { exchanges() } else { HashSet::new() };
+    let mut additions = Additions::new();
     for ((address, read, write), pair) in pairs {
-        if !pair.is_update || updates.exchanges.contains(&write) {
-            places.entry(address).or_default().push((read, write));
+        if !pair.is_update || exchanges.contains(&write) {
+            additions.entry(address).or_default().push((read, write));
         }
     }
-    Additions { places, always_write: updates.all }
+    additions
 }
 
 /// Whether a thread writes a result computed from a value that another thread has replaced since.
@@ -162,15 +143,10 @@ pub fn additions(runs: &[Run], updates: impl FnOnce() -> Updates, deadline: Inst
 /// and this returns false. An atomic update elsewhere than at `write` reads the value that it
 /// replaces: a compare-and-exchange with a stale value fails, and the thread tries again. An exchange
 /// at `write` tells the thread what it has replaced. So it loses an update unless the thread's next
-/// access to the variable may be one that mends this: any but another addition's read. An atomic
-/// update that compares may have failed, and then it has written nothing, so it makes no other
-/// thread's value stale.
-fn loses_update(
-    steps: &[Step],
-    address: u64,
-    (read, write): (u32, u32),
-    always_write: &HashSet<u32>,
-) -> bool {
+/// access to the variable may be one that mends this: any but another addition's read. A
+/// compare-and-exchange that found another value has written nothing: it makes no other thread's
+/// value stale, and tells its own thread the current one.
+fn loses_update(steps: &[Step], address: u64, (read, write): (u32, u32)) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether another thread has written since.
     let mut stale: HashMap<u16, bool> = HashMap::new();
@@ -188,7 +164,7 @@ fn loses_update(
         if replaced.remove(&thread) && adds_again {
             return true;
         }
-        if op.is_memory_write() {
+        if step.wrote() {
             let is_update = op.kind() == OpKind::AtomicRmw;
             let is_lost = op.site == write && stale.remove(&thread) == Some(true);
             if is_lost && !is_update {
@@ -198,9 +174,7 @@ fn loses_update(
             if is_update {
                 stale.remove(&thread);
             }
-            if !is_update || always_write.contains(&op.site) {
-                stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
-            }
+            stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
         } else if op.is_memory_read() && op.site == read {
             stale.insert(thread, false);
         } else if op.is_memory_read() {
@@ -214,7 +188,7 @@ fn loses_update(
 mod tests {
     use super::*;
     use raddle_conseq::event::Cell;
-    use raddle_explore::{Op, ThreadId};
+    use raddle_explore::{Op, StepFlags, ThreadId};
 
     fn step(thread: u16, kind: OpKind, site: u32) -> Step {
         let mut step = Step::default();
@@ -225,28 +199,29 @@ mod tests {
     #[test]
     fn an_update_is_lost_when_another_comes_between() {
         use OpKind::{AtomicLoad, AtomicRmw, AtomicStore};
-        let always = HashSet::from([4]);
         let lost = [(1, AtomicLoad, 3), (2, AtomicLoad, 3), (2, AtomicStore, 4), (1, AtomicStore, 4)];
         let kept = [(1, AtomicLoad, 3), (1, AtomicStore, 4), (2, AtomicLoad, 3), (2, AtomicStore, 4)];
         let steps = |of: [(u16, OpKind, u32); 4]| of.map(|(t, k, s)| step(t, k, s));
-        assert!(loses_update(&steps(lost), 64, (3, 4), &always));
-        assert!(!loses_update(&steps(kept), 64, (3, 4), &always));
-        assert!(!loses_update(&steps(lost), 64, (3, 5), &always), "another place's write");
+        assert!(loses_update(&steps(lost), 64, (3, 4)));
+        assert!(!loses_update(&steps(kept), 64, (3, 4)));
+        assert!(!loses_update(&steps(lost), 64, (3, 5)), "another place's write");
         let mut reads_again = steps(lost).to_vec();
         reads_again.insert(3, step(1, AtomicLoad, 9));
-        assert!(!loses_update(&reads_again, 64, (3, 4), &always), "it may go by what it read last");
+        assert!(!loses_update(&reads_again, 64, (3, 4)), "it may go by what it read last");
         let compared = [(1, AtomicLoad, 3), (2, AtomicLoad, 3), (2, AtomicRmw, 9), (1, AtomicStore, 4)];
-        assert!(!loses_update(&steps(compared), 64, (3, 4), &always), "it may have failed");
-        assert!(loses_update(&steps(compared), 64, (3, 4), &HashSet::from([9])), "it does not compare");
+        assert!(loses_update(&steps(compared), 64, (3, 4)), "it has written");
+        let mut failed = steps(compared);
+        failed[2].flags = StepFlags::UNCHANGED;
+        assert!(!loses_update(&failed, 64, (3, 4)), "it has written nothing");
+        failed[2].thread = ThreadId(1);
+        let told = [&failed[..2], &[step(2, AtomicStore, 9)], &failed[2..]].concat();
+        assert!(!loses_update(&told, 64, (3, 4)), "the thread knows the current value");
         let exchange = lost.map(|(t, k, s)| (t, if k == AtomicStore { AtomicRmw } else { k }, s));
-        assert!(
-            loses_update(&steps(exchange), 64, (3, 4), &always),
-            "an exchange writes whatever it replaces"
-        );
-        assert!(!loses_update(&steps(exchange), 64, (3, 5), &always), "an update at another place");
+        assert!(loses_update(&steps(exchange), 64, (3, 4)), "an exchange writes whatever it replaces");
+        assert!(!loses_update(&steps(exchange), 64, (3, 5)), "an update at another place");
         let then = |kind, site| [steps(exchange).to_vec(), vec![step(1, kind, site)]].concat();
-        assert!(loses_update(&then(AtomicLoad, 3), 64, (3, 4), &always), "it goes on to add");
-        assert!(!loses_update(&then(AtomicRmw, 9), 64, (3, 4), &always), "it may add what it has replaced");
+        assert!(loses_update(&then(AtomicLoad, 3), 64, (3, 4)), "it goes on to add");
+        assert!(!loses_update(&then(AtomicRmw, 9), 64, (3, 4)), "it may add what it has replaced");
     }
 
     fn run(events: Vec<TraceEvent>) -> Run {
@@ -266,11 +241,11 @@ mod tests {
     fn additions_have_one_difference_from_several_values() {
         let counts = run([adds(1, 0, 1), adds(2, 1, 2)].concat());
         let additions = |runs: &[Run]| additions(runs, || unreachable!("no updates"), Instant::now());
-        assert_eq!(additions(&[counts]).places[&64], [(3, 4)]);
+        assert_eq!(additions(&[counts])[&64], [(3, 4)]);
         let turns = run([adds(1, 0, 2), adds(2, 2, 1)].concat());
-        assert!(additions(&[turns]).places.is_empty(), "whose turn it is");
+        assert!(additions(&[turns]).is_empty(), "whose turn it is");
         let flag = run(adds(1, 0, 1).to_vec());
-        assert!(additions(&[flag]).places.is_empty(), "a flag");
+        assert!(additions(&[flag]).is_empty(), "a flag");
     }
 
     #[test]
@@ -282,8 +257,7 @@ mod tests {
             }
         }
         let runs = [run(events)];
-        let exchanges = |at| Updates { exchanges: HashSet::from([at]), all: HashSet::from([at]) };
-        assert!(additions(&runs, || exchanges(9), Instant::now()).places.is_empty(), "one that compares");
-        assert_eq!(additions(&runs, || exchanges(4), Instant::now()).places[&64], [(3, 4)]);
+        assert!(additions(&runs, || HashSet::from([9]), Instant::now()).is_empty(), "one that compares");
+        assert_eq!(additions(&runs, || HashSet::from([4]), Instant::now())[&64], [(3, 4)]);
     }
 }

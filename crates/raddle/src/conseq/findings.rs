@@ -340,6 +340,7 @@ impl<'a> Teller<'a> {
             command: words(recipe),
             folder: folder.to_string_lossy().into_owned(),
             environment: environment.into_iter().chain(recipe.environment.iter().cloned()).collect(),
+            unset: schedule::unset(),
             input: schedule::input(),
             build_id: build_id(&recipe.program.path),
             flags: recipe.flags,

@@ -11,7 +11,6 @@ use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::{ErrorSite, Judge};
 use raddle_conseq::{Analysis, CriticalRead, Extent, Note, Options, Relation, Site, SiteKind};
 
-use super::certainty::Updates;
 use super::{listing, result_cache};
 use raddle_harness::places::Mapped;
 
@@ -47,12 +46,6 @@ fn is_print(callee: &str) -> bool {
 fn is_exchange(probe: &str) -> bool {
     let width = probe.strip_prefix("__tsan_atomic").and_then(|rest| rest.strip_suffix("_exchange"));
     width.is_some_and(|width| width.bytes().all(|digit| digit.is_ascii_digit()))
-}
-
-/// Whether a probe is that of an update that computes from what it replaces:
-/// `__tsan_atomic32_fetch_add`.
-fn is_computed(probe: &str) -> bool {
-    probe.starts_with("__tsan_atomic") && probe.contains("_fetch_")
 }
 
 /// A value that points into the first page is a null pointer.
@@ -115,22 +108,16 @@ impl Sites {
         sites
     }
 
-    /// The places of atomic updates that do not compare. Calls through a register are not among
-    /// them.
-    pub fn updates(&self) -> Updates {
-        let mut updates = Updates::default();
+    /// The places of exchanges that write whatever they replace, other than those that compare. Calls
+    /// through a register are not among them.
+    pub fn exchanges(&self) -> HashSet<u32> {
+        let mut found = HashSet::new();
         for part in &self.parts {
             let Ok(module) = Module::open(&part.path) else { continue };
-            let calls = module.call_sites(|name| is_exchange(name) || is_computed(name));
-            for call in calls.into_iter().filter(|call| !call.tail) {
-                let site = part.bias.wrapping_add(call.return_address) as u32;
-                updates.all.insert(site);
-                if is_exchange(&call.callee) {
-                    updates.exchanges.insert(site);
-                }
-            }
+            let calls = module.call_sites(is_exchange).into_iter().filter(|call| !call.tail);
+            found.extend(calls.map(|call| part.bias.wrapping_add(call.return_address) as u32));
         }
-        updates
+        found
     }
 
     /// Whether this kind was asked for.

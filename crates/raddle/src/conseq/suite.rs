@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use raddle_binary::{Kind, inspect};
 use raddle_conseq::Options;
-use raddle_finding::{Finding, Report, Stat};
+use raddle_finding::{Finding, Report, Stat, identity};
 use raddle_wire::config::{Config, Mode, flag};
 
 use super::args::Args;
@@ -114,8 +114,9 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     Ok(all)
 }
 
-/// Examines each part with an equal share of the time left since `begun`. `command`: how long the
-/// command took that started them. An error if no part could be examined.
+/// Examines each part with an equal share of the time left since `begun`, and again those with open
+/// suspects if others have left time for that. `command`: how long the command took that started
+/// them. An error if no part could be examined.
 pub fn each(
     args: &Args,
     options: &Options,
@@ -127,7 +128,8 @@ pub fn each(
     let mut all = Report::new("conseq", findings::words(of));
     coverage::add_empty_stats(&mut all, begun);
     let mut last = None;
-    let (mut done, mut alone, mut left_out, n) = (0u64, 0u64, 0u64, parts.len());
+    let mut done: Vec<Examined> = Vec::new();
+    let (mut alone, mut left_out, n) = (0u64, 0u64, parts.len());
     for (i, part) in parts.iter().enumerate() {
         let left = args.seconds - begun.elapsed().as_secs_f64();
         if raddle_harness::interrupt::came() || left <= 0.0 {
@@ -139,12 +141,10 @@ pub fn each(
         if part.is_test && args.report.format == Format::Text {
             say!("{} of {n}, {}", i + 1, part.at);
         }
-        let budget = Budget::new(left / (n - i) as f64).within(command);
+        let seconds = left / (n - i) as f64;
+        let budget = Budget::new(seconds).within(command);
         match campaign::run(args, options, &part.recipe, budget, notes) {
-            Ok(report) => {
-                add(&mut all, report, &part.at, part.is_test);
-                done += 1;
-            }
+            Ok(report) => done.push(Examined { part: i, seconds, report }),
             Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
                 alone += 1;
                 if !part.is_test {
@@ -161,6 +161,21 @@ pub fn each(
             }
         }
     }
+    let again = |examined: &mut Examined, seconds: f64| {
+        let part = &parts[examined.part];
+        if part.is_test && args.report.format == Format::Text {
+            say!("again, with the time that is left: {}", part.at);
+        }
+        let budget = Budget::new(seconds).within(command);
+        if let Ok(report) = campaign::run(args, options, &part.recipe, budget, notes) {
+            examined.improve(report);
+        }
+    };
+    go_on_with_open(&mut done, || args.seconds - begun.elapsed().as_secs_f64(), again);
+    let n_done = done.len();
+    for Examined { part, report, .. } in done {
+        add(&mut all, report, &parts[part].at, parts[part].is_test);
+    }
     let tests = parts.iter().filter(|p| p.is_test).count() as u64;
     if tests > 0 {
         all.stats.insert("tests".into(), Stat::from(tests));
@@ -168,7 +183,7 @@ pub fn each(
     if alone > 0 && tests > 0 {
         notes.say(&format!("{alone} of {n} tests create no thread: there is nothing to interleave in them"));
     }
-    match (done, last) {
+    match (n_done, last) {
         (0, Some(error)) => {
             return Err(error.context("none of the programs that were started could be looked at by itself"));
         }
@@ -184,6 +199,54 @@ pub fn each(
     }
     all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     Ok(all)
+}
+
+/// A part and what was found in it.
+struct Examined {
+    part: usize,
+    /// The time that it had.
+    seconds: f64,
+    report: Report,
+}
+
+impl Examined {
+    fn open(&self) -> i64 {
+        open_suspects(&self.report)
+    }
+
+    /// Takes a second report if that leaves fewer suspects open. What only one of them found is
+    /// kept in either case.
+    fn improve(&mut self, mut second: Report) {
+        if open_suspects(&second) < self.open() {
+            std::mem::swap(&mut self.report, &mut second);
+        }
+        let known: Vec<String> = self.report.findings.iter().map(identity::id).collect();
+        self.report
+            .findings
+            .extend(second.findings.into_iter().filter(|f| !known.contains(&identity::id(f))));
+    }
+}
+
+fn open_suspects(report: &Report) -> i64 {
+    match report.stats.get("suspects_open") {
+        Some(Stat::Int(n)) => *n,
+        _ => 0,
+    }
+}
+
+/// Examines parts with open suspects `again`, each with an equal share of what is `left`, if that
+/// is more than it had.
+fn go_on_with_open(done: &mut [Examined], left: impl Fn() -> f64, mut again: impl FnMut(&mut Examined, f64)) {
+    /// Much of a short time goes into tracing once more.
+    const LONGER: f64 = 1.5;
+    let mut n = done.iter().filter(|e| e.open() > 0).count();
+    for examined in done.iter_mut().filter(|e| e.open() > 0) {
+        let seconds = left() / n as f64;
+        if seconds > LONGER * examined.seconds && !raddle_harness::interrupt::came() {
+            again(examined, seconds);
+        }
+        n -= 1;
+    }
 }
 
 /// Runs the command for at most `seconds`. Returns each instrumented program that it started, in
@@ -352,6 +415,44 @@ mod tests {
         }
         report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
         report
+    }
+
+    fn examined(part: usize, seconds: f64, open: u64) -> Examined {
+        let mut report = one(open, false);
+        report.stats.insert("suspects_open".into(), Stat::from(open));
+        Examined { part, seconds, report }
+    }
+
+    #[test]
+    fn time_that_others_leave_goes_to_open_suspects() {
+        let mut done = [examined(0, 4.0, 3), examined(1, 4.0, 0), examined(2, 5.0, 2)];
+        let left = std::cell::Cell::new(20.0);
+        let mut seen = Vec::new();
+        go_on_with_open(
+            &mut done,
+            || left.get(),
+            |e, seconds| {
+                seen.push((e.part, seconds));
+                left.set(left.get() - seconds);
+                e.improve(examined(e.part, seconds, 1).report);
+            },
+        );
+        assert_eq!(seen, [(0, 10.0), (2, 10.0)]);
+        assert_eq!(done.each_ref().map(Examined::open), [1, 0, 1]);
+        go_on_with_open(&mut done, || 6.0, |_, _| panic!("it had as much before"));
+    }
+
+    #[test]
+    fn what_either_examination_found_is_kept() {
+        use raddle_finding::Kind::{Assertion, Deadlock};
+        let mut first = examined(0, 4.0, 3);
+        let mut worse = examined(0, 4.0, 9).report;
+        worse.findings[0].kind = Deadlock;
+        first.improve(worse);
+        assert_eq!((first.open(), first.report.findings.len()), (3, 2));
+        first.improve(examined(0, 9.0, 1).report);
+        let kinds: Vec<_> = first.report.findings.iter().map(|f| f.kind).collect();
+        assert_eq!((first.open(), kinds), (1, vec![Assertion, Deadlock]));
     }
 
     #[test]

@@ -748,7 +748,7 @@ fn is_realized(steps: &[Step], s: &Suspect) -> bool {
         if here && as_said {
             return true;
         }
-        if op.is_memory_write() {
+        if step.wrote() {
             last = Some(op.site);
         }
     }

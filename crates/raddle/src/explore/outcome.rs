@@ -231,6 +231,7 @@ impl Results<'_> {
             command: self.words(),
             folder: schedule::folder().to_string_lossy().into_owned(),
             environment: schedule::environment(),
+            unset: schedule::unset(),
             input: schedule::input(),
             build_id: self.build_id.clone(),
             flags: self.recipe.flags | small.failure.flags,

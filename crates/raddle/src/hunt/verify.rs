@@ -50,11 +50,7 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
     if let Some(head) = head_of(&record) {
         head.input.into_iter().for_each(|input| launch::feed(input.into()));
         let environment = head.environment.into_iter().collect();
-        launch::surround(Surroundings {
-            folder: Some(head.folder.into()),
-            environment,
-            ..Surroundings::default()
-        });
+        launch::surround(Surroundings { folder: Some(head.folder.into()), environment, unset: head.unset });
     }
     if replays(&record)? {
         say!("{} is still there: its schedule leads to it", record.finding.key());

@@ -103,7 +103,7 @@ fn recipe(args: &Args, schedule: &Schedule) -> Result<Recipe> {
     launch::surround(Surroundings {
         folder: None,
         environment: libraries.map(|(name, value)| (name.clone(), value.clone())).collect(),
-        ..Surroundings::default()
+        unset: head.unset.clone(),
     });
     let copy = match head.flags & flag::MACHINE_CODE != 0 {
         true => relocated::scheduled(&program)?,

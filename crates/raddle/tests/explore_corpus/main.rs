@@ -74,6 +74,8 @@ const PART: &[&str] = &[
     "control/leak_reachable_ok.cc",
     "control/message_queue_bad.c",
     "control/message_queue_ok.c",
+    "control/sysv_messages_ok.c",
+    "control/sysv_semaphores_bad.c",
     "control/mutex_polite_livelock_bad.c",
     "control/mutex_self_deadlock_bad.c",
     "control/never_ends_bad.c",

@@ -22,7 +22,11 @@ enum Statement {
     /// Register := the atomic variable, which grows by one.
     FetchAdd(usize, usize),
     AtomicLoad(usize, usize),
+    /// Register := the atomic variable, which becomes 5 if it was 1.
+    CompareExchange(usize, usize),
     Locked(usize, Vec<Statement>),
+    /// If nobody has the mutex.
+    TryLocked(usize, Vec<Statement>),
     /// If the variable is 0.
     IfZero(usize, Vec<Statement>),
     /// If it is 0, and still is with the mutex held.
@@ -60,15 +64,17 @@ fn block(dice: &mut Dice, most: usize, depth: usize) -> Vec<Statement> {
     for _ in 0..n {
         let (variable, register) = (dice.below(PLAIN), dice.below(REGISTERS));
         let inside = |dice: &mut Dice| block(dice, 2, 0);
-        statements.push(match dice.below(if depth > 0 { 11 } else { 7 }) {
+        statements.push(match dice.below(if depth > 0 { 13 } else { 8 }) {
             0 | 1 => Load(variable, register),
             2 => Store(variable, 1 + dice.below(2) as i64),
             3 => StoreSum(variable, register, dice.below(2) as i64),
             4 => Increment(variable),
             5 => FetchAdd(dice.below(2), register),
             6 => AtomicLoad(dice.below(2), register),
-            7 => Locked(dice.below(2), inside(dice)),
-            8 | 9 => Twice(variable, dice.below(2), inside(dice)),
+            7 => CompareExchange(dice.below(2), register),
+            8 => Locked(dice.below(2), inside(dice)),
+            9 | 10 => Twice(variable, dice.below(2), inside(dice)),
+            11 => TryLocked(dice.below(2), inside(dice)),
             _ => IfZero(variable, inside(dice)),
         });
     }
@@ -83,7 +89,10 @@ enum Access {
     StoreSum(usize, usize, i64),
     FetchAdd(usize, usize),
     AtomicLoad(usize, usize),
+    CompareExchange(usize, usize),
     Lock(usize),
+    /// To the target if somebody has the mutex.
+    TryLock(usize, usize),
     Unlock(usize),
     /// To the target if the hidden register is not 0.
     SkipUnlessZero(usize),
@@ -103,6 +112,14 @@ fn lower(statements: &[Statement], code: &mut Vec<Access>) {
             }
             Statement::FetchAdd(a, r) => code.push(Access::FetchAdd(*a, *r)),
             Statement::AtomicLoad(a, r) => code.push(Access::AtomicLoad(*a, *r)),
+            Statement::CompareExchange(a, r) => code.push(Access::CompareExchange(*a, *r)),
+            Statement::TryLocked(m, inside) => {
+                let skip = code.len();
+                code.push(Access::TryLock(*m, 0));
+                lower(inside, code);
+                code.push(Access::Unlock(*m));
+                code[skip] = Access::TryLock(*m, code.len());
+            }
             Statement::Locked(m, inside) => {
                 code.push(Access::Lock(*m));
                 lower(inside, code);
@@ -152,6 +169,14 @@ impl State {
                 next.atomic[a] += 1;
             }
             Access::AtomicLoad(a, x) => r[x] = next.atomic[a],
+            Access::CompareExchange(a, x) => {
+                r[x] = next.atomic[a];
+                if r[x] == 1 {
+                    next.atomic[a] = 5;
+                }
+            }
+            Access::TryLock(m, to) if next.held[m] => *at = to,
+            Access::TryLock(m, _) => next.held[m] = true,
             Access::Lock(m) if next.held[m] => return None,
             Access::Lock(m) => next.held[m] = true,
             Access::Unlock(m) => next.held[m] = false,
@@ -261,6 +286,17 @@ fn c_block(statements: &[Statement], text: &mut String) {
             Statement::AtomicLoad(a, r) => {
                 writeln!(text, "r{r} = atomic_load_explicit(&a[{a}], memory_order_relaxed);")
             }
+            Statement::CompareExchange(a, r) => {
+                writeln!(
+                    text,
+                    "{{ int seen = 1; atomic_compare_exchange_strong(&a[{a}], &seen, 5); r{r} = seen; }}"
+                )
+            }
+            Statement::TryLocked(m, inside) => {
+                writeln!(text, "if (!pthread_mutex_trylock(&m[{m}])) {{").unwrap();
+                c_block(inside, text);
+                writeln!(text, "pthread_mutex_unlock(&m[{m}]);\n}}")
+            }
             Statement::Locked(m, inside) => {
                 writeln!(text, "pthread_mutex_lock(&m[{m}]);").unwrap();
                 c_block(inside, text);
@@ -290,6 +326,15 @@ fn rust_block(statements: &[Statement], text: &mut String) {
             Statement::Increment(v) => writeln!(text, "G[{v}] += 1;"),
             Statement::FetchAdd(a, r) => writeln!(text, "r{r} = A[{a}].fetch_add(1, SeqCst);"),
             Statement::AtomicLoad(a, r) => writeln!(text, "r{r} = A[{a}].load(Relaxed);"),
+            Statement::CompareExchange(a, r) => writeln!(
+                text,
+                "r{r} = match A[{a}].compare_exchange(1, 5, SeqCst, SeqCst) {{ Ok(v) | Err(v) => v }};"
+            ),
+            Statement::TryLocked(m, inside) => {
+                writeln!(text, "if let Ok(guard) = M[{m}].try_lock() {{").unwrap();
+                rust_block(inside, text);
+                writeln!(text, "}}")
+            }
             Statement::Locked(m, inside) => {
                 writeln!(text, "{{ let guard = M[{m}].lock().unwrap();").unwrap();
                 rust_block(inside, text);

@@ -61,8 +61,11 @@ fn by_wait(wait: Wait) -> u32 {
 }
 
 fn by_child(wait: Wait) -> u32 {
-    let is_shared = wait.object().is_some_and(super::fork::may_change);
-    if is_shared { awaits::PROCESS } else { 0 }
+    let may_end = match wait {
+        Wait::ById(which) => which.may_be_ended_outside(),
+        other => other.object().is_some_and(super::fork::may_change),
+    };
+    if may_end { awaits::PROCESS } else { 0 }
 }
 
 /// True if it is a listening socket.

@@ -71,7 +71,13 @@ pub fn has_ended(which: c_int) -> bool {
 /// True if a child runs that could change an object at this address.
 #[cold]
 pub fn may_change(address: usize) -> bool {
-    state().children.count > 0 && is_any_alive() && super::snapshot::is_shared(address)
+    is_any_child_alive() && super::snapshot::is_shared(address)
+}
+
+/// True if a child runs that `fork` made.
+#[cold]
+pub fn is_any_child_alive() -> bool {
+    state().children.count > 0 && is_any_alive()
 }
 
 /// Children that share memory with the program: those that `fork` made.

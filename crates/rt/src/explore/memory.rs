@@ -94,6 +94,9 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
 /// applies if it did not write.
 #[inline]
 pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
+    if !wrote && state().running {
+        state().serve.wrote_nothing();
+    }
     if let Some(mut model) = model() {
         let (before, me) = (place(address, size, old.into()), state().current);
         let count = model.clock(me).map(|c| c.next(me));

@@ -61,6 +61,7 @@
 //! by the order in which they are met.
 
 mod awaits;
+pub mod by_id;
 pub mod called_imports;
 pub mod cancel;
 mod circle;
@@ -180,6 +181,8 @@ pub enum Wait {
     /// this channel had had.
     Partner(i32, i16, (u32, u32)),
     Several(Several),
+    /// For a System V queue or semaphore.
+    ById(by_id::ById),
     /// A handler has run.
     Handler,
     /// One of these signals has arrived.

@@ -102,6 +102,7 @@ impl Wait {
                 Wait::Callback => state().threads[thread].told,
                 Wait::Child(which) => super::fork::has_ended(which),
                 Wait::Several(which) => super::sync::is_one_ready(which),
+                Wait::ById(which) => which.is_ready(),
             }
         }
     }

@@ -63,12 +63,14 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
         t.due = None;
         t.pc = pc;
         schedule();
+        let step = state().serve.last_step();
         still_there(&op, pc);
         c11::did(&op);
         trace::step(&op, wait != Wait::Nothing);
         // A handler may have run first, and consumed what was waited for.
         let spurious = state().threads[me].spurious;
         if signals::run_handlers() == Ran::Nothing || wait.is_over(me) || spurious {
+            state().serve.is_at(step);
             return;
         }
     }
@@ -352,6 +354,8 @@ fn sees_outside() -> bool {
         Wait::Descriptor(fd, _) if timers::by_descriptor(fd).is_some() => 0,
         Wait::Descriptor(..) | Wait::Partner(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
+        Wait::ById(_) if fork::is_any_child_alive() => serve::PATIENCE_WITH_CHILDREN_MS,
+        Wait::ById(_) => serve::PATIENCE_MS,
         other => match other.object() {
             Some(object) if fork::may_change(object) => serve::PATIENCE_WITH_CHILDREN_MS,
             _ => 0,
@@ -379,6 +383,7 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
     if !state().running {
         return;
     }
+    state().serve.is_at(0);
     match known_places::place(pc) {
         AtomicKind::Ordinary => {}
         AtomicKind::Mutex(kind) => return mutex(kind, address, pc),

@@ -47,6 +47,8 @@ pub struct Serve {
     stacks: (*mut Stack, usize),
     len: usize,
     wide_len: usize,
+    /// The step in whose midst the running thread is, plus 1; 0 if it was not recorded.
+    step: usize,
     pub max_steps: u32,
     points: (*const u64, usize),
     /// Where the loop continues, and where the program does.
@@ -91,6 +93,24 @@ impl Serve {
                 self.len,
                 self.wide_len,
             )
+        }
+    }
+
+    /// The step that was recorded last, for [`Serve::is_at`].
+    pub fn last_step(&self) -> usize {
+        self.len
+    }
+
+    /// The running thread is about to do what `step` stands for. 0: that was not recorded.
+    pub fn is_at(&mut self, step: usize) {
+        self.step = step;
+    }
+
+    /// The running thread's atomic update has written nothing.
+    #[cold]
+    pub fn wrote_nothing(&mut self) {
+        if let Some(at) = self.step.checked_sub(1) {
+            self.trace().mark_unchanged(at);
         }
     }
 
@@ -487,7 +507,7 @@ fn execute() {
     serve.wide = (wide.as_mut_ptr(), wide.len());
     serve.stacks = (stacks.as_mut_ptr(), stacks.len());
     serve.slot = slot;
-    (serve.len, serve.wide_len) = (0, 0);
+    (serve.len, serve.wide_len, serve.step) = (0, 0, 0);
     serve.max_steps = max_steps;
     serve.main_has_left = false;
     let tail = Tail::from_words(&slot.tail).unwrap_or(Tail::NonPreemptive { next: Next::Lowest });

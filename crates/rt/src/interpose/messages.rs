@@ -2,9 +2,8 @@
 //! semaphores. Also the calls that move data between descriptors without a buffer of the program,
 //! or move several messages at once.
 //!
-//! While the program is explored these calls are scheduling points. A thread waits for a POSIX
-//! queue as for a pipe. Who waits for whom at the others is not known: one that waits is taken for
-//! a hang.
+//! While the program is explored these calls are scheduling points. A thread waits for a queue or a
+//! semaphore as for a pipe. Others that wait are taken for a hang.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -14,7 +13,11 @@ use super::room::{Queue, Writing};
 use super::transfer::{gathers, receives, sends};
 use super::{interpose, room};
 use crate::detect::thread::{Current, current};
-use crate::explore::{self, sync::Until};
+use crate::explore::{
+    self,
+    by_id::{self, ById},
+    sync::Until,
+};
 use crate::sys;
 
 /// Ids of different kinds may share a channel, which is one order too many.
@@ -45,6 +48,23 @@ unsafe fn operating(
         taken(current(), channel(id));
     }
     r
+}
+
+/// The operations of an explored thread.
+fn explored(
+    pc: usize,
+    id: c_int,
+    (ops, n): (*const libc::sembuf, usize),
+    until: Until,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    // The kernel rejects a null pointer.
+    if !by_id::waits(ById::Operations(id, ops as usize, n), !ops.is_null() && n > 0, until, pc) {
+        return -1;
+    }
+    explore::memory::acquired(key(channel(id)));
+    explore::memory::released(key(channel(id)));
+    real()
 }
 
 /// How full the POSIX queue is.
@@ -162,7 +182,14 @@ interpose! {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));
         sent(t, q, None, || real(q, text, n, flags))
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, flags) }
+    } record as detect, tsvd real, explore {
+        Call::new(t, pc).reads(text, size_of::<c_long>() + n);
+        if !by_id::waits(ById::Room(q, n), flags & libc::IPC_NOWAIT == 0, Until::NEVER, pc) {
+            return -1;
+        }
+        explore::memory::released(key(channel(q)));
+        real(q, text, n, flags)
+    }
     fn msgrcv(q: c_int, text: Text, n: usize, kind: c_long, flags: c_int) -> isize, |t, pc, real| {
         room::making_in(t, channel(q));
         let got = real(q, text, n, kind, flags);
@@ -171,11 +198,25 @@ interpose! {
             Call::new(t, pc).wrote(text, size_of::<c_long>() + got as usize);
         }
         got
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(q, text, n, kind, flags) }
-    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) } record as detect, tsvd real, explore { explore::changes_outside(pc); real(id, ops, n) }
+    } record as detect, tsvd real, explore {
+        if !by_id::waits(ById::Message(q, kind, flags), flags & libc::IPC_NOWAIT == 0, Until::NEVER, pc) {
+            return -1;
+        }
+        let got = real(q, text, n, kind, flags);
+        if got >= 0 {
+            explore::memory::acquired(key(channel(q)));
+            Call::new(t, pc).wrote(text, size_of::<c_long>() + got as usize);
+        }
+        got
+    }
+    fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) } record as detect, tsvd real, explore {
+        explored(pc, id, (ops, n), Until::NEVER, || real(id, ops, n))
+    }
     fn semtimedop(id: c_int, ops: *mut libc::sembuf, n: usize, until: Time) -> c_int, |t, pc, real| {
         operating(t, id, ops, n, || real(id, ops, n, until))
-    } record as detect, tsvd real, explore { explore::changes_outside(pc); real(id, ops, n, until) }
+    } record as detect, tsvd real, explore {
+        explored(pc, id, (ops, n), Until::after(until), || real(id, ops, n, until))
+    }
     fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
         (0..n as usize).for_each(|i| sends(&mut Call::new(t, pc), &raw const (*messages.add(i)).msg_hdr));
         sending(t, fd);

@@ -1,0 +1,33 @@
+// expect: deadlock
+//@ bound: 1
+// Two semaphores of a set are taken one after the other, in opposite orders.
+// Fails when: each thread has one of them.
+#include <assert.h>
+#include <pthread.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
+
+static int set;
+
+static void *work(void *arg) {
+    unsigned short first = arg != 0;
+    struct sembuf one = {first, -1, 0}, other = {!first, -1, 0}, give[] = {{0, 1, 0}, {1, 1, 0}};
+    semop(set, &one, 1);
+    semop(set, &other, 1);                              // expect: deadlock here
+    semop(set, give, 2);
+    return 0;
+}
+
+int main(void) {
+    set = semget(IPC_PRIVATE, 2, 0600);
+    if (set < 0) return 1;
+    struct sembuf begin[] = {{0, 1, 0}, {1, 1, 0}};
+    semop(set, begin, 2);
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, &set);
+    pthread_join(a, 0);                                 // expect: deadlock here
+    pthread_join(b, 0);
+    semctl(set, 0, IPC_RMID);
+    return 0;
+}

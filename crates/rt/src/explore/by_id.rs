@@ -1,0 +1,172 @@
+//! Waits for System V message queues and semaphores. The one system thread of an explored program
+//! must not wait in the kernel, so the scheduler waits instead, until the kernel would not.
+//!
+//! The kernel is asked each time: other threads change these objects by calls that raddle does not
+//! see, such as `semctl`, and so do other processes. A thread that waits for a message gets it when
+//! it runs next, and not at the moment when it is sent, so another may take it first. That is the
+//! same as if the thread had called later: waiting has no other effect.
+//!
+//! Where the kernel does not show messages without taking them (`MSG_COPY`), or where a message is
+//! larger than usual, a wait for messages of one type ends as soon as there is any message.
+
+use core::ffi::{c_int, c_long};
+
+use raddle_explore::{OpKind, SYSTEM_V};
+use raddle_wire::explore::Outside;
+
+use super::point::{Breaks, End};
+use super::sync::{Until, wait_until};
+use super::{Wait, fork, hidden, op, retry_with_fork, state};
+use crate::sys;
+
+/// What a thread waits for, by the object's id.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ById {
+    /// A message of this type, by the arguments of `msgrcv`.
+    Message(c_int, c_long, c_int),
+    /// Room for a message of this length.
+    Room(c_int, usize),
+    /// All of these operations, an array and its length, can be made.
+    Operations(c_int, usize, usize),
+}
+
+/// The longest message that is looked at: what a kernel allows unless it is told otherwise.
+const LONGEST: usize = 8192;
+
+/// Before a call that may wait, unless it has `IPC_NOWAIT`. False: it is broken off, and has said
+/// so.
+#[must_use]
+pub fn waits(what: ById, waits: bool, until: Until, pc: usize) -> bool {
+    if !state().running {
+        return true;
+    }
+    // They outlive the process.
+    retry_with_fork(Outside::Changes);
+    hidden::note(raddle_wire::explore::gap::OUTSIDE);
+    let wait = if waits { Wait::ById(what) } else { Wait::Nothing };
+    match wait_until(op(OpKind::Other, SYSTEM_V as usize, pc), wait, until, Breaks::AnyHandler, pc) {
+        End::Over => return true,
+        End::GaveUp => sys::set_errno(libc::EAGAIN),
+        End::Broken => sys::set_errno(libc::EINTR),
+    }
+    false
+}
+
+fn call(number: i64, args: [usize; 5]) -> isize {
+    sys::syscall(number, [args[0], args[1], args[2], args[3], args[4], 0])
+}
+
+/// What the kernel says of a queue. None: it is gone.
+fn queue(id: c_int) -> Option<libc::msqid_ds> {
+    // SAFETY: zero is a valid description.
+    let mut told = unsafe { core::mem::zeroed::<libc::msqid_ds>() };
+    let args = [id as usize, libc::IPC_STAT as usize, &raw mut told as usize, 0, 0];
+    (call(libc::SYS_msgctl, args) == 0).then_some(told)
+}
+
+impl ById {
+    /// True if the kernel would not wait: it would do what was asked, or return an error.
+    pub fn is_ready(self) -> bool {
+        match self {
+            ById::Message(id, kind, flags) => {
+                queue(id).is_none_or(|q| q.msg_qnum > 0 && has_message(id, q.msg_qnum as usize, kind, flags))
+            }
+            ById::Room(id, n) => queue(id).is_none_or(|q| {
+                let (used, most) = (q.__msg_cbytes as usize, q.msg_qbytes as usize);
+                used + n <= most && (q.msg_qnum as usize) < most
+            }),
+            // SAFETY: the array of the waiting thread's call.
+            ById::Operations(id, at, n) => unsafe {
+                can_operate(id, core::slice::from_raw_parts(at as *const libc::sembuf, n))
+            },
+        }
+    }
+
+    /// True if another process may end the wait: one that runs, or one that finds the object by its
+    /// key.
+    pub fn may_be_ended_outside(self) -> bool {
+        let key = match self {
+            ById::Message(id, ..) | ById::Room(id, _) => queue(id).map_or(0, |q| q.msg_perm.__key),
+            ById::Operations(id, ..) => {
+                // SAFETY: zero is a valid description.
+                let mut told = unsafe { core::mem::zeroed::<libc::semid_ds>() };
+                call(libc::SYS_semctl, [id as usize, 0, libc::IPC_STAT as usize, &raw mut told as usize, 0]);
+                told.sem_perm.__key
+            }
+        };
+        key != libc::IPC_PRIVATE || fork::is_any_child_alive()
+    }
+}
+
+/// True if one of `n` messages is of this kind.
+fn has_message(id: c_int, n: usize, kind: c_long, flags: c_int) -> bool {
+    const COPY: usize = 0o40000;
+    // `msgrcv` writes the type, and then the text.
+    let mut message = [0u64; 1 + LONGEST / 8];
+    kind == 0
+        || (0..n).any(|i| {
+            let how = libc::IPC_NOWAIT as usize | COPY | libc::MSG_NOERROR as usize;
+            let args = [id as usize, message.as_mut_ptr() as usize, LONGEST, i, how];
+            call(libc::SYS_msgrcv, args) < 0 || is_kind(message[0] as c_long, kind, flags)
+        })
+}
+
+/// True if `msgrcv` with these arguments takes a message of type `found`.
+fn is_kind(found: c_long, kind: c_long, flags: c_int) -> bool {
+    match kind {
+        0 => true,
+        1.. if flags & libc::MSG_EXCEPT != 0 => found != kind,
+        1.. => found == kind,
+        _ => found <= kind.saturating_neg(),
+    }
+}
+
+/// True if the kernel makes all operations, or returns an error, at once.
+fn can_operate(id: c_int, operations: &[libc::sembuf]) -> bool {
+    let value =
+        |number: u16| call(libc::SYS_semctl, [id as usize, number as usize, libc::GETVAL as usize, 0, 0]);
+    go_through(operations, value)
+}
+
+/// [`can_operate`] for semaphores of these values; a negative value is an error.
+fn go_through(operations: &[libc::sembuf], value: impl Fn(u16) -> isize) -> bool {
+    for (i, o) in operations.iter().enumerate() {
+        let before = value(o.sem_num);
+        if before < 0 {
+            return true;
+        }
+        let earlier = operations[..i].iter().filter(|e| e.sem_num == o.sem_num);
+        let before = before + earlier.map(|e| e.sem_op as isize).sum::<isize>();
+        let waits = if o.sem_op == 0 { before != 0 } else { before + (o.sem_op as isize) < 0 };
+        if waits {
+            return o.sem_flg as c_int & libc::IPC_NOWAIT != 0;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_messages_are_matched_as_by_the_kernel() {
+        assert!(is_kind(3, 0, 0) && is_kind(3, 3, 0) && !is_kind(3, 2, 0));
+        assert!(is_kind(3, 2, libc::MSG_EXCEPT) && !is_kind(2, 2, libc::MSG_EXCEPT));
+        assert!(is_kind(3, -3, 0) && is_kind(1, -3, 0) && !is_kind(4, -3, 0));
+    }
+
+    #[test]
+    fn operations_are_made_together_or_not_at_all() {
+        let op = |sem_num, sem_op, flags: c_int| libc::sembuf { sem_num, sem_op, sem_flg: flags as i16 };
+        let values = |number: u16| [2, 0].get(number as usize).map_or(-1, |v| *v);
+        let can = |operations: &[libc::sembuf]| go_through(operations, values);
+        assert!(can(&[op(0, -2, 0)]) && !can(&[op(0, -3, 0)]));
+        assert!(can(&[op(1, 0, 0)]) && !can(&[op(0, 0, 0)]), "waits for zero");
+        assert!(!can(&[op(0, -1, 0), op(1, -1, 0)]), "one of them waits");
+        assert!(can(&[op(1, 1, 0), op(1, -1, 0)]), "in their order");
+        assert!(!can(&[op(0, -2, 0), op(0, -1, 0)]), "the first counts for the second");
+        assert!(can(&[op(0, -3, libc::IPC_NOWAIT)]), "it fails at once");
+        assert!(can(&[op(7, -3, 0)]), "there is no such semaphore");
+    }
+}
