@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(find(&below, None, "os.h", true), None);
         assert_eq!(find(&below, Some(&command), "os.h", false), None);
         // A file that was named alone has no folder to look in.
-        assert_eq!(find(&Headers::below(&[file.clone()]), None, "os.h", false), None);
+        assert_eq!(find(&Headers::below(std::slice::from_ref(&file)), None, "os.h", false), None);
     }
 
     #[test]
