@@ -10,6 +10,7 @@
 //! larger than usual, a wait for messages of one type ends as soon as there is any message.
 
 use core::ffi::{c_int, c_long};
+use core::sync::atomic::{AtomicI32, AtomicI64, AtomicUsize, Ordering::Relaxed};
 
 use raddle_explore::{OpKind, SYSTEM_V};
 use raddle_wire::explore::Outside;
@@ -50,6 +51,45 @@ pub fn waits(what: ById, waits: bool, until: Until, pc: usize) -> bool {
         End::Broken => sys::set_errno(libc::EINTR),
     }
     false
+}
+
+/// The private objects of this execution: the system call that removes one, and its id. Only one
+/// thread runs at a time, in a process made for the execution.
+static MADE: [(AtomicI64, AtomicI32); MOST] = [const { (AtomicI64::new(0), AtomicI32::new(0)) }; MOST];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Those beyond this many stay behind.
+const MOST: usize = 256;
+
+/// Makes an object that outlives the process, or looks one up. A private one is removed with the
+/// execution: a machine has room for some thousands, and a search makes that many executions.
+pub fn make(key: libc::key_t, removes: c_long, real: impl FnOnce() -> c_int) -> c_int {
+    if !state().running {
+        // All executions share it.
+        return real();
+    }
+    retry_with_fork(Outside::Changes);
+    let id = real();
+    if id >= 0 && key == libc::IPC_PRIVATE {
+        let i = COUNT.fetch_add(1, Relaxed);
+        if let Some((call, made)) = MADE.get(i) {
+            call.store(removes, Relaxed);
+            made.store(id, Relaxed);
+        }
+    }
+    id
+}
+
+/// At the end of the execution. Those that the program has removed are unknown to the kernel.
+pub fn remove_private() {
+    for (removes, id) in &MADE[..COUNT.swap(0, Relaxed).min(MOST)] {
+        let (number, id) = (removes.load(Relaxed), id.load(Relaxed) as usize);
+        // `semctl` has the number of a semaphore before the command.
+        let command = libc::IPC_RMID as usize;
+        match number {
+            libc::SYS_semctl => call(number, [id, 0, command, 0, 0]),
+            _ => call(number, [id, command, 0, 0, 0]),
+        };
+    }
 }
 
 fn call(number: i64, args: [usize; 5]) -> isize {

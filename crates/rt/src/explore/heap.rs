@@ -197,7 +197,7 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     unsafe {
         let state = if known_places::is_of_libc(pc) { LIVE | OF_LIBC } else { LIVE };
         *((p - HEAD) as *mut Head) = Head { size: n, state };
-        core::ptr::write_bytes(p as *mut u8, 0, stale);
+        clear(p, stale);
     }
     leaks::allocated(p, n);
     if state().running {
@@ -205,6 +205,35 @@ pub fn allocate(n: usize, align: usize, pc: usize) -> *mut c_void {
     }
     hidden::hands_out();
     p as *mut c_void
+}
+
+/// Fills a part of the arena with zeros. Pages of a large part are given back instead, since most
+/// programs touch few of them.
+///
+/// # Safety
+/// Nobody uses the memory.
+unsafe fn clear(p: usize, n: usize) {
+    let zero = |from: usize, to: usize| {
+        // SAFETY: a part of it.
+        unsafe { core::ptr::write_bytes(from as *mut u8, 0, to - from) }
+    };
+    if n < LARGE || !give_back(p, n, zero) {
+        zero(p, p + n);
+    }
+}
+
+/// Gives the whole pages of a large block back, so that they are zero when they are touched next.
+/// `rest` gets what is before and behind them. False: nothing was done, as blocks from before the
+/// first execution are restored after it, so their memory must stay.
+fn give_back(at: usize, n: usize, rest: impl Fn(usize, usize)) -> bool {
+    if at < before_execution().1 {
+        return false;
+    }
+    let (low, high) = (at.next_multiple_of(PAGE), (at + n) & !(PAGE - 1));
+    sys::madvise(low, high - low, libc::MADV_DONTNEED);
+    rest(at, low);
+    rest(high, at + n);
+    true
 }
 
 /// True if the block at `p` was not freed.
@@ -260,10 +289,8 @@ pub fn free(p: *mut c_void, pc: usize) {
     if i < MOST_FREED {
         *freed_block(i) = (at, head.size);
     }
-    // Blocks from before the first execution are restored after it, so their memory must stay.
-    if head.size >= LARGE && at >= before_execution().1 {
-        let (low, high) = (at.next_multiple_of(PAGE), (at + head.size) & !(PAGE - 1));
-        sys::madvise(low, high - low, libc::MADV_DONTNEED);
+    if head.size >= LARGE {
+        give_back(at, head.size, |_, _| ());
     }
 }
 

@@ -559,6 +559,7 @@ fn start_execution() {
 /// Ends the execution and writes what happened into the slot.
 pub fn finish(what: ExecutionEnd) -> ! {
     crate::trace::end();
+    super::by_id::remove_private();
     let mut s = state();
     s.running = false;
     let count = s.count;

@@ -178,6 +178,15 @@ interpose! {
         let got = real(q, text, n, priority, unless_waited(until));
         has_come(t, pc, q, (text, got), priority)
     }
+    fn msgget(key: libc::key_t, flags: c_int) -> c_int, |_t, _pc, real| { real(key, flags) } record as detect, tsvd real, explore {
+        by_id::make(key, libc::SYS_msgctl, || real(key, flags))
+    }
+    fn semget(key: libc::key_t, n: c_int, flags: c_int) -> c_int, |_t, _pc, real| { real(key, n, flags) } record as detect, tsvd real, explore {
+        by_id::make(key, libc::SYS_semctl, || real(key, n, flags))
+    }
+    fn shmget(key: libc::key_t, n: usize, flags: c_int) -> c_int, |_t, _pc, real| { real(key, n, flags) } record as detect, tsvd real, explore {
+        by_id::make(key, libc::SYS_shmctl, || real(key, n, flags))
+    }
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));
