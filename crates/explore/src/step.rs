@@ -50,6 +50,8 @@ impl StepFlags {
     pub const HELD_BACK: StepFlags = StepFlags(16);
     /// An `AtomicRmw` that wrote nothing: a compare-and-exchange that found another value.
     pub const UNCHANGED: StepFlags = StepFlags(32);
+    /// An `AtomicRmw` that wrote the value it found.
+    pub const SAME_VALUE: StepFlags = StepFlags(64);
 
     /// Whether any of the bits of `flag` is set.
     #[inline]
@@ -113,6 +115,12 @@ impl Step {
         self.op.is_memory_write() && !self.flags.has(StepFlags::UNCHANGED)
     }
 
+    /// Whether this may have given memory another value.
+    #[inline]
+    pub fn changed(&self) -> bool {
+        self.wrote() && !self.flags.has(StepFlags::SAME_VALUE)
+    }
+
     /// Whether this was a choice of values.
     #[inline]
     pub fn is_value(&self) -> bool {
@@ -160,11 +168,12 @@ impl<'a> TraceBuf<'a> {
         self.wide_len
     }
 
-    /// The step at `at` turns out to have written nothing, if it is an atomic update.
-    pub fn mark_unchanged(&mut self, at: usize) {
+    /// The step at `at`, if it is an atomic update, turns out to be [`StepFlags::UNCHANGED`] or
+    /// [`StepFlags::SAME_VALUE`].
+    pub fn mark_update(&mut self, at: usize, flag: StepFlags) {
         let step = self.steps[..self.len].get_mut(at).filter(|s| s.op.kind() == OpKind::AtomicRmw);
         if let Some(step) = step {
-            step.flags = step.flags.with(StepFlags::UNCHANGED, true);
+            step.flags = step.flags.with(flag, true);
         }
     }
 

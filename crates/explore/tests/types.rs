@@ -216,14 +216,16 @@ fn a_full_trace_says_so() {
 
 #[test]
 fn an_exchange_that_found_another_value_has_not_written() {
-    let mut steps = [Step::default(); 2];
+    let mut steps = [Step::default(); 3];
     let mut trace = TraceBuf::new(&mut steps, &mut []);
     let (one, none) = ([ThreadId(0)].into_iter().collect(), ThreadSet::new());
-    for kind in [OpKind::AtomicRmw, OpKind::AtomicStore] {
+    for kind in [OpKind::AtomicRmw, OpKind::AtomicStore, OpKind::AtomicRmw] {
         trace.push_thread(ThreadId(0), Op::new(kind, 64, 1), StepFlags::CAN_CONTINUE, &one, &none).unwrap();
     }
-    // The second is no update, and there is no third.
-    [0, 1, 2].into_iter().for_each(|at| trace.mark_unchanged(at));
-    assert_eq!(steps.map(|s| s.wrote()), [false, true]);
+    // The second is no update, and there is no fourth.
+    [0, 1, 3].into_iter().for_each(|at| trace.mark_update(at, StepFlags::UNCHANGED));
+    trace.mark_update(2, StepFlags::SAME_VALUE);
+    assert_eq!(steps.map(|s| s.wrote()), [false, true, true]);
+    assert_eq!(steps.map(|s| s.changed()), [false, true, false]);
     assert!(steps[0].flags.has(StepFlags::CAN_CONTINUE), "other flags stay");
 }

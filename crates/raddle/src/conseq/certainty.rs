@@ -145,7 +145,8 @@ pub fn additions(runs: &[Run], exchanges: impl FnOnce() -> HashSet<u32>, deadlin
 /// at `write` tells the thread what it has replaced. So it loses an update unless the thread's next
 /// access to the variable may be one that mends this: any but another addition's read. A
 /// compare-and-exchange that found another value has written nothing: it makes no other thread's
-/// value stale, and tells its own thread the current one.
+/// value stale, and tells its own thread the current one. An update that writes the value it found
+/// makes no value stale either: some programs read by `compare_exchange(x, 0, 0)`.
 fn loses_update(steps: &[Step], address: u64, (read, write): (u32, u32)) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether another thread has written since.
@@ -174,7 +175,9 @@ fn loses_update(steps: &[Step], address: u64, (read, write): (u32, u32)) -> bool
             if is_update {
                 stale.remove(&thread);
             }
-            stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
+            if step.changed() {
+                stale.iter_mut().filter(|(t, _)| **t != thread).for_each(|(_, stale)| *stale = true);
+            }
         } else if op.is_memory_read() && op.site == read {
             stale.insert(thread, false);
         } else if op.is_memory_read() {

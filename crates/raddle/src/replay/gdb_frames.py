@@ -28,7 +28,8 @@ class WithoutRuntime:
 
     def filter(self, decorated):
         own = {frame.level() for frame in own_frames(stack())}
-        return (frame for frame in decorated if frame.inferior_frame().level() in own)
+        # A crash is seen from a signal handler, behind which the frames may have no names.
+        return (frame for frame in decorated if not own or frame.inferior_frame().level() in own)
 
 
 class Where(gdb.Command):
@@ -39,12 +40,14 @@ class Where(gdb.Command):
 
     def invoke(self, _arguments, _from_terminal):
         frame = next(own_frames(stack()), None)
-        if frame is None:
+        if frame is not None:
+            frame.select()
+            gdb.execute("backtrace")
+            gdb.execute("frame")
+        elif (gdb.newest_frame().name() or "").startswith("raddle_rt::explore::switch"):
             print("No thread of the program is running: raddle is about to choose one.")
-            return
-        frame.select()
-        gdb.execute("backtrace")
-        gdb.execute("frame")
+        else:
+            gdb.execute("backtrace")
 
 
 WithoutRuntime()

@@ -17,7 +17,7 @@ use raddle_wire::explore::Outside;
 
 use super::point::{Breaks, End};
 use super::sync::{Until, wait_until};
-use super::{Wait, fork, hidden, op, retry_with_fork, state};
+use super::{Wait, fork, hidden, op, retry_with_fork, serve::shares_memory, state};
 use crate::sys;
 
 /// What a thread waits for, by the object's id.
@@ -34,42 +34,69 @@ pub enum ById {
 /// The longest message that is looked at: what a kernel allows unless it is told otherwise.
 const LONGEST: usize = 8192;
 
-/// Before a call that may wait, unless it has `IPC_NOWAIT`. False: it is broken off, and has said
-/// so.
-#[must_use]
-pub fn waits(what: ById, waits: bool, until: Until, pc: usize) -> bool {
+/// Makes a call that may wait if it `waits`: `real` makes it, without waiting if it is told so. The
+/// kernel is asked first, as it refuses some calls at once, however full a queue is.
+pub fn calls<R: Copy + PartialOrd + From<i8>>(
+    what: ById,
+    (waits, until): (bool, Until),
+    pc: usize,
+    real: impl Fn(bool) -> R,
+) -> R {
     if !state().running {
-        return true;
+        return real(false);
     }
     // They outlive the process.
     retry_with_fork(Outside::Changes);
     hidden::note(raddle_wire::explore::gap::OUTSIDE);
-    let wait = if waits { Wait::ById(what) } else { Wait::Nothing };
-    match wait_until(op(OpKind::Other, SYSTEM_V as usize, pc), wait, until, Breaks::AnyHandler, pc) {
-        End::Over => return true,
-        End::GaveUp => sys::set_errno(libc::EAGAIN),
-        End::Broken => sys::set_errno(libc::EINTR),
+    let mut wait = Wait::Nothing;
+    loop {
+        match wait_until(op(OpKind::Other, SYSTEM_V as usize, pc), wait, until, Breaks::AnyHandler, pc) {
+            End::Over => {}
+            End::GaveUp => {
+                sys::set_errno(libc::EAGAIN);
+                return R::from(-1);
+            }
+            End::Broken => {
+                sys::set_errno(libc::EINTR);
+                return R::from(-1);
+            }
+        }
+        let made = real(true);
+        if made >= R::from(0) || !waits || !matches!(sys::errno(), libc::EAGAIN | libc::ENOMSG) {
+            return made;
+        }
+        wait = Wait::ById(what);
     }
-    false
 }
 
-/// The private objects of this execution: the system call that removes one, and its id. Only one
+/// The objects that this execution has made: the system call that removes one, and its id. Only one
 /// thread runs at a time, in a process made for the execution.
 static MADE: [(AtomicI64, AtomicI32); MOST] = [const { (AtomicI64::new(0), AtomicI32::new(0)) }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Those beyond this many stay behind.
 const MOST: usize = 256;
 
-/// Makes an object that outlives the process, or looks one up. A private one is removed with the
-/// execution: a machine has room for some thousands, and a search makes that many executions.
-pub fn make(key: libc::key_t, removes: c_long, real: impl FnOnce() -> c_int) -> c_int {
-    if !state().running {
-        // All executions share it.
+/// `real` makes an object that outlives the process, or looks one up, as `looks_up` does. What this
+/// makes is removed with the execution: the next one would find it, and a machine has room for some
+/// thousands.
+pub fn make(
+    (key, flags): (libc::key_t, c_int),
+    removes: c_long,
+    looks_up: impl FnOnce() -> c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    if !super::is_on() {
         return real();
     }
     retry_with_fork(Outside::Changes);
+    if !state().serve.is_child() {
+        // It is made before the first thread, and each execution needs its own.
+        shares_memory();
+    }
+    let makes = key == libc::IPC_PRIVATE
+        || flags & libc::IPC_CREAT != 0 && (flags & libc::IPC_EXCL != 0 || looks_up() < 0);
     let id = real();
-    if id >= 0 && key == libc::IPC_PRIVATE {
+    if id >= 0 && makes {
         let i = COUNT.fetch_add(1, Relaxed);
         if let Some((call, made)) = MADE.get(i) {
             call.store(removes, Relaxed);
@@ -79,9 +106,13 @@ pub fn make(key: libc::key_t, removes: c_long, real: impl FnOnce() -> c_int) -> 
     id
 }
 
+fn made() -> &'static [(AtomicI64, AtomicI32)] {
+    &MADE[..COUNT.load(Relaxed).min(MOST)]
+}
+
 /// At the end of the execution. Those that the program has removed are unknown to the kernel.
-pub fn remove_private() {
-    for (removes, id) in &MADE[..COUNT.swap(0, Relaxed).min(MOST)] {
+pub fn remove_made() {
+    for (removes, id) in made() {
         let (number, id) = (removes.load(Relaxed), id.load(Relaxed) as usize);
         // `semctl` has the number of a semaphore before the command.
         let command = libc::IPC_RMID as usize;
@@ -90,6 +121,7 @@ pub fn remove_private() {
             _ => call(number, [id, command, 0, 0, 0]),
         };
     }
+    COUNT.store(0, Relaxed);
 }
 
 fn call(number: i64, args: [usize; 5]) -> isize {
@@ -123,18 +155,10 @@ impl ById {
     }
 
     /// True if another process may end the wait: one that runs, or one that finds the object by its
-    /// key.
+    /// key. Nobody else is taken to know of what this execution has made.
     pub fn may_be_ended_outside(self) -> bool {
-        let key = match self {
-            ById::Message(id, ..) | ById::Room(id, _) => queue(id).map_or(0, |q| q.msg_perm.__key),
-            ById::Operations(id, ..) => {
-                // SAFETY: zero is a valid description.
-                let mut told = unsafe { core::mem::zeroed::<libc::semid_ds>() };
-                call(libc::SYS_semctl, [id as usize, 0, libc::IPC_STAT as usize, &raw mut told as usize, 0]);
-                told.sem_perm.__key
-            }
-        };
-        key != libc::IPC_PRIVATE || fork::is_any_child_alive()
+        let (ById::Message(id, ..) | ById::Room(id, _) | ById::Operations(id, ..)) = self;
+        fork::is_any_child_alive() || !made().iter().any(|(_, made)| made.load(Relaxed) == id)
     }
 }
 

@@ -15,7 +15,7 @@ use core::ffi::c_int;
 
 use raddle_explore::races::Deed;
 use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
-use raddle_explore::{Op, OpKind};
+use raddle_explore::{Op, OpKind, StepFlags};
 use raddle_wire::explore::flag;
 
 use super::point::point;
@@ -94,11 +94,13 @@ pub fn store<T: Into<u128>>(address: usize, size: usize, order: c_int, value: T)
 /// applies if it did not write.
 #[inline]
 pub fn updated<T: Into<u128>>(address: usize, size: usize, orders: (c_int, c_int), old: T, wrote: bool) {
-    if !wrote && state().running {
-        state().serve.wrote_nothing();
+    let old = old.into();
+    if state().running && (!wrote || word(address, size) == old) {
+        let flag = if wrote { StepFlags::SAME_VALUE } else { StepFlags::UNCHANGED };
+        state().serve.mark_update(flag);
     }
     if let Some(mut model) = model() {
-        let (before, me) = (place(address, size, old.into()), state().current);
+        let (before, me) = (place(address, size, old), state().current);
         let count = model.clock(me).map(|c| c.next(me));
         let deed = if wrote { Deed::Store } else { Deed::Load };
         if wrote {

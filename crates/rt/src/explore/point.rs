@@ -632,11 +632,29 @@ fn has_pause(pc: usize) -> bool {
 
 /// After this many reads, a spinning thread lets others go first.
 const PATIENCE: u32 = 200;
-/// This many repeated reads are points if the thread has changed something of its own in between: a
-/// loop that adds up what it reads does not wait, and one that counts its looks soon seems to.
+/// This many repeated reads of one location at one place are points, in all the execution, if the
+/// thread has changed something of its own in between: a loop that adds up what it reads does not
+/// wait. One that counts its looks does, so there are few.
 const COUNTED: u32 = 3;
 /// After this many reads it is at the same place again, whether it reads one location or two.
 const LAP: u32 = 2;
+
+/// The repeated reads of a thread that were points: where, of what, and how many.
+#[derive(Clone, Copy)]
+pub struct Counted([(u32, u64, u32); 4]);
+
+impl Counted {
+    pub const NONE: Self = Self([(0, 0, 0); 4]);
+
+    /// Whether one more may be a point.
+    fn takes_one(&mut self, o: &Op) -> bool {
+        let here = (o.site, o.address());
+        let entry = self.0.iter_mut().find(|(site, address, n)| *n == 0 || (*site, *address) == here);
+        let Some(entry) = entry.filter(|entry| entry.2 < COUNTED) else { return false };
+        *entry = (here.0, here.1, entry.2 + 1);
+        true
+    }
+}
 
 /// Whether the thread reads again, at the same place, what it has just read (or the two locations
 /// it has just read), and did nothing else in between: a loop that adds to a variable reads what it
@@ -666,7 +684,7 @@ fn spins(o: &Op) -> Spin {
     }
     s.threads[me].looks += 1;
     let looks = s.threads[me].looks;
-    if looks <= COUNTED && !unchanged {
+    if !unchanged && s.threads[me].counted.takes_one(o) {
         return Spin::No;
     }
     if looks == PATIENCE - LAP {

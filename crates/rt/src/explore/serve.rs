@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
 
-use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, Tail, TraceBuf};
+use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, StepFlags, Tail, TraceBuf};
 use raddle_wire::explore::{
     Cannot, ENDS, ExecutionEnd, FRAMES, Header, Outside, Parts, Slot, Stack, Status, awaits, flag, gap,
     parts, point,
@@ -106,11 +106,11 @@ impl Serve {
         self.step = step;
     }
 
-    /// The running thread's atomic update has written nothing.
+    /// What the running thread's atomic update turned out to be.
     #[cold]
-    pub fn wrote_nothing(&mut self) {
+    pub fn mark_update(&mut self, flag: StepFlags) {
         if let Some(at) = self.step.checked_sub(1) {
-            self.trace().mark_unchanged(at);
+            self.trace().mark_update(at, flag);
         }
     }
 
@@ -559,7 +559,6 @@ fn start_execution() {
 /// Ends the execution and writes what happened into the slot.
 pub fn finish(what: ExecutionEnd) -> ! {
     crate::trace::end();
-    super::by_id::remove_private();
     let mut s = state();
     s.running = false;
     let count = s.count;
@@ -575,6 +574,8 @@ pub fn finish(what: ExecutionEnd) -> ! {
     if what != ExecutionEnd::Exit {
         note_ends(count);
     }
+    // What threads wait for is known by now.
+    super::by_id::remove_made();
     s.serve.slot().set_outcome(what);
     if os_threads::are_used() {
         // Any system thread may come here, in a process made for this order.
@@ -628,6 +629,7 @@ pub fn give_up_worker(why: Status, detail: u64) -> ! {
     if s.running {
         s.serve.slot().set_outcome(ExecutionEnd::Retry);
     }
+    super::by_id::remove_made();
     say(why, detail);
     leave(0)
 }

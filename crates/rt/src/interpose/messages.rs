@@ -54,17 +54,31 @@ unsafe fn operating(
 fn explored(
     pc: usize,
     id: c_int,
-    (ops, n): (*const libc::sembuf, usize),
+    (ops, n): (*mut libc::sembuf, usize),
     until: Until,
-    real: impl FnOnce() -> c_int,
+    real: impl Fn(*mut libc::sembuf) -> c_int,
 ) -> c_int {
-    // The kernel rejects a null pointer.
-    if !by_id::waits(ById::Operations(id, ops as usize, n), !ops.is_null() && n > 0, until, pc) {
-        return -1;
+    /// More than the kernel takes, unless it is told otherwise.
+    const MOST: usize = 512;
+    if ops.is_null() || n == 0 || n > MOST {
+        // The kernel rejects them.
+        return real(ops);
     }
     explore::memory::acquired(key(channel(id)));
     explore::memory::released(key(channel(id)));
-    real()
+    // SAFETY: the caller's array.
+    let given = unsafe { core::slice::from_raw_parts(ops, n) };
+    let waits = given.iter().any(|o| o.sem_flg as c_int & libc::IPC_NOWAIT == 0);
+    by_id::calls(ById::Operations(id, ops as usize, n), (waits, until), pc, |at_once| {
+        if !at_once {
+            return real(ops);
+        }
+        let mut copy = [libc::sembuf { sem_num: 0, sem_op: 0, sem_flg: 0 }; MOST];
+        for (to, from) in copy.iter_mut().zip(given) {
+            *to = libc::sembuf { sem_flg: from.sem_flg | libc::IPC_NOWAIT as i16, ..*from };
+        }
+        real(copy.as_mut_ptr())
+    })
 }
 
 /// How full the POSIX queue is.
@@ -179,13 +193,16 @@ interpose! {
         has_come(t, pc, q, (text, got), priority)
     }
     fn msgget(key: libc::key_t, flags: c_int) -> c_int, |_t, _pc, real| { real(key, flags) } record as detect, tsvd real, explore {
-        by_id::make(key, libc::SYS_msgctl, || real(key, flags))
+        let looks_up = || real(key, flags & !libc::IPC_CREAT);
+        by_id::make((key, flags), libc::SYS_msgctl, looks_up, || real(key, flags))
     }
     fn semget(key: libc::key_t, n: c_int, flags: c_int) -> c_int, |_t, _pc, real| { real(key, n, flags) } record as detect, tsvd real, explore {
-        by_id::make(key, libc::SYS_semctl, || real(key, n, flags))
+        let looks_up = || real(key, 0, flags & !libc::IPC_CREAT);
+        by_id::make((key, flags), libc::SYS_semctl, looks_up, || real(key, n, flags))
     }
     fn shmget(key: libc::key_t, n: usize, flags: c_int) -> c_int, |_t, _pc, real| { real(key, n, flags) } record as detect, tsvd real, explore {
-        by_id::make(key, libc::SYS_shmctl, || real(key, n, flags))
+        let looks_up = || real(key, 0, flags & !libc::IPC_CREAT);
+        by_id::make((key, flags), libc::SYS_shmctl, looks_up, || real(key, n, flags))
     }
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
@@ -193,11 +210,11 @@ interpose! {
         sent(t, q, None, || real(q, text, n, flags))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
-        if !by_id::waits(ById::Room(q, n), flags & libc::IPC_NOWAIT == 0, Until::NEVER, pc) {
-            return -1;
-        }
-        explore::memory::released(key(channel(q)));
-        real(q, text, n, flags)
+        let waits = flags & libc::IPC_NOWAIT == 0;
+        by_id::calls(ById::Room(q, n), (waits, Until::NEVER), pc, |at_once| {
+            explore::memory::released(key(channel(q)));
+            real(q, text, n, if at_once { flags | libc::IPC_NOWAIT } else { flags })
+        })
     }
     fn msgrcv(q: c_int, text: Text, n: usize, kind: c_long, flags: c_int) -> isize, |t, pc, real| {
         room::making_in(t, channel(q));
@@ -208,10 +225,10 @@ interpose! {
         }
         got
     } record as detect, tsvd real, explore {
-        if !by_id::waits(ById::Message(q, kind, flags), flags & libc::IPC_NOWAIT == 0, Until::NEVER, pc) {
-            return -1;
-        }
-        let got = real(q, text, n, kind, flags);
+        let waits = flags & libc::IPC_NOWAIT == 0;
+        let got = by_id::calls(ById::Message(q, kind, flags), (waits, Until::NEVER), pc, |at_once| {
+            real(q, text, n, kind, if at_once { flags | libc::IPC_NOWAIT } else { flags })
+        });
         if got >= 0 {
             explore::memory::acquired(key(channel(q)));
             Call::new(t, pc).wrote(text, size_of::<c_long>() + got as usize);
@@ -219,12 +236,12 @@ interpose! {
         got
     }
     fn semop(id: c_int, ops: *mut libc::sembuf, n: usize) -> c_int, |t, pc, real| { operating(t, id, ops, n, || real(id, ops, n)) } record as detect, tsvd real, explore {
-        explored(pc, id, (ops, n), Until::NEVER, || real(id, ops, n))
+        explored(pc, id, (ops, n), Until::NEVER, |ops| real(id, ops, n))
     }
     fn semtimedop(id: c_int, ops: *mut libc::sembuf, n: usize, until: Time) -> c_int, |t, pc, real| {
         operating(t, id, ops, n, || real(id, ops, n, until))
     } record as detect, tsvd real, explore {
-        explored(pc, id, (ops, n), Until::after(until), || real(id, ops, n, until))
+        explored(pc, id, (ops, n), Until::after(until), |ops| real(id, ops, n, until))
     }
     fn sendmmsg(fd: c_int, messages: *mut libc::mmsghdr, n: c_uint, flags: c_int) -> c_int, |t, pc, real| {
         (0..n as usize).for_each(|i| sends(&mut Call::new(t, pc), &raw const (*messages.add(i)).msg_hdr));
