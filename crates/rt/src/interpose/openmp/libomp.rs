@@ -206,10 +206,11 @@ unsafe extern "C-unwind" fn copy(to: *mut Task, from: *mut Task, is_last: c_int)
     }
 }
 
+/// Runs `f`, a function of libomp, while the thread's accesses are ignored.
+///
 /// The end of a task group combines the reductions of its tasks by functions of the program, and
-/// destroys and frees the copies, before Archer says that the tasks have ended. All that is ordered
-/// by the library, so the thread's accesses are ignored; those of tasks that it runs meanwhile are
-/// not ([`run`]).
+/// destroys and frees the copies, before Archer says that the tasks have ended. The library
+/// orders all that. Tasks that the thread runs meanwhile are watched ([`run`]).
 fn unwatched<R>(f: impl FnOnce() -> R) -> R {
     let outer = current().task_switch.unwatched;
     ignore(1, 1);
