@@ -3,10 +3,13 @@
 #include <pthread.h>
 #include <string.h>
 
-static pthread_mutex_t m;
+static pthread_mutex_t m, tried;
 
 int main(void) {
     memset(&m, 0xff, sizeof m);
-    pthread_mutex_unlock(&m); // expect: unlock-not-held #1
+    memset(&tried, 0xff, sizeof tried);
+    pthread_mutex_lock(&m);         // expect: uninitialized-read #1
+    pthread_mutex_trylock(&tried);  // expect: uninitialized-read #2
+    pthread_mutex_unlock(&m);       // expect: unlock-not-held #3
     return 0;
 }

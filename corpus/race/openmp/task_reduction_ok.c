@@ -1,7 +1,6 @@
 // Reductions over tasks: of a region, of a loop, of a task group. The library finds what is reduced through the data of the region, which
 // raddle stands in for.
 //@ flags: -O1 -fopenmp
-//@ compilers: gcc
 // expect: nothing
 static int of_region, of_loop, of_group;
 

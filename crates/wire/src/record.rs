@@ -280,6 +280,9 @@ numbered! {
         UsedDestroyed = 11,
         /// A thread ends and holds a lock. `stack` is where it took the lock.
         EndedHolding = 12,
+        /// A mutex is taken or tried whose memory is filled with ones: it was never made, or was
+        /// overwritten.
+        UsedUninitialised = 13,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 pub const MODES: [&str; 3] = ["hb", "hybrid", "fast"];
 
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "data-race",
     "use-after-free",
     "lock-order",
@@ -15,6 +15,7 @@ const KINDS: [&str; 10] = [
     "leak",
     "signal-unsafe-call",
     "signal-spoils-errno",
+    "uninitialized-read",
 ];
 
 /// A program's directives and expectations.

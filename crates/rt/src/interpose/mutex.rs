@@ -31,6 +31,15 @@ pub fn taken(t: Current, m: *mut c_void, result: c_int, pc: usize) {
 /// Before the mutex is taken, or tried.
 #[inline]
 pub fn using(mut t: Current, m: *mut c_void, pc: usize) {
+    touching(t, m, pc);
+    if !t.openmp.within_lock && is_filled_with_ones(m) {
+        misuse::of_lock(&mut t, MisuseKind::UsedUninitialised, m as usize, LockKind::Mutex, pc);
+    }
+}
+
+/// Before the mutex is taken, tried or released.
+#[inline]
+fn touching(mut t: Current, m: *mut c_void, pc: usize) {
     if !t.openmp.within_lock {
         // The mutex and its shadow usually come from another processor: fetch both at once.
         // SAFETY: a hint.
@@ -138,7 +147,7 @@ pub fn letting_go(t: Current, m: *mut c_void) {
         return;
     }
     let pc = t.caller;
-    using(t, m, pc);
+    touching(t, m, pc);
     check_unlock(t, m, pc);
     if is_shared(m) {
         super::process::world_release(t);

@@ -59,6 +59,13 @@ impl Explain<'_> {
             MisuseKind::UsedDestroyed => {
                 (Kind::UseAfterFree, Op::Lock, format!("{thread} uses {lock}, which was destroyed"))
             }
+            MisuseKind::UsedUninitialised => (
+                Kind::UninitializedRead,
+                Op::Call,
+                format!(
+                    "{thread} uses {lock}, whose memory is filled with ones: it was not initialised, or was overwritten"
+                ),
+            ),
             MisuseKind::DestroyedLocked => {
                 (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
             }

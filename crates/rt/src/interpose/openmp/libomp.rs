@@ -15,7 +15,7 @@
 //!
 //! Without Archer no keys are known, and a task runs as part of its thread. So does one
 //!
-//! - with more keys than are kept;
+//! - with more keys than are kept, or in a program whose environment sets `KMP_TASKING`;
 //! - in a team of one thread, inside a final task, or of a `taskloop` with `if(0)`. (A task with
 //!   `if(0)` calls its code, and not what was allocated for it.);
 //! - that is untied, as Archer is not told when a part of such a task ends;
@@ -25,11 +25,14 @@
 //! Two orders are too many, and can hide a race. The suspended task acquires what the new one may
 //! know. It waits for the new task, or for all of its team, so that it would mostly learn the same
 //! a little later. And whoever waits for a task learns what the thread did before it ran the task.
+//! What the end of a group writes into a reduced variable is not watched.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use super::{OpenMp, at, stack_pointer, tls};
-use crate::detect::contexts::{self, Ended};
+use crate::annotate::ignore;
+use crate::detect::contexts::{self, Context, Ended};
 use crate::detect::range;
 use crate::detect::sync::acquire;
 use crate::detect::thread::{Current, current};
@@ -54,6 +57,8 @@ pub struct Switch {
     announces: bool,
     /// The key that was released into when the task suspended another.
     suspended: usize,
+    /// How many functions ignore the thread's accesses in its current task ([`unwatched`]).
+    unwatched: i32,
 }
 
 fn is_archer(file: *const c_char) -> bool {
@@ -116,46 +121,121 @@ struct Task {
     shareds: *mut c_void,
 }
 
+type Copier = unsafe extern "C-unwind" fn(*mut Task, *mut Task, c_int);
+
 /// Lies between the compiler's part of a task and what it shares, and is copied with them for each
 /// task of a `taskloop`.
 #[repr(C)]
 struct Header {
     routine: Routine,
+    /// Of a `taskloop`: constructs the C++ objects of a copy.
+    copier: Option<Copier>,
     /// The bytes of the task, with this and with what it shares.
     size: usize,
     is_apart: bool,
 }
 
+/// SAFETY: `task` was allocated by `__kmpc_omp_task_alloc`, or is a copy of such a task.
+unsafe fn header_of(task: *mut Task) -> *mut Header {
+    // SAFETY: by the caller's contract.
+    unsafe { (*task).shareds.cast::<Header>().sub(1) }
+}
+
+/// Tasks nest as deep as the program makes them, and clocks are large. So this function has a small
+/// frame, and leaves the rest to others that are not inlined.
 unsafe extern "C-unwind" fn run(thread: c_int, task: *mut Task) -> c_int {
-    // SAFETY: `allocate` has put it there.
-    let (routine, size, is_apart) = unsafe {
-        let header = &*(*task).shareds.cast::<Header>().sub(1);
-        (header.routine, header.size, header.is_apart)
-    };
     let floor = stack_pointer();
-    let t = current();
-    let Switch { keys, n, released, .. } = t.task_switch;
-    let put_aside = if is_apart && (1..=MOST_KEYS).contains(&n) {
-        contexts::begin(t, floor, |t| keys[..n].iter().for_each(|key| acquire(t, *key)))
-    } else {
-        core::ptr::null_mut()
-    };
-    let call = || {
+    // SAFETY: libomp runs what was allocated below.
+    let (routine, is_apart) = unsafe { ((*header_of(task)).routine, (*header_of(task)).is_apart) };
+    let unwatched = watch_again();
+    let released = current().task_switch.released;
+    let put_aside = if is_apart { begin(floor) } else { core::ptr::null_mut() };
+    let result = if put_aside.is_null() {
         // SAFETY: the program's function.
         let result = unsafe { routine(thread, task) };
-        // libomp reuses the memory without saying so.
-        range::clear(task as usize, size);
+        forget(task);
         result
+    } else {
+        at(OpenMp { base: floor, ..OpenMp::NONE }, || {
+            // SAFETY: the program's function.
+            let result = unsafe { routine(thread, task) };
+            forget(task);
+            end(put_aside, floor, released);
+            result
+        })
     };
-    if put_aside.is_null() {
-        return call();
+    watch_no_more(unwatched);
+    result
+}
+
+#[inline(never)]
+fn begin(floor: usize) -> *mut Context {
+    let t = current();
+    let Switch { keys, n, .. } = t.task_switch;
+    if !(1..=MOST_KEYS).contains(&n) {
+        return core::ptr::null_mut();
     }
-    at(OpenMp { base: floor, ..OpenMp::NONE }, || {
-        let result = call();
-        announce(current(), released);
-        contexts::end(&mut current(), put_aside, floor, false);
-        result
-    })
+    contexts::begin(t, floor, |t| keys[..n].iter().for_each(|key| acquire(t, *key)))
+}
+
+#[inline(never)]
+fn end(put_aside: *mut Context, floor: usize, released: usize) {
+    announce(current(), released);
+    contexts::end(&mut current(), put_aside, floor, false);
+}
+
+/// libomp reuses the memory of a task without saying so.
+#[inline(never)]
+fn forget(task: *mut Task) {
+    // SAFETY: the task has been run by `run`, and libomp frees it later.
+    let size = unsafe { (*header_of(task)).size };
+    range::clear(task as usize, size);
+}
+
+/// A task of a `taskloop` is a copy of `from` in memory that libomp may have used before. C++ objects
+/// are about to be constructed in it.
+unsafe extern "C-unwind" fn copy(to: *mut Task, from: *mut Task, is_last: c_int) {
+    // SAFETY: `taskloop` has put the program's function there; libomp has copied the header.
+    let (copier, size) = unsafe { ((*header_of(from)).copier, (*header_of(from)).size) };
+    let mut t = current();
+    let pc = t.caller;
+    range::fresh(&mut t, to as usize, size, pc);
+    if let Some(copier) = copier {
+        // SAFETY: the program's function.
+        unsafe { copier(to, from, is_last) };
+    }
+}
+
+/// Runs `f`, a function of libomp, while the thread's accesses are ignored.
+///
+/// The end of a task group combines the reductions of its tasks by functions of the program, and
+/// destroys and frees the copies, before Archer says that the tasks have ended. The library
+/// orders all that. Tasks that the thread runs meanwhile are watched ([`run`]).
+fn unwatched<R>(f: impl FnOnce() -> R) -> R {
+    let outer = current().task_switch.unwatched;
+    ignore(1, 1);
+    current().task_switch.unwatched = outer + 1;
+    let r = f();
+    ignore(-1, -1);
+    current().task_switch.unwatched = outer;
+    r
+}
+
+/// Ends what [`unwatched`] has begun, for a task. Returns how often.
+fn watch_again() -> i32 {
+    let n = core::mem::take(&mut current().task_switch.unwatched);
+    if n != 0 {
+        ignore(-n, -n);
+    }
+    n
+}
+
+/// Undoes [`watch_again`].
+fn watch_no_more(n: i32) {
+    if n != 0 {
+        ignore(n, n);
+        current().task_switch.unwatched = n;
+    }
 }
 
 /// What libomp says of the task that runs.
@@ -171,20 +251,47 @@ mod flag {
     pub const HAS_EVENT: i32 = 1 << 6;
 }
 
+/// With `KMP_TASKING=0` libomp runs each task when it is created, and Archer is not told what the
+/// task may know.
+fn defers() -> bool {
+    // 1: no; 2: yes.
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    if KNOWN.load(Relaxed) == 0 {
+        KNOWN.store(1 + u8::from(!has_variable(b"KMP_TASKING=")), Relaxed);
+    }
+    KNOWN.load(Relaxed) == 2
+}
+
+fn has_variable(name: &[u8]) -> bool {
+    // SAFETY: the environment is null, or ends in a null pointer; its strings end in zero.
+    unsafe {
+        let mut at = sys::environ;
+        while !at.is_null() && !(*at).is_null() {
+            if CStr::from_ptr(*at).to_bytes().starts_with(name) {
+                return true;
+            }
+            at = at.add(1);
+        }
+    }
+    false
+}
+
 fn may_run_apart(flags: c_int) -> bool {
     static THREADS: Real = Real::new(c"omp_get_num_threads", None);
     static IN_FINAL: Real = Real::new(c"omp_in_final", None);
     let ends_with_its_code = flags & (flag::HAS_DESTRUCTORS | flag::HAS_EVENT) == 0;
     let is_whole = flags & flag::TIED != 0 && ends_with_its_code;
-    is_whole && asks(&THREADS) > 1 && asks(&IN_FINAL) == 0
+    is_whole && defers() && asks(&THREADS) > 1 && asks(&IN_FINAL) == 0
 }
 
 /// Tasks of a `taskloop` are copies of one.
 ///
 /// SAFETY: `task` was allocated by `__kmpc_omp_task_alloc`.
-unsafe fn runs_at_once(task: *mut Task) {
+unsafe fn deals(task: *mut Task, deferred: c_int, copier: Option<Copier>) {
     // SAFETY: by the caller's contract.
-    unsafe { (*(*task).shareds.cast::<Header>().sub(1)).is_apart = false };
+    let header = unsafe { &mut *header_of(task) };
+    header.is_apart &= deferred != 0;
+    header.copier = copier;
 }
 
 interpose! {
@@ -194,29 +301,37 @@ interpose! {
             contexts::set_tls_size(tls::size());
         }
         t.task_switch.announces = false;
+        t.task_switch.n = 0;
         let ahead = size.next_multiple_of(align_of::<Header>());
         // libomp sets no address for what is shared if there is nothing.
         let shared = shareds.max(1);
         let task = real(loc, thread, flags, ahead + size_of::<Header>(), shared, run);
         let header = task.byte_add(ahead).cast::<Header>();
         let size = ahead + size_of::<Header>() + shareds;
-        header.write(Header { routine, size, is_apart: may_run_apart(flags) });
+        header.write(Header { routine, copier: None, size, is_apart: may_run_apart(flags) });
         range::fresh(&mut current(), task as usize, size, pc);
         task
     } record real, tsvd real, explore real
-    fn __kmpc_taskloop(loc: *mut c_void, thread: c_int, task: *mut Task, deferred: c_int, lower: *mut u64, upper: *mut u64, step: i64, no_group: c_int, schedule: c_int, grain: u64, copy: *mut c_void),
+    fn __kmpc_taskloop(loc: *mut c_void, thread: c_int, task: *mut Task, deferred: c_int, lower: *mut u64, upper: *mut u64, step: i64, no_group: c_int, schedule: c_int, grain: u64, copier: Option<Copier>),
     |t, pc, real| {
-        if deferred == 0 {
-            runs_at_once(task);
-        }
-        real(loc, thread, task, deferred, lower, upper, step, no_group, schedule, grain, copy)
+        deals(task, deferred, copier);
+        real(loc, thread, task, deferred, lower, upper, step, no_group, schedule, grain, Some(copy))
     } record real, tsvd real, explore real
-    fn __kmpc_taskloop_5(loc: *mut c_void, thread: c_int, task: *mut Task, deferred: c_int, lower: *mut u64, upper: *mut u64, step: i64, no_group: c_int, schedule: c_int, grain: u64, strict: c_int, copy: *mut c_void),
+    fn __kmpc_taskloop_5(loc: *mut c_void, thread: c_int, task: *mut Task, deferred: c_int, lower: *mut u64, upper: *mut u64, step: i64, no_group: c_int, schedule: c_int, grain: u64, strict: c_int, copier: Option<Copier>),
     |t, pc, real| {
-        if deferred == 0 {
-            runs_at_once(task);
-        }
-        real(loc, thread, task, deferred, lower, upper, step, no_group, schedule, grain, strict, copy)
+        deals(task, deferred, copier);
+        real(loc, thread, task, deferred, lower, upper, step, no_group, schedule, grain, strict, Some(copy))
+    } record real, tsvd real, explore real
+    fn __kmpc_end_taskgroup(loc: *mut c_void, thread: c_int), |t, pc, real| {
+        unwatched(|| real(loc, thread))
+    } record real, tsvd real, explore real
+    // Reductions with the modifier `task`: the first thread initialises the copies of all, and the
+    // last one ends the group. Archer does not tell either.
+    fn __kmpc_taskred_modifier_init(loc: *mut c_void, thread: c_int, is_loop: c_int, n: c_int, data: *mut c_void) -> *mut c_void, |t, pc, real| {
+        unwatched(|| real(loc, thread, is_loop, n, data))
+    } record real, tsvd real, explore real
+    fn __kmpc_task_reduction_modifier_fini(loc: *mut c_void, thread: c_int, is_loop: c_int), |t, pc, real| {
+        unwatched(|| real(loc, thread, is_loop))
     } record real, tsvd real, explore real
     // Returns the thread's own copy of a reduction variable.
     fn __kmpc_task_reduction_get_th_data(thread: c_int, group: *mut c_void, variable: *mut c_void) -> *mut c_void, |t, pc, real| {
