@@ -140,13 +140,15 @@ impl CheckedFunction {
 }
 
 const GUESS: &str = "rests on a guess about code that was not run: that no caller of the entry holds the \
-                     lock, or that a barrier which this code initialised does not order the accesses";
+                     lock, that a barrier which this code initialised does not order the accesses, or \
+                     that a join of an unknown thread meant another one";
 
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Suspicions that hold only if a guess about code that was not run is right: that no caller of
-    /// a start in the middle holds a lock, or that a barrier which it initialised orders nothing.
+    /// a start in the middle holds a lock, that a barrier which it initialised orders nothing, or
+    /// that a join of an unknown handle meant another thread.
     pub guesses: Vec<Finding>,
     pub stats: Stats,
     /// Files that were not checked, or not completely, with a sentence each.

@@ -8,7 +8,7 @@ use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
 use super::raw::{Key, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
-use super::waits::is_passage;
+use super::waits::{PASSED_JOIN, is_passage};
 use crate::ir::Program;
 
 impl Machine<'_> {
@@ -65,8 +65,12 @@ impl Machine<'_> {
         // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
-        let passed = |c: Cell| self.contexts.held(c.lockset).iter().any(|h| is_passage(h.lock));
-        let guess = passed(old) || passed(new) || self.callers_may_guard(old, new);
+        let passed = |c: Cell, other: Cell| {
+            let (thread, other) = (c.epoch.thread(), other.epoch.thread());
+            let settled = |h: &Held| h.lock == PASSED_JOIN && self.one_like_it_is_left(thread, other);
+            self.contexts.held(c.lockset).iter().any(|h| is_passage(h.lock) && !settled(h))
+        };
+        let guess = passed(old, new) || passed(new, old) || self.callers_may_guard(old, new);
         let Some(key) = self.first_met(kind, old.pc, new.pc, guess) else { return };
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;

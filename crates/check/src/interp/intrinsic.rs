@@ -180,7 +180,7 @@ impl Machine<'_> {
     /// Counts the work on many bytes as steps. A loop that clears a buffer of a megabyte would
     /// otherwise take minutes within its bound on steps.
     pub(super) fn pay_for(&mut self, bytes: u64) {
-        const BYTES_IN_A_STEP: u64 = 256;
+        const BYTES_IN_A_STEP: u64 = 4096;
         self.steps += bytes / BYTES_IN_A_STEP;
     }
 

@@ -136,6 +136,7 @@ impl Machine<'_> {
         t.started_at = pc;
         t.started_in = context;
         t.mask = self.threads[parent].mask;
+        t.argument = argument;
         self.threads.push(t);
         self.threads[parent].clock.tick(parent);
         self.watching = true;
@@ -159,6 +160,7 @@ impl Machine<'_> {
             return Flow::Block(State::Join { thread: target });
         }
         self.learn_from_ended(ti, target);
+        self.threads[target].joined_by_name = true;
         Flow::Done(self.threads[target].result)
     }
 
@@ -174,9 +176,20 @@ impl Machine<'_> {
             return Flow::Block(State::Join { thread: target });
         }
         self.learn_from_ended(ti, target);
+        self.threads[target].joined_by_guess = true;
         let others_are_left = self.threads.iter().any(own);
         self.pass_join(ti, others_are_left);
         Flow::Done(self.fresh_unknown())
+    }
+
+    /// Whether a thread that does the same as `other` has not been joined, whichever threads the
+    /// joins of unknown handles in `ti` meant: there are more such threads than such joins.
+    pub(super) fn one_like_it_is_left(&self, ti: usize, other: usize) -> bool {
+        let o = &self.threads[other];
+        let own = || self.threads.iter().filter(|t| t.parent == Some(ti) && t.interrupts.is_none());
+        let is_like_it =
+            |t: &&Thread| t.function == o.function && t.argument == o.argument && !t.joined_by_name;
+        o.parent == Some(ti) && own().filter(is_like_it).count() > own().filter(|t| t.joined_by_guess).count()
     }
 
     pub(super) fn try_join(&mut self, ti: usize, handle: u64) -> Flow {
@@ -187,6 +200,7 @@ impl Machine<'_> {
             return Flow::Done(1);
         }
         self.learn_from_ended(ti, target);
+        self.threads[target].joined_by_name = true;
         Flow::Done(0)
     }
 

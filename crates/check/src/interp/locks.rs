@@ -6,7 +6,7 @@ use super::context::Held;
 use super::sync::Flow;
 use super::thread::State;
 use super::value::is_unknown;
-use super::waits::{PASSED_BARRIER, PASSED_JOIN, PASSED_SEMAPHORE, is_passage};
+use super::waits::{PASSED_BARRIER, PASSED_JOIN, is_passage};
 use super::{End, Machine};
 
 /// The result of a failed attempt.
@@ -167,19 +167,6 @@ impl Machine<'_> {
             self.threads[ti].held.retain(|h| h.lock != PASSED_JOIN);
             self.relock(ti);
         }
-    }
-
-    /// Until it posts a semaphore of unknown count, what the thread does may be ordered by the one
-    /// that it has taken.
-    pub(super) fn pass_semaphore(&mut self, ti: usize) {
-        self.approximate = true;
-        let (pc, context) = (self.threads[ti].pc, self.context(ti));
-        self.threads[ti].held.push(Held { lock: PASSED_SEMAPHORE, shared: true, pc, context });
-        self.relock(ti);
-    }
-
-    pub(super) fn leave_semaphore(&mut self, ti: usize) {
-        self.drop_held(ti, PASSED_SEMAPHORE);
     }
 
     fn pass(&mut self, ti: usize, what: u64, pc: u32) {

@@ -91,6 +91,12 @@ pub struct Thread {
     pub started_in: ContextId,
     pub result: u64,
     pub joined: bool,
+    /// A join of an unknown handle was taken for one of this thread.
+    pub joined_by_guess: bool,
+    /// A join named this thread.
+    pub joined_by_name: bool,
+    /// What its function was called with.
+    pub argument: u64,
     /// What the function that started it was given besides its function and argument, if only that
     /// function's name is known. A join may be given the same.
     pub known_by: Vec<u64>,
@@ -149,6 +155,9 @@ impl Thread {
             started_in: 0,
             result: 0,
             joined: false,
+            joined_by_guess: false,
+            joined_by_name: false,
+            argument: 0,
             known_by: Vec::new(),
             tls: 0,
             keys: Vec::new(),

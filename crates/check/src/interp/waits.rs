@@ -12,20 +12,9 @@ pub(super) const PASSED_BARRIER: u64 = super::value::unknown(0xBA44_1E44);
 /// The same for a join of an unknown handle, while the thread has several threads that it can mean.
 pub(super) const PASSED_JOIN: u64 = super::value::unknown(0x4A01_4E44);
 
-/// The same for a semaphore of unknown count, until the thread posts one. It may be a lock.
-pub(super) const PASSED_SEMAPHORE: u64 = super::value::unknown(0x5E3A_1E44);
-
-/// The count of a semaphore that lets everybody in, because its real count is unknown.
-const UNKNOWN_COUNT: i64 = 1 << 30;
-
 /// Whether what a thread does may be ordered by something that it has passed, and not by a lock.
 pub(super) fn is_passage(held: u64) -> bool {
-    held == PASSED_BARRIER || held == PASSED_JOIN || held == PASSED_SEMAPHORE
-}
-
-/// Whether a semaphore lets everybody in. Threads have taken it some times.
-fn is_unknown_count(count: i64) -> bool {
-    count > UNKNOWN_COUNT / 2
+    held == PASSED_BARRIER || held == PASSED_JOIN
 }
 
 impl Machine<'_> {
@@ -73,7 +62,8 @@ impl Machine<'_> {
 
     pub(super) fn sem_init(&mut self, semaphore: u64, count: u64) -> Flow {
         let o = self.objects.entry(semaphore).or_default();
-        o.count = if is_unknown(count) { UNKNOWN_COUNT } else { count as u32 as i64 };
+        // An unknown count lets everybody in.
+        o.count = if is_unknown(count) { 1 << 30 } else { count as u32 as i64 };
         o.initialised = true;
         Flow::Done(0)
     }
@@ -82,20 +72,16 @@ impl Machine<'_> {
         // A semaphore that was not initialised here has an unknown count.
         let o = self.objects.entry(semaphore).or_default();
         if !o.initialised {
-            o.count = UNKNOWN_COUNT;
+            o.count = 1 << 30;
             o.initialised = true;
         }
         if o.count <= 0 {
             return false;
         }
-        let may_be_lock = is_unknown_count(o.count);
         o.count -= 1;
         o.takers.push(ti);
         self.acquire(ti, semaphore);
         self.note(ti, semaphore);
-        if may_be_lock {
-            self.pass_semaphore(ti);
-        }
         true
     }
 
@@ -117,7 +103,6 @@ impl Machine<'_> {
         self.release(ti, semaphore);
         let o = self.objects.entry(semaphore).or_default();
         o.initialised = true;
-        let may_be_lock = is_unknown_count(o.count);
         o.count += 1;
         if let Some(i) = o.takers.iter().position(|t| *t == ti) {
             o.takers.swap_remove(i);
@@ -125,9 +110,6 @@ impl Machine<'_> {
             o.takers.pop();
         }
         self.wake_waiters(semaphore);
-        if may_be_lock {
-            self.leave_semaphore(ti);
-        }
         Flow::Done(0)
     }
 

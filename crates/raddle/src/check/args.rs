@@ -80,7 +80,8 @@ pub struct Args {
     pub no_tests: bool,
 
     /// Also list suspicions that rest on guesses about code that was not run: that no caller of a
-    /// function started in the middle holds a lock
+    /// function started in the middle holds a lock, that a barrier initialised elsewhere orders
+    /// nothing, or that a join of an unknown handle meant another thread
     #[arg(long, help_heading = "Source")]
     pub all: bool,
 

@@ -273,10 +273,10 @@ impl Parser<'_> {
     }
 
     /// Whether the next name is a macro that nobody defines before the type, as `EXPORT` in `EXPORT
-    /// int f(void)` or `EXPORT t *f(void)`: a type follows that a declarator could not be.
+    /// int f(void)` or `EXPORT t *f(void)`: a type follows that a declarator could not be. In
+    /// `HANDLE h ALIGNED;` the first name is the type.
     fn is_unknown_specifier(&self) -> bool {
-        let is_unknown = |t: &Token| self.is_plain_ident(t) && self.scopes.meaning(t.sym).is_none();
-        if !is_unknown(&self.peek()) {
+        if !self.is_unknown_capitals(0) {
             return false;
         }
         let mut n = 1;
@@ -288,7 +288,8 @@ impl Parser<'_> {
             return self.starts_type(&next);
         }
         let follows = self.ahead(n + 1);
-        self.is_plain_ident(&next) && (self.is_plain_ident(&follows) || follows.is(Punct::Star))
+        self.is_plain_ident(&next)
+            && (follows.is(Punct::Star) || self.is_plain_ident(&follows) && !self.is_unknown_capitals(n + 1))
     }
 
     /// Whether the name `n` tokens ahead is in capitals and nobody has declared it.

@@ -181,6 +181,19 @@ fn an_unknown_type_in_capitals_stays_a_type() {
 }
 
 #[test]
+fn an_attribute_that_nobody_defines_makes_no_specifier_of_the_type() {
+    let p =
+        parse("static count_t a CACHE_ALIGNED;\nCOUNT b CACHE_ALIGNED;\nEXPORT count_t c CACHE_ALIGNED;\n");
+    assert_eq!(p.errors, 0);
+    let name = |i: &Item| match i {
+        Item::Var(v) => p.interner.name(v.name).to_string(),
+        Item::Function(_) => String::new(),
+    };
+    let names: Vec<String> = p.items.iter().map(name).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+}
+
+#[test]
 fn a_declaration_that_is_not_understood_hides_no_type() {
     let p = parse("typedef int t;\nFoo t * int;\nint f(t *x) { return *x; }\n");
     assert_eq!(p.names(), ["f"]);
