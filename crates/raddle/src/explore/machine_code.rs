@@ -27,7 +27,12 @@ pub fn prepare(recipe: Recipe, options: &SearchArgs, notes: &Notes) -> Result<Re
     let name = recipe.program.path.display().to_string();
     let copy = match relocated::prepare(&recipe.program, false, Probes::Scheduled) {
         Ok(Some(copy)) => copy,
-        Ok(None) => return Ok(recipe),
+        Ok(None) => {
+            if relocated::is_left_alone(&recipe.program) {
+                notes.say(&format!("`{name}` can start other programs, so its machine code is not copied"));
+            }
+            return Ok(recipe);
+        }
         Err(why) => {
             notes.say(&format!("{why:#}"));
             return Ok(recipe);
