@@ -93,6 +93,11 @@ pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option
     Ok(Some(prepared))
 }
 
+/// Whether such a program is left alone because it can start others.
+pub fn is_left_alone(program: &Program) -> bool {
+    program.is_plain && map(&program.path).is_ok_and(|content| imports(&content, &STARTS_PROGRAMS))
+}
+
 /// The copy of such a program for `explore`, made whatever else the program does.
 pub fn scheduled(program: &Program) -> Result<Option<Arc<Prepared>>> {
     Ok(prepare(program, true, Probes::Scheduled)?.map(Arc::new))

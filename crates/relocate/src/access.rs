@@ -121,8 +121,7 @@ pub fn of(
         return Access::None;
     }
     let is_atomic = i.has_lock_prefix() || i.mnemonic() == Mnemonic::Xchg;
-    // `lock or [rsp], 0` is a fence.
-    if frame.is_address(base) && (!frame.escapes || is_atomic && base == Register::RSP) {
+    if frame.is_address(base) && (!frame.escapes || is_fence(i)) {
         return Access::None;
     }
     let size = i.memory_size().size() as u32;
@@ -139,6 +138,15 @@ pub fn of(
         (_, true, None) => Access::Write { size },
         (_, false, _) => Access::Read { size },
     }
+}
+
+/// `lock or [rsp + n], 0` and the like change nothing.
+fn is_fence(i: &Instruction) -> bool {
+    let is_zero = i.op_count() == 2 && i.try_immediate(1).is_ok_and(|immediate| immediate == 0);
+    i.has_lock_prefix()
+        && matches!(i.mnemonic(), Mnemonic::Or | Mnemonic::Add)
+        && i.memory_base() == Register::RSP
+        && is_zero
 }
 
 /// Something can come between the instruction and the next one.

@@ -177,7 +177,9 @@ fn is_movable(i: &Instruction) -> bool {
     let jumps = matches!(i.flow_control(), FlowControl::IndirectBranch | FlowControl::IndirectCall);
     // Of the stack pointer a jump would see another value.
     let by_rsp = jumps && i.op0_kind() == OpKind::Register && i.op0_register() == Register::RSP;
-    !is_next && !is_relative && !is_far && !by_rsp
+    // Probes are calls, which need the direction flag clear.
+    let sets_direction = i.mnemonic() == Mnemonic::Std;
+    !is_next && !is_relative && !is_far && !by_rsp && !sets_direction
 }
 
 /// A call into the middle of its own function, to a `pop`: the function wants its own address, and

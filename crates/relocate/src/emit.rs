@@ -252,8 +252,11 @@ impl<'a> Emitter<'a> {
     /// [`scheduled`] says.
     fn announce(&mut self, i: &Instruction, access: Access) {
         let size = i.memory_size().size() as u32;
+        // Compilers make one instruction of a relaxed load and a store: others may come between.
+        let is_merged = matches!(access, Access::AtomicStore | Access::Relaxed) && self.reads_first(i) != 0;
         let what = match access {
             Access::None | Access::Unknown => return,
+            _ if is_merged => size | scheduled::WRITES | scheduled::READS_FIRST,
             Access::String(operation) => return self.ranged(slot::STRING, operation, None),
             Access::Read { .. } => size,
             Access::Write { .. } => size | scheduled::WRITES | self.reads_first(i),

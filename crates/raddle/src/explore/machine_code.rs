@@ -6,8 +6,9 @@
 //!   that was built with raddle.
 //! - Machine code does not say which plain loads and stores are atomic. Where such accesses race,
 //!   they are scheduling points, and a failure that is found is one of the program. But other
-//!   results of atomics than interleavings have are not tried, so a search with such points is
-//!   never complete.
+//!   results of atomics than interleavings have are not tried.
+//! - Which memory of its frame a function shares, and which of its instructions belong together, is
+//!   guessed from the instructions. So no search of machine code is ever complete.
 //! - For the same reason `--memory c11` is refused, and `--races` reports what a run under the
 //!   detector shows, as suspected.
 
@@ -26,7 +27,12 @@ pub fn prepare(recipe: Recipe, options: &SearchArgs, notes: &Notes) -> Result<Re
     let name = recipe.program.path.display().to_string();
     let copy = match relocated::prepare(&recipe.program, false, Probes::Scheduled) {
         Ok(Some(copy)) => copy,
-        Ok(None) => return Ok(recipe),
+        Ok(None) => {
+            if relocated::is_left_alone(&recipe.program) {
+                notes.say(&format!("`{name}` can start other programs, so its machine code is not copied"));
+            }
+            return Ok(recipe);
+        }
         Err(why) => {
             notes.say(&format!("{why:#}"));
             return Ok(recipe);
@@ -49,10 +55,14 @@ pub fn mapped_as(recipe: &Recipe) -> Option<PathBuf> {
     Some(path.canonicalize().unwrap_or_else(|_| path.clone()))
 }
 
-/// Why a search that nothing is left to try of is not complete.
+/// Why no search of machine code is complete, whatever else is known of it.
+const NEVER_COMPLETE: &str = "machine code does not tell all of a program: which memory of a stack frame is shared, and which \
+     accesses are atomic or were merged by the compiler, is only guessed";
+
+/// Why a search that nothing is left to try of is not complete. Never empty for machine code.
 pub fn shortcomings(recipe: &Recipe, has_points: bool, overtakes: bool) -> Vec<String> {
     let Some(copy) = &recipe.copy else { return Vec::new() };
-    let mut said = Vec::new();
+    let mut said = vec![NEVER_COMPLETE.to_owned()];
     if !relocated::is_whole(copy.counts) {
         said.push(
             "some of the program's machine code could not be copied, and its memory accesses were not seen"
