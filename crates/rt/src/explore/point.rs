@@ -355,7 +355,8 @@ fn sees_outside() -> bool {
         Wait::Descriptor(..) | Wait::Partner(..) | Wait::Several(_) => serve::PATIENCE_MS,
         Wait::Child(_) => serve::PATIENCE_WITH_CHILDREN_MS,
         Wait::ById(_) if fork::is_any_child_alive() => serve::PATIENCE_WITH_CHILDREN_MS,
-        Wait::ById(_) => serve::PATIENCE_MS,
+        Wait::ById(which) if which.may_be_ended_outside() => serve::PATIENCE_MS,
+        Wait::ById(_) => 0,
         other => match other.object() {
             Some(object) if fork::may_change(object) => serve::PATIENCE_WITH_CHILDREN_MS,
             _ => 0,
