@@ -28,8 +28,6 @@ const LONGEST: u32 = 64;
 const WORDS: usize = 12;
 /// How much of the stack is compared.
 const STACK: usize = 16 << 10;
-/// Bytes of the stack that [`near_state`] looks at.
-const NEAR: usize = 256;
 /// How far below the stack pointer calls reach.
 const BELOW: usize = 64 << 10;
 /// Laps after which an uninstrumented program is believed to change nothing.
@@ -250,15 +248,6 @@ fn read(granule: usize) -> u64 {
 
 /// A hash of the registers and the stack at the call that the running thread is in.
 pub fn private_state() -> u64 {
-    hash_of_stack(STACK)
-}
-
-/// The same of the registers and of what is nearest on the stack, where a loop has its variables.
-pub fn near_state() -> u64 {
-    hash_of_stack(NEAR)
-}
-
-fn hash_of_stack(depth: usize) -> u64 {
     let t = current();
     let mut hash = 0u64;
     let mut add = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -270,7 +259,7 @@ fn hash_of_stack(depth: usize) -> u64 {
     // A handler may run on its own stack.
     let other = s.threads[s.current].handler_stack;
     let top = if other.contains(sp) { other.low + other.len } else { top };
-    for at in (sp..top.min(sp + depth)).step_by(8) {
+    for at in (sp..top.min(sp + STACK)).step_by(8) {
         // SAFETY: the thread's own stack, above the stack pointer.
         add(unsafe { (at as *const u64).read_volatile() });
     }

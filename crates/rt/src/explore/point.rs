@@ -633,29 +633,8 @@ fn has_pause(pc: usize) -> bool {
 
 /// After this many reads, a spinning thread lets others go first.
 const PATIENCE: u32 = 200;
-/// This many repeated reads of one location at one place are points, in all the execution, if the
-/// thread has changed something of its own in between: a loop that adds up what it reads does not
-/// wait. One that counts its looks does, so there are few.
-const COUNTED: u32 = 3;
 /// After this many reads it is at the same place again, whether it reads one location or two.
 const LAP: u32 = 2;
-
-/// The repeated reads of a thread that were points: where, of what, and how many.
-#[derive(Clone, Copy)]
-pub struct Counted([(u32, u64, u32); 4]);
-
-impl Counted {
-    pub const NONE: Self = Self([(0, 0, 0); 4]);
-
-    /// Whether one more may be a point.
-    fn takes_one(&mut self, o: &Op) -> bool {
-        let here = (o.site, o.address());
-        let entry = self.0.iter_mut().find(|(site, address, n)| *n == 0 || (*site, *address) == here);
-        let Some(entry) = entry.filter(|entry| entry.2 < COUNTED) else { return false };
-        *entry = (here.0, here.1, entry.2 + 1);
-        true
-    }
-}
 
 /// Whether the thread reads again, at the same place, what it has just read (or the two locations
 /// it has just read), and did nothing else in between: a loop that adds to a variable reads what it
@@ -670,10 +649,6 @@ fn spins(o: &Op) -> Spin {
     let last = s.pending[me];
     let only_reads = reads(o) && reads(&last);
     let repeats = only_reads && (same(&last) || same(&s.threads[me].recent));
-    let now = if reads(o) { circle::near_state() } else { 0 };
-    let [previous, before_that] = s.threads[me].near_states;
-    let unchanged = now == if same(&last) { previous } else { before_that };
-    s.threads[me].near_states = [now, previous];
     if repeats && !same(&last) {
         // The other of two locations: the next read but one is this one again.
         s.threads[me].recent = last;
@@ -685,9 +660,6 @@ fn spins(o: &Op) -> Spin {
     }
     s.threads[me].looks += 1;
     let looks = s.threads[me].looks;
-    if !unchanged && s.threads[me].counted.takes_one(o) {
-        return Spin::No;
-    }
     if looks == PATIENCE - LAP {
         s.threads[me].look_state = circle::private_state();
     }

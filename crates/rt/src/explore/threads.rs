@@ -70,9 +70,6 @@ pub struct Logical {
     /// The step before the last, and how often the last ones were repeated: see `point::spins`.
     pub recent: Op,
     pub looks: u32,
-    /// Hashes of its registers and its frame at its last read and at the one before.
-    pub near_states: [u64; 2],
-    pub counted: super::point::Counted,
     /// A hash of its registers and stack one lap before the last look, and whether it was the same
     /// in the end.
     pub look_state: u64,
@@ -151,8 +148,6 @@ impl Logical {
         kernel_id: 0,
         recent: Op::new(OpKind::Start, 0, 0),
         looks: 0,
-        near_states: [0; 2],
-        counted: super::point::Counted::NONE,
         look_state: 0,
         idles: false,
         circle: Circle::NONE,
