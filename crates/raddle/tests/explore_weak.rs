@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// More than the largest of the right programs has, so that what is not found is not there; but for
 /// those in Rust, which make some hundred steps.
-const SCHEDULES: &str = "--schedules 9000";
+const SCHEDULES: &str = "--schedules 20000";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/weak")

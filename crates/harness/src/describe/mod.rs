@@ -112,6 +112,11 @@ struct Teller<'a> {
     explanation: Explanation,
 }
 
+/// Whether it is the choice of an older value than the newest.
+fn reads_old_value(step: &Step) -> bool {
+    step.is_value() && step.op.other != 0 && step.value != 0
+}
+
 impl Teller<'_> {
     fn frames_of(&self, end: &End) -> Vec<u64> {
         end.frames[..(end.depth as usize).min(FRAMES)].to_vec()
@@ -334,8 +339,9 @@ impl Teller<'_> {
             let touches = op.keys().iter().any(|k| involved.contains(k)) && op.kind() != OpKind::Create;
             let freed =
                 op.kind() == OpKind::Free && involved.iter().any(|k| op.object <= *k && *k < op.other);
-            // Neither of these had to happen.
-            let of_itself = matches!(op.kind(), OpKind::TimeOut | OpKind::Spurious);
+            // None of these had to happen.
+            let of_itself =
+                matches!(op.kind(), OpKind::TimeOut | OpKind::Spurious) || reads_old_value(&self.steps[*i]);
             touches || freed || of_itself || sleep == Some(*i) || preempts(*i) || preempts(i + 1)
         };
         let mut shown: Vec<usize> = (0..self.steps.len()).filter(matters).collect();
@@ -407,7 +413,7 @@ impl Teller<'_> {
 
     /// With `--memory c11`: the loads that did not read the newest value.
     fn stale_reads(&self, words: &mut Words<'_>, finding: &mut Finding) {
-        let stale = self.steps.iter().filter(|s| s.is_value() && s.op.other != 0 && s.value != 0);
+        let stale = self.steps.iter().filter(|s| reads_old_value(s));
         for step in stale.take(ORDERINGS) {
             let place = words.place_of(step.thread, &step.op).map_or(String::new(), |p| format!(" ({p})"));
             let (who, what) = (words.thread(step.thread), words.step(step));
