@@ -7,7 +7,7 @@ use raddle_finding::{Confidence, Finding, identity};
 use serde::{Deserialize, Serialize};
 
 use crate::plan;
-use crate::target::{Argument, Detector, Goal, Target, comes_of, same_cause};
+use crate::target::{Argument, Detector, Goal, Target, comes_of, lasting_id, same_cause};
 
 /// The verdict on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -176,24 +176,29 @@ impl Ledger {
     }
 
     /// An execution showed it, and another one showed it again. Returns true if nothing with the
-    /// same cause was confirmed before.
+    /// same cause was confirmed before, or nothing that can be replayed.
     pub fn confirm(&mut self, by: Detector, mut finding: Finding) -> bool {
-        finding.id = identity::id(&finding);
+        finding.id = lasting_id(&finding);
         finding.confidence = Confidence::Confirmed;
-        let known = self.confirmed.iter_mut().find(|c| same_cause(&c.finding, &finding));
-        let is_new = known.is_none();
-        match known {
+        let is_news = match self.confirmed.iter_mut().find(|c| same_cause(&c.finding, &finding)) {
             Some(known) => {
                 known.by.insert(by);
-                // A finding that can be replayed is worth more than one that was only seen.
-                if known.finding.schedule.is_none() && finding.schedule.is_some() {
+                // A finding that can be replayed is worth more than one that was only seen. It is
+                // known by its id already.
+                let is_better = known.finding.schedule.is_none() && finding.schedule.is_some();
+                if is_better {
+                    finding.id = std::mem::take(&mut known.finding.id);
                     known.finding = finding;
                 }
+                is_better
             }
-            None => self.confirmed.push(Confirmed { finding, by: BTreeSet::from([by]) }),
-        }
+            None => {
+                self.confirmed.push(Confirmed { finding, by: BTreeSet::from([by]) });
+                true
+            }
+        };
         self.judge();
-        is_new
+        is_news
     }
 
     /// An ordinary run, number `process`, has seen it happen. Two runs confirm it; one alone makes
@@ -374,6 +379,20 @@ mod tests {
             ledger.detectors(&ledger.confirmed()[0]).into_iter().map(Detector::name).collect();
         assert_eq!(names, ["run", "conseq", "explore"]);
         assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
+    }
+
+    #[test]
+    fn a_finding_keeps_its_id_when_it_can_be_replayed_too() {
+        let mut ledger = Ledger::default();
+        let seen = race(Some("x"), [("f", 1), ("h", 2)]);
+        assert!(ledger.confirm(Detector::Run, seen.clone()));
+        assert!(!ledger.confirm(Detector::Run, x()), "nothing is new");
+        let replayed = Finding { schedule: Some("x.raddle".into()), ..x() };
+        assert!(ledger.confirm(Detector::Explore, replayed.clone()));
+        assert!(!ledger.confirm(Detector::Explore, replayed));
+        let [known] = ledger.confirmed() else { panic!("one cause") };
+        assert_eq!((known.finding.id.clone(), known.finding.schedule.is_some()), (identity::id(&seen), true));
+        assert_ne!(identity::id(&x()), identity::id(&seen));
     }
 
     #[test]

@@ -355,6 +355,24 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     }
 }
 
+/// The id of a confirmed finding, whichever detector confirms it.
+///
+/// `conseq` adds the read and the write behind a failure to its accesses, and a run knows of an
+/// access what a search knows as a call. So a failure is identified by the place at which it shows,
+/// and a use of freed memory by that and the free. For other findings it is [`identity::id`].
+pub fn lasting_id(finding: &Finding) -> String {
+    let frees = match Goal::of(finding.kind) {
+        Goal::Failure => 0,
+        Goal::Lifetime => 1,
+        _ => return identity::id(finding),
+    };
+    let Some((first, further)) = finding.accesses.split_first() else { return identity::id(finding) };
+    let shown = Access { op: Op::Call, ..first.clone() };
+    let freed = further.iter().filter(|a| a.op == Op::Free).take(frees).cloned();
+    let accesses = std::iter::once(shown).chain(freed).collect();
+    identity::id(&Finding { accesses, ..finding.clone() })
+}
+
 /// Whether a suspicion of `conseq` is about the two accesses of a race: the read that would get
 /// another value, and the write that it would get it from. Neither settles the other: ordered
 /// accesses can be in the wrong order, too.
@@ -431,6 +449,33 @@ pub(crate) mod tests {
         assert!(!same_cause(&a, &race(Some("y"), [("f", 1), ("g", 2)])));
         assert!(same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("g", 2), ("f", 1)])));
         assert!(!same_cause(&race(None, [("f", 1), ("g", 2)]), &race(None, [("f", 1), ("g", 3)])));
+    }
+
+    #[test]
+    fn a_failure_has_one_id_whichever_detector_confirms_it() {
+        let with = |kind, accesses: Vec<Access>| {
+            let mut finding = failure(kind, 1);
+            finding.accesses = accesses;
+            lasting_id(&finding)
+        };
+        let (call, free) = (access(Op::Call, "f", 9), access(Op::Free, "g", 3));
+        let behind = [access(Op::Read, "f", 9), access(Op::Write, "h", 5)];
+        let by_conseq = |own: &[Access]| [own, &behind].concat();
+        for kind in [Kind::Assertion, Kind::Crash] {
+            let own = vec![call.clone()];
+            assert_eq!(with(kind, own.clone()), with(kind, by_conseq(&own)));
+            assert_eq!(with(kind, own.clone()), identity::id(&failure(kind, 9)));
+            assert_ne!(with(kind, own), with(kind, vec![access(Op::Call, "other", 9)]));
+        }
+        let (own, kind) = (vec![call, free.clone()], Kind::UseAfterFree);
+        let by_run = vec![access(Op::Read, "f", 9), free];
+        assert_eq!(with(kind, own.clone()), with(kind, by_conseq(&own)));
+        assert_eq!(with(kind, own.clone()), with(kind, by_run));
+        assert_ne!(with(kind, own.clone()), with(kind, vec![own[0].clone(), access(Op::Free, "other", 3)]));
+        assert_eq!(
+            lasting_id(&race(None, [("f", 1), ("g", 2)])),
+            identity::id(&race(None, [("f", 1), ("g", 2)]))
+        );
     }
 
     #[test]

@@ -542,6 +542,27 @@ fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
+/// The runs without raddle are counted in a file: the first is quick and passes, the next three are
+/// slow and fail, and so on.
+#[test]
+fn a_failure_that_shows_by_itself_in_most_runs_is_confirmed() {
+    let bench = Bench::new();
+    let fails = loses("hits")
+        .replace("#include <assert.h>", "#include <assert.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>")
+        .replace("int seen = hits;", "int seen = hits;\n    if (slow)\n        usleep(50000);")
+        .replace("static atomic_int hits;", "static atomic_int hits;\nstatic int slow;")
+        .replace(
+            "pthread_t a, b;",
+            "pthread_t a, b;\n    if (!getenv(\"RADDLE_SESSION\")) {\n        FILE *runs = fopen(\"runs\", \"a\");\n        \
+             fputc('x', runs);\n        slow = ftell(runs) % 4 != 1;\n        fclose(runs);\n    }",
+        );
+    built(&bench, "often", &fails);
+    let (output, report) = hunt(&bench, "--seconds 20 --suspects -- ./often");
+    assert!(findings(&report).iter().any(|f| f["kind"] == "assertion"), "{report:#}");
+    assert!(!report["coverage"].to_string().contains("ends otherwise by now"), "{report:#}");
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+}
+
 /// The detector slows some threads more than others, so a look can fail where a run without raddle
 /// does not, and the other way round. Here a variable that raddle sets decides which thread is slow.
 #[test]

@@ -40,8 +40,15 @@ pub struct Journal {
     speaks: bool,
     live: Live,
     resumes: bool,
-    standings: BTreeMap<String, Standing>,
+    /// What is stored of this hunt, by key.
+    stored: BTreeMap<String, Stored>,
     last: Counts,
+}
+
+struct Stored {
+    standing: Standing,
+    /// With a schedule.
+    replays: bool,
 }
 
 impl Journal {
@@ -57,7 +64,7 @@ impl Journal {
             speaks: args.report.format == Format::Text,
             live: Live::new(args.report.format == Format::Text),
             resumes: args.resume,
-            standings: BTreeMap::new(),
+            stored: BTreeMap::new(),
             last: Counts::default(),
         }
     }
@@ -85,11 +92,19 @@ impl Journal {
     pub fn confirmed(&mut self, prey: &Prey, ledger: &Ledger) {
         for confirmed in ledger.confirmed() {
             let finding = report::finding(confirmed, ledger, &self.command(prey));
-            if self.standings.contains_key(&finding.key()) {
-                continue;
+            let (key, replays) = (finding.key(), finding.schedule.is_some());
+            match self.stored.get(&key) {
+                Some(before) if before.replays || !replays => continue,
+                // It was said when it was seen. Now it can be replayed, too.
+                Some(_) => {
+                    self.keep(prey, &finding);
+                    self.stored.entry(key).and_modify(|before| before.replays = true);
+                    continue;
+                }
+                None => {}
             }
             let standing = self.keep(prey, &finding);
-            self.standings.insert(finding.key(), standing);
+            self.stored.insert(key, Stored { standing, replays });
             self.live.view().confirmed += usize::from(standing != Standing::Accepted);
             if self.speaks {
                 let _room = self.live.make_room();
@@ -132,7 +147,7 @@ impl Journal {
 
     /// The standing of a confirmed finding, by its key.
     pub fn standing(&self, key: &str) -> Standing {
-        self.standings.get(key).copied().unwrap_or(Standing::Known)
+        self.stored.get(key).map_or(Standing::Known, |stored| stored.standing)
     }
 
     /// Begins the next of several tests; the hunt ends at `until`.
