@@ -15,7 +15,7 @@ pub struct Call {
     /// `System.Collections.Generic.List`1.Add`.
     pub callee: String,
     pub class: String,
-    pub what: What,
+    pub what: CallKind,
     pub is_constructor: bool,
     pub method: Method,
     /// The type of what the method is called on.
@@ -23,7 +23,7 @@ pub struct Call {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum CallKind {
     Point(Operation),
     /// `IsCompleted` of an awaiter, of a `Task` or of a `ValueTask`.
     Completed {
@@ -320,12 +320,12 @@ impl Call {
             return None;
         }
         let what = match session().catalogue.find(&class, &member.name) {
-            Some(operation) => What::Point(operation),
-            None if completed() => What::Completed { of_value },
-            None if starts_work(&class, &member.name) => What::Starts(started(&class, &member.name)),
+            Some(operation) => CallKind::Point(operation),
+            None if completed() => CallKind::Completed { of_value },
+            None if starts_work(&class, &member.name) => CallKind::Starts(started(&class, &member.name)),
             None => match Orders::of(&class, &member.name, method) {
-                Some(orders) => What::Orders(orders),
-                None => What::Unseen(hides_callee(&class, &member.name)?),
+                Some(orders) => CallKind::Orders(orders),
+                None => CallKind::Unseen(hides_callee(&class, &member.name)?),
             },
         };
         let method = method()?;
@@ -336,7 +336,7 @@ impl Call {
 
     /// A list names methods, of which some overloads may be something else.
     fn makes_sense(&self) -> bool {
-        let What::Point(operation) = self.what else { return true };
+        let CallKind::Point(operation) = self.what else { return true };
         match operation.object {
             Object::This => self.method.has_this && !self.is_constructor && is_object(&self.this),
             Object::FirstField => self.method.has_this && session().has_known_enumerators,

@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use crate::calls::{Call, What};
+use crate::calls::{Call, CallKind};
 use crate::il;
 use crate::il::code;
 use crate::lists::Object;
@@ -60,7 +60,7 @@ impl Thunks {
         new_site: impl FnOnce() -> u32,
     ) -> Option<Token> {
         let thunk = self.0.get_mut(&token)?;
-        let What::Point(operation) = call.what else { return None };
+        let CallKind::Point(operation) = call.what else { return None };
         if !thunk.has_point {
             let word = point::site_word(new_site(), operation);
             let target = if operation.checked { probe.through } else { probe.point };
@@ -73,7 +73,7 @@ impl Thunks {
 
 /// The signature of a static method whose first argument is the object.
 fn signature_for(call: &Call) -> Option<Vec<u8>> {
-    let What::Point(operation) = call.what else { return None };
+    let CallKind::Point(operation) = call.what else { return None };
     let types = || [&call.method.result, &call.this].into_iter().chain(&call.method.parameters);
     let fits = operation.object == Object::This && types().all(|kind| is_closed(kind));
     fits.then(|| {

@@ -49,7 +49,7 @@ pub enum Event {
 
 /// What was handed over to a task, a thread or an event, and by it.
 #[derive(Default)]
-pub struct Kept {
+pub struct HandedOver {
     pub past: Past,
     /// What has ended when it ends, however that ends.
     pub after: Vec<Key>,
@@ -63,20 +63,20 @@ pub struct Kept {
     pub awaits: Option<Awaits>,
 }
 
-impl Kept {
-    pub fn of(event: Event) -> Kept {
-        Kept { event, ..Kept::default() }
+impl HandedOver {
+    pub fn of(event: Event) -> HandedOver {
+        HandedOver { event, ..HandedOver::default() }
     }
 }
 
 const PARTS: usize = 16;
-static TABLE: [Mutex<Option<HashMap<Key, Kept>>>; PARTS] = [const { Mutex::new(None) }; PARTS];
+static TABLE: [Mutex<Option<HashMap<Key, HandedOver>>>; PARTS] = [const { Mutex::new(None) }; PARTS];
 
-fn part(key: Key) -> &'static Mutex<Option<HashMap<Key, Kept>>> {
+fn part(key: Key) -> &'static Mutex<Option<HashMap<Key, HandedOver>>> {
     &TABLE[key as usize % PARTS]
 }
 
-pub fn keep(key: Key, change: impl FnOnce(&mut Kept)) {
+pub fn keep(key: Key, change: impl FnOnce(&mut HandedOver)) {
     const MOST: usize = 1024;
     let mut part = lock_table(part(key));
     let part = part.get_or_insert_default();

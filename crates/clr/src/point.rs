@@ -50,7 +50,7 @@ fn site_number(word: u32) -> u32 {
 type Slot = *const usize;
 
 /// A thread that is held, for those who come.
-struct Held {
+struct HeldThread {
     /// A [`Slot`].
     slot: usize,
     site: u32,
@@ -59,14 +59,14 @@ struct Held {
 }
 
 /// Who is held, and the class of the object that both are at.
-type Caught = (Arc<Held>, ClassId);
+type Caught = (Arc<HeldThread>, ClassId);
 
 /// What a thread takes from [`fast`] to [`slow`].
 struct Own {
     number: u32,
     /// A class that was met for the first time.
     unknown: ClassId,
-    delay: Option<(Delay, Arc<Held>)>,
+    delay: Option<(Delay, Arc<HeldThread>)>,
     caught: Vec<Caught>,
     known: Known,
 }
@@ -138,7 +138,7 @@ impl Host for Here<'_> {
     }
 
     fn is_one_object(&mut self, violation: &Violation) -> bool {
-        let held = violation.cookie as *const Held;
+        let held = violation.cookie as *const HeldThread;
         // SAFETY: the held thread cannot go on, and so not drop it, before this returns; the slot
         // is an argument of a method that it is in. No collection is under way, so both references
         // are of this moment.
@@ -151,8 +151,8 @@ impl Host for Here<'_> {
         }
         // SAFETY: as above; this makes a second owner.
         let held = unsafe {
-            Arc::increment_strong_count(violation.cookie as *const Held);
-            Arc::from_raw(violation.cookie as *const Held)
+            Arc::increment_strong_count(violation.cookie as *const HeldThread);
+            Arc::from_raw(violation.cookie as *const HeldThread)
         };
         // SAFETY: a reference that is not null.
         self.caught.push((held, unsafe { class_of(self.slot) }));
@@ -287,7 +287,7 @@ fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     let delay = core.on_call(now(), &point, &mut here);
     if let Some(delay) = delay.filter(|delay| session().pay(delay)) {
         let (slot, site, thread) = (slot as usize, point.site, point.thread);
-        let held = Arc::new(Held { slot, site, thread, stack: OnceLock::new() });
+        let held = Arc::new(HeldThread { slot, site, thread, stack: OnceLock::new() });
         if core.trap_set(&delay, Arc::as_ptr(&held) as u64, &mut here) {
             own.delay = Some((delay, held));
         }

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
 
-use crate::calls::{Call, Orders, What, runs_asynchronous};
+use crate::calls::{Call, CallKind, Orders, runs_asynchronous};
 use crate::class_constructors::{self, ClassNumber};
 use crate::com::IID_METADATA_IMPORT2;
 use crate::delegates::Thunks;
@@ -269,8 +269,8 @@ impl Module {
             return false;
         };
         let operation = match call.what {
-            What::Point(operation) => operation,
-            What::Completed { of_value } => {
+            CallKind::Point(operation) => operation,
+            CallKind::Completed { of_value } => {
                 let Some(Completed { of_task, of_value_task }) = probe.completed else { return false };
                 let completed = if of_value { of_value_task } else { of_task };
                 if of_value {
@@ -281,7 +281,7 @@ impl Module {
                 after.extend(il::with_token(code::CALL as u8, completed));
                 return true;
             }
-            What::Orders(orders) => {
+            CallKind::Orders(orders) => {
                 let Some(order) = probe.order else { return false };
                 if orders == Orders::Before(event::TRIES_TO_SET) {
                     order::forget_setters();
@@ -292,14 +292,14 @@ impl Module {
                 let mut place = Place { current_phase, ..of.place(body, at, locals) };
                 return order_calls::add(order, orders, &call, &mut place);
             }
-            What::Starts(started) => {
+            CallKind::Starts(started) => {
                 let (order, call) = (probe.order, call.clone());
                 self.note_begins(body, at);
                 let Some(order) = order else { return false };
                 let mut place = Place { given: self.given(&call), ..of.place(body, at, locals) };
                 return order_calls::add_started(order, started, &call, &mut place);
             }
-            What::Unseen(why) => {
+            CallKind::Unseen(why) => {
                 sites::note_unseen(&sites::method_name(self.import, of.method), why);
                 return false;
             }
@@ -480,10 +480,10 @@ impl Module {
     fn replace_function(&mut self, body: &mut Body, at: usize, of: &mut Rewriting) -> bool {
         let (token, offset) = (body.instructions[at].token(), body.instructions[at].offset);
         let Some(call) = self.look_at(token).cloned() else { return false };
-        if let What::Orders(Orders::Before(event)) = call.what {
+        if let CallKind::Orders(Orders::Before(event)) = call.what {
             order::will_not_see(event);
         }
-        let What::Point(operation) = call.what else { return false };
+        let CallKind::Point(operation) = call.what else { return false };
         let makes_delegate = body.instructions.get(at + 1).is_some_and(|next| next.code == code::NEW_OBJECT);
         let to = (of.module, self.probe);
         let new_site = || of.site(offset, &call, operation);

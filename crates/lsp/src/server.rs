@@ -36,7 +36,7 @@ pub struct Config {
 
 /// What is known about the programs of one buffer.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct BufferState {
     findings: Vec<Finding>,
     pub(crate) checked: Vec<CheckedFunction>,
     pub(crate) left_out: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) struct Server {
     pub(crate) phase: Phase,
     pub(crate) settings: Arc<Settings>,
     pub(crate) documents: Documents,
-    pub(crate) known: BTreeMap<PathBuf, Known>,
+    pub(crate) known: BTreeMap<PathBuf, BufferState>,
     pub(crate) published: BTreeMap<PathBuf, Vec<Diagnostic>>,
     pub(crate) schedule: Schedule,
     /// New files have appeared since the last check.
@@ -185,7 +185,7 @@ impl Server {
             known.findings.retain(|finding| !touches(finding, &name));
         }
         let left_out = outcome.left_out.iter().find(|(path, _)| **path == *name).map(|(_, why)| why.clone());
-        let known = Known { findings: outcome.findings, checked: outcome.checked, left_out };
+        let known = BufferState { findings: outcome.findings, checked: outcome.checked, left_out };
         self.known.insert(focus.to_path_buf(), known);
         self.publish(Some(focus));
         self.client.refresh_lenses();

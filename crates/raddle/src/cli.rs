@@ -83,20 +83,20 @@ pub enum Command {
     /// runtime instead of the compiler's, the include folder of <raddle/annotations.h>, the macro
     /// __RADDLE__, and -g1 for line numbers unless you give -g.
     #[command(after_help = CC_HELP, disable_help_flag = true)]
-    Cc(Words),
+    Cc(CompilerArgs),
 
     /// Compile or link C++ with instrumentation, in place of c++
     ///
     /// Like `raddle cc`, but RADDLE_CXX names the real compiler, and the default is c++.
     #[command(name = "c++", after_help = CC_HELP, disable_help_flag = true)]
-    Cxx(Words),
+    Cxx(CompilerArgs),
 
     /// Compile Rust and its standard library with instrumentation, in place of rustc
     ///
     /// The first use of a toolchain instruments its standard library, which takes some seconds.
     /// For cargo projects use `cargo raddle`.
     #[command(disable_help_flag = true)]
-    Rustc(Words),
+    Rustc(CompilerArgs),
 
     /// Build, run or test a cargo project with instrumentation (same as `cargo raddle`)
     Cargo(CargoArgs),
@@ -136,7 +136,7 @@ Refused with exit status 2: -static, other sanitizers, other architectures.";
 /// The words of a wrapped command line. They are taken raw, before clap sees them; this is
 /// for the help.
 #[derive(Debug, clap::Args)]
-pub struct Words {
+pub struct CompilerArgs {
     /// The compiler's own arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     pub words: Vec<OsString>,

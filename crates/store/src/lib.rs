@@ -39,7 +39,7 @@ use rusqlite::{Connection, OpenFlags};
 pub use error::StoreError;
 pub use findings::{Run, Stored, StoredPlace, Summary};
 pub use history::{Decided, Decision, Record, Sighting, Standing};
-pub use named_values::What;
+pub use named_values::Category;
 pub use schema::VERSION;
 pub use subjects::command;
 

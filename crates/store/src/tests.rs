@@ -149,16 +149,16 @@ fn what_is_forgotten_is_gone() {
 fn kept_things_have_names() {
     let (_dir, store) = store();
     let at = |second| UNIX_EPOCH + Duration::from_secs(second);
-    store.keep(What::Trap, "a", b"one", at(1)).unwrap();
-    store.keep(What::Trap, "b", b"two", at(2)).unwrap();
-    store.keep(What::Schedule, "a", b"three", at(3)).unwrap();
-    store.keep(What::Trap, "a", b"four", at(4)).unwrap();
-    assert_eq!(store.kept(What::Trap, "a").unwrap().as_deref(), Some(b"four".as_slice()));
-    assert_eq!(store.kept(What::Schedule, "a").unwrap().as_deref(), Some(b"three".as_slice()));
-    assert_eq!(store.kept(What::Coverage, "a").unwrap(), None);
-    assert_eq!(store.kept_names(What::Trap).unwrap(), ["a", "b"]);
-    assert!(store.forget_kept(What::Trap, "a").unwrap());
-    assert!(!store.forget_kept(What::Trap, "a").unwrap());
+    store.keep(Category::Trap, "a", b"one", at(1)).unwrap();
+    store.keep(Category::Trap, "b", b"two", at(2)).unwrap();
+    store.keep(Category::Schedule, "a", b"three", at(3)).unwrap();
+    store.keep(Category::Trap, "a", b"four", at(4)).unwrap();
+    assert_eq!(store.kept(Category::Trap, "a").unwrap().as_deref(), Some(b"four".as_slice()));
+    assert_eq!(store.kept(Category::Schedule, "a").unwrap().as_deref(), Some(b"three".as_slice()));
+    assert_eq!(store.kept(Category::Coverage, "a").unwrap(), None);
+    assert_eq!(store.kept_names(Category::Trap).unwrap(), ["a", "b"]);
+    assert!(store.forget_kept(Category::Trap, "a").unwrap());
+    assert!(!store.forget_kept(Category::Trap, "a").unwrap());
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn an_older_version_is_read_and_brought_up_to_date() {
     assert_eq!(stored[0].finding, race("r1"));
     assert_eq!(stored[0].places[0].text, None, "version 1 did not know it");
     assert_eq!(store.latest("run").unwrap().unwrap().run, run("run", "./t", 5));
-    store.keep(What::Coverage, "x", b"y", UNIX_EPOCH).unwrap();
+    store.keep(Category::Coverage, "x", b"y", UNIX_EPOCH).unwrap();
     record(&mut store, &run("run", "./t", 6), &["r1"]);
     assert!(store.findings_for_file(Path::new("/p/a.c")).unwrap()[0].places[0].text.is_some());
 }

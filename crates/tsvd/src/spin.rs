@@ -12,14 +12,14 @@ use crate::Host;
 pub(crate) struct Spin(AtomicU32);
 
 /// Held until dropped.
-pub(crate) struct Held<'a>(&'a Spin);
+pub(crate) struct SpinGuard<'a>(&'a Spin);
 
 impl Spin {
-    pub(crate) fn hold(&self, host: &mut impl Host) -> Held<'_> {
+    pub(crate) fn hold(&self, host: &mut impl Host) -> SpinGuard<'_> {
         while self.0.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
             host.relax();
         }
-        Held(self)
+        SpinGuard(self)
     }
 
     /// For the child of a fork: its holder does not exist there.
@@ -28,7 +28,7 @@ impl Spin {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for SpinGuard<'_> {
     fn drop(&mut self) {
         self.0.0.store(0, Release);
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use super::{Known, event};
 use crate::class_constructors::ClassNumber;
 use crate::force_async;
-use crate::hand_overs::{Awaits, CHANCE, EVENT, Event, GIVEN, Kept, Key, PHASE, THREAD, keep, task};
+use crate::hand_overs::{Awaits, CHANCE, EVENT, Event, GIVEN, HandedOver, Key, PHASE, THREAD, keep, task};
 use crate::locks::{self, HeldAs};
 use crate::point::{now, this_thread, with_order};
 use crate::semaphores;
@@ -42,7 +42,7 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
         event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
-        event::MADE_SOURCE => keep(event_key, |kept| *kept = Kept::of(Event::Made)),
+        event::MADE_SOURCE => keep(event_key, |kept| *kept = HandedOver::of(Event::Made)),
         event::SETS => known.sets(event_key, now()),
         event::SIGNALS => known.hand_over(event_key, now()),
         event::RESETS | event::TRIES_TO_SET => make_void(event_key),
@@ -95,7 +95,7 @@ fn leave_mutex(hash: u32) {
 
 /// Whoever waits for it need not come after those who have set it or signalled.
 pub(super) fn make_void(event: Key) {
-    keep(event, |kept| *kept = Kept::of(Event::Void));
+    keep(event, |kept| *kept = HandedOver::of(Event::Void));
 }
 
 /// Whether there may be others who set a source: a delegate was made of a method that does, whose

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{Event, Known, THREAD, ends_with, given, made_by_given, make_void, phase_key, runs_given, task};
 use crate::class_constructors::{self, ClassNumber};
-use crate::hand_overs::{EVENT, Kept, Key, keep};
+use crate::hand_overs::{EVENT, HandedOver, Key, keep};
 
 /// Numbers of tasks and hashes of threads that no other test uses.
 static NUMBERS: AtomicU32 = AtomicU32::new(1 << 24);
@@ -112,7 +112,7 @@ struct Signals {
 impl Signals {
     fn new(is_tried: bool) -> Signals {
         let [source_hash, source_task, barrier_hash] = [(); 3].map(|()| new_number());
-        keep(EVENT | Key::from(source_hash), |kept| *kept = Kept::of(Event::Made));
+        keep(EVENT | Key::from(source_hash), |kept| *kept = HandedOver::of(Event::Made));
         ends_with(source_hash, source_task);
         Signals {
             source_hash,

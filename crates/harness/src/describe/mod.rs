@@ -24,7 +24,7 @@ use raddle_wire::explore::{End, FRAMES};
 
 use self::locks::{Held, cycle, held};
 use self::rust_waits::RustWait;
-use self::steps::{Words, lock_of};
+use self::steps::{StepWords, lock_of};
 use self::timeline::{Between, timeline};
 use crate::monitors::Seen;
 use crate::places::{Mapped, Places};
@@ -44,7 +44,7 @@ pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, module
 
 fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modules: &[Mapped]) -> Finding {
     let steps = &failure.trace.steps;
-    let mut words = Words::new(places, modules, steps);
+    let mut words = StepWords::new(places, modules, steps);
     words.stacks = &failure.facts.stacks;
     if let Some(Seen::Race(found)) = &failure.facts.seen {
         return race::finding(found, steps, &mut words);
@@ -95,7 +95,7 @@ fn taken_before(ends: &[End], held: &[Held]) -> Vec<Held> {
 }
 
 /// Where threads wait at futexes, and which Rust primitive they wait for.
-fn rust_waits_of(failure: &Failure, words: &mut Words<'_>) -> Vec<(End, Option<RustWait>)> {
+fn rust_waits_of(failure: &Failure, words: &mut StepWords<'_>) -> Vec<(End, Option<RustWait>)> {
     let waiting = failure.facts.ends.iter().filter(|end| end.ended == 0 && rust_waits::is_futex(end));
     let wait = |end: &End| {
         let depth = (end.depth as usize).min(FRAMES);
@@ -127,17 +127,17 @@ impl Teller<'_> {
         self.failure.facts.ends.iter().filter(|end| end.ended == 0)
     }
 
-    fn locks_held(&self, thread: ThreadId, words: &mut Words<'_>) -> Vec<String> {
+    fn locks_held(&self, thread: ThreadId, words: &mut StepWords<'_>) -> Vec<String> {
         let own = self.held.iter().filter(|h| h.thread == thread);
         own.map(|h| words.lock(h.lock) + if h.read { " (read)" } else { "" }).collect()
     }
 
-    fn access(&self, words: &mut Words<'_>, thread: ThreadId, op: Deed, stack: Vec<Frame>) -> Access {
+    fn access(&self, words: &mut StepWords<'_>, thread: ThreadId, op: Deed, stack: Vec<Frame>) -> Access {
         let locks = self.locks_held(thread, words);
         Access { op, size: 0, thread: words.thread(thread), locks, lock: None, stack }
     }
 
-    fn accesses(&self, words: &mut Words<'_>, finding: &mut Finding) {
+    fn accesses(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         let mut deeds = Vec::new();
         if let Some(Seen::Leak(leak)) = &self.failure.facts.seen {
             let n = leak.frames.iter().position(|f| *f == 0).unwrap_or(leak.frames.len());
@@ -159,7 +159,7 @@ impl Teller<'_> {
     }
 
     /// The failure in the program's own words, if they name a place or nothing better is known.
-    fn in_its_words(&self, words: &mut Words<'_>, finding: &mut Finding) {
+    fn in_its_words(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         let Some(said) = &self.failure.facts.said else { return };
         finding.message = match self.failure.kind {
             Kind::ExitStatus => format!("{}: {}", self.failure.facts.sentence, said.text),
@@ -175,7 +175,7 @@ impl Teller<'_> {
     }
 
     /// Where each thread is, and what it waits for.
-    fn everybody(&self, words: &mut Words<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
+    fn everybody(&self, words: &mut StepWords<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
         let deadlock = self.failure.kind == Kind::Deadlock;
         let going = circling(self.steps).unwrap_or_default();
         for end in self.ends() {
@@ -211,7 +211,7 @@ impl Teller<'_> {
         lock_of(&end.pending).or(rust)
     }
 
-    fn wait(&self, words: &mut Words<'_>, end: &End) -> String {
+    fn wait(&self, words: &mut StepWords<'_>, end: &End) -> String {
         match self.rust_wait(end) {
             Some(RustWait::Mutex) => format!("waits for {}", words.object(&end.pending)),
             Some(RustWait::RwLock) => format!("waits for the RwLock at {}", words.object(&end.pending)),
@@ -224,7 +224,7 @@ impl Teller<'_> {
         }
     }
 
-    fn wait_and_holder(&self, words: &mut Words<'_>, end: &End) -> String {
+    fn wait_and_holder(&self, words: &mut StepWords<'_>, end: &End) -> String {
         let wait = self.wait(words, end);
         let holder = self.lock_awaited(end).and_then(|l| self.held.iter().find(|h| h.lock == l));
         match holder {
@@ -233,7 +233,7 @@ impl Teller<'_> {
         }
     }
 
-    fn circle(&self, words: &mut Words<'_>) -> String {
+    fn circle(&self, words: &mut StepWords<'_>) -> String {
         let holders = |end: &End| match self.rust_wait(end) {
             Some(RustWait::Mutex) => {
                 self.held.iter().filter(|h| h.lock == end.pending.object).map(|h| h.thread).collect()
@@ -256,7 +256,7 @@ impl Teller<'_> {
     }
 
     /// The thread that failed, and who freed what it used.
-    fn who_failed(&self, words: &mut Words<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
+    fn who_failed(&self, words: &mut StepWords<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
         let thread = ThreadId(self.failure.facts.thread);
         let end = self.ends().find(|end| end.thread == thread);
         let last = self.steps.iter().rfind(|s| s.thread == thread);
@@ -329,7 +329,7 @@ impl Teller<'_> {
         own.flat_map(|s| s.op.keys().into_iter().filter(move |key| conflicts(&s.op, key))).collect()
     }
 
-    fn table(&self, words: &mut Words<'_>, finding: &mut Finding) {
+    fn table(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         let involved = self.involved();
         let preempts = |i: usize| self.preempts(i);
         let is_order = self.failure.kind != Kind::Deadlock;
@@ -364,7 +364,7 @@ impl Teller<'_> {
     /// All steps, followed by the rows from `told` on, which are no steps.
     fn timeline(
         &self,
-        words: &mut Words<'_>,
+        words: &mut StepWords<'_>,
         matters: &dyn Fn(&usize) -> bool,
         rows: &Rows,
         told: usize,
@@ -379,7 +379,7 @@ impl Teller<'_> {
     }
 
     /// The last rows: the failure, or where each thread waits.
-    fn last_rows(&self, words: &mut Words<'_>, rows: &mut Rows) {
+    fn last_rows(&self, words: &mut StepWords<'_>, rows: &mut Rows) {
         if self.failure.kind == Kind::Deadlock {
             for end in self.ends() {
                 let text = self.wait(words, end);
@@ -400,7 +400,7 @@ impl Teller<'_> {
     }
 
     /// Sentences that say which orderings matter.
-    fn orderings(&self, words: &mut Words<'_>, finding: &mut Finding) {
+    fn orderings(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         for ordering in self.explanation.orderings.iter().take(ORDERINGS) {
             let mut side = |at: &explain::At| {
                 let place = words.place_of(at.thread, &at.op).map_or(String::new(), |p| format!(" ({p})"));
@@ -412,7 +412,7 @@ impl Teller<'_> {
     }
 
     /// With `--memory c11`: the loads that did not read the newest value.
-    fn stale_reads(&self, words: &mut Words<'_>, finding: &mut Finding) {
+    fn stale_reads(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         let stale = self.steps.iter().filter(|s| reads_old_value(s));
         for step in stale.take(ORDERINGS) {
             let place = words.place_of(step.thread, &step.op).map_or(String::new(), |p| format!(" ({p})"));
@@ -424,7 +424,7 @@ impl Teller<'_> {
     }
 
     /// Describes the threads and locks.
-    fn introduce(&self, words: &mut Words<'_>, finding: &mut Finding) {
+    fn introduce(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         let ends = &self.failure.facts.ends;
         introduce_threads(self.steps, words, finding, &|t| {
             !ends.iter().any(|e| e.thread == t && e.ended != 0)
@@ -447,7 +447,7 @@ impl Teller<'_> {
 /// Describes the threads of a finding by the steps that created them.
 pub fn introduce_threads(
     steps: &[Step],
-    words: &mut Words<'_>,
+    words: &mut StepWords<'_>,
     finding: &mut Finding,
     runs: &dyn Fn(ThreadId) -> bool,
 ) {
@@ -491,7 +491,7 @@ pub struct Rows {
 
 impl Rows {
     /// Adds step `i`.
-    pub fn add(&mut self, words: &mut Words<'_>, steps: &[Step], i: usize, preempts: bool) {
+    pub fn add(&mut self, words: &mut StepWords<'_>, steps: &[Step], i: usize, preempts: bool) {
         let step = &steps[i];
         let key = (step.thread, step.op.site, step.op.kind());
         if self.last == Some(key)
@@ -640,7 +640,7 @@ mod tests {
         let mut rows = Rows::default();
         let (mut places, again) = (Places::new(), step(2, OpKind::Yield, 0));
         let steps = [again, again, step(1, OpKind::Yield, 0)];
-        let mut words = Words::new(&mut places, &[], &steps);
+        let mut words = StepWords::new(&mut places, &[], &steps);
         rows.add(&mut words, &steps, 0, false);
         rows.add(&mut words, &steps, 1, false);
         rows.add(&mut words, &steps, 2, true);

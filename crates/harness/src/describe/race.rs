@@ -6,7 +6,7 @@ use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, 
 use raddle_wire::explore::Race;
 
 use crate::describe::locks::held;
-use crate::describe::steps::Words;
+use crate::describe::steps::StepWords;
 use crate::describe::timeline::{Between, timeline};
 use crate::describe::{Rows, introduce_threads};
 use crate::detection::explain::race_message;
@@ -15,7 +15,7 @@ use crate::detection::explain::race_message;
 const BEFORE: usize = 6;
 const ROWS: usize = 40;
 
-pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
+pub fn finding(race: &Race, steps: &[Step], words: &mut StepWords<'_>) -> Finding {
     let [now, before] = race.access.map(|a| access(&a, steps, words));
     let location = location(race, words);
     let message = race_message(&now, &before, location.as_ref());
@@ -38,7 +38,7 @@ pub fn finding(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Finding {
 }
 
 /// The locks held at the two accesses.
-fn locks(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Vec<Lock> {
+fn locks(race: &Race, steps: &[Step], words: &mut StepWords<'_>) -> Vec<Lock> {
     let mut locks: Vec<Lock> = Vec::new();
     for raw in &race.access {
         let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
@@ -60,7 +60,7 @@ fn locks(race: &Race, steps: &[Step], words: &mut Words<'_>) -> Vec<Lock> {
     locks
 }
 
-fn access(raw: &Raw, steps: &[Step], words: &mut Words<'_>) -> Access {
+fn access(raw: &Raw, steps: &[Step], words: &mut StepWords<'_>) -> Access {
     let thread = ThreadId(raw.thread);
     let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
     let own = taken.iter().filter(|h| h.thread == thread);
@@ -89,7 +89,7 @@ fn op(raw: &Raw) -> Op {
     }
 }
 
-fn location(race: &Race, words: &mut Words<'_>) -> Option<Location> {
+fn location(race: &Race, words: &mut StepWords<'_>) -> Option<Location> {
     let both = race.access[0].bytes & race.access[1].bytes;
     let address = race.granule + u64::from(both.trailing_zeros() % 8);
     words.places.global(words.modules, address).map(|g| Location::Global {
@@ -104,7 +104,12 @@ fn location(race: &Race, words: &mut Words<'_>) -> Option<Location> {
 
 /// The table shows what the two threads did from shortly before the earlier access on, with both
 /// accesses in their places. The timeline has all steps up to the later access.
-fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>) -> (Interleaving, Timeline) {
+fn table(
+    race: &Race,
+    name: Option<&str>,
+    steps: &[Step],
+    words: &mut StepWords<'_>,
+) -> (Interleaving, Timeline) {
     let [now, before] = &race.access;
     let ours = |s: &Step| [now.thread, before.thread].contains(&s.thread.0);
     let (mid, end) = ((before.step as usize).min(steps.len()), (now.step as usize).min(steps.len()));
@@ -128,7 +133,7 @@ fn table(race: &Race, name: Option<&str>, steps: &[Step], words: &mut Words<'_>)
 }
 
 /// An access, before step `at`.
-fn between(raw: &Raw, at: usize, name: Option<&str>, words: &mut Words<'_>) -> Between {
+fn between(raw: &Raw, at: usize, name: Option<&str>, words: &mut StepWords<'_>) -> Between {
     let stack = words.stack(frames(raw));
     let frame = raddle_finding::place::place(&stack).cloned();
     let verb = match op(raw) {
@@ -163,7 +168,7 @@ mod tests {
         let before = Raw::new(1, 2, 2, Deed::Write).of(0xff);
         let race = Race { number: 1, reserved: 0, granule: 0x100, access: [now, before] };
         let mut places = Places::new();
-        let finding = finding(&race, &steps, &mut Words::new(&mut places, &[], &steps));
+        let finding = finding(&race, &steps, &mut StepWords::new(&mut places, &[], &steps));
         assert_eq!(finding.message, "data race: write and then read are not ordered");
         let told: Vec<_> =
             finding.accesses.iter().map(|a| (a.op, a.size, a.thread.as_str(), a.locks.clone())).collect();

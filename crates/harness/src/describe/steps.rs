@@ -10,7 +10,7 @@ use raddle_wire::explore::Stack;
 use crate::places::{Mapped, Places};
 
 /// What is known of the process whose steps are described.
-pub struct Words<'a> {
+pub struct StepWords<'a> {
     pub places: &'a mut Places,
     pub modules: &'a [Mapped],
     steps: &'a [Step],
@@ -28,11 +28,11 @@ pub struct Words<'a> {
 /// The heap of an explored program, as the runtime lays it out.
 const HEAP: std::ops::Range<u64> = 0x7a00_0000_0000..0x7e00_0000_0000;
 
-impl<'a> Words<'a> {
-    pub fn new(places: &'a mut Places, modules: &'a [Mapped], steps: &'a [Step]) -> Words<'a> {
+impl<'a> StepWords<'a> {
+    pub fn new(places: &'a mut Places, modules: &'a [Mapped], steps: &'a [Step]) -> StepWords<'a> {
         let (threads, locks, blocks) = (HashMap::new(), Vec::new(), Vec::new());
         let mut words =
-            Words { places, modules, steps, stacks: &[], threads, locks, blocks, mutexes: Vec::new() };
+            StepWords { places, modules, steps, stacks: &[], threads, locks, blocks, mutexes: Vec::new() };
         words.threads.insert(0, "T0 (main)".into());
         for step in steps.iter().filter(|s| s.op.kind() == OpKind::Start) {
             let name = words.start_function(&step.op);
@@ -207,7 +207,7 @@ impl<'a> Words<'a> {
 
     pub fn op(&mut self, op: &Op) -> String {
         use OpKind::*;
-        let thread = |w: &Words<'_>| w.thread(ThreadId(op.object as u16));
+        let thread = |w: &StepWords<'_>| w.thread(ThreadId(op.object as u16));
         match op.kind() {
             Start => "begins".into(),
             Exit => "ends".into(),
@@ -371,7 +371,7 @@ mod tests {
         let modules =
             [mapped(0x5555_5555_4000, 0x5555_5555_8000), mapped(0x7fff_fff0_0000, 0x8000_0010_0000)];
         let mut places = Places::new();
-        let words = Words::new(&mut places, &modules, &[]);
+        let words = StepWords::new(&mut places, &modules, &[]);
         assert_eq!(words.pc(0x5555_4123), Some(0x5555_5555_4123));
         assert_eq!(words.pc(0xfff0_0010), Some(0x7fff_fff0_0010));
         assert_eq!(words.pc(0x0000_0010), Some(0x8000_0000_0010));
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn timers_have_names_and_expire() {
         let mut places = Places::new();
-        let mut words = Words::new(&mut places, &[], &[]);
+        let mut words = StepWords::new(&mut places, &[], &[]);
         let first_of_program = TIMERS.start + 3 * TIMER_STEP;
         assert_eq!(words.op(&Op::new(OpKind::Timer, first_of_program, 0)), "sets or asks timer 1");
         assert_eq!(words.op(&Op::new(OpKind::Timer, TIMERS.start, 0)), "sets or asks the alarm");
@@ -402,7 +402,7 @@ mod tests {
         let mut places = Places::new();
         let lock = |kind, at| Step::bare(ThreadId(1), Op::new(kind, at, 0));
         let steps = [lock(OpKind::Lock, 0x70), lock(OpKind::Lock, 0x50), lock(OpKind::Unlock, 0x70)];
-        let mut words = Words::new(&mut places, &[], &steps);
+        let mut words = StepWords::new(&mut places, &[], &steps);
         let told: Vec<String> = steps.iter().map(|s| words.step(s)).collect();
         assert_eq!(told, ["locks L1", "locks L2", "unlocks L1"]);
         assert_eq!(words.op(&Op::new(OpKind::DataRead, 0x7a00_0000_0010, 0)), "reads heap word 1");

@@ -9,7 +9,7 @@ use raddle_explore::{Step, StepFlags, ThreadId};
 use raddle_finding::{Frame, HeldLock, Timeline, TimelineStep};
 
 use super::locks::{Held, Holding};
-use super::steps::Words;
+use super::steps::StepWords;
 
 /// How many of the last steps are shown. Nobody looks at a larger picture.
 const STEPS: usize = 400;
@@ -24,7 +24,7 @@ pub struct Between {
 
 /// The timeline of the steps. It marks those for which `matters` is true, and inserts `between`.
 pub fn timeline(
-    words: &mut Words<'_>,
+    words: &mut StepWords<'_>,
     steps: &[Step],
     matters: &dyn Fn(usize) -> bool,
     between: Vec<Between>,
@@ -92,7 +92,7 @@ impl Making {
     }
 
     /// A lock that was taken gets a bar; one that was released ends its bar.
-    fn bars(&mut self, words: &mut Words<'_>, changed: Option<Held>) {
+    fn bars(&mut self, words: &mut StepWords<'_>, changed: Option<Held>) {
         let Some(held) = changed else { return };
         let here = self.out.steps.len().saturating_sub(1);
         let same = |(open, _): &(Held, usize)| open.thread == held.thread && open.lock == held.lock;
@@ -113,7 +113,7 @@ impl Making {
     }
 
     /// Orders the lanes by thread number, and drops bars that ended before the first step shown.
-    fn finish(mut self, words: &Words<'_>) -> Timeline {
+    fn finish(mut self, words: &StepWords<'_>) -> Timeline {
         self.threads.sort_unstable();
         let lanes = &self.threads;
         let lane = |thread: usize| lanes.iter().position(|t| usize::from(t.0) == thread);
@@ -144,7 +144,7 @@ mod tests {
 
     fn of(steps: &[Step], between: Vec<Between>) -> Timeline {
         let mut places = Places::new();
-        let mut words = Words::new(&mut places, &[], steps);
+        let mut words = StepWords::new(&mut places, &[], steps);
         timeline(&mut words, steps, &|i| i == 1, between)
     }
 

@@ -16,7 +16,7 @@ use super::shrink::{self, Small};
 use crate::report::args::Format;
 use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::describe;
-use raddle_harness::describe::steps::Words;
+use raddle_harness::describe::steps::StepWords;
 use raddle_harness::gaps::gap;
 use raddle_harness::interrupt;
 use raddle_harness::places::Places;
@@ -213,7 +213,7 @@ impl Results<'_> {
         let begin = "explored under sequential consistency";
         let overtaking = self.search.overtaking.filter(|_| self.recipe.copy.is_none());
         let Some((load, store)) = overtaking else { return begin.into() };
-        let mut words = Words::new(places, &self.search.modules, &[]);
+        let mut words = StepWords::new(places, &self.search.modules, &[]);
         let mut place = |op: &Op| words.place(op).map_or_else(|| "somewhere".into(), |p| format!("at {p}"));
         let load = place(&load);
         let store = store.map_or("another".into(), |s| format!("the one {}", place(&s)));

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use raddle_store::{Record, Store, What};
+use raddle_store::{Category, Record, Store};
 
 use super::decisions;
 use crate::exit;
@@ -73,7 +73,7 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode> {
 /// The hunts of each build, as far as they have left anything: one for each command.
 fn hunts(store: &Store) -> Result<BTreeMap<String, u64>> {
     let mut hunts: BTreeMap<String, u64> = BTreeMap::new();
-    for name in store.kept_names(What::Verdicts)? {
+    for name in store.kept_names(Category::Verdicts)? {
         let build = name.split(' ').next().unwrap_or_default().to_owned();
         *hunts.entry(build).or_default() += 1;
     }

@@ -13,7 +13,7 @@ use std::time::{Instant, SystemTime};
 use raddle_finding::Finding;
 use raddle_finding::subject::Command;
 use raddle_hunt::{Counts, Ledger, Target};
-use raddle_store::{Sighting, Standing, Store, StoreError, What};
+use raddle_store::{Category, Sighting, Standing, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::args::Args;
@@ -73,7 +73,7 @@ impl Journal {
     pub fn recall(&self, key: &str) -> Verdicts {
         match &self.store {
             Some(store) if self.resumes => {
-                let kept = store.kept(What::Verdicts, key).ok().flatten();
+                let kept = store.kept(Category::Verdicts, key).ok().flatten();
                 kept.and_then(|kept| serde_json::from_slice(&kept).ok()).unwrap_or_default()
             }
             _ => Verdicts::default(),
@@ -83,7 +83,7 @@ impl Journal {
     pub fn remember(&mut self, key: &str, verdicts: &Verdicts) {
         let Some(store) = &self.store else { return };
         let kept = serde_json::to_vec(verdicts).expect("plain data");
-        if let Err(why) = store.keep(What::Verdicts, key, &kept, self.at) {
+        if let Err(why) = store.keep(Category::Verdicts, key, &kept, self.at) {
             say!("the verdicts are not kept for --resume: {why}");
         }
     }

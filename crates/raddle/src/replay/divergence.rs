@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use raddle_explore::trace::choice_of;
 use raddle_explore::{Step, Trace};
 
-use raddle_harness::describe::steps::Words;
+use raddle_harness::describe::steps::StepWords;
 use raddle_harness::places::{Mapped, Places};
 
 /// A sentence about the first step that differs; `None` if no step does.
 pub fn tell(expected: &[Step], made: &Trace, places: &mut Places, modules: &[Mapped]) -> Option<String> {
     let at = first(expected, made)?;
     let mut side = |steps: &[Step]| {
-        let mut words = Words::new(places, modules, steps);
+        let mut words = StepWords::new(places, modules, steps);
         match steps.get(at) {
             Some(step) => {
                 let place = words.place(&step.op).map_or(String::new(), |p| format!(" ({p})"));

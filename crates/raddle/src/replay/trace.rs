@@ -7,11 +7,11 @@
 use raddle_explore::{Step, StepFlags};
 use serde_json::{Value, json};
 
-use raddle_harness::describe::steps::Words;
+use raddle_harness::describe::steps::StepWords;
 use raddle_harness::places::{Mapped, Places};
 
 pub fn chrome(steps: &[Step], places: &mut Places, modules: &[Mapped]) -> String {
-    let mut words = Words::new(places, modules, steps);
+    let mut words = StepWords::new(places, modules, steps);
     let mut events: Vec<Value> = Vec::new();
     let mut threads: Vec<_> = steps.iter().map(|s| s.thread).collect();
     threads.sort_unstable();

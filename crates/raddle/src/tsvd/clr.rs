@@ -19,7 +19,7 @@ use raddle_tsvd::{Stats, TrapPair};
 
 use super::coverage::{Coverage, Covered, PointCoverage};
 use super::harvest;
-use super::pair_store::Kept;
+use super::pair_store::StoredPairs;
 use super::sites::{Numbered, Registry};
 use super::traps::Traps;
 use raddle_harness::say::say;
@@ -188,7 +188,7 @@ impl Clr {
     }
 
     /// What to keep, for the file and the store.
-    pub fn keep(&mut self) -> Kept {
+    pub fn keep(&mut self) -> StoredPairs {
         self.traps.keep(&self.registry)
     }
 

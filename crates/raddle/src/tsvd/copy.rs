@@ -38,7 +38,7 @@ use super::libraries::{self, Watched};
 use super::pointers::{self, Taken};
 use super::session::{self, Common};
 use super::site_cache;
-use super::sites::{File, Found, Registry, What};
+use super::sites::{File, Found, Registry, SiteKind};
 use super::traps::Traps;
 use super::{Outputs, messages};
 use crate::report::{Settler, TextTo};
@@ -203,9 +203,9 @@ fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     let mut plan = Vec::new();
     for site in &file.found.sites {
         plan.extend(match site.what {
-            What::Point(operation) => common.point(&mut registry, program, site, operation, &mut helper),
-            What::Async => common.force_async.then(|| session::special_site(site, site_flag::ASYNC)),
-            What::Lookup => None,
+            SiteKind::Point(operation) => common.point(&mut registry, program, site, operation, &mut helper),
+            SiteKind::Async => common.force_async.then(|| session::special_site(site, site_flag::ASYNC)),
+            SiteKind::Lookup => None,
         });
     }
     let exempt = common.catalogue.classes.iter().filter(|_| exempts).flat_map(|c| &c.exempt);

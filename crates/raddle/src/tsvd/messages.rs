@@ -11,7 +11,7 @@ use super::args::Options;
 use super::coverage::Covered;
 use super::planner::Files;
 use super::session::Common;
-use super::sites::{Registry, What};
+use super::sites::{Registry, SiteKind};
 use raddle_binary::plain_path;
 use raddle_harness::say::{count, say};
 use raddle_harness::target::Program;
@@ -139,8 +139,8 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
         .clone()
         .flat_map(|f| &f.found.sites)
         .filter_map(|s| match s.what {
-            What::Point(operation) => Some(operation),
-            What::Async | What::Lookup => None,
+            SiteKind::Point(operation) => Some(operation),
+            SiteKind::Async | SiteKind::Lookup => None,
         })
         .chain(looked.flat_map(|f| f.found.taken.values().copied()))
         .chain(files.asked.values().copied())

@@ -26,9 +26,9 @@ pub enum Entry {
 }
 
 #[derive(Default)]
-pub struct Modules(HashMap<Version, Option<Known>>);
+pub struct Modules(HashMap<Version, Option<IndexedModule>>);
 
-struct Known {
+struct IndexedModule {
     module: Module,
     functions: HashMap<String, Option<u64>>,
     variables: HashMap<String, Option<u64>>,
@@ -44,13 +44,13 @@ impl Modules {
         let known = self.0.entry(version.clone()).or_insert_with(|| {
             let module = Module::open(&version.0).ok()?;
             let (functions, variables, entries, exported) = Default::default();
-            Some(Known { module, functions, variables, entries, exported })
+            Some(IndexedModule { module, functions, variables, entries, exported })
         });
         let bias = known.as_ref()?.module.load_bias(mapped.start, mapped.offset)?;
         Some(Loaded { version, bias })
     }
 
-    fn known(&mut self, loaded: &Loaded) -> Option<&mut Known> {
+    fn known(&mut self, loaded: &Loaded) -> Option<&mut IndexedModule> {
         self.0.get_mut(&loaded.version)?.as_mut()
     }
 
@@ -68,7 +68,7 @@ impl Modules {
         &mut self,
         name: &str,
         all: &[Loaded],
-        kept: impl Fn(&mut Known) -> &mut HashMap<String, Option<u64>>,
+        kept: impl Fn(&mut IndexedModule) -> &mut HashMap<String, Option<u64>>,
         find: impl Fn(&Module, &str) -> Option<u64>,
     ) -> Option<u64> {
         all.iter().find_map(|loaded| {
@@ -87,7 +87,7 @@ impl Modules {
 
     /// The raw name of an exported function, by its hash.
     pub fn exported(&mut self, loaded: &Loaded, hash: u64) -> Option<String> {
-        let Known { module, exported, .. } = self.known(loaded)?;
+        let IndexedModule { module, exported, .. } = self.known(loaded)?;
         let hashed = |name: &str| (name_hash(name.as_bytes()), name.to_string());
         exported.get_or_insert_with(|| module.exported_functions().map(hashed).collect()).get(&hash).cloned()
     }

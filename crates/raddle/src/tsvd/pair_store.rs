@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use raddle_store::{Store, StoreError, What};
+use raddle_store::{Category, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -40,7 +40,7 @@ pub enum TrapError {
 
 /// The content of the file, and of the store.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Kept {
+pub struct StoredPairs {
     schema: String,
     pub pairs: Vec<KeptPair>,
     #[serde(default)]
@@ -80,9 +80,9 @@ pub enum Because {
     Decayed,
 }
 
-impl Kept {
-    pub fn read(file: &str, text: &str) -> Result<Kept, TrapError> {
-        let kept: Kept = serde_json::from_str(text)
+impl StoredPairs {
+    pub fn read(file: &str, text: &str) -> Result<StoredPairs, TrapError> {
+        let kept: StoredPairs = serde_json::from_str(text)
             .map_err(|e| TrapError::Syntax { file: file.into(), why: e.to_string() })?;
         if ![SCHEMA, SCHEMA_1].contains(&kept.schema.as_str()) {
             return Err(TrapError::Version { file: file.into(), found: kept.schema });
@@ -148,16 +148,16 @@ impl Keeper {
             }
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read the trap file {}", path.display()))?;
-            return Ok(Traps::new(Kept::read(&path.display().to_string(), &text)?));
+            return Ok(Traps::new(StoredPairs::read(&path.display().to_string(), &text)?));
         }
-        let kept = self.store.as_ref().and_then(|s| s.kept(What::Trap, &self.name).ok().flatten());
+        let kept = self.store.as_ref().and_then(|s| s.kept(Category::Trap, &self.name).ok().flatten());
         // The store's content is raddle's own. A version that is not understood counts as missing.
-        let kept = kept.and_then(|b| Kept::read("the store", &String::from_utf8(b).ok()?).ok());
+        let kept = kept.and_then(|b| StoredPairs::read("the store", &String::from_utf8(b).ok()?).ok());
         Ok(kept.map(Traps::new).unwrap_or_default())
     }
 
     /// `more`: what to keep besides the pairs of native code.
-    pub fn write(&self, common: &Common, more: Kept) -> Result<()> {
+    pub fn write(&self, common: &Common, more: StoredPairs) -> Result<()> {
         let registry = common.registry.lock().expect("nobody panics with the registry");
         let mut kept = common.traps.lock().expect("nobody panics with the traps").keep(&registry);
         kept.pairs.extend(more.pairs);
@@ -168,7 +168,7 @@ impl Keeper {
             file.write(&text)?;
         }
         if let Some(store) = &self.store
-            && let Err(why) = store.keep(What::Trap, &self.name, text.as_bytes(), SystemTime::now())
+            && let Err(why) = store.keep(Category::Trap, &self.name, text.as_bytes(), SystemTime::now())
         {
             say!("the pairs of this run are not kept: {why}");
         }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_is_no_trap_file_is_refused() {
-        let refused = |text: &str| Kept::read("f.json", text).unwrap_err().to_string();
+        let refused = |text: &str| StoredPairs::read("f.json", text).unwrap_err().to_string();
         assert!(refused("[]").starts_with("f.json is no trap file"));
         assert!(refused(r#"{"schema":"raddle.traps/3","pairs":[]}"#).contains("another version"));
     }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_file_of_the_first_version_is_read() {
         let text = r#"{"schema":"raddle.traps/1","pairs":[{"sites":["x","y"],"probability":0.5}]}"#;
-        let kept = Kept::read("f", text).unwrap();
+        let kept = StoredPairs::read("f", text).unwrap();
         assert_eq!((kept.pairs[0].probability, kept.pairs[0].gap_ms, kept.resting.len()), (0.5, 0.0, 0));
         assert!(kept.text().contains(SCHEMA));
     }

@@ -15,7 +15,7 @@ use super::api::Paths;
 use super::modules::{self, Entry, Loaded, MappedFile, Modules};
 use super::session::{Common, special_site};
 use super::site_cache;
-use super::sites::{self, Numbered, Registry, What};
+use super::sites::{self, Numbered, Registry, SiteKind};
 use raddle_harness::questions::Questions;
 
 /// Analysed files, kept from run to run.
@@ -86,9 +86,11 @@ impl Planner {
                 |name: &Option<String>| name.as_ref().map_or(0, |name| modules.function(name, &all));
             for site in &file.sites {
                 let site = match site.what {
-                    What::Point(operation) => common.point(&mut registry, path, site, operation, &mut helper),
-                    What::Async => common.force_async.then(|| special_site(site, site_flag::ASYNC)),
-                    What::Lookup => Some(special_site(site, site_flag::LOOKUP)),
+                    SiteKind::Point(operation) => {
+                        common.point(&mut registry, path, site, operation, &mut helper)
+                    }
+                    SiteKind::Async => common.force_async.then(|| special_site(site, site_flag::ASYNC)),
+                    SiteKind::Lookup => Some(special_site(site, site_flag::LOOKUP)),
                 };
                 plan.extend(site.map(|s| Site { address: s.address.wrapping_add(loaded.bias), ..s }));
             }

@@ -29,11 +29,11 @@ pub struct FileSite {
     /// Stable across builds: the calling function, the called function, and which of these calls it
     /// is.
     pub name: String,
-    pub what: What,
+    pub what: SiteKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
+pub enum SiteKind {
     /// An operation of the catalogue.
     Point(usize),
     /// `std::async` with a policy as its second argument.
@@ -234,7 +234,7 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let Ok(module) = Module::open(path) else {
         return Found { has_symbols: true, ..Found::default() };
     };
-    let mut known: HashMap<String, Option<What>> = HashMap::new();
+    let mut known: HashMap<String, Option<SiteKind>> = HashMap::new();
     let paths = Paths::default();
     let wanted = |name: &str| what(name, catalogue, &paths).is_some();
     let Calls { sites: found, taken } = module.calls(wanted);
@@ -249,7 +249,7 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     for site in found {
         let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue, &paths));
         let Some(what) = what else { continue };
-        if let What::Point(operation) = what
+        if let SiteKind::Point(operation) = what
             && !catalogue.operations[operation].is_destructor()
         {
             called.insert(operation);
@@ -262,7 +262,8 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         let own = |operation| {
             may_be_own && site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation, &paths))
         };
-        if matches!(what, What::Point(operation) if own(operation) || catalogue.is_over_own_type(callee)) {
+        if matches!(what, SiteKind::Point(operation) if own(operation) || catalogue.is_over_own_type(callee))
+        {
             continue;
         }
         let name = name(&site, &mut times);
@@ -282,8 +283,8 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         .into_iter()
         .filter(|name| !catalogue.is_over_own_type(name))
         .filter_map(|name| match what(&name, catalogue, &paths)? {
-            What::Point(operation) => Some((name, operation)),
-            What::Async | What::Lookup => None,
+            SiteKind::Point(operation) => Some((name, operation)),
+            SiteKind::Async | SiteKind::Lookup => None,
         })
         .collect();
     let by_memory = mark_results(&module, &mut sites, &taken);
@@ -350,16 +351,16 @@ fn name(site: &CallSite, times: &mut HashMap<(String, String), u32>) -> String {
     format!("{caller} > {} #{nth}", site.callee)
 }
 
-fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<What> {
+fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<SiteKind> {
     if let Some(operation) = catalogue.find(raw, paths) {
-        return Some(What::Point(operation));
+        return Some(SiteKind::Point(operation));
     }
     if ["dlsym", "dlvsym", "g_module_symbol"].contains(&raw) {
-        return Some(What::Lookup);
+        return Some(SiteKind::Lookup);
     }
     // std::async<F, A...>(std::launch, F&&, A&&...). The overload without a policy calls this one.
     let is_async = raw.starts_with("_ZSt5asyncI") && raw.contains("St6launch");
-    is_async.then_some(What::Async)
+    is_async.then_some(SiteKind::Async)
 }
 
 #[cfg(test)]

@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use raddle_tsvd::{ONE, PairState, TrapPair};
 
-use super::pair_store::{Because, Kept, KeptPair, Resting, build};
+use super::pair_store::{Because, KeptPair, Resting, StoredPairs, build};
 use super::sites::Registry;
 
 type Key = (u32, u32);
 
 /// What is known about a pair before a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
+struct KnownPair {
     pair: TrapPair,
     /// For how many more runs it is left alone, if it rests.
     rest: u32,
@@ -28,13 +28,13 @@ struct Known {
 #[derive(Debug, Default)]
 pub struct Traps {
     /// From a file or the store, for sites that no process has had yet.
-    kept: Kept,
+    kept: StoredPairs,
     /// How many pairs the file had at the beginning, and for how many of them some process had the
     /// sites.
     named: usize,
     met: usize,
     /// From earlier runs of this command, and from the file for sites that are known.
-    known: HashMap<Key, Known>,
+    known: HashMap<Key, KnownPair>,
     /// How many runs a pair rests the first time. For pairs that rested: how long the last time,
     /// and why.
     rest: u32,
@@ -44,7 +44,7 @@ pub struct Traps {
 }
 
 impl Traps {
-    pub fn new(kept: Kept) -> Traps {
+    pub fn new(kept: StoredPairs) -> Traps {
         Traps { named: kept.pairs.len(), kept, ..Traps::default() }
     }
 
@@ -63,7 +63,7 @@ impl Traps {
     /// kind.
     pub fn split_off(&mut self, is_of_kind: impl Fn(&str) -> bool) -> Traps {
         let both = |sites: &[String; 2]| sites.iter().all(|name| is_of_kind(name));
-        let mut other = Kept::default();
+        let mut other = StoredPairs::default();
         other.builds = self.kept.builds.clone();
         other.pairs = self.kept.pairs.extract_if(.., |pair| both(&pair.sites)).collect();
         other.resting = self.kept.resting.extract_if(.., |resting| both(&resting.sites)).collect();
@@ -94,11 +94,11 @@ impl Traps {
     pub fn learn(&mut self, registry: &Registry, left: &[TrapPair]) {
         self.meet(registry);
         let before = std::mem::take(&mut self.known);
-        let stays = |known: &Known| match known.pair.state {
+        let stays = |known: &KnownPair| match known.pair.state {
             PairState::Found => Some(*known),
             PairState::Dangerous => None,
             PairState::Ordered | PairState::Decayed => {
-                Some(Known { rest: known.rest.saturating_sub(1), ..*known })
+                Some(KnownPair { rest: known.rest.saturating_sub(1), ..*known })
             }
         };
         for (key, known) in &before {
@@ -111,16 +111,16 @@ impl Traps {
             let was = before.get(&key).map(|known| known.pair);
             if was.is_some_and(|was| (was.state, was.probability) == (pair.state, pair.probability)) {
                 if pair.state == PairState::Dangerous {
-                    self.known.entry(key).or_insert(Known { pair: *pair, rest: 0 });
+                    self.known.entry(key).or_insert(KnownPair { pair: *pair, rest: 0 });
                 }
                 continue;
             }
-            let untouched = |known: &Known| was == Some(known.pair);
+            let untouched = |known: &KnownPair| was == Some(known.pair);
             match self.known.get(&key) {
                 Some(other) if !untouched(other) && weight(&other.pair) >= weight(pair) => {}
                 _ => {
                     let rest = self.next_rest(pair);
-                    self.known.insert(key, Known { pair: *pair, rest });
+                    self.known.insert(key, KnownPair { pair: *pair, rest });
                 }
             }
         }
@@ -142,9 +142,9 @@ impl Traps {
     }
 
     /// What to keep, for the file and the store.
-    pub fn keep(&mut self, registry: &Registry) -> Kept {
+    pub fn keep(&mut self, registry: &Registry) -> StoredPairs {
         let site = |number: u32| registry.sites.get(number as usize);
-        let mut kept = Kept::default();
+        let mut kept = StoredPairs::default();
         for (&(a, b), known) in &self.known {
             let probability = match known.pair.state {
                 PairState::Found => 1.0,
@@ -185,7 +185,7 @@ impl Traps {
             None => true,
             Some(key) => {
                 let pair = as_written(pair, key);
-                known.entry(key).or_insert(Known { pair, rest: 0 });
+                known.entry(key).or_insert(KnownPair { pair, rest: 0 });
                 false
             }
         });
@@ -208,7 +208,7 @@ impl Traps {
                     rested.insert(key, (resting.of.clamp(1, LONGEST_REST), state));
                     if resting.runs > 0 {
                         let rest = resting.runs.min(LONGEST_REST);
-                        known.entry(key).or_insert(Known { pair: new_pair(key, state), rest });
+                        known.entry(key).or_insert(KnownPair { pair: new_pair(key, state), rest });
                     }
                 }
                 false
@@ -264,7 +264,7 @@ mod tests {
     fn pairs_of_one_kind_are_split_off_and_told_by_name() {
         let pair = |a: &str, b: &str| KeptPair { sites: [a.into(), b.into()], probability: 0.5, gap_ms: 1.0 };
         let pairs = vec![pair("a.dll: x", "a.dll: y"), pair("b: x", "b: y"), pair("a.dll: x", "b: y")];
-        let mut kept = Kept::default();
+        let mut kept = StoredPairs::default();
         kept.pairs = pairs;
         let mut native = Traps::new(kept);
         let mut other = native.split_off(|name| name.starts_with("a.dll"));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn reread(traps: &mut Traps, registry: &Registry) -> Traps {
-        Traps::new(Kept::read("f", &traps.keep(registry).text()).unwrap()).resting(traps.rest)
+        Traps::new(StoredPairs::read("f", &traps.keep(registry).text()).unwrap()).resting(traps.rest)
     }
 
     #[test]

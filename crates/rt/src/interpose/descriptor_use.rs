@@ -26,12 +26,13 @@ use crate::sys;
 const MOST: usize = 1 << 12;
 const STANDARD: c_int = 3;
 
-struct Words {
+struct UseCounts {
     uses: AtomicU64,
     closed: AtomicU64,
 }
 
-static WORDS: [Words; MOST] = [const { Words { uses: AtomicU64::new(0), closed: AtomicU64::new(0) } }; MOST];
+static WORDS: [UseCounts; MOST] =
+    [const { UseCounts { uses: AtomicU64::new(0), closed: AtomicU64::new(0) } }; MOST];
 
 fn words(fd: c_int) -> Option<(usize, usize)> {
     let words = WORDS.get(fd as usize).filter(|_| fd >= STANDARD)?;
@@ -40,7 +41,7 @@ fn words(fd: c_int) -> Option<(usize, usize)> {
 
 /// The descriptor that one of these words stands for.
 pub fn descriptor_at(address: usize) -> Option<u64> {
-    let at = address.checked_sub(&raw const WORDS as usize)? / size_of::<Words>();
+    let at = address.checked_sub(&raw const WORDS as usize)? / size_of::<UseCounts>();
     (at < MOST).then_some(at as u64)
 }
 
@@ -87,7 +88,7 @@ pub fn closing(mut t: Current, fd: c_int, pc: usize) {
     if judged {
         range::access::<true>(t, uses, size_of::<u64>(), pc);
     }
-    range::clear(uses, size_of::<Words>());
+    range::clear(uses, size_of::<UseCounts>());
     if judged {
         range::access::<true>(t, closed, size_of::<u64>(), pc);
     }
@@ -98,7 +99,7 @@ pub fn forget(fd: c_int) {
     if let Some((uses, _)) = words(fd)
         && crate::mode::mode() == crate::mode::Mode::Detect
     {
-        range::clear(uses, size_of::<Words>());
+        range::clear(uses, size_of::<UseCounts>());
     }
 }
 

@@ -12,7 +12,7 @@ use raddle_wire::tsvd::{Caller, FIXED_CALLERS, FixedCaller, Hook, MOST_CALLERS, 
 
 /// Code of a file that has such sites.
 #[derive(Clone)]
-struct Part {
+struct CodeWithSites {
     code: Range<u64>,
     bias: u64,
     file: u32,
@@ -20,15 +20,15 @@ struct Part {
 }
 
 const MOST_PARTS: usize = 256;
-const NONE: Part = Part { code: 0..0, bias: 0, file: 0, places: &[] };
-static PARTS: Shared<[Part; MOST_PARTS]> = Shared::new([NONE; MOST_PARTS]);
+const NONE: CodeWithSites = CodeWithSites { code: 0..0, bias: 0, file: 0, places: &[] };
+static PARTS: Shared<[CodeWithSites; MOST_PARTS]> = Shared::new([NONE; MOST_PARTS]);
 static PART_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// The library (of the lists) that each hook's function belongs to.
 static LIBRARIES: [AtomicU16; FixedCaller::MOST_HOOKS as usize] =
     [const { AtomicU16::new(0) }; FixedCaller::MOST_HOOKS as usize];
 
-fn parts() -> &'static [Part] {
+fn parts() -> &'static [CodeWithSites] {
     let n = PART_COUNT.load(Acquire);
     // SAFETY: entries below the count were written before the count, and do not change.
     unsafe { &(&*PARTS.get())[..n] }
@@ -44,7 +44,7 @@ pub fn add(plan: Plan, given: &Given) {
         if n == MOST_PARTS || parts().iter().any(|part| part.code == code) {
             continue;
         }
-        let part = Part { code, bias, file: given.file, places: given.places };
+        let part = CodeWithSites { code, bias, file: given.file, places: given.places };
         // SAFETY: under the lock, and nobody reads entries beyond the count.
         unsafe { (*PARTS.get())[n] = part };
         PART_COUNT.store(n + 1, Release);

@@ -198,7 +198,7 @@ struct Here<'a> {
 }
 
 /// What a delayed thread leaves for the thread that springs its trap.
-struct Held<'a> {
+struct DelayedThread<'a> {
     here: &'a Here<'a>,
     name: [u8; 16],
 }
@@ -223,7 +223,7 @@ fn hold(tsvd: &Tsvd, delay: &Delay, here: &mut Here) {
     }
     // While the trap is set, no handler may leave by a jump, and nobody may cancel the thread.
     let mask = sys::block_signals();
-    let held = Held { here: &*here, name: thread_name() };
+    let held = DelayedThread { here: &*here, name: thread_name() };
     let cookie = &raw const held as u64;
     let mut waiting = Here { ..*here };
     if tsvd.trap_set(delay, cookie, &mut waiting) {
@@ -258,7 +258,7 @@ fn caught(here: &Here, violation: &Violation) {
         return;
     }
     // SAFETY: what the delayed thread passed to `trap_set`; it cannot continue before this returns.
-    let held = unsafe { &*(violation.cookie as *const Held) };
+    let held = unsafe { &*(violation.cookie as *const DelayedThread) };
     modules::refresh();
     let name = thread_name();
     log::write(&Record::Violation {

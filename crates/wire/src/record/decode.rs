@@ -134,15 +134,15 @@ pub fn decode_all(body: &[u8]) -> Vec<Decoded> {
         }
         let (record, next) = tail.split_at(len);
         // A pending record has no kind and decodes to nothing.
-        out.extend(decode(head >> 32, &mut Words(record)));
+        out.extend(decode(head >> 32, &mut WordReader(record)));
         rest = next;
     }
     out
 }
 
-struct Words<'a>(&'a [u64]);
+struct WordReader<'a>(&'a [u64]);
 
-impl Words<'_> {
+impl WordReader<'_> {
     fn word(&mut self) -> Option<u64> {
         let (&w, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -193,7 +193,7 @@ impl Words<'_> {
     }
 }
 
-fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
+fn decode(kind: u64, w: &mut WordReader) -> Option<Decoded> {
     Some(match kind {
         kind::PROCESS => Decoded::Process { executable: w.bytes()? },
         kind::COMMAND => Decoded::Command { words: w.bytes()?, environment: w.bytes()?, folder: w.bytes()? },
@@ -239,7 +239,7 @@ fn decode(kind: u64, w: &mut Words) -> Option<Decoded> {
     })
 }
 
-fn place(w: &mut Words) -> Option<AddressKind> {
+fn place(w: &mut WordReader) -> Option<AddressKind> {
     let tag = w.word()?;
     let [start, size, thread, stack] = [w.word()?, w.word()?, w.word()?, w.word()?];
     Some(match tag {
