@@ -29,7 +29,7 @@ use rustix::thread::futex;
 use crate::install::Runtime;
 use crate::launch;
 use crate::places::Mapped;
-use crate::processor_time;
+use crate::processor_time::{self, Activity};
 use crate::relocated::Prepared;
 use crate::session_folder::SessionFolder;
 use crate::shared_file::{Ahead, SharedFile};
@@ -148,8 +148,7 @@ pub struct Worker {
     watched: Option<Watched>,
     /// Orders done and steps made when the worker last moved, and the time of that move.
     moved: (u32, u32, Instant),
-    /// Processor time at the last sign of activity, and when that was.
-    busy: (u64, Instant),
+    activity: Activity,
     /// When it last moved, if that is longer ago than its patience; and the processor time that it
     /// had used when the driver noticed.
     still: Option<(Instant, u64)>,
@@ -240,7 +239,7 @@ impl Recipe {
             patience: self.patience,
             watched,
             moved: (0, 0, now),
-            busy: (0, now),
+            activity: Activity::new(now),
             still: None,
         };
         Ok(worker.get_ready(is_over).map(|()| worker))
@@ -399,26 +398,16 @@ impl Worker {
             let (steps, (last_done, last_steps, since)) = (self.parts(0).slot.steps, self.moved);
             if (done, steps) != (last_done, last_steps) {
                 let now = Instant::now();
-                (self.moved, self.busy.1) = ((done, steps, now), now);
+                self.moved = (done, steps, now);
+                self.activity.moves(now);
             } else if since.elapsed() > self.patience {
-                let computes = self.computes();
+                let computes = self.activity.look(self.child.id(), self.patience);
                 if !computes || is_over() || self.computed(since) > self.patience * LONGEST {
                     end(&mut self.child);
                     return Err(if computes { Trouble::Slow } else { Trouble::Silent });
                 }
             }
         }
-    }
-
-    /// Whether it has used the processor within the last `patience`.
-    fn computes(&mut self) -> bool {
-        // Even a process that waits is woken now and then.
-        const NOTHING: u64 = 2;
-        let used = processor_time::ticks(self.child.id());
-        if used > self.busy.0 + NOTHING {
-            self.busy = (used, Instant::now());
-        }
-        self.busy.1.elapsed() <= self.patience
     }
 
     /// The processor time used since the worker was found to be still.

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::Bench;
 use common::explore::{Searched, within};
+use common::{Bench, look_again};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -116,13 +116,8 @@ fn a_script_that_sets_something_up_is_looked_at_as_a_whole() {
     bench.script("all", "#!/bin/sh\ntouch cfg\n./needs; r=$?\nrm cfg\nexit $r\n");
     // It is tried with delays, in ordinary runs, and on a busy machine the sleep may be over before
     // the assertion is reached without any.
-    let mut done = searched(&bench, "--sites assert", &["./all"]);
-    for _ in 0..3 {
-        if done.status == 66 {
-            break;
-        }
-        done = searched(&bench, "--sites assert", &["./all"]);
-    }
+    let done =
+        look_again(|done: &Searched| done.status == 66, || searched(&bench, "--sites assert", &["./all"]));
     assert_eq!((done.status, done.kinds()), (66, vec!["assertion"]), "{}", done.stderr);
     assert!(done.stderr.contains("the command is looked at as a whole"), "{}", done.stderr);
 }

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::tsvd::{CALM, EAGER};
-use common::{Bench, refused, succeed};
+use common::tsvd::{CALM, Caught, EAGER};
+use common::{Bench, look_again, refused, succeed};
 use serde_json::Value;
 
 const TOK: &str = r#"
@@ -339,10 +339,16 @@ fn two_contracts_on_one_line_are_two_findings() {
     "#;
     bench.build_pair("line.c", "gcc -g -O0", text);
     let traps = "--trap-file traps.json --runs 3 --share 1000";
-    let caught = bench.catch(&format!("{EAGER} {traps}"), &["./line"]);
-    assert_eq!(caught.status, 66, "{}", caught.stderr);
     let on_the_line =
         |finding: &&Value| finding["accesses"].as_array().unwrap().iter().all(|a| a["stack"][0]["line"] == 7);
+    // Both must be caught in one of five tries, and either takes luck.
+    let attempt = || {
+        let _ = std::fs::remove_file(bench.path("traps.json"));
+        bench.tsvd(&format!("{EAGER} {traps}"), &["./line"])
+    };
+    let has_both = |caught: &Caught| caught.findings().iter().filter(on_the_line).count() == 2;
+    let caught = look_again(has_both, attempt);
+    assert_eq!(caught.status, 66, "{}", caught.stderr);
     let findings: Vec<&Value> = caught.findings().iter().filter(on_the_line).collect();
     assert_eq!(findings.len(), 2, "{}", caught.report);
     let contracts: Vec<&str> = findings.iter().map(|f| f["contract"].as_str().unwrap()).collect();

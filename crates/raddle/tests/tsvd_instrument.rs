@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Bench, refused, stderr, succeed};
+use common::{Bench, look_again, refused, stderr, succeed};
 use serde_json::Value;
 
 const SHARED: &str = r#"
@@ -26,6 +26,19 @@ fn collect(bench: &Bench, copy: &str) -> (Value, i32) {
     (report, output.status.code().unwrap())
 }
 
+/// Runs a copy and asks it, up to five times until something was caught: which thread draws a
+/// delay, and whether another one comes by in that time, is luck.
+#[track_caller]
+fn catch(bench: &Bench, copy: &str, run: impl Fn()) -> Value {
+    let look = || {
+        run();
+        collect(bench, copy)
+    };
+    let (report, status) = look_again(|(_, status): &(Value, i32)| *status == 66, look);
+    assert_eq!(status, 66, "{copy}: {report}");
+    report
+}
+
 #[test]
 fn a_copy_runs_by_itself_and_is_asked_later() {
     for flags in ["-O0 -g", "-O0 -g -no-pie", "-O0 -g -Wl,-z,now -static-libstdc++"] {
@@ -33,11 +46,11 @@ fn a_copy_runs_by_itself_and_is_asked_later() {
         bench.build_pair("prog.cpp", &format!("g++ {flags} -DLOCK="), SHARED);
         bench.ok(&format!("instrument {EAGER} -o prog.tsvd ./prog"));
         // Nothing of raddle's is in the environment; another folder, and the program's own status.
-        let run = bench.command(bench.path("prog.tsvd")).arg("5").current_dir("/").output().unwrap();
-        assert_eq!(run.status.code(), Some(5), "{flags}: {}", stderr(&run));
-        assert!(String::from_utf8_lossy(&run.stdout).contains("39\n"));
-        let (report, status) = collect(&bench, "prog.tsvd");
-        assert_eq!(status, 66, "{flags}: {report}");
+        let report = catch(&bench, "prog.tsvd", || {
+            let run = bench.command(bench.path("prog.tsvd")).arg("5").current_dir("/").output().unwrap();
+            assert_eq!(run.status.code(), Some(5), "{flags}: {}", stderr(&run));
+            assert!(String::from_utf8_lossy(&run.stdout).contains("39\n"));
+        });
         let findings = report["findings"].as_array().unwrap();
         assert_eq!(findings.len(), 1, "{flags}: {report}");
         assert_eq!(findings[0]["location"]["name"], "shared");
@@ -135,9 +148,9 @@ fn libraries_of_the_project_are_watched_too() {
     bench.build_pair("prog.c", "gcc -O0 -g -L. -Wl,-rpath,$ORIGIN -llinked", text);
     bench.ok(&format!("instrument {EAGER} --library liblate.so -o prog.tsvd ./prog"));
     for (word, function) in [(None, "linked"), (Some("./liblate.so"), "late")] {
-        succeed(bench.command("./prog.tsvd").args(word));
-        let (report, status) = collect(&bench, "prog.tsvd");
-        assert_eq!(status, 66, "{function}: {report}");
+        let report = catch(&bench, "prog.tsvd", || {
+            succeed(bench.command("./prog.tsvd").args(word));
+        });
         assert_eq!(report["findings"][0]["accesses"][0]["stack"][0]["function"], function, "{report}");
         assert_eq!(report["findings"][0]["accesses"][0]["stack"][0]["file"], format!("{function}.c"));
     }
@@ -219,7 +232,6 @@ fn calls_through_pointers_in_a_copy() {
     let run = |copy: &str, arguments: &[&str]| {
         let run = bench.command(bench.path(copy)).args(arguments).current_dir("/").output().unwrap();
         assert_eq!(run.status.code(), Some(7), "{copy}: {}", stderr(&run));
-        collect(&bench, copy)
     };
     for (how, flags, function, callee) in [
         ("0", "-O0", "pack", "deflate"),
@@ -227,8 +239,7 @@ fn calls_through_pointers_in_a_copy() {
         ("2", "-O0", "through", "Table::put"),
     ] {
         build("wrong", flags, how, "");
-        let (report, status) = run("wrong.tsvd", &[]);
-        assert_eq!(status, 66, "{how}: {report}");
+        let report = catch(&bench, "wrong.tsvd", || run("wrong.tsvd", &[]));
         let findings = report["findings"].as_array().unwrap();
         assert_eq!(findings.len(), 1, "{how}: {report}");
         assert!(findings[0]["message"].as_str().unwrap().contains(callee), "{how}: {report}");
@@ -238,12 +249,13 @@ fn calls_through_pointers_in_a_copy() {
             assert_eq!(named.split('(').next(), Some(function), "{how}: {report}");
         }
         // The numbers of places hold from run to run.
-        let (again, _) = run("wrong.tsvd", &[]);
+        let again = catch(&bench, "wrong.tsvd", || run("wrong.tsvd", &[]));
         assert_eq!(again["findings"][0]["id"], findings[0]["id"], "{how}: {again}");
     }
     build("right", "-O1", "1", "std::lock_guard<std::mutex> guard(mu);");
     for arguments in [&[][..], &["apart"]] {
-        let (report, status) = run("right.tsvd", arguments);
+        run("right.tsvd", arguments);
+        let (report, status) = collect(&bench, "right.tsvd");
         assert_eq!((report["findings"].as_array().unwrap().len(), status), (0, 0), "{report}");
         assert!(report["stats"]["calls"].as_i64().unwrap() >= 80, "{report}");
         assert_eq!(report["stats"]["points"], 2, "deflateInit and put: {report}");

@@ -5,6 +5,8 @@
 //!   file of that name: [`run`], [`explore`], [`tsvd`], [`check`].
 //! - [`dotnet`]: the SDK that `./test setup` installs, for tests that compile C#.
 //!
+//! - [`look_again`]: for what takes luck to be seen.
+//!
 //! A helper panics with what the command has said: that is the message of the failed test.
 
 pub mod check;
@@ -132,6 +134,13 @@ impl Bench {
             "OUT_DIR",
             "CC",
             "CXX",
+            "RADDLE_SESSION",
+            "RADDLE_EDITOR_URL",
+            "TSAN_OPTIONS",
+            "LD_BIND_NOW",
+            "OMP_NUM_THREADS",
+            // gdb wraps its lines by it.
+            "COLUMNS",
         ] {
             command.env_remove(name);
         }
@@ -149,6 +158,24 @@ impl Bench {
     pub fn ok(&self, line: &str) -> String {
         succeed(&mut self.raddle(line))
     }
+}
+
+/// How often a test looks for what takes luck.
+pub const ATTEMPTS: u32 = 5;
+
+/// Looks until `is_enough`, at most [`ATTEMPTS`] times, and gives the last look. Each look that was
+/// not enough is said.
+#[track_caller]
+pub fn look_again<T>(is_enough: impl Fn(&T) -> bool, look: impl Fn() -> T) -> T {
+    let place = std::panic::Location::caller();
+    for attempt in 1..ATTEMPTS {
+        let seen = look();
+        if is_enough(&seen) {
+            return seen;
+        }
+        eprintln!("{place}: look {attempt} of {ATTEMPTS} was not enough; once more");
+    }
+    look()
 }
 
 /// Runs a command that must succeed; gives its stdout.

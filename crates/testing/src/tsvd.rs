@@ -1,7 +1,7 @@
 //! `raddle tsvd` in tests.
 
 use crate::explore::within;
-use crate::{Bench, stderr, succeed};
+use crate::{Bench, look_again, stderr, succeed};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -94,23 +94,12 @@ impl Bench {
     }
 }
 
-/// How often a violation is looked for.
-const ATTEMPTS: u32 = 5;
-
 impl Bench {
-    /// Runs `raddle tsvd` until it catches something, at most [`ATTEMPTS`] times. Which thread
-    /// draws a delay, and whether another one comes by in that time, is luck; each attempt that
-    /// caught nothing is said.
+    /// Runs `raddle tsvd` until it catches something, at most [`crate::ATTEMPTS`] times. Which
+    /// thread draws a delay, and whether another one comes by in that time, is luck.
     #[track_caller]
     pub fn catch(&self, options: &str, target: &[&str]) -> Caught {
-        for attempt in 1..ATTEMPTS {
-            let caught = self.tsvd(options, target);
-            if caught.status == 66 {
-                return caught;
-            }
-            eprintln!("attempt {attempt} caught nothing in {target:?}: {}", caught.report["stats"]);
-        }
-        self.tsvd(options, target)
+        look_again(|caught: &Caught| caught.status == 66, || self.tsvd(options, target))
     }
 }
 

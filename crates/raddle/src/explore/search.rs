@@ -158,6 +158,9 @@ pub struct Search {
     /// An execution that ended well except for panics. It is a failure if other executions have
     /// none.
     panicked: Option<(u32, Failure)>,
+    /// The first execution that ended with the status of the first run, if that is not 0. It is a
+    /// failure if another execution ends with 0: then the first run has failed itself.
+    ended_as_first_run: Option<Failure>,
     /// The first execution in which a thread spun without letting others run.
     spinning: Option<Failure>,
 }
@@ -202,6 +205,7 @@ impl Search {
             keep_going,
             told: HashSet::new(),
             panicked: None,
+            ended_as_first_run: None,
             spinning: None,
         }
     }
@@ -256,6 +260,7 @@ impl Search {
         for failure in failed.into_iter().chain(monitors::seen(e, &self.usual)) {
             self.add(Failure { flags: flag::ALL_DATA, ..failure });
         }
+        self.note_status(e, flag::ALL_DATA);
         self.note_output(e);
     }
 
@@ -296,9 +301,10 @@ impl Search {
         let mut verdict = judge(e, &self.usual);
         if verdict.kind == Some(Kind::Starvation) && e.slot.outcome() == Some(ExecutionEnd::Exit) {
             // Spinning is bad, but no reason to stop looking for worse.
-            let (after, points) = (self.schedules, Some(self.marked_points().into()));
-            let seen = || Failure::of(e, verdict).map(|f| Failure { after, points, ..f });
-            self.spinning = self.spinning.take().or_else(seen);
+            let after = self.schedules;
+            if self.spinning.is_none() {
+                self.spinning = Failure::of(e, verdict).map(|f| Failure { after, ..self.with_points(f) });
+            }
             verdict = ExecutionVerdict { outcome: Outcome::Passed, kind: None };
         }
         let view = e.view(verdict.outcome);
@@ -321,6 +327,7 @@ impl Search {
         for failure in monitors::seen(e, &self.usual) {
             self.add(failure);
         }
+        self.note_status(e, 0);
         self.note_output(e);
         if ends_as_usual(e, &self.usual) {
             self.note_panics(e);
@@ -448,8 +455,31 @@ impl Search {
         self.first_failure.get_or_insert(self.schedules);
         let known = self.told.contains(&failure.what) || self.failures.iter().any(|f| f.what == failure.what);
         if !known && (failure.kind == Kind::DataRace || !self.has_found()) {
-            let points = Some(self.marked_points().into());
-            self.failures.push(Failure { after: self.schedules, points, ..failure });
+            let failure = if failure.points.is_some() { failure } else { self.with_points(failure) };
+            self.failures.push(Failure { after: self.schedules, ..failure });
+        }
+    }
+
+    /// Adds the scheduling points of the execution that was just made. The search has others once
+    /// it has begun anew.
+    fn with_points(&self, failure: Failure) -> Failure {
+        Failure { points: Some(self.marked_points().into()), ..failure }
+    }
+
+    /// The first run shows which status is usual, but it may have failed itself. Then executions
+    /// that end like it have failed too, also those that were made before one that ends with 0.
+    fn note_status(&mut self, e: &Execution<'_>, flags: u32) {
+        if self.usual.status != 0 && self.ended_as_first_run.is_none() && judge(e, &self.usual).kind.is_none()
+        {
+            let strict = Usual { status: 0, ..self.usual };
+            let failed = Failure::of(e, judge(e, &strict));
+            self.ended_as_first_run =
+                failed.map(|f| self.with_points(Failure { flags: f.flags | flags, ..f }));
+        }
+        if self.usual.status == 0
+            && let Some(failure) = self.ended_as_first_run.take()
+        {
+            self.add(failure);
         }
     }
 
@@ -463,7 +493,7 @@ impl Search {
         }
         if now > 0 && self.panicked.is_none() {
             let severe = Usual { panics: Some(0), ..self.usual };
-            self.panicked = Failure::of(e, judge(e, &severe)).map(|f| (now, f));
+            self.panicked = Failure::of(e, judge(e, &severe)).map(|f| (now, self.with_points(f)));
         }
         if self.panicked.as_ref().is_some_and(|(n, _)| *n > least)
             && let Some((_, failure)) = self.panicked.take()
@@ -666,6 +696,29 @@ mod tests {
             assert_eq!(search.failures.len(), failures);
         }
         assert_eq!((search.schedules, search.failures[0].after), (4, 3));
+    }
+
+    /// The first run ended with 3. Whether it failed is known once an execution ends with 0.
+    #[test]
+    fn a_status_of_the_first_run_is_a_failure_once_an_execution_ends_with_0() {
+        use raddle_harness::made_up::{exits, with_slot};
+        let strategy = || Searcher::by_name("random", 1, Limits::default()).unwrap();
+        let usual = Usual { status: 3, ..Usual::default() };
+        let mut search = Search::new(strategy(), usual, None, true);
+        let order = search.next().unwrap();
+        search.points = Arc::new([8]);
+        for (status, failures) in [(3, 0), (3, 0), (0, 1), (3, 1)] {
+            with_slot(exits(status, 0), |e| search.observe(&order, 0, &e));
+            assert_eq!(search.failures.len(), failures);
+            // The search begins anew with more points, and the failing execution was made with one.
+            search.points = Arc::new([8, 16]);
+        }
+        let failure = &search.failures[0];
+        assert_eq!((failure.kind, failure.after), (Kind::ExitStatus, 3));
+        assert_eq!(failure.points.as_ref().map(|p| p.len()), Some(1));
+        let mut search = Search::new(strategy(), usual, None, true);
+        (0..3).for_each(|_| with_slot(exits(3, 0), |e| search.observe(&order, 0, &e)));
+        assert!(search.failures.is_empty(), "it ends so in every execution");
     }
 
     #[test]

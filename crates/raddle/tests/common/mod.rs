@@ -3,7 +3,9 @@
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
-pub use raddle_testing::{check, explore, needed, refused, run, stderr, succeed, symbols, tsvd};
+pub use raddle_testing::{
+    ATTEMPTS, check, explore, look_again, needed, refused, run, stderr, succeed, symbols, tsvd,
+};
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};

@@ -10,31 +10,50 @@ use serde_json::Value;
 use crate::expect::Program;
 
 const RADDLE: &str = env!("CARGO_BIN_EXE_raddle");
-/// The search ends after so many seconds, and raddle must after three times as many.
-const SECONDS: u64 = 20;
+/// The search ends after so many seconds, and raddle must after three times as many. A busy machine
+/// may give the first search too little, so there is a second.
+const SECONDS: [u64; 2] = [20, 100];
 /// Instead of a compiler's name: a plain compiler, so that a copy of the machine code is explored.
 pub const MACHINE_CODE: &str = "machine code";
 /// Where nothing is to be found, and only a part of the corpus is run.
-const SHORT: u64 = 4;
+const SHORT: [u64; 2] = [4, 40];
 
 pub fn check(file: &Path, program: &Program, compiler: &str) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let executable = folder.path().join(file.file_stem().unwrap());
     build(file, program, compiler, &executable)?;
-    let report = folder.path().join("report.json");
-    let mut command = Command::new(RADDLE);
     let short = program.expected.as_ref().is_some_and(Vec::is_empty) && !crate::is_all();
-    let seconds = if short { SHORT } else { SECONDS };
+    let [first, second] = if short { SHORT } else { SECONDS };
+    match look(file, program, &executable, first) {
+        Err((true, why)) => {
+            eprintln!("{}: {first} s were too little: {why:?}; once more", file.display());
+            look(file, program, &executable, second).map_err(|(_, why)| why)
+        }
+        other => other.map_err(|(_, why)| why),
+    }
+}
+
+/// Explores it for some seconds. A failure says whether more time may help.
+fn look(file: &Path, program: &Program, executable: &Path, seconds: u64) -> Result<(), (bool, Failed)> {
+    let folder = executable.parent().unwrap();
+    let report = folder.join("report.json");
+    let _ = std::fs::remove_file(&report);
+    let mut command = Command::new(RADDLE);
     command.args(["explore", "--seconds", &seconds.to_string(), "--format", "json", "-o"]).arg(&report);
     command.args(program.monitor_options()).args(&program.options);
-    command.arg("--").arg(&executable).args(&program.args).current_dir(folder.path());
-    let output = within(Duration::from_secs(3 * SECONDS), command)?;
+    command.arg("--").arg(executable).args(&program.args).current_dir(folder);
+    let limit = Duration::from_secs(3 * seconds.max(SECONDS[0]));
+    let output = within(limit, command).map_err(|why| (false, why))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let status = output.status.code();
+    // Where no schedule came to its end in time, there is no report.
     let text = std::fs::read_to_string(&report)
-        .map_err(|e| format!("no report ({e}), status {:?}: {said}", output.status.code()))?;
-    let report: Value = serde_json::from_str(&text)?;
-    compare(&report, output.status.code(), file, program)
-        .map_err(|e| format!("{e}\n{}\n{:#}\n{said}", report["stats"], report["findings"]).into())
+        .map_err(|e| (status == Some(2), format!("no report ({e}), status {status:?}: {said}").into()))?;
+    let report: Value = serde_json::from_str(&text).map_err(|why| (false, why.into()))?;
+    let has_nothing = status == Some(0) && report["stats"]["exhausted"] != true;
+    compare(&report, status, file, program).map_err(|e| {
+        (has_nothing, format!("{e}\n{}\n{:#}\n{said}", report["stats"], report["findings"]).into())
+    })
 }
 
 fn build(file: &Path, program: &Program, compiler: &str, executable: &Path) -> Result<(), Failed> {

@@ -109,6 +109,8 @@ const PART: &[&str] = &[
     "control/spin_yield_ok.c",
     "control/clock_deadline_bad.c",
     "control/clock_deadline_ok.c",
+    "control/status_by_sleep_bad.c",
+    "control/status_by_sleep_ok.c",
     "control/exec_first_bad.c",
     "control/exec_late_bad.c",
     "control/exec_late_ok.c",
