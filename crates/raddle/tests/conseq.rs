@@ -279,7 +279,7 @@ fn a_program_without_an_end_has_no_correct_run() {
     let text = CLEARED.replace("url = 0;\n", "for (;;) { url = \"y\"; url = \"x\"; }\n");
     let target = bench.build_text("server", &text);
     bench.refuses(
-        "--max-steps 2000 --patience 1",
+        "--max-steps 2000 --patience 2",
         &[&target],
         &["came to its end in none", "no correct run"],
     );

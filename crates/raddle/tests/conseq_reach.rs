@@ -81,7 +81,7 @@ fn what_can_not_be_scheduled_is_traced_as_it_runs_and_tried_with_delays() {
                  static void *beside(void *a) { usleep(150000); assert(config != 0); return a; }\n\
                  static void after(void) { config = &value; }\n";
     let target = bench.build_text("early", &unseen(early));
-    let done = bench.conseq_by_luck("--patience 1", &[&target]);
+    let done = bench.conseq_by_luck("--patience 2", &[&target]);
     assert_eq!((done.status, done.kinds()), (66, vec!["assertion"]), "{}", done.stderr);
     assert!(done.stderr.contains("Without the scheduler it ends"), "{}", done.stderr);
     assert_eq!(done.stat("scheduled"), false);
@@ -106,7 +106,7 @@ fn its_correct_twin_is_not_confirmed() {
                    static void *beside(void *a) { assert(config != 0); return a; }\n\
                    static void after(void) {}\n";
     let target = bench.build_text("ordered", &unseen(ordered));
-    let done = bench.conseq("--patience 1", &[&target]);
+    let done = bench.conseq("--patience 2", &[&target]);
     assert_eq!((done.status, done.kinds().len()), (0, 0), "{}\n{}", done.report, done.stderr);
     assert_eq!(done.stat("suspects"), 0, "the creation of the thread orders them");
 }
@@ -225,7 +225,7 @@ fn a_server_and_the_script_that_ends_it_are_looked_at_as_a_whole() {
         "check",
         "#!/bin/sh\nrm -f socket\n./server & p=$!\n./clients; r=$?\nkill $p\nwait $p 2>/dev/null\nexit $r\n",
     );
-    let done = bench.conseq_by_luck("--seconds 30 --patience 1 --sites assert", &["./check"]);
+    let done = bench.conseq_by_luck("--seconds 30 --patience 2 --sites assert", &["./check"]);
     assert!(done.stderr.contains("looked at as a whole"), "{}", done.stderr);
     let is = |f: &&serde_json::Value| f["confidence"] == "confirmed" && f["kind"] == "assertion";
     let found = done.findings().iter().find(is);

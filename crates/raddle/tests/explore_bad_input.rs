@@ -72,7 +72,7 @@ int main(void) {
 fn a_thread_that_computes_for_ever_is_no_hang_and_can_not_be_explored() {
     let bench = Bench::new();
     let target = bench.build_text("spins", SPINS);
-    bench.refuses_to_explore("--seconds 6 --patience 1", &[&target], &["computes", "--seconds"]);
+    bench.refuses_to_explore("--seconds 6 --patience 2", &[&target], &["computes", "--seconds"]);
 }
 
 /// Processor time is what is asked for, not time: the machine may be busy.
@@ -100,7 +100,7 @@ int main(void) {
 fn seconds_of_computation_between_two_steps_are_no_hang() {
     let bench = Bench::new();
     let target = bench.build_text("computes", COMPUTES);
-    let done = bench.explore("--seconds 60 --patience 1 --schedules 1 --fork", &[&target]);
+    let done = bench.explore("--seconds 60 --patience 2 --schedules 1 --fork", &[&target]);
     assert_eq!((done.status, done.kinds().len()), (0, 0), "{}", done.stderr);
 }
 
