@@ -144,9 +144,9 @@ pub struct Op {
     kind: u8,
     flags: u8,
     /// Which bytes of the granule `object` are accessed, one bit each; 0 is unknown. For a
-    /// `TimeOut`: the digits of its duration.
+    /// `TimeOut` and a `Sleep`: the digits of its duration.
     bytes: u8,
-    /// For a `TimeOut`: the number of zeros of its duration in nanoseconds, plus 1; 0 is unknown.
+    /// For a `TimeOut` and a `Sleep`: the number of zeros of its duration in nanoseconds, plus 1; 0 is unknown.
     zeros: u8,
     /// The location in the program: a number that is the same in every schedule. 0 is unknown.
     pub site: u32,
@@ -224,7 +224,7 @@ impl Op {
         self.bytes
     }
 
-    /// The operation with the time waited before the time-out, to two digits.
+    /// The operation with the time waited before the time-out, or slept, to two digits.
     pub fn with_duration(self, nanoseconds: u64) -> Op {
         let (mut digits, mut zeros) = (nanoseconds, 0);
         while digits > 99 {
@@ -235,7 +235,7 @@ impl Op {
         Op { bytes: digits as u8, zeros: zeros + 1, ..self }
     }
 
-    /// The nanoseconds waited before the time-out, if known.
+    /// The nanoseconds waited before the time-out, or slept, if known.
     pub fn duration(&self) -> Option<u64> {
         let zeros = u32::from(self.zeros.checked_sub(1)?);
         Some(u64::from(self.bytes) * 10u64.checked_pow(zeros)?)

@@ -586,6 +586,29 @@ fn a_failure_is_confirmed_also_if_the_look_ends_otherwise_than_runs_without_radd
     }
 }
 
+/// Main looks after a millisecond, and fails if the other thread is done sleeping by then.
+#[test]
+fn a_failure_that_needs_a_thread_to_stand_still_for_a_minutes_sleep_is_not_confirmed() {
+    let bench = Bench::new();
+    let source = |microseconds: &str| {
+        format!(
+            "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+             static atomic_int done;\n\
+             static void *work(void *unused) {{\n    usleep({microseconds});\n    done = 1;\n    return unused;\n}}\n\
+             int main(void) {{\n    pthread_t t;\n    pthread_create(&t, 0, work, 0);\n    usleep(1000);\n    \
+             if (done) abort();\n    _exit(0);\n}}\n"
+        )
+    };
+    for (name, microseconds, status) in [("minute", "60000000", 0), ("moment", "50000", 66)] {
+        built(&bench, name, &source(microseconds));
+        let (output, report) = hunt(&bench, &format!("--seconds 10 --suspects -- ./{name}"));
+        assert_eq!(output.status.code(), Some(status), "{name}: {report:#}");
+        let is_open =
+            report["suspects"].to_string().contains("stand still until a wait of seconds times out");
+        assert_eq!(is_open, name == "minute", "{report:#}");
+    }
+}
+
 #[test]
 fn what_two_tests_suspect_of_one_cause_is_one_suspicion() {
     let bench = Bench::new();

@@ -12,10 +12,12 @@ mod aim;
 mod bases;
 mod delay;
 mod depth_first;
+mod dpor;
 mod pct;
 mod pos;
 mod preemption;
 mod random;
+mod reversals;
 mod rff;
 mod sampler;
 mod surw;
@@ -24,6 +26,7 @@ pub(crate) mod tree;
 pub use aim::Aim;
 pub use delay::DelayBounding;
 pub use depth_first::DepthFirst;
+pub use dpor::Dpor;
 pub use pct::PctSampling;
 pub use pos::PosSampling;
 pub use preemption::PreemptionBounding;
@@ -173,6 +176,8 @@ pub enum AnyStrategy {
     Rff(Rff),
     /// Single switches predicted from known executions.
     Aim(Aim),
+    /// One execution of each class of equivalent ones.
+    Dpor(Dpor),
 }
 
 impl AnyStrategy {
@@ -207,6 +212,7 @@ impl AnyStrategy {
             AnyStrategy::Surw(s) => s,
             AnyStrategy::Rff(s) => s,
             AnyStrategy::Aim(s) => s,
+            AnyStrategy::Dpor(s) => s,
         }
     }
 
@@ -221,6 +227,7 @@ impl AnyStrategy {
             AnyStrategy::Surw(s) => s,
             AnyStrategy::Rff(s) => s,
             AnyStrategy::Aim(s) => s,
+            AnyStrategy::Dpor(s) => s,
         }
     }
 }

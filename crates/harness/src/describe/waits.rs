@@ -4,8 +4,10 @@
 //! short, that is a real execution. If it takes seconds, once or repeatedly, nobody will ever see
 //! it. A wait that nobody could have ended must time out, and does not count.
 //!
-//! 1. A sleeping thread counts as one that could run: raddle does not know how long it sleeps, and
-//!    fair scheduling holds it back, so it is not among the eligible threads.
+//! 1. A sleeping thread counts as one that could run: fair scheduling holds it back, so it is not
+//!    among the eligible threads.
+//! 2. A sleep that ends while another thread could run counts like a wait that times out, if it
+//!    takes a second or more. Short ones are taken again and again by threads that poll.
 
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ use raddle_finding::Finding;
 pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
 /// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);
+/// The shortest sleep that counts.
+const LONG_SLEEP: Duration = Duration::from_secs(1);
 
 /// Whether another thread could have made this step.
 fn could_be_another(trace: &Trace, step: &Step) -> bool {
@@ -29,7 +33,17 @@ pub fn last_sleep_of_others(trace: &Trace) -> Option<usize> {
     trace.steps.iter().rposition(is_one)
 }
 
-/// The sum of all time-outs in the trace that happened while another thread could run.
+/// The time that passes in this step, if it is one that counts.
+fn passed(step: &Step) -> Duration {
+    let time = Duration::from_nanos(step.op.duration().unwrap_or(0));
+    match step.op.kind() {
+        OpKind::TimeOut => time,
+        OpKind::Sleep if time >= LONG_SLEEP => time,
+        _ => Duration::ZERO,
+    }
+}
+
+/// The sum of all time-outs and long sleeps in the trace that ended while another thread could run.
 fn stands_still(trace: &Trace) -> Duration {
     // For each thread, whether its last step was a sleep.
     let mut sleeps: Vec<bool> = Vec::new();
@@ -37,8 +51,9 @@ fn stands_still(trace: &Trace) -> Duration {
     for step in &trace.steps {
         let own = step.thread.index();
         let somebody_sleeps = || sleeps.iter().enumerate().any(|(t, sleeps)| *sleeps && t != own);
-        if step.op.kind() == OpKind::TimeOut && (could_be_another(trace, step) || somebody_sleeps()) {
-            all = all.saturating_add(Duration::from_nanos(step.op.duration().unwrap_or(0)));
+        let time = passed(step);
+        if !time.is_zero() && (could_be_another(trace, step) || somebody_sleeps()) {
+            all = all.saturating_add(time);
         }
         if sleeps.len() <= own {
             sleeps.resize(own + 1, false);
@@ -52,7 +67,9 @@ fn stands_still(trace: &Trace) -> Duration {
 pub fn note(trace: &Trace, finding: &mut Finding) {
     let all = stands_still(trace);
     if all > VERY_LONG {
-        finding.notes.push(format!("{STANDS_STILL}{} s in all, until waits time out", all.as_secs()));
+        finding
+            .notes
+            .push(format!("{STANDS_STILL}{} s in all, until waits time out or sleeps end", all.as_secs()));
     }
 }
 
@@ -89,6 +106,9 @@ mod tests {
         assert_eq!(seconds(&[(0, Sleep, &[0], 0), (1, TimeOut, &[1], 1), (1, TimeOut, &[1], 1)]), 2);
         assert_eq!(seconds(&[(0, Yield, &[0], 0), (0, Lock, &[0], 0), (1, TimeOut, &[1], 7)]), 0);
         assert_eq!(seconds(&[(1, Sleep, &[1], 0), (1, TimeOut, &[1], 7)]), 0, "its own sleep");
+        assert_eq!(seconds(&[(1, Sleep, &[0, 1], 60)]), 60, "the other could have run meanwhile");
+        assert_eq!(seconds(&[(0, Sleep, &[0], 1), (1, Sleep, &[1], 60)]), 60, "so could one that sleeps");
+        assert_eq!(seconds(&[(1, Sleep, &[1], 60)]), 0, "nobody else could");
     }
 
     #[test]
@@ -110,7 +130,7 @@ mod tests {
             note(&trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]), &mut finding);
             finding.notes
         };
-        assert_eq!(notes(10), [format!("{STANDS_STILL}10 s in all, until waits time out")]);
+        assert_eq!(notes(10), [format!("{STANDS_STILL}10 s in all, until waits time out or sleeps end")]);
         assert!(notes(5).is_empty());
     }
 }

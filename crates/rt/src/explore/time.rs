@@ -136,7 +136,8 @@ pub fn pass_until(passed: u64) {
 pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
     let until = state().time.passed.saturating_add(nanoseconds);
     if is_running() {
-        let o = op(OpKind::Sleep, 0, pc).with_yields(!has(flag::SLEEP_IS_NOT_YIELD));
+        let o = op(OpKind::Sleep, 0, pc).with_duration(nanoseconds);
+        let o = o.with_yields(!has(flag::SLEEP_IS_NOT_YIELD));
         let me = state().current;
         state().threads[me].handled = false;
         state().threads[me].sleeps_until = Some(until);
