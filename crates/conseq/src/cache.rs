@@ -6,6 +6,7 @@
 //! converted back to where these are now. A result with an address that cannot be expressed in this
 //! way is not stored, and is computed anew each time.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 use raddle_binary::flow::{Expression, Fingerprint, Looked, Program};
@@ -77,9 +78,11 @@ impl Cache {
         self.entries.is_empty()
     }
 
-    /// Forgets the functions that the program no longer has.
-    pub(crate) fn end(&mut self, program: &Present) {
-        self.entries.retain(|fingerprint, _| program.entries.contains_key(fingerprint));
+    /// Forgets the functions that the program no longer has, if it is known which it has.
+    pub(crate) fn end(&mut self, present: &Present) {
+        if let Some(program) = present.entries.get() {
+            self.entries.retain(|fingerprint, _| program.contains_key(fingerprint));
+        }
     }
 
     /// What is known about the function at `entry`, at the addresses of this program.
@@ -100,21 +103,25 @@ impl Cache {
     }
 }
 
-/// Where the functions of a program are, by fingerprint; `None` for those that occur twice.
+/// Where the functions of a program are, by fingerprint; `None` for those that occur twice. It takes
+/// a look at every function of the program, and is made when it is first asked.
+#[derive(Default)]
 pub(crate) struct Present {
-    entries: HashMap<Fingerprint, Option<u64>>,
+    entries: OnceCell<HashMap<Fingerprint, Option<u64>>>,
 }
 
 impl Present {
-    pub(crate) fn new(program: &Program) -> Self {
-        let mut entries = HashMap::new();
-        for outline in program.outlines().iter().filter(|outline| !outline.cold) {
-            if let Some(fingerprint) = program.fingerprint(outline.range.start) {
-                let place = entries.entry(fingerprint).or_insert(Some(outline.range.start));
-                *place = place.filter(|other| *other == outline.range.start);
+    fn entries(&self, program: &Program) -> &HashMap<Fingerprint, Option<u64>> {
+        self.entries.get_or_init(|| {
+            let mut entries = HashMap::new();
+            for outline in program.outlines().iter().filter(|outline| !outline.cold) {
+                if let Some(fingerprint) = program.fingerprint(outline.range.start) {
+                    let place = entries.entry(fingerprint).or_insert(Some(outline.range.start));
+                    *place = place.filter(|other| *other == outline.range.start);
+                }
             }
-        }
-        Self { entries }
+            entries
+        })
     }
 }
 
@@ -163,7 +170,7 @@ impl Entry {
                     let callee = program.function(*list.get(caller as usize)?)?.callee_entry(index)?;
                     (program.fingerprint(callee)? == dependence.fingerprint).then_some(callee)?
                 }
-                None => present.entries.get(&dependence.fingerprint).copied().flatten()?,
+                None => present.entries(program).get(&dependence.fingerprint).copied().flatten()?,
             };
             list.push(now);
         }
