@@ -87,6 +87,11 @@ impl Cache {
 
     /// What is known about the function at `entry`, at the addresses of this program.
     pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
+        if self.entries.len() > program.outlines().len() {
+            // Most are of earlier builds, and would become ever more.
+            let functions = present.entries(program);
+            self.entries.retain(|fingerprint, _| functions.contains_key(fingerprint));
+        }
         let kept = self.entries.get(&program.fingerprint(entry)?)?;
         let restored = kept.restored(program, present, entry)?;
         self.reused += 1;
@@ -324,5 +329,33 @@ fn each_of_expression(expression: &mut Expression, visit: &mut impl FnMut(&mut u
             each_of_expression(left, visit);
             each_of_expression(right, visit);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_binary::Module;
+    use std::path::Path;
+
+    #[test]
+    fn functions_of_earlier_builds_do_not_pile_up() {
+        let module = Module::open(Path::new("/bin/true")).unwrap();
+        let program = Program::new(&module);
+        let whole = program.outlines().iter().find(|outline| !outline.cold);
+        let entry = whole.unwrap().range.start;
+        let own = program.fingerprint(entry).unwrap();
+        let nothing = Entry {
+            functions: vec![Dependence { fingerprint: own, call: None }],
+            callers: Vec::new(),
+            found: Vec::new(),
+            addresses: Vec::new(),
+        };
+        let mut cache = Cache::default();
+        cache.entries.insert(own, nothing.clone());
+        let strangers = 0..program.outlines().len() as u128;
+        cache.entries.extend(strangers.map(|n| (n.to_le_bytes(), nothing.clone())));
+        cache.get(&program, &Present::default(), entry);
+        assert_eq!(cache.entries.keys().collect::<Vec<_>>(), [&own]);
     }
 }
