@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use raddle_binary::{Address, Lookup, Module};
-use raddle_conseq::{Cache, Extent, Options, Relation, SiteKind, analyse, analyse_with};
+use raddle_conseq::{Cache, Extent, KnownFunctions, Options, Relation, SiteKind, analyse, analyse_with};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
@@ -18,10 +18,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let module = Module::open(Path::new(&path))?;
     let started = Instant::now();
     let mut cache = Cache::default();
-    let analysis = analyse_with(&module, &options, &mut cache, &Extent::whole());
+    let analysis =
+        analyse_with(&module, &options, (&mut KnownFunctions::default(), &mut cache), &Extent::whole());
     let took = started.elapsed();
     let started = Instant::now();
-    let same = analyse_with(&module, &options, &mut cache, &Extent::whole()) == analysis;
+    let same =
+        analyse_with(&module, &options, (&mut KnownFunctions::default(), &mut cache), &Extent::whole())
+            == analysis;
     let again = started.elapsed();
     let same = same && analyse(&module, &options) == analysis;
     let line = |address: u64| {

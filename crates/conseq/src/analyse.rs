@@ -1,11 +1,14 @@
 //! One pass over all functions of a module.
 
+use std::collections::BTreeMap;
+
 use raddle_binary::flow::{Outline, Program, Query};
 use raddle_binary::{Module, demangle};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
 use crate::cache::{Cache, Present, SitesWithReads};
+use crate::extent::Extent;
 use crate::options::Options;
 use crate::reads;
 use crate::sites::{Candidate, Finder};
@@ -15,72 +18,41 @@ pub fn analyse(module: &Module, options: &Options) -> Analysis {
     analysed(module, options, &Extent::whole(), |_, _, find| find())
 }
 
-/// How far an analysis goes, and where it begins.
-pub struct Extent<'a> {
-    /// Addresses of code that was executed. The functions there come first, then those that call
-    /// them, directly or not, and then all others.
-    pub executed: &'a [u64],
-    /// Whether the time is over. Functions that are left then are not analysed. Those that were
-    /// executed are in any case, and at least one is, so that analyses with a cache come to an end at
-    /// last.
-    pub is_over: &'a dyn Fn() -> bool,
-}
-
-impl Extent<'_> {
-    /// All functions, however long it takes.
-    pub fn whole() -> Self {
-        Extent { executed: &[], is_over: &|| false }
-    }
-
-    /// The functions in the order in which they are analysed.
-    fn in_order<'p, 'm>(&self, program: &'p Program<'m>) -> Vec<&'p Outline<'m>> {
-        let mut queue: Vec<u64> = Vec::new();
-        let mut known = HashSet::default();
-        let mut add = |queue: &mut Vec<u64>, address: u64| {
-            if let Some(outline) = program.outline_at(address)
-                && known.insert(outline.range.start)
-            {
-                queue.push(outline.range.start);
-            }
-        };
-        self.executed.iter().for_each(|address| add(&mut queue, *address));
-        let mut next = 0;
-        while let Some(entry) = queue.get(next).copied()
-            && !(self.is_over)()
-        {
-            program.callers(entry).iter().for_each(|(caller, _)| add(&mut queue, *caller));
-            next += 1;
-        }
-        let place: HashMap<u64, usize> = queue.iter().zip(0..).map(|(entry, at)| (*entry, at)).collect();
-        let mut outlines: Vec<&Outline<'m>> = program.outlines().iter().collect();
-        outlines.sort_by_key(|outline| place.get(&outline.range.start).copied().unwrap_or(usize::MAX));
-        outlines
-    }
-}
-
-/// The same with a cache: reuses what has not changed since it was filled, and fills it.
-pub fn analyse_with(module: &Module, options: &Options, cache: &mut Cache, extent: &Extent<'_>) -> Analysis {
+/// The same with what is known from before, within an extent. `known` belongs to this very file and
+/// these options. `cache` may be of an earlier build: what has not changed since is reused.
+pub fn analyse_with(
+    module: &Module,
+    options: &Options,
+    (known, cache): (&mut KnownFunctions, &mut Cache),
+    extent: &Extent<'_>,
+) -> Analysis {
     cache.begin(options);
-    // It looks at every function of the program, which is more than to analyse a few.
     let is_of_use = !cache.is_empty();
-    let mut present = None;
+    let present = Present::default();
     let analysis = analysed(module, options, extent, |program, entry, find| {
-        if is_of_use {
-            let present = present.get_or_insert_with(|| Present::new(program));
-            if let Some(known) = cache.get(program, present, entry) {
-                return Some(known);
-            }
+        if let Some(found) = known.0.get(&entry) {
+            return found.clone();
         }
-        program.looked_at();
-        let found = find()?;
-        cache.put(program, entry, &program.looked_at(), &found);
-        Some(found)
+        let reused = is_of_use.then(|| cache.get(program, &present, entry)).flatten();
+        let found = reused.or_else(|| {
+            program.looked_at();
+            let found = find()?;
+            cache.put(program, entry, &program.looked_at(), &found);
+            Some(found)
+        });
+        known.0.insert(entry, found.clone());
+        found
     });
-    if let Some(present) = present {
+    if extent.executed.is_none() {
         cache.end(&present);
     }
     analysis
 }
+
+/// The sites of functions of one file, by the function's entry; `None` for a function that is too
+/// large to analyse. The caller serialises and stores them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct KnownFunctions(BTreeMap<u64, Option<SitesWithReads>>);
 
 /// Goes through all functions. `each` gets the function's entry and a closure that finds its sites.
 fn analysed(
@@ -92,14 +64,13 @@ fn analysed(
     let program = Program::new(module);
     let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
     let finder = Finder::new(options);
-    let executed: HashSet<u64> =
-        extent.executed.iter().filter_map(|at| Some(program.outline_at(*at)?.range.start)).collect();
+    let (outlines, executed) = extent.functions(&program, options);
     let (mut done, mut left_out, mut unfinished) = (0, 0, 0);
-    for outline in extent.in_order(&program) {
+    for (at, outline) in outlines.into_iter().enumerate() {
         if !is_wanted(&program, outline, &finder) {
             continue;
         }
-        let is_other = !executed.contains(&outline.range.start);
+        let is_other = at >= executed;
         if unfinished > 0 || (done > 0 && is_other && (extent.is_over)()) {
             unfinished += 1;
             continue;

@@ -6,6 +6,7 @@
 //! converted back to where these are now. A result with an address that cannot be expressed in this
 //! way is not stored, and is computed anew each time.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 use raddle_binary::flow::{Expression, Fingerprint, Looked, Program};
@@ -77,13 +78,20 @@ impl Cache {
         self.entries.is_empty()
     }
 
-    /// Forgets the functions that the program no longer has.
-    pub(crate) fn end(&mut self, program: &Present) {
-        self.entries.retain(|fingerprint, _| program.entries.contains_key(fingerprint));
+    /// Forgets the functions that the program no longer has, if it is known which it has.
+    pub(crate) fn end(&mut self, present: &Present) {
+        if let Some(program) = present.entries.get() {
+            self.entries.retain(|fingerprint, _| program.contains_key(fingerprint));
+        }
     }
 
     /// What is known about the function at `entry`, at the addresses of this program.
     pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
+        if self.entries.len() > program.outlines().len() {
+            // Most are of earlier builds, and would become ever more.
+            let functions = present.entries(program);
+            self.entries.retain(|fingerprint, _| functions.contains_key(fingerprint));
+        }
         let kept = self.entries.get(&program.fingerprint(entry)?)?;
         let restored = kept.restored(program, present, entry)?;
         self.reused += 1;
@@ -100,21 +108,25 @@ impl Cache {
     }
 }
 
-/// Where the functions of a program are, by fingerprint; `None` for those that occur twice.
+/// Where the functions of a program are, by fingerprint; `None` for those that occur twice. It takes
+/// a look at every function of the program, and is made when it is first asked.
+#[derive(Default)]
 pub(crate) struct Present {
-    entries: HashMap<Fingerprint, Option<u64>>,
+    entries: OnceCell<HashMap<Fingerprint, Option<u64>>>,
 }
 
 impl Present {
-    pub(crate) fn new(program: &Program) -> Self {
-        let mut entries = HashMap::new();
-        for outline in program.outlines().iter().filter(|outline| !outline.cold) {
-            if let Some(fingerprint) = program.fingerprint(outline.range.start) {
-                let place = entries.entry(fingerprint).or_insert(Some(outline.range.start));
-                *place = place.filter(|other| *other == outline.range.start);
+    fn entries(&self, program: &Program) -> &HashMap<Fingerprint, Option<u64>> {
+        self.entries.get_or_init(|| {
+            let mut entries = HashMap::new();
+            for outline in program.outlines().iter().filter(|outline| !outline.cold) {
+                if let Some(fingerprint) = program.fingerprint(outline.range.start) {
+                    let place = entries.entry(fingerprint).or_insert(Some(outline.range.start));
+                    *place = place.filter(|other| *other == outline.range.start);
+                }
             }
-        }
-        Self { entries }
+            entries
+        })
     }
 }
 
@@ -163,7 +175,7 @@ impl Entry {
                     let callee = program.function(*list.get(caller as usize)?)?.callee_entry(index)?;
                     (program.fingerprint(callee)? == dependence.fingerprint).then_some(callee)?
                 }
-                None => present.entries.get(&dependence.fingerprint).copied().flatten()?,
+                None => present.entries(program).get(&dependence.fingerprint).copied().flatten()?,
             };
             list.push(now);
         }
@@ -317,5 +329,33 @@ fn each_of_expression(expression: &mut Expression, visit: &mut impl FnMut(&mut u
             each_of_expression(left, visit);
             each_of_expression(right, visit);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_binary::Module;
+    use std::path::Path;
+
+    #[test]
+    fn functions_of_earlier_builds_do_not_pile_up() {
+        let module = Module::open(Path::new("/bin/true")).unwrap();
+        let program = Program::new(&module);
+        let whole = program.outlines().iter().find(|outline| !outline.cold);
+        let entry = whole.unwrap().range.start;
+        let own = program.fingerprint(entry).unwrap();
+        let nothing = Entry {
+            functions: vec![Dependence { fingerprint: own, call: None }],
+            callers: Vec::new(),
+            found: Vec::new(),
+            addresses: Vec::new(),
+        };
+        let mut cache = Cache::default();
+        cache.entries.insert(own, nothing.clone());
+        let strangers = 0..program.outlines().len() as u128;
+        cache.entries.extend(strangers.map(|n| (n.to_le_bytes(), nothing.clone())));
+        cache.get(&program, &Present::default(), entry);
+        assert_eq!(cache.entries.keys().collect::<Vec<_>>(), [&own]);
     }
 }

@@ -5,8 +5,9 @@
 //! would see, the error sites of section 5, and follows dependences back to the reads of shared
 //! memory that can cause them, the critical reads of section 6.
 //!
-//! - [`analyse`]: from a module to its [`Analysis`]. [`analyse_with`] also uses a [`Cache`] of
-//!   functions that have not changed since the last build.
+//! - [`analyse`]: from a module to its [`Analysis`]. [`analyse_with`] also uses what is [`KnownFunctions`]
+//!   of the file and a [`Cache`] of functions that have not changed since the last build, and
+//!   leaves out what traced runs cannot ask about ([`Extent`]).
 //! - [`analysis`]: sites, reads, and the conditions between them.
 //! - [`options`]: which sites, and how far back.
 //! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.
@@ -61,12 +62,14 @@ mod analyse;
 mod cache;
 mod counts;
 mod critical_sections;
+mod extent;
 mod hand_over;
 mod order;
 mod reads;
 mod sites;
 
-pub use analyse::{Extent, analyse, analyse_with};
+pub use analyse::{KnownFunctions, analyse, analyse_with};
 pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
 pub use cache::Cache;
+pub use extent::Extent;
 pub use options::{Callers, CustomNames, Options};

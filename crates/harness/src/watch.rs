@@ -93,7 +93,7 @@ impl Traced {
     fn make(&self, path: &Path) -> Result<SharedFile> {
         let header = Header::new(self.room, self.sites.len() as u64, self.mode);
         let memory = SharedFile::make(path, header.bytes() as u64)
-            .context("cannot make the file of the trace: `ulimit -f` or a full disk")?;
+            .context("cannot make the file of the trace: `ulimit -f`, `ulimit -v` or a full disk")?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.table_at()).cast::<u64>();

@@ -178,7 +178,7 @@ impl Recipe {
         folder.write_config(&Config::new(Mode::Explore, 0, flags))?;
         let header = self.header();
         let memory = SharedFile::make(&folder.path().join(explore::FILE), header.bytes() as u64)
-            .context("cannot make the file of orders: `ulimit -f` or a full disk")?;
+            .context("cannot make the file of orders: `ulimit -f`, `ulimit -v` or a full disk")?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.points_at()).cast::<u64>();

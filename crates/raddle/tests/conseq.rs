@@ -195,6 +195,31 @@ fn a_program_that_comes_by_no_site_is_told_so() {
     assert!(done.stderr.contains("come by none of the reads"), "{}", done.stderr);
 }
 
+/// Without optimisation, all atomics are accessed in functions of Rust's library.
+#[test]
+fn an_access_in_rusts_library_is_told_by_the_line_that_called_it() {
+    let bench = Bench::new();
+    bench.file(
+        "flag.rs",
+        "use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+static FLAG: AtomicUsize = AtomicUsize::new(1);
+fn main() {
+    let other = std::thread::spawn(|| {
+        FLAG.store(0, SeqCst);
+        FLAG.store(1, SeqCst);
+    });
+    let flag = FLAG.load(SeqCst);
+    assert!(flag == 1);
+    other.join().unwrap();
+}",
+    );
+    bench.ok("rustc -g flag.rs");
+    let done = bench.conseq("--sites assert", &["./flag"]);
+    assert_eq!((done.status, done.kinds()), (66, vec!["assertion"]), "{}", done.stderr);
+    let message = done.report["findings"][0]["message"].as_str().unwrap();
+    assert!(message.ends_with("flag.rs:8 may read 0 written by flag.rs:5"), "{message}");
+}
+
 #[test]
 fn a_run_that_dies_leaves_a_trace_that_is_read() {
     let bench = Bench::new();

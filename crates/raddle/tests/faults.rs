@@ -249,6 +249,18 @@ fn a_limit_on_files_is_a_sentence() {
     assert_swept(&bench);
 }
 
+/// The limit is named, and no other reason is.
+#[test]
+fn conseq_of_what_has_no_address_space_says_so() {
+    let bench = bench();
+    let line = "conseq --seconds 4 -- ./correct";
+    let output = ends(line, limited(&bench, "ulimit -v 4000000", line).spawn().unwrap());
+    assert_sound(line, &output, None);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no room for raddle's shadow memory"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("thread"), "{}", stderr(&output));
+}
+
 /// Neither scheduled nor watched: nothing is known of the program.
 #[test]
 fn a_hunt_of_what_cannot_be_watched_finds_nothing_and_says_so() {

@@ -134,6 +134,10 @@ impl Progress {
             Some(bound) => write!(out, "; bound {bound}: {} made, ", Grouped(made))?,
             None => write!(out, ", ")?,
         }
+        // The search ended, or is, between two bounds.
+        if left == 0 {
+            return write!(out, "none known to be left, and the next bound is not begun");
+        }
         write!(out, "{} known to be left", Grouped(left))?;
         let Some(estimate) = self.estimate.filter(|_| made > 0) else { return Ok(()) };
         let estimate = estimate.max((made + left) as f64);
@@ -286,6 +290,9 @@ mod tests {
             endless.to_string(),
             "1,204,331 schedules, 331 known to be left, 0% done, about 10^41 in all"
         );
+        let between = Progress { left: Some(0), estimate: Some(1_204.0), ..progress.clone() };
+        let words = "1,204,331 schedules; bound 2: 1,204 made, none known to be left, and the next bound is not begun";
+        assert_eq!(between.to_string(), words);
         progress.exhausted = true;
         progress.pruned = 12;
         assert_eq!(progress.to_string(), "complete after 1,204,331 schedules, bound 2, 12 pruned");

@@ -20,6 +20,7 @@ use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
 use raddle_harness::program::is_rust;
 use raddle_harness::schedule_files::program_name;
+use raddle_harness::target::TargetError;
 use raddle_harness::verdict::Failure;
 use raddle_harness::worker::Recipe;
 
@@ -181,8 +182,12 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
     let mut runs =
         match traced_runs::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
             Err(error) if unscheduled::is_refused(&error) => {
-                notes.say(&format!("{error:#}: {BY_ITSELF}"));
-                unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?
+                let made = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
+                // If the runtime cannot start, that is the only reason.
+                if !made.as_ref().is_err_and(|e| e.is::<TargetError>()) {
+                    notes.say(&format!("{error:#}: {BY_ITSELF}"));
+                }
+                made?
             }
             Ok(runs) if runs.runs.iter().all(|r| r.endless) && Instant::now() >= budget.tested() => {
                 return Err(endless(recipe, &runs).into());

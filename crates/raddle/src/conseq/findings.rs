@@ -7,7 +7,7 @@ use anyhow::Result;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::Trace;
-use raddle_finding::{Access, Confidence, Finding, Kind, Lock, Op, Report};
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Report};
 
 use super::analysis::Analysed;
 use super::args::Args;
@@ -304,28 +304,20 @@ impl<'a> Teller<'a> {
         Some(format!("the read {}got {got} in the traced run", of.unwrap_or_default()))
     }
 
+    /// The line of an access. One in a library's own function is where the program called it, if
+    /// that is known.
     pub(super) fn place(&mut self, point: &Point) -> String {
-        match pc_of(&self.runs.modules, point.site) {
-            Some(pc) => self.place_of(pc),
-            None => "somewhere".into(),
+        let Some(pc) = pc_of(&self.runs.modules, point.site) else { return "somewhere".into() };
+        let mut frames = self.places.stack(&self.runs.modules, &[pc]);
+        if !frames.iter().any(raddle_finding::place::is_user_code) {
+            let stack = self.pcs(point);
+            frames = self.places.stack(&self.runs.modules, &stack);
         }
+        line_of(&frames, pc)
     }
 
     pub(super) fn place_of(&mut self, pc: u64) -> String {
-        let frames = self.places.stack(&self.runs.modules, &[pc]);
-        let Some(frame) = raddle_finding::place::place(&frames) else { return format!("{pc:#x}") };
-        match (&frame.file, frame.line) {
-            (Some(file), Some(line)) => {
-                let name = file.rsplit('/').next().unwrap_or(file);
-                format!("{name}:{line}")
-            }
-            _ => match (&frame.function, &frame.module, frame.offset) {
-                (Some(function), ..) => function.clone(),
-                // The same form as in the stacks below.
-                (None, Some(module), Some(offset)) => format!("{module}+{offset:#x}"),
-                _ => format!("{pc:#x}"),
-            },
-        }
+        line_of(&self.places.stack(&self.runs.modules, &[pc]), pc)
     }
 
     /// Writes the file to replay and returns its name.
@@ -361,6 +353,23 @@ impl<'a> Teller<'a> {
         let text = Schedule { head, steps: failure.trace.steps.clone() }.write();
         let name = format!("{}-{}", program_name(recipe), word(failure.kind));
         write_new(&self.args.schedules_to, &name, &text)
+    }
+}
+
+/// `ui.c:55`, or what else is known of the frame that represents the stack of `pc`.
+fn line_of(frames: &[Frame], pc: u64) -> String {
+    let Some(frame) = raddle_finding::place::place(frames) else { return format!("{pc:#x}") };
+    match (&frame.file, frame.line) {
+        (Some(file), Some(line)) => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("{name}:{line}")
+        }
+        _ => match (&frame.function, &frame.module, frame.offset) {
+            (Some(function), ..) => function.clone(),
+            // The same form as in the stacks of the report.
+            (None, Some(module), Some(offset)) => format!("{module}+{offset:#x}"),
+            _ => format!("{pc:#x}"),
+        },
     }
 }
 

@@ -52,16 +52,29 @@ fn is_exchange(probe: &str) -> bool {
 const FIRST_PAGE: u64 = 4096;
 
 impl Sites {
-    /// The sites of all files of the process that have probes. Functions that the traces come by
-    /// are analysed first, and others until the deadline.
+    /// The sites of all files of the process that have probes, as far as they can depend on a read
+    /// that the traces come by. Functions with such reads are analysed first, and others until the
+    /// deadline. If no site does, all sites: the user is told whether there are any.
     pub fn of<'a>(
         modules: &[Mapped],
         options: &Options,
         traces: impl Iterator<Item = &'a [TraceEvent]>,
         deadline: Instant,
     ) -> Sites {
-        let executed: BTreeSet<u32> = traces.flatten().map(|event| event.site).collect();
+        let executed: BTreeSet<u32> =
+            traces.flatten().filter(|event| is_read(event)).map(|event| event.site).collect();
         let is_over = || Instant::now() >= deadline;
+        let near = Sites::near(modules, options, Some(&executed), &is_over);
+        if near.reads.is_empty() { Sites::near(modules, options, None, &is_over) } else { near }
+    }
+
+    /// The sites that can depend on one of these reads, or all.
+    fn near(
+        modules: &[Mapped],
+        options: &Options,
+        executed: Option<&BTreeSet<u32>>,
+        is_over: &dyn Fn() -> bool,
+    ) -> Sites {
         let mut first_mapping: BTreeMap<&Path, &Mapped> = BTreeMap::new();
         for m in modules {
             let known = first_mapping.entry(&m.path).or_insert(m);
@@ -84,9 +97,9 @@ impl Sites {
             let Some(bias) = module.load_bias(mapped.low, mapped.offset) else { continue };
             // A site is the lower half of an address. That of another file names some function here,
             // which does no harm.
-            let executed: Vec<u64> =
-                executed.iter().map(|site| u64::from(site.wrapping_sub(bias as u32))).collect();
-            let extent = Extent { executed: &executed, is_over: &is_over };
+            let address = |site: &u32| u64::from(site.wrapping_sub(bias as u32));
+            let executed: Option<Vec<u64>> = executed.map(|sites| sites.iter().map(address).collect());
+            let extent = Extent { executed: executed.as_deref(), is_over };
             let Ok(analysis) = result_cache::analysis_within(path, options, &extent) else { continue };
             if analysis.notes.contains(&Note::NotInstrumented) {
                 continue;
@@ -127,18 +140,14 @@ impl Sites {
 
     /// Whether a trace reaches a critical read.
     pub fn is_reached(&self, events: &[TraceEvent]) -> bool {
-        let reads =
-            events.iter().filter(|e| matches!(e.what, What::Read(_) | What::Write { reads: true, .. }));
-        self.reads.is_empty() || reads.into_iter().any(|e| self.reads.contains_key(&e.site))
+        self.reads.is_empty() || events.iter().any(|e| is_read(e) && self.reads.contains_key(&e.site))
     }
 
     /// How many critical reads these traces reach.
     pub fn reached<'a>(&self, traces: impl Iterator<Item = &'a [TraceEvent]>) -> usize {
         let mut met = HashSet::new();
         for e in traces.flatten() {
-            if matches!(e.what, What::Read(_) | What::Write { reads: true, .. })
-                && self.reads.contains_key(&e.site)
-            {
+            if is_read(e) && self.reads.contains_key(&e.site) {
                 met.insert(e.site);
             }
         }
@@ -258,6 +267,11 @@ impl Sites {
             _ => true,
         }
     }
+}
+
+/// Whether an event reads memory.
+fn is_read(event: &TraceEvent) -> bool {
+    matches!(event.what, What::Read(_) | What::Write { reads: true, .. })
 }
 
 fn is_of_the_system(path: &Path) -> bool {

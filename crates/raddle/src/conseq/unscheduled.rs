@@ -27,6 +27,7 @@ use raddle_harness::check::events::{self, Told};
 use raddle_harness::collect::{self, Process};
 use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::program::is_rust;
+use raddle_harness::target;
 use raddle_harness::verdict::Usual;
 use raddle_harness::watch::{Traced, Watch, Watched};
 use raddle_harness::worker::Recipe;
@@ -130,7 +131,11 @@ fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
         let Told { events, whole, .. } = events::until(stream, &|| Instant::now() >= until);
         let (bytes, accesses) = watched.size();
         let pid = watched.process();
-        let process = collect::read(folder)?.into_iter().find(|p| u64::from(p.pid) == pid);
+        let processes = collect::read(folder)?;
+        if processes.iter().any(|p| p.fatal.is_some()) {
+            target::complain(&recipe.program, &processes)?;
+        }
+        let process = processes.into_iter().find(|p| u64::from(p.pid) == pid);
         Ok((events, lost || !whole, bytes, accesses, process, begun.elapsed().as_secs_f64()))
     };
     let (ordinary, (events, cut_short, bytes, accesses, process, reading)) = ordinary_runs::run(
