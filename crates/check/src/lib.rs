@@ -15,6 +15,7 @@
 //! - [`entries`]: where to start (section 4.1).
 //! - `callers`: locks that all callers of a function hold.
 //! - [`locking`]: conditions that decide whether a lock is taken.
+//! - `guards`: locks that the code holds around its data, without a run.
 //! - [`explore`]: which runs to make within a budget.
 //! - [`report`]: raw findings to [`raddle_finding::Finding`].
 //! - [`c`]: the C front end. The only part that knows C.
@@ -27,6 +28,7 @@ mod callers;
 pub mod csharp;
 pub mod entries;
 pub mod explore;
+mod guards;
 pub mod ignore;
 pub mod interp;
 pub mod ir;

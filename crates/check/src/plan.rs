@@ -9,9 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::c;
 use crate::entries::{self, Entry, EntryKind};
 use crate::explore::{Budget, Cut, Explored, Subject, explore};
+use crate::guards::Guards;
 use crate::ignore::ignored_lines;
 use crate::interp::raw::RawFinding;
-use crate::ir::{Program, Unit, link};
+use crate::ir::{Program, SymbolRef, Unit, link};
 use crate::programs::Member;
 use crate::report;
 use crate::session::{CheckedFunction, Outcome, Source};
@@ -113,6 +114,18 @@ impl<'a> Plan<'a> {
         Subject::new(link::link(&units))
     }
 
+    /// The functions that units of other programs mention by name.
+    fn mentioned_elsewhere(&self, job: &Job) -> FxHashSet<Arc<str>> {
+        let own: FxHashSet<usize> = job.members.iter().copied().collect();
+        let others = self.members.iter().enumerate().filter(|(i, _)| !own.contains(i));
+        let symbols = others.flat_map(|(_, m)| m.unit.symbols.iter());
+        let mentioned = symbols.filter_map(|s| match s {
+            SymbolRef::Function(name) => Some(name.clone()),
+            _ => None,
+        });
+        mentioned.collect()
+    }
+
     /// The budget of a job. If many assemblies make up one program and share the budget of twenty,
     /// an assembly with more entries gets more.
     fn budget_of(&self, job: &Job, own: usize, all: usize) -> Budget {
@@ -135,6 +148,16 @@ impl<'a> Plan<'a> {
         let (explored, mut knowledge) =
             explore(subject, &entries, self.budget_of(job, entries.len(), subject.entries.len()), cancel);
         knowledge.drop_settled_guesses();
+        // C# has its locks in statements, and no run of it starts without the callers' ones.
+        let is_c = program.classes.all.is_empty();
+        let guards =
+            is_c.then(|| Guards::of(program, &subject.facts.locking, &self.mentioned_elsewhere(job)));
+        if let Some(guards) = &guards {
+            let (guesses, sure) =
+                std::mem::take(&mut knowledge.findings).into_iter().partition(|r| guards.callers_guard(r));
+            knowledge.findings = sure;
+            knowledge.guesses.extend::<Vec<RawFinding>>(guesses);
+        }
         let knowledge = knowledge;
         let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
@@ -148,6 +171,9 @@ impl<'a> Plan<'a> {
         let waived = |e: &Entry| {
             e.kind == EntryKind::Middle && entries::all_started(program, e.about, sites, &knowledge.started)
         };
+        let seen = report::findings(program, &knowledge.findings, &context);
+        let mut argued = guards.as_ref().map(Guards::findings).unwrap_or_default();
+        argued.retain(|a| !seen.iter().any(|s| has_same_end(s, a)));
         Part {
             entries_cut_short: cut_short_by(&explored, Cut::Steps),
             entries_out_of_room: cut_short_by(&explored, Cut::Room),
@@ -160,8 +186,11 @@ impl<'a> Plan<'a> {
                 .iter()
                 .map(|pc| (place_of(program, program.pos_of[*pc as usize]), knowledge.started.contains(pc)))
                 .collect(),
-            findings: report::findings(program, &knowledge.findings, &context),
-            guesses: report::findings(program, &knowledge.guesses, &context),
+            findings: seen,
+            guesses: {
+                let shown = report::findings(program, &knowledge.guesses, &context);
+                shown.into_iter().chain(argued).collect()
+            },
             steps: explored.iter().map(|e| e.steps).sum(),
             runs: explored.iter().map(|e| u64::from(e.runs)).sum(),
             entries: explored.len() as u64,
@@ -231,6 +260,13 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
         f.accesses.iter().map(|a| a.stack.first().map(|s| (s.file.clone(), s.line, s.column))).collect()
     };
     a.kind == b.kind && tops(a) == tops(b)
+}
+
+/// Whether a race that a run has shown has an end in the function that lacks a lock.
+fn has_same_end(seen: &Finding, argued: &Finding) -> bool {
+    let function = |a: &raddle_finding::Access| a.stack.first().map(|s| (s.file.clone(), s.function.clone()));
+    let bare = argued.accesses.first().and_then(function);
+    seen.kind == Kind::DataRace && seen.accesses.iter().any(|a| function(a) == bare)
 }
 
 /// Drops repeats: programs that share files find the same things in them.

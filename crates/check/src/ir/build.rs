@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Handler, Instr, Linkage, Pos, SwitchTable, UnitFunction};
+use super::{Handler, Instr, Linkage, MemberId, Pos, SwitchTable, UnitFunction};
 
 /// A jump target that may not be known yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub struct Builder {
     switches: Vec<SwitchTable>,
     /// Start, end and target of each handler, as labels.
     handlers: Vec<[Label; 3]>,
+    members: Vec<(u32, MemberId)>,
     pub locals: u32,
     pub frame_size: u32,
     /// The source position of the instructions emitted next.
@@ -33,6 +34,11 @@ impl Builder {
     pub fn emit(&mut self, instr: Instr) {
         self.code.push(instr);
         self.pos_of.push(self.pos);
+    }
+
+    /// Notes that the top of the stack is now the address of a member.
+    pub fn is_member(&mut self, member: MemberId) {
+        self.members.push((self.code.len() as u32, member));
     }
 
     pub fn label(&mut self) -> Label {
@@ -128,6 +134,7 @@ impl Builder {
             switches: self.switches,
             outlined: false,
             handlers,
+            members: self.members,
         }
     }
 }

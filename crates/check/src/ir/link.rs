@@ -169,6 +169,7 @@ impl Linker {
         let file_base = self.file_base[u];
         let constant_base = self.program.constants.len() as u32;
         self.program.constants.extend_from_slice(&unit.constants);
+        self.program.member_names.extend(unit.member_names.iter().map(|(id, name)| (*id, name.clone())));
         for (i, f) in unit.functions.iter().enumerate() {
             let entry = self.program.code.len() as u32;
             let switch_base = self.program.switches.len() as u32;
@@ -178,6 +179,7 @@ impl Linker {
                     let instr = self.resolve(u, unit, *instr, entry, constant_base, switch_base);
                     self.program.code.push(instr);
                 }
+                self.program.members.extend(f.members.iter().map(|(at, id)| (at + entry, *id)));
                 let move_file = |p: &Pos| Pos { file: p.file.saturating_add(file_base), ..*p };
                 self.program.pos_of.extend(f.pos_of.iter().map(move_file));
                 self.program.switches.extend(f.switches.iter().map(|t| {

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::Instr;
 use super::objects::Classes;
 
@@ -70,7 +72,14 @@ pub struct UnitFunction {
     pub outlined: bool,
     /// The exception handlers, innermost first.
     pub handlers: Vec<Handler>,
+    /// Before which instruction the top of the stack is the address of which member. Sorted by
+    /// instruction; several members of one instruction stand from the outermost to the innermost.
+    pub members: Vec<(u32, MemberId)>,
 }
+
+/// A member of a record: equal for records with the same members, whichever file declares them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MemberId(pub u64);
 
 /// An exception thrown in `start..end` continues at `target`, with the exception alone on the
 /// operand stack.
@@ -192,6 +201,7 @@ pub struct Unit {
     pub globals: Vec<Global>,
     pub symbols: Vec<SymbolRef>,
     pub constants: Vec<u64>,
+    pub member_names: FxHashMap<MemberId, Arc<str>>,
     /// The classes, in a language that has them. Such a unit is a program of its own.
     pub classes: Option<Arc<Classes>>,
     pub entry_points: Vec<EntryPoint>,
@@ -227,6 +237,9 @@ pub struct Program {
     pub pos_of: Vec<Pos>,
     pub switches: Vec<SwitchTable>,
     pub constants: Vec<u64>,
+    /// As [`UnitFunction::members`], for all code.
+    pub members: Vec<(u32, MemberId)>,
+    pub member_names: FxHashMap<MemberId, Arc<str>>,
     /// Sorted by address.
     pub globals: Vec<GlobalInfo>,
     /// Initial bytes from [`Program::GLOBALS_BASE`] on.

@@ -81,7 +81,8 @@ pub struct Args {
 
     /// Also list suspicions that rest on guesses about code that was not run: that no caller of a
     /// function started in the middle holds a lock, that a barrier initialised elsewhere orders
-    /// nothing, or that a join of an unknown handle meant another thread
+    /// nothing, that a join of an unknown handle meant another thread, or that a function needs the
+    /// lock that the other functions hold around the same data
     #[arg(long, help_heading = "Source")]
     pub all: bool,
 

@@ -43,7 +43,8 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let settler = Settler::new(&args.report, TextTo::Stdout)?;
     let Checked { report, stats, left_out } = check(&args)?;
     left_out.print();
-    let nothing = nothing_checked(&left_out, &stats);
+    let is_silent = report.findings.is_empty();
+    let nothing = nothing_checked(&left_out, &stats).filter(|_| is_silent);
     if let (Some(why), Format::Text) = (&nothing, args.report.format) {
         // Not "no findings": nothing was checked.
         anyhow::bail!("{why}");

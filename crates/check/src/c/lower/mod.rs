@@ -99,6 +99,7 @@ pub(super) struct Lower<'a> {
     named: FxHashMap<Sym, u32>,
     strings: FxHashMap<Vec<u8>, u32>,
     constants: FxHashMap<u64, u32>,
+    record_ids: FxHashMap<u32, u64>,
     open: Vec<Open>,
     /// Parallel regions turned into functions. They follow the file's own functions.
     outlined: Vec<UnitFunction>,
@@ -128,6 +129,7 @@ pub fn lower(
         named: FxHashMap::default(),
         strings: FxHashMap::default(),
         constants: FxHashMap::default(),
+        record_ids: FxHashMap::default(),
         open: Vec::new(),
         outlined: Vec::new(),
         static_count: 0,

@@ -1,10 +1,14 @@
 //! Places: what can be read, written, or have its address taken.
 
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
 use super::{Home, Lower, Variable};
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::token::Sym;
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{Access, AtomicOp, Instr, Order, Scalar, SymbolRef};
+use crate::ir::{Access, AtomicOp, Instr, MemberId, Order, Scalar, SymbolRef};
 
 /// Marks the unknown that represents the content of an unknown place; see [`Instr::UnknownField`].
 pub(super) const CONTENT: u32 = 1;
@@ -137,12 +141,43 @@ impl Lower<'_> {
         if m.offset > 0 {
             self.emit(Instr::Field(m.offset as u32));
         }
+        self.note_member(record, name);
         let kind = match m.bits {
             Some((at, width)) => PlaceKind::Bits(at, width),
             None if self.types().is_unknown(m.ty) => PlaceKind::UnknownObject,
             None => PlaceKind::Memory,
         };
         Place { kind, ty: m.ty }
+    }
+
+    /// Notes which member the top of the stack is the address of.
+    fn note_member(&mut self, record: CType, name: Sym) {
+        let Type::Record(r) = *self.types().get(record) else { return };
+        let of_record = match self.record_ids.get(&r) {
+            Some(id) => *id,
+            None => {
+                let id = self.record_id(r);
+                self.record_ids.insert(r, id);
+                id
+            }
+        };
+        let text = self.name(name);
+        let mut hasher = FxHasher::default();
+        (of_record, &*text).hash(&mut hasher);
+        let id = MemberId(hasher.finish());
+        self.unit.member_names.entry(id).or_insert(text);
+        self.f().b.is_member(id);
+    }
+
+    /// Equal for records with the same size and the same members at the same places.
+    fn record_id(&self, record: u32) -> u64 {
+        let mut hasher = FxHasher::default();
+        let record = &self.types().records[record as usize];
+        record.size.hash(&mut hasher);
+        for m in &record.members {
+            (m.offset, m.name.map(|n| self.interner.name(n))).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     fn name_place(&mut self, name: Sym, e: &Expr) -> Place {

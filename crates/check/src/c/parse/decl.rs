@@ -138,6 +138,7 @@ impl Parser<'_> {
             let t = self.peek();
             let Some(word) = self.word() else {
                 if !arithmetic.seen && other.is_none() && self.is_unknown_specifier() {
+                    spec.thread_local |= is_thread_local_name(self.text(t.sym));
                     self.at += 1;
                     continue;
                 }
@@ -625,4 +626,11 @@ fn arithmetic_word(a: &mut Arithmetic, word: Word) -> bool {
     }
     a.seen = true;
     true
+}
+
+/// Whether a macro that nobody defines, mostly for want of a header that the build writes, says that
+/// each thread has a variable of its own.
+fn is_thread_local_name(name: &str) -> bool {
+    const NAMES: &[&str] = &["THREAD", "TLS", "THREADLOCAL", "THREAD_LOCAL", "THREAD_LOCAL_STORAGE"];
+    NAMES.iter().any(|n| name.strip_suffix(n).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
 }

@@ -246,6 +246,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             functions: functions.into_iter().map(patch).collect(),
             globals: self.globals,
             symbols,
+            member_names: Default::default(),
             constants: self.constants,
             classes: Some(Arc::new(self.tables.finish(call_back))),
             entry_points: self.entry_points,

@@ -1,0 +1,147 @@
+//! Names for places: how the code of a function gets to an object, as `p->queue.head` does.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::MemberId;
+
+/// A path, by its number in [`Paths`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Path(u32);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The value of a parameter that is never set.
+    Param(u16),
+    /// The value of a variable that is set more than once.
+    Local(u32, u16),
+    /// Memory of this frame.
+    Frame(u32, u32),
+    Global(u32),
+    Function(u32),
+    /// What the instruction at a place gives, of which nothing more is known.
+    Result(u32),
+    /// The same, of a call.
+    Called(u32),
+    /// The pointer at a place.
+    Load(Path),
+    Member(Path, MemberId),
+    Element(Path),
+}
+
+/// The longest path that is told apart from others.
+const LONGEST: u32 = 12;
+
+#[derive(Debug, Default)]
+pub struct Paths {
+    steps: Vec<(Step, u32)>,
+    numbers: FxHashMap<Step, Path>,
+}
+
+impl Paths {
+    pub fn step(&self, path: Path) -> Step {
+        self.steps[path.0 as usize].0
+    }
+
+    /// The path that ends with a step. One that becomes too long is what the instruction gives.
+    pub fn make(&mut self, step: Step, pc: u32) -> Path {
+        let length = self.before(step).map_or(0, |p| self.steps[p.0 as usize].1 + 1);
+        let step = if length > LONGEST { Step::Result(pc) } else { step };
+        let (steps, next) = (&mut self.steps, self.numbers.len() as u32);
+        *self.numbers.entry(step).or_insert_with(|| {
+            steps.push((step, length.min(LONGEST)));
+            Path(next)
+        })
+    }
+
+    fn before(&self, step: Step) -> Option<Path> {
+        match step {
+            Step::Load(p) | Step::Member(p, _) | Step::Element(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// The step before the last one.
+    pub fn parent(&self, path: Path) -> Option<Path> {
+        self.before(self.step(path))
+    }
+
+    pub fn root(&self, mut path: Path) -> Step {
+        while let Some(p) = self.parent(path) {
+            path = p;
+        }
+        self.step(path)
+    }
+
+    /// The object that a place is part of: what is left without members and elements.
+    pub fn object(&self, mut path: Path) -> Path {
+        while let Step::Member(p, _) | Step::Element(p) = self.step(path) {
+            path = p;
+        }
+        path
+    }
+
+    /// The members that lead from the object to a place, the outermost first.
+    pub fn members(&self, mut path: Path) -> Vec<MemberId> {
+        let mut out = Vec::new();
+        loop {
+            match self.step(path) {
+                Step::Member(p, id) => {
+                    out.push(id);
+                    path = p;
+                }
+                Step::Element(p) => path = p,
+                _ => break,
+            }
+        }
+        out.reverse();
+        out
+    }
+
+    /// The last member of a path.
+    pub fn last_member(&self, mut path: Path) -> Option<MemberId> {
+        loop {
+            match self.step(path) {
+                Step::Member(_, id) => return Some(id),
+                step => path = self.before(step)?,
+            }
+        }
+    }
+
+    /// Where a lock is, or the handle that stands for it.
+    pub fn lock_place(&self, mut lock: Path) -> Path {
+        while let Step::Load(p) = self.step(lock) {
+            lock = p;
+        }
+        lock
+    }
+
+    /// The members that lead from its object to a lock.
+    pub fn lock_members(&self, lock: Path) -> Vec<MemberId> {
+        self.members(self.lock_place(lock))
+    }
+
+    /// Whether a path leads through another one, or is that one.
+    pub fn is_within(&self, path: Path, outer: Path) -> bool {
+        let mut at = Some(path);
+        while let Some(p) = at {
+            if p == outer {
+                return true;
+            }
+            at = self.parent(p);
+        }
+        false
+    }
+
+    /// A path of a callee, as its caller names it. None if the caller has no name for it.
+    pub fn of_caller(&mut self, path: Path, arguments: &[Path], pc: u32) -> Option<Path> {
+        let step = match self.step(path) {
+            Step::Param(n) => return arguments.get(usize::from(n)).copied(),
+            Step::Global(_) | Step::Function(_) => return Some(path),
+            Step::Load(p) => Step::Load(self.of_caller(p, arguments, pc)?),
+            Step::Member(p, id) => Step::Member(self.of_caller(p, arguments, pc)?, id),
+            Step::Element(p) => Step::Element(self.of_caller(p, arguments, pc)?),
+            Step::Local(..) | Step::Frame(..) | Step::Result(_) | Step::Called(_) => return None,
+        };
+        Some(self.make(step, pc))
+    }
+}

@@ -1,0 +1,51 @@
+//! Suspicions that no run has shown. Each program of `corpus/check/guess` has one, with its ends on
+//! the lines that say so, and no finding; the correct ones beside them in `ok/` have none.
+
+use std::path::Path;
+
+use raddle_check::{Options, Outcome, Source, check_sources};
+
+fn corpus() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/check")
+}
+
+fn check(path: &Path) -> (String, Outcome) {
+    let text = std::fs::read_to_string(path).expect("a program of the corpus");
+    let source = Source::new(&path.to_string_lossy(), text.clone().into_bytes());
+    (text, check_sources(&[source], &Options::default()))
+}
+
+#[test]
+fn one_guess_with_its_ends_where_the_program_says() {
+    let programs = std::fs::read_dir(corpus().join("guess")).expect("the programs");
+    let mut seen = 0;
+    for program in programs.flatten().map(|p| p.path()) {
+        seen += 1;
+        let (text, out) = check(&program);
+        let name = program.display();
+        assert!(out.findings.is_empty(), "{name}: {:?}", out.findings);
+        let [guess] = out.guesses.as_slice() else { panic!("{name}: {:?}", out.guesses) };
+        let lines: Vec<u32> =
+            (1..).zip(text.lines()).filter(|l| l.1.contains("// expect: ")).map(|l| l.0).collect();
+        let mut ends: Vec<u32> = guess.accesses.iter().filter_map(|a| a.stack.first()?.line).collect();
+        ends.sort_unstable();
+        assert_eq!(ends, lines, "{name}: {}", guess.message);
+        let [bare, guarded] = guess.accesses.as_slice() else { panic!("{name}: two ends") };
+        assert!(bare.locks.is_empty() && !guarded.locks.is_empty(), "{name}");
+    }
+    assert!(seen >= 2, "{seen} programs");
+}
+
+#[test]
+fn no_guess_where_the_lock_is_held_or_not_needed() {
+    for name in ["guard_in_every_function.c", "guard_behind_a_message.c", "guard_not_needed_yet.c"] {
+        let (_, out) = check(&corpus().join("ok").join(name));
+        assert!(out.guesses.is_empty() && out.findings.is_empty(), "{name}: {:?}", out.guesses);
+    }
+}
+
+#[test]
+fn a_race_under_the_callers_lock_is_a_guess() {
+    let (_, out) = check(&corpus().join("ok/callers_hold_a_members_lock.c"));
+    assert!(!out.guesses.is_empty(), "the run has come to the race");
+}
