@@ -18,7 +18,6 @@ use crate::detect::{misuse, range, sync};
 use crate::explore;
 use crate::hub::modules;
 use crate::mode::{Mode, mode};
-use crate::sys;
 
 pub type Text = *const c_char;
 pub type Wide = *const u32;
@@ -42,15 +41,6 @@ unsafe fn name(path: Text) -> usize {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     }
     0x4100_0000_0000 + (hash >> 34) as usize * 16
-}
-
-/// True if there is something of this name, be it a link that leads nowhere.
-unsafe fn exists(at: c_int, path: Text) -> bool {
-    // SAFETY: zero is a valid description.
-    let mut told = unsafe { core::mem::zeroed::<libc::stat>() };
-    let nofollow = libc::AT_SYMLINK_NOFOLLOW as usize;
-    let args = [at as usize, path as usize, &raw mut told as usize, nofollow, 0, 0];
-    sys::syscall(libc::SYS_newfstatat, args) == 0
 }
 
 /// The process has made a FIFO.
@@ -148,40 +138,15 @@ impl Call {
     /// exists, or is gone, comes after. This covers files whose existence says that something is
     /// done, and lock files.
     pub unsafe fn changes_name(&mut self, path: Text) {
-        if self.tells_of(path) {
+        if self.judged && !path.is_null() && mode() == Mode::Detect {
             // SAFETY: the caller's string.
             sync::release(self.t, unsafe { name(path) });
         }
     }
 
-    /// Before the call makes a file or a folder of this name, unless there is one. A thread that is
-    /// ready to make it and finds it there says nothing to others.
-    pub unsafe fn makes_name(&mut self, at: c_int, path: Text) {
-        // SAFETY: the caller's string.
-        unsafe {
-            if self.tells_of(path) && !exists(at, path) {
-                self.changes_name(path);
-            }
-        }
-    }
-
-    /// Before the call removes the file or folder of this name, if there is one.
-    pub unsafe fn removes_name(&mut self, at: c_int, path: Text) {
-        // SAFETY: the caller's string.
-        unsafe {
-            if self.tells_of(path) && exists(at, path) {
-                self.changes_name(path);
-            }
-        }
-    }
-
-    fn tells_of(&self, path: Text) -> bool {
-        self.judged && !path.is_null() && mode() == Mode::Detect
-    }
-
     /// The call has seen whether there is a file of this name.
     pub unsafe fn saw_name(&mut self, path: Text) {
-        if self.tells_of(path) {
+        if self.judged && !path.is_null() && mode() == Mode::Detect {
             // SAFETY: the caller's string.
             sync::acquire(self.t, unsafe { name(path) });
         }

@@ -26,9 +26,9 @@ fn read_by(request: usize) -> usize {
 accesses! {
     fn rename(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) } then |_r| { c.saw_name(from); c.saw_name(to) }
     fn renameat2(at: c_int, from: Text, there: c_int, to: Text, flags: c_uint) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) } then |_r| { c.saw_name(from); c.saw_name(to) }
-    fn link(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.makes_name(libc::AT_FDCWD, to) } then |_r| { c.saw_name(to) }
-    fn linkat(at: c_int, from: Text, there: c_int, to: Text, flags: c_int) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.makes_name(there, to) } then |_r| { c.saw_name(to) }
-    fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.removes_name(libc::AT_FDCWD, path) } then |_r| { c.saw_name(path) }
+    fn link(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
+    fn linkat(at: c_int, from: Text, there: c_int, to: Text, flags: c_int) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
+    fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn truncate(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn truncate64(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn ftruncate(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }

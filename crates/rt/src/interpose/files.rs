@@ -60,15 +60,15 @@ accesses! {
     fn access(path: Text, mode: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn faccessat(at: c_int, path: Text, mode: c_int, flags: c_int) -> c_int, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn chdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.makes_name(libc::AT_FDCWD, path) } then |_r| { c.saw_name(path) }
-    fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.makes_name(at, path) } then |_r| { c.saw_name(path) }
-    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.makes_name(libc::AT_FDCWD, path); c.makes_fifo() }
-    fn mkfifoat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.makes_name(at, path); c.makes_fifo() }
-    fn rmdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.removes_name(libc::AT_FDCWD, path) } then |_r| { c.saw_name(path) }
-    fn unlink(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.removes_name(libc::AT_FDCWD, path) } then |_r| { c.saw_name(path) }
-    fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside(); c.removes_name(at, path) } then |_r| { c.saw_name(path) }
+    fn mkdir(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn mkdirat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn mkfifo(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path); c.makes_fifo() }
+    fn mkfifoat(at: c_int, path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path); c.makes_fifo() }
+    fn rmdir(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn unlink(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
+    fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) }
-    fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.makes_name(libc::AT_FDCWD, to) } then |_r| { c.saw_name(to) }
+    fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
     fn shm_open(name: Text, flags: c_int, mode: c_uint) -> c_int, |c| { c.text(name); if flags & libc::O_CREAT != 0 { c.changes_name(name) } } then |_r| { c.saw_name(name) }
     fn shm_unlink(name: Text) -> c_int, |c| { c.text(name); c.changes_name(name) } then |_r| { c.saw_name(name) }
     fn mq_open(name: Text, flags: c_int, mode: c_uint, from: *const libc::mq_attr) -> c_int, |c| {
@@ -154,7 +154,7 @@ unsafe fn opens_named(
         c.text(path);
         let fifo = Opening::new(t, at, path, flags);
         if flags & libc::O_CREAT != 0 && fifo.is_of_file() {
-            c.makes_name(at, path);
+            c.changes_name(path);
         }
         let fd = real();
         c.saw_name(path);

@@ -432,7 +432,7 @@ unsafe fn opens_named(
         c.text(mode);
         let fifo = Opening::new(t, libc::AT_FDCWD, path, flags(mode));
         if *mode as u8 != b'r' && fifo.is_of_file() {
-            c.makes_name(libc::AT_FDCWD, path);
+            c.changes_name(path);
         }
         let file = real();
         c.saw_name(path);
