@@ -11,11 +11,10 @@
 //!
 //! # When it gives up
 //! The argument needs that a step can only be enabled or disabled by steps that depend on it. That
-//! is not so where time passes, where fairness holds threads back, where readers make way for a
-//! writer that waits, where a robust mutex may lose its owner, and for signals and descriptors. If
-//! an execution ends before its threads do, nobody knows what these would have done. At the first
-//! such execution the search gives up for good and never claims to have ended
-//! ([`Dpor::has_given_up`]). Other strategies go on.
+//! is not so where time passes, where fairness holds threads back, and where an execution ends
+//! before its threads do: then nobody knows what these would have done. At the first such execution
+//! the search gives up for good and never claims to have ended ([`Dpor::has_given_up`]). Other
+//! strategies go on.
 //!
 //! A trace does not say what a reluctant thread is about to do: to wake up spuriously, which is
 //! supported, or to time out, which is not. So each is executed once, in the first state of its wait
@@ -322,19 +321,17 @@ fn is_supported(trace: &TraceView<'_>) -> bool {
     if trace.outcome != Outcome::Passed || threads > THREADS || trace.steps.len() * threads > MOST_CLOCKS {
         return false;
     }
-    trace.steps.iter().all(|step| is_usual(step, trace.wide)) && is_over(trace) && !is_abandoned(trace.steps)
-}
-
-/// Whether what enables this step, and what it does, are known by its objects.
-fn is_usual(step: &Step, wide: &[u64]) -> bool {
-    use OpKind::{Io, ReadLock, Signal, Sleep, TimeOut, TimedLock, Timer};
-    // A signal can end any wait. A descriptor can be ready for many reasons. A reader may have to
-    // wait for a writer that has not taken the lock yet.
-    let is_other = matches!(step.op.kind(), TimeOut | Timer | TimedLock | Sleep | Signal | Io | ReadLock);
-    let is_stale_read = step.is_value() && step.op.other != 0;
-    let is_held_back = step.flags.has(StepFlags::HELD_BACK);
-    let has_many = step.eligible_words(wide).len() > 1;
-    !is_other && !is_stale_read && !is_held_back && !has_many && !step.op.yields()
+    let is_usual = |step: &Step| {
+        let is_stale_read = step.is_value() && step.op.other != 0;
+        let is_timed = matches!(
+            step.op.kind(),
+            OpKind::TimeOut | OpKind::Timer | OpKind::TimedLock | OpKind::Sleep | OpKind::Signal
+        );
+        let held_back = step.flags.has(StepFlags::HELD_BACK);
+        let is_wide = step.eligible_words(trace.wide).len() > 1;
+        !is_stale_read && !is_timed && !held_back && !is_wide && !step.op.yields()
+    };
+    trace.steps.iter().all(is_usual) && is_over(trace)
 }
 
 /// Whether every thread has ended, but for the one that made the last step.
@@ -352,24 +349,6 @@ fn is_over(trace: &TraceView<'_>) -> bool {
     }
     let last = trace.steps.last().map_or(0, |s| one(s.thread.index()));
     known & !(ended | last) == 0
-}
-
-/// Whether a thread may have ended with a lock in its hands. If that is a robust one, the end of
-/// the thread lets others in, which its step does not say. A `TryLock` may have taken the lock.
-fn is_abandoned(steps: &[Step]) -> bool {
-    let mut held: Vec<(ThreadId, u64)> = Vec::new();
-    for step in steps {
-        let op = &step.op;
-        match op.kind() {
-            OpKind::Lock | OpKind::TryLock | OpKind::WriteLock => held.push((step.thread, op.object)),
-            OpKind::CondWake => held.push((step.thread, op.other)),
-            OpKind::Unlock => held.retain(|h| *h != (step.thread, op.object)),
-            OpKind::CondWait => held.retain(|h| *h != (step.thread, op.other)),
-            OpKind::Exit if held.iter().any(|(t, _)| *t == step.thread) => return true,
-            _ => {}
-        }
-    }
-    false
 }
 
 impl Strategy for Dpor {
