@@ -9,10 +9,8 @@
 //! second turn. RFF has most of the others; SURW, PCT and the bounded searches come in between.
 //!
 //! # Later
-//! Preemption bounding and partial-order reduction always get a quarter of the turns each: these
-//! are the two that end, and when the first of them does, everything has been explored and the
-//! portfolio ends too. Reduction has far fewer executions to make, but gives up where its argument
-//! does not hold ([`Dpor`]); its turns go to the others then. The other turns go by yield: the share
+//! Preemption bounding always gets a quarter of the turns: it is the only one that ends, and then
+//! everything has been explored and the portfolio ends too. The other turns go by yield: the share
 //! of a strategy's recent executions that no strategy had made before, up to the order of
 //! independent steps. A strategy that only repeats gets one turn in `LEAST`.
 //!
@@ -29,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::Fingerprinter;
 use crate::order::Order;
 use crate::strategy::{
-    Aim, AnyStrategy, DelayBounding, Dpor, Limits, PctSampling, PosSampling, PreemptionBounding, Progress,
+    Aim, AnyStrategy, DelayBounding, Limits, PctSampling, PosSampling, PreemptionBounding, Progress,
     RandomWalk, Rff, Strategy, SurwSampling,
 };
 use crate::trace::{Outcome, TraceView};
@@ -38,7 +36,7 @@ use crate::trace::{Outcome, TraceView};
 const LEAST: f32 = 40.0;
 /// The number of executions that are remembered, to recognise new ones.
 const REMEMBERED: usize = 1 << 21;
-// The members in their order, as [`OPENING`] and the rest refer to them; plain random is number 7.
+// The members in their order, as [`OPENING`] and the rest refer to them; plain random is the last.
 const PREEMPTION: usize = 0;
 const AIM: usize = 1;
 const POS: usize = 2;
@@ -46,7 +44,6 @@ const SURW: usize = 3;
 const RFF: usize = 4;
 const PCT: usize = 5;
 const DELAY: usize = 6;
-const DPOR: usize = 8;
 
 /// The members that get the first turns. A member with nothing to do now is skipped.
 const OPENING: [usize; 24] = [
@@ -114,11 +111,6 @@ impl Portfolio {
             items: limits.items / 4,
             ..limits
         };
-        let mut dpor = Dpor::new();
-        if limits.bound != u32::MAX || !limits.prune {
-            // It knows no bound, and leaves out what it can.
-            dpor.give_up();
-        }
         let strategies = [
             AnyStrategy::Preemption(PreemptionBounding::new(limits)),
             AnyStrategy::Aim(Aim::new()),
@@ -128,7 +120,6 @@ impl Portfolio {
             AnyStrategy::Pct(PctSampling::new(seed ^ 3)),
             AnyStrategy::Delay(DelayBounding::new(helper)),
             AnyStrategy::Random(RandomWalk::new(seed ^ 4)),
-            AnyStrategy::Dpor(dpor),
         ];
         let member = |strategy| Member { strategy, yields: 1.0, credit: 0.0, schedules: 0, new: 0 };
         Portfolio {
@@ -202,8 +193,7 @@ impl Portfolio {
     }
 
     fn is_exhausted(&self) -> bool {
-        let is_at_its_end = |who: usize| self.members[who].strategy.progress().exhausted;
-        self.only_one || is_at_its_end(PREEMPTION) || is_at_its_end(DPOR)
+        self.only_one || self.members[PREEMPTION].strategy.progress().exhausted
     }
 
     fn is_new(&mut self, trace: &TraceView<'_>) -> bool {
@@ -235,7 +225,6 @@ impl Strategy for Portfolio {
         let promising = matches!(&self.members[AIM].strategy, AnyStrategy::Aim(a) if a.promise() > 0);
         let first = match self.turns % 4 {
             0 => Some(PREEMPTION),
-            2 => Some(DPOR),
             1 | 3 if promising => Some(AIM),
             _ => None,
         };
@@ -265,11 +254,7 @@ impl Strategy for Portfolio {
     }
 
     fn progress(&self) -> Progress {
-        let reduced = self.members[DPOR].strategy.progress();
-        let systematic = match reduced.exhausted {
-            true => reduced,
-            false => self.members[PREEMPTION].strategy.progress(),
-        };
+        let systematic = self.members[PREEMPTION].strategy.progress();
         let in_flight = self.members.iter().map(|m| m.strategy.progress().in_flight).sum();
         Progress { schedules: self.schedules, in_flight, exhausted: self.is_exhausted(), ..systematic }
     }

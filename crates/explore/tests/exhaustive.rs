@@ -5,9 +5,8 @@ mod sim;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use proptest::strategy::{Strategy as Random, ValueTree};
-use proptest::test_runner::TestRunner;
-use raddle_explore::strategy::{DelayBounding, DepthFirst, Dpor, PreemptionBounding};
+use proptest::strategy::Strategy as Random;
+use raddle_explore::strategy::{DelayBounding, DepthFirst, PreemptionBounding};
 use raddle_explore::{AnyStrategy, Limits, Portfolio, Strategy};
 use sim::Ins::*;
 use sim::{Ins, Machine, Program, Result, brute_force, programs};
@@ -281,87 +280,4 @@ fn names_are_known() {
         assert_eq!(strategy.name(), name);
     }
     assert!(AnyStrategy::by_name("best", 1, Limits::default()).is_none());
-}
-
-/// What partial-order reduction reaches, with its executions. `None` if it gave up.
-fn reduced(program: &Program) -> Option<(BTreeSet<Result>, u64)> {
-    reduced_with(program, 1)
-}
-
-/// The same with so many orders in flight, of which the last is the first to be executed.
-fn reduced_with(program: &Program, in_flight: usize) -> Option<(BTreeSet<Result>, u64)> {
-    let mut strategy = Dpor::new();
-    let mut machine = Machine::new();
-    let mut results = BTreeSet::new();
-    let mut orders = Vec::new();
-    loop {
-        while orders.len() < in_flight {
-            let Some(order) = strategy.next() else { break };
-            orders.push(order);
-        }
-        let Some(order) = orders.pop() else { break };
-        let (trace, result) = machine.run(program, &order);
-        assert_eq!(trace.divergence, None);
-        results.insert(result);
-        strategy.observe(&order, trace.view());
-        assert!(machine.executed < 200_000, "{}", program.name);
-    }
-    assert_ne!(strategy.has_given_up(), strategy.progress().exhausted);
-    (!strategy.has_given_up()).then_some((results, machine.executed))
-}
-
-/// As [`program`], without what makes most programs fail.
-fn passing(threads: usize, longest: usize) -> impl Random<Value = Program> {
-    let ends = |c: &Vec<Ins>| !matches!(c[..], [Assert(..)] | [TryLock(..)] | [Lock(_), Lock(_), ..]);
-    let instruction = instruction().prop_filter("it may fail", ends);
-    let code = proptest::collection::vec(instruction, 1..=longest).prop_map(|c| c.concat());
-    (proptest::collection::vec(code, threads), any::<bool>()).prop_map(move |(codes, spurious)| {
-        let all: Vec<usize> = (0..threads).collect();
-        Program { spurious, ..programs::start_all("random", codes, &all, &[Load(0, 0), Load(1, 1)]) }
-    })
-}
-
-/// How many of so many random programs partial-order reduction explores to the end. Of these, it
-/// must reach what brute force reaches.
-fn check_reduction(cases: u32, programs: impl Random<Value = Program>) -> u32 {
-    let mut runner = TestRunner::new(config(cases));
-    let is_checked = |_| {
-        let program = programs.new_tree(&mut runner).expect("a program").current();
-        let found = reduced(&program);
-        for (results, _) in found.iter().chain(&reduced_with(&program, 3)) {
-            assert_eq!(*results, brute_force(&program), "{program:?}");
-        }
-        found.is_some()
-    };
-    (0..cases).map(is_checked).filter(|done| *done).count() as u32
-}
-
-#[test]
-fn reduction_loses_nothing() {
-    // The others have a deadlock, mostly a wait that nobody ends.
-    assert!(check_reduction(150, passing(2, 3)) > 50);
-    assert!(check_reduction(100, passing(3, 1)) > 33);
-    assert!(check_reduction(50, passing(3, 2)) > 16);
-    assert!(check_reduction(50, passing(4, 1)) > 16);
-    assert!(check_reduction(150, program(2, 3)) > 10);
-}
-
-#[test]
-fn reduction_gives_up_what_it_cannot_judge() {
-    // Two failures, a deadlock, a yield.
-    let yields = programs::start_all("yields", vec![vec![Yield, Store(0, 0, 1)]], &[0], &[Load(0, 0)]);
-    for program in [programs::spurious_wakeup(), programs::abba(), programs::lost_update(), yields] {
-        assert_eq!(reduced(&program), None, "{}", program.name);
-    }
-}
-
-#[test]
-fn reduction_makes_one_execution_for_threads_that_share_nothing() {
-    let own = |c: usize| vec![Store(c, 0, 1), Load(c, 0), Store(c, 0, 1), Rmw(c, 0, 1)];
-    let codes = (0..4).map(own).collect();
-    let program = programs::start_all("apart", codes, &[0, 1, 2, 3], &[Load(0, 0)]);
-    assert_eq!(reduced(&program).map(|(_, executed)| executed), Some(1));
-    // Two threads of two critical sections each: six orders.
-    let (_, executed) = reduced(&programs::locked_counter(2, 2)).expect("it never fails");
-    assert!((6..=12).contains(&executed), "{executed}");
 }

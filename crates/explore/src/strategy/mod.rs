@@ -12,12 +12,10 @@ mod aim;
 mod bases;
 mod delay;
 mod depth_first;
-mod dpor;
 mod pct;
 mod pos;
 mod preemption;
 mod random;
-mod reversals;
 mod rff;
 mod sampler;
 mod surw;
@@ -26,7 +24,6 @@ pub(crate) mod tree;
 pub use aim::Aim;
 pub use delay::DelayBounding;
 pub use depth_first::DepthFirst;
-pub use dpor::Dpor;
 pub use pct::PctSampling;
 pub use pos::PosSampling;
 pub use preemption::PreemptionBounding;
@@ -180,8 +177,6 @@ pub enum AnyStrategy {
     Rff(Rff),
     /// Single switches predicted from known executions.
     Aim(Aim),
-    /// One execution of each class of equivalent ones.
-    Dpor(Dpor),
 }
 
 impl AnyStrategy {
@@ -216,7 +211,6 @@ impl AnyStrategy {
             AnyStrategy::Surw(s) => s,
             AnyStrategy::Rff(s) => s,
             AnyStrategy::Aim(s) => s,
-            AnyStrategy::Dpor(s) => s,
         }
     }
 
@@ -231,7 +225,6 @@ impl AnyStrategy {
             AnyStrategy::Surw(s) => s,
             AnyStrategy::Rff(s) => s,
             AnyStrategy::Aim(s) => s,
-            AnyStrategy::Dpor(s) => s,
         }
     }
 }
