@@ -542,6 +542,25 @@ fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
+/// An execution leaves a file behind with which every run fails, until the fourth run without raddle
+/// removes it.
+#[test]
+fn a_failure_by_what_was_left_behind_and_is_gone_again_is_not_confirmed() {
+    let bench = Bench::new();
+    let heals = "FILE *runs = fopen(\"runs\", \"a\");\n    fputc('x', runs);\n    long n = ftell(runs);\n    \
+                 fclose(runs);\n    if (n == 3)\n        fclose(fopen(\"broken\", \"w\"));\n    \
+                 if (!access(\"broken\", F_OK) && !getenv(\"RADDLE_SESSION\")) {\n        \
+                 FILE *tries = fopen(\"tries\", \"a\");\n        fputc('x', tries);\n        \
+                 if (ftell(tries) == 4)\n            unlink(\"broken\");\n        fclose(tries);\n    }\n    \
+                 return !access(\"broken\", F_OK);";
+    let fails = RACE.replace("    bare++;\n", "").replace("return guarded != 2;", heals);
+    built(&bench, "heals", &format!("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n{fails}"));
+    let (output, report) = hunt(&bench, "--seconds 30 --suspects -- ./heals");
+    assert_eq!(std::fs::read_to_string(bench.path("tries")).unwrap().len(), 4, "{report:#}");
+    assert!(findings(&report).is_empty(), "{report:#}");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
 /// The runs without raddle are counted in a file: the first is quick and passes, the next three are
 /// slow and fail, and so on.
 #[test]

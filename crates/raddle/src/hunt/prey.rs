@@ -1,7 +1,6 @@
 //! Hunts one command: raises suspicions, settles them one after the other, and then searches at
 //! large.
 
-mod one_processor;
 mod ordinary;
 mod schedule_files;
 mod searches;
@@ -23,9 +22,9 @@ use super::detectors;
 use super::doubt::doubt;
 use super::journal::{Journal, Verdicts};
 use super::since::Changes;
+use super::verify;
 use crate::check;
 use crate::explore::{self, Ending, FirstRun, Suspected, Visited};
-use one_processor::OneProcessor;
 use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
@@ -400,9 +399,9 @@ impl<'a> Hunter<'a> {
     /// Only runs without raddle are compared. Under the detector a program is slower, and may fail
     /// for that alone.
     ///
-    /// A bug that shows by itself can show in several runs in a row, and one run without it decides.
-    /// So short programs are run many times, and every other time on one processor, where few
-    /// interleavings are likely. What was left behind makes a program fail there too.
+    /// A bug that shows by itself can show in several runs in a row, so short programs are run many
+    /// times. One run that does not fail decides, if the schedule still does after it: whatever made
+    /// the runs before it fail may be over.
     fn fails_anyway(&mut self, finding: &Finding) -> Option<&'static str> {
         const RUNS: Range<u32> = 4..24;
         const ENOUGH: Duration = Duration::from_secs(1);
@@ -419,11 +418,12 @@ impl<'a> Hunter<'a> {
                 break;
             }
             let limit = LONGEST_RUN.min(self.left().max(GRACE.1));
-            let narrow = (run % 2 == 1).then(OneProcessor::begin);
-            let ending = self.run_plain(limit);
-            drop(narrow);
-            if !ending.is_some_and(|ending| is_end_of(finding.kind, ending)) {
-                return None;
+            if !self.run_plain(limit).is_some_and(|ending| is_end_of(finding.kind, ending)) {
+                let schedule = finding.schedule.as_deref().filter(|_| run > 0);
+                match schedule.map(|file| verify::leads_to_failure(file.as_ref())) {
+                    Some(Ok(false)) => break,
+                    _ => return None,
+                }
             }
         }
         if !std::mem::replace(&mut self.has_changed, true) {

@@ -5,6 +5,7 @@
 //! that the finding was not reproduced; only a search of all schedules rules a failure out.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -88,9 +89,14 @@ fn replays(record: &Record) -> Result<bool> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let file = folder.path().join("stored.raddle");
     std::fs::write(&file, schedule).with_context(|| format!("cannot write {}", file.display()))?;
+    leads_to_failure(&file)
+}
+
+/// Whether the schedule in the file leads to its failure, now.
+pub fn leads_to_failure(schedule: &Path) -> Result<bool> {
     let raddle = std::env::current_exe().context("cannot find the raddle binary")?;
     let mut command = Command::new(raddle);
-    command.args(["replay", "--trust"]).arg(&file);
+    command.args(["replay", "--trust"]).arg(schedule);
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     Ok(status.context("cannot replay")?.code() == Some(i32::from(exit::FINDINGS)))
 }

@@ -87,11 +87,12 @@ impl Settler {
         report.findings.retain(|f| !raddle_finding::library::is_its_own(f));
         let applied = self.suppressions.apply(std::mem::take(&mut report.findings));
         if !self.suppressions.rules().is_empty() {
-            let suppressed = group::group(applied.suppressed.into_iter().map(|(f, _)| f).collect());
+            let suppressed =
+                grouped(&report.command, applied.suppressed.into_iter().map(|(f, _)| f).collect());
             let suppressed = causes(&report.command, suppressed).len();
             report.stats.insert(STAT_SUPPRESSED.into(), Stat::from(suppressed as u64));
         }
-        report.findings = group::group(applied.kept);
+        report.findings = grouped(&report.command, applied.kept);
         let written =
             self.write_baseline.as_ref().map_or(Ok(()), |f| f.write(&Baseline::of(&report).write()));
         if let Some(baseline) = &self.baseline {
@@ -142,6 +143,12 @@ impl Settler {
     }
 }
 
+/// Groups findings by id. Those of a hunt are one for each cause, and stored under the ids that they
+/// have.
+fn grouped(command: &str, findings: Vec<Finding>) -> Vec<Finding> {
+    if command == "hunt" { findings } else { group::group(findings) }
+}
+
 /// Groups the findings of `run` by cause. The other commands look for each pair of places by
 /// itself, and say what they did about it.
 fn causes(command: &str, findings: Vec<Finding>) -> Vec<Finding> {
@@ -163,5 +170,19 @@ pub fn format(format: args::Format) -> Format {
         args::Format::Html => Format::Html,
         args::Format::Markdown => Format::Markdown,
         args::Format::Perfetto => Format::Perfetto,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_finding::Kind;
+
+    #[test]
+    fn a_hunt_reports_the_ids_under_which_its_findings_are_stored() {
+        let mut stored = Finding::new(Kind::Crash, Confidence::Confirmed, "it crashes");
+        stored.id = "crash-as-stored".into();
+        assert_eq!(grouped("hunt", vec![stored.clone()])[0].id, stored.id);
+        assert_ne!(grouped("explore", vec![stored.clone()])[0].id, stored.id);
     }
 }
