@@ -32,7 +32,7 @@ fn is_inside_std_sync(finding: &Finding) -> bool {
 }
 
 /// The note for a failure that [`needs_long_wait`].
-const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
+const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out or a sleep ends";
 
 /// Whether it needs waits of five seconds or more in all that time out. A thread may stand still
 /// for a while, but nothing shows that it does for so long, once or repeatedly. All time-outs
