@@ -612,7 +612,12 @@ fn a_failure_that_needs_a_thread_to_stand_still_for_a_minutes_sleep_is_not_confi
     ];
     for (name, source, seconds, status) in programs {
         built(&bench, name, &source);
-        let (output, report) = hunt(&bench, &format!("--seconds {seconds} --suspects -- ./{name}"));
+        let look = |seconds: u32| hunt(&bench, &format!("--seconds {seconds} --suspects -- ./{name}"));
+        let (mut output, mut report) = look(seconds);
+        // A busy machine may not come to it in the time.
+        if status == 66 && output.status.success() {
+            (output, report) = look(60);
+        }
         assert_eq!(output.status.code(), Some(status), "{name}: {report:#}");
         let is_open =
             report["suspects"].to_string().contains("stand still until a wait of seconds times out");
