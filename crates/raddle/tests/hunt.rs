@@ -605,7 +605,8 @@ fn a_failure_is_confirmed_also_if_the_look_ends_otherwise_than_runs_without_radd
     }
 }
 
-/// Main looks after a millisecond, and fails if the other thread is done sleeping by then.
+/// Main looks after a millisecond, and fails if the other thread is done sleeping by then. Threads
+/// that all sleep at the same time lose an update.
 #[test]
 fn a_failure_that_needs_a_thread_to_stand_still_for_a_minutes_sleep_is_not_confirmed() {
     let bench = Bench::new();
@@ -618,9 +619,24 @@ fn a_failure_that_needs_a_thread_to_stand_still_for_a_minutes_sleep_is_not_confi
              if (done) abort();\n    _exit(0);\n}}\n"
         )
     };
-    for (name, microseconds, status) in [("minute", "60000000", 0), ("moment", "50000", 66)] {
-        built(&bench, name, &source(microseconds));
-        let (output, report) = hunt(&bench, &format!("--seconds 10 --suspects -- ./{name}"));
+    let together = "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+         static atomic_int hits;\n\
+         static void *work(void *unused) {\n    sleep(1);\n    int seen = hits;\n    hits = seen + 1;\n    return unused;\n}\n\
+         int main(void) {\n    pthread_t t[6];\n    for (int i = 0; i < 6; i++) pthread_create(&t[i], 0, work, 0);\n    \
+         for (int i = 0; i < 6; i++) pthread_join(t[i], 0);\n    if (hits != 6) abort();\n    return 0;\n}\n";
+    let programs = [
+        ("minute", source("60000000"), 10, 0),
+        ("moment", source("50000"), 10, 66),
+        ("together", together.into(), 5, 66),
+    ];
+    for (name, source, seconds, status) in programs {
+        built(&bench, name, &source);
+        let look = |seconds: u32| hunt(&bench, &format!("--seconds {seconds} --suspects -- ./{name}"));
+        let (mut output, mut report) = look(seconds);
+        // A busy machine may not come to it in the time.
+        if status == 66 && output.status.success() {
+            (output, report) = look(60);
+        }
         assert_eq!(output.status.code(), Some(status), "{name}: {report:#}");
         let is_open =
             report["suspects"].to_string().contains("stand still until a wait of seconds times out");

@@ -6,6 +6,7 @@
 
 pub mod locks;
 pub mod message;
+mod pace;
 pub mod race;
 mod rust_waits;
 pub mod steps;
@@ -38,7 +39,7 @@ const ORDERINGS: usize = 4;
 /// The failure as a finding, without its schedule.
 pub fn finding(failure: &Failure, passing: &[Trace], places: &mut Places, modules: &[Mapped]) -> Finding {
     let mut finding = without_waits(failure, passing, places, modules);
-    waits::note(&failure.trace, &mut finding);
+    waits::note(failure, &mut finding);
     finding
 }
 

@@ -6,20 +6,21 @@
 //!
 //! 1. A sleeping thread counts as one that could run: fair scheduling holds it back, so it is not
 //!    among the eligible threads.
-//! 2. A sleep that ends while another thread could run counts like a wait that times out, if it
-//!    takes a second or more. Short ones are taken again and again by threads that poll.
+//! 2. A scheduler may also end a sleep of a minute before one of a millisecond. Sleeps count by how
+//!    long another thread stands still meanwhile: see `pace`.
 
 use std::time::Duration;
 
 use raddle_explore::{OpKind, Step, Trace};
-use raddle_finding::Finding;
+use raddle_finding::{Finding, Kind};
+
+use super::pace::{Last, longest};
+use crate::verdict::Failure;
 
 /// The beginning of the note on a failure that needs threads to stand still for very long.
 pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
 /// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);
-/// The shortest sleep that counts.
-const LONG_SLEEP: Duration = Duration::from_secs(1);
 
 /// Whether another thread could have made this step.
 fn could_be_another(trace: &Trace, step: &Step) -> bool {
@@ -33,27 +34,16 @@ pub fn last_sleep_of_others(trace: &Trace) -> Option<usize> {
     trace.steps.iter().rposition(is_one)
 }
 
-/// The time that passes in this step, if it is one that counts.
-fn passed(step: &Step) -> Duration {
-    let time = Duration::from_nanos(step.op.duration().unwrap_or(0));
-    match step.op.kind() {
-        OpKind::TimeOut => time,
-        OpKind::Sleep if time >= LONG_SLEEP => time,
-        _ => Duration::ZERO,
-    }
-}
-
-/// The sum of all time-outs and long sleeps in the trace that ended while another thread could run.
-fn stands_still(trace: &Trace) -> Duration {
+/// The sum of all time-outs in the trace that happened while another thread could run.
+fn times_out(trace: &Trace) -> Duration {
     // For each thread, whether its last step was a sleep.
     let mut sleeps: Vec<bool> = Vec::new();
     let mut all = Duration::ZERO;
     for step in &trace.steps {
         let own = step.thread.index();
         let somebody_sleeps = || sleeps.iter().enumerate().any(|(t, sleeps)| *sleeps && t != own);
-        let time = passed(step);
-        if !time.is_zero() && (could_be_another(trace, step) || somebody_sleeps()) {
-            all = all.saturating_add(time);
+        if step.op.kind() == OpKind::TimeOut && (could_be_another(trace, step) || somebody_sleeps()) {
+            all = all.saturating_add(duration(step));
         }
         if sleeps.len() <= own {
             sleeps.resize(own + 1, false);
@@ -63,13 +53,34 @@ fn stands_still(trace: &Trace) -> Duration {
     all
 }
 
+fn duration(step: &Step) -> Duration {
+    let takes_time = matches!(step.op.kind(), OpKind::TimeOut | OpKind::Sleep);
+    Duration::from_nanos(step.op.duration().filter(|_| takes_time).unwrap_or(0))
+}
+
+/// The longer of the two: how long threads stand still until waits time out, or sleeps end.
+fn stands_still(trace: &Trace, last: Option<Last<'_>>) -> Duration {
+    let slept = trace.steps.iter().map(duration).fold(Duration::ZERO, Duration::saturating_add);
+    let still = if slept > VERY_LONG { longest(trace, last) } else { Duration::ZERO };
+    times_out(trace).max(still)
+}
+
 /// Adds the note if the time is very long.
-pub fn note(trace: &Trace, finding: &mut Finding) {
-    let all = stands_still(trace);
+pub fn note(failure: &Failure, finding: &mut Finding) {
+    // What the others could do is no matter for a race, nor where nobody gets on.
+    let at_any_time = matches!(
+        failure.kind,
+        Kind::DataRace | Kind::Deadlock | Kind::Livelock | Kind::Starvation | Kind::Hang
+    );
+    let last = Last { thread: failure.facts.thread, ends: &failure.facts.ends };
+    note_on(&failure.trace, Some(last).filter(|_| !at_any_time), finding);
+}
+
+fn note_on(trace: &Trace, last: Option<Last<'_>>, finding: &mut Finding) {
+    let all = stands_still(trace, last);
     if all > VERY_LONG {
-        finding
-            .notes
-            .push(format!("{STANDS_STILL}{} s in all, until waits time out or sleeps end", all.as_secs()));
+        let text = format!("{STANDS_STILL}{} s in all, until waits time out or sleeps end", all.as_secs());
+        finding.notes.push(text);
     }
 }
 
@@ -77,6 +88,7 @@ pub fn note(trace: &Trace, finding: &mut Finding) {
 mod tests {
     use super::*;
     use raddle_explore::{Op, Outcome, StepFlags, ThreadId, ThreadSet, TraceBuf};
+    use raddle_finding::Confidence;
 
     /// A step of a thread, the threads that were eligible, and the seconds of a time-out.
     fn trace(steps: &[(u16, OpKind, &[u16], u64)]) -> Trace {
@@ -94,21 +106,22 @@ mod tests {
     }
 
     fn seconds(steps: &[(u16, OpKind, &[u16], u64)]) -> u64 {
-        stands_still(&trace(steps)).as_secs()
+        stands_still(&trace(steps), None).as_secs()
     }
 
     #[test]
     fn time_outs_add_up_where_somebody_could_go_on() {
-        use OpKind::{Lock, Sleep, TimeOut, Yield};
+        use OpKind::{Lock, Sleep, TimeOut, TryLock, Unlock, Yield};
         assert_eq!(seconds(&[(1, TimeOut, &[0, 1], 2), (1, TimeOut, &[0, 1], 3)]), 5);
         assert_eq!(seconds(&[(0, Lock, &[0, 1], 0), (1, TimeOut, &[1], 10)]), 0, "nobody could");
         // A thread that sleeps or yields is held back but could run.
         assert_eq!(seconds(&[(0, Sleep, &[0], 0), (1, TimeOut, &[1], 1), (1, TimeOut, &[1], 1)]), 2);
         assert_eq!(seconds(&[(0, Yield, &[0], 0), (0, Lock, &[0], 0), (1, TimeOut, &[1], 7)]), 0);
         assert_eq!(seconds(&[(1, Sleep, &[1], 0), (1, TimeOut, &[1], 7)]), 0, "its own sleep");
-        assert_eq!(seconds(&[(1, Sleep, &[0, 1], 60)]), 60, "the other could have run meanwhile");
-        assert_eq!(seconds(&[(0, Sleep, &[0], 1), (1, Sleep, &[1], 60)]), 60, "so could one that sleeps");
-        assert_eq!(seconds(&[(1, Sleep, &[1], 60)]), 0, "nobody else could");
+        assert_eq!(seconds(&[(1, Sleep, &[0, 1], 60)]), 0, "sleeps do not");
+        let late: [(u16, OpKind, &[u16], u64); 3] =
+            [(1, Sleep, &[0, 1], 60), (1, Unlock, &[0, 1], 0), (0, TryLock, &[0], 0)];
+        assert_eq!(seconds(&late), 60, "unless another thread waits for them to end");
     }
 
     #[test]
@@ -125,9 +138,9 @@ mod tests {
     #[test]
     fn only_what_is_very_long_is_noted() {
         let notes = |seconds: u64| {
-            let kind = raddle_finding::Kind::Crash;
-            let mut finding = Finding::new(kind, raddle_finding::Confidence::Confirmed, "it aborts");
-            note(&trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]), &mut finding);
+            let kind = Kind::Crash;
+            let mut finding = Finding::new(kind, Confidence::Confirmed, "it aborts");
+            note_on(&trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]), None, &mut finding);
             finding.notes
         };
         assert_eq!(notes(10), [format!("{STANDS_STILL}10 s in all, until waits time out or sleeps end")]);

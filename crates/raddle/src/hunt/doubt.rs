@@ -32,11 +32,12 @@ fn is_inside_std_sync(finding: &Finding) -> bool {
 }
 
 /// The note for a failure that [`needs_long_wait`].
-const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out";
+const TOO_LONG: &str = "a schedule that leads to it, but lets threads that could go on stand still until a wait of seconds times out or a sleep ends";
 
 /// Whether it needs waits of five seconds or more in all that time out. A thread may stand still
 /// for a while, but nothing shows that it does for so long, once or repeatedly. All time-outs
-/// count: a thread that waits for another process seems unable to run, but may be able to.
+/// count: a thread that waits for another process seems unable to run, but may be able to. Or, by a
+/// note, whether a thread stands still until a sleep ends.
 fn needs_long_wait(finding: &Finding) -> bool {
     const LONG: f64 = 5.0;
     let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
