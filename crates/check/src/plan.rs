@@ -152,12 +152,6 @@ impl<'a> Plan<'a> {
         let is_c = program.classes.all.is_empty();
         let guards =
             is_c.then(|| Guards::of(program, &subject.facts.locking, &self.mentioned_elsewhere(job)));
-        if let Some(guards) = &guards {
-            let (guesses, sure) =
-                std::mem::take(&mut knowledge.findings).into_iter().partition(|r| guards.callers_guard(r));
-            knowledge.findings = sure;
-            knowledge.guesses.extend::<Vec<RawFinding>>(guesses);
-        }
         let knowledge = knowledge;
         let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);

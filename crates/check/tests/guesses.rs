@@ -43,9 +43,3 @@ fn no_guess_where_the_lock_is_held_or_not_needed() {
         assert!(out.guesses.is_empty() && out.findings.is_empty(), "{name}: {:?}", out.guesses);
     }
 }
-
-#[test]
-fn a_race_under_the_callers_lock_is_a_guess() {
-    let (_, out) = check(&corpus().join("ok/callers_hold_a_members_lock.c"));
-    assert!(!out.guesses.is_empty(), "the run has come to the race");
-}

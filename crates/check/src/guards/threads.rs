@@ -163,7 +163,8 @@ impl Threads {
             for site in &self.sites[f as usize] {
                 let Some(caller) = &flow.seen[site.caller as usize] else { continue };
                 let call = &caller.calls[site.index];
-                if !call.held.is_empty() || caller.uncertain || caller.given_up {
+                let is_unclear = caller.uncertain || caller.given_up || caller.releases_others();
+                if !call.held.is_empty() || is_unclear {
                     continue;
                 }
                 let param = match param {
