@@ -27,8 +27,6 @@ mod paths;
 mod phase;
 mod threads;
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{MemberId, Program};
@@ -142,10 +140,10 @@ fn from_callers(
 }
 
 impl<'p> Guards<'p> {
-    /// `elsewhere` are the functions that other programs of the project mention.
-    pub fn of(program: &'p Program, locking: &Locking, elsewhere: &FxHashSet<Arc<str>>) -> Self {
+    /// `is_elsewhere` says whether other programs of the project mention a function.
+    pub fn of(program: &'p Program, locking: &Locking, is_elsewhere: &dyn Fn(&str) -> bool) -> Self {
         let flow = Flow::of(program);
-        let threads = Threads::of(program, &flow, locking, elsewhere);
+        let threads = Threads::of(program, &flow, locking, is_elsewhere);
         let from_callers = from_callers(program, &flow, &threads, locking);
         Self { program, flow, threads, from_callers }
     }
