@@ -6,10 +6,14 @@ EXPORT int depth;
 static MY_THREADED struct {
     int count;
 } errors;
+MAIN_THREAD static int steps;
+NOT_THREAD_LOCAL static int calls;
 
 static void *work(void *arg) {
     depth++; // expect: data-race #1
     errors.count++; // expect: data-race #2
+    steps++; // expect: data-race #3
+    calls++; // expect: data-race #4
     return arg;
 }
 

@@ -48,6 +48,9 @@ pub struct Plan<'a> {
     budget: Budget,
     members: Vec<Member>,
     jobs: Vec<Job>,
+    /// For each function, how many units mention it by name. Only if accesses without the lock
+    /// that the rest of the program holds are wanted.
+    mentions: Option<FxHashMap<Arc<str>, usize>>,
     out: Outcome,
 }
 
@@ -84,9 +87,11 @@ impl<'a> Plan<'a> {
         budget: Budget,
         members: Vec<Member>,
         jobs: Vec<Job>,
+        guards: bool,
         out: Outcome,
     ) -> Self {
-        Self { sources, budget: shared(budget, jobs.len()), members, jobs, out }
+        let mentions = guards.then(|| mentions(members.iter()));
+        Self { sources, budget: shared(budget, jobs.len()), members, jobs, mentions, out }
     }
 
     /// The number of jobs.
@@ -114,16 +119,16 @@ impl<'a> Plan<'a> {
         Subject::new(link::link(&units))
     }
 
-    /// The functions that units of other programs mention by name.
-    fn mentioned_elsewhere(&self, job: &Job) -> FxHashSet<Arc<str>> {
-        let own: FxHashSet<usize> = job.members.iter().copied().collect();
-        let others = self.members.iter().enumerate().filter(|(i, _)| !own.contains(i));
-        let symbols = others.flat_map(|(_, m)| m.unit.symbols.iter());
-        let mentioned = symbols.filter_map(|s| match s {
-            SymbolRef::Function(name) => Some(name.clone()),
-            _ => None,
-        });
-        mentioned.collect()
+    /// How the program uses its locks, if that is wanted.
+    fn guards<'p>(&self, job: &Job, subject: &'p Subject) -> Option<Guards<'p>> {
+        let all = self.mentions.as_ref()?;
+        // C# has its locks in statements, and no run of it starts without the callers' ones.
+        if !subject.program.classes.all.is_empty() {
+            return None;
+        }
+        let own = mentions(job.members.iter().map(|i| &self.members[*i]));
+        let is_elsewhere = |name: &str| all.get(name) > own.get(name);
+        Some(Guards::of(&subject.program, &subject.facts.locking, &is_elsewhere))
     }
 
     /// The budget of a job. If many assemblies make up one program and share the budget of twenty,
@@ -148,16 +153,6 @@ impl<'a> Plan<'a> {
         let (explored, mut knowledge) =
             explore(subject, &entries, self.budget_of(job, entries.len(), subject.entries.len()), cancel);
         knowledge.drop_settled_guesses();
-        // C# has its locks in statements, and no run of it starts without the callers' ones.
-        let is_c = program.classes.all.is_empty();
-        let guards =
-            is_c.then(|| Guards::of(program, &subject.facts.locking, &self.mentioned_elsewhere(job)));
-        if let Some(guards) = &guards {
-            let (guesses, sure) =
-                std::mem::take(&mut knowledge.findings).into_iter().partition(|r| guards.callers_guard(r));
-            knowledge.findings = sure;
-            knowledge.guesses.extend::<Vec<RawFinding>>(guesses);
-        }
         let knowledge = knowledge;
         let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
@@ -172,7 +167,7 @@ impl<'a> Plan<'a> {
             e.kind == EntryKind::Middle && entries::all_started(program, e.about, sites, &knowledge.started)
         };
         let seen = report::findings(program, &knowledge.findings, &context);
-        let mut argued = guards.as_ref().map(Guards::findings).unwrap_or_default();
+        let mut argued = self.guards(job, subject).map(|g| g.findings()).unwrap_or_default();
         argued.retain(|a| !seen.iter().any(|s| has_same_end(s, a)));
         Part {
             entries_cut_short: cut_short_by(&explored, Cut::Steps),
@@ -231,6 +226,21 @@ impl<'a> Plan<'a> {
         apply_ignores(self.sources, &mut out);
         out
     }
+}
+
+/// For each function, how many of the units mention it by name.
+fn mentions<'m>(members: impl Iterator<Item = &'m Member>) -> FxHashMap<Arc<str>, usize> {
+    let mut out = FxHashMap::default();
+    for m in members {
+        let names = m.unit.symbols.iter().filter_map(|s| match s {
+            SymbolRef::Function(name) => Some(name),
+            _ => None,
+        });
+        for name in names.collect::<FxHashSet<_>>() {
+            *out.entry(name.clone()).or_default() += 1;
+        }
+    }
+    out
 }
 
 fn cut_short_by(explored: &[Explored], bound: Cut) -> u64 {

@@ -69,6 +69,9 @@ pub struct Options {
     /// Check only the programs that contain this file, or a file that includes it. Editors need
     /// this.
     pub focus: Option<Arc<str>>,
+    /// Also look for accesses without the lock that the rest of the program holds. They are
+    /// guesses.
+    pub guards: bool,
 }
 
 impl Default for Options {
@@ -79,6 +82,7 @@ impl Default for Options {
             includes: Arc::new(NoIncludes),
             largest_file: 16 << 20,
             focus: None,
+            guards: false,
         }
     }
 }
@@ -232,7 +236,7 @@ impl Session {
             members.push(Member { path, group: None, unit });
         }
         jobs.retain(|job| self.concerns(&job.members, &members));
-        Plan::new(sources, self.options.budget, members, jobs, out)
+        Plan::new(sources, self.options.budget, members, jobs, self.options.guards, out)
     }
 
     fn concerns(&self, program: &[usize], members: &[Member]) -> bool {

@@ -139,6 +139,14 @@ fn what_is_not_c_or_has_no_entry_is_not_silently_clean() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("of 1 function none is main"), "{said}");
+    // No function is an entry, but --all has a suspicion without one, ignored or not.
+    let bare = include_str!("../../../corpus/check/guess/guard_missing_in_one_function.c");
+    let ignored = bare.replace("--; // expect", "--; // raddle: ignore one thread pops");
+    for (text, arguments, status) in [(bare, "", 2), (bare, "--all", 66), (&*ignored, "--all", 0)] {
+        bench.file("queue.c", text);
+        let output = bench.raddle(&format!("check {arguments} queue.c")).output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {output:?}");
+    }
 }
 
 #[test]

@@ -134,8 +134,8 @@ pub struct FunctionDef {
     pub params: Vec<(Sym, CType, Pos)>,
     pub is_static: bool,
     pub is_inline: bool,
-    /// Runs before `main`.
-    pub constructor: bool,
+    /// A constructor or destructor: it runs when the program or library is loaded or unloaded.
+    pub load_hook: bool,
     pub weak: bool,
     pub body: Vec<Stmt>,
     pub end_line: u32,

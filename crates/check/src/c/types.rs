@@ -87,6 +87,7 @@ pub struct Member {
 
 #[derive(Debug, Clone)]
 pub struct Record {
+    pub tag: Option<Sym>,
     pub union: bool,
     pub members: Vec<Member>,
     pub size: u64,
@@ -171,7 +172,14 @@ impl Types {
     }
 
     pub fn new_record(&mut self, union: bool) -> (u32, CType) {
-        self.records.push(Record { union, members: Vec::new(), size: 0, align: 1, complete: false });
+        self.records.push(Record {
+            tag: None,
+            union,
+            members: Vec::new(),
+            size: 0,
+            align: 1,
+            complete: false,
+        });
         let n = self.records.len() as u32 - 1;
         (n, self.make(Type::Record(n)))
     }

@@ -54,8 +54,6 @@ pub struct Seen {
     pub calls: Vec<SeenCall>,
     /// Places that are accessed atomically, or by assembly.
     pub atomic: Vec<Path>,
-    /// Where it takes locks.
-    pub takes: Vec<(u32, Path)>,
     /// Locks that it holds when it returns.
     acquires: Vec<HeldLock>,
     /// Locks that it releases and has not taken, and whether they are semaphores.
@@ -461,9 +459,6 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 
     fn take(&mut self, lock: HeldLock, state: &mut State) {
-        if self.records {
-            self.out.takes.push((lock.pc, lock.lock));
-        }
         match state.held.iter_mut().find(|h| h.lock == lock.lock) {
             Some(h) => h.always |= lock.always,
             None => state.held.push(lock),

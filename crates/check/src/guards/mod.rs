@@ -18,9 +18,6 @@
 //!    A thread's own function counts between its first loop's beginning and its last one's end.
 //! 5. Nobody accesses the place atomically, and it is not volatile.
 //!
-//! The same knowledge says which locks all callers of a function hold. A race that a start in the
-//! middle has shown is a guess if the code that it skipped holds the lock of the other end.
-//!
 //! What it does not see: places behind unnamed pointers, functions that are called by a pointer,
 //! and code that runs beside the threads that `main` has started.
 
@@ -30,15 +27,11 @@ mod paths;
 mod phase;
 mod threads;
 
-use std::sync::Arc;
-
-use raddle_finding::Kind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::interp::raw::{RawFinding, RawHeld};
 use crate::ir::{MemberId, Program};
 use crate::locking::Locking;
-use flow::{Flow, HeldLock, Seen, SeenAccess};
+use flow::{Flow, HeldLock, SeenAccess};
 use paths::{Path, Step};
 use threads::{Caller, Shared, Threads, shared};
 
@@ -98,8 +91,6 @@ pub struct Guards<'p> {
     threads: Threads,
     /// For each function, the locks that all of its callers hold.
     from_callers: Vec<FxHashSet<LockKey>>,
-    /// The lock that an instruction takes.
-    taken: FxHashMap<u32, LockKey>,
 }
 
 fn lock_key(flow: &Flow<'_>, lock: Path) -> Option<LockKey> {
@@ -149,38 +140,12 @@ fn from_callers(
 }
 
 impl<'p> Guards<'p> {
-    /// `elsewhere` are the functions that other programs of the project mention.
-    pub fn of(program: &'p Program, locking: &Locking, elsewhere: &FxHashSet<Arc<str>>) -> Self {
+    /// `is_elsewhere` says whether other programs of the project mention a function.
+    pub fn of(program: &'p Program, locking: &Locking, is_elsewhere: &dyn Fn(&str) -> bool) -> Self {
         let flow = Flow::of(program);
-        let threads = Threads::of(program, &flow, locking, elsewhere);
+        let threads = Threads::of(program, &flow, locking, is_elsewhere);
         let from_callers = from_callers(program, &flow, &threads, locking);
-        let mut taken = FxHashMap::default();
-        for (pc, lock) in flow.seen.iter().flatten().flat_map(|s| &s.takes) {
-            taken.extend(lock_key(&flow, *lock).map(|key| (*pc, key)));
-        }
-        Self { program, flow, threads, from_callers, taken }
-    }
-
-    /// Whether a race in a start in the middle has one end in code that is always called under a
-    /// lock of the name that the other end holds. The run has not seen the callers, so it rests on
-    /// a guess.
-    pub fn callers_guard(&self, race: &RawFinding) -> bool {
-        let entry = race.entry.function;
-        let held = &self.from_callers[entry as usize];
-        if race.kind != Kind::DataRace || !race.entry.in_the_middle || held.is_empty() {
-            return false;
-        }
-        let [a, b] = race.accesses.as_slice() else { return false };
-        let (own, other) = if a.thread == 0 { (a, b) } else { (b, a) };
-        let keeps = |pc: &u32| {
-            let seen = self.flow.seen.get(self.program.function_of(*pc) as usize);
-            !seen.is_some_and(|s| s.as_ref().is_some_and(Seen::releases_others))
-        };
-        let is_held = |h: &RawHeld| {
-            let key = h.stack.iter().find_map(|pc| self.taken.get(pc));
-            key.is_some_and(|key| held.contains(key))
-        };
-        own.thread == 0 && other.thread != 0 && own.stack.iter().all(keeps) && other.locks.iter().any(is_held)
+        Self { program, flow, threads, from_callers }
     }
 
     fn suspicions(&self) -> Vec<Suspicion> {
@@ -289,7 +254,11 @@ impl<'p> Guards<'p> {
         always: &FxHashSet<u32>,
     ) -> Option<Suspicion> {
         let seen = self.flow.seen[bare.function as usize].as_ref()?;
-        if !bare.access.held.is_empty() || seen.uncertain || self.threads.starts_or_joins(bare.function) {
+        // Who releases a lock that it has not taken may have come with it.
+        if !bare.access.held.is_empty() || seen.uncertain || seen.releases_others() {
+            return None;
+        }
+        if self.threads.starts_or_joins(bare.function) {
             return None;
         }
         let param = match shared(&self.flow, bare.access.place) {

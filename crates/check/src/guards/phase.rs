@@ -81,11 +81,11 @@ pub fn is_exempt(program: &Program, flow: &Flow<'_>, f: u32) -> bool {
 /// The same for a function on the way to an access. That one may start threads.
 pub fn is_exempt_on_the_way(program: &Program, flow: &Flow<'_>, f: u32) -> bool {
     let Some(seen) = &flow.seen[f as usize] else { return true };
-    if seen.given_up || seen.sets_up {
+    let info = &program.functions[f as usize];
+    if seen.given_up || seen.sets_up || info.load_hook {
         return true;
     }
-    let name = &program.functions[f as usize].name;
-    words(name).iter().any(|w| {
+    words(&info.name).iter().any(|w| {
         let w = w.trim_end_matches(|c: char| c.is_ascii_digit());
         WORDS.contains(&w)
     })

@@ -1,7 +1,5 @@
 //! Which threads may run a function, and whether it can be entered without a lock.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashSet;
 
 use super::flow::Flow;
@@ -54,7 +52,7 @@ impl Threads {
         program: &Program,
         flow: &Flow<'_>,
         locking: &Locking,
-        elsewhere: &FxHashSet<Arc<str>>,
+        is_elsewhere: &dyn Fn(&str) -> bool,
     ) -> Self {
         let n = program.functions.len();
         let mut sites: Vec<Vec<CallSite>> = vec![Vec::new(); n];
@@ -65,8 +63,7 @@ impl Threads {
         }
         let roots = roots(program, flow);
         let by_pointer: Vec<bool> = (0..n as u32).map(|f| locking.is_address_taken(f)).collect();
-        let is_elsewhere =
-            program.functions.iter().map(|f| f.external && elsewhere.contains(&f.name)).collect();
+        let is_elsewhere = program.functions.iter().map(|f| f.external && is_elsewhere(&f.name)).collect();
         let starts = reaching(program, flow, &sites, |f| flow.starts_itself(f));
         let joins = reaching(program, flow, &sites, |f| flow.joins_itself(f));
         let mains = program.functions.iter().filter(|f| f.defined && !f.builtin && &*f.name == "main");
@@ -163,7 +160,8 @@ impl Threads {
             for site in &self.sites[f as usize] {
                 let Some(caller) = &flow.seen[site.caller as usize] else { continue };
                 let call = &caller.calls[site.index];
-                if !call.held.is_empty() || caller.uncertain || caller.given_up {
+                let is_unclear = caller.uncertain || caller.given_up || caller.releases_others();
+                if !call.held.is_empty() || is_unclear {
                     continue;
                 }
                 let param = match param {

@@ -133,6 +133,7 @@ impl Builder {
             pos_of: self.pos_of,
             switches: self.switches,
             outlined: false,
+            load_hook: false,
             handlers,
             members: self.members,
         }

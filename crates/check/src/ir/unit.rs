@@ -70,6 +70,8 @@ pub struct UnitFunction {
     pub switches: Vec<SwitchTable>,
     /// An outlined parallel region. To the reader it is part of another function.
     pub outlined: bool,
+    /// It runs when the program or library is loaded or unloaded.
+    pub load_hook: bool,
     /// The exception handlers, innermost first.
     pub handlers: Vec<Handler>,
     /// Before which instruction the top of the stack is the address of which member. Sorted by
@@ -77,7 +79,8 @@ pub struct UnitFunction {
     pub members: Vec<(u32, MemberId)>,
 }
 
-/// A member of a record: equal for records with the same members, whichever file declares them.
+/// A member of a record: equal for records with the same tag and members, whichever file declares
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemberId(pub u64);
 
@@ -222,6 +225,7 @@ pub struct Function {
     pub frame_size: u32,
     pub external: bool,
     pub outlined: bool,
+    pub load_hook: bool,
     pub handlers: Vec<Handler>,
     /// False if nobody defines it. A call then gives an unknown.
     pub defined: bool,

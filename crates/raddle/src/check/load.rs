@@ -61,6 +61,7 @@ pub fn load(
     }
     let options = Options {
         budget: args.budget(),
+        guards: args.all,
         largest_file: usize::try_from(args.largest_file).unwrap_or(usize::MAX),
         ..Options::default()
     };

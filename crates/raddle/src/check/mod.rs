@@ -41,10 +41,9 @@ use left_out::LeftOut;
 /// Checks the files and reports the findings.
 pub fn run(args: Args) -> Result<ExitCode> {
     let settler = Settler::new(&args.report, TextTo::Stdout)?;
-    let Checked { report, stats, left_out } = check(&args)?;
+    let Checked { report, stats, left_out, suspects } = check(&args)?;
     left_out.print();
-    let is_silent = report.findings.is_empty();
-    let nothing = nothing_checked(&left_out, &stats).filter(|_| is_silent);
+    let nothing = nothing_checked(&left_out, &stats).filter(|_| !suspects);
     if let (Some(why), Format::Text) = (&nothing, args.report.format) {
         // Not "no findings": nothing was checked.
         anyhow::bail!("{why}");
@@ -77,6 +76,8 @@ struct Checked {
     report: Report,
     stats: Stats,
     left_out: LeftOut,
+    /// Whether anything was suspected, be it ignored or not listed. Some of it needs no run.
+    suspects: bool,
 }
 
 /// The same with nothing printed: suspicions from the source, for `hunt`.
@@ -101,6 +102,7 @@ fn check(args: &Args) -> Result<Checked> {
     let plan = session.plan(&sources, None);
     let parts = check_all(&plan, args.jobs(), &mut left_out);
     let mut outcome = plan.finish(parts);
+    let suspects = !(outcome.findings.is_empty() && outcome.guesses.is_empty() && outcome.ignored.is_empty());
     if args.all {
         outcome.list_guesses();
     }
@@ -112,7 +114,7 @@ fn check(args: &Args) -> Result<Checked> {
     left_out.take(&mut outcome);
     left_out.unparsed(&outcome);
     let report = told(args, &mut outcome, &left_out, &read, begun);
-    Ok(Checked { report, stats: outcome.stats, left_out })
+    Ok(Checked { report, stats: outcome.stats, left_out, suspects })
 }
 
 /// Checks the programs on several threads. The number of threads does not change the findings.

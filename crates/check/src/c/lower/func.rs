@@ -19,9 +19,6 @@ impl Lower<'_> {
         if own.is_none_or(|s| *s != crate::ir::SymbolRef::OwnFunction(index)) {
             return;
         }
-        if f.constructor {
-            self.constructors.push(f.name);
-        }
         let mut uses = Uses::default();
         uses.block(&f.body);
         let result = self.types().as_function(f.ty).map_or(Types::INT, |t| t.result);
@@ -51,6 +48,7 @@ impl Lower<'_> {
         let mut done = self.close(open, f);
         done.params = params;
         done.variadic = variadic;
+        done.load_hook = f.load_hook;
         done.param_objects = f.params.iter().map(|p| self.object_behind(p.1)).collect();
         done.end_line = f.end_line;
         self.unit.functions.push(done);

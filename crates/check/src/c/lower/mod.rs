@@ -105,8 +105,6 @@ pub(super) struct Lower<'a> {
     outlined: Vec<UnitFunction>,
     static_count: u32,
     linkage_of_all: Option<Linkage>,
-    /// Functions that run before the entry.
-    constructors: Vec<Sym>,
     /// Limits that were reached, one sentence each.
     cut_short: Vec<String>,
 }
@@ -134,7 +132,6 @@ pub fn lower(
         outlined: Vec::new(),
         static_count: 0,
         linkage_of_all: weak.then_some(Linkage::Weak),
-        constructors: Vec::new(),
         cut_short: Vec::new(),
     };
     lower.predeclare(items);

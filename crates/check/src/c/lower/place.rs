@@ -169,11 +169,11 @@ impl Lower<'_> {
         self.f().b.is_member(id);
     }
 
-    /// Equal for records with the same size and the same members at the same places.
+    /// Equal for records with the same tag, the same size and the same members at the same places.
     fn record_id(&self, record: u32) -> u64 {
         let mut hasher = FxHasher::default();
         let record = &self.types().records[record as usize];
-        record.size.hash(&mut hasher);
+        (record.size, record.tag.map(|n| self.interner.name(n))).hash(&mut hasher);
         for m in &record.members {
             (m.offset, m.name.map(|n| self.interner.name(n))).hash(&mut hasher);
         }

@@ -19,7 +19,7 @@ pub(super) struct Specifiers {
 
 #[derive(Default, Clone, Copy)]
 pub(super) struct Attributes {
-    pub constructor: bool,
+    pub load_hook: bool,
     pub weak: bool,
     pub packed: bool,
     pub cleanup: Option<Sym>,
@@ -201,7 +201,7 @@ impl Parser<'_> {
             self.at += 1;
         }
         if other.is_none() && !arithmetic.seen && spec.storage == Storage::None && quals == Types::UNKNOWN {
-            let anything = spec.inline || spec.thread_local || spec.inferred || spec.attributes.constructor;
+            let anything = spec.inline || spec.thread_local || spec.inferred || spec.attributes.load_hook;
             if !anything {
                 return Err(Confused);
             }
@@ -385,7 +385,7 @@ impl Parser<'_> {
         let mut found = Attributes::default();
         for i in from..to.min(self.tokens.len()) {
             match self.text(self.tokens[i].sym) {
-                "constructor" | "__constructor__" => found.constructor = true,
+                "constructor" | "__constructor__" | "destructor" | "__destructor__" => found.load_hook = true,
                 "weak" | "__weak__" => found.weak = true,
                 "packed" | "__packed__" => found.packed = true,
                 "cleanup" | "__cleanup__" => found.cleanup = self.tokens.get(i + 2).map(|t| t.sym),
@@ -547,7 +547,7 @@ impl Parser<'_> {
             params,
             is_static: spec.storage == Storage::Static,
             is_inline: spec.inline,
-            constructor: attributes.constructor,
+            load_hook: attributes.load_hook,
             weak: attributes.weak,
             body: Vec::new(),
             end_line: pos.line,
@@ -596,7 +596,7 @@ impl Parser<'_> {
 impl Attributes {
     fn or(self, other: Self) -> Self {
         Self {
-            constructor: self.constructor || other.constructor,
+            load_hook: self.load_hook || other.load_hook,
             weak: self.weak || other.weak,
             packed: self.packed || other.packed,
             cleanup: self.cleanup.or(other.cleanup),
@@ -629,8 +629,11 @@ fn arithmetic_word(a: &mut Arithmetic, word: Word) -> bool {
 }
 
 /// Whether a macro that nobody defines, mostly for want of a header that the build writes, says that
-/// each thread has a variable of its own.
+/// each thread has a variable of its own. `MAIN_THREAD` and `NOT_THREAD_LOCAL` do not.
 fn is_thread_local_name(name: &str) -> bool {
-    const NAMES: &[&str] = &["THREAD", "TLS", "THREADLOCAL", "THREAD_LOCAL", "THREAD_LOCAL_STORAGE"];
-    NAMES.iter().any(|n| name.strip_suffix(n).is_some_and(|rest| rest.is_empty() || rest.ends_with('_')))
+    const WHOLE: &[&str] = &["THREAD", "TLS", "THREADLOCAL", "THREAD_LOCAL", "THREAD_LOCAL_STORAGE"];
+    const ENDS: &[&str] = &["_THREAD_LOCAL", "_TLS"];
+    const DENIALS: &[&str] = &["NO", "NOT", "NON", "NEVER", "WITHOUT"];
+    let is_denied = name.split('_').any(|word| DENIALS.contains(&word));
+    WHOLE.contains(&name.trim_matches('_')) || !is_denied && ENDS.iter().any(|end| name.ends_with(end))
 }

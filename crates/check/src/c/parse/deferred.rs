@@ -21,7 +21,7 @@ pub(super) struct Deferred {
 impl Parser<'_> {
     /// Skips the body at the current token, if it can wait and its end is clear.
     pub(super) fn defer(&mut self, function: FunctionDef) -> Result<(), FunctionDef> {
-        let waits = function.is_static && function.pos.file != 0 && !function.constructor;
+        let waits = function.is_static && function.pos.file != 0 && !function.load_hook;
         let Some(end) = waits.then(|| self.end_of_body()).flatten() else { return Err(function) };
         self.deferred.push(Deferred { function, body: self.at..end });
         self.at = end;

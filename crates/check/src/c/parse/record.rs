@@ -56,7 +56,8 @@ impl Parser<'_> {
             self.scopes.types.records[n as usize].union = union;
             return ty;
         }
-        let (_, ty) = self.scopes.types.new_record(union);
+        let (n, ty) = self.scopes.types.new_record(union);
+        self.scopes.types.records[n as usize].tag = Some(tag);
         if let Some(scope) = self.scopes.tags.last_mut() {
             scope.insert(tag, ty);
         }
