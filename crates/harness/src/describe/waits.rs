@@ -19,6 +19,9 @@ use crate::verdict::Failure;
 
 /// The beginning of the note on a failure that needs threads to stand still for very long.
 pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
+/// The time to compute how long threads stand still grows with the square of the number of steps. In
+/// longer traces sleeps do not count.
+const MOST_STEPS: usize = 10_000;
 /// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);
 
@@ -61,7 +64,8 @@ fn duration(step: &Step) -> Duration {
 /// The longer of the two: how long threads stand still until waits time out, or sleeps end.
 fn stands_still(trace: &Trace, last: Option<Last<'_>>) -> Duration {
     let slept = trace.steps.iter().map(duration).fold(Duration::ZERO, Duration::saturating_add);
-    let still = if slept > VERY_LONG { longest(trace, last) } else { Duration::ZERO };
+    let is_short = trace.steps.len() <= MOST_STEPS;
+    let still = if slept > VERY_LONG && is_short { longest(trace, last) } else { Duration::ZERO };
     times_out(trace).max(still)
 }
 
