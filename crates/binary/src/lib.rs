@@ -12,6 +12,7 @@
 //! | which code is to be ignored? | [`Module::match_ranges`] |
 //! | who calls this function? | [`Module::call_sites`] |
 //! | … and which functions may be called through a pointer? | [`Module::calls`] |
+//! | … and which of its calls are inlined? | [`Module::inlined_calls`] |
 //! | how can a function be watched at its entry? | [`Module::movable`] |
 //! | how large is its result? | [`Module::result_sizes`] |
 //! | where does Rust code take its locks? | [`Module::lock_sites`] |
@@ -48,6 +49,7 @@ pub mod flow;
 mod functions;
 mod globals;
 mod image;
+mod inlined_calls;
 mod inspect;
 mod lock_sites;
 mod module;
@@ -68,6 +70,7 @@ pub use entries::{MOST_CODE, MOST_MOVED, Movable};
 pub use error::{Error, Result};
 pub use functions::FunctionRange;
 pub use globals::DataSymbol;
+pub use inlined_calls::InlinedCall;
 pub use inspect::{
     Class, Inspection, Instrumentation, Kind, Machine, RUNTIME_NOTE, RUNTIME_SYMBOL, inspect, inspect_bytes,
 };

@@ -213,11 +213,12 @@ impl Ledger {
         false
     }
 
-    /// Whether something is open that one ordinary run has seen for certain, so that a second run
-    /// may confirm it.
-    pub fn has_single_witness(&self) -> bool {
+    /// Whether something is open that one run under this detector has seen for certain, so that a
+    /// second run may confirm it.
+    pub fn has_single_witness(&self, by: Detector) -> bool {
         let is_single = |t: &Target| self.witnessed.get(&t.finding.id).is_some_and(|seen| seen.len() == 1);
-        self.targets.iter().any(|t| matches!(t.verdict, Verdict::Open { .. }) && is_single(t))
+        let is_open = |t: &Target| matches!(t.verdict, Verdict::Open { .. }) && t.by.contains(&by);
+        self.targets.iter().any(|t| is_open(t) && is_single(t))
     }
 
     /// What ordinary runs have raised and a search of all schedules may refute.
@@ -426,13 +427,17 @@ mod tests {
         let mut ledger = Ledger::default();
         assert!(!ledger.witness(Detector::Run, x(), 0));
         assert!(!ledger.witness(Detector::Run, x(), 0));
-        assert!(ledger.confirmed().is_empty() && ledger.has_single_witness());
+        assert!(ledger.confirmed().is_empty() && ledger.has_single_witness(Detector::Run));
         assert!(ledger.witness(Detector::Run, x(), 1));
         assert_eq!(ledger.confirmed()[0].finding.confidence, Confidence::Confirmed);
-        assert!(!ledger.has_single_witness());
+        assert!(!ledger.has_single_witness(Detector::Run));
         let mut suspected = Ledger::default();
         suspected.suspect(Detector::Run, x());
-        assert!(!suspected.has_single_witness(), "a suspicion was seen by nobody");
+        assert!(!suspected.has_single_witness(Detector::Run), "a suspicion was seen by nobody");
+        let mut called = Ledger::default();
+        called.witness(Detector::Tsvd, x(), 0);
+        assert!(called.has_single_witness(Detector::Tsvd));
+        assert!(!called.has_single_witness(Detector::Run), "a run under another detector cannot see it");
     }
 
     #[test]
@@ -459,7 +464,7 @@ mod tests {
         assert!(!ledger.witness(Detector::Run, seen.clone(), 1));
         let Verdict::Open { tried } = &ledger.targets()[0].verdict else { panic!("not open") };
         assert!(tried[0].contains("a run has seen it"), "{tried:?}");
-        assert!(ledger.has_single_witness());
+        assert!(ledger.has_single_witness(Detector::Run));
         assert!(ledger.witness(Detector::Run, seen, 2));
         assert_eq!(ledger.counts(), Counts { confirmed: 1, ..Counts::default() });
     }

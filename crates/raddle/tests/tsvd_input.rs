@@ -253,6 +253,29 @@ fn where_all_is_inlined_nothing_can_be_watched() {
     assert!(caught.stat("points") > 0 && caught.stderr.contains(remedy), "{}", caught.stderr);
 }
 
+/// Some calls are seen, so something was watched; the inlined ones are counted, and those by the
+/// container's own methods are not.
+#[test]
+fn calls_that_are_inlined_are_counted() {
+    let bench = Bench::new();
+    let text = "#include <vector>\nstatic std::vector<int> v;\n\
+                __attribute__((optimize(\"O0\"))) static void seen(int i) { v.push_back(i); }\n\
+                static void step(int, int i) { if (i % 2) v.push_back(i); else v.emplace_back(i); }\n\
+                int main() { v.reserve(100000); seen(1); both(); return v.empty(); }\n";
+    bench.build_pair("some.cpp", "g++ -O2 -g", text);
+    let caught = bench.tsvd(CALM, &["./some"]);
+    let said = caught.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("a compiler has inlined") && said.contains("`std::vector::emplace_back`"),
+        "{said}"
+    );
+    assert!(said.contains("which are not seen; a build without inlining shows them"), "{said}");
+
+    bench.build_pair("all.cpp", "g++ -O0 -g", text);
+    let caught = bench.tsvd(CALM, &["./all"]);
+    assert!(!caught.stderr.contains("inlined"), "{}", caught.stderr);
+}
+
 #[test]
 fn how_much_was_watched_is_said() {
     let bench = Bench::new();

@@ -76,8 +76,13 @@ pub fn check(source: &Path) -> check::Args {
     }
 }
 
-pub fn tsvd(command: &[OsString]) -> tsvd::Args {
-    match parse(words(["tsvd", "--runs", "2", "--no-retry"]), command) {
+/// `traps`: a file with what earlier runs have learned, for these runs to add to.
+pub fn tsvd(command: &[OsString], traps: Option<&Path>) -> tsvd::Args {
+    let mut line = words(["tsvd", "--runs", "2", "--no-retry"]);
+    if let Some(traps) = traps {
+        line.extend(["--trap-file".into(), traps.into()]);
+    }
+    match parse(line, command) {
         Command::Tsvd(args) => *args,
         other => unreachable!("{other:?}"),
     }
@@ -98,7 +103,9 @@ mod tests {
         assert_eq!((args.search.seed, args.search.jobs, args.search.races), (7, 2, true));
         assert_eq!((args.search.only, args.command), (vec!["fun:f".to_owned()], hunt.command.clone()));
         assert!(conseq(&hunt, &hunt.command, Duration::from_secs(3)).suspects);
-        assert_eq!(tsvd(&hunt.command).options.runs, 2);
+        assert_eq!(tsvd(&hunt.command, None).options.runs, 2);
+        let traps = Path::new("traps.json");
+        assert_eq!(tsvd(&hunt.command, Some(traps)).options.trap_file.as_deref(), Some(traps));
         assert_eq!(check(Path::new("a.c")).paths, [PathBuf::from("a.c")]);
     }
 }

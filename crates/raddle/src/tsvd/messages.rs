@@ -90,7 +90,44 @@ fn inlined<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item
 
 /// The same for the report of a hunt, which says what was not covered.
 pub fn not_seen(catalogue: &Catalogue, files: &Files) -> Vec<String> {
-    inlined(catalogue, files).map(|uses| inlined_sentence(&uses)).collect()
+    let calls = inlined_calls(catalogue, files).map(|calls| format!("{calls}; {BUILD_WITHOUT_INLINING}"));
+    inlined(catalogue, files).map(|uses| inlined_sentence(&uses)).chain(calls).collect()
+}
+
+const BUILD_WITHOUT_INLINING: &str =
+    "a build without inlining shows them: `raddle c++ --tsvd`, and for Rust one without optimisation";
+
+/// The files of which a compiler has inlined some of the calls: how many, and of which functions.
+/// Files of which it has inlined all are told in another sentence.
+fn inlined_calls<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item = String> {
+    let found = files.looked.iter().map(|((path, ..), file)| (path, &file.found));
+    let some = found.filter(|(_, found)| found.inlined.is_empty() && !found.inlined_calls.is_empty());
+    some.map(|(path, found)| {
+        let calls = u64::from(found.inlined_calls.values().sum::<u32>());
+        let mut functions: Vec<(&usize, &u32)> = found.inlined_calls.iter().collect();
+        functions.sort_by_key(|(operation, calls)| (std::cmp::Reverse(**calls), **operation));
+        let pattern = |(operation, _): (&usize, &u32)| catalogue.operations[*operation].pattern.clone();
+        format!(
+            "{}: a compiler has inlined {} of {}, which are not seen",
+            path.display(),
+            count(calls, "call", "calls"),
+            some_names(&functions.into_iter().map(pattern).collect::<Vec<_>>())
+        )
+    })
+}
+
+/// The first names of a list, and how many more there are.
+fn some_names(names: &[String]) -> String {
+    const NAMED: usize = 3;
+    let mut said: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let others = names.len().saturating_sub(NAMED) as u64;
+    if others > 0 {
+        said.push(count(others, "other function", "other functions"));
+    }
+    match said.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => said.concat(),
+    }
 }
 
 pub fn inlined_sentence(uses: &str) -> String {
@@ -134,6 +171,9 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
             "{uses}, but a compiler has inlined all of their methods, so no call is seen: build with `raddle c++ --tsvd`"
         );
     }
+    for calls in inlined_calls(catalogue, files) {
+        say!("{calls}; {BUILD_WITHOUT_INLINING}");
+    }
     let looked = files.looked.values();
     let seen: HashSet<usize> = looked
         .clone()
@@ -172,10 +212,13 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
 /// Names the functions that could not be hooked.
 pub fn say_unwatched(registry: &Registry) {
     if !registry.unwatched.is_empty() {
-        let names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
+        // Instances of one generic function have one name.
+        let mut names: Vec<String> = registry.unwatched.iter().map(|raw| plain_path(raw)).collect();
+        names.sort();
+        names.dedup();
         say!(
             "calls of {} through pointers are not seen: the first instructions of {} cannot be moved",
-            names.join(", "),
+            some_names(&names),
             if names.len() == 1 { "this function" } else { "these functions" }
         );
     }
@@ -184,6 +227,15 @@ pub fn say_unwatched(registry: &Registry) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_of_functions_is_cut() {
+        let names: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
+        assert_eq!(some_names(&names[..1]), "`a`");
+        assert_eq!(some_names(&names[..3]), "`a`, `b` and `c`");
+        assert_eq!(some_names(&names[..4]), "`a`, `b`, `c` and 1 other function");
+        assert_eq!(some_names(&names), "`a`, `b`, `c` and 2 other functions");
+    }
 
     #[test]
     fn the_summary_counts() {

@@ -1,6 +1,6 @@
 //! Finds the call sites of files, once per file, and numbers them for all processes and runs.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -59,6 +59,8 @@ pub struct Found {
     pub has_symbols: bool,
     /// Classes that it uses without calling them: a compiler has inlined all their functions.
     pub inlined: Vec<usize>,
+    /// Listed functions of which a compiler has inlined calls, with the number of these calls.
+    pub inlined_calls: BTreeMap<usize, u32>,
     /// Listed functions whose addresses it takes, by raw name, with the operation of each.
     pub taken: BTreeMap<String, usize>,
     /// Those of them that return their result through a hidden first argument.
@@ -291,7 +293,32 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     let has_symbols = module.has_symbols();
     called.extend(taken.values().filter(|operation| !catalogue.operations[**operation].is_destructor()));
     let inlined = inlined(&module, &called, catalogue, &paths);
-    Found { sites, has_symbols, inlined, taken, by_memory, returns }
+    let inlined_calls = inlined_calls(&module, catalogue, &paths);
+    Found { sites, has_symbols, inlined, inlined_calls, taken, by_memory, returns }
+}
+
+/// The calls of listed functions that a compiler has inlined, but for calls by the library itself.
+/// Destructors do not count, as above.
+fn inlined_calls(module: &Module, catalogue: &Catalogue, paths: &Paths) -> BTreeMap<usize, u32> {
+    let point = |name: &str| match what(name, catalogue, paths) {
+        Some(SiteKind::Point(operation)) if !catalogue.operations[operation].is_destructor() => {
+            Some(operation)
+        }
+        _ => None,
+    };
+    let known: RefCell<HashMap<String, Option<usize>>> = RefCell::default();
+    let point = |name: &str| *known.borrow_mut().entry(name.into()).or_insert_with(|| point(name));
+    let mut calls = BTreeMap::new();
+    for call in module.inlined_calls(|name| point(name).is_some()) {
+        let is_own = |operation| {
+            call.caller.as_deref().is_some_and(|caller| catalogue.is_own(caller, operation, paths))
+                || catalogue.is_over_own_type(&call.callee)
+        };
+        if let Some(operation) = point(&call.callee).filter(|operation| !is_own(*operation)) {
+            *calls.entry(operation).or_default() += 1;
+        }
+    }
+    calls
 }
 
 /// The size of two registers: Rust returns anything larger through memory.

@@ -141,7 +141,7 @@ impl Hunter<'_> {
         let recipe = self.recipe(&args);
         let until = Instant::now() + plan::share(Part::Corroborate, self.left());
         for n in 1..=MORE_RUNS {
-            let is_needed = !self.alone.is_empty() || self.out.ledger.has_single_witness();
+            let is_needed = !self.alone.is_empty() || self.out.ledger.has_single_witness(Detector::Run);
             let is_late = n >= RUNS && Instant::now() >= until;
             if !is_needed || is_late || self.is_over() {
                 return;
@@ -171,7 +171,7 @@ impl Hunter<'_> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let recipe = self.recipe(&args);
         for n in 1..=RUNS {
-            let is_needed = n == 1 || self.out.ledger.has_single_witness();
+            let is_needed = n == 1 || self.out.ledger.has_single_witness(Detector::Run);
             let limit = self.left().min(LONGEST_RUN);
             if !is_needed || self.is_over() {
                 return n > 1;
@@ -209,24 +209,32 @@ impl Hunter<'_> {
     }
 
     /// Watches calls of libraries that allow one caller at a time, with delays that bring two calls
-    /// together. The second of two runs starts with what the first has learned. What two such pairs
-    /// of runs catch is confirmed.
+    /// together. Each of these runs starts with what those before it have learned. What two pairs of
+    /// runs catch is confirmed; if only one has caught something, more are made.
     pub(super) fn libraries(&mut self) {
         const PAIRS: u32 = 2;
+        const MOST_PAIRS: u32 = 6;
         let runs = 2 * PAIRS as usize;
         let share = plan::turn(plan::share(Part::Libraries, self.left()), runs);
-        for _ in 0..PAIRS {
-            if self.is_over() {
-                return;
+        // Half of the time is for other parts.
+        let until = Instant::now() + self.left() / 2;
+        // Without a folder, each pair of runs learns for itself.
+        let learned = tempfile::tempdir().ok();
+        let traps = learned.as_ref().map(|folder| folder.path().join("traps.json"));
+        for pair in 0..MOST_PAIRS {
+            let is_needed =
+                pair < PAIRS || self.out.ledger.has_single_witness(Detector::Tsvd) && Instant::now() < until;
+            if !is_needed || self.is_over() {
+                break;
             }
-            // A run that is cut off brings no calls together and catches nothing. But half of the
-            // time is for other parts.
+            // A run that is cut off brings no calls together and catches nothing.
             let most = plan::turn(self.left(), 2 * runs);
             let limit = share.max(2 * self.longest).min(most).min(LONGEST_RUN);
-            let report = match tsvd::report_quietly(&detectors::tsvd(&self.prey.words), limit) {
-                Ok(report) => report,
-                Err(why) => return self.out.coverage.extend(tsvd::not_seen(&why)),
-            };
+            let report =
+                match tsvd::report_quietly(&detectors::tsvd(&self.prey.words, traps.as_deref()), limit) {
+                    Ok(report) => report,
+                    Err(why) => return self.out.coverage.extend(tsvd::not_seen(&why)),
+                };
             self.runs += 1;
             let known = &mut self.out.coverage;
             report.coverage.into_iter().for_each(|s| {
@@ -238,5 +246,6 @@ impl Hunter<'_> {
                 self.witness(Detector::Tsvd, finding);
             }
         }
+        self.out.ledger.tried("runs with delays", &|t| t.goal() == Goal::Misuse);
     }
 }
