@@ -3,10 +3,10 @@
 //! The comparison uses ratios to the native time, not seconds. So it works across two machines, or
 //! for one machine on two days. Kernels that only one record has are not part of a mean.
 
-use crate::results::{Quantity, Results};
+use crate::results::{BenchResults, Quantity};
 use crate::stats;
 use crate::table::{self, Table};
-use crate::tool::{Compiler, Tool};
+use crate::tool::{CCompiler, Tool};
 
 /// Smaller differences get no line. On a busy machine (the report states its noise) even larger
 /// ones can be chance.
@@ -18,7 +18,7 @@ struct Change<'a> {
     new: f64,
 }
 
-pub fn markdown(old: &Results, new: &Results) -> String {
+pub fn markdown(old: &BenchResults, new: &BenchResults) -> String {
     let mut text = format!("Times native, {} against {}.\n", old.date, new.date);
     for (title, quantity) in [("Time", Quantity::Time), ("Peak memory", Quantity::Memory)] {
         text += &format!("\n### {title}\n\n{}", means(old, new, quantity).render());
@@ -28,8 +28,8 @@ pub fn markdown(old: &Results, new: &Results) -> String {
     text
 }
 
-fn pairs<'a>(old: &'a Results, new: &'a Results) -> impl Iterator<Item = (&'a Compiler, Tool)> {
-    let of = |compiler: &'a Compiler| {
+fn pairs<'a>(old: &'a BenchResults, new: &'a BenchResults) -> impl Iterator<Item = (&'a CCompiler, Tool)> {
+    let of = |compiler: &'a CCompiler| {
         let mut tools: Vec<Tool> = old.tools(compiler).into_iter().chain(new.tools(compiler)).collect();
         tools.sort();
         tools.dedup();
@@ -40,20 +40,20 @@ fn pairs<'a>(old: &'a Results, new: &'a Results) -> impl Iterator<Item = (&'a Co
 }
 
 fn changes<'a>(
-    old: &'a Results,
-    new: &Results,
-    compiler: &Compiler,
+    old: &'a BenchResults,
+    new: &BenchResults,
+    compiler: &CCompiler,
     tool: Tool,
     quantity: Quantity,
 ) -> Vec<Change<'a>> {
     let change = |kernel: &'a String| {
-        let ratio = |results: &Results| results.times_native(kernel, compiler, tool, quantity);
+        let ratio = |results: &BenchResults| results.times_native(kernel, compiler, tool, quantity);
         Some(Change { kernel, old: ratio(old)?, new: ratio(new)? })
     };
     old.kernels.iter().filter_map(change).collect()
 }
 
-fn means(old: &Results, new: &Results, quantity: Quantity) -> Table {
+fn means(old: &BenchResults, new: &BenchResults, quantity: Quantity) -> Table {
     let mut table = Table::new(["tool", "old", "new", "change", "kernels in both"]);
     for (compiler, tool) in pairs(old, new) {
         let changes = changes(old, new, compiler, tool, quantity);
@@ -70,7 +70,7 @@ fn means(old: &Results, new: &Results, quantity: Quantity) -> Table {
     table
 }
 
-fn notable(old: &Results, new: &Results, quantity: Quantity) -> String {
+fn notable(old: &BenchResults, new: &BenchResults, quantity: Quantity) -> String {
     let mut lines = String::new();
     for (compiler, tool) in pairs(old, new) {
         for change in changes(old, new, compiler, tool, quantity) {
@@ -102,7 +102,7 @@ mod tests {
     use crate::kernel::Scale;
     use crate::results::tests::{HB, results, series};
 
-    fn record(kernels: &[(&str, f64)], native: f64) -> Results {
+    fn record(kernels: &[(&str, f64)], native: f64) -> BenchResults {
         let names: Vec<&str> = kernels.iter().map(|(name, _)| *name).collect();
         let both = |&(name, ratio): &(&str, f64)| {
             [

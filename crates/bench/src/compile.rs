@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::Error;
-use crate::kernel::{HEADER, Kernel, Language};
-use crate::tool::{Compiler, Flavour};
+use crate::error::BenchError;
+use crate::kernel::{HEADER, Kernel, KernelLanguage};
+use crate::tool::{CCompiler, Flavour};
 
 /// The flags with which the reference figures were taken.
 const FLAGS: [&str; 3] = ["-O1", "-g", "-pthread"];
@@ -19,16 +19,21 @@ pub struct Workshop {
 
 impl Workshop {
     /// Writes the common header into the folder.
-    pub fn new(folder: &Path, raddle: Option<PathBuf>) -> Result<Workshop, Error> {
+    pub fn new(folder: &Path, raddle: Option<PathBuf>) -> Result<Workshop, BenchError> {
         let header = folder.join(HEADER.0);
-        fs::write(&header, HEADER.1).map_err(Error::file("write", &header))?;
+        fs::write(&header, HEADER.1).map_err(BenchError::file("write", &header))?;
         Ok(Workshop { folder: folder.to_owned(), raddle })
     }
 
     /// The binary, built anew.
-    pub fn build(&self, kernel: &Kernel, compiler: &Compiler, flavour: Flavour) -> Result<PathBuf, Error> {
+    pub fn build(
+        &self,
+        kernel: &Kernel,
+        compiler: &CCompiler,
+        flavour: Flavour,
+    ) -> Result<PathBuf, BenchError> {
         let source = self.folder.join(&kernel.file);
-        fs::write(&source, kernel.source).map_err(Error::file("write", &source))?;
+        fs::write(&source, kernel.source).map_err(BenchError::file("write", &source))?;
         let binary = self.folder.join(format!("{}-{compiler}-{flavour:?}", kernel.name).to_lowercase());
 
         let mut command = self.compiler_command(kernel.language, compiler, flavour);
@@ -37,7 +42,7 @@ impl Workshop {
             command.arg("-fsanitize=thread");
         }
         command.arg(&source).arg("-o").arg(&binary).arg("-lm");
-        let output = command.output().map_err(|_| Error::MissingProgram {
+        let output = command.output().map_err(|_| BenchError::MissingProgram {
             program: command.get_program().to_string_lossy().into_owned(),
             remedy: "install it, or leave its compiler out with --compilers".to_owned(),
         })?;
@@ -45,23 +50,23 @@ impl Workshop {
             return Ok(binary);
         }
         let diagnostics = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(Error::Build {
+        Err(BenchError::Build {
             kernel: kernel.name.clone(),
             tool: format!("{flavour:?} by {compiler}"),
             diagnostics,
         })
     }
 
-    fn compiler_command(&self, language: Language, compiler: &Compiler, flavour: Flavour) -> Command {
+    fn compiler_command(&self, language: KernelLanguage, compiler: &CCompiler, flavour: Flavour) -> Command {
         match flavour {
             Flavour::Plain | Flavour::Tsan => match language {
-                Language::C => Command::new(compiler.c()),
-                Language::Cpp => Command::new(compiler.cpp()),
+                KernelLanguage::C => Command::new(compiler.c()),
+                KernelLanguage::Cpp => Command::new(compiler.cpp()),
             },
             Flavour::Raddle => {
                 let raddle = self.raddle.as_deref().unwrap_or(Path::new("raddle"));
                 let mut command = Command::new(raddle);
-                command.arg(if language == Language::C { "cc" } else { "c++" });
+                command.arg(if language == KernelLanguage::C { "cc" } else { "c++" });
                 command.env("RADDLE_CC", compiler.c()).env("RADDLE_CXX", compiler.cpp());
                 command
             }

@@ -10,7 +10,7 @@ pub const EXIT_FAILURES: u8 = 1;
 pub const EXIT_CANNOT: u8 = 2;
 
 #[derive(Debug)]
-pub enum Error {
+pub enum BenchError {
     /// Clap's: it prints itself, and its exit status is 0 if it is the help that was asked for.
     Arguments(clap::Error),
     Usage(String),
@@ -48,38 +48,42 @@ pub enum Error {
     Launch(io::Error),
 }
 
-impl Error {
-    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+impl BenchError {
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BenchError {
         let path = path.to_owned();
-        move |source| Error::File { action, path, source }
+        move |source| BenchError::File { action, path, source }
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for BenchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Arguments(error) => error.fmt(f),
-            Error::Usage(what) => write!(f, "{what}; see `raddle-bench help`"),
-            Error::UnknownKernel { name, known } => {
+            BenchError::Arguments(error) => error.fmt(f),
+            BenchError::Usage(what) => write!(f, "{what}; see `raddle-bench help`"),
+            BenchError::UnknownKernel { name, known } => {
                 write!(f, "no kernel is called `{name}`; there are {}", known.join(", "))
             }
-            Error::UnknownTool { name, known } => {
+            BenchError::UnknownTool { name, known } => {
                 write!(f, "no tool is called `{name}`; there are {}", known.join(", "))
             }
-            Error::MalformedKernel { kernel, what } => {
+            BenchError::MalformedKernel { kernel, what } => {
                 write!(f, "the header of kernel `{kernel}` lacks {what}")
             }
-            Error::MissingProgram { program, remedy } => write!(f, "`{program}` was not found; {remedy}"),
-            Error::Build { kernel, tool, diagnostics } => {
+            BenchError::MissingProgram { program, remedy } => {
+                write!(f, "`{program}` was not found; {remedy}")
+            }
+            BenchError::Build { kernel, tool, diagnostics } => {
                 write!(f, "kernel `{kernel}` does not build for {tool}:\n{diagnostics}")
             }
-            Error::File { action, path, source } => write!(f, "cannot {action} {}: {source}", path.display()),
-            Error::BadResults { path, what } => {
+            BenchError::File { action, path, source } => {
+                write!(f, "cannot {action} {}: {source}", path.display())
+            }
+            BenchError::BadResults { path, what } => {
                 write!(f, "{} is no result of `raddle-bench run --json`: {what}", path.display())
             }
-            Error::Launch(source) => write!(f, "cannot start the program to be measured: {source}"),
+            BenchError::Launch(source) => write!(f, "cannot start the program to be measured: {source}"),
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for BenchError {}

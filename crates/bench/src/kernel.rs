@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::BenchError;
 
 /// What the kernels include.
 pub const HEADER: (&str, &str) = ("kernel.h", include_str!("../kernels/kernel.h"));
@@ -44,7 +44,7 @@ pub enum Scale {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Language {
+pub enum KernelLanguage {
     C,
     Cpp,
 }
@@ -55,7 +55,7 @@ pub struct Kernel {
     /// The name of the source file.
     pub file: String,
     pub source: &'static str,
-    pub language: Language,
+    pub language: KernelLanguage,
     pub summary: String,
     full: [u64; 2],
     reduced: [u64; 2],
@@ -64,9 +64,10 @@ pub struct Kernel {
 
 impl Kernel {
     /// Reads a kernel's header.
-    pub fn parse(file: &str, source: &'static str) -> Result<Kernel, Error> {
+    pub fn parse(file: &str, source: &'static str) -> Result<Kernel, BenchError> {
         let (name, extension) = file.rsplit_once('.').unwrap_or((file, ""));
-        let lacks = |what: &str| Error::MalformedKernel { kernel: name.to_owned(), what: what.to_owned() };
+        let lacks =
+            |what: &str| BenchError::MalformedKernel { kernel: name.to_owned(), what: what.to_owned() };
         let field = |key: &str| {
             source
                 .lines()
@@ -86,7 +87,7 @@ impl Kernel {
             name: name.to_owned(),
             file: file.to_owned(),
             source,
-            language: if extension == "c" { Language::C } else { Language::Cpp },
+            language: if extension == "c" { KernelLanguage::C } else { KernelLanguage::Cpp },
             summary: field("bench")?.to_owned(),
             full: sizes("full")?,
             reduced: sizes("reduced")?,
@@ -105,16 +106,16 @@ impl Kernel {
     }
 }
 
-pub fn all() -> Result<Vec<Kernel>, Error> {
+pub fn all() -> Result<Vec<Kernel>, BenchError> {
     SOURCES.into_iter().map(|(file, source)| Kernel::parse(file, source)).collect()
 }
 
 /// The kernels of these names, or all when none is named.
-pub fn select(names: &[String]) -> Result<Vec<Kernel>, Error> {
+pub fn select(names: &[String]) -> Result<Vec<Kernel>, BenchError> {
     let all = all()?;
     if let Some(name) = names.iter().find(|name| !all.iter().any(|kernel| kernel.name == **name)) {
         let known = all.into_iter().map(|kernel| kernel.name).collect();
-        return Err(Error::UnknownKernel { name: name.clone(), known });
+        return Err(BenchError::UnknownKernel { name: name.clone(), known });
     }
     Ok(all.into_iter().filter(|kernel| names.is_empty() || names.contains(&kernel.name)).collect())
 }
@@ -137,18 +138,18 @@ mod tests {
     fn the_issue_asks_for_six_kernels_or_more_and_c_plus_plus_is_among_them() {
         let kernels = all().unwrap();
         assert!(kernels.len() >= 6);
-        assert!(kernels.iter().any(|kernel| kernel.language == Language::Cpp));
+        assert!(kernels.iter().any(|kernel| kernel.language == KernelLanguage::Cpp));
     }
 
     #[test]
     fn a_header_is_read_in_both_comment_styles() {
         let c =
             Kernel::parse("a.c", "/* bench: x y\n * full: 3 4\n * reduced: 2 1\n * quick: 1 1\n").unwrap();
-        assert_eq!((c.name.as_str(), c.summary.as_str(), c.language), ("a", "x y", Language::C));
+        assert_eq!((c.name.as_str(), c.summary.as_str(), c.language), ("a", "x y", KernelLanguage::C));
         assert_eq!(c.arguments(Scale::Full), ["3", "4"]);
         let cpp =
             Kernel::parse("b.cc", "// bench: z\n// full: 3 4\n// reduced: 2 1\n// quick: 1 1\n").unwrap();
-        assert_eq!(cpp.language, Language::Cpp);
+        assert_eq!(cpp.language, KernelLanguage::Cpp);
         assert_eq!(cpp.arguments(Scale::Quick), ["1", "1"]);
     }
 
@@ -166,7 +167,7 @@ mod tests {
         let chosen = select(&["sort".to_owned(), "lu".to_owned()]).unwrap();
         assert_eq!(chosen.iter().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>(), ["lu", "sort"]);
         assert!(
-            matches!(select(&["nope".to_owned()]), Err(Error::UnknownKernel { name, .. }) if name == "nope")
+            matches!(select(&["nope".to_owned()]), Err(BenchError::UnknownKernel { name, .. }) if name == "nope")
         );
     }
 }

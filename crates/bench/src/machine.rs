@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MachineInfo {
     pub cpu: String,
     pub cores: usize,
     pub memory_gib: u64,
@@ -22,11 +22,11 @@ pub struct Machine {
     pub versions: BTreeMap<String, String>,
 }
 
-impl Machine {
+impl MachineInfo {
     /// Describes this machine, and asks these programs for their versions.
-    pub fn look<'a>(programs: impl IntoIterator<Item = &'a Path>) -> Machine {
+    pub fn look<'a>(programs: impl IntoIterator<Item = &'a Path>) -> MachineInfo {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
-        Machine {
+        MachineInfo {
             cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or("unknown").to_owned(),
             cores: thread::available_parallelism().map_or(1, usize::from),
             memory_gib: memory_gib(&read("/proc/meminfo")),
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_cores_and_memory_and_a_compiler_with_a_version() {
-        let machine = Machine::look([Path::new("gcc"), Path::new("no-such-program-anywhere")]);
+        let machine = MachineInfo::look([Path::new("gcc"), Path::new("no-such-program-anywhere")]);
         assert!(machine.cores > 0 && machine.memory_gib > 0 && !machine.cpu.is_empty());
         assert_eq!(machine.versions.keys().collect::<Vec<_>>(), ["gcc"]);
     }

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use raddle_bench::error::{EXIT_CANNOT, EXIT_FAILURES, Error};
+use raddle_bench::error::{BenchError, EXIT_CANNOT, EXIT_FAILURES};
 use raddle_bench::explore::options::{EffectOptions, SpeedOptions};
 use raddle_bench::explore::{effect, effect_report, peer, speed, speed_report};
-use raddle_bench::options::{self, Command, Output, RunOptions};
-use raddle_bench::results::{Results, SCHEMA};
-use raddle_bench::runner::Folder;
+use raddle_bench::options::{self, BenchCommand, OutputOptions, RunOptions};
+use raddle_bench::results::{BenchResults, SCHEMA};
+use raddle_bench::runner::WorkFolder;
 use raddle_bench::tool::Tool;
 use raddle_bench::tsvd::options::TsvdOptions;
 use raddle_bench::tsvd::{bench as tsvd_bench, report as tsvd_report};
@@ -21,7 +21,7 @@ use serde::Serialize;
 fn main() -> ExitCode {
     match execute(env::args_os().skip(1).collect()) {
         Ok(code) => code,
-        Err(Error::Arguments(error)) => error.exit(),
+        Err(BenchError::Arguments(error)) => error.exit(),
         Err(error) => {
             eprintln!("raddle-bench: {error}");
             ExitCode::from(EXIT_CANNOT)
@@ -29,38 +29,38 @@ fn main() -> ExitCode {
     }
 }
 
-fn execute(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
+fn execute(arguments: Vec<OsString>) -> Result<ExitCode, BenchError> {
     match options::parse(arguments)? {
-        Command::Run(options) => return run(&options),
-        Command::Compare { old, new } => print!("{}", compare::markdown(&read(&old)?, &read(&new)?)),
-        Command::Measure(program) => {
+        BenchCommand::Run(options) => return run(&options),
+        BenchCommand::Compare { old, new } => print!("{}", compare::markdown(&read(&old)?, &read(&new)?)),
+        BenchCommand::Measure(program) => {
             let file = env::var_os(measure::USAGE_FILE).map(PathBuf::from);
-            let file =
-                file.ok_or_else(|| Error::Usage(format!("`measure` needs {} set", measure::USAGE_FILE)))?;
+            let file = file
+                .ok_or_else(|| BenchError::Usage(format!("`measure` needs {} set", measure::USAGE_FILE)))?;
             let status = measure::launch(&program, &file)?;
             return Ok(ExitCode::from(u8::try_from(status).unwrap_or(EXIT_CANNOT)));
         }
-        Command::ExploreSpeed(options) => return explore_speed(&options),
-        Command::ExploreEffect(options) => return explore_effect(&options),
-        Command::Tsvd(options) => return tsvd(&options),
-        Command::Conseq(options) => return conseq(&options),
-        Command::Peer { peer, test, seconds } => {
+        BenchCommand::ExploreSpeed(options) => return explore_speed(&options),
+        BenchCommand::ExploreEffect(options) => return explore_effect(&options),
+        BenchCommand::Tsvd(options) => return tsvd(&options),
+        BenchCommand::Conseq(options) => return conseq(&options),
+        BenchCommand::Peer { peer, test, seconds } => {
             let pace = peer::run(peer, &test, seconds)?;
             println!("{}", serde_json::to_string(&pace).expect("a pace is plain data"));
         }
-        Command::Record(args) => {
+        BenchCommand::Record(args) => {
             let lines = recording::record(&args.command)?;
             let svg = recording::draw(&args.title, &lines, args.columns, args.rows);
-            fs::write(&args.output, svg).map_err(Error::file("write", &args.output))?;
+            fs::write(&args.output, svg).map_err(BenchError::file("write", &args.output))?;
         }
-        Command::List => list()?,
-        Command::Help(text) => print!("{text}"),
+        BenchCommand::List => list()?,
+        BenchCommand::Help(text) => print!("{text}"),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn run(options: &RunOptions) -> Result<ExitCode, Error> {
-    let launcher = env::current_exe().map_err(Error::Launch)?;
+fn run(options: &RunOptions) -> Result<ExitCode, BenchError> {
+    let launcher = env::current_exe().map_err(BenchError::Launch)?;
     let results = runner::run(options, launcher)?;
     let tables = report::markdown(&results);
     publish(&results, &tables, options.output.json.as_deref(), options.output.markdown.as_deref())?;
@@ -70,27 +70,27 @@ fn run(options: &RunOptions) -> Result<ExitCode, Error> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
-fn explore_speed(options: &SpeedOptions) -> Result<ExitCode, Error> {
-    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+fn explore_speed(options: &SpeedOptions) -> Result<ExitCode, BenchError> {
+    let (output, work) = (&options.output, WorkFolder::new(options.output.work.as_deref())?);
     let speed = speed::run(options, raddle(output)?, &work.path)?;
     publish(&speed, &speed_report::markdown(&speed), output.json.as_deref(), output.markdown.as_deref())?;
     Ok(if speed.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
-fn explore_effect(options: &EffectOptions) -> Result<ExitCode, Error> {
-    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+fn explore_effect(options: &EffectOptions) -> Result<ExitCode, BenchError> {
+    let (output, work) = (&options.output, WorkFolder::new(options.output.work.as_deref())?);
     let effect = effect::run(options, raddle(output)?, &work.path)?;
     publish(&effect, &effect_report::markdown(&effect), output.json.as_deref(), output.markdown.as_deref())?;
     Ok(if effect.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
-fn tsvd(options: &TsvdOptions) -> Result<ExitCode, Error> {
+fn tsvd(options: &TsvdOptions) -> Result<ExitCode, BenchError> {
     let output = &options.output;
     let record = match &options.from {
         Some(file) => tsvd_bench::kept(file)?,
         None => {
-            let work = Folder::new(output.work.as_deref())?;
-            let launcher = env::current_exe().map_err(Error::Launch)?;
+            let work = WorkFolder::new(output.work.as_deref())?;
+            let launcher = env::current_exe().map_err(BenchError::Launch)?;
             tsvd_bench::run(options, raddle(output)?, launcher, &work.path)?
         }
     };
@@ -101,15 +101,16 @@ fn tsvd(options: &TsvdOptions) -> Result<ExitCode, Error> {
     publish(&record, &tables, output.json.as_deref(), None)?;
     if let Some(path) = &output.markdown {
         let document = fs::read_to_string(path).unwrap_or_default();
-        fs::write(path, tsvd_report::put_into(&document, &tables)).map_err(Error::file("write", path))?;
+        fs::write(path, tsvd_report::put_into(&document, &tables))
+            .map_err(BenchError::file("write", path))?;
     }
     let false_reports = record.rows.iter().any(|row| !row.false_reports.is_empty());
     let sound = record.failures.is_empty() && !false_reports;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(EXIT_FAILURES) })
 }
 
-fn conseq(options: &raddle_bench::conseq::Options) -> Result<ExitCode, Error> {
-    let (output, work) = (&options.output, Folder::new(options.output.work.as_deref())?);
+fn conseq(options: &raddle_bench::conseq::ConseqOptions) -> Result<ExitCode, BenchError> {
+    let (output, work) = (&options.output, WorkFolder::new(options.output.work.as_deref())?);
     let bench = raddle_bench::conseq::run(options, raddle(output)?, &work.path)?;
     let tables = raddle_bench::conseq::report::markdown(&bench);
     publish(&bench, &tables, output.json.as_deref(), output.markdown.as_deref())?;
@@ -117,14 +118,14 @@ fn conseq(options: &raddle_bench::conseq::Options) -> Result<ExitCode, Error> {
 }
 
 /// The absolute path of raddle, because searches run in folders of their own.
-fn raddle(output: &Output) -> Result<PathBuf, Error> {
+fn raddle(output: &OutputOptions) -> Result<PathBuf, BenchError> {
     let name = output.raddle.as_deref().unwrap_or(Path::new("raddle"));
-    let missing = || Error::MissingProgram {
+    let missing = || BenchError::MissingProgram {
         program: name.display().to_string(),
         remedy: "build it, or say where it is with --raddle".to_owned(),
     };
     let found = machine::find_program(name).ok_or_else(missing)?;
-    fs::canonicalize(&found).map_err(Error::file("find", &found))
+    fs::canonicalize(&found).map_err(BenchError::file("find", &found))
 }
 
 /// Writes the record and the tables to the requested files, and prints the tables.
@@ -133,21 +134,21 @@ fn publish(
     tables: &str,
     json: Option<&Path>,
     markdown: Option<&Path>,
-) -> Result<(), Error> {
+) -> Result<(), BenchError> {
     if let Some(path) = json {
         let text = serde_json::to_string_pretty(record).expect("a record is plain data");
-        fs::write(path, text + "\n").map_err(Error::file("write", path))?;
+        fs::write(path, text + "\n").map_err(BenchError::file("write", path))?;
     }
     if let Some(path) = markdown {
-        fs::write(path, tables).map_err(Error::file("write", path))?;
+        fs::write(path, tables).map_err(BenchError::file("write", path))?;
     }
     print!("{tables}");
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Results, Error> {
-    let text = fs::read_to_string(path).map_err(Error::file("read", path))?;
-    let bad = |what: String| Error::BadResults { path: path.to_owned(), what };
+fn read(path: &Path) -> Result<BenchResults, BenchError> {
+    let text = fs::read_to_string(path).map_err(BenchError::file("read", path))?;
+    let bad = |what: String| BenchError::BadResults { path: path.to_owned(), what };
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     match value.get("schema").and_then(|schema| schema.as_str()) {
         Some(SCHEMA) => serde_json::from_value(value).map_err(|error| bad(error.to_string())),
@@ -156,7 +157,7 @@ fn read(path: &Path) -> Result<Results, Error> {
     }
 }
 
-fn list() -> Result<(), Error> {
+fn list() -> Result<(), BenchError> {
     for kernel in kernel::all()? {
         println!("{:12} {}", kernel.name, kernel.summary);
     }

@@ -21,14 +21,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::BenchError;
 
 /// The environment variable that names the file for the usage.
 pub const USAGE_FILE: &str = "RADDLE_BENCH_USAGE";
 
 /// The resources that one process used.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Usage {
+pub struct ResourceUsage {
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub peak_kib: u64,
@@ -38,18 +38,18 @@ pub struct Usage {
 }
 
 /// The launcher: runs the command and writes its usage. Returns the status to exit with.
-pub fn launch(command: &[OsString], usage_file: &Path) -> Result<i32, Error> {
+pub fn launch(command: &[OsString], usage_file: &Path) -> Result<i32, BenchError> {
     let [program, arguments @ ..] = command else {
-        return Err(Error::Usage("`measure` needs a program after `--`".to_owned()));
+        return Err(BenchError::Usage("`measure` needs a program after `--`".to_owned()));
     };
     let begin = Instant::now();
     let child =
-        Command::new(program).args(arguments).env_remove(USAGE_FILE).spawn().map_err(Error::Launch)?;
-    let (status, usage) = wait_for(&child).map_err(Error::Launch)?;
+        Command::new(program).args(arguments).env_remove(USAGE_FILE).spawn().map_err(BenchError::Launch)?;
+    let (status, usage) = wait_for(&child).map_err(BenchError::Launch)?;
     let seconds = begin.elapsed().as_secs_f64();
 
     let status = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(-1);
-    let usage = Usage {
+    let usage = ResourceUsage {
         seconds,
         cpu_seconds: time(usage.ru_utime) + time(usage.ru_stime),
         peak_kib: usage.ru_maxrss.try_into().unwrap_or(0),
@@ -60,7 +60,7 @@ pub fn launch(command: &[OsString], usage_file: &Path) -> Result<i32, Error> {
     // One line for each run, because the launcher may run several times.
     let mut file = OpenOptions::new().append(true).create(true).open(usage_file);
     let written = file.as_mut().map_err(|error| io::Error::from(error.kind()));
-    written.and_then(|file| writeln!(file, "{text}")).map_err(Error::file("write", usage_file))?;
+    written.and_then(|file| writeln!(file, "{text}")).map_err(BenchError::file("write", usage_file))?;
     Ok(status)
 }
 
@@ -95,17 +95,17 @@ fn time(value: libc::timeval) -> f64 {
 
 /// A command to measure: `before -- launcher measure -- program`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Job {
+pub struct MeasureJob {
     /// The command that runs the launcher: `raddle run …`, or nothing.
     pub before: Vec<OsString>,
     pub program: Vec<OsString>,
     pub environment: Vec<(&'static str, String)>,
 }
 
-/// The result of a [`Job`].
+/// The result of a [`MeasureJob`].
 #[derive(Debug)]
-pub struct Outcome {
-    pub usage: Usage,
+pub struct MeasuredJob {
+    pub usage: ResourceUsage,
     /// The time of the whole command, including launcher and driver.
     pub command_seconds: f64,
     /// The exit status of the whole command. Under raddle, this is raddle's own.
@@ -140,7 +140,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    pub fn run(&self, job: &Job) -> Result<Outcome, Broken> {
+    pub fn run(&self, job: &MeasureJob) -> Result<MeasuredJob, Broken> {
         let [usage_file, stdout, stderr] =
             ["usage.json", "stdout", "stderr"].map(|name| self.folder.join(name));
         // A file of the previous run must not count for this one.
@@ -164,7 +164,7 @@ impl Meter {
         match usage {
             Some(usage) => {
                 let stdout = String::from_utf8_lossy(&fs::read(&stdout)?).into_owned();
-                Ok(Outcome { usage, command_seconds, command_status, stdout })
+                Ok(MeasuredJob { usage, command_seconds, command_status, stdout })
             }
             None => {
                 let stderr = String::from_utf8_lossy(&fs::read(&stderr)?).into_owned();

@@ -11,11 +11,11 @@ use clap::{Args, CommandFactory, Parser, Subcommand, value_parser};
 
 use crate::conseq;
 use crate::conseq::options::ConseqArgs;
-use crate::error::Error;
+use crate::error::BenchError;
 use crate::explore::options::{EffectArgs, EffectOptions, SpeedArgs, SpeedOptions, seconds};
 use crate::explore::peer::Peer;
 use crate::kernel::{self, Kernel};
-use crate::tool::{self, Compiler, Tool};
+use crate::tool::{self, CCompiler, Tool};
 use crate::tsvd::options::{TsvdArgs, TsvdOptions};
 
 const STATUS: &str = "\
@@ -103,7 +103,7 @@ pub struct RecordArgs {
 
 /// Options that all benches have.
 #[derive(Args, Clone, PartialEq, Debug, Default)]
-pub struct Output {
+pub struct OutputOptions {
     /// The raddle to measure [default: raddle on the search path]
     #[arg(long, value_name = "PATH")]
     pub raddle: Option<PathBuf>,
@@ -144,11 +144,11 @@ struct RunArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
-    output: Output,
+    output: OutputOptions,
 }
 
 #[derive(Debug)]
-pub enum Command {
+pub enum BenchCommand {
     Run(Box<RunOptions>),
     Compare {
         old: PathBuf,
@@ -157,7 +157,7 @@ pub enum Command {
     ExploreSpeed(Box<SpeedOptions>),
     ExploreEffect(Box<EffectOptions>),
     Tsvd(Box<TsvdOptions>),
-    Conseq(Box<conseq::Options>),
+    Conseq(Box<conseq::ConseqOptions>),
     Peer {
         peer: Peer,
         test: String,
@@ -176,39 +176,39 @@ pub struct RunOptions {
     pub tools: Vec<Tool>,
     /// The tools were named on the command line. An absent one is then an error instead of a note.
     pub tools_named: bool,
-    pub compilers: Vec<Compiler>,
+    pub compilers: Vec<CCompiler>,
     pub compilers_named: bool,
     pub reps: u32,
     pub budget: Duration,
     pub limit: Duration,
-    pub output: Output,
+    pub output: OutputOptions,
     /// The command line for the record, without folders, which are private.
     pub command: String,
 }
 
-/// Reads the words after the program's name. `--help` is an [`Error::Arguments`], too.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, Error> {
+/// Reads the words after the program's name. `--help` is an [`BenchError::Arguments`], too.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<BenchCommand, BenchError> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let command = shown(&arguments);
     let name = OsString::from("raddle-bench");
-    let cli = Cli::try_parse_from([name].into_iter().chain(arguments)).map_err(Error::Arguments)?;
+    let cli = Cli::try_parse_from([name].into_iter().chain(arguments)).map_err(BenchError::Arguments)?;
     Ok(match cli.verb {
-        None => Command::Help(Cli::command().render_help().to_string()),
-        Some(Verb::Run(args)) => Command::Run(Box::new(args.options(command)?)),
-        Some(Verb::Compare { old, new }) => Command::Compare { old, new },
-        Some(Verb::ExploreSpeed(args)) => Command::ExploreSpeed(Box::new(args.options(command))),
-        Some(Verb::ExploreEffect(args)) => Command::ExploreEffect(Box::new(args.options(command))),
-        Some(Verb::Tsvd(args)) => Command::Tsvd(Box::new(args.options(command))),
-        Some(Verb::Conseq(args)) => Command::Conseq(Box::new(args.options(command))),
-        Some(Verb::List) => Command::List,
-        Some(Verb::Peer { peer, test, seconds }) => Command::Peer { peer, test, seconds },
-        Some(Verb::Measure { program }) => Command::Measure(program),
-        Some(Verb::Record(args)) => Command::Record(args),
+        None => BenchCommand::Help(Cli::command().render_help().to_string()),
+        Some(Verb::Run(args)) => BenchCommand::Run(Box::new(args.options(command)?)),
+        Some(Verb::Compare { old, new }) => BenchCommand::Compare { old, new },
+        Some(Verb::ExploreSpeed(args)) => BenchCommand::ExploreSpeed(Box::new(args.options(command))),
+        Some(Verb::ExploreEffect(args)) => BenchCommand::ExploreEffect(Box::new(args.options(command))),
+        Some(Verb::Tsvd(args)) => BenchCommand::Tsvd(Box::new(args.options(command))),
+        Some(Verb::Conseq(args)) => BenchCommand::Conseq(Box::new(args.options(command))),
+        Some(Verb::List) => BenchCommand::List,
+        Some(Verb::Peer { peer, test, seconds }) => BenchCommand::Peer { peer, test, seconds },
+        Some(Verb::Measure { program }) => BenchCommand::Measure(program),
+        Some(Verb::Record(args)) => BenchCommand::Record(args),
     })
 }
 
 impl RunArgs {
-    fn options(self, command: String) -> Result<RunOptions, Error> {
+    fn options(self, command: String) -> Result<RunOptions, BenchError> {
         let (tools, mut compilers) = (named(self.tools), named(self.compilers));
         let (tools_named, compilers_named) = (!tools.is_empty(), !compilers.is_empty());
         if !compilers_named {
@@ -218,7 +218,7 @@ impl RunArgs {
             kernels: kernel::select(&named(self.kernels))?,
             tools: tool::select(&tools)?,
             tools_named,
-            compilers: compilers.iter().map(|name| Compiler::new(name)).collect::<Result<_, _>>()?,
+            compilers: compilers.iter().map(|name| CCompiler::new(name)).collect::<Result<_, _>>()?,
             compilers_named,
             reps: self.reps,
             budget: Duration::from_secs(self.budget.into()),
@@ -250,9 +250,9 @@ fn shown(arguments: &[OsString]) -> String {
 mod tests {
     use super::*;
 
-    fn run(line: &str) -> Result<RunOptions, Error> {
+    fn run(line: &str) -> Result<RunOptions, BenchError> {
         match parse(["run"].into_iter().chain(line.split_whitespace()).map(OsString::from))? {
-            Command::Run(options) => Ok(*options),
+            BenchCommand::Run(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }
@@ -262,7 +262,7 @@ mod tests {
         let options = run("").unwrap();
         assert_eq!(options.kernels.len(), kernel::all().unwrap().len());
         assert_eq!(options.tools, Tool::all());
-        assert_eq!(options.compilers.iter().map(Compiler::c).collect::<Vec<_>>(), ["gcc", "clang-19"]);
+        assert_eq!(options.compilers.iter().map(CCompiler::c).collect::<Vec<_>>(), ["gcc", "clang-19"]);
         assert!(!options.tools_named && !options.compilers_named && !options.output.quick);
         assert!(options.budget < Duration::from_secs(900));
     }
@@ -307,12 +307,12 @@ mod tests {
     fn the_definition_is_sound_and_the_last_of_two_counts() {
         Cli::command().debug_assert();
         assert_eq!(run("--reps 2 --reps 4").unwrap().reps, 4);
-        assert!(matches!(parse([]).unwrap(), Command::Help(text) if text.contains("explore-effect")));
+        assert!(matches!(parse([]).unwrap(), BenchCommand::Help(text) if text.contains("explore-effect")));
     }
 
     #[test]
     fn what_is_measured_keeps_its_own_options() {
-        let Command::Measure(program) =
+        let BenchCommand::Measure(program) =
             parse(["measure", "--", "prog", "--", "--quick"].map(OsString::from)).unwrap()
         else {
             panic!("no measure")

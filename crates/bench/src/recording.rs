@@ -10,11 +10,11 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
+use crate::error::BenchError;
 
 /// A line of the terminal, and when it appears.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ScreenLine {
     pub at: Duration,
     pub text: String,
 }
@@ -27,9 +27,9 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(60);
 const REST: Duration = Duration::from_secs(8);
 
 /// Runs a command and returns what it prints, stderr included, with the time of each line.
-pub fn record(words: &[std::ffi::OsString]) -> Result<Vec<Line>, Error> {
+pub fn record(words: &[std::ffi::OsString]) -> Result<Vec<ScreenLine>, BenchError> {
     let (program, arguments) =
-        words.split_first().ok_or_else(|| Error::Usage("`record` needs a command after --".into()))?;
+        words.split_first().ok_or_else(|| BenchError::Usage("`record` needs a command after --".into()))?;
     // One pipe for both streams keeps their order.
     let script = "exec \"$@\" 2>&1";
     let mut child = Command::new("sh")
@@ -38,25 +38,25 @@ pub fn record(words: &[std::ffi::OsString]) -> Result<Vec<Line>, Error> {
         .args(arguments)
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(Error::Launch)?;
+        .map_err(BenchError::Launch)?;
     let begun = Instant::now();
     let mut lines = Vec::new();
     let pipe = child.stdout.take().expect("a piped stdout");
     for text in BufReader::new(pipe).lines() {
-        lines.push(Line { at: begun.elapsed(), text: text.map_err(Error::Launch)? });
+        lines.push(ScreenLine { at: begun.elapsed(), text: text.map_err(BenchError::Launch)? });
     }
-    child.wait().map_err(Error::Launch)?;
+    child.wait().map_err(BenchError::Launch)?;
     Ok(lines)
 }
 
 /// The times at which lines are shown: as they came, but at a pace that can be followed.
-fn paced(lines: &[Line]) -> Vec<Line> {
+fn paced(lines: &[ScreenLine]) -> Vec<ScreenLine> {
     let (mut shown, mut came) = (Duration::ZERO, Duration::ZERO);
     let mut paced = Vec::new();
     for line in lines {
         shown += (line.at.saturating_sub(came)).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
         came = line.at;
-        paced.push(Line { at: shown, text: line.text.clone() });
+        paced.push(ScreenLine { at: shown, text: line.text.clone() });
     }
     paced
 }
@@ -67,8 +67,8 @@ const MARGIN: f64 = 16.0;
 const BAR: f64 = 34.0;
 
 /// Draws a terminal of so many columns and rows. Lines beyond the last row scroll.
-pub fn draw(title: &str, lines: &[Line], columns: usize, rows: usize) -> String {
-    let mut all = vec![Line { at: Duration::ZERO, text: format!("\x1b[1m$ {title}\x1b[0m") }];
+pub fn draw(title: &str, lines: &[ScreenLine], columns: usize, rows: usize) -> String {
+    let mut all = vec![ScreenLine { at: Duration::ZERO, text: format!("\x1b[1m$ {title}\x1b[0m") }];
     all.extend(paced(lines));
     let total = (all.last().map_or(Duration::ZERO, |line| line.at) + REST).as_secs_f64();
     let rows = rows.min(all.len());
@@ -112,7 +112,7 @@ text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill
 ";
 
 /// Moves the lines up by one row for each that does not fit.
-fn scrolling(lines: &[Line], rows: usize, total: f64) -> String {
+fn scrolling(lines: &[ScreenLine], rows: usize, total: f64) -> String {
     if lines.len() <= rows {
         return String::new();
     }
@@ -172,8 +172,8 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn line(millis: u64, text: &str) -> Line {
-        Line { at: Duration::from_millis(millis), text: text.to_owned() }
+    fn line(millis: u64, text: &str) -> ScreenLine {
+        ScreenLine { at: Duration::from_millis(millis), text: text.to_owned() }
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_scrolls() {
-        let lines: Vec<Line> = (0..5).map(|n| line(n * 100, "x")).collect();
+        let lines: Vec<ScreenLine> = (0..5).map(|n| line(n * 100, "x")).collect();
         let svg = draw("t", &lines, 80, 4);
         // Six lines with the command's own, in four rows.
         assert!(svg.contains("values=\"0 0;0 -19;0 -38\""), "{svg}");

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use crate::kernel::Scale;
-use crate::results::{Quantity, Results};
+use crate::results::{BenchResults, Quantity};
 use crate::stats;
 use crate::table::{self, Table};
-use crate::tool::{Compiler, Tool};
+use crate::tool::{CCompiler, Tool};
 use crate::verdict::{Bound, TARGETS, TargetVerdict};
 
 const MEAN: &str = "**geometric mean**";
 
-pub fn markdown(results: &Results) -> String {
+pub fn markdown(results: &BenchResults) -> String {
     let mut sections = vec![heading(results), verdicts(results)];
     for compiler in &results.compilers {
         sections.push(ratios(results, compiler, Quantity::Time));
@@ -22,7 +22,7 @@ pub fn markdown(results: &Results) -> String {
     sections.join("\n")
 }
 
-fn heading(results: &Results) -> String {
+fn heading(results: &BenchResults) -> String {
     let machine = &results.machine;
     let mut text = format!(
         "Measured on {} with `{}`: {} kernels, 2 threads each, {} whole rounds; {}, {} cores, {} GiB, load {:.1} at the start.\n",
@@ -44,7 +44,7 @@ fn heading(results: &Results) -> String {
     text
 }
 
-fn verdicts(results: &Results) -> String {
+fn verdicts(results: &BenchResults) -> String {
     let mut table = Table::new(["target (geometric means, history 1)", "wanted", "measured", "verdict"]);
     for target in &TARGETS {
         let wanted = match target.bound {
@@ -64,7 +64,7 @@ fn verdicts(results: &Results) -> String {
     format!("### Targets\n\n{}", table.render())
 }
 
-fn ratios(results: &Results, compiler: &Compiler, quantity: Quantity) -> String {
+fn ratios(results: &BenchResults, compiler: &CCompiler, quantity: Quantity) -> String {
     let tools = results.tools(compiler);
     let others: Vec<Tool> = tools.into_iter().filter(|tool| *tool != Tool::Native).collect();
     let (title, unit) = match quantity {
@@ -98,7 +98,7 @@ fn ratios(results: &Results, compiler: &Compiler, quantity: Quantity) -> String 
 }
 
 /// Raddle's cost relative to the compiler's own ThreadSanitizer.
-fn against_peers(results: &Results) -> String {
+fn against_peers(results: &BenchResults) -> String {
     let mut table = Table::new(["", "time", "peak memory", "kernels"]);
     let mut rows = 0;
     for compiler in &results.compilers {
@@ -122,7 +122,7 @@ fn against_peers(results: &Results) -> String {
 }
 
 /// The cost of `raddle run` around the target, which the ratios leave out.
-fn driver(results: &Results) -> String {
+fn driver(results: &BenchResults) -> String {
     let around = |raddle: bool| {
         let series = results.series.iter().filter(|series| series.key.tool.is_raddle() == raddle);
         stats::median(series.filter_map(|series| series.driver_seconds()))
@@ -137,7 +137,7 @@ fn driver(results: &Results) -> String {
     }
 }
 
-fn noise(results: &Results) -> String {
+fn noise(results: &BenchResults) -> String {
     let spreads = results.series.iter().filter(|series| series.samples.len() > 1).filter_map(|series| {
         let times: Vec<f64> = series.samples.iter().map(|sample| sample.seconds).collect();
         stats::spread(&times)
@@ -153,7 +153,7 @@ fn noise(results: &Results) -> String {
     )
 }
 
-fn left_out(results: &Results) -> String {
+fn left_out(results: &BenchResults) -> String {
     let mut text = String::new();
     for absent in &results.absent {
         let _ = writeln!(text, "- Not measured: {}: {}.", absent.what, absent.reason);
@@ -182,13 +182,13 @@ fn left_out(results: &Results) -> String {
 mod tests {
     use super::*;
     use crate::results::tests::{HB, compiler, results, series};
-    use crate::results::{Absent, Failure, Key, Series};
+    use crate::results::{Absent, Series, SeriesFailure, SeriesKey};
 
     fn gcc(kernel: &str, tool: Tool, scale: Scale, seconds: f64, kib: u64) -> Series {
         series(kernel, "gcc", tool, scale, &[(seconds, kib)])
     }
 
-    fn sample_record() -> Results {
+    fn sample_record() -> BenchResults {
         let mut record = results(
             &["lu", "sort"],
             vec![
@@ -266,8 +266,8 @@ helgrind and drd run a reduced size, and are ratios to the native run of that si
         let mut record = sample_record();
         assert_eq!(left_out(&record), "");
         record.absent.push(Absent { what: "drd".to_owned(), reason: "valgrind is not installed".to_owned() });
-        let key = Key { tool: Tool::Drd, ..record.series[0].key.clone() };
-        record.failures.push(Failure { key, reason: "wrong checksum".to_owned() });
+        let key = SeriesKey { tool: Tool::Drd, ..record.series[0].key.clone() };
+        record.failures.push(SeriesFailure { key, reason: "wrong checksum".to_owned() });
         record.series[2].reported = true;
         let text = left_out(&record);
         assert!(text.contains("- Not measured: drd: valgrind is not installed."), "{text}");

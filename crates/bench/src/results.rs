@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Scale;
-use crate::machine::Machine;
+use crate::machine::MachineInfo;
 use crate::stats;
-use crate::tool::{Compiler, Tool};
+use crate::tool::{CCompiler, Tool};
 
 /// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench/1";
@@ -26,16 +26,16 @@ pub struct Sample {
 
 /// Identifies a series. The runs of a series differ only by noise.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Key {
+pub struct SeriesKey {
     pub kernel: String,
-    pub compiler: Compiler,
+    pub compiler: CCompiler,
     pub tool: Tool,
     pub scale: Scale,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Series {
-    pub key: Key,
+    pub key: SeriesKey,
     pub samples: Vec<Sample>,
     /// The tool reported something on a correct program.
     pub reported: bool,
@@ -62,8 +62,8 @@ impl Series {
 
 /// A series that gave no figure, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Failure {
-    pub key: Key,
+pub struct SeriesFailure {
+    pub key: SeriesKey,
     pub reason: String,
 }
 
@@ -84,30 +84,30 @@ pub enum Quantity {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Results {
+pub struct BenchResults {
     pub schema: String,
     pub date: String,
     pub command: String,
-    pub machine: Machine,
+    pub machine: MachineInfo,
     /// The number of complete rounds. The budget may have allowed some kernels one more.
     pub rounds: u32,
     /// The names of the kernels, in the order of the report.
     pub kernels: Vec<String>,
-    pub compilers: Vec<Compiler>,
+    pub compilers: Vec<CCompiler>,
     pub series: Vec<Series>,
-    pub failures: Vec<Failure>,
+    pub failures: Vec<SeriesFailure>,
     pub absent: Vec<Absent>,
 }
 
-impl Results {
-    pub fn find(&self, kernel: &str, compiler: &Compiler, tool: Tool) -> Option<&Series> {
+impl BenchResults {
+    pub fn find(&self, kernel: &str, compiler: &CCompiler, tool: Tool) -> Option<&Series> {
         // Every tool except native has one scale; `baseline` finds the native one.
-        let is = |key: &Key| key.kernel == kernel && key.compiler == *compiler && key.tool == tool;
+        let is = |key: &SeriesKey| key.kernel == kernel && key.compiler == *compiler && key.tool == tool;
         self.series.iter().find(|series| is(&series.key) && !series.samples.is_empty())
     }
 
-    fn baseline(&self, of: &Key) -> Option<&Series> {
-        let native = Key { tool: Tool::Native, ..of.clone() };
+    fn baseline(&self, of: &SeriesKey) -> Option<&Series> {
+        let native = SeriesKey { tool: Tool::Native, ..of.clone() };
         self.series.iter().find(|series| series.key == native)
     }
 
@@ -123,7 +123,7 @@ impl Results {
     pub fn times_native(
         &self,
         kernel: &str,
-        compiler: &Compiler,
+        compiler: &CCompiler,
         tool: Tool,
         quantity: Quantity,
     ) -> Option<f64> {
@@ -135,7 +135,7 @@ impl Results {
     /// The quotients of two tools' ratios to native, for each kernel that has both.
     pub fn quotients(
         &self,
-        compiler: &Compiler,
+        compiler: &CCompiler,
         (tool, peer): (Tool, Tool),
         quantity: Quantity,
     ) -> Vec<(&str, f64)> {
@@ -144,15 +144,15 @@ impl Results {
         self.kernels.iter().filter_map(|kernel| Some((kernel.as_str(), quotient(kernel)?))).collect()
     }
 
-    /// The geometric mean of [`Results::times_native`] over the kernels that have it.
-    pub fn mean_times_native(&self, compiler: &Compiler, tool: Tool, quantity: Quantity) -> Option<f64> {
+    /// The geometric mean of [`BenchResults::times_native`] over the kernels that have it.
+    pub fn mean_times_native(&self, compiler: &CCompiler, tool: Tool, quantity: Quantity) -> Option<f64> {
         let ratios =
             self.kernels.iter().filter_map(|kernel| self.times_native(kernel, compiler, tool, quantity));
         stats::geometric_mean(ratios)
     }
 
     /// The tools measured with this compiler, in their usual order.
-    pub fn tools(&self, compiler: &Compiler) -> Vec<Tool> {
+    pub fn tools(&self, compiler: &CCompiler) -> Vec<Tool> {
         let has =
             |tool: &Tool| self.kernels.iter().any(|kernel| self.find(kernel, compiler, *tool).is_some());
         Tool::all().into_iter().filter(has).collect()
@@ -162,13 +162,13 @@ impl Results {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tool::Mode;
+    use crate::tool::RunMode;
     use std::collections::BTreeMap;
 
-    pub const HB: Tool = Tool::Raddle { mode: Mode::Hb, history: 1 };
+    pub const HB: Tool = Tool::Raddle { mode: RunMode::Hb, history: 1 };
 
-    pub fn compiler(name: &str) -> Compiler {
-        Compiler::new(name).unwrap()
+    pub fn compiler(name: &str) -> CCompiler {
+        CCompiler::new(name).unwrap()
     }
 
     pub fn series(
@@ -185,18 +185,18 @@ pub(crate) mod tests {
             peak_kib,
         };
         Series {
-            key: Key { kernel: kernel.to_owned(), compiler: compiler(compiler_name), tool, scale },
+            key: SeriesKey { kernel: kernel.to_owned(), compiler: compiler(compiler_name), tool, scale },
             samples: runs.iter().map(sample).collect(),
             reported: false,
         }
     }
 
-    pub fn results(kernels: &[&str], series: Vec<Series>) -> Results {
-        Results {
+    pub fn results(kernels: &[&str], series: Vec<Series>) -> BenchResults {
+        BenchResults {
             schema: SCHEMA.to_owned(),
             date: "2026-01-31".to_owned(),
             command: "raddle-bench run".to_owned(),
-            machine: Machine {
+            machine: MachineInfo {
                 cpu: "A CPU".to_owned(),
                 cores: 2,
                 memory_gib: 8,
@@ -266,6 +266,6 @@ pub(crate) mod tests {
         let results = results(&["lu"], vec![series("lu", "gcc", HB, Scale::Full, &[(1.0, 2)])]);
         let text = serde_json::to_string(&results).unwrap();
         assert!(text.contains(r#""schema":"raddle.bench/1""#) && text.contains(r#""tool":"raddle-hb/1""#));
-        assert_eq!(serde_json::from_str::<Results>(&text).unwrap(), results);
+        assert_eq!(serde_json::from_str::<BenchResults>(&text).unwrap(), results);
     }
 }

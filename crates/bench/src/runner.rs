@@ -14,13 +14,13 @@ use std::process;
 use std::time::{Duration, Instant};
 
 use crate::compile::Workshop;
-use crate::error::Error;
+use crate::error::BenchError;
 use crate::kernel::{Kernel, Scale};
-use crate::machine::{self, Machine};
-use crate::measure::{Broken, Job, Meter, Outcome};
+use crate::machine::{self, MachineInfo};
+use crate::measure::{Broken, MeasureJob, MeasuredJob, Meter};
 use crate::options::RunOptions;
-use crate::results::{Absent, Failure, Key, Results, SCHEMA, Sample, Series};
-use crate::tool::{Compiler, Family, Flavour, Tool};
+use crate::results::{Absent, BenchResults, SCHEMA, Sample, Series, SeriesFailure, SeriesKey};
+use crate::tool::{CCompiler, CompilerFamily, Flavour, Tool};
 
 /// The number of native runs for each run of a tool.
 const NATIVE_RUNS: u32 = 3;
@@ -33,9 +33,9 @@ const RADDLE_FOUND: i32 = 66;
 const QUIET_TSAN: &str = "report_bugs=0:atexit_sleep_ms=0";
 
 /// Measures everything that the options request. `launcher` is a `raddle-bench` binary.
-pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
+pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<BenchResults, BenchError> {
     let deadline = Instant::now() + options.budget;
-    let folder = Folder::new(options.output.work.as_deref())?;
+    let folder = WorkFolder::new(options.output.work.as_deref())?;
     let present = Present::look(options)?;
     let programs = present.programs();
     let mut bench = Bench {
@@ -47,13 +47,13 @@ pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
         series: Vec::new(),
         failures: Vec::new(),
     };
-    let machine = Machine::look(programs.iter().map(PathBuf::as_path));
+    let machine = MachineInfo::look(programs.iter().map(PathBuf::as_path));
     let keys = |kernel: &Kernel| plan(&kernel.name, &present.compilers, &present.tools, options.output.quick);
-    let plans: Vec<(&Kernel, Vec<Key>)> =
+    let plans: Vec<(&Kernel, Vec<SeriesKey>)> =
         options.kernels.iter().map(|kernel| (kernel, keys(kernel))).collect();
     bench.build(&plans)?;
     let rounds = bench.rounds(&plans, if options.output.quick { 1 } else { options.reps }, deadline);
-    Ok(Results {
+    Ok(BenchResults {
         schema: SCHEMA.to_owned(),
         date: machine::today(),
         command: options.command.clone(),
@@ -68,23 +68,23 @@ pub fn run(options: &RunOptions, launcher: PathBuf) -> Result<Results, Error> {
 }
 
 /// The folder for binaries and output. It is removed at the end unless the user named it.
-pub struct Folder {
+pub struct WorkFolder {
     pub path: PathBuf,
     temporary: bool,
 }
 
-impl Folder {
-    pub fn new(wanted: Option<&Path>) -> Result<Folder, Error> {
+impl WorkFolder {
+    pub fn new(wanted: Option<&Path>) -> Result<WorkFolder, BenchError> {
         let temporary = || env::temp_dir().join(format!("raddle-bench-{}", process::id()));
         let path = wanted.map_or_else(temporary, Path::to_owned);
-        fs::create_dir_all(&path).map_err(Error::file("create", &path))?;
+        fs::create_dir_all(&path).map_err(BenchError::file("create", &path))?;
         // Other programs run the launcher, from any current folder.
-        let path = path.canonicalize().map_err(Error::file("find", &path))?;
-        Ok(Folder { path, temporary: wanted.is_none() })
+        let path = path.canonicalize().map_err(BenchError::file("find", &path))?;
+        Ok(WorkFolder { path, temporary: wanted.is_none() })
     }
 }
 
-impl Drop for Folder {
+impl Drop for WorkFolder {
     fn drop(&mut self) {
         if self.temporary {
             // A file left in the temporary folder is no reason to lose the results.
@@ -96,17 +96,20 @@ impl Drop for Folder {
 /// The wanted tools and compilers that this machine has.
 struct Present {
     tools: Vec<Tool>,
-    compilers: Vec<Compiler>,
+    compilers: Vec<CCompiler>,
     raddle: Option<PathBuf>,
     absent: Vec<Absent>,
 }
 
 impl Present {
-    fn look(options: &RunOptions) -> Result<Present, Error> {
+    fn look(options: &RunOptions) -> Result<Present, BenchError> {
         let mut absent = Vec::new();
         let mut missing = |what: String, program: &str, remedy: &str, fatal: bool| {
             if fatal {
-                return Err(Error::MissingProgram { program: program.to_owned(), remedy: remedy.to_owned() });
+                return Err(BenchError::MissingProgram {
+                    program: program.to_owned(),
+                    remedy: remedy.to_owned(),
+                });
             }
             absent.push(Absent { what, reason: format!("`{program}` was not found; {remedy}") });
             Ok(())
@@ -116,7 +119,7 @@ impl Present {
             if machine::find_program(Path::new(compiler.c())).is_some() {
                 compilers.push(compiler.clone());
             } else {
-                let fatal = options.compilers_named || compiler.family() == Family::Gcc;
+                let fatal = options.compilers_named || compiler.family() == CompilerFamily::Gcc;
                 missing(format!("all with {compiler}"), compiler.c(), "install it", fatal)?;
             }
         }
@@ -147,9 +150,9 @@ impl Present {
 }
 
 /// The series of one kernel. Native runs come before the runs that are compared with them.
-fn plan(kernel: &str, compilers: &[Compiler], tools: &[Tool], quick: bool) -> Vec<Key> {
+fn plan(kernel: &str, compilers: &[CCompiler], tools: &[Tool], quick: bool) -> Vec<SeriesKey> {
     let (full, reduced) = if quick { (Scale::Quick, Scale::Quick) } else { (Scale::Full, Scale::Reduced) };
-    let key = |compiler: &Compiler, tool, scale| Key {
+    let key = |compiler: &CCompiler, tool, scale| SeriesKey {
         kernel: kernel.to_owned(),
         compiler: compiler.clone(),
         tool,
@@ -171,9 +174,9 @@ fn plan(kernel: &str, compilers: &[Compiler], tools: &[Tool], quick: bool) -> Ve
 }
 
 /// Identifies a binary.
-type Slot = (String, Compiler, Flavour);
+type Slot = (String, CCompiler, Flavour);
 
-fn slot(key: &Key) -> Slot {
+fn slot(key: &SeriesKey) -> Slot {
     (key.kernel.clone(), key.compiler.clone(), key.tool.flavour())
 }
 
@@ -183,15 +186,15 @@ struct Bench {
     raddle: PathBuf,
     /// None if the build failed.
     binaries: HashMap<Slot, Option<PathBuf>>,
-    checksums: HashMap<(String, Compiler, Scale), String>,
+    checksums: HashMap<(String, CCompiler, Scale), String>,
     series: Vec<Series>,
-    failures: Vec<Failure>,
+    failures: Vec<SeriesFailure>,
 }
 
 impl Bench {
     /// Builds each binary once. If a kernel does not build natively, the bench ends. If a tool
     /// cannot build it, that is the tool's failure.
-    fn build(&mut self, plans: &[(&Kernel, Vec<Key>)]) -> Result<(), Error> {
+    fn build(&mut self, plans: &[(&Kernel, Vec<SeriesKey>)]) -> Result<(), BenchError> {
         for (kernel, key) in plans.iter().flat_map(|(kernel, keys)| keys.iter().map(move |key| (kernel, key)))
         {
             self.series.push(Series { key: key.clone(), samples: Vec::new(), reported: false });
@@ -209,7 +212,8 @@ impl Bench {
                 self.binaries.insert(slot.clone(), built);
             }
             if self.binaries[&slot].is_none() {
-                self.failures.push(Failure { key: key.clone(), reason: "it does not build".to_owned() });
+                self.failures
+                    .push(SeriesFailure { key: key.clone(), reason: "it does not build".to_owned() });
             }
         }
         Ok(())
@@ -217,7 +221,7 @@ impl Bench {
 
     /// Returns the number of complete rounds. The first is always complete. Later ones leave out a
     /// kernel that would likely end after the deadline.
-    fn rounds(&mut self, plans: &[(&Kernel, Vec<Key>)], most: u32, deadline: Instant) -> u32 {
+    fn rounds(&mut self, plans: &[(&Kernel, Vec<SeriesKey>)], most: u32, deadline: Instant) -> u32 {
         let mut expected = HashMap::new();
         let mut whole = 0;
         for round in 1..=most {
@@ -242,7 +246,7 @@ impl Bench {
     /// Runs one kernel under everything in turn. Returns how long a later visit will likely take.
     /// Valgrind runs only in the first round. Otherwise half of a bench would go to it, for a
     /// figure that is far from its target.
-    fn visit(&mut self, kernel: &Kernel, keys: &[Key], round: u32) -> Duration {
+    fn visit(&mut self, kernel: &Kernel, keys: &[SeriesKey], round: u32) -> Duration {
         let mut again = Duration::ZERO;
         for key in keys.iter().filter(|key| round == 1 || !key.tool.is_valgrind()) {
             progress(&format!("round {round}: {} under {} ({})", kernel.name, key.tool, key.compiler));
@@ -255,10 +259,10 @@ impl Bench {
         again
     }
 
-    fn sample(&mut self, kernel: &Kernel, key: &Key) {
+    fn sample(&mut self, kernel: &Kernel, key: &SeriesKey) {
         let times = if key.tool == Tool::Native { NATIVE_RUNS } else { 1 };
         for _ in 0..times {
-            let failed = |failure: &Failure| failure.key == *key;
+            let failed = |failure: &SeriesFailure| failure.key == *key;
             let Some(binary) = &self.binaries[&slot(key)] else { return };
             if self.failures.iter().any(failed) {
                 return;
@@ -274,13 +278,13 @@ impl Bench {
                     .iter_mut()
                     .filter(|series| series.key == *key)
                     .for_each(|series| series.samples.clear());
-                self.failures.push(Failure { key: key.clone(), reason });
+                self.failures.push(SeriesFailure { key: key.clone(), reason });
             }
         }
     }
 
     /// Accepts the figures of a run with the same result as the native one.
-    fn accept(&mut self, key: &Key, outcome: &Outcome) -> Result<(), String> {
+    fn accept(&mut self, key: &SeriesKey, outcome: &MeasuredJob) -> Result<(), String> {
         let usage = &outcome.usage;
         if usage.status != 0 {
             return Err(format!("the kernel ended with status {}", usage.status));
@@ -313,8 +317,8 @@ impl Bench {
     }
 }
 
-fn job(kernel: &Kernel, key: &Key, binary: &Path, raddle: &Path) -> Job {
-    let mut job = Job::default();
+fn job(kernel: &Kernel, key: &SeriesKey, binary: &Path, raddle: &Path) -> MeasureJob {
+    let mut job = MeasureJob::default();
     match key.tool {
         Tool::Native => {}
         Tool::GccTsan | Tool::ClangTsan => job.environment.push(("TSAN_OPTIONS", QUIET_TSAN.to_owned())),
@@ -362,13 +366,13 @@ pub(crate) fn progress(what: &str) {
 mod tests {
     use super::*;
     use crate::kernel;
-    use crate::tool::Mode;
+    use crate::tool::RunMode;
 
-    fn compilers() -> Vec<Compiler> {
-        ["gcc", "clang-19"].map(|name| Compiler::new(name).unwrap()).to_vec()
+    fn compilers() -> Vec<CCompiler> {
+        ["gcc", "clang-19"].map(|name| CCompiler::new(name).unwrap()).to_vec()
     }
 
-    fn shown(keys: &[Key]) -> Vec<String> {
+    fn shown(keys: &[SeriesKey]) -> Vec<String> {
         keys.iter().map(|key| format!("{} {} {:?}", key.compiler, key.tool, key.scale)).collect()
     }
 
@@ -397,14 +401,15 @@ mod tests {
 
     #[test]
     fn raddle_runs_with_both_compilers() {
-        let raddle = Tool::Raddle { mode: Mode::Hybrid, history: 0 };
+        let raddle = Tool::Raddle { mode: RunMode::Hybrid, history: 0 };
         let keys = plan("lu", &compilers(), &[raddle], false);
         assert_eq!(shown(&keys), ["gcc raddle-hybrid/0 Full", "clang-19 raddle-hybrid/0 Full"]);
     }
 
     fn line(tool: Tool) -> (String, String, Vec<(&'static str, String)>) {
         let kernel = &kernel::select(&["lu".to_owned()]).unwrap()[0];
-        let key = Key { kernel: "lu".to_owned(), compiler: compilers().remove(0), tool, scale: Scale::Quick };
+        let key =
+            SeriesKey { kernel: "lu".to_owned(), compiler: compilers().remove(0), tool, scale: Scale::Quick };
         let job = job(kernel, &key, Path::new("/b/lu"), Path::new("/r/raddle"));
         let join = |words: &[std::ffi::OsString]| {
             words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
@@ -419,7 +424,7 @@ mod tests {
         assert_eq!((program.as_str(), environment.len()), ("/b/lu 96 1", 1));
         assert_eq!(environment[0].1, "report_bugs=0:atexit_sleep_ms=0");
         assert_eq!(line(Tool::Drd).1, "valgrind -q --log-file=/dev/null --tool=drd /b/lu 96 1");
-        let (before, program, _) = line(Tool::Raddle { mode: Mode::Fast, history: 1 });
+        let (before, program, _) = line(Tool::Raddle { mode: RunMode::Fast, history: 1 });
         assert_eq!(before, "/r/raddle run --no-store --mode fast --history 1 -o /dev/null --");
         assert_eq!(program, "/b/lu 96 1");
     }

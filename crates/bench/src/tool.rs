@@ -4,22 +4,22 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::BenchError;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Mode {
+pub enum RunMode {
     Hb,
     Hybrid,
     Fast,
 }
 
-impl Mode {
+impl RunMode {
     /// The name that `raddle run --mode` takes.
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Hb => "hb",
-            Mode::Hybrid => "hybrid",
-            Mode::Fast => "fast",
+            RunMode::Hb => "hb",
+            RunMode::Hybrid => "hybrid",
+            RunMode::Fast => "fast",
         }
     }
 }
@@ -32,7 +32,7 @@ pub enum Tool {
     ClangTsan,
     Helgrind,
     Drd,
-    Raddle { mode: Mode, history: u8 },
+    Raddle { mode: RunMode, history: u8 },
 }
 
 /// How a tool's binary is built.
@@ -47,7 +47,7 @@ pub enum Flavour {
 
 impl Tool {
     pub fn all() -> Vec<Tool> {
-        let raddle = [Mode::Hb, Mode::Hybrid, Mode::Fast]
+        let raddle = [RunMode::Hb, RunMode::Hybrid, RunMode::Fast]
             .into_iter()
             .flat_map(|mode| [0, 1].map(|history| Tool::Raddle { mode, history }));
         [Tool::Native, Tool::GccTsan, Tool::ClangTsan, Tool::Helgrind, Tool::Drd]
@@ -77,14 +77,14 @@ impl Tool {
     /// by design (section 6.4 of the paper), and fast mode is the same state machine with fewer
     /// accesses (4.4.2). Pure happens-before never may.
     pub fn may_report_falsely(self) -> bool {
-        matches!(self, Tool::Raddle { mode: Mode::Hybrid | Mode::Fast, .. })
+        matches!(self, Tool::Raddle { mode: RunMode::Hybrid | RunMode::Fast, .. })
     }
 
     /// Whether the tool can run what this compiler builds.
-    pub fn takes(self, compiler: &Compiler) -> bool {
+    pub fn takes(self, compiler: &CCompiler) -> bool {
         match self {
-            Tool::GccTsan => compiler.family() == Family::Gcc,
-            Tool::ClangTsan => compiler.family() == Family::Clang,
+            Tool::GccTsan => compiler.family() == CompilerFamily::Gcc,
+            Tool::ClangTsan => compiler.family() == CompilerFamily::Clang,
             _ => true,
         }
     }
@@ -110,28 +110,28 @@ impl From<Tool> for String {
 }
 
 impl TryFrom<String> for Tool {
-    type Error = Error;
+    type Error = BenchError;
 
-    fn try_from(name: String) -> Result<Tool, Error> {
+    fn try_from(name: String) -> Result<Tool, BenchError> {
         let all = Tool::all();
         let known = || all.iter().map(Tool::to_string).collect();
         all.iter()
             .copied()
             .find(|tool| tool.to_string() == name)
-            .ok_or_else(|| Error::UnknownTool { known: known(), name })
+            .ok_or_else(|| BenchError::UnknownTool { known: known(), name })
     }
 }
 
 /// The tools with these names. `raddle-hb` stands for both of its histories, `raddle-hb/1` for one,
 /// `raddle` for all. Native is always included, because everything else is a ratio to it.
-pub fn select(names: &[String]) -> Result<Vec<Tool>, Error> {
+pub fn select(names: &[String]) -> Result<Vec<Tool>, BenchError> {
     let all = Tool::all();
     let matches = |tool: &Tool, name: &str| {
         let full = tool.to_string();
         full == name || full.split('/').next() == Some(name) || (name == "raddle" && tool.is_raddle())
     };
     if let Some(name) = names.iter().find(|name| !all.iter().any(|tool| matches(tool, name))) {
-        return Err(Error::UnknownTool {
+        return Err(BenchError::UnknownTool {
             name: name.clone(),
             known: all.iter().map(Tool::to_string).collect(),
         });
@@ -142,26 +142,26 @@ pub fn select(names: &[String]) -> Result<Vec<Tool>, Error> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Family {
+pub enum CompilerFamily {
     Gcc,
     Clang,
 }
 
 /// A C compiler by its command, such as `gcc` or `clang-19`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Compiler(String);
+pub struct CCompiler(String);
 
-impl Compiler {
-    pub fn new(command: &str) -> Result<Compiler, Error> {
+impl CCompiler {
+    pub fn new(command: &str) -> Result<CCompiler, BenchError> {
         let plain = ["gcc", "clang"].iter().any(|family| {
             command.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         });
         if !plain {
-            return Err(Error::Usage(format!(
+            return Err(BenchError::Usage(format!(
                 "`{command}` is neither gcc nor clang, with or without a version"
             )));
         }
-        Ok(Compiler(command.to_owned()))
+        Ok(CCompiler(command.to_owned()))
     }
 
     pub fn c(&self) -> &str {
@@ -171,25 +171,25 @@ impl Compiler {
     /// The corresponding C++ compiler.
     pub fn cpp(&self) -> String {
         match self.family() {
-            Family::Gcc => self.0.replacen("gcc", "g++", 1),
-            Family::Clang => self.0.replacen("clang", "clang++", 1),
+            CompilerFamily::Gcc => self.0.replacen("gcc", "g++", 1),
+            CompilerFamily::Clang => self.0.replacen("clang", "clang++", 1),
         }
     }
 
-    pub fn family(&self) -> Family {
-        if self.0.starts_with("gcc") { Family::Gcc } else { Family::Clang }
+    pub fn family(&self) -> CompilerFamily {
+        if self.0.starts_with("gcc") { CompilerFamily::Gcc } else { CompilerFamily::Clang }
     }
 
     /// Its own ThreadSanitizer.
     pub fn tsan(&self) -> Tool {
         match self.family() {
-            Family::Gcc => Tool::GccTsan,
-            Family::Clang => Tool::ClangTsan,
+            CompilerFamily::Gcc => Tool::GccTsan,
+            CompilerFamily::Clang => Tool::ClangTsan,
         }
     }
 }
 
-impl fmt::Display for Compiler {
+impl fmt::Display for CCompiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -203,7 +203,7 @@ mod tests {
         tools.iter().map(Tool::to_string).collect()
     }
 
-    fn select_names(wanted: &[&str]) -> Result<Vec<String>, Error> {
+    fn select_names(wanted: &[&str]) -> Result<Vec<String>, BenchError> {
         select(&wanted.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).map(|tools| names(&tools))
     }
 
@@ -240,9 +240,9 @@ mod tests {
 
     #[test]
     fn a_compiler_knows_its_c_plus_plus_and_its_sanitizer() {
-        let gcc = Compiler::new("gcc-12").unwrap();
+        let gcc = CCompiler::new("gcc-12").unwrap();
         assert_eq!((gcc.cpp().as_str(), gcc.tsan()), ("g++-12", Tool::GccTsan));
-        let clang = Compiler::new("clang-19").unwrap();
+        let clang = CCompiler::new("clang-19").unwrap();
         assert_eq!((clang.cpp().as_str(), clang.tsan()), ("clang++-19", Tool::ClangTsan));
         assert!(Tool::GccTsan.takes(&gcc) && !Tool::GccTsan.takes(&clang) && Tool::Helgrind.takes(&clang));
     }
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_no_compiler_of_ours_is_refused() {
         for bad in ["tcc", "clang++", "gccgo", ""] {
-            assert!(Compiler::new(bad).is_err(), "{bad}");
+            assert!(CCompiler::new(bad).is_err(), "{bad}");
         }
     }
 }

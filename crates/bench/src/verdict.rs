@@ -4,9 +4,9 @@
 //! not count as reached, however good the others are: leaving out the worst kernel is the easiest
 //! way to look fast.
 
-use crate::results::{Quantity, Results};
+use crate::results::{BenchResults, Quantity};
 use crate::stats;
-use crate::tool::{Compiler, Family, Mode, Tool};
+use crate::tool::{CCompiler, CompilerFamily, RunMode, Tool};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Bound {
@@ -25,45 +25,57 @@ impl Bound {
 
 /// The quotient of the costs of `over` and `under`, both as ratios to native.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Target {
+pub struct CostTarget {
     pub statement: &'static str,
-    pub compiler: Family,
+    pub compiler: CompilerFamily,
     pub over: Tool,
     pub under: Tool,
     pub quantity: Quantity,
     pub bound: Bound,
 }
 
-const fn raddle(mode: Mode) -> Tool {
+const fn raddle(mode: RunMode) -> Tool {
     Tool::Raddle { mode, history: 1 }
 }
 
-const fn against_clang(statement: &'static str, mode: Mode, quantity: Quantity, at_most: f64) -> Target {
+const fn against_clang(
+    statement: &'static str,
+    mode: RunMode,
+    quantity: Quantity,
+    at_most: f64,
+) -> CostTarget {
     let bound = Bound::AtMost(at_most);
-    Target { statement, compiler: Family::Clang, over: raddle(mode), under: Tool::ClangTsan, quantity, bound }
+    CostTarget {
+        statement,
+        compiler: CompilerFamily::Clang,
+        over: raddle(mode),
+        under: Tool::ClangTsan,
+        quantity,
+        bound,
+    }
 }
 
 /// All targets are for runs with stacks, that is with history 1.
-pub const TARGETS: [Target; 8] = [
-    against_clang("time of hb to clang's tsan", Mode::Hb, Quantity::Time, 0.9),
-    Target {
+pub const TARGETS: [CostTarget; 8] = [
+    against_clang("time of hb to clang's tsan", RunMode::Hb, Quantity::Time, 0.9),
+    CostTarget {
         statement: "time of hb to gcc's tsan",
-        compiler: Family::Gcc,
-        over: raddle(Mode::Hb),
+        compiler: CompilerFamily::Gcc,
+        over: raddle(RunMode::Hb),
         under: Tool::GccTsan,
         quantity: Quantity::Time,
         bound: Bound::AtMost(0.6),
     },
-    against_clang("time of hybrid to clang's tsan", Mode::Hybrid, Quantity::Time, 1.0),
-    against_clang("time of fast to clang's tsan", Mode::Fast, Quantity::Time, 0.8),
-    against_clang("peak memory of hb to clang's tsan", Mode::Hb, Quantity::Memory, 0.6),
-    against_clang("peak memory of hybrid to clang's tsan", Mode::Hybrid, Quantity::Memory, 0.6),
-    against_clang("peak memory of fast to clang's tsan", Mode::Fast, Quantity::Memory, 0.6),
-    Target {
+    against_clang("time of hybrid to clang's tsan", RunMode::Hybrid, Quantity::Time, 1.0),
+    against_clang("time of fast to clang's tsan", RunMode::Fast, Quantity::Time, 0.8),
+    against_clang("peak memory of hb to clang's tsan", RunMode::Hb, Quantity::Memory, 0.6),
+    against_clang("peak memory of hybrid to clang's tsan", RunMode::Hybrid, Quantity::Memory, 0.6),
+    against_clang("peak memory of fast to clang's tsan", RunMode::Fast, Quantity::Memory, 0.6),
+    CostTarget {
         statement: "time of helgrind to hb",
-        compiler: Family::Gcc,
+        compiler: CompilerFamily::Gcc,
         over: Tool::Helgrind,
-        under: raddle(Mode::Hb),
+        under: raddle(RunMode::Hb),
         quantity: Quantity::Time,
         bound: Bound::AtLeast(10.0),
     },
@@ -77,8 +89,8 @@ pub enum TargetVerdict {
     NotMeasured,
 }
 
-impl Target {
-    pub fn judge(&self, results: &Results) -> TargetVerdict {
+impl CostTarget {
+    pub fn judge(&self, results: &BenchResults) -> TargetVerdict {
         let Some(compiler) = results.compilers.iter().find(|compiler| compiler.family() == self.compiler)
         else {
             return TargetVerdict::NotMeasured;
@@ -96,7 +108,7 @@ impl Target {
         TargetVerdict::Reached { value }
     }
 
-    fn quotients<'a>(&self, results: &'a Results, compiler: &Compiler) -> Vec<(&'a str, f64)> {
+    fn quotients<'a>(&self, results: &'a BenchResults, compiler: &CCompiler) -> Vec<(&'a str, f64)> {
         results.quotients(compiler, (self.over, self.under), self.quantity)
     }
 

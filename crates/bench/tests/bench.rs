@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 
 use raddle_bench::compile::Workshop;
 use raddle_bench::kernel::{self, Kernel, Scale};
-use raddle_bench::measure::{USAGE_FILE, Usage};
-use raddle_bench::results::{Quantity, Results};
-use raddle_bench::tool::{Compiler, Flavour, Tool};
+use raddle_bench::measure::{ResourceUsage, USAGE_FILE};
+use raddle_bench::results::{BenchResults, Quantity};
+use raddle_bench::tool::{CCompiler, Flavour, Tool};
 
 const BENCH: &str = env!("CARGO_BIN_EXE_raddle-bench");
 
@@ -22,7 +22,7 @@ fn folder(test: &str) -> PathBuf {
 }
 
 /// Runs the bench in a folder, where it leaves its record as `r.json`.
-fn bench(folder: &Path, options: &str) -> (Output, Option<Results>) {
+fn bench(folder: &Path, options: &str) -> (Output, Option<BenchResults>) {
     let words = options.split_whitespace();
     let output = Command::new(BENCH)
         .args(["run", "--json", "r.json"])
@@ -63,7 +63,7 @@ fn one_kernel_natively_and_under_gccs_sanitizer() {
         bench(&folder, "--quick --kernels lu --tools gcc-tsan --compilers gcc --markdown r.md");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let results = results.unwrap();
-    let gcc = Compiler::new("gcc").unwrap();
+    let gcc = CCompiler::new("gcc").unwrap();
     let tsan = results.find("lu", &gcc, Tool::GccTsan).unwrap();
     assert_eq!((tsan.samples.len(), tsan.key.scale), (1, Scale::Quick));
     let memory = results.times_native("lu", &gcc, Tool::GccTsan, Quantity::Memory).unwrap();
@@ -80,7 +80,7 @@ fn one_kernel_natively_and_under_gccs_sanitizer() {
 fn every_kernel_is_race_free_and_gives_the_native_checksum() {
     let folder = folder("race_free");
     let workshop = Workshop::new(&folder, None).unwrap();
-    let gcc = Compiler::new("gcc").unwrap();
+    let gcc = CCompiler::new("gcc").unwrap();
     for kernel in kernel::all().unwrap() {
         let run = |flavour| {
             let binary = workshop.build(&kernel, &gcc, flavour).unwrap();
@@ -109,7 +109,7 @@ fn the_same_build_of_a_racy_program_is_caught() {
         pthread_join(a, NULL); pthread_join(b, NULL); print_checksum(count); return 0; }\n";
     let workshop = Workshop::new(&folder("racy"), None).unwrap();
     let kernel = Kernel::parse("racy.c", source).unwrap();
-    let binary = workshop.build(&kernel, &Compiler::new("gcc").unwrap(), Flavour::Tsan).unwrap();
+    let binary = workshop.build(&kernel, &CCompiler::new("gcc").unwrap(), Flavour::Tsan).unwrap();
     let output = Command::new(binary).env("TSAN_OPTIONS", "atexit_sleep_ms=0").output().unwrap();
     assert_eq!(output.status.code(), Some(66), "{}", text(&output.stderr));
 }
@@ -119,7 +119,7 @@ fn a_kernel_called_wrongly_says_so() {
     let folder = folder("usage");
     let workshop = Workshop::new(&folder, None).unwrap();
     let kernel = &kernel::select(&["sort".to_owned()]).unwrap()[0];
-    let binary = workshop.build(kernel, &Compiler::new("gcc").unwrap(), Flavour::Plain).unwrap();
+    let binary = workshop.build(kernel, &CCompiler::new("gcc").unwrap(), Flavour::Plain).unwrap();
     for wrong in [&[][..], &["10"], &["ten", "1"], &["10", "-1"]] {
         let output = Command::new(&binary).args(wrong).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
@@ -138,7 +138,7 @@ fn the_launcher_measures_the_program_and_hands_its_status_on() {
             .unwrap();
         // Each run adds a line.
         let usages = fs::read_to_string(&file).unwrap();
-        let usage: Usage = serde_json::from_str(usages.lines().last().unwrap()).unwrap();
+        let usage: ResourceUsage = serde_json::from_str(usages.lines().last().unwrap()).unwrap();
         (status.status.code(), usage)
     };
     let (status, usage) = measure(&["sh", "-c", "sleep 0.2; exit 7"]);
@@ -161,7 +161,7 @@ fn raddle_is_built_with_and_run_around_the_launcher() {
     let (output, results) = bench(&folder, &options);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let results = results.unwrap();
-    assert_eq!(results.tools(&Compiler::new("gcc").unwrap()).len(), 7);
+    assert_eq!(results.tools(&CCompiler::new("gcc").unwrap()).len(), 7);
     assert_eq!(results.machine.versions["raddle"], "raddle 0.0.0-fake");
     assert!(!results.command.contains('/'), "{}", results.command);
 }
@@ -196,7 +196,7 @@ fn a_tool_that_breaks_the_program_gets_no_figure() {
         assert_eq!(output.status.code(), Some(1), "{name}");
         let results = results.unwrap();
         assert_eq!(results.failures[0].reason, reason);
-        assert!(results.tools(&Compiler::new("gcc").unwrap()) == [Tool::Native], "{name}");
+        assert!(results.tools(&CCompiler::new("gcc").unwrap()) == [Tool::Native], "{name}");
         assert!(
             text(&output.stdout).contains(&format!("**Failed**: lu under raddle-fast/0 (gcc): {reason}."))
         );

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use raddle_bench::explore::effect::Effect;
+use raddle_bench::explore::effect::EffectRecord;
 use raddle_bench::explore::peer::Peer;
 use raddle_bench::explore::speed::{Engine, Speed, raddle_key};
 use raddle_bench::explore::subject::Language;
@@ -148,7 +148,7 @@ fn effect_counts_executions_for_each_program_and_strategy() {
         format!("--only wronglock_,philosophers_3 --strategies dfs,pct --seeds 2 --raddle {raddle}");
     let output = bench(&folder, "explore-effect", &options);
     assert!(output.status.success(), "{}{}", text(&output.stderr), text(&output.stdout));
-    let effect: Effect = read(&folder);
+    let effect: EffectRecord = read(&folder);
     let programs: Vec<&str> = effect.rows.iter().map(|row| row.program.as_str()).collect();
     assert_eq!(programs, ["philosophers_3_bad.c", "wronglock_1_bad.c", "wronglock_3_bad.c"]);
     for row in &effect.rows {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use raddle_bench::tsvd::figures;
-use raddle_bench::tsvd::record::{Found, Record};
+use raddle_bench::tsvd::record::{FoundPair, TsvdRecord};
 
 const BENCH: &str = env!("CARGO_BIN_EXE_raddle-bench");
 
@@ -83,8 +83,8 @@ fn bench(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn record(folder: &Path) -> Record {
-    Record::read(&folder.join("record.json")).unwrap().expect("there is a record")
+fn record(folder: &Path) -> TsvdRecord {
+    TsvdRecord::read(&folder.join("record.json")).unwrap().expect("there is a record")
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn what_is_found_is_held_against_what_was_planted() {
     assert!(output.status.success(), "{output:?}");
     let record = record(&folder);
     let row = record.row("x_bad.c", Some("tsvd")).expect("it was run");
-    assert_eq!(row.found, [Found { pair: 1, run: 1 }, Found { pair: 2, run: 2 }]);
+    assert_eq!(row.found, [FoundPair { pair: 1, run: 1 }, FoundPair { pair: 2, run: 2 }]);
     assert_eq!((row.runs.len(), row.calls, figures::delays(&record, "tsvd", 2)), (2, 10, Some(1.0)));
     assert_eq!(record.row("y_ok.c", None).expect("natively too").runs.len(), 2);
     let tables = fs::read_to_string(folder.join("tables.md")).unwrap();
@@ -129,7 +129,7 @@ fn later_runs_go_on_with_the_traps_and_only_where_there_is_something_to_find() {
     let record = record(&folder);
     let row = record.row("x_bad.c", Some("tsvd")).unwrap();
     // One, one more, and then eight, of which the second finds it.
-    assert_eq!(row.found, [Found { pair: 1, run: 1 }, Found { pair: 2, run: 4 }]);
+    assert_eq!(row.found, [FoundPair { pair: 1, run: 1 }, FoundPair { pair: 2, run: 4 }]);
     assert_eq!((row.runs.len(), row.traps.as_deref()), (10, Some("trap\ntrap\ntrap\n")));
     assert_eq!(record.row("y_ok.c", Some("tsvd")).unwrap().runs.len(), 2, "nothing to find there");
     let asked = fs::read_to_string(folder.join("log")).unwrap();

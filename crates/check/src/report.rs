@@ -1,7 +1,7 @@
 //! Turns raw findings into findings: places, labels, sentences, suggestions. Merges duplicates by
 //! cause.
 
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, Thread};
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, ThreadInfo};
 
 use crate::entries::EntryKind;
 use crate::interp::raw::{Part, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
@@ -327,8 +327,8 @@ impl<'a> Reporter<'a> {
         if h.shared { format!("L{n} (read)") } else { format!("L{n}") }
     }
 
-    fn thread(&self, t: &RawThread) -> Thread {
-        Thread {
+    fn thread(&self, t: &RawThread) -> ThreadInfo {
+        ThreadInfo {
             label: self.label_of(t.index),
             name: None,
             created_by: t.parent.map(|p| self.label_of(p)),

@@ -2,22 +2,22 @@
 //! interest.
 
 use crate::il::code;
-use crate::lists::{Object, Operation, is_awaiter};
-use crate::metadata::{Import, Member, table};
+use crate::lists::{ObjectPosition, Operation, is_awaiter};
+use crate::metadata::{Import, MemberRef, table};
 use crate::order::event;
-use crate::profiling::Token;
+use crate::profiling::MetadataToken;
 use crate::session::session;
-use crate::signature::{self, Arguments, Method};
+use crate::signature::{self, MethodSignature, TypeArguments};
 
 /// A call that is of interest.
 #[derive(Clone)]
-pub struct Call {
+pub struct WatchedCall {
     /// `System.Collections.Generic.List`1.Add`.
     pub callee: String,
     pub class: String,
     pub what: CallKind,
     pub is_constructor: bool,
-    pub method: Method,
+    pub method: MethodSignature,
     /// The type of what the method is called on.
     pub this: Vec<u8>,
 }
@@ -33,7 +33,7 @@ pub enum CallKind {
     Orders(Orders),
     /// It is given a delegate that is called as a new piece of work. Whether it gives the task that
     /// does that.
-    Starts(Started),
+    Starts(StartedWork),
     /// It calls what nobody knows before it runs. Why that is no point.
     Unseen(&'static str),
 }
@@ -81,7 +81,7 @@ pub enum Orders {
 
 /// What a call that starts a piece of work gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Started {
+pub enum StartedWork {
     /// Nothing that tells what was started.
     Nothing,
     /// The task.
@@ -97,7 +97,7 @@ const CLASS: u8 = 0x12;
 const VECTOR: u8 = 0x1D;
 
 impl Orders {
-    fn of(class: &str, method: &str, signature: impl FnOnce() -> Option<Method>) -> Option<Orders> {
+    fn of(class: &str, method: &str, signature: impl FnOnce() -> Option<MethodSignature>) -> Option<Orders> {
         if let Some(class) = class.strip_prefix("System.Threading.Tasks.") {
             Orders::of_task(class, method, &signature()?)
         } else if let Some(class) = class.strip_prefix("System.Threading.") {
@@ -118,7 +118,7 @@ impl Orders {
     }
 
     /// What it does to a lock, a semaphore or a thread.
-    fn of_lock(class: &str, method: &str, of: &Method) -> Option<Orders> {
+    fn of_lock(class: &str, method: &str, of: &MethodSignature) -> Option<Orders> {
         let parameters = of.parameters.len();
         Some(match (class, method) {
             ("Monitor", "Enter") => Orders::After(event::LOCKED),
@@ -160,7 +160,7 @@ impl Orders {
     }
 
     /// What it does to an event or a barrier.
-    fn of_event(class: &str, method: &str, of: &Method) -> Option<Orders> {
+    fn of_event(class: &str, method: &str, of: &MethodSignature) -> Option<Orders> {
         Some(match (class, method) {
             ("ManualResetEventSlim" | "EventWaitHandle", "Set") => Orders::Before(event::SETS_BY_CHANCE),
             ("ManualResetEventSlim", "Wait") if of.result == [VOID] => Orders::After(event::WAITED_BY_CHANCE),
@@ -182,7 +182,7 @@ impl Orders {
     }
 
     /// What it does to a task or the source of one.
-    fn of_task(class: &str, method: &str, of: &Method) -> Option<Orders> {
+    fn of_task(class: &str, method: &str, of: &MethodSignature) -> Option<Orders> {
         let parameters = of.parameters.len();
         Some(match (class.trim_end_matches("`1"), method) {
             ("Task", "Start") => Orders::TaskStarts,
@@ -235,7 +235,7 @@ pub fn is_task_builder(class: &str) -> bool {
 /// Whether a call of `Task.Run` is given a function that makes a task, and gives a task that ends
 /// with that one: `Task.Run(async () => …)`. Neither `Run<Task>(Func<Task>)`, which gives a task of
 /// a task, nor a function with another result is that.
-pub fn runs_asynchronous(import: Import, call: &Call) -> bool {
+pub fn runs_asynchronous(import: Import, call: &WatchedCall) -> bool {
     let name = |coded: u32| {
         let tables = [table::TYPE_DEF, table::TYPE_REF, table::TYPE_SPEC];
         let token = tables.get(coded as usize & 3)? << 24 | coded >> 2;
@@ -251,11 +251,11 @@ pub fn runs_asynchronous(import: Import, call: &Call) -> bool {
 }
 
 /// What a call gives that starts a piece of work.
-fn started(class: &str, method: &str) -> Started {
+fn started(class: &str, method: &str) -> StartedWork {
     match (class, method) {
-        (_, "ContinueWith") => Started::Continuation,
-        (_, "Run" | "StartNew") => Started::Task,
-        _ => Started::Nothing,
+        (_, "ContinueWith") => StartedWork::Continuation,
+        (_, "Run" | "StartNew") => StartedWork::Task,
+        _ => StartedWork::Nothing,
     }
 }
 
@@ -293,9 +293,9 @@ fn hides_callee(class: &str, method: &str) -> Option<&'static str> {
     }
 }
 
-impl Call {
+impl WatchedCall {
     /// What a token stands for. None: nothing of interest.
-    pub fn look_at(import: Import, token: Token) -> Option<Call> {
+    pub fn look_at(import: Import, token: MetadataToken) -> Option<WatchedCall> {
         let (token, of_method) = if table::of(token) == table::METHOD_SPEC {
             let (method, spec) = import.method_spec(token)?;
             (method, signature::method_arguments(spec)?)
@@ -308,7 +308,7 @@ impl Call {
             _ => return None,
         };
         let (class, of_class, this) = class_of(import, &member)?;
-        let with = Arguments { class: &of_class, method: &of_method };
+        let with = TypeArguments { class: &of_class, method: &of_method };
         let method = || signature::method(member.signature, with);
         let of_value = class.contains("ValueTask");
         let completed = || {
@@ -330,7 +330,7 @@ impl Call {
         };
         let method = method()?;
         let callee = format!("{class}.{}", member.name);
-        let call = Call { callee, class, what, is_constructor: member.name == ".ctor", method, this };
+        let call = WatchedCall { callee, class, what, is_constructor: member.name == ".ctor", method, this };
         call.makes_sense().then_some(call)
     }
 
@@ -338,9 +338,9 @@ impl Call {
     fn makes_sense(&self) -> bool {
         let CallKind::Point(operation) = self.what else { return true };
         match operation.object {
-            Object::This => self.method.has_this && !self.is_constructor && is_object(&self.this),
-            Object::FirstField => self.method.has_this && session().has_known_enumerators,
-            Object::Argument(n) => {
+            ObjectPosition::This => self.method.has_this && !self.is_constructor && is_object(&self.this),
+            ObjectPosition::FirstField => self.method.has_this && session().has_known_enumerators,
+            ObjectPosition::Argument(n) => {
                 let is_function = !self.method.has_this || self.is_constructor;
                 let kind = self.method.parameters.get(usize::from(n));
                 let reads = |kind: &Vec<u8>| {
@@ -355,10 +355,10 @@ impl Call {
 
 /// Whether a method of `Array` is given an index, so that it uses a part of the array: threads may
 /// use different parts. `arguments`: how many type arguments the method has, which are no indices.
-fn is_of_part(member: &Member, arguments: usize) -> bool {
+fn is_of_part(member: &MemberRef, arguments: usize) -> bool {
     const INT: u8 = 0x08;
     const OBJECT: u8 = 0x1C;
-    let with = Arguments { class: &[], method: &vec![vec![OBJECT]; arguments] };
+    let with = TypeArguments { class: &[], method: &vec![vec![OBJECT]; arguments] };
     let method = signature::method(member.signature, with);
     member.name != "Resize" && method.is_some_and(|method| method.parameters.contains(&vec![INT]))
 }
@@ -369,7 +369,7 @@ fn is_object(this: &[u8]) -> bool {
 }
 
 /// The class of a method: its name, its type arguments, and its type.
-fn class_of(import: Import, member: &Member) -> Option<(String, Vec<Vec<u8>>, Vec<u8>)> {
+fn class_of(import: Import, member: &MemberRef) -> Option<(String, Vec<Vec<u8>>, Vec<u8>)> {
     const VALUE_TYPE: u8 = 0x11;
     let parent = member.parent;
     if table::of(parent) == table::TYPE_SPEC {
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn methods_of_parts_of_arrays() {
         let is_of_part = |name: &str, signature: &[u8], arguments| {
-            is_of_part(&Member { parent: 0, name: name.into(), signature }, arguments)
+            is_of_part(&MemberRef { parent: 0, name: name.into(), signature }, arguments)
         };
         // `Sort<T>(T[])` and `Sort<T>(T[], int, int)`, `IndexOf<T>(T[], T)` and `IndexOf<T>(T[], T, int)`.
         assert!(!is_of_part("Sort", &[0x10, 1, 1, 0x01, 0x1D, 0x1E, 0], 1));

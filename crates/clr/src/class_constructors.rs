@@ -16,7 +16,7 @@ use std::sync::{LazyLock, Mutex};
 
 use raddle_tsvd::Past;
 
-use crate::profiling::{ModuleId, Token};
+use crate::profiling::{MetadataToken, ModuleId};
 use crate::rewrite::lock;
 
 /// The number of a class with a static constructor. No number is used twice.
@@ -25,7 +25,7 @@ pub type ClassNumber = u32;
 #[derive(Default)]
 struct Classes {
     last: ClassNumber,
-    numbers: HashMap<(ModuleId, Token), ClassNumber>,
+    numbers: HashMap<(ModuleId, MetadataToken), ClassNumber>,
     /// The classes that are ready when a site is reached.
     of_sites: HashMap<u32, Vec<ClassNumber>>,
     /// The pasts of static constructors that have ended.
@@ -35,7 +35,7 @@ struct Classes {
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Mutex::default);
 
 /// The number of a class.
-pub fn number(module: ModuleId, class: Token) -> ClassNumber {
+pub fn number(module: ModuleId, class: MetadataToken) -> ClassNumber {
     let mut classes = lock(&CLASSES);
     if let Some(number) = classes.numbers.get(&(module, class)) {
         return *number;

@@ -8,7 +8,7 @@ use crate::profiling::ClassId;
 
 /// What is known about a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ClassKind {
     Listed,
     Other,
     /// It reads the object that the reference at this offset points to.
@@ -38,14 +38,14 @@ fn entries_of(class: ClassId) -> impl Iterator<Item = &'static Entry> {
 
 /// The kind of a class. None if it is not known yet.
 #[inline]
-pub fn kind(class: ClassId) -> Option<Kind> {
+pub fn kind(class: ClassId) -> Option<ClassKind> {
     for entry in entries_of(class) {
         let word = entry.word.load(Acquire);
         if word & !MARKS == class {
             return Some(match word & MARKS {
-                LISTED => Kind::Listed,
-                WRAPPER => Kind::Wrapper(entry.offset.load(Relaxed)),
-                _ => Kind::Other,
+                LISTED => ClassKind::Listed,
+                WRAPPER => ClassKind::Wrapper(entry.offset.load(Relaxed)),
+                _ => ClassKind::Other,
             });
         }
         if word == 0 {
@@ -57,11 +57,11 @@ pub fn kind(class: ClassId) -> Option<Kind> {
 
 /// Keeps the kind of a class. If there is no room, the class is determined again each time, which
 /// is slow but right.
-pub fn keep(class: ClassId, kind: Kind) {
+pub fn keep(class: ClassId, kind: ClassKind) {
     let (mark, offset) = match kind {
-        Kind::Listed => (LISTED, 0),
-        Kind::Other => (OTHER, 0),
-        Kind::Wrapper(offset) => (WRAPPER, offset),
+        ClassKind::Listed => (LISTED, 0),
+        ClassKind::Other => (OTHER, 0),
+        ClassKind::Wrapper(offset) => (WRAPPER, offset),
     };
     static WRITER: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = crate::rewrite::lock(&WRITER);
@@ -90,17 +90,17 @@ mod tests {
     fn what_was_found_out_is_kept_until_a_module_goes() {
         let class = |i: usize| 0x7f00_0000_0000 + i * 0x40;
         assert_eq!(kind(class(0)), None);
-        keep(class(0), Kind::Listed);
-        keep(class(1), Kind::Other);
-        keep(class(2), Kind::Wrapper(24));
+        keep(class(0), ClassKind::Listed);
+        keep(class(1), ClassKind::Other);
+        keep(class(2), ClassKind::Wrapper(24));
         let kinds = [0, 1, 2].map(|i| kind(class(i)));
-        assert_eq!(kinds, [Some(Kind::Listed), Some(Kind::Other), Some(Kind::Wrapper(24))]);
+        assert_eq!(kinds, [Some(ClassKind::Listed), Some(ClassKind::Other), Some(ClassKind::Wrapper(24))]);
         // Far more than there is room for: the table is never wrong.
         for i in 3..20_000 {
-            keep(class(i), if i % 2 == 0 { Kind::Listed } else { Kind::Other });
+            keep(class(i), if i % 2 == 0 { ClassKind::Listed } else { ClassKind::Other });
         }
         for i in 3..20_000 {
-            let right = if i % 2 == 0 { Kind::Listed } else { Kind::Other };
+            let right = if i % 2 == 0 { ClassKind::Listed } else { ClassKind::Other };
             assert!(kind(class(i)).is_none_or(|kind| kind == right));
         }
         forget_all();

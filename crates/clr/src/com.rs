@@ -10,7 +10,7 @@ macro_rules! com {
         // SAFETY: the slot has this type in the interface's definition, and pointers are to places
         // that outlive the call.
         unsafe {
-            core::mem::transmute::<usize, extern "C" fn($crate::com::Com $(, $type)*) -> $crate::com::Status>(
+            core::mem::transmute::<usize, extern "C" fn($crate::com::Com $(, $type)*) -> $crate::com::HResult>(
                 com.slot($slot),
             )(com $(, $argument)*)
         }
@@ -18,11 +18,11 @@ macro_rules! com {
 }
 
 /// An HRESULT: negative is a failure.
-pub type Status = i32;
-pub const OK: Status = 0;
-pub const NO_INTERFACE: Status = 0x8000_4002_u32 as i32;
+pub type HResult = i32;
+pub const OK: HResult = 0;
+pub const NO_INTERFACE: HResult = 0x8000_4002_u32 as i32;
 /// The profiler does not want to run; the program runs without it.
-pub const CANCEL_ACTIVATION: Status = 0x8013_1375_u32 as i32;
+pub const CANCEL_ACTIVATION: HResult = 0x8013_1375_u32 as i32;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub fn wide(text: &str) -> Vec<u16> {
 
 /// The text that a method puts into a buffer: (buffer, its capacity, the length with the final
 /// zero). Names may be longer than any buffer, so a second call gets one that is long enough.
-pub fn text(fill: impl Fn(*mut u16, u32, *mut u32) -> Status) -> Option<String> {
+pub fn text(fill: impl Fn(*mut u16, u32, *mut u32) -> HResult) -> Option<String> {
     let mut buffer = vec![0_u16; 256];
     loop {
         let mut len = 0;

@@ -14,31 +14,36 @@
 
 use std::collections::HashMap;
 
-use crate::calls::{Call, CallKind};
+use crate::calls::{CallKind, WatchedCall};
 use crate::il;
 use crate::il::code;
-use crate::lists::Object;
+use crate::lists::ObjectPosition;
 use crate::metadata::{Emit, Import, table};
 use crate::point;
-use crate::probe::Probe;
-use crate::profiling::{ModuleId, Token};
+use crate::probe::ProbeMethods;
+use crate::profiling::{MetadataToken, ModuleId};
 use crate::session::session;
 use crate::signature::{self, is_closed};
 
 /// The thunks by the method that they call. A thunk without a point has no delegate yet.
 #[derive(Default)]
-pub struct Thunks(HashMap<Token, Thunk>);
+pub struct Thunks(HashMap<MetadataToken, Thunk>);
 
 struct Thunk {
-    method: Token,
+    method: MetadataToken,
     has_point: bool,
 }
 
 impl Thunks {
-    pub fn prepare(module: ModuleId, path: &str, import: Import, (probe, emit): (Probe, Emit)) -> Thunks {
+    pub fn prepare(
+        module: ModuleId,
+        path: &str,
+        import: Import,
+        (probe, emit): (ProbeMethods, Emit),
+    ) -> Thunks {
         let mut thunks = HashMap::new();
         for token in taken_addresses(&std::fs::read(path).unwrap_or_default()) {
-            let Some(call) = Call::look_at(import, token) else { continue };
+            let Some(call) = WatchedCall::look_at(import, token) else { continue };
             let name = format!("Thunk{}", thunks.len());
             let declare = |signature: Vec<u8>| emit.static_method(probe.class, &name, &signature);
             let Some(method) = signature_for(&call).and_then(declare) else { continue };
@@ -54,11 +59,11 @@ impl Thunks {
     /// The method to make a delegate from. None if this method has no thunk.
     pub fn of(
         &mut self,
-        token: Token,
-        call: &Call,
-        (module, probe): (ModuleId, Probe),
+        token: MetadataToken,
+        call: &WatchedCall,
+        (module, probe): (ModuleId, ProbeMethods),
         new_site: impl FnOnce() -> u32,
-    ) -> Option<Token> {
+    ) -> Option<MetadataToken> {
         let thunk = self.0.get_mut(&token)?;
         let CallKind::Point(operation) = call.what else { return None };
         if !thunk.has_point {
@@ -72,10 +77,10 @@ impl Thunks {
 }
 
 /// The signature of a static method whose first argument is the object.
-fn signature_for(call: &Call) -> Option<Vec<u8>> {
+fn signature_for(call: &WatchedCall) -> Option<Vec<u8>> {
     let CallKind::Point(operation) = call.what else { return None };
     let types = || [&call.method.result, &call.this].into_iter().chain(&call.method.parameters);
-    let fits = operation.object == Object::This && types().all(|kind| is_closed(kind));
+    let fits = operation.object == ObjectPosition::This && types().all(|kind| is_closed(kind));
     fits.then(|| {
         let mut signature = vec![0];
         signature::put_number(&mut signature, call.method.parameters.len() as u32 + 1);
@@ -85,7 +90,7 @@ fn signature_for(call: &Call) -> Option<Vec<u8>> {
 }
 
 /// The code of a thunk. `point`: the argument of the probe, and its method.
-fn thunk_code(method: Token, parameters: usize, point: Option<(u32, Token)>) -> Vec<u8> {
+fn thunk_code(method: MetadataToken, parameters: usize, point: Option<(u32, MetadataToken)>) -> Vec<u8> {
     let load = |n: usize| il::load_argument(n as u16);
     let mut text = Vec::new();
     if let Some((site, probe)) = point {
@@ -99,8 +104,8 @@ fn thunk_code(method: Token, parameters: usize, point: Option<(u32, Token)>) -> 
 
 /// The methods of other modules whose addresses are taken somewhere in a file. There may be extra
 /// ones, because other bytes can look like such an instruction.
-fn taken_addresses(file: &[u8]) -> Vec<Token> {
-    let mut tokens: Vec<Token> = file
+fn taken_addresses(file: &[u8]) -> Vec<MetadataToken> {
+    let mut tokens: Vec<MetadataToken> = file
         .windows(6)
         .filter(|window| window[0] == 0xFE && matches!(window[1], 0x06 | 0x07))
         .map(|window| u32::from_le_bytes([window[2], window[3], window[4], window[5]]))

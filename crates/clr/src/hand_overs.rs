@@ -10,20 +10,20 @@ use crate::rewrite::lock as lock_table;
 use crate::semaphores::Hold;
 
 /// Who gets what is handed over.
-pub type Key = u64;
+pub type HandOverKey = u64;
 
-pub const TASK: Key = 1 << 62;
-pub const THREAD: Key = 1 << 63;
-pub const EVENT: Key = 1 << 61;
+pub const TASK: HandOverKey = 1 << 62;
+pub const THREAD: HandOverKey = 1 << 63;
+pub const EVENT: HandOverKey = 1 << 61;
 /// An event that anybody may set.
-pub const CHANCE: Key = 1 << 59;
+pub const CHANCE: HandOverKey = 1 << 59;
 /// What `Task.Run` was given, if that makes a task.
-pub const GIVEN: Key = 1 << 58;
+pub const GIVEN: HandOverKey = 1 << 58;
 /// A phase of a barrier.
-pub const PHASE: Key = 1 << 60;
+pub const PHASE: HandOverKey = 1 << 60;
 
-pub fn task(id: u32) -> Key {
-    TASK | Key::from(id)
+pub fn task(id: u32) -> HandOverKey {
+    TASK | HandOverKey::from(id)
 }
 
 /// A task that has ended when a semaphore was got.
@@ -35,7 +35,7 @@ pub struct Awaits {
 
 /// What is known of a source of a task that somebody sets, or of an event.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub enum Event {
+pub enum SignalState {
     /// Where it was made was not seen.
     #[default]
     Unknown,
@@ -52,10 +52,10 @@ pub enum Event {
 pub struct HandedOver {
     pub past: Past,
     /// What has ended when it ends, however that ends.
-    pub after: Vec<Key>,
+    pub after: Vec<HandOverKey>,
     /// Tasks that had ended when it began. If it is cancelled before, it ends without them.
-    pub began_after: Vec<Key>,
-    pub event: Event,
+    pub began_after: Vec<HandOverKey>,
+    pub event: SignalState,
     /// Whether the task has run, or runs.
     pub has_begun: bool,
     /// What the next part of an asynchronous method has, and waits for.
@@ -64,19 +64,19 @@ pub struct HandedOver {
 }
 
 impl HandedOver {
-    pub fn of(event: Event) -> HandedOver {
+    pub fn of(event: SignalState) -> HandedOver {
         HandedOver { event, ..HandedOver::default() }
     }
 }
 
 const PARTS: usize = 16;
-static TABLE: [Mutex<Option<HashMap<Key, HandedOver>>>; PARTS] = [const { Mutex::new(None) }; PARTS];
+static TABLE: [Mutex<Option<HashMap<HandOverKey, HandedOver>>>; PARTS] = [const { Mutex::new(None) }; PARTS];
 
-fn part(key: Key) -> &'static Mutex<Option<HashMap<Key, HandedOver>>> {
+fn part(key: HandOverKey) -> &'static Mutex<Option<HashMap<HandOverKey, HandedOver>>> {
     &TABLE[key as usize % PARTS]
 }
 
-pub fn keep(key: Key, change: impl FnOnce(&mut HandedOver)) {
+pub fn keep(key: HandOverKey, change: impl FnOnce(&mut HandedOver)) {
     const MOST: usize = 1024;
     let mut part = lock_table(part(key));
     let part = part.get_or_insert_default();
@@ -87,31 +87,31 @@ pub fn keep(key: Key, change: impl FnOnce(&mut HandedOver)) {
 }
 
 /// A task begins. Whether it had begun before.
-pub fn begin_once(key: Key) -> bool {
+pub fn begin_once(key: HandOverKey) -> bool {
     let mut had_begun = false;
     keep(key, |kept| had_begun = std::mem::replace(&mut kept.has_begun, true));
     had_begun
 }
 
-pub fn take_holds(key: Key) -> Vec<Hold> {
+pub fn take_holds(key: HandOverKey) -> Vec<Hold> {
     let mut part = lock_table(part(key));
     let kept = part.as_mut().and_then(|part| part.get_mut(&key));
     kept.map_or_else(Vec::new, |kept| std::mem::take(&mut kept.holds))
 }
 
-pub fn take_awaits(key: Key) -> Option<Awaits> {
+pub fn take_awaits(key: HandOverKey) -> Option<Awaits> {
     lock_table(part(key)).as_mut()?.get_mut(&key)?.awaits.take()
 }
 
 /// All that comes before it, also by way of tasks that it came after. Of very many the first ones
 /// will do. A continuation that has not begun may be cancelled, and came after nothing.
-pub fn handed_over(key: Key) -> Option<Past> {
+pub fn handed_over(key: HandOverKey) -> Option<Past> {
     const MOST: usize = 64;
-    let look = |key: Key| {
+    let look = |key: HandOverKey| {
         let part = lock_table(part(key));
         let kept = part.as_ref()?.get(&key)?;
         let began_after = kept.began_after.iter().filter(|_| kept.has_begun);
-        Some((kept.past, kept.after.iter().chain(began_after).copied().collect::<Vec<Key>>()))
+        Some((kept.past, kept.after.iter().chain(began_after).copied().collect::<Vec<HandOverKey>>()))
     };
     let (mut past, mut keys) = look(key)?;
     let mut next = 0;

@@ -98,7 +98,7 @@ mod sites;
 use std::sync::OnceLock;
 
 use com::{CANCEL_ACTIVATION, Com, Guid, IID_CALLBACKS, IID_CLASS_FACTORY, IID_INFO5, IID_UNKNOWN};
-use com::{NO_INTERFACE, OK, Status};
+use com::{HResult, NO_INTERFACE, OK};
 use profiling::{FunctionId, ModuleId};
 use session::session;
 
@@ -121,7 +121,7 @@ fn address(function: *const ()) -> usize {
 
 /// The runtime calls this to get the profiler's class factory.
 #[unsafe(no_mangle)]
-extern "C" fn DllGetClassObject(_class: *const Guid, _interface: *const Guid, out: &mut Com) -> Status {
+extern "C" fn DllGetClassObject(_class: *const Guid, _interface: *const Guid, out: &mut Com) -> HResult {
     static FACTORY: OnceLock<Com> = OnceLock::new();
     *out = *FACTORY.get_or_init(|| {
         Com::of(vec![
@@ -140,24 +140,24 @@ extern "C" fn count(_this: Com) -> u32 {
     1
 }
 
-extern "C" fn ignore(_this: Com) -> Status {
+extern "C" fn ignore(_this: Com) -> HResult {
     OK
 }
 
-extern "C" fn query_factory(this: Com, id: &Guid, out: &mut Com) -> Status {
+extern "C" fn query_factory(this: Com, id: &Guid, out: &mut Com) -> HResult {
     answer([IID_UNKNOWN, IID_CLASS_FACTORY].contains(id), this, out)
 }
 
-extern "C" fn query(this: Com, id: &Guid, out: &mut Com) -> Status {
+extern "C" fn query(this: Com, id: &Guid, out: &mut Com) -> HResult {
     answer(*id == IID_UNKNOWN || IID_CALLBACKS.contains(id), this, out)
 }
 
-fn answer(known: bool, this: Com, out: &mut Com) -> Status {
+fn answer(known: bool, this: Com, out: &mut Com) -> HResult {
     *out = if known { this } else { Com::NULL };
     if known { OK } else { NO_INTERFACE }
 }
 
-extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Status {
+extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> HResult {
     /// `ICorProfilerCallback` to `ICorProfilerCallback9`.
     const SLOTS: usize = 95;
     static PROFILER: OnceLock<Com> = OnceLock::new();
@@ -181,26 +181,26 @@ extern "C" fn create(_this: Com, _outer: Com, id: &Guid, out: &mut Com) -> Statu
 
 /// Without a driver, or in a runtime that is too old, the program runs as if the profiler were
 /// absent.
-extern "C" fn initialize(_this: Com, info: Com) -> Status {
+extern "C" fn initialize(_this: Com, info: Com) -> HResult {
     let Some(session) = info.query(&IID_INFO5).and_then(session::begin) else { return CANCEL_ACTIVATION };
     session.info.set_events(
         event::MODULE_LOADS | event::JIT_COMPILATION | event::CACHE_SEARCHES | event::STACK_SNAPSHOT,
     )
 }
 
-extern "C" fn module_loaded(_this: Com, module: ModuleId, status: Status) -> Status {
+extern "C" fn module_loaded(_this: Com, module: ModuleId, status: HResult) -> HResult {
     if status >= 0 {
         rewrite::load(module);
     }
     OK
 }
 
-extern "C" fn module_unloading(_this: Com, module: ModuleId) -> Status {
+extern "C" fn module_unloading(_this: Com, module: ModuleId) -> HResult {
     rewrite::unload(module);
     OK
 }
 
-extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: i32) -> Status {
+extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: i32) -> HResult {
     if let Some((module, method)) = session().info.function(function)
         && !rewrite::is_known(module, method)
         && rewrite::method(module, method)
@@ -213,7 +213,7 @@ extern "C" fn compilation_started(_this: Com, function: FunctionId, _may_block: 
 /// An inlined method may never be compiled by itself. It is rewritten now, and not inlined this
 /// once, because its code has already been read. Later its points are inlined with it, and keep
 /// their sites.
-extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allowed: &mut i32) -> Status {
+extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allowed: &mut i32) -> HResult {
     if let Some((module, method)) = session().info.function(callee)
         && !rewrite::is_known(module, method)
         && rewrite::method(module, method)
@@ -225,7 +225,7 @@ extern "C" fn inlining(_this: Com, _caller: FunctionId, callee: FunctionId, allo
 }
 
 /// Precompiled code has no points.
-extern "C" fn cache_search_started(_this: Com, function: FunctionId, usable: &mut i32) -> Status {
+extern "C" fn cache_search_started(_this: Com, function: FunctionId, usable: &mut i32) -> HResult {
     if session().info.function(function).is_some_and(|(module, _)| rewrite::is_watched(module)) {
         *usable = 0;
     }

@@ -134,7 +134,7 @@ struct ProjectTsvd {
 
 /// The position of a call's object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Object {
+pub enum ObjectPosition {
     /// The object that the method is called on.
     This,
     /// An argument of a static method or of a constructor.
@@ -147,7 +147,7 @@ pub enum Object {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Operation {
     pub write: bool,
-    pub object: Object,
+    pub object: ObjectPosition,
     /// Whether the object is of a listed class, or which object it reads, is known only when the
     /// call is made.
     pub checked: bool,
@@ -157,7 +157,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    const fn reading(object: Object, checked: bool) -> Operation {
+    const fn reading(object: ObjectPosition, checked: bool) -> Operation {
         Operation { write: false, object, checked, replaces: false }
     }
 
@@ -177,7 +177,7 @@ pub struct Contract {
 
 /// All lists, by name.
 #[derive(Debug, Default)]
-pub struct Catalogue {
+pub struct ApiLists {
     /// By class and method.
     operations: HashMap<(String, String), Operation>,
     contracts: HashMap<String, Contract>,
@@ -194,10 +194,10 @@ const SHIPPED: [&str; 5] = [
     include_str!("../apis/packages.toml"),
 ];
 
-impl Catalogue {
+impl ApiLists {
     /// The lists that come with raddle.
-    pub fn shipped() -> Catalogue {
-        let mut catalogue = Catalogue::default();
+    pub fn shipped() -> ApiLists {
+        let mut catalogue = ApiLists::default();
         for text in SHIPPED {
             let list = toml::from_str(text).expect("the shipped lists are right");
             catalogue.add(list).expect("the shipped lists are right");
@@ -218,15 +218,15 @@ impl Catalogue {
             if self.contracts.insert(class.name.clone(), contract(&class.rule)).is_some() {
                 return Err(format!("there are two classes `{}`", class.name));
             }
-            let operation = Operation::reading(Object::This, class.overridable);
+            let operation = Operation::reading(ObjectPosition::This, class.overridable);
             self.add_methods(&class.name, operation, &class.read, &class.write)?;
         }
         for class in &list.interfaces {
-            let operation = Operation::reading(Object::This, true);
+            let operation = Operation::reading(ObjectPosition::This, true);
             self.add_methods(&class.name, operation, &class.read, &class.write)?;
         }
         for function in &list.functions {
-            let object = Object::Argument(function.argument);
+            let object = ObjectPosition::Argument(function.argument);
             let operation = Operation::reading(object, !function.any);
             self.add_methods(&function.name, operation, &function.read, &function.write)?;
             if !function.replace.is_empty() {
@@ -238,7 +238,7 @@ impl Catalogue {
             }
         }
         for enumerator in &list.enumerators {
-            let operation = Operation::reading(Object::FirstField, false);
+            let operation = Operation::reading(ObjectPosition::FirstField, false);
             self.add_methods(&enumerator.name, operation, &["MoveNext".to_owned()], &[])?;
         }
         self.wrappers.extend(list.wrappers);
@@ -316,25 +316,25 @@ mod tests {
     use super::*;
 
     fn direct(write: bool) -> Option<Operation> {
-        Some(Operation { write, ..Operation::reading(Object::This, false) })
+        Some(Operation { write, ..Operation::reading(ObjectPosition::This, false) })
     }
 
     #[test]
     fn the_shipped_lists_say_what_reads_and_what_writes() {
-        let shipped = Catalogue::shipped();
+        let shipped = ApiLists::shipped();
         let is =
             |class: &str, method: &str| shipped.find(&format!("System.Collections.Generic.{class}"), method);
         assert_eq!((is("List`1", "Add"), is("Dictionary`2", "TryGetValue")), (direct(true), direct(false)));
         assert!(is("IList`1", "Insert").is_some_and(|o| o.write && o.checked));
         assert_eq!((is("List`1", "get_Count"), is("List`1", "Nothing")), (None, None));
-        assert!(is("List`1/Enumerator", "MoveNext").is_some_and(|o| o.object == Object::FirstField));
+        assert!(is("List`1/Enumerator", "MoveNext").is_some_and(|o| o.object == ObjectPosition::FirstField));
         assert!(shipped.contract("System.Collections.Generic.List`1").is_some_and(|c| !c.rule.is_empty()));
         assert_eq!(shipped.contract("System.Collections.Generic.IList`1"), None);
     }
 
     #[test]
     fn every_class_that_the_paper_and_the_framework_have_is_listed() {
-        let shipped = Catalogue::shipped();
+        let shipped = ApiLists::shipped();
         for name in [
             "System.Collections.Generic.SortedList`2",
             "System.Collections.Generic.SortedSet`1",
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn what_replaces_an_object_reads_the_old_one() {
-        let shipped = Catalogue::shipped();
+        let shipped = ApiLists::shipped();
         let is = |method| shipped.find("System.Array", method).unwrap();
         assert!(is("Resize").write && is("Resize").replaces);
         assert_eq!(is("Resize").on_old_object(), is("IndexOf"));
@@ -370,7 +370,7 @@ mod tests {
     /// Several threads may read it while one writes.
     #[test]
     fn a_hashtable_is_written_only() {
-        let shipped = Catalogue::shipped();
+        let shipped = ApiLists::shipped();
         let is = |method| shipped.find("System.Collections.Hashtable", method);
         assert!(is("Add").is_some_and(|o| o.write && o.checked), "it may be a synchronized one");
         assert_eq!(is("get_Item"), None);
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn iterators_of_linq_lead_to_what_they_read() {
-        let shipped = Catalogue::shipped();
+        let shipped = ApiLists::shipped();
         let field = |name: &str| shipped.wrapper(name).map(|wrapper| wrapper.field.as_str());
         assert_eq!(field("System.Linq.Enumerable/WhereListIterator`1"), Some("_source"));
         assert_eq!(field("System.Collections.Generic.List`1/Enumerator"), Some("_list"));
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_project_adds_classes_of_its_own() {
-        let mut catalogue = Catalogue::shipped();
+        let mut catalogue = ApiLists::shipped();
         let text = "[other]\nx = 1\n[[tsvd.dotnet]]\nlibrary = \"ours\"\n[[tsvd.dotnet.class]]\nname = \"Shop.Cart\"\n\
                     write = [\"Put\"]\nread = [\"Total\"]\n";
         catalogue.add_project(text).unwrap();
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn lists_that_are_wrong_are_refused() {
-        let mut catalogue = Catalogue::shipped();
+        let mut catalogue = ApiLists::shipped();
         let mut add = |text: &str| {
             catalogue.add_project(&format!("[[tsvd.dotnet]]\nlibrary = \"x\"\n{text}")).unwrap_err()
         };

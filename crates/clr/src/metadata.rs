@@ -1,7 +1,7 @@
 //! The used parts of `IMetaDataImport2` and `IMetaDataEmit`.
 
 use crate::com::{Com, OK, bytes, text, wide};
-use crate::profiling::Token;
+use crate::profiling::MetadataToken;
 
 /// The tables that tokens refer to.
 pub mod table {
@@ -13,7 +13,7 @@ pub mod table {
     pub const TYPE_SPEC: u32 = 0x1B;
     pub const METHOD_SPEC: u32 = 0x2B;
 
-    pub const fn of(token: super::Token) -> u32 {
+    pub const fn of(token: super::MetadataToken) -> u32 {
         token >> 24
     }
 }
@@ -22,15 +22,15 @@ pub mod table {
 pub struct Import(pub Com);
 
 /// A called or defined method, or a field: its class, its name, its signature.
-pub struct Member<'a> {
-    pub parent: Token,
+pub struct MemberRef<'a> {
+    pub parent: MetadataToken,
     pub name: String,
     pub signature: &'a [u8],
 }
 
 impl Import {
     /// The name of a class of the module. A nested class follows a slash.
-    pub fn type_def(self, token: Token) -> Option<String> {
+    pub fn type_def(self, token: MetadataToken) -> Option<String> {
         const VISIBILITY: u32 = 7;
         const NESTED: u32 = 2;
         let mut flags = 0_u32;
@@ -47,7 +47,7 @@ impl Import {
     }
 
     /// Whether a class of the module is a structure.
-    pub fn is_structure(self, token: Token) -> bool {
+    pub fn is_structure(self, token: MetadataToken) -> bool {
         let (mut len, mut flags, mut base) = (0_u32, 0_u32, 0_u32);
         com!(self.0, 12, token => u32, core::ptr::null_mut() => *mut u16, 0 => u32, &mut len => *mut u32,
             &mut flags => *mut u32, &mut base => *mut u32);
@@ -56,17 +56,17 @@ impl Import {
     }
 
     /// The name and type of a field.
-    pub fn field<'a>(self, token: Token) -> Option<(String, &'a [u8])> {
+    pub fn field<'a>(self, token: MetadataToken) -> Option<(String, &'a [u8])> {
         let field = self.whole_field(token)?;
         Some((field.name, field.signature))
     }
 
     /// The class that declares a field.
-    pub fn class_of_field(self, token: Token) -> Option<Token> {
+    pub fn class_of_field(self, token: MetadataToken) -> Option<MetadataToken> {
         Some(self.whole_field(token)?.parent)
     }
 
-    fn whole_field<'a>(self, token: Token) -> Option<Member<'a>> {
+    fn whole_field<'a>(self, token: MetadataToken) -> Option<MemberRef<'a>> {
         let (mut parent, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);
         let (parent_at, signature_at, len_at) = (&raw mut parent, &raw mut signature, &raw mut signature_len);
         let name = text(|buffer, room, len| {
@@ -77,15 +77,15 @@ impl Import {
                 &mut kind => *mut u32, &mut value => *mut *const u8, &mut value_len => *mut u32)
         })?;
         // The signature follows a byte that says that it is a field.
-        Some(Member { parent, name, signature: bytes(signature, signature_len).get(1..)? })
+        Some(MemberRef { parent, name, signature: bytes(signature, signature_len).get(1..)? })
     }
 
     /// Whether a class of the module has a static constructor.
-    pub fn has_static_constructor(self, class: Token) -> bool {
+    pub fn has_static_constructor(self, class: MetadataToken) -> bool {
         self.declares_method(class, ".cctor")
     }
 
-    fn declares_method(self, class: Token, name: &str) -> bool {
+    fn declares_method(self, class: MetadataToken, name: &str) -> bool {
         let mut found = 0_u32;
         com!(self.0, 27, class => u32, wide(name).as_ptr() => *const u16,
             core::ptr::null() => *const u8, 0 => u32, &mut found => *mut u32)
@@ -93,7 +93,7 @@ impl Import {
     }
 
     /// The scope of a class of another module, and its name.
-    pub fn type_ref(self, token: Token) -> Option<(Token, String)> {
+    pub fn type_ref(self, token: MetadataToken) -> Option<(MetadataToken, String)> {
         let mut scope = 0_u32;
         let at = &raw mut scope;
         let name = text(
@@ -109,7 +109,7 @@ impl Import {
             && self.declares_method(of, method)
     }
 
-    pub fn type_refs(self) -> Vec<Token> {
+    pub fn type_refs(self) -> Vec<MetadataToken> {
         let (mut walk, mut all) = (0_usize, Vec::new());
         let mut some = [0_u32; 256];
         loop {
@@ -126,7 +126,7 @@ impl Import {
     }
 
     /// The full name of a class, defined here or elsewhere.
-    pub fn type_name(self, token: Token) -> Option<String> {
+    pub fn type_name(self, token: MetadataToken) -> Option<String> {
         match table::of(token) {
             table::TYPE_REF => {
                 let (scope, name) = self.type_ref(token)?;
@@ -139,7 +139,7 @@ impl Import {
     }
 
     /// A method that the module defines.
-    pub fn method<'a>(self, token: Token) -> Option<Member<'a>> {
+    pub fn method<'a>(self, token: MetadataToken) -> Option<MemberRef<'a>> {
         let (mut class, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);
         let (class_at, signature_at, len_at) = (&raw mut class, &raw mut signature, &raw mut signature_len);
         let name = text(|buffer, room, len| {
@@ -148,11 +148,11 @@ impl Import {
                 len => *mut u32, &mut flags => *mut u32, signature_at => *mut *const u8, len_at => *mut u32,
                 &mut address => *mut u32, &mut implementation => *mut u32)
         })?;
-        Some(Member { parent: class, name, signature: bytes(signature, signature_len) })
+        Some(MemberRef { parent: class, name, signature: bytes(signature, signature_len) })
     }
 
     /// Whether the runtime takes a lock before it runs a method that the module defines.
-    pub fn is_synchronized(self, token: Token) -> bool {
+    pub fn is_synchronized(self, token: MetadataToken) -> bool {
         const SYNCHRONIZED: u32 = 0x20;
         let (mut flags, mut implementation) = (0_u32, 0_u32);
         let (mut class, mut address, mut len) = (0_u32, 0_u32, 0_u32);
@@ -164,34 +164,34 @@ impl Import {
     }
 
     /// A method of another module, or of an instance of a generic class.
-    pub fn member_ref<'a>(self, token: Token) -> Option<Member<'a>> {
+    pub fn member_ref<'a>(self, token: MetadataToken) -> Option<MemberRef<'a>> {
         let (mut parent, mut signature, mut signature_len) = (0_u32, core::ptr::null(), 0_u32);
         let (parent_at, signature_at, len_at) = (&raw mut parent, &raw mut signature, &raw mut signature_len);
         let name = text(|buffer, room, len| {
             com!(self.0, 31, token => u32, parent_at => *mut u32, buffer => *mut u16, room => u32,
                 len => *mut u32, signature_at => *mut *const u8, len_at => *mut u32)
         })?;
-        Some(Member { parent, name, signature: bytes(signature, signature_len) })
+        Some(MemberRef { parent, name, signature: bytes(signature, signature_len) })
     }
 
     /// The generic method of an instance, and its type arguments.
-    pub fn method_spec<'a>(self, token: Token) -> Option<(Token, &'a [u8])> {
+    pub fn method_spec<'a>(self, token: MetadataToken) -> Option<(MetadataToken, &'a [u8])> {
         let (mut parent, mut signature, mut len) = (0, core::ptr::null(), 0);
         let status = com!(self.0, 67, token => u32, &mut parent => *mut u32, &mut signature => *mut *const u8,
             &mut len => *mut u32);
         (status == OK).then(|| (parent, bytes(signature, len)))
     }
 
-    pub fn type_spec<'a>(self, token: Token) -> Option<&'a [u8]> {
+    pub fn type_spec<'a>(self, token: MetadataToken) -> Option<&'a [u8]> {
         self.blob(44, token)
     }
 
     /// The signature behind a token, for local variables.
-    pub fn signature<'a>(self, token: Token) -> Option<&'a [u8]> {
+    pub fn signature<'a>(self, token: MetadataToken) -> Option<&'a [u8]> {
         self.blob(41, token)
     }
 
-    fn blob<'a>(self, slot: usize, token: Token) -> Option<&'a [u8]> {
+    fn blob<'a>(self, slot: usize, token: MetadataToken) -> Option<&'a [u8]> {
         let (mut signature, mut len) = (core::ptr::null(), 0);
         let status = com!(self.0, slot, token => u32, &mut signature => *mut *const u8, &mut len => *mut u32);
         (status == OK).then(|| bytes(signature, len))
@@ -203,7 +203,7 @@ impl Import {
 pub struct Emit(pub Com);
 
 impl Emit {
-    pub fn signature(self, signature: &[u8]) -> Option<Token> {
+    pub fn signature(self, signature: &[u8]) -> Option<MetadataToken> {
         let mut token = 0;
         let status = com!(self.0, 23, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
             &mut token => *mut u32);
@@ -211,21 +211,21 @@ impl Emit {
     }
 
     /// An instance of a generic class.
-    pub fn type_spec(self, signature: &[u8]) -> Option<Token> {
+    pub fn type_spec(self, signature: &[u8]) -> Option<MetadataToken> {
         let mut token = 0;
         let status = com!(self.0, 26, signature.as_ptr() => *const u8, signature.len() as u32 => u32,
             &mut token => *mut u32);
         (status >= 0).then_some(token)
     }
 
-    pub fn type_ref(self, scope: Token, name: &str) -> Option<Token> {
+    pub fn type_ref(self, scope: MetadataToken, name: &str) -> Option<MetadataToken> {
         let mut token = 0;
         let status =
             com!(self.0, 12, scope => u32, wide(name).as_ptr() => *const u16, &mut token => *mut u32);
         (status >= 0).then_some(token)
     }
 
-    pub fn member_ref(self, parent: Token, name: &str, signature: &[u8]) -> Option<Token> {
+    pub fn member_ref(self, parent: MetadataToken, name: &str, signature: &[u8]) -> Option<MetadataToken> {
         let mut token = 0;
         let status = com!(self.0, 14, parent => u32, wide(name).as_ptr() => *const u16,
             signature.as_ptr() => *const u8, signature.len() as u32 => u32, &mut token => *mut u32);
@@ -233,7 +233,7 @@ impl Emit {
     }
 
     /// Adds a class without instances.
-    pub fn class(self, name: &str, base: Token) -> Option<Token> {
+    pub fn class(self, name: &str, base: MetadataToken) -> Option<MetadataToken> {
         const ABSTRACT_SEALED_BEFORE_FIELD_INIT: u32 = 0x10_0180;
         let (mut token, no_interfaces) = (0, [0_u32; 1]);
         let status = com!(self.0, 7, wide(name).as_ptr() => *const u16,
@@ -243,7 +243,7 @@ impl Emit {
     }
 
     /// Adds a static method that is never inlined. Its body is set later.
-    pub fn static_method(self, class: Token, name: &str, signature: &[u8]) -> Option<Token> {
+    pub fn static_method(self, class: MetadataToken, name: &str, signature: &[u8]) -> Option<MetadataToken> {
         const PUBLIC_STATIC_HIDE_BY_SIG: u32 = 0x96;
         const NO_INLINING: u32 = 8;
         let mut token = 0;
@@ -272,7 +272,7 @@ struct Assembly {
 
 impl AssemblyEmit {
     /// The runtime's core library.
-    pub fn core_library(self) -> Option<Token> {
+    pub fn core_library(self) -> Option<MetadataToken> {
         const KEY: [u8; 8] = [0x7C, 0xEC, 0x85, 0xD7, 0xBE, 0xA7, 0x79, 0x8E];
         let none = core::ptr::null();
         let assembly = Assembly {

@@ -93,7 +93,7 @@ use raddle_tsvd::{Past, Span};
 
 use crate::class_constructors::{self, ClassNumber};
 use crate::hand_overs::{
-    Awaits, Event, Key, THREAD, begin_once, handed_over, keep, take_awaits, take_holds, task,
+    Awaits, HandOverKey, SignalState, THREAD, begin_once, handed_over, keep, take_awaits, take_holds, task,
 };
 use crate::locks;
 use crate::semaphores::{self, Hold};
@@ -169,7 +169,7 @@ struct Piece {
     /// Since when no other piece has run inside of it. What it did before is in its past.
     since: u64,
     /// The task or thread that it is of, by which more may still be handed over; zero: none.
-    key: Key,
+    key: HandOverKey,
     /// When it last was about to hand something over.
     handing: u64,
     past: Past,
@@ -201,7 +201,7 @@ pub struct Known {
 }
 
 impl Piece {
-    fn new(stack: usize, began: u64, key: Key) -> Piece {
+    fn new(stack: usize, began: u64, key: HandOverKey) -> Piece {
         Piece {
             stack,
             began,
@@ -297,7 +297,7 @@ impl Known {
     }
 
     /// A piece begins. What it is to be ended with.
-    fn begin(&mut self, stack: usize, key: Key, now: u64) -> u32 {
+    fn begin(&mut self, stack: usize, key: HandOverKey, now: u64) -> u32 {
         self.forget_ended(stack, now);
         // What runs inside of a piece need not do so: who waits for the piece does not wait for it.
         if let Some(outer) = self.pieces.last_mut() {
@@ -328,7 +328,7 @@ impl Known {
     /// any other, by the piece that the thread is in.
     fn begin_work(&mut self, stack: usize, task_id: u32, thread_hash: u32, now: u64) -> u32 {
         self.forget_ended(stack, now);
-        let key = if task_id != 0 { task(task_id) } else { THREAD | Key::from(thread_hash) };
+        let key = if task_id != 0 { task(task_id) } else { THREAD | HandOverKey::from(thread_hash) };
         let is_mine = |piece: &Piece| {
             piece.key == key
                 || piece.runs_in == task_id && task_id != 0
@@ -344,7 +344,7 @@ impl Known {
     }
 
     /// What `Task.Run` was given begins, in a task whose number its creator does not know.
-    fn begin_given(&mut self, stack: usize, given: Key, task_id: u32, now: u64) -> u32 {
+    fn begin_given(&mut self, stack: usize, given: HandOverKey, task_id: u32, now: u64) -> u32 {
         let depth = self.begin(stack, given, now);
         if let Some(piece) = self.pieces.last_mut() {
             piece.runs_in = task_id;
@@ -413,7 +413,7 @@ impl Known {
     }
 
     /// It has ended there, and this is its task.
-    fn suspended(&mut self, flow: Key) {
+    fn suspended(&mut self, flow: HandOverKey) {
         self.forked(flow);
         if let Some(awaits) = self.pieces.last_mut().and_then(|piece| piece.awaits.take()) {
             keep(flow, |kept| kept.awaits = Some(awaits));
@@ -447,7 +447,7 @@ impl Known {
     }
 
     /// A task was made. A flow that goes on has been handed on before.
-    fn forked(&self, to: Key) {
+    fn forked(&self, to: HandOverKey) {
         if let Some(piece) = self.pieces.last().filter(|piece| piece.key != to) {
             self.hand_over(to, piece.handing);
         }
@@ -464,28 +464,28 @@ impl Known {
         Span { thread: self.number, since: piece.since, until }
     }
 
-    fn hand_over(&self, to: Key, until: u64) {
+    fn hand_over(&self, to: HandOverKey, until: u64) {
         let Some(piece) = self.pieces.last() else { return };
         let mut past = self.past_until(piece, until);
         if piece.key != 0 && piece.key != to {
             past.join(&handed_over(piece.key).unwrap_or_default());
         }
         keep(to, |kept| {
-            if kept.event != Event::Void {
+            if kept.event != SignalState::Void {
                 kept.past.join(&past);
             }
         });
     }
 
     /// It sets a source of a task.
-    fn sets(&self, event: Key, now: u64) {
+    fn sets(&self, event: HandOverKey, now: u64) {
         let mut is_first = false;
         let piece = self.pieces.last().filter(|_| !SETTERS_ARE_UNKNOWN.load(Relaxed));
-        let set = piece.map_or(Event::Void, |piece| Event::Set(self.number, piece.began));
+        let set = piece.map_or(SignalState::Void, |piece| SignalState::Set(self.number, piece.began));
         keep(event, |kept| {
-            is_first = kept.event == Event::Made;
-            kept.event = if is_first || kept.event == set { set } else { Event::Void };
-            if kept.event == Event::Void {
+            is_first = kept.event == SignalState::Made;
+            kept.event = if is_first || kept.event == set { set } else { SignalState::Void };
+            if kept.event == SignalState::Void {
                 kept.past = Past::default();
             }
         });
@@ -494,7 +494,7 @@ impl Known {
         }
     }
 
-    fn waited_by_chance(&mut self, event: Key) {
+    fn waited_by_chance(&mut self, event: HandOverKey) {
         if let Some(piece) = self.pieces.last_mut()
             && let Some(past) = handed_over(event)
         {
@@ -502,7 +502,7 @@ impl Known {
         }
     }
 
-    fn take_over(&mut self, from: Key) {
+    fn take_over(&mut self, from: HandOverKey) {
         if let Some(piece) = self.pieces.last_mut()
             && let Some(past) = handed_over(from)
         {

@@ -4,14 +4,14 @@
 //! What a call is made on, or its first argument, goes to a local variable if it is needed after
 //! the call. What is told after a call is not told if the call ends with an exception.
 
-use crate::calls::{Call, Orders, Started, is_task_builder};
+use crate::calls::{Orders, StartedWork, WatchedCall, is_task_builder};
 use crate::class_constructors::ClassNumber;
 use crate::il::{self, Body, code};
 use crate::metadata::{Import, table};
 use crate::order::{self, event};
 use crate::order_probe::OrderProbe;
-use crate::profiling::Token;
-use crate::rewrite::{Locals, Place};
+use crate::profiling::MetadataToken;
+use crate::rewrite::{CallPosition, Locals};
 use crate::signature;
 
 const LOAD_0: u8 = 0x02;
@@ -28,11 +28,11 @@ mod local {
     pub const ANSWER: usize = usize::MAX - 5;
 }
 
-fn call(token: Token) -> Vec<u8> {
+fn call(token: MetadataToken) -> Vec<u8> {
     il::with_token(code::CALL as u8, token)
 }
 
-fn call_with(token: Token, event: u32) -> Vec<u8> {
+fn call_with(token: MetadataToken, event: u32) -> Vec<u8> {
     [il::load_int(event), call(token)].concat()
 }
 
@@ -42,7 +42,7 @@ fn only_loads(code: u16) -> bool {
     matches!(code, 0x02..=0x09 | 0x0E | 0x0F | 0x11 | 0x12 | 0x14 | 0x72 | 0x7E | 0x7F)
 }
 
-impl Place<'_> {
+impl CallPosition<'_> {
     fn before(&mut self, text: &[u8]) {
         let first = self.body.first_prefix(self.at);
         self.body.instructions[first].before.extend(text);
@@ -76,7 +76,7 @@ impl Place<'_> {
     }
 
     /// Does something with a copy of what the call is made on, or of its first argument.
-    fn with_object(&mut self, call: &Call, text: &[u8]) {
+    fn with_object(&mut self, call: &WatchedCall, text: &[u8]) {
         let parameters = call.method.parameters.iter().enumerate();
         let above = parameters.skip(usize::from(!call.method.has_this));
         let saved: Vec<u16> = above.map(|(i, kind)| self.locals.for_argument(i, kind)).collect();
@@ -86,7 +86,7 @@ impl Place<'_> {
     }
 
     /// Keeps it for after the call. `load` makes the object of it.
-    fn keep_object(&mut self, call: &Call, load: &[u8]) -> u16 {
+    fn keep_object(&mut self, call: &WatchedCall, load: &[u8]) -> u16 {
         let local = self.locals.for_argument(local::ON, &[OBJECT]);
         self.with_object(call, &[load, &il::store_local(local)].concat());
         local
@@ -101,7 +101,7 @@ impl Place<'_> {
 }
 
 /// A call that orders others. Whether anything was added.
-pub fn add(probe: OrderProbe, orders: Orders, of: &Call, place: &mut Place) -> bool {
+pub fn add(probe: OrderProbe, orders: Orders, of: &WatchedCall, place: &mut CallPosition) -> bool {
     if place.has_prefix() {
         if let Orders::Before(event) = orders {
             order::will_not_see(event);
@@ -192,7 +192,7 @@ pub fn add_synchronized(probe: OrderProbe, body: &mut Body) {
 
 /// A participant of a barrier comes to the end of a phase. The number of the phase is asked for
 /// before: it cannot end without this participant.
-fn add_phase(probe: OrderProbe, of: &Call, place: &mut Place) -> bool {
+fn add_phase(probe: OrderProbe, of: &WatchedCall, place: &mut CallPosition) -> bool {
     let Some(current_phase) = place.current_phase else { return false };
     let barrier = place.keep_object(of, &[]);
     let phase = place.locals.for_argument(local::PHASE, &[INT]);
@@ -205,7 +205,7 @@ fn add_phase(probe: OrderProbe, of: &Call, place: &mut Place) -> bool {
 }
 
 /// A part of an asynchronous method ends.
-fn add_part_end(probe: OrderProbe, goes_on: bool, place: &mut Place) -> bool {
+fn add_part_end(probe: OrderProbe, goes_on: bool, place: &mut CallPosition) -> bool {
     let Some(flow) = place.flow else { return false };
     if goes_on {
         let depth = place.locals.for_argument(local::DEPTH, &[INT]);
@@ -218,11 +218,16 @@ fn add_part_end(probe: OrderProbe, goes_on: bool, place: &mut Place) -> bool {
 }
 
 /// A call that starts a piece of work. Whether anything was added.
-pub fn add_started(probe: OrderProbe, started: Started, of: &Call, place: &mut Place) -> bool {
-    if started == Started::Nothing || place.has_prefix() {
+pub fn add_started(
+    probe: OrderProbe,
+    started: StartedWork,
+    of: &WatchedCall,
+    place: &mut CallPosition,
+) -> bool {
+    if started == StartedWork::Nothing || place.has_prefix() {
         return false;
     }
-    let before = (started == Started::Continuation).then(|| place.keep_object(of, &[]));
+    let before = (started == StartedWork::Continuation).then(|| place.keep_object(of, &[]));
     place.before(&call(probe.hands_over));
     place.after(&[&[code::DUPLICATE], &call_with(probe.task_happened, event::FORKED)[..]].concat());
     if let Some(function) = place.given {
@@ -237,7 +242,7 @@ pub fn add_started(probe: OrderProbe, started: Started, of: &Call, place: &mut P
 
 /// Gives `Task.Run` another function, which calls the one that it was given; `function` makes such
 /// a delegate. Null stays null. Where the box with the first one is kept.
-fn add_given(probe: OrderProbe, function: Token, of: &Call, place: &mut Place) -> u16 {
+fn add_given(probe: OrderProbe, function: MetadataToken, of: &WatchedCall, place: &mut CallPosition) -> u16 {
     const BRANCH_FALSE: u8 = 0x2C;
     const LOAD_FUNCTION: [u8; 2] = [0xFE, 0x06];
     let local = place.locals.for_argument(local::GIVEN, &[OBJECT]);
@@ -260,7 +265,7 @@ fn add_given(probe: OrderProbe, function: Token, of: &Call, place: &mut Place) -
 }
 
 /// `this.builder.task`: its first field.
-fn load_task(builder: Token) -> Vec<u8> {
+fn load_task(builder: MetadataToken) -> Vec<u8> {
     let field = il::with_token(code::LOAD_FIELD_ADDRESS as u8, builder);
     [&[LOAD_0], &field[..], &[code::LOAD_REFERENCE]].concat()
 }
@@ -271,7 +276,7 @@ pub enum PieceOf {
     /// A task or a thread was made of it.
     Work,
     /// A compiler has put the parts of an asynchronous method into it; the field with the builder.
-    Flow(Token),
+    Flow(MetadataToken),
     /// It is the static constructor of a class.
     Class(ClassNumber),
 }
@@ -297,7 +302,7 @@ pub fn add_piece(probe: OrderProbe, of: PieceOf, body: &mut Body, locals: &mut L
 
 /// The field with the builder, by the token that the parts of an asynchronous method use for it.
 /// None: its builder is not one that is known.
-pub fn builder(import: Import, body: &Body) -> Option<Token> {
+pub fn builder(import: Import, body: &Body) -> Option<MetadataToken> {
     const NAME: &str = "<>t__builder";
     let uses = body.instructions.iter().filter(|i| i.code == code::LOAD_FIELD_ADDRESS).map(|i| i.token());
     for token in uses {

@@ -37,7 +37,7 @@ use crate::il::{self, code};
 use crate::metadata::{Emit, Import};
 use crate::order::{self, event};
 use crate::probe::{LOAD_0, LOAD_1, call, call_native};
-use crate::profiling::{ModuleId, Token};
+use crate::profiling::{MetadataToken, ModuleId};
 use crate::rewrite;
 use crate::session::session;
 use crate::signature::put_number;
@@ -45,25 +45,25 @@ use crate::signature::put_number;
 /// The tokens of the methods in a module.
 #[derive(Clone, Copy)]
 pub struct OrderProbe {
-    pub happened: Token,
-    pub task_happened: Token,
-    pub all_done: Token,
-    pub all_continue: Token,
-    pub hands_over: Token,
-    pub suspends: Token,
-    pub awaits: Token,
-    pub ends_with: Token,
-    pub signals_phase: Token,
-    pub phase_ended: Token,
-    pub begins_class: Token,
-    pub continues: Token,
-    pub ends_after: Token,
-    pub begins: Token,
-    pub resumes: Token,
-    pub ends: Token,
-    pub boxes: Token,
-    pub given: Token,
-    pub runs_given: Token,
+    pub happened: MetadataToken,
+    pub task_happened: MetadataToken,
+    pub all_done: MetadataToken,
+    pub all_continue: MetadataToken,
+    pub hands_over: MetadataToken,
+    pub suspends: MetadataToken,
+    pub awaits: MetadataToken,
+    pub ends_with: MetadataToken,
+    pub signals_phase: MetadataToken,
+    pub phase_ended: MetadataToken,
+    pub begins_class: MetadataToken,
+    pub continues: MetadataToken,
+    pub ends_after: MetadataToken,
+    pub begins: MetadataToken,
+    pub resumes: MetadataToken,
+    pub ends: MetadataToken,
+    pub boxes: MetadataToken,
+    pub given: MetadataToken,
+    pub runs_given: MetadataToken,
 }
 
 /// What the methods, and `Raddle.Probe.Completed`, call. A trimmed framework may have lost them.
@@ -91,26 +91,26 @@ const INSTANCE_OF: u8 = 0x15;
 
 /// References to what the methods call, as tokens of a module.
 struct References {
-    hash: Token,
-    id: Token,
-    current_id: Token,
-    value: Token,
-    current_thread: Token,
+    hash: MetadataToken,
+    id: MetadataToken,
+    current_id: MetadataToken,
+    value: MetadataToken,
+    current_thread: MetadataToken,
     /// Of one local variable for what `CurrentId` gives.
-    locals: Token,
-    object: Token,
+    locals: MetadataToken,
+    object: MetadataToken,
     /// `Func<Task>.Invoke`.
-    invoke: Token,
+    invoke: MetadataToken,
     /// Of local variables for what `CurrentId` gives, a task and a number.
-    given_locals: Token,
+    given_locals: MetadataToken,
 }
 
 impl References {
-    fn add(emit: Emit, library: Token, hash: Token) -> Option<References> {
+    fn add(emit: Emit, library: MetadataToken, hash: MetadataToken) -> Option<References> {
         let task = emit.type_ref(library, CALLED[0].0)?;
         let thread = emit.type_ref(library, CALLED[2].0)?;
         let nullable = emit.type_ref(library, CALLED[3].0)?;
-        let coded = |kind: u8, class: Token| {
+        let coded = |kind: u8, class: MetadataToken| {
             const TYPE_REF: u32 = 1;
             let mut bytes = vec![kind];
             put_number(&mut bytes, (class & 0xFF_FFFF) << 2 | TYPE_REF);
@@ -139,8 +139,8 @@ impl References {
 pub fn add(
     module: ModuleId,
     emit: Emit,
-    (class, library, hash): (Token, Token, Token),
-    begin: Token,
+    (class, library, hash): (MetadataToken, MetadataToken, MetadataToken),
+    begin: MetadataToken,
 ) -> Option<OrderProbe> {
     if !rewrite::order_is_possible() {
         return None;
@@ -151,7 +151,7 @@ pub fn add(
 }
 
 /// The methods, without bodies.
-fn declare(emit: Emit, class: Token) -> Option<OrderProbe> {
+fn declare(emit: Emit, class: MetadataToken) -> Option<OrderProbe> {
     let add = |name: &str, signature: &[u8]| emit.static_method(class, name, signature);
     Some(OrderProbe {
         happened: add("Happened", &[0, 2, VOID, OBJECT, INT])?,
@@ -177,16 +177,16 @@ fn declare(emit: Emit, class: Token) -> Option<OrderProbe> {
 }
 
 /// Gives the methods their bodies.
-fn define(module: ModuleId, emit: Emit, references: &References, of: (OrderProbe, Token)) -> bool {
-    let set = |(method, body): &(Token, Vec<u8>)| session().info.set_body(module, *method, body);
+fn define(module: ModuleId, emit: Emit, references: &References, of: (OrderProbe, MetadataToken)) -> bool {
+    let set = |(method, body): &(MetadataToken, Vec<u8>)| session().info.set_body(module, *method, body);
     bodies(emit, references, of).is_some_and(|bodies| bodies.iter().all(set))
 }
 
 fn bodies(
     emit: Emit,
     references: &References,
-    (probe, begin): (OrderProbe, Token),
-) -> Option<Vec<(Token, Vec<u8>)>> {
+    (probe, begin): (OrderProbe, MetadataToken),
+) -> Option<Vec<(MetadataToken, Vec<u8>)>> {
     let native = |function: *const (), signature: &[u8]| {
         emit.signature(signature).map(|token| call_native(function, token))
     };
@@ -223,8 +223,9 @@ fn bodies(
         (probe.boxes, box_code(references, &of_one(order::gives as *const ())?)),
         (probe.runs_given, [&hash_and_id[..], &of_two(order::runs_given as *const ())?].concat()),
     ];
-    let plain =
-        |(method, text): (Token, Vec<u8>)| (method, il::plain_body(&[&text[..], &[code::RETURN]].concat()));
+    let plain = |(method, text): (MetadataToken, Vec<u8>)| {
+        (method, il::plain_body(&[&text[..], &[code::RETURN]].concat()))
+    };
     let begins = (probe.begins, begins_body(emit, references)?);
     let given = (probe.given, given_body(emit, references, (&hash, &id), probe.ends)?);
     Some(bodies.into_iter().map(plain).chain([begins, given]).collect())
@@ -251,7 +252,7 @@ fn given_body(
     emit: Emit,
     references: &References,
     (hash, id): (&[u8], &[u8]),
-    ends: Token,
+    ends: MetadataToken,
 ) -> Option<Vec<u8>> {
     const STORE_LOCAL: [u8; 3] = [0x0A, 0x0B, 0x0C];
     const LOAD_LOCAL: [u8; 3] = [0x06, 0x07, 0x08];
@@ -300,16 +301,16 @@ fn begins_body(emit: Emit, references: &References) -> Option<Vec<u8>> {
 const UNLESS_NULL: [u8; 4] = [LOAD_0, code::BRANCH_TRUE, 1, code::RETURN];
 
 /// `if (task == null) { Begin(); return 0; }`
-fn first_part(begin: Token) -> Vec<u8> {
+fn first_part(begin: MetadataToken) -> Vec<u8> {
     let text = [&call(begin)[..], &[0x16, code::RETURN]].concat();
     [&[LOAD_0, code::BRANCH_TRUE, text.len() as u8], &text[..]].concat()
 }
 
-fn all_done(task_happened: Token) -> Vec<u8> {
+fn all_done(task_happened: MetadataToken) -> Vec<u8> {
     for_each(1, &[il::load_int(event::DONE), call(task_happened)].concat())
 }
 
-fn all_continue(ends_after: Token) -> Vec<u8> {
+fn all_continue(ends_after: MetadataToken) -> Vec<u8> {
     for_each(2, &[&[LOAD_1], &call(ends_after)[..]].concat())
 }
 

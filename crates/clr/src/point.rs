@@ -21,11 +21,11 @@ use std::time::Duration;
 
 use raddle_tsvd::{Delay, Host, MAX_SITES, Point, Violation};
 
-use crate::classes::{self, Kind};
+use crate::classes::{self, ClassKind};
 use crate::lists::Operation;
 use crate::order::Known;
 use crate::profiling::{ClassId, RawFrame};
-use crate::record::{End, Record, Violation as Told};
+use crate::record::{CallEnd, ClrRecord, ClrViolation as Told};
 use crate::rewrite::lock;
 use crate::session::session;
 use crate::sites;
@@ -240,10 +240,12 @@ fn look_through(mut reference: usize) -> Result<Option<(usize, u32)>, ClassId> {
         // SAFETY: a reference in cooperative mode; the first word of an object is its class.
         let class = unsafe { *(reference as *const usize) };
         match classes::kind(class).ok_or(class)? {
-            Kind::Listed => return Ok(Some((reference, depth))),
-            Kind::Other => break,
+            ClassKind::Listed => return Ok(Some((reference, depth))),
+            ClassKind::Other => break,
             // SAFETY: the runtime has said that objects of this class have a reference there.
-            Kind::Wrapper(offset) => reference = unsafe { *((reference + offset as usize) as *const usize) },
+            ClassKind::Wrapper(offset) => {
+                reference = unsafe { *((reference + offset as usize) as *const usize) }
+            }
         }
     }
     Ok(None)
@@ -309,7 +311,7 @@ pub extern "C" fn slow(_slot: Slot, site: u32) -> i32 {
     });
     let Some((thread, unknown, delay, caught)) = taken else { return 0 };
     if unknown != 0 {
-        let kind = elsewhere(move || sites::kind_of(unknown)).unwrap_or(Kind::Other);
+        let kind = elsewhere(move || sites::kind_of(unknown)).unwrap_or(ClassKind::Other);
         classes::keep(unknown, kind);
         return 1;
     }
@@ -338,8 +340,8 @@ type RawEnd = (u32, u32, Vec<RawFrame>);
 
 fn tell(class: ClassId, came: RawEnd, held: RawEnd) {
     let (name, contract) = sites::contract(class, came.1);
-    let end = |(thread, site, stack): RawEnd| End { thread, site, stack: sites::places(site, &stack) };
-    session().write(&Record::Violation(Told {
+    let end = |(thread, site, stack): RawEnd| CallEnd { thread, site, stack: sites::places(site, &stack) };
+    session().write(&ClrRecord::Violation(Told {
         rule: contract.as_ref().map_or_else(String::new, |contract| contract.rule.clone()),
         documentation: contract.map_or_else(String::new, |contract| contract.documentation),
         class: name,
@@ -350,11 +352,12 @@ fn tell(class: ClassId, came: RawEnd, held: RawEnd) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lists::Object;
+    use crate::lists::ObjectPosition;
 
     #[test]
     fn a_word_has_the_site_and_what_it_does() {
-        let operation = |write| Operation { write, object: Object::This, checked: true, replaces: false };
+        let operation =
+            |write| Operation { write, object: ObjectPosition::This, checked: true, replaces: false };
         assert_eq!(site_word(7, operation(false)), 7);
         assert_eq!(site_word(7, operation(true)) & (MAX_SITES - 1), 7);
         assert_ne!(site_word(7, operation(true)), site_word(7, operation(false)));
@@ -368,7 +371,8 @@ mod tests {
 
     #[test]
     fn what_replaces_an_object_is_at_no_object_that_is_used() {
-        let replaces = Operation { write: true, object: Object::Argument(0), checked: false, replaces: true };
+        let replaces =
+            Operation { write: true, object: ObjectPosition::Argument(0), checked: false, replaces: true };
         let uses = Operation { replaces: false, ..replaces };
         let [replaces, uses] = [replaces, uses].map(|operation| site_word(7, operation));
         assert_eq!((site_number(replaces), site_number(uses)), (7, 7));

@@ -44,7 +44,7 @@ use crate::com::{IID_METADATA_ASSEMBLY_EMIT, IID_METADATA_EMIT};
 use crate::il::{self, code};
 use crate::metadata::{AssemblyEmit, Emit, Import};
 use crate::order_probe::{self, OrderProbe};
-use crate::profiling::{ModuleId, Token};
+use crate::profiling::{MetadataToken, ModuleId};
 use crate::session::session;
 use crate::{force_async, point};
 
@@ -52,11 +52,11 @@ pub const CLASS: &str = "Raddle.Probe";
 
 /// The tokens of the probe's methods in a module.
 #[derive(Clone, Copy)]
-pub struct Probe {
-    pub class: Token,
-    pub point: Token,
-    pub through: Token,
-    pub begin: Token,
+pub struct ProbeMethods {
+    pub class: MetadataToken,
+    pub point: MetadataToken,
+    pub through: MetadataToken,
+    pub begin: MetadataToken,
     /// None: this module's `await`s stay as they are.
     pub completed: Option<Completed>,
     /// None: nothing is known of order.
@@ -66,8 +66,8 @@ pub struct Probe {
 /// What answers in place of an awaiter.
 #[derive(Clone, Copy)]
 pub struct Completed {
-    pub of_task: Token,
-    pub of_value_task: Token,
+    pub of_task: MetadataToken,
+    pub of_value_task: MetadataToken,
 }
 
 /// `int (object)`, `void (object, int)`, `int (native int, int)`; `bool (bool, int)` is below.
@@ -81,11 +81,12 @@ const COMPLETED: [u8; 5] = [0, 2, 0x02, 0x02, 0x08];
 const COMPLETED_VALUE: [u8; 7] = [0, 3, 0x02, 0x10, 0x1C, 0x02, 0x08];
 
 /// Adds the class to a module. None: the module's metadata cannot be added to.
-pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
+pub fn add(module: ModuleId, import: Import) -> Option<(ProbeMethods, Emit)> {
     const HELPERS: &str = "System.Runtime.CompilerServices.RuntimeHelpers";
     let info = session().info;
     let emit = Emit(info.metadata(module, true, &IID_METADATA_EMIT)?);
-    let is_object = |token: &Token| import.type_ref(*token).is_some_and(|(_, name)| name == "System.Object");
+    let is_object =
+        |token: &MetadataToken| import.type_ref(*token).is_some_and(|(_, name)| name == "System.Object");
     let object = import.type_refs().into_iter().find(is_object)?;
     // The facade that has Object has RuntimeHelpers too, unless a trimmed program has lost what it
     // does not use. The library that all facades lead to always has it.
@@ -114,19 +115,19 @@ pub fn add(module: ModuleId, import: Import) -> Option<(Probe, Emit)> {
     let order = order_probe::add(module, emit, (class, library, hash), begin);
     // Without its locks a thread could be made to wait for ever.
     let completed = completed.filter(|_| order.is_some());
-    done.then_some((Probe { class, point, through, begin, completed, order }, emit))
+    done.then_some((ProbeMethods { class, point, through, begin, completed, order }, emit))
 }
 
-fn core_library(module: ModuleId) -> Option<Token> {
+fn core_library(module: ModuleId) -> Option<MetadataToken> {
     AssemblyEmit(session().info.metadata(module, true, &IID_METADATA_ASSEMBLY_EMIT)?).core_library()
 }
 
-fn add_completed(module: ModuleId, emit: Emit, class: Token) -> Option<Completed> {
+fn add_completed(module: ModuleId, emit: Emit, class: MetadataToken) -> Option<Completed> {
     // Facades differ in where they have these; the library that all of them lead to has them.
     let library = core_library(module)?;
     let context = emit.type_ref(library, "System.Threading.SynchronizationContext")?;
     let scheduler = emit.type_ref(library, "System.Threading.Tasks.TaskScheduler")?;
-    let getter = |class: Token, name: &str| {
+    let getter = |class: MetadataToken, name: &str| {
         const CLASS: u8 = 0x12;
         const TYPE_REF: u32 = 1;
         let mut signature = vec![0, 0, CLASS];
@@ -155,20 +156,20 @@ pub const LOAD_1: u8 = 0x03;
 /// `ldarga.s 0; conv.u`: where the reference is.
 const SLOT: [u8; 3] = [0x0F, 0, 0xE0];
 
-pub fn call(token: Token) -> Vec<u8> {
+pub fn call(token: MetadataToken) -> Vec<u8> {
     il::with_token(code::CALL as u8, token)
 }
 
 /// A call of native code at an address.
-pub fn call_native(function: *const (), signature: Token) -> Vec<u8> {
+pub fn call_native(function: *const (), signature: MetadataToken) -> Vec<u8> {
     [il::load_pointer(function as usize), il::with_token(code::CALL_INDIRECT, signature)].concat()
 }
 
-fn held_code(slow: Token) -> Vec<u8> {
+fn held_code(slow: MetadataToken) -> Vec<u8> {
     [&[LOAD_0, LOAD_1], &call_native(point::slow as *const (), slow)[..], &[code::RETURN]].concat()
 }
 
-fn point_code(hash: Token, fast: Token, held: Token) -> Vec<u8> {
+fn point_code(hash: MetadataToken, fast: MetadataToken, held: MetadataToken) -> Vec<u8> {
     let mut text = [
         &SLOT[..],
         &[LOAD_0],
@@ -189,10 +190,10 @@ fn point_code(hash: Token, fast: Token, held: Token) -> Vec<u8> {
 /// The point is not called but copied, and the local variable stays in a register: a call and a
 /// `switch` cost 3 ns.
 fn through_code(
-    (known, find): (Token, Token),
-    (hash, fast): (Token, Token),
-    point: Token,
-    held: Token,
+    (known, find): (MetadataToken, MetadataToken),
+    (hash, fast): (MetadataToken, MetadataToken),
+    point: MetadataToken,
+    held: MetadataToken,
 ) -> Vec<u8> {
     const BRANCH: u8 = 0x2B;
     const BRANCH_UNLESS_EQUAL: u8 = 0x33;
@@ -232,7 +233,7 @@ const FALSE_AND_RETURN: [u8; 2] = [0x16, code::RETURN];
 const TRUE_AND_RETURN: [u8; 2] = [0x17, code::RETURN];
 const BRANCH_FALSE: u8 = 0x2C;
 
-fn completed_value_code(task: Token, completed: Token) -> Vec<u8> {
+fn completed_value_code(task: MetadataToken, completed: MetadataToken) -> Vec<u8> {
     const LOAD_2: u8 = 0x04;
     const IS_INSTANCE: u8 = 0x75;
     let is_other = [
@@ -254,7 +255,11 @@ fn completed_value_code(task: Token, completed: Token) -> Vec<u8> {
     .concat()
 }
 
-fn completed_code([context, scheduler, default]: [Token; 3], suppressed: Token, forced: Token) -> Vec<u8> {
+fn completed_code(
+    [context, scheduler, default]: [MetadataToken; 3],
+    suppressed: MetadataToken,
+    forced: MetadataToken,
+) -> Vec<u8> {
     const BRANCH_EQUAL: u8 = 0x2E;
     const COMPARE_EQUAL: [u8; 2] = [0xFE, 0x01];
     [

@@ -3,10 +3,10 @@
 use core::ffi::c_void;
 use core::ptr::null_mut;
 
-use crate::com::{Com, Guid, OK, Status, bytes, text};
+use crate::com::{Com, Guid, HResult, OK, bytes, text};
 
 /// A row of a metadata table: the table in the upper byte.
-pub type Token = u32;
+pub type MetadataToken = u32;
 pub type ModuleId = usize;
 pub type FunctionId = usize;
 pub type ClassId = usize;
@@ -23,12 +23,12 @@ pub type RawFrame = (FunctionId, usize);
 const MOST_FRAMES: usize = 64;
 
 impl Info {
-    pub fn set_events(self, events: u32) -> Status {
+    pub fn set_events(self, events: u32) -> HResult {
         com!(self.0, 82, events => u32, 0 => u32)
     }
 
     /// The module and token of a function.
-    pub fn function(self, function: FunctionId) -> Option<(ModuleId, Token)> {
+    pub fn function(self, function: FunctionId) -> Option<(ModuleId, MetadataToken)> {
         let (mut class, mut module, mut token) = (0, 0, 0);
         let status = com!(self.0, 15, function => usize, &mut class => *mut usize, &mut module => *mut usize,
             &mut token => *mut u32);
@@ -66,14 +66,14 @@ impl Info {
         (status == OK && found != Com::NULL).then_some(found)
     }
 
-    pub fn body<'a>(self, module: ModuleId, method: Token) -> Option<&'a [u8]> {
+    pub fn body<'a>(self, module: ModuleId, method: MetadataToken) -> Option<&'a [u8]> {
         let (mut at, mut len) = (core::ptr::null(), 0);
         let status = com!(self.0, 22, module => usize, method => u32, &mut at => *mut *const u8,
             &mut len => *mut u32);
         (status == OK && !at.is_null()).then(|| bytes(at, len))
     }
 
-    pub fn set_body(self, module: ModuleId, method: Token, body: &[u8]) -> bool {
+    pub fn set_body(self, module: ModuleId, method: MetadataToken, body: &[u8]) -> bool {
         let mut allocator = Com::NULL;
         if com!(self.0, 23, module => usize, &mut allocator => *mut Com) != OK || allocator == Com::NULL {
             return false;
@@ -107,7 +107,7 @@ impl Info {
     }
 
     /// The module, token and base of a class.
-    pub fn class(self, class: ClassId) -> Option<(ModuleId, Token, ClassId)> {
+    pub fn class(self, class: ClassId) -> Option<(ModuleId, MetadataToken, ClassId)> {
         let (mut module, mut token, mut base, mut arguments) = (0, 0, 0, 0_u32);
         let status = com!(self.0, 41, class => usize, &mut module => *mut usize, &mut token => *mut u32,
             &mut base => *mut usize, 0 => u32, &mut arguments => *mut u32, null_mut() => *mut usize);
@@ -115,7 +115,7 @@ impl Info {
     }
 
     /// The fields that a class itself declares, and their offsets in its objects.
-    pub fn fields(self, class: ClassId) -> Vec<(Token, u32)> {
+    pub fn fields(self, class: ClassId) -> Vec<(MetadataToken, u32)> {
         let (mut fields, mut len, mut size) = (vec![[0_u32; 2]; 256], 0_u32, 0_u32);
         let status = com!(self.0, 40, class => usize, fields.as_mut_ptr() => *mut [u32; 2],
             fields.len() as u32 => u32, &mut len => *mut u32, &mut size => *mut u32);
@@ -145,7 +145,7 @@ impl Info {
             _: u32,
             _: *const u8,
             to: *mut c_void,
-        ) -> Status {
+        ) -> HResult {
             // SAFETY: the vector passed below.
             let frames = unsafe { &mut *to.cast::<Vec<RawFrame>>() };
             frames.push((function, at));
@@ -153,7 +153,7 @@ impl Info {
             if frames.len() < MOST_FRAMES { OK } else { 1 }
         }
         let mut frames: Vec<RawFrame> = Vec::new();
-        let callback: extern "C" fn(FunctionId, usize, usize, u32, *const u8, *mut c_void) -> Status = frame;
+        let callback: extern "C" fn(FunctionId, usize, usize, u32, *const u8, *mut c_void) -> HResult = frame;
         com!(self.0, 36, 0 => usize, callback as usize => usize, 0 => u32,
             (&raw mut frames).cast::<c_void>() => *mut c_void, null_mut() => *mut u8, 0 => u32);
         frames

@@ -8,7 +8,7 @@ pub const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Record {
+pub enum ClrRecord {
     /// The first record.
     Begin {
         version: u32,
@@ -24,19 +24,19 @@ pub enum Record {
         name: String,
         callee: String,
         write: bool,
-        place: Place,
+        place: UserFrame,
     },
     /// Something that is not watched: where it is, and what kind it is (`calls by reflection`).
     Unseen {
         what: String,
         why: String,
     },
-    Violation(Violation),
+    Violation(ClrViolation),
 }
 
 /// A place in the user's code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct UserFrame {
     /// `Namespace.Class.Method`, as the user wrote it.
     pub method: String,
     /// The file of the module.
@@ -47,27 +47,27 @@ pub struct Place {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Violation {
+pub struct ClrViolation {
     /// The class whose contract was violated.
     pub class: String,
     pub rule: String,
     pub documentation: String,
     /// The thread that arrived, and the one that was held.
-    pub ends: [End; 2],
+    pub ends: [CallEnd; 2],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct CallEnd {
     pub thread: u32,
     pub site: u32,
     /// Innermost first; the first frame contains the call itself.
-    pub stack: Vec<Place>,
+    pub stack: Vec<UserFrame>,
 }
 
 /// A pair learned in an earlier run, which the driver leaves for processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownPair {
-    /// By [`Record::Site::name`].
+    /// By [`ClrRecord::Site::name`].
     pub sites: [String; 2],
     /// As in the core.
     pub probability: u32,
@@ -112,29 +112,30 @@ mod tests {
 
     #[test]
     fn records_there_and_back() {
-        let place = Place { method: "App.Main".into(), module: "a.dll".into(), file: None, line: Some(3) };
-        let end = |thread| End { thread, site: 1, stack: vec![place.clone()] };
-        let violation = Violation {
+        let place =
+            UserFrame { method: "App.Main".into(), module: "a.dll".into(), file: None, line: Some(3) };
+        let end = |thread| CallEnd { thread, site: 1, stack: vec![place.clone()] };
+        let violation = ClrViolation {
             class: "List".into(),
             rule: "one at a time".into(),
             documentation: String::new(),
             ends: [end(1), end(2)],
         };
         for record in [
-            Record::Begin { version: VERSION, pid: 4, runtime: Some("4.0".into()) },
-            Record::Site {
+            ClrRecord::Begin { version: VERSION, pid: 4, runtime: Some("4.0".into()) },
+            ClrRecord::Site {
                 number: 0,
                 name: "a.dll: App.Main calls List.Add #1".into(),
                 callee: "List.Add".into(),
                 write: true,
                 place: place.clone(),
             },
-            Record::Unseen { what: "x".into(), why: "y".into() },
-            Record::Violation(violation),
+            ClrRecord::Unseen { what: "x".into(), why: "y".into() },
+            ClrRecord::Violation(violation),
         ] {
             let text = serde_json::to_string(&record).unwrap();
             assert!(!text.contains('\n'));
-            assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record);
+            assert_eq!(serde_json::from_str::<ClrRecord>(&text).unwrap(), record);
         }
     }
 }

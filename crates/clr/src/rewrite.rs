@@ -21,41 +21,41 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex};
 
-use crate::calls::{Call, CallKind, Orders, runs_asynchronous};
+use crate::calls::{CallKind, Orders, WatchedCall, runs_asynchronous};
 use crate::class_constructors::{self, ClassNumber};
 use crate::com::IID_METADATA_IMPORT2;
 use crate::delegates::Thunks;
 use crate::il::{self, Body, Built, code};
-use crate::lists::{Object, Operation};
+use crate::lists::{ObjectPosition, Operation};
 use crate::metadata::{Emit, Import, table};
 use crate::order::{self, event};
 use crate::order_calls::PieceOf;
-use crate::probe::{self, Completed, Probe};
-use crate::profiling::{FunctionId, ModuleId, Token};
+use crate::probe::{self, Completed, ProbeMethods};
+use crate::profiling::{FunctionId, MetadataToken, ModuleId};
 use crate::session::session;
-use crate::sites::{self, Site};
+use crate::sites::{self, ClrSite};
 use crate::{force_async, order_calls, order_probe, ownership, point, signature};
 
 /// A module that is looked into.
 struct Module {
     import: Import,
     emit: Emit,
-    probe: Probe,
+    probe: ProbeMethods,
     /// What calls of each token are, as far as they were met.
-    calls: HashMap<Token, Option<Call>>,
+    calls: HashMap<MetadataToken, Option<WatchedCall>>,
     /// Methods that delegates are made of in place of listed ones.
     thunks: Thunks,
     /// Methods that delegates are made of which begin a piece of work, as far as they were met.
-    begins: HashSet<Token>,
+    begins: HashSet<MetadataToken>,
     /// Classes whose static fields were met: the number of each that has a static constructor.
-    static_classes: HashMap<Token, Option<ClassNumber>>,
+    static_classes: HashMap<MetadataToken, Option<ClassNumber>>,
     /// Methods that were looked at, and whether each has points.
-    methods: HashMap<Token, bool>,
+    methods: HashMap<MetadataToken, bool>,
 }
 
 static MODULES: LazyLock<Mutex<HashMap<ModuleId, Module>>> = LazyLock::new(Mutex::default);
 /// Where instructions of rewritten methods were, and are.
-static PLACES: LazyLock<Mutex<HashMap<(ModuleId, Token), Places>>> = LazyLock::new(Mutex::default);
+static PLACES: LazyLock<Mutex<HashMap<(ModuleId, MetadataToken), Places>>> = LazyLock::new(Mutex::default);
 
 type Places = Vec<(u32, u32)>;
 
@@ -125,7 +125,7 @@ pub fn unload(module: ModuleId) {
 }
 
 /// Rewrites a method, once, before it is compiled. Whether it has points.
-pub fn method(module: ModuleId, method: Token) -> bool {
+pub fn method(module: ModuleId, method: MetadataToken) -> bool {
     let mut modules = lock(&MODULES);
     let Some(of) = modules.get_mut(&module) else { return false };
     if let Some(known) = of.methods.get(&method) {
@@ -141,14 +141,14 @@ pub fn method(module: ModuleId, method: Token) -> bool {
 }
 
 /// Tells the runtime where the instructions of a rewritten method are now.
-pub fn tell_places(function: FunctionId, module: ModuleId, method: Token) {
+pub fn tell_places(function: FunctionId, module: ModuleId, method: MetadataToken) {
     if let Some(places) = lock(&PLACES).get(&(module, method)) {
         session().info.set_map(function, places);
     }
 }
 
 /// Whether a method was looked at already.
-pub fn is_known(module: ModuleId, method: Token) -> bool {
+pub fn is_known(module: ModuleId, method: MetadataToken) -> bool {
     lock(&MODULES).get(&module).is_some_and(|of| of.methods.contains_key(&method))
 }
 
@@ -167,16 +167,16 @@ enum Outcome {
 }
 
 /// A call in a method that is being rewritten.
-pub struct Place<'a> {
+pub struct CallPosition<'a> {
     pub body: &'a mut Body,
     pub at: usize,
     pub locals: &'a mut Locals,
     /// In the parts of an asynchronous method, the field that its task is in.
-    pub flow: Option<Token>,
+    pub flow: Option<MetadataToken>,
     /// Of a call of `Barrier.SignalAndWait`: what tells the number of the phase.
-    pub current_phase: Option<Token>,
+    pub current_phase: Option<MetadataToken>,
     /// Of a call of `Task.Run(async …)`: what makes a delegate of the kind that it is given.
-    pub given: Option<Token>,
+    pub given: Option<MetadataToken>,
 }
 
 /// The local variables of a method, to which some are added.
@@ -188,7 +188,7 @@ pub struct Locals {
 }
 
 impl Locals {
-    fn of(import: Import, token: Token) -> Option<Locals> {
+    fn of(import: Import, token: MetadataToken) -> Option<Locals> {
         let (count, signature) = if token == 0 {
             (0, Vec::new())
         } else {
@@ -207,7 +207,7 @@ impl Locals {
         })
     }
 
-    fn token(self, emit: Emit) -> Option<Token> {
+    fn token(self, emit: Emit) -> Option<MetadataToken> {
         let mut signature = vec![0x07];
         signature::put_number(&mut signature, self.count);
         signature.extend(self.signature);
@@ -216,7 +216,7 @@ impl Locals {
 }
 
 impl Module {
-    fn rewrite(&mut self, module: ModuleId, method: Token) -> Outcome {
+    fn rewrite(&mut self, module: ModuleId, method: MetadataToken) -> Outcome {
         // A delegate's own call of the listed method is behind its point.
         if self.import.method(method).is_some_and(|member| member.parent == self.probe.class) {
             return Outcome::Nothing;
@@ -256,9 +256,9 @@ impl Module {
         Outcome::Rewritten
     }
 
-    fn look_at(&mut self, token: Token) -> Option<&Call> {
+    fn look_at(&mut self, token: MetadataToken) -> Option<&WatchedCall> {
         let import = self.import;
-        self.calls.entry(token).or_insert_with(|| Call::look_at(import, token)).as_ref()
+        self.calls.entry(token).or_insert_with(|| WatchedCall::look_at(import, token)).as_ref()
     }
 
     fn add_point(&mut self, body: &mut Body, at: usize, locals: &mut Locals, of: &mut Rewriting) -> bool {
@@ -289,14 +289,14 @@ impl Module {
                 let call = call.clone();
                 let current_phase =
                     if orders == Orders::PhaseEnds { self.current_phase(token) } else { None };
-                let mut place = Place { current_phase, ..of.place(body, at, locals) };
+                let mut place = CallPosition { current_phase, ..of.place(body, at, locals) };
                 return order_calls::add(order, orders, &call, &mut place);
             }
             CallKind::Starts(started) => {
                 let (order, call) = (probe.order, call.clone());
                 self.note_begins(body, at);
                 let Some(order) = order else { return false };
-                let mut place = Place { given: self.given(&call), ..of.place(body, at, locals) };
+                let mut place = CallPosition { given: self.given(&call), ..of.place(body, at, locals) };
                 return order_calls::add_started(order, started, &call, &mut place);
             }
             CallKind::Unseen(why) => {
@@ -315,8 +315,8 @@ impl Module {
         let Some(load) = self.load_object(&call, operation, constrained) else { return false };
         // What is above the object.
         let above = match operation.object {
-            Object::Argument(n) => usize::from(n) + 1,
-            Object::This | Object::FirstField => 0,
+            ObjectPosition::Argument(n) => usize::from(n) + 1,
+            ObjectPosition::This | ObjectPosition::FirstField => 0,
         };
         let above = call.method.parameters.iter().enumerate().skip(above);
         let saved: Vec<u16> = above.map(|(i, kind)| locals.for_argument(i, kind)).collect();
@@ -341,7 +341,7 @@ impl Module {
     /// that is how a program makes a longer copy of an array that others go on reading.
     fn gives_static_field(&self, body: &Body, at: usize) -> bool {
         const VECTOR: u8 = 0x1D;
-        let kind = |token: Token| match table::of(token) {
+        let kind = |token: MetadataToken| match table::of(token) {
             table::FIELD => self.import.field(token).map(|(_, kind)| kind),
             // Behind a byte that says that it is a field.
             _ => self.import.member_ref(token).and_then(|member| member.signature.get(1..)),
@@ -358,7 +358,7 @@ impl Module {
     /// Whether a method is the one in which a compiler has put the body of an asynchronous method:
     /// its parts run as pieces of work of their own. That of an iterator, which has the same name,
     /// returns something.
-    fn goes_on_later(&self, method: Token) -> bool {
+    fn goes_on_later(&self, method: MetadataToken) -> bool {
         const INSTANCE_VOID: [u8; 3] = [0x20, 0, 0x01];
         let Some(member) = self.import.method(method) else { return false };
         let is_made = || self.import.type_def(member.parent).is_some_and(|name| is_asynchronous(&name));
@@ -391,7 +391,7 @@ impl Module {
     }
 
     /// If the runtime takes a lock for a method (`MethodImplOptions.Synchronized`), tells of that.
-    fn add_synchronized(&self, body: &mut Body, method: Token) -> bool {
+    fn add_synchronized(&self, body: &mut Body, method: MetadataToken) -> bool {
         let Some(order) = self.probe.order.filter(|_| self.import.is_synchronized(method)) else {
             return false;
         };
@@ -400,7 +400,7 @@ impl Module {
     }
 
     /// Whether a method is what the collector's thread calls for an object that is gone.
-    fn is_finalizer(&self, method: Token) -> bool {
+    fn is_finalizer(&self, method: MetadataToken) -> bool {
         const INSTANCE_VOID: [u8; 3] = [0x20, 0, 0x01];
         let member = self.import.method(method);
         member.is_some_and(|member| member.name == "Finalize" && member.signature == INSTANCE_VOID)
@@ -419,7 +419,7 @@ impl Module {
     /// Fields of generic classes have other tokens.
     fn static_uses(&mut self, module: ModuleId, body: &Body) -> HashMap<usize, ClassNumber> {
         let import = self.import;
-        let mut number = |class: Token| {
+        let mut number = |class: MetadataToken| {
             *self.static_classes.entry(class).or_insert_with(|| {
                 import.has_static_constructor(class).then(|| class_constructors::number(module, class))
             })
@@ -432,14 +432,14 @@ impl Module {
 
     /// The method by which a barrier tells the number of its phase, for a call of another of its
     /// methods.
-    fn current_phase(&self, token: Token) -> Option<Token> {
+    fn current_phase(&self, token: MetadataToken) -> Option<MetadataToken> {
         const LONG: u8 = 0x0A;
         let barrier = self.import.member_ref(token)?.parent;
         self.emit.member_ref(barrier, "get_CurrentPhaseNumber", &[0x20, 0, LONG])
     }
 
     /// The constructor of the delegate that a call of `Task.Run(async …)` takes.
-    fn given(&self, call: &Call) -> Option<Token> {
+    fn given(&self, call: &WatchedCall) -> Option<MetadataToken> {
         const CONSTRUCTOR: [u8; 5] = [0x20, 2, 0x01, 0x1C, 0x18];
         let function = call.method.parameters.first().filter(|_| runs_asynchronous(self.import, call))?;
         self.emit.member_ref(self.emit.type_spec(function)?, ".ctor", &CONSTRUCTOR)
@@ -456,7 +456,12 @@ impl Module {
     }
 
     /// What makes the object of what is on the stack. None: the call is left alone.
-    fn load_object(&self, call: &Call, operation: Operation, constrained: Option<Token>) -> Option<Vec<u8>> {
+    fn load_object(
+        &self,
+        call: &WatchedCall,
+        operation: Operation,
+        constrained: Option<MetadataToken>,
+    ) -> Option<Vec<u8>> {
         if let Some(kind) = constrained {
             // Of a structure this makes a copy, so it is for type parameters alone, and not for
             // what is called all the time.
@@ -467,9 +472,9 @@ impl Module {
             return (is_parameter && is_rare).then_some(load);
         }
         Some(match operation.object {
-            Object::This => vec![],
-            Object::FirstField => vec![code::LOAD_REFERENCE],
-            Object::Argument(n) => {
+            ObjectPosition::This => vec![],
+            ObjectPosition::FirstField => vec![code::LOAD_REFERENCE],
+            ObjectPosition::Argument(n) => {
                 let by_reference = signature::by_reference(&call.method.parameters[usize::from(n)]).is_some();
                 if by_reference { vec![code::LOAD_REFERENCE] } else { vec![] }
             }
@@ -507,18 +512,18 @@ fn is_asynchronous(class: &str) -> bool {
 /// A method that is being rewritten.
 struct Rewriting {
     module: ModuleId,
-    method: Token,
+    method: MetadataToken,
     /// How many points at calls of each callee there were so far.
     ordinals: HashMap<String, u32>,
     /// In the parts of an asynchronous method, the field that its task is in.
-    flow: Option<Token>,
+    flow: Option<MetadataToken>,
     /// Instructions that use static fields, and of which class.
     static_uses: HashMap<usize, ClassNumber>,
 }
 
 impl Rewriting {
-    fn place<'a>(&self, body: &'a mut Body, at: usize, locals: &'a mut Locals) -> Place<'a> {
-        Place { body, at, locals, flow: self.flow, current_phase: None, given: None }
+    fn place<'a>(&self, body: &'a mut Body, at: usize, locals: &'a mut Locals) -> CallPosition<'a> {
+        CallPosition { body, at, locals, flow: self.flow, current_phase: None, given: None }
     }
 
     /// Tells which static constructors have ended when a site is reached.
@@ -535,10 +540,10 @@ impl Rewriting {
         }
     }
 
-    fn site(&mut self, offset: u32, call: &Call, operation: Operation) -> u32 {
+    fn site(&mut self, offset: u32, call: &WatchedCall, operation: Operation) -> u32 {
         let ordinal = self.ordinals.entry(call.callee.clone()).or_insert(0);
         *ordinal += 1;
-        sites::add(Site {
+        sites::add(ClrSite {
             module: self.module,
             method: self.method,
             offset,
@@ -553,7 +558,7 @@ impl Rewriting {
 /// The offset in a method's code as it was written, from one that the runtime tells. `told`: all
 /// that it tells of the method. A runtime that uses what [`tell_places`] said tells offsets as they
 /// were written, as 3.1 does, and not those in the code as it is.
-pub fn written_offset(module: ModuleId, method: Token, at: u32, told: &[u32]) -> u32 {
+pub fn written_offset(module: ModuleId, method: MetadataToken, at: u32, told: &[u32]) -> u32 {
     lock(&PLACES).get(&(module, method)).map_or(at, |places| written(places, at, told))
 }
 

@@ -8,19 +8,19 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use raddle_tsvd::{Delay, Params, SIZE, Tsvd};
-use raddle_wire::tsvd::{MAGIC, PARAMS_FILE, SHARED_FILE, Shared, flag};
+use raddle_wire::tsvd::{MAGIC, PARAMS_FILE, SHARED_FILE, SharedMapping, flag};
 
 use crate::com::Com;
-use crate::lists::Catalogue;
+use crate::lists::ApiLists;
 use crate::point;
 use crate::profiling::Info;
-use crate::record::{KnownPair, Record};
+use crate::record::{ClrRecord, KnownPair};
 
 /// The state of the whole process.
-pub struct Session {
+pub struct ClrSession {
     pub info: Info,
     pub core: &'static Tsvd,
-    pub catalogue: Catalogue,
+    pub catalogue: ApiLists,
     pub force_async: bool,
     /// Whether this version of the runtime has the structures of `[[enumerator]]` as the lists
     /// describe.
@@ -30,20 +30,20 @@ pub struct Session {
     /// Patterns of framework modules to watch all the same.
     pub modules: Vec<String>,
     records: File,
-    shared: &'static Shared,
+    shared: &'static SharedMapping,
     started: u64,
     /// The delays in this process, in nanoseconds.
     spent: AtomicU64,
 }
 
-static SESSION: OnceLock<Session> = OnceLock::new();
+static SESSION: OnceLock<ClrSession> = OnceLock::new();
 
 /// The session. Call it only after the profiler has been started, before which nothing runs.
-pub fn session() -> &'static Session {
+pub fn session() -> &'static ClrSession {
     SESSION.get().expect("the runtime initializes a profiler before it calls it")
 }
 
-/// The suffix of a process's file of [`Record`]s, after its number.
+/// The suffix of a process's file of [`ClrRecord`]s, after its number.
 pub const RECORDS: &str = "clr";
 /// The core's tables. They differ from those of native code, whose sites have other numbers.
 const STATE: &str = "clr-state";
@@ -55,7 +55,7 @@ pub const LISTS: &str = "clr-lists";
 pub const MODULES: &str = "clr-modules";
 
 /// Begins a session, if there is a driver.
-pub fn begin(info: Com) -> Option<&'static Session> {
+pub fn begin(info: Com) -> Option<&'static ClrSession> {
     let folder = PathBuf::from(std::env::var_os("RADDLE_SESSION")?);
     let params = params(&folder)?;
     let shared = shared(&folder)?;
@@ -64,7 +64,7 @@ pub fn begin(info: Com) -> Option<&'static Session> {
     let core = tables(&new_file(&folder, pid, STATE)?, &params)?;
     let info = Info(info);
     let version = info.version();
-    let session = SESSION.get_or_init(|| Session {
+    let session = SESSION.get_or_init(|| ClrSession {
         info,
         core,
         catalogue: catalogue(&folder),
@@ -78,7 +78,7 @@ pub fn begin(info: Com) -> Option<&'static Session> {
         spent: AtomicU64::new(0),
     });
     let runtime = version.map(|(major, minor)| format!("{major}.{minor}"));
-    session.write(&Record::Begin { version: crate::record::VERSION, pid, runtime });
+    session.write(&ClrRecord::Begin { version: crate::record::VERSION, pid, runtime });
     Some(session)
 }
 
@@ -87,10 +87,10 @@ fn has_known_enumerators(major: u16) -> bool {
     (3..=10).contains(&major)
 }
 
-impl Session {
+impl ClrSession {
     /// Makes one write per record, so that lines of several threads do not mix and nothing is lost
     /// however the process ends.
-    pub fn write(&self, record: &Record) {
+    pub fn write(&self, record: &ClrRecord) {
         let Ok(mut line) = serde_json::to_vec(record) else { return };
         line.push(b'\n');
         // A missing session is no reason to stop a program.
@@ -122,19 +122,19 @@ fn params(folder: &Path) -> Option<Params> {
     (bytes.len() == size_of::<Params>()).then(|| unsafe { bytes.as_ptr().cast::<Params>().read_unaligned() })
 }
 
-fn shared(folder: &Path) -> Option<&'static Shared> {
+fn shared(folder: &Path) -> Option<&'static SharedMapping> {
     let file = OpenOptions::new().read(true).write(true).open(folder.join(SHARED_FILE)).ok()?;
-    if file.metadata().ok()?.len() < size_of::<Shared>() as u64 {
+    if file.metadata().ok()?.len() < size_of::<SharedMapping>() as u64 {
         return None;
     }
     // SAFETY: as long as a Shared, aligned as mappings are, and it stays mapped.
-    let shared = unsafe { &*map(&file, size_of::<Shared>())?.cast::<Shared>() };
+    let shared = unsafe { &*map(&file, size_of::<SharedMapping>())?.cast::<SharedMapping>() };
     (shared.magic == MAGIC && shared.version == raddle_wire::VERSION).then_some(shared)
 }
 
 /// The driver has already read the project's lists and refused wrong ones.
-fn catalogue(folder: &Path) -> Catalogue {
-    let mut catalogue = Catalogue::shipped();
+fn catalogue(folder: &Path) -> ApiLists {
+    let mut catalogue = ApiLists::shipped();
     let texts = (0..).map_while(|n| std::fs::read_to_string(folder.join(format!("{LISTS}.{n}"))).ok());
     for text in texts {
         _ = catalogue.add_project(&text);

@@ -48,14 +48,14 @@ mod element {
 
 /// The arguments for type parameters: those of the class and those of the method.
 #[derive(Clone, Copy)]
-pub struct Arguments<'a> {
+pub struct TypeArguments<'a> {
     pub class: &'a [Vec<u8>],
     pub method: &'a [Vec<u8>],
 }
 
 /// Copies a type to `out` with its type parameters replaced. Returns what follows it. None for a
 /// rare kind of type, or if it is not a type at all.
-pub fn copy_type<'a>(bytes: &'a [u8], with: Arguments, out: &mut Vec<u8>) -> Option<&'a [u8]> {
+pub fn copy_type<'a>(bytes: &'a [u8], with: TypeArguments, out: &mut Vec<u8>) -> Option<&'a [u8]> {
     use element::*;
     let (&code, rest) = bytes.split_first()?;
     match code {
@@ -137,7 +137,7 @@ pub fn value_type(kind: &[u8]) -> Option<u32> {
 fn list(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     let parameter = |code: u8| (0..64_u8).map(|n| vec![code, n]).collect::<Vec<_>>();
     let (class, method) = (parameter(element::CLASS_PARAMETER), parameter(element::METHOD_PARAMETER));
-    let itself = Arguments { class: &class, method: &method };
+    let itself = TypeArguments { class: &class, method: &method };
     let (count, mut rest) = number(bytes)?;
     let mut all = Vec::new();
     for _ in 0..count {
@@ -150,13 +150,13 @@ fn list(bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
 
 /// A method's signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Method {
+pub struct MethodSignature {
     pub has_this: bool,
     pub result: Vec<u8>,
     pub parameters: Vec<Vec<u8>>,
 }
 
-pub fn method(bytes: &[u8], with: Arguments) -> Option<Method> {
+pub fn method(bytes: &[u8], with: TypeArguments) -> Option<MethodSignature> {
     const GENERIC: u8 = 0x10;
     const HAS_THIS: u8 = 0x20;
     let (&kind, mut rest) = bytes.split_first()?;
@@ -172,12 +172,12 @@ pub fn method(bytes: &[u8], with: Arguments) -> Option<Method> {
         rest = copy_type(rest, with, &mut one)?;
         parameters.push(one);
     }
-    Some(Method { has_this: kind & HAS_THIS != 0, result, parameters })
+    Some(MethodSignature { has_this: kind & HAS_THIS != 0, result, parameters })
 }
 
 /// Whether a type is the same wherever it is named, that is, contains no type parameter.
 pub fn is_closed(kind: &[u8]) -> bool {
-    copy_type(kind, Arguments { class: &[], method: &[] }, &mut Vec::new()).is_some()
+    copy_type(kind, TypeArguments { class: &[], method: &[] }, &mut Vec::new()).is_some()
 }
 
 /// Whether a type is certainly a reference type.
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn type_parameters_are_replaced() {
         let class = [vec![0x08], vec![0x1D, 0x0E]];
-        let with = Arguments { class: &class, method: &[] };
+        let with = TypeArguments { class: &class, method: &[] };
         // instance void (!0, !1[], ref !0)
         let add = method(&[0x20, 3, 0x01, 0x13, 0, 0x1D, 0x13, 1, 0x10, 0x13, 0], with).unwrap();
         assert_eq!(add.parameters, [vec![0x08], vec![0x1D, 0x1D, 0x0E], vec![0x10, 0x08]]);
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn arrays_of_several_dimensions_are_copied_whole() {
         let array = [0x14, 0x08, 2, 2, 3, 4, 2, 0, 0x02];
-        let (mut out, with) = (Vec::new(), Arguments { class: &[], method: &[] });
+        let (mut out, with) = (Vec::new(), TypeArguments { class: &[], method: &[] });
         assert_eq!(copy_type(&array, with, &mut out), Some(&[][..]));
         assert_eq!(out, array);
     }
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn broken_ones_are_refused() {
-        let with = Arguments { class: &[], method: &[] };
+        let with = TypeArguments { class: &[], method: &[] };
         let whole = [0x20, 2, 0x01, 0x15, 0x12, 0x09, 1, 0x0E, 0x08];
         for len in 0..whole.len() {
             assert_eq!(method(&whole[..len], with), None);

@@ -6,23 +6,23 @@ use std::sync::{LazyLock, Mutex};
 
 use raddle_tsvd::{Host, TrapPair, Violation};
 
-use crate::classes::Kind;
+use crate::classes::ClassKind;
 use crate::com::IID_METADATA_IMPORT2;
 use crate::embedded_pdb::{build, embedded};
 use crate::lists::Contract;
 use crate::metadata::Import;
 use crate::pdb::Pdb;
-use crate::profiling::{ClassId, ModuleId, RawFrame, Token};
-use crate::record::{Place, Record};
+use crate::profiling::{ClassId, MetadataToken, ModuleId, RawFrame};
+use crate::record::{ClrRecord, UserFrame};
 use crate::rewrite::{lock, written_offset};
 use crate::session::session;
 use crate::signature::is_reference;
 
 /// A call site.
 #[derive(Clone)]
-pub struct Site {
+pub struct ClrSite {
     pub module: ModuleId,
-    pub method: Token,
+    pub method: MetadataToken,
     /// In the code as it was written.
     pub offset: u32,
     pub callee: String,
@@ -33,19 +33,19 @@ pub struct Site {
     pub ordinal: u32,
 }
 
-static SITES: Mutex<Vec<Site>> = Mutex::new(Vec::new());
+static SITES: Mutex<Vec<ClrSite>> = Mutex::new(Vec::new());
 /// The numbers of sites that earlier runs know of, by name.
 static NUMBERS: LazyLock<Mutex<HashMap<String, u32>>> = LazyLock::new(Mutex::default);
 
 /// Gives a site its number, and tells of it.
-pub fn add(site: Site) -> u32 {
+pub fn add(site: ClrSite) -> u32 {
     let place = place(site.module, site.method, Some(site.offset));
     let name = name(&site, &place.module);
     let (callee, write) = (site.callee.clone(), site.write);
     let mut sites = lock(&SITES);
     sites.push(site);
     let number = sites.len() as u32 - 1;
-    session().write(&Record::Site { number, name: name.clone(), callee, write, place });
+    session().write(&ClrRecord::Site { number, name: name.clone(), callee, write, place });
     drop(sites);
     seed(name, number);
     number
@@ -53,7 +53,7 @@ pub fn add(site: Site) -> u32 {
 
 /// `App.dll: App/<Run>d__3.MoveNext~1a2b calls System.Collections.Generic.List`1.Add #1`; what is
 /// behind the tilde tells overloads apart.
-fn name(site: &Site, module: &str) -> String {
+fn name(site: &ClrSite, module: &str) -> String {
     let file = module.rsplit('/').next().unwrap_or(module);
     let method = import(site.module).and_then(|import| {
         let member = import.method(site.method)?;
@@ -92,7 +92,7 @@ impl Host for Waits {
 }
 
 pub fn note_unseen(what: &str, why: &str) {
-    session().write(&Record::Unseen { what: what.into(), why: why.into() });
+    session().write(&ClrRecord::Unseen { what: what.into(), why: why.into() });
 }
 
 static IMPORTS: LazyLock<Mutex<HashMap<ModuleId, Option<Import>>>> = LazyLock::new(Mutex::default);
@@ -104,7 +104,7 @@ fn import(module: ModuleId) -> Option<Import> {
 
 /// `Class.Method`. A compiler puts a lambda into a class of its own, and an asynchronous method
 /// into one that has its name in brackets: what the user wrote is told.
-pub fn method_name(import: Import, method: Token) -> String {
+pub fn method_name(import: Import, method: MetadataToken) -> String {
     let name = || {
         let member = import.method(method)?;
         Some(as_written(&import.type_def(member.parent)?, &member.name))
@@ -138,7 +138,7 @@ fn as_written(class: &str, method: &str) -> String {
 }
 
 /// File and line of an instruction, from the PDB beside the module or in it.
-fn line(module: &str, method: Token, offset: u32) -> Option<(String, u32)> {
+fn line(module: &str, method: MetadataToken, offset: u32) -> Option<(String, u32)> {
     static PDBS: LazyLock<Mutex<HashMap<String, Option<Pdb>>>> = LazyLock::new(Mutex::default);
     let mut pdbs = lock(&PDBS);
     let read = || {
@@ -151,15 +151,15 @@ fn line(module: &str, method: Token, offset: u32) -> Option<(String, u32)> {
     pdb.as_ref()?.line(method, offset).map(|(file, line)| (file.to_owned(), line))
 }
 
-fn place(module: ModuleId, method: Token, offset: Option<u32>) -> Place {
+fn place(module: ModuleId, method: MetadataToken, offset: Option<u32>) -> UserFrame {
     let path = session().info.module_path(module).unwrap_or_default();
     let found = offset.and_then(|offset| line(&path, method, offset)).unzip();
     let name = import(module).map_or_else(String::new, |import| method_name(import, method));
-    Place { method: name, module: path, file: found.0, line: found.1 }
+    UserFrame { method: name, module: path, file: found.0, line: found.1 }
 }
 
 /// The places of a stack, whose innermost is the call of a site.
-pub fn places(site: u32, stack: &[RawFrame]) -> Vec<Place> {
+pub fn places(site: u32, stack: &[RawFrame]) -> Vec<UserFrame> {
     let of_site = lock(&SITES).get(site as usize).cloned();
     let Some(of_site) = of_site else { return Vec::new() };
     let mut all = vec![place(of_site.module, of_site.method, Some(of_site.offset))];
@@ -183,7 +183,7 @@ pub fn places(site: u32, stack: &[RawFrame]) -> Vec<Place> {
     all
 }
 
-fn is_probe(module: ModuleId, method: Token) -> bool {
+fn is_probe(module: ModuleId, method: MetadataToken) -> bool {
     import(module).is_some_and(|import| method_name(import, method).starts_with("Raddle.Probe."))
 }
 
@@ -223,14 +223,14 @@ fn class_name(class: ClassId) -> Option<(String, ClassId)> {
 }
 
 /// Whether objects of a class, and not of one derived from it, are listed or read another one.
-pub fn kind_of(class: ClassId) -> Kind {
-    let Some((name, _)) = class_name(class) else { return Kind::Other };
+pub fn kind_of(class: ClassId) -> ClassKind {
+    let Some((name, _)) = class_name(class) else { return ClassKind::Other };
     let catalogue = &session().catalogue;
     if catalogue.contract(&name).is_some() {
-        return Kind::Listed;
+        return ClassKind::Listed;
     }
     let offset = catalogue.wrapper(&name).and_then(|wrapper| reference_at(class, &wrapper.field));
-    offset.map_or(Kind::Other, Kind::Wrapper)
+    offset.map_or(ClassKind::Other, ClassKind::Wrapper)
 }
 
 /// Where objects of a class have a field, if it is a reference.

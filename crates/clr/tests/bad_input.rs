@@ -6,7 +6,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use raddle_clr::record::Record;
+use raddle_clr::record::ClrRecord;
 use support::{Run, Sdk, Way};
 
 /// A program, and the folder that it is in.
@@ -144,7 +144,7 @@ fn wrong_code_fails_as_it_did() {
         made.change(|bytes| bytes[at..at + code.len()].copy_from_slice(code));
         let run = made.run();
         assert!(run.said().ends_with("Exception\n1\n"), "{code:x?}: {:?}", run.output);
-        let is_told = |r: &Record| matches!(r, Record::Unseen { what, why } if what == "Program.Wrong" && why.contains("IL cannot be decoded"));
+        let is_told = |r: &ClrRecord| matches!(r, ClrRecord::Unseen { what, why } if what == "Program.Wrong" && why.contains("IL cannot be decoded"));
         assert_eq!(run.records.iter().any(is_told), !decodable, "{code:x?}: {:?}", run.records);
     }
 }

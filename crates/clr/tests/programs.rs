@@ -6,7 +6,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use raddle_clr::record::{KnownState, Record};
+use raddle_clr::record::{ClrRecord, KnownState};
 use support::{Program, Run, Sdk, Way, learned};
 
 fn source(name: &str) -> PathBuf {
@@ -92,8 +92,8 @@ fn what_is_hard_to_rewrite_does_what_it_did() {
             assert_eq!(run.output.status.code(), plain.status.code());
             assert!(run.sites() > least, "{} sites", run.sites());
             let expected = |why: &str| why.contains("run time") || why.contains("reflection");
-            let failed = |r: &&Record| matches!(r, Record::Unseen { why, .. } if !expected(why));
-            let failed: Vec<&Record> = run.records.iter().filter(failed).collect();
+            let failed = |r: &&ClrRecord| matches!(r, ClrRecord::Unseen { why, .. } if !expected(why));
+            let failed: Vec<&ClrRecord> = run.records.iter().filter(failed).collect();
             assert!(failed.is_empty(), "{failed:?}");
             assert_eq!(run.violations().count(), 0);
         }
@@ -215,7 +215,7 @@ fn what_is_not_seen_is_counted() {
     let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
     assert_eq!(run.said(), "3\n", "{:?}", run.output);
     for reason in ["`dynamic`", "reflection"] {
-        let is_it = |r: &&Record| matches!(r, Record::Unseen { why, .. } if why.contains(reason));
+        let is_it = |r: &&ClrRecord| matches!(r, ClrRecord::Unseen { why, .. } if why.contains(reason));
         assert_eq!(run.records.iter().filter(is_it).count(), 1, "{:?}", run.records);
     }
 }
@@ -259,7 +259,7 @@ fn lines_come_from_the_pdb_of_the_build() {
         let run = sdk.run(&[path(&program)], &folder.path().join("session"), &Way::default());
         assert_eq!(run.said(), "done\n");
         let place = run.records.iter().find_map(|record| match record {
-            Record::Site { place, .. } => Some(place.clone()),
+            ClrRecord::Site { place, .. } => Some(place.clone()),
             _ => None,
         });
         let place = place.expect("it has sites");

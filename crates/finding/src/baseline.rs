@@ -31,12 +31,12 @@ pub const SCHEMA: &str = "raddle.baseline/1";
 /// The findings of a baseline file, by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Baseline {
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, BaselineEntry>,
 }
 
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BaselineEntry {
     /// [`Finding::id`]: all that is compared.
     pub id: String,
     /// [`Finding::subject`], if the baseline distinguishes programs of a project.
@@ -48,7 +48,7 @@ pub struct Entry {
     pub message: String,
 }
 
-impl Entry {
+impl BaselineEntry {
     fn key(&self) -> String {
         match &self.subject {
             Some(subject) => format!("{}@{subject}", self.id),
@@ -65,7 +65,7 @@ pub struct Split {
     /// Findings that it has, in the order of the report.
     pub known: Vec<Finding>,
     /// Entries that the report does not have: fixed, or not seen in this run.
-    pub stale: Vec<Entry>,
+    pub stale: Vec<BaselineEntry>,
 }
 
 /// Why a baseline file cannot be used.
@@ -116,7 +116,7 @@ impl Baseline {
         let entries = report.findings.iter().flat_map(members).map(|finding| {
             let message = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
             let (id, subject) = (finding.id.clone(), finding.subject.clone());
-            let entry = Entry { id, subject, kind: finding.kind.name().to_owned(), message };
+            let entry = BaselineEntry { id, subject, kind: finding.kind.name().to_owned(), message };
             (entry.key(), entry)
         });
         Baseline { entries: entries.collect() }
@@ -141,7 +141,7 @@ impl Baseline {
     }
 
     /// Sorted by id.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &BaselineEntry> {
         self.entries.values()
     }
 
@@ -180,7 +180,7 @@ struct Header {
 
 #[derive(Deserialize)]
 struct Document {
-    findings: Vec<Entry>,
+    findings: Vec<BaselineEntry>,
 }
 
 fn quoted(text: &str) -> String {

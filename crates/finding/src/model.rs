@@ -100,7 +100,7 @@ pub struct Finding {
     pub contract: Option<String>,
     /// The threads that `accesses` and `location` mention, and where each was created.
     #[serde(default)]
-    pub threads: Vec<Thread>,
+    pub threads: Vec<ThreadInfo>,
     /// The locks that `accesses` name.
     #[serde(default)]
     pub locks: Vec<Lock>,
@@ -183,7 +183,7 @@ pub struct Interleaving {
     /// What the thread of each of [`Finding::accesses`] does there: ``waits for L2 `b` ``. Empty:
     /// see the access.
     pub deeds: Vec<String>,
-    /// The columns, by [`Thread::label`].
+    /// The columns, by [`ThreadInfo::label`].
     pub threads: Vec<String>,
     /// In the order of the execution.
     pub rows: Vec<Row>,
@@ -192,7 +192,7 @@ pub struct Interleaving {
 /// An execution step by step, with the locks that were held in between.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// The lanes, by [`Thread::label`].
+    /// The lanes, by [`ThreadInfo::label`].
     pub threads: Vec<String>,
     /// How many steps came before the first of `steps`.
     #[serde(default)]
@@ -203,7 +203,7 @@ pub struct Timeline {
     pub steps: Vec<TimelineStep>,
     /// Which locks were held in the meantime, in no order.
     #[serde(default)]
-    pub held: Vec<HeldLock>,
+    pub held: Vec<LockSpan>,
 }
 
 /// A step of a [`Timeline`].
@@ -233,7 +233,7 @@ pub struct TimelineStep {
 
 /// A lock while a thread holds it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct HeldLock {
+pub struct LockSpan {
     /// [`Lock::label`].
     pub lock: String,
     /// The variable that is the lock, if known.
@@ -364,7 +364,7 @@ pub struct Access {
     pub op: Op,
     /// Bytes; 0 where it does not apply.
     pub size: u64,
-    /// `T2 (worker)`, as in [`Thread::label`].
+    /// `T2 (worker)`, as in [`ThreadInfo::label`].
     pub thread: String,
     /// Labels of [`Lock`]s held, `L1`; a lock held for reading is `L1 (read)`.
     pub locks: Vec<String>,
@@ -474,7 +474,7 @@ pub enum Location {
 
 /// A thread that a finding mentions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Thread {
+pub struct ThreadInfo {
     /// `T2 (worker)`; `T0 (main)` is the main thread.
     pub label: String,
     /// What the program calls it, without the number.

@@ -23,7 +23,7 @@ use crate::place::place;
 
 /// A command as the user gave it, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Command {
+pub struct UserCommand {
     /// The program and its arguments.
     pub words: Vec<String>,
     /// The folder in which it was started.
@@ -32,7 +32,7 @@ pub struct Command {
     pub root: PathBuf,
 }
 
-impl Command {
+impl UserCommand {
     /// The subject of a finding of this command.
     pub fn subject(&self, finding: &Finding) -> String {
         match self.files(finding) {
@@ -134,9 +134,9 @@ mod tests {
     use crate::model::{Confidence, Op};
     use crate::sample::{access, finding, frame};
 
-    fn command(words: &[&str]) -> Command {
+    fn command(words: &[&str]) -> UserCommand {
         let words = words.iter().map(|w| (*w).to_owned()).collect();
-        Command { words, folder: "/p/build".into(), root: "/p".into() }
+        UserCommand { words, folder: "/p/build".into(), root: "/p".into() }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_wire::log::{Header, MAGIC, fatal};
+use raddle_wire::log::{LogHeader, MAGIC, fatal};
 use raddle_wire::record::{
     AddressKind, Decoded, DecodedCaught, DecodedEnd, HeldLock, LockKind, MisuseKind, decode_all,
 };
@@ -180,22 +180,22 @@ pub fn executable(log: &Path) -> Option<PathBuf> {
 ///
 /// The header is read, not mapped. A mapped page that was never written needs disk space when it is
 /// touched, and without space the access kills raddle with SIGBUS.
-fn header(path: &Path) -> Option<(File, Header)> {
+fn header(path: &Path) -> Option<(File, LogHeader)> {
     let file = File::open(path).ok()?;
     // SAFETY: numbers, for which zero is valid.
-    let mut header = unsafe { std::mem::zeroed::<Header>() };
+    let mut header = unsafe { std::mem::zeroed::<LogHeader>() };
     // SAFETY: all bytes of numbers without padding.
     let bytes =
-        unsafe { std::slice::from_raw_parts_mut((&raw mut header).cast::<u8>(), size_of::<Header>()) };
+        unsafe { std::slice::from_raw_parts_mut((&raw mut header).cast::<u8>(), size_of::<LogHeader>()) };
     file.read_exact_at(bytes, 0).ok()?;
     Some((file, header))
 }
 
 /// The first `used` bytes after the header, or as many as there are.
 fn body(file: &File, used: usize) -> Option<Vec<u8>> {
-    let len = usize::try_from(file.metadata().ok()?.len()).ok()?.checked_sub(size_of::<Header>())?;
+    let len = usize::try_from(file.metadata().ok()?.len()).ok()?.checked_sub(size_of::<LogHeader>())?;
     let mut body = vec![0; used.min(len)];
-    file.read_exact_at(&mut body, size_of::<Header>() as u64).ok()?;
+    file.read_exact_at(&mut body, size_of::<LogHeader>() as u64).ok()?;
     Some(body)
 }
 

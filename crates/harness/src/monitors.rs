@@ -6,14 +6,14 @@
 
 use raddle_explore::Outcome;
 use raddle_finding::Kind;
-use raddle_wire::explore::{Leak, Race};
+use raddle_wire::explore::{Leak, RacingPair};
 
 use crate::verdict::{Facts, Failure, Usual, ends_as_usual};
 use crate::worker::Execution;
 
 #[derive(Clone, Copy)]
 pub enum Seen {
-    Race(Race),
+    Race(RacingPair),
     Leak(Leak),
     Output,
 }

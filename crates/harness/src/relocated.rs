@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use memmap2::Mmap;
 use object::{Object, ObjectSymbol};
 use raddle_relocate::CopyOptions;
-use raddle_wire::relocated::{CALL_LENGTH, Counts, FILE, Header, Identity, MAGIC, at_most};
+use raddle_wire::relocated::{CALL_LENGTH, CopyCounts, FILE, Identity, MAGIC, RelocatedHeader, at_most};
 
 use crate::collect::{MappedCopy, Process};
 use crate::install::{cache, results};
@@ -41,7 +41,7 @@ pub enum Probes {
 
 /// The copy of an object's code, to be put into a session.
 pub struct Prepared {
-    pub counts: Counts,
+    pub counts: CopyCounts,
     /// In the cache, from which another raddle may remove it at any time.
     kept: Option<PathBuf>,
     content: Content,
@@ -156,11 +156,11 @@ fn kept_as(folder: &Path, object: &Path, identity: Identity, options: CopyOption
 }
 
 /// How much of the program is watched, in words.
-pub fn coverage(counts: Counts) -> String {
+pub fn coverage(counts: CopyCounts) -> String {
     format!("raddle watches a copy of its machine code, {}", share_in_words(counts))
 }
 
-fn share_in_words(counts: Counts) -> String {
+fn share_in_words(counts: CopyCounts) -> String {
     let part =
         |some: u64, all: u64| format!("{some} of {all} ({}%)", (some * 100).checked_div(all).unwrap_or(100));
     format!(
@@ -218,7 +218,7 @@ pub fn translate(processes: &mut [Process]) {
 
 /// A file of the runtime's: its header, and what addresses are translated with.
 struct Copy {
-    header: Header,
+    header: RelocatedHeader,
     file: Mmap,
 }
 
@@ -226,9 +226,9 @@ impl Copy {
     /// None unless it is whole.
     fn read(path: &Path) -> Option<Copy> {
         let file = map(path).ok()?;
-        let first = file.get(..size_of::<Header>())?;
+        let first = file.get(..size_of::<RelocatedHeader>())?;
         // SAFETY: as many bytes; the header is numbers, for which all bytes are valid.
-        let header = unsafe { first.as_ptr().cast::<Header>().read_unaligned() };
+        let header = unsafe { first.as_ptr().cast::<RelocatedHeader>().read_unaligned() };
         let is_whole = header.magic == MAGIC
             && header.version == raddle_wire::VERSION
             && header.len == file.len() as u64
@@ -256,7 +256,7 @@ impl Copy {
 }
 
 /// Whether a search that executes such a copy has seen every access of the program's own code.
-pub fn is_whole(counts: Counts) -> bool {
+pub fn is_whole(counts: CopyCounts) -> bool {
     counts.functions_copied == counts.functions
         && counts.accesses_probed == counts.accesses
         && counts.unknown_code == 0
@@ -283,7 +283,7 @@ mod tests {
         let (kept, place) = (folder.path().join("kept"), folder.path().join("place"));
         std::fs::write(&kept, b"copy").unwrap();
         let content = Content::Kept(map(&kept).unwrap());
-        let prepared = Prepared { counts: Counts::default(), kept: Some(kept.clone()), content };
+        let prepared = Prepared { counts: CopyCounts::default(), kept: Some(kept.clone()), content };
         std::fs::remove_file(kept).unwrap();
         prepared.place(&place).unwrap();
         assert_eq!(std::fs::read(place).unwrap(), b"copy");

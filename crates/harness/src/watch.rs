@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use anyhow::{Context, Result};
-use raddle_wire::trace::{self, Decoder, Header, Recording};
+use raddle_wire::trace::{self, Decoder, Recording, TraceHeader};
 
 use crate::shared_file::{Ahead, SharedFile};
 
@@ -25,7 +25,7 @@ pub struct Watch {
 #[derive(Clone)]
 pub struct Traced {
     pub mode: Recording,
-    /// Sorted program counters: see [`Header::reads`].
+    /// Sorted program counters: see [`TraceHeader::reads`].
     pub sites: Vec<u64>,
     /// Bytes for the stream. The file is sparse: unwritten parts take no disk space.
     pub room: u64,
@@ -72,10 +72,10 @@ impl Watch {
 /// For executions that are recorded whole and may be long.
 fn ahead(file: &SharedFile) -> Ahead {
     // SAFETY: the mapping begins with a header, whose changing fields are atomics.
-    let begin = unsafe { (*file.as_ptr().cast::<Header>()).stream_at() };
+    let begin = unsafe { (*file.as_ptr().cast::<TraceHeader>()).stream_at() };
     Ahead::of(file, begin, |memory| {
         // SAFETY: as above.
-        unsafe { (*memory.as_ptr().cast::<Header>()).used.load(Relaxed) as usize }
+        unsafe { (*memory.as_ptr().cast::<TraceHeader>()).used.load(Relaxed) as usize }
     })
 }
 
@@ -91,14 +91,14 @@ impl Traced {
     }
 
     fn make(&self, path: &Path) -> Result<SharedFile> {
-        let header = Header::new(self.room, self.sites.len() as u64, self.mode);
+        let header = TraceHeader::new(self.room, self.sites.len() as u64, self.mode);
         let memory = SharedFile::make(path, header.bytes() as u64)
             .context("cannot make the file of the trace: `ulimit -f`, `ulimit -v` or a full disk")?;
         // SAFETY: the file is as long as the header says; nobody else has it yet.
         unsafe {
             let table = memory.as_mut_ptr().add(header.table_at()).cast::<u64>();
             std::ptr::copy_nonoverlapping(self.sites.as_ptr(), table, self.sites.len());
-            memory.as_mut_ptr().cast::<Header>().write(header);
+            memory.as_mut_ptr().cast::<TraceHeader>().write(header);
         }
         Ok(memory)
     }
@@ -159,9 +159,9 @@ impl Watched {
         self.header().map_or(0, |h| h.discoveries.load(Acquire))
     }
 
-    fn header(&self) -> Option<&Header> {
+    fn header(&self) -> Option<&TraceHeader> {
         // SAFETY: the mapping begins with a header, whose changing fields are atomics.
-        self.trace.as_ref().map(|m| unsafe { &*m.as_ptr().cast::<Header>() })
+        self.trace.as_ref().map(|m| unsafe { &*m.as_ptr().cast::<TraceHeader>() })
     }
 
     /// The events of the last execution, and whether some did not fit.

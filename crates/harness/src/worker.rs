@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
-use raddle_wire::config::{self, Config, Mode};
+use raddle_wire::config::{self, Config, ConfigMode};
 use raddle_wire::explore::{self, Cannot, ExecutionEnd, Header, Outside, Parts, Slot, Stack, Status, flag};
 use rustix::thread::futex;
 
@@ -175,7 +175,7 @@ impl Recipe {
             copy.place_in(folder.path())?;
             flags |= config::flag::RELOCATED;
         }
-        folder.write_config(&Config::new(Mode::Explore, 0, flags))?;
+        folder.write_config(&Config::new(ConfigMode::Explore, 0, flags))?;
         let header = self.header();
         let memory = SharedFile::make(&folder.path().join(explore::FILE), header.bytes() as u64)
             .context("cannot make the file of orders: `ulimit -f`, `ulimit -v` or a full disk")?;

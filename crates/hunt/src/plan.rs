@@ -96,7 +96,7 @@ pub const LOOKS: f64 = 0.4;
 
 /// What one look at a test has shown.
 #[derive(Clone, Debug)]
-pub struct Looked<'a> {
+pub struct TestLook<'a> {
     /// It has to do with a change that is to be hunted first.
     pub is_concerned: bool,
     /// What is suspected and not settled.
@@ -109,7 +109,7 @@ pub struct Looked<'a> {
 /// Tests that suspect something come before those that do not, and quick ones before slow ones:
 /// more of their schedules fit into the time. A test that suspects only what an earlier one
 /// suspects comes after those that suspect something else.
-pub fn order(tests: &[Looked<'_>]) -> Vec<usize> {
+pub fn order(tests: &[TestLook<'_>]) -> Vec<usize> {
     let mut by_cost: Vec<usize> = (0..tests.len()).collect();
     by_cost.sort_by_key(|i| tests[*i].took);
     let mut known: Vec<&Finding> = Vec::new();
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn quick_tests_with_something_new_to_settle_are_hunted_first() {
         let (x, y) = (race(Some("x"), [("f", 1), ("g", 2)]), race(Some("y"), [("f", 1), ("g", 2)]));
-        let looked = |open: &[&'static str], millis: u64| Looked {
+        let looked = |open: &[&'static str], millis: u64| TestLook {
             is_concerned: false,
             open: open.iter().map(|n| if *n == "x" { &x } else { &y }).collect(),
             took: Duration::from_millis(millis),

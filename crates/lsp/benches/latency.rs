@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::unbounded;
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
-use raddle_lsp::{Config, serve};
+use raddle_lsp::{ServerConfig, serve};
 use serde_json::{Value, json};
 
 const EDITS: usize = 21;
@@ -154,7 +154,9 @@ impl Editor {
         let (to_server, from_client) = unbounded();
         let (to_client, from_server) = unbounded();
         let theirs = Connection { sender: to_client, receiver: from_client };
-        std::thread::spawn(move || serve(theirs, Config { store: Box::new(|_| None), ..Config::default() }));
+        std::thread::spawn(move || {
+            serve(theirs, ServerConfig { store: Box::new(|_| None), ..ServerConfig::default() })
+        });
         let file = file.canonicalize().expect("a file");
         let uri = format!("file://{}", file.display().to_string().replace(' ', "%20").replace(',', "%2C"));
         let editor = Editor {

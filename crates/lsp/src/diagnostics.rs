@@ -9,28 +9,28 @@ use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Position, Range,
     Url,
 };
-use raddle_finding::render::{RenderOptions, Step, steps};
+use raddle_finding::render::{RenderOptions, StoryStep, steps};
 use raddle_finding::{Finding, Frame};
 use serde_json::json;
 
 use crate::documents::Documents;
-use crate::project::Files;
-use crate::settings::Settings;
+use crate::project::DiskFiles;
+use crate::settings::EditorSettings;
 use crate::text::Lines;
 
 /// The server does not open larger files just to compute a column.
 const LARGEST: u64 = 64 << 20;
 
 /// URIs and lines of the files that findings name. Each file is looked up once.
-pub struct Places<'a> {
+pub struct FilePlaces<'a> {
     documents: &'a mut Documents,
-    files: &'a Files,
+    files: &'a DiskFiles,
     lines: HashMap<PathBuf, Option<Lines>>,
 }
 
-impl<'a> Places<'a> {
-    pub fn new(documents: &'a mut Documents, files: &'a Files) -> Places<'a> {
-        Places { documents, files, lines: HashMap::new() }
+impl<'a> FilePlaces<'a> {
+    pub fn new(documents: &'a mut Documents, files: &'a DiskFiles) -> FilePlaces<'a> {
+        FilePlaces { documents, files, lines: HashMap::new() }
     }
 
     pub fn lines(&mut self, path: &Path) -> Option<&Lines> {
@@ -66,12 +66,12 @@ impl<'a> Places<'a> {
 pub fn of_finding(
     finding: &Finding,
     source: &str,
-    settings: &Settings,
-    places: &mut Places<'_>,
+    settings: &EditorSettings,
+    places: &mut FilePlaces<'_>,
 ) -> Vec<(PathBuf, Diagnostic)> {
     let Some(severity) = settings.severity(finding) else { return Vec::new() };
     let steps = steps(finding, &RenderOptions::default());
-    let located: Vec<(Step, PathBuf, Location)> = steps
+    let located: Vec<(StoryStep, PathBuf, Location)> = steps
         .into_iter()
         .filter_map(|step| {
             let (path, location) = places.location(&step.frame)?;
@@ -122,7 +122,7 @@ fn shorter(text: &str, path: &Path) -> String {
 }
 
 /// The message: what the finding is, what happens here, and further notes.
-fn message(finding: &Finding, here: &Step) -> String {
+fn message(finding: &Finding, here: &StoryStep) -> String {
     let mut text = finding.message.clone();
     text += &format!("\nhere, {}", here.text);
     for note in &finding.notes {
@@ -166,12 +166,12 @@ mod tests {
     const RACE: &str = "#include <pthread.h>\nint n;\nvoid *f(void *a) { /* 😀 */ n++; return 0; }\n\
         int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, f, 0);\n    n = 2;\n    pthread_join(t, 0);\n}\n";
 
-    fn diagnose(finding: &Finding, settings: &Settings) -> Vec<(PathBuf, Diagnostic)> {
+    fn diagnose(finding: &Finding, settings: &EditorSettings) -> Vec<(PathBuf, Diagnostic)> {
         let mut documents = Documents::default();
         let uri = Url::parse("file:///w/a.c").unwrap();
         documents.open(TextDocumentItem::new(uri, "c".into(), 1, RACE.into()));
-        let files = Files::default();
-        of_finding(finding, "raddle", settings, &mut Places::new(&mut documents, &files))
+        let files = DiskFiles::default();
+        of_finding(finding, "raddle", settings, &mut FilePlaces::new(&mut documents, &files))
     }
 
     fn race() -> Finding {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn each_end_is_underlined_and_names_the_other() {
-        let diagnostics = diagnose(&race(), &Settings::default());
+        let diagnostics = diagnose(&race(), &EditorSettings::default());
         let mut starts: Vec<_> =
             diagnostics.iter().map(|(_, d)| (d.range.start.line, d.range.start.character)).collect();
         starts.sort_unstable();
@@ -212,7 +212,7 @@ mod tests {
         let mut finding = race();
         finding.accesses[0] = finding.accesses[1].clone();
         finding.accesses[0].thread = "T7".into();
-        let diagnostics = diagnose(&finding, &Settings::default());
+        let diagnostics = diagnose(&finding, &EditorSettings::default());
         assert_eq!(diagnostics.len(), 1);
         let related = diagnostics[0].1.related_information.as_ref().unwrap();
         assert!(related.iter().any(|r| r.message.contains("T7") || r.message.contains("T1")), "{related:?}");
@@ -227,7 +227,7 @@ mod tests {
             (frame.line, frame.column) = (Some(8), None);
         }
         finding.also = vec![further];
-        let diagnostics = diagnose(&finding, &Settings::default());
+        let diagnostics = diagnose(&finding, &EditorSettings::default());
         assert_eq!(diagnostics.len(), 3, "the end that both have is underlined once: {diagnostics:#?}");
         let added = diagnostics.iter().find(|(_, d)| d.range.start.line == 7).unwrap();
         assert_eq!(added.1.data.as_ref().unwrap()["id"], "data-race-of-its-own");
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn what_is_switched_off_is_not_shown() {
         let settings = serde_json::json!({ "severity": { "kinds": { "data-race": "off" } } });
-        assert!(diagnose(&race(), &Settings::parse(&settings).unwrap()).is_empty());
+        assert!(diagnose(&race(), &EditorSettings::parse(&settings).unwrap()).is_empty());
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
                 Access { op: Op::Read, size: 1, thread: "T1".into(), locks: vec![], lock: None, stack };
             finding.accesses.push(access);
         }
-        let diagnostics = diagnose(&finding, &Settings::default());
+        let diagnostics = diagnose(&finding, &EditorSettings::default());
         assert_eq!(diagnostics.len(), 1, "a file that cannot be read still has an address");
         assert_eq!(diagnostics[0].1.range.start, Position::new(3, 0));
     }

@@ -11,7 +11,7 @@ use crate::text::offset;
 
 /// A buffer's text for the checker.
 #[derive(Debug, Clone)]
-pub enum Text {
+pub enum BufferText {
     Here(Arc<[u8]>),
     /// Only the size, because nobody will read the text.
     TooLarge(usize),
@@ -109,10 +109,10 @@ impl Documents {
     }
 
     /// The current texts of all buffers.
-    pub fn snapshot(&mut self, largest: usize) -> Arc<BTreeMap<PathBuf, Text>> {
+    pub fn snapshot(&mut self, largest: usize) -> Arc<BTreeMap<PathBuf, BufferText>> {
         let text = |document: &mut Document| match document.text.len() {
-            size if size > largest => Text::TooLarge(size),
-            _ => Text::Here(document.shared()),
+            size if size > largest => BufferText::TooLarge(size),
+            _ => BufferText::Here(document.shared()),
         };
         Arc::new(self.open.iter_mut().map(|(path, document)| (path.clone(), text(document))).collect())
     }
@@ -243,7 +243,7 @@ mod tests {
     fn a_snapshot_has_no_text_of_what_is_too_large() {
         let (mut documents, uri) = open("file:///a.c", "12345678");
         let text = |documents: &mut Documents, largest| documents.snapshot(largest)[&path_of(&uri)].clone();
-        assert!(matches!(text(&mut documents, 7), Text::TooLarge(8)));
-        assert!(matches!(text(&mut documents, 8), Text::Here(text) if &*text == b"12345678"));
+        assert!(matches!(text(&mut documents, 7), BufferText::TooLarge(8)));
+        assert!(matches!(text(&mut documents, 8), BufferText::Here(text) if &*text == b"12345678"));
     }
 }

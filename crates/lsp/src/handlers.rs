@@ -16,7 +16,7 @@ use crate::client::{Abilities, CONFIGURATION};
 use crate::diagnostics::{is_partial, sentence};
 use crate::documents::path_of;
 use crate::server::{Phase, Server};
-use crate::settings::Settings;
+use crate::settings::EditorSettings;
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, String> {
     serde_json::from_value(params).map_err(|why| why.to_string())
@@ -163,7 +163,7 @@ impl Server {
     }
 
     fn take_settings(&mut self, value: &Value) {
-        match Settings::parse(value) {
+        match EditorSettings::parse(value) {
             Ok(settings) if settings == *self.settings => {}
             Ok(settings) => {
                 self.settings = settings.into();

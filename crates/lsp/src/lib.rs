@@ -48,22 +48,22 @@ use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
-pub use server::{Config, Ended, StoreOf, serve};
-pub use settings::Settings;
+pub use server::{ConnectionEnd, ServerConfig, StoreOf, serve};
+pub use settings::EditorSettings;
 
-impl Default for Config {
+impl Default for ServerConfig {
     /// Uses the stores of the user's projects, and polls them every second.
-    fn default() -> Config {
+    fn default() -> ServerConfig {
         let store = |file: &Path| raddle_store::home::folder_for(file.parent()?).ok();
-        Config { store: Box::new(store), look: Duration::from_secs(1) }
+        ServerConfig { store: Box::new(store), look: Duration::from_secs(1) }
     }
 }
 
 /// Serves the client on standard input and output until it leaves.
-pub fn serve_stdio() -> io::Result<Ended> {
+pub fn serve_stdio() -> io::Result<ConnectionEnd> {
     let (connection, writer) =
         transport::connect(BufReader::with_capacity(1 << 16, io::stdin()), io::stdout())?;
-    let ended = serve(connection, Config::default())?;
+    let ended = serve(connection, ServerConfig::default())?;
     // Send all pending messages before the process ends. The reader can send too; it ends with its
     // client.
     let _ = writer.join();

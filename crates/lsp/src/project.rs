@@ -19,8 +19,8 @@ use raddle_check::c::Includes;
 use raddle_check::c::commands::{Command, FolderKind, parse};
 use raddle_store::home::{project_root, real};
 
-use crate::documents::Text;
-use crate::settings::{Scope, Settings};
+use crate::documents::BufferText;
+use crate::settings::{CheckScope, EditorSettings};
 
 /// The most files of a program, and the most bytes of all of them. The server checks a larger
 /// program file by file.
@@ -31,14 +31,14 @@ const LARGEST_LIST: u64 = 128 << 20;
 const LARGEST_HEADER: u64 = 16 << 20;
 
 /// The open buffers by path. They take precedence over files on disk.
-pub type Overlay = Arc<BTreeMap<PathBuf, Text>>;
+pub type Overlay = Arc<BTreeMap<PathBuf, BufferText>>;
 
 /// The folders to search for includes, in order.
 pub type IncludeFolders = Arc<[(PathBuf, FolderKind)]>;
 
 /// A file of a program, with its include folders.
 #[derive(Clone)]
-pub struct Member {
+pub struct ProgramFile {
     pub source: Source,
     pub folders: IncludeFolders,
 }
@@ -57,9 +57,9 @@ type Kept = (State, Arc<[u8]>);
 
 /// Files on disk. Each is read once for each of its states.
 #[derive(Default)]
-pub struct Files(Mutex<HashMap<PathBuf, Kept>>);
+pub struct DiskFiles(Mutex<HashMap<PathBuf, Kept>>);
 
-impl Files {
+impl DiskFiles {
     pub fn read(&self, path: &Path, largest: u64) -> Option<Arc<[u8]>> {
         let now = state(path, largest)?;
         let mut known = self.0.lock().unwrap_or_else(|e| e.into_inner());
@@ -90,7 +90,7 @@ impl Files {
 pub struct Folders {
     pub folders: IncludeFolders,
     pub overlay: Overlay,
-    pub files: Arc<Files>,
+    pub files: Arc<DiskFiles>,
 }
 
 impl Includes for Folders {
@@ -100,8 +100,8 @@ impl Includes for Folders {
         beside.into_iter().chain(listed.map(|(folder, _)| folder.clone())).find_map(|folder| {
             let path = real(&folder.join(name));
             let text = match self.overlay.get(&path) {
-                Some(Text::Here(text)) => text.clone(),
-                Some(Text::TooLarge(_)) => return None,
+                Some(BufferText::Here(text)) => text.clone(),
+                Some(BufferText::TooLarge(_)) => return None,
                 None => self.files.read(&path, LARGEST_HEADER)?,
             };
             Some((path.to_string_lossy().as_ref().into(), text))
@@ -111,7 +111,7 @@ impl Includes for Folders {
 
 /// Finds the program of a file, and caches lists of commands.
 pub struct Projects {
-    pub files: Arc<Files>,
+    pub files: Arc<DiskFiles>,
     lists: HashMap<PathBuf, (State, Arc<List>)>,
 }
 
@@ -126,10 +126,15 @@ impl Projects {
 
     /// The file and the files that form a program with it, itself first. For a header, only the
     /// files that may include it.
-    pub fn program(&mut self, focus: &Path, overlay: &Overlay, settings: &Settings) -> Vec<Member> {
+    pub fn program(
+        &mut self,
+        focus: &Path,
+        overlay: &Overlay,
+        settings: &EditorSettings,
+    ) -> Vec<ProgramFile> {
         let list = self.list_for(focus);
         let own = self.member(focus, list.as_deref(), overlay, settings);
-        if settings.scope == Scope::File || focus.is_relative() {
+        if settings.scope == CheckScope::File || focus.is_relative() {
             return own.into_iter().collect();
         }
         let others = if is_csharp(focus) {
@@ -142,7 +147,7 @@ impl Projects {
             return own.into_iter().collect();
         }
         let others = others.iter().filter(|path| *path != focus);
-        let others: Vec<Member> =
+        let others: Vec<ProgramFile> =
             others.filter_map(|path| self.member(path, list.as_deref(), overlay, settings)).collect();
         if others.iter().map(|member| member.source.text.len()).sum::<usize>() > MOST_BYTES {
             return own.into_iter().collect();
@@ -163,11 +168,11 @@ impl Projects {
         path: &Path,
         list: Option<&List>,
         overlay: &Overlay,
-        settings: &Settings,
-    ) -> Option<Member> {
+        settings: &EditorSettings,
+    ) -> Option<ProgramFile> {
         let text = match overlay.get(path) {
-            Some(Text::Here(text)) => text.clone(),
-            Some(Text::TooLarge(_)) => return None,
+            Some(BufferText::Here(text)) => text.clone(),
+            Some(BufferText::TooLarge(_)) => return None,
             None => self.files.read(path, settings.largest_file as u64)?,
         };
         let mut source = Source::new(&path.to_string_lossy(), []);
@@ -181,7 +186,7 @@ impl Projects {
             let macros = symbols.into_iter().map(|s| (s, Some(String::new()))).collect();
             let group = project.map(|p| p.to_string_lossy().into_owned());
             let source = source.with_macros(macros).with_group(group.as_deref());
-            return Some(Member { source, folders: Arc::from([]) });
+            return Some(ProgramFile { source, folders: Arc::from([]) });
         }
         // A header has no command; one of the files beside it will do.
         let beside = || {
@@ -192,9 +197,9 @@ impl Projects {
             list.and_then(|list| list.0.get_key_value(path)).or_else(|| is_header(path).then(beside)?);
         Some(match command {
             Some((_, (folders, command))) => {
-                Member { source: source.with_macros(command.macros.clone()), folders: folders.clone() }
+                ProgramFile { source: source.with_macros(command.macros.clone()), folders: folders.clone() }
             }
-            None => Member { source, folders: Arc::from([]) },
+            None => ProgramFile { source, folders: Arc::from([]) },
         })
     }
 
@@ -287,24 +292,25 @@ mod tests {
         }
 
         /// The names of the files that are checked together with `name`.
-        fn program(&self, name: &str, settings: &Settings) -> Vec<String> {
+        fn program(&self, name: &str, settings: &EditorSettings) -> Vec<String> {
             let members = Projects::new().program(&self.path(name), &Overlay::default(), settings);
             let top = self.path("");
-            let name =
-                |m: &Member| Path::new(&*m.source.path).strip_prefix(&top).unwrap().display().to_string();
+            let name = |m: &ProgramFile| {
+                Path::new(&*m.source.path).strip_prefix(&top).unwrap().display().to_string()
+            };
             members.iter().map(name).collect()
         }
     }
 
-    fn default() -> Settings {
-        Settings::default()
+    fn default() -> EditorSettings {
+        EditorSettings::default()
     }
 
     #[test]
     fn without_a_list_the_c_files_of_the_folder_go_together() {
         let folder = Folder::new(&[("b.c", ""), ("a.c", ""), ("c.cpp", ""), ("x.h", ""), ("sub/d.c", "")]);
         assert_eq!(folder.program("b.c", &default()), ["b.c", "a.c"]);
-        let alone = Settings { scope: Scope::File, ..default() };
+        let alone = EditorSettings { scope: CheckScope::File, ..default() };
         assert_eq!(folder.program("b.c", &alone), ["b.c"]);
         assert!(folder.program("none.c", &alone).is_empty());
     }
@@ -330,7 +336,7 @@ mod tests {
         );
         let members = Projects::new().program(&folder.path("src/a.c"), &Overlay::default(), &default());
         assert_eq!(&*members[0].source.macros, [("X".to_string(), Some("1".to_string()))]);
-        let files = Arc::new(Files::default());
+        let files = Arc::new(DiskFiles::default());
         let includes = Folders { folders: members[0].folders.clone(), overlay: Overlay::default(), files };
         let (path, text) = includes.find(&members[0].source.path, "x.h", true).unwrap();
         assert_eq!((Path::new(&*path), &*text), (folder.path("inc/x.h").as_path(), b"int x;".as_slice()));
@@ -347,7 +353,7 @@ mod tests {
     #[test]
     fn only_regular_files_are_read() {
         let folder = Folder::new(&[("big.h", "0123456789")]);
-        let files = Files::default();
+        let files = DiskFiles::default();
         std::os::unix::fs::symlink(folder.path("loop.h"), folder.path("loop.h")).unwrap();
         for path in ["/dev/zero", "/proc/self", "/no/such/file"] {
             assert!(files.read(Path::new(path), 99).is_none(), "{path}");
@@ -360,7 +366,7 @@ mod tests {
     #[test]
     fn a_file_that_changed_is_named_once() {
         let folder = Folder::new(&[("a.h", "1"), ("b.h", "1")]);
-        let files = Files::default();
+        let files = DiskFiles::default();
         for name in ["a.h", "b.h"] {
             files.read(&folder.path(name), 99).unwrap();
         }
@@ -375,7 +381,7 @@ mod tests {
     fn an_open_header_goes_before_the_disk() {
         let folder = Folder::new(&[("x.h", "disk"), ("a.c", "")]);
         let text: Arc<[u8]> = b"buffer".as_slice().into();
-        let overlay: Overlay = Arc::new([(folder.path("x.h"), Text::Here(text))].into());
+        let overlay: Overlay = Arc::new([(folder.path("x.h"), BufferText::Here(text))].into());
         let includes = Folders { folders: Arc::from([]), overlay, files: Arc::default() };
         let from = folder.path("a.c").display().to_string();
         assert_eq!(&*includes.find(&from, "./x.h", false).unwrap().1, b"buffer");

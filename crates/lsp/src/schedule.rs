@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[derive(Debug, Default)]
-pub struct Schedule {
+pub struct CheckSchedule {
     waiting: VecDeque<PathBuf>,
     running: Option<Running>,
     /// No check begins before this.
@@ -34,7 +34,7 @@ pub struct Turn {
     pub cancel: Arc<AtomicBool>,
 }
 
-impl Schedule {
+impl CheckSchedule {
     /// Schedules checks of the buffers `first` and `others`, in this order, after a pause.
     pub fn edited(
         &mut self,
@@ -99,7 +99,7 @@ impl Schedule {
     }
 }
 
-impl Drop for Schedule {
+impl Drop for CheckSchedule {
     fn drop(&mut self) {
         self.cancel();
     }
@@ -111,11 +111,11 @@ mod tests {
 
     const REST: Duration = Duration::from_millis(40);
 
-    struct Clock(Schedule, Instant);
+    struct Clock(CheckSchedule, Instant);
 
     impl Clock {
         fn new() -> Clock {
-            Clock(Schedule::default(), Instant::now())
+            Clock(CheckSchedule::default(), Instant::now())
         }
         fn edit(&mut self, first: &str, others: &[&str]) {
             let others = others.iter().map(PathBuf::from);

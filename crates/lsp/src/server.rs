@@ -16,19 +16,19 @@ use raddle_check::{CheckedFunction, Outcome};
 use raddle_finding::Finding;
 
 use crate::client::Client;
-use crate::diagnostics::{Places, left_out, of_finding};
+use crate::diagnostics::{FilePlaces, left_out, of_finding};
 use crate::documents::Documents;
-use crate::project::{Files, is_c, is_csharp, is_header};
-use crate::schedule::Schedule;
-use crate::settings::Settings;
+use crate::project::{DiskFiles, is_c, is_csharp, is_header};
+use crate::schedule::CheckSchedule;
+use crate::settings::EditorSettings;
 use crate::stored::Stores;
-use crate::worker::{Event, Job, Worker};
+use crate::worker::{CheckJob, CheckWorker, WorkerEvent};
 
 /// Returns the folder of the store for a file, see `raddle_store::home`.
 pub type StoreOf = Box<dyn Fn(&Path) -> Option<PathBuf> + Send>;
 
 /// What a server takes from its environment.
-pub struct Config {
+pub struct ServerConfig {
     pub store: StoreOf,
     /// How often to check whether a store has changed.
     pub look: Duration,
@@ -52,21 +52,21 @@ pub(crate) enum Phase {
 pub(crate) struct Server {
     pub(crate) client: Client,
     pub(crate) phase: Phase,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<EditorSettings>,
     pub(crate) documents: Documents,
     pub(crate) known: BTreeMap<PathBuf, BufferState>,
     pub(crate) published: BTreeMap<PathBuf, Vec<Diagnostic>>,
-    pub(crate) schedule: Schedule,
+    pub(crate) schedule: CheckSchedule,
     /// New files have appeared since the last check.
     pub(crate) fresh: bool,
     stores: Stores,
-    files: Files,
-    worker: Worker,
+    files: DiskFiles,
+    worker: CheckWorker,
 }
 
 /// How a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ConnectionEnd {
     /// The client ended the connection, in the order that the protocol requires.
     Orderly,
     /// The client disappeared.
@@ -74,7 +74,7 @@ pub enum Ended {
 }
 
 /// Serves a client until it leaves.
-pub fn serve(connection: Connection, config: Config) -> std::io::Result<Ended> {
+pub fn serve(connection: Connection, config: ServerConfig) -> std::io::Result<ConnectionEnd> {
     let mut server = Server {
         client: Client::new(connection.sender),
         phase: Phase::New,
@@ -82,11 +82,11 @@ pub fn serve(connection: Connection, config: Config) -> std::io::Result<Ended> {
         documents: Documents::default(),
         known: BTreeMap::new(),
         published: BTreeMap::new(),
-        schedule: Schedule::default(),
+        schedule: CheckSchedule::default(),
         fresh: false,
         stores: Stores::new(config.store),
-        files: Files::default(),
-        worker: Worker::start()?,
+        files: DiskFiles::default(),
+        worker: CheckWorker::start()?,
     };
     let looks = tick(config.look.max(Duration::from_millis(10)));
     loop {
@@ -99,7 +99,7 @@ pub fn serve(connection: Connection, config: Config) -> std::io::Result<Ended> {
             recv(connection.receiver) -> message => match message {
                 Ok(Message::Notification(n)) if n.method == "exit" => return Ok(server.ending()),
                 Ok(message) => server.receive(message),
-                Err(_) => return Ok(Ended::Abruptly),
+                Err(_) => return Ok(ConnectionEnd::Abruptly),
             },
             recv(server.worker.events) -> event => match event {
                 Ok(event) => server.hear(event),
@@ -112,8 +112,8 @@ pub fn serve(connection: Connection, config: Config) -> std::io::Result<Ended> {
 }
 
 impl Server {
-    fn ending(&self) -> Ended {
-        if self.phase == Phase::ShutDown { Ended::Orderly } else { Ended::Abruptly }
+    fn ending(&self) -> ConnectionEnd {
+        if self.phase == Phase::ShutDown { ConnectionEnd::Orderly } else { ConnectionEnd::Abruptly }
     }
 
     fn receive(&mut self, message: Message) {
@@ -149,7 +149,7 @@ impl Server {
 
     fn begin_next(&mut self) {
         if let Some(turn) = self.schedule.next(Instant::now()) {
-            let job = Job {
+            let job = CheckJob {
                 generation: turn.generation,
                 focus: turn.path,
                 overlay: self.documents.snapshot(self.settings.largest_file),
@@ -162,14 +162,14 @@ impl Server {
         }
     }
 
-    fn hear(&mut self, event: Event) {
+    fn hear(&mut self, event: WorkerEvent) {
         match event {
-            Event::Checked { generation, focus, outcome } => {
+            WorkerEvent::Checked { generation, focus, outcome } => {
                 if self.schedule.is_current(generation) && self.documents.get(&focus).is_some() {
                     self.learn(&focus, *outcome);
                 }
             }
-            Event::Ended { generation, problem } => {
+            WorkerEvent::Ended { generation, problem } => {
                 self.schedule.ended(generation);
                 if let Some(problem) = problem {
                     self.client.log(problem);
@@ -248,7 +248,7 @@ impl Server {
     /// All diagnostics by file.
     fn diagnostics(&mut self) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
         let mut out: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
-        let mut places = Places::new(&mut self.documents, &self.files);
+        let mut places = FilePlaces::new(&mut self.documents, &self.files);
         let stored = self.stores.findings(&mut places);
         let own = self.known.values().flat_map(|known| &known.findings).map(|finding| (finding, "raddle"));
         for (finding, source) in own.chain(stored.iter().map(|(finding, source)| (finding, source.as_str())))
@@ -271,7 +271,7 @@ impl Server {
 
     /// The lines of a buffer or file.
     pub(crate) fn lines(&mut self, path: &Path) -> Option<crate::text::Lines> {
-        Places::new(&mut self.documents, &self.files).lines(path).cloned()
+        FilePlaces::new(&mut self.documents, &self.files).lines(path).cloned()
     }
 }
 

@@ -15,11 +15,11 @@ const CLIENT_KEYS: &[&str] = &["server", "trace"];
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub struct Settings {
+pub struct EditorSettings {
     /// Check C files as the user types.
     pub enable: bool,
     /// Which files are checked together.
-    pub scope: Scope,
+    pub scope: CheckScope,
     pub bounds: BoundsSettings,
     pub severity: Severity,
     /// Milliseconds without an edit before a check begins.
@@ -33,7 +33,7 @@ pub struct Settings {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Scope {
+pub enum CheckScope {
     /// The file together with the files of its program: those of compile_commands.json, else those
     /// of its folder.
     Program,
@@ -78,11 +78,11 @@ pub enum Level {
     Off,
 }
 
-impl Default for Settings {
+impl Default for EditorSettings {
     fn default() -> Self {
         Self {
             enable: true,
-            scope: Scope::Program,
+            scope: CheckScope::Program,
             bounds: BoundsSettings::default(),
             severity: Severity::default(),
             debounce: 40,
@@ -113,13 +113,13 @@ impl Default for Severity {
     }
 }
 
-impl Settings {
+impl EditorSettings {
     /// Reads what a client sends: the settings themselves, or an object that has them under
     /// `raddle`.
-    pub fn parse(value: &Value) -> Result<Settings, String> {
+    pub fn parse(value: &Value) -> Result<EditorSettings, String> {
         let own = value.get("raddle").unwrap_or(value);
         if own.is_null() {
-            return Ok(Settings::default());
+            return Ok(EditorSettings::default());
         }
         let mut own = own.clone();
         if let Some(keys) = own.as_object_mut() {
@@ -180,16 +180,17 @@ mod tests {
     #[test]
     fn what_is_not_set_keeps_its_default() {
         let settings =
-            Settings::parse(&json!({ "bounds": { "steps": 5 }, "scope": "file", "debounce": 7 })).unwrap();
+            EditorSettings::parse(&json!({ "bounds": { "steps": 5 }, "scope": "file", "debounce": 7 }))
+                .unwrap();
         assert_eq!(
             (settings.full().steps, settings.scope, settings.debounce().as_millis()),
-            (5, Scope::File, 7)
+            (5, CheckScope::File, 7)
         );
         assert_eq!(settings.quick().steps, Budget::interactive().steps);
-        assert_eq!(Settings::parse(&Value::Null).unwrap(), Settings::default());
+        assert_eq!(EditorSettings::parse(&Value::Null).unwrap(), EditorSettings::default());
         let others = json!({ "server": { "path": "raddle" }, "trace": { "server": "off" } });
-        assert_eq!(Settings::parse(&others).unwrap(), Settings::default());
-        assert!(!Settings::parse(&json!({ "raddle": { "enable": false } })).unwrap().enable);
+        assert_eq!(EditorSettings::parse(&others).unwrap(), EditorSettings::default());
+        assert!(!EditorSettings::parse(&json!({ "raddle": { "enable": false } })).unwrap().enable);
     }
 
     #[test]
@@ -200,7 +201,7 @@ mod tests {
             (json!({ "severty": {} }), "severty"),
             (json!(3), "3"),
         ] {
-            let why = Settings::parse(&value).unwrap_err();
+            let why = EditorSettings::parse(&value).unwrap_err();
             assert!(why.contains(named), "{why}");
         }
     }
@@ -209,7 +210,7 @@ mod tests {
     fn severity_is_by_kind_then_by_confidence() {
         let settings =
             json!({ "severity": { "suspected": "hint", "kinds": { "deadlock": "error", "leak": "off" } } });
-        let settings = Settings::parse(&settings).unwrap();
+        let settings = EditorSettings::parse(&settings).unwrap();
         let of = |kind, confidence| settings.severity(&Finding::new(kind, confidence, ""));
         assert_eq!(of(Kind::DataRace, Confidence::Confirmed), Some(DiagnosticSeverity::ERROR));
         assert_eq!(of(Kind::DataRace, Confidence::Suspected), Some(DiagnosticSeverity::HINT));
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn a_run_of_the_quick_check_is_no_longer_than_any() {
         let settings =
-            Settings::parse(&json!({ "bounds": { "runSteps": 10, "runs": 3, "heap": 99 } })).unwrap();
+            EditorSettings::parse(&json!({ "bounds": { "runSteps": 10, "runs": 3, "heap": 99 } })).unwrap();
         let quick = settings.quick();
         assert_eq!((quick.run.steps, quick.runs, quick.run.heap), (10, 3, 99));
     }

@@ -14,7 +14,7 @@ use raddle_finding::{Finding, Frame, Location};
 use raddle_store::home::real;
 use raddle_store::{Stamp, Store, Stored};
 
-use crate::diagnostics::Places;
+use crate::diagnostics::FilePlaces;
 use crate::server::StoreOf;
 use crate::text::Lines;
 
@@ -67,7 +67,7 @@ impl Stores {
     }
 
     /// The findings of all buffers at their current lines, with the command that found each.
-    pub fn findings(&self, places: &mut Places<'_>) -> Vec<(Finding, String)> {
+    pub fn findings(&self, places: &mut FilePlaces<'_>) -> Vec<(Finding, String)> {
         let mut out: Vec<(Finding, String)> = Vec::new();
         for stored in self.found.values().flatten() {
             let source = format!("raddle {}", stored.command);
@@ -81,7 +81,7 @@ impl Stores {
 }
 
 /// The finding with its current lines. None if an end is gone or ignored.
-fn at_present(stored: &Stored, places: &mut Places<'_>) -> Option<Finding> {
+fn at_present(stored: &Stored, places: &mut FilePlaces<'_>) -> Option<Finding> {
     let mut now: HashMap<(PathBuf, u32), Option<u32>> = HashMap::new();
     for place in &stored.places {
         let line = match (places.lines(&place.file), &place.text) {
@@ -107,7 +107,7 @@ fn at_present(stored: &Stored, places: &mut Places<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-fn is_ignored(places: &mut Places<'_>, file: &Path, line: u32) -> bool {
+fn is_ignored(places: &mut FilePlaces<'_>, file: &Path, line: u32) -> bool {
     let text = places.lines(file).and_then(|lines| lines.line(line));
     text.is_some_and(|text| !ignored_lines(text).is_empty())
 }
@@ -138,7 +138,7 @@ fn for_each_frame(finding: &mut Finding, f: &mut dyn FnMut(&mut Frame)) {
 mod tests {
     use super::*;
     use crate::documents::Documents;
-    use crate::project::Files;
+    use crate::project::DiskFiles;
     use raddle_finding::{Access, Confidence, Kind, Op};
     use raddle_store::StoredPlace;
     use std::time::UNIX_EPOCH;
@@ -176,8 +176,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap().join("a.c");
         std::fs::write(&path, now).unwrap();
-        let (mut documents, files) = (Documents::default(), Files::default());
-        let finding = at_present(&race(&path, WAS), &mut Places::new(&mut documents, &files))?;
+        let (mut documents, files) = (Documents::default(), DiskFiles::default());
+        let finding = at_present(&race(&path, WAS), &mut FilePlaces::new(&mut documents, &files))?;
         assert_eq!(finding.accesses[0].stack[0].file.as_deref(), path.to_str());
         let stacks = finding.accesses.iter().flat_map(|a| &a.stack);
         Some(stacks.map(|frame| frame.line).collect())

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use raddle_check::{Budget, Options, Outcome, Session, Source};
 
-use crate::documents::Text;
-use crate::project::{Folders, Member, Overlay, Projects, is_header};
-use crate::settings::Settings;
+use crate::documents::BufferText;
+use crate::project::{Folders, Overlay, ProgramFile, Projects, is_header};
+use crate::settings::EditorSettings;
 
 /// The quick check covers a whole program of up to this many bytes …
 const SMALL: usize = 1 << 20;
@@ -25,18 +25,18 @@ const SMALL: usize = 1 << 20;
 const LITTLE: usize = 128 << 10;
 
 /// One file to check, in a state of all buffers.
-pub struct Job {
+pub struct CheckJob {
     pub generation: u64,
     pub focus: PathBuf,
     pub overlay: Overlay,
-    pub settings: Arc<Settings>,
+    pub settings: Arc<EditorSettings>,
     pub cancel: Arc<AtomicBool>,
     /// New files have appeared, so an include that was not found may exist now.
     pub fresh: bool,
 }
 
 #[derive(Debug)]
-pub enum Event {
+pub enum WorkerEvent {
     Checked {
         generation: u64,
         focus: PathBuf,
@@ -51,14 +51,14 @@ pub enum Event {
 
 /// A running thread. Dropping this ends the thread. Cancelling the job ends what the thread is
 /// doing.
-pub struct Worker {
-    pub jobs: Sender<Job>,
-    pub events: Receiver<Event>,
+pub struct CheckWorker {
+    pub jobs: Sender<CheckJob>,
+    pub events: Receiver<WorkerEvent>,
 }
 
-impl Worker {
-    pub fn start() -> std::io::Result<Worker> {
-        let (jobs, todo) = unbounded::<Job>();
+impl CheckWorker {
+    pub fn start() -> std::io::Result<CheckWorker> {
+        let (jobs, todo) = unbounded::<CheckJob>();
         let (done, events) = unbounded();
         // The parser recurses. Nesting is bounded, but it still needs more than a small stack.
         let thread = std::thread::Builder::new().name("checker".into()).stack_size(64 << 20);
@@ -66,7 +66,7 @@ impl Worker {
             let mut checker = Checker::new(done);
             todo.into_iter().for_each(|job| checker.run(&job));
         })?;
-        Ok(Worker { jobs, events })
+        Ok(CheckWorker { jobs, events })
     }
 }
 
@@ -77,11 +77,11 @@ struct Checker {
     overlay: Overlay,
     /// The headers that each lowered file includes.
     headers: HashMap<Arc<str>, HashSet<Arc<str>>>,
-    events: Sender<Event>,
+    events: Sender<WorkerEvent>,
 }
 
 impl Checker {
-    fn new(events: Sender<Event>) -> Checker {
+    fn new(events: Sender<WorkerEvent>) -> Checker {
         Checker {
             session: Session::new(Options::default()),
             projects: Projects::new(),
@@ -91,7 +91,7 @@ impl Checker {
         }
     }
 
-    fn run(&mut self, job: &Job) {
+    fn run(&mut self, job: &CheckJob) {
         let problem = catch_unwind(AssertUnwindSafe(|| self.check(job))).err().map(|panic| {
             // A panic may have left the state inconsistent.
             *self = Checker::new(self.events.clone());
@@ -99,16 +99,16 @@ impl Checker {
             let why = why.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no stated reason");
             format!("raddle's checker failed on {}: {why}", job.focus.display())
         });
-        let _ = self.events.send(Event::Ended { generation: job.generation, problem });
+        let _ = self.events.send(WorkerEvent::Ended { generation: job.generation, problem });
     }
 
-    fn check(&mut self, job: &Job) {
+    fn check(&mut self, job: &CheckJob) {
         if job.fresh {
             *self = Checker::new(self.events.clone());
         }
         self.notice_changes(job);
         self.session.options.largest_file = job.settings.largest_file;
-        if let Some(Text::TooLarge(size)) = job.overlay.get(&job.focus) {
+        if let Some(BufferText::TooLarge(size)) = job.overlay.get(&job.focus) {
             return self.answer(job, too_large(&job.focus, *size, &job.settings));
         }
         let program = self.projects.program(&job.focus, &job.overlay, &job.settings);
@@ -131,10 +131,10 @@ impl Checker {
 
     /// Marks the includers of changed files as stale: files that changed on disk, and buffers that
     /// changed, opened or closed.
-    fn notice_changes(&mut self, job: &Job) {
-        let same = |a: Option<&Text>, b: Option<&Text>| match (a, b) {
-            (Some(Text::Here(a)), Some(Text::Here(b))) => Arc::ptr_eq(a, b) || a == b,
-            (Some(Text::TooLarge(_)), Some(Text::TooLarge(_))) | (None, None) => true,
+    fn notice_changes(&mut self, job: &CheckJob) {
+        let same = |a: Option<&BufferText>, b: Option<&BufferText>| match (a, b) {
+            (Some(BufferText::Here(a)), Some(BufferText::Here(b))) => Arc::ptr_eq(a, b) || a == b,
+            (Some(BufferText::TooLarge(_)), Some(BufferText::TooLarge(_))) | (None, None) => true,
             _ => false,
         };
         let buffers = self.overlay.keys().chain(job.overlay.keys());
@@ -147,15 +147,16 @@ impl Checker {
     }
 
     /// Whether a check of the whole program would take too long for the quick answer.
-    fn is_hurried(&self, program: &[Member]) -> bool {
-        let size =
-            |members: &mut dyn Iterator<Item = &Member>| members.map(|m| m.source.text.len()).sum::<usize>();
+    fn is_hurried(&self, program: &[ProgramFile]) -> bool {
+        let size = |members: &mut dyn Iterator<Item = &ProgramFile>| {
+            members.map(|m| m.source.text.len()).sum::<usize>()
+        };
         let mut stale = program[1..].iter().filter(|member| self.session.is_stale(&member.source));
         size(&mut program.iter()) > SMALL || size(&mut stale) > LITTLE
     }
 
     /// Lowers what has changed and checks it. Returns None if cancelled.
-    fn stage(&mut self, job: &Job, members: &[Member], budget: Budget) -> Option<Outcome> {
+    fn stage(&mut self, job: &CheckJob, members: &[ProgramFile], budget: Budget) -> Option<Outcome> {
         if !self.lower(job, members) {
             return None;
         }
@@ -169,7 +170,7 @@ impl Checker {
     }
 
     /// Lowers what has changed, each file with its own include folders. Returns false if cancelled.
-    fn lower(&mut self, job: &Job, members: &[Member]) -> bool {
+    fn lower(&mut self, job: &CheckJob, members: &[ProgramFile]) -> bool {
         for member in members {
             if job.is_cancelled() {
                 return false;
@@ -192,31 +193,32 @@ impl Checker {
     }
 
     /// Removes headers that other files include: they are part of those files.
-    fn drop_included(&self, focus: &Path, members: &mut Vec<Member>) {
+    fn drop_included(&self, focus: &Path, members: &mut Vec<ProgramFile>) {
         let Some(own) = members.first().map(|member| member.source.path.clone()) else { return };
         let includes =
-            |member: &Member| self.headers.get(&member.source.path).is_some_and(|h| h.contains(&own));
+            |member: &ProgramFile| self.headers.get(&member.source.path).is_some_and(|h| h.contains(&own));
         if is_header(focus) && members[1..].iter().any(includes) {
             members.remove(0);
         }
     }
 
-    fn answer(&self, job: &Job, outcome: Outcome) {
+    fn answer(&self, job: &CheckJob, outcome: Outcome) {
         if !job.is_cancelled() {
             let outcome = Box::new(outcome);
-            let checked = Event::Checked { generation: job.generation, focus: job.focus.clone(), outcome };
+            let checked =
+                WorkerEvent::Checked { generation: job.generation, focus: job.focus.clone(), outcome };
             let _ = self.events.send(checked);
         }
     }
 }
 
-impl Job {
+impl CheckJob {
     fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 }
 
-fn too_large(focus: &Path, size: usize, settings: &Settings) -> Outcome {
+fn too_large(focus: &Path, size: usize, settings: &EditorSettings) -> Outcome {
     let why = format!("is {} MB; files above {} MB are left out", size >> 20, settings.largest_file >> 20);
     Outcome { left_out: vec![(focus.to_string_lossy().as_ref().into(), why)], ..Outcome::default() }
 }
@@ -231,15 +233,15 @@ mod tests {
         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); n++; pthread_join(t, 0); }\n";
 
     struct Bench {
-        worker: Worker,
-        overlay: BTreeMap<PathBuf, Text>,
+        worker: CheckWorker,
+        overlay: BTreeMap<PathBuf, BufferText>,
         generation: u64,
         folder: tempfile::TempDir,
     }
 
     impl Bench {
         fn new() -> Bench {
-            let worker = Worker::start().unwrap();
+            let worker = CheckWorker::start().unwrap();
             Bench { worker, overlay: BTreeMap::new(), generation: 0, folder: tempfile::tempdir().unwrap() }
         }
 
@@ -248,12 +250,12 @@ mod tests {
         }
 
         fn buffer(&mut self, name: &str, text: &str) {
-            self.overlay.insert(self.path(name), Text::Here(text.as_bytes().into()));
+            self.overlay.insert(self.path(name), BufferText::Here(text.as_bytes().into()));
         }
 
-        fn job(&mut self, name: &str) -> Job {
+        fn job(&mut self, name: &str) -> CheckJob {
             self.generation += 1;
-            Job {
+            CheckJob {
                 generation: self.generation,
                 focus: self.path(name),
                 overlay: Arc::new(self.overlay.clone()),
@@ -264,14 +266,14 @@ mod tests {
         }
 
         /// All answers to a job, which must end without an error.
-        fn run(&self, job: Job) -> Vec<Outcome> {
+        fn run(&self, job: CheckJob) -> Vec<Outcome> {
             let generation = job.generation;
             self.worker.jobs.send(job).unwrap();
             let mut out = Vec::new();
             loop {
                 match self.worker.events.recv_timeout(Duration::from_secs(120)).unwrap() {
-                    Event::Checked { outcome, .. } => out.push(*outcome),
-                    Event::Ended { generation: of, problem } => {
+                    WorkerEvent::Checked { outcome, .. } => out.push(*outcome),
+                    WorkerEvent::Ended { generation: of, problem } => {
                         assert_eq!((of, problem), (generation, None));
                         return out;
                     }
@@ -312,7 +314,7 @@ mod tests {
         };
         let (mut checker, _events) = stale(&mut bench);
         let job = bench.job("a.c");
-        let names = |checker: &mut Checker, job: &Job| {
+        let names = |checker: &mut Checker, job: &CheckJob| {
             checker.notice_changes(job);
             let program = checker.projects.program(&job.focus, &job.overlay, &job.settings);
             let stale = program.iter().filter(|m| checker.session.is_stale(&m.source));
@@ -372,7 +374,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_said() {
         let mut bench = Bench::new();
-        bench.overlay.insert(bench.path("big.c"), Text::TooLarge(50 << 20));
+        bench.overlay.insert(bench.path("big.c"), BufferText::TooLarge(50 << 20));
         let answers = bench.check("big.c");
         assert_eq!(answers[0].left_out[0].1, "is 50 MB; files above 4 MB are left out");
         bench.buffer("binary.c", "int\0x;");

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Client, RACE};
 use lsp_server::{Message, Response};
-use raddle_lsp::Ended;
+use raddle_lsp::ConnectionEnd;
 use serde_json::{Value, json};
 
 #[test]
@@ -242,14 +242,14 @@ fn a_closed_buffer_has_no_diagnostics() {
 fn the_end_is_orderly_or_not() {
     let client = Client::started();
     client.notify("exit", Value::Null);
-    assert_eq!(client.ended(), Ended::Abruptly, "without shutdown");
+    assert_eq!(client.ended(), ConnectionEnd::Abruptly, "without shutdown");
     let mut client = Client::started();
     assert!(client.request("shutdown", Value::Null).error.is_none());
     let refused = client.request("textDocument/codeLens", json!({}));
     assert_eq!(refused.error.unwrap().code, lsp_server::ErrorCode::InvalidRequest as i32);
     client.notify("exit", Value::Null);
-    assert_eq!(client.ended(), Ended::Orderly);
+    assert_eq!(client.ended(), ConnectionEnd::Orderly);
     let client = Client::started();
     client.open("a.c", RACE);
-    assert_eq!(client.ended(), Ended::Abruptly, "the connection is cut in the middle of a check");
+    assert_eq!(client.ended(), ConnectionEnd::Abruptly, "the connection is cut in the middle of a check");
 }

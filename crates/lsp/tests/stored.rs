@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use common::{Client, RACE};
 use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Op};
-use raddle_store::{FILE, Run, Store};
+use raddle_store::{CommandRun, FILE, Store};
 use serde_json::json;
 
 /// A race between two lines of a file, as `raddle run` would report it.
@@ -33,7 +33,7 @@ fn race(client: &Client, name: &str, lines: [u32; 2]) -> Finding {
 }
 
 fn record(client: &Client, command: &str, second: u64, text: &str, findings: &[Finding]) {
-    let run = Run {
+    let run = CommandRun {
         command: command.into(),
         target: vec!["./t".into()],
         folder: client.path(""),

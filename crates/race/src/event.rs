@@ -1,7 +1,7 @@
 //! The events of a run (paper, 4.1 and 5), and the names that occur in them.
 //!
 //! The paper's event is a triple {type, Tid, ID}. Here the triple is [`Event`]: who ([`ThreadId`]),
-//! what with which ID ([`EventKind`]), and where ([`Context`]), which the paper calls the event
+//! what with which ID ([`EventKind`]), and where ([`EventSource`]), which the paper calls the event
 //! context and leaves to the observing framework. Thread creation and joining are not event types
 //! of their own: like the paper, they are a SIGNAL and a WAIT ([`Event::thread_started`],
 //! [`Event::thread_joined`]).
@@ -17,7 +17,7 @@ use std::fmt;
 
 /// Where an event came from: a stack trace's number, a place in the source. Opaque here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Context(pub u64);
+pub struct EventSource(pub u64);
 
 /// A lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -254,26 +254,26 @@ pub struct Event {
     /// Who. A thread exists from its first event on.
     pub thread: ThreadId,
     /// Where, as reports will quote it.
-    pub context: Context,
+    pub context: EventSource,
     /// What, with the objects concerned.
     pub kind: EventKind,
 }
 
 impl Event {
     /// Puts the parts together. [`Event::thread_started`] and [`Event::thread_joined`] make pairs.
-    pub fn new(thread: ThreadId, context: Context, kind: EventKind) -> Self {
+    pub fn new(thread: ThreadId, context: EventSource, kind: EventKind) -> Self {
         Self { thread, context, kind }
     }
 
     /// `parent` creates `child`: what the parent did before precedes all that the child does.
-    pub fn thread_started(parent: ThreadId, child: ThreadId, context: Context) -> [Self; 2] {
+    pub fn thread_started(parent: ThreadId, child: ThreadId, context: EventSource) -> [Self; 2] {
         let id = SyncId::ThreadStart(child);
         [Self::new(parent, context, EventKind::Signal(id)), Self::new(child, context, EventKind::Wait(id))]
     }
 
     /// `joiner` has joined `child`: all that the child did precedes what the joiner does from now
     /// on.
-    pub fn thread_joined(joiner: ThreadId, child: ThreadId, context: Context) -> [Self; 2] {
+    pub fn thread_joined(joiner: ThreadId, child: ThreadId, context: EventSource) -> [Self; 2] {
         let id = SyncId::ThreadEnd(child);
         [Self::new(child, context, EventKind::Signal(id)), Self::new(joiner, context, EventKind::Wait(id))]
     }

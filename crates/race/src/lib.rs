@@ -27,9 +27,9 @@ mod segment_set;
 mod sync;
 
 pub use event::{
-    Annotation, AtomicOp, ByteRange, Context, Event, EventKind, LockId, LockMode, MemoryOrder, SyncId,
+    Annotation, AtomicOp, ByteRange, Event, EventKind, EventSource, LockId, LockMode, MemoryOrder, SyncId,
 };
 pub use lockset::LockSet;
-pub use machine::{Config, Granule, History, Machine, Mode};
+pub use machine::{InitializationUnit, Machine, MachineConfig, SegmentStart, StateMachine};
 pub use raddle_base::clock::ThreadId;
-pub use report::{Access, Race};
+pub use report::{Race, RacingAccess};

@@ -10,14 +10,14 @@
 //! An access removes the segments that precede it from the sets, adds its own segment, and is
 //! compared with the rest.
 //!
-//! - [`Mode::Hybrid`] (4.2): as above. This mode predicts: an unlock and a later lock of the same
+//! - [`StateMachine::Hybrid`] (4.2): as above. This mode predicts: an unlock and a later lock of the same
 //!   mutex order nothing, because another run might have them the other way round.
-//! - [`Mode::HappensBefore`] (4.4.1): an unlock followed by a lock of the same lock is an arc, too,
+//! - [`StateMachine::HappensBefore`] (4.4.1): an unlock followed by a lock of the same lock is an arc, too,
 //!   unless both are a reader's. This mode reports only what this run did, and nothing on correct
 //!   code.
-//! - [`Mode::Fast`] (4.4.2): hybrid, but a cache line is watched only after a second thread has
+//! - [`StateMachine::Fast`] (4.4.2): hybrid, but a cache line is watched only after a second thread has
 //!   touched it.
-//! - [`Config::initialization_state`]: the same idea as fast, for one byte or eight, in any mode.
+//! - [`MachineConfig::initialization_state`]: the same idea as fast, for one byte or eight, in any mode.
 //!
 //! # What is proved
 //! "Proved" means: argued here, and tested on random traces against a brute-force reading of 4.1,
@@ -52,7 +52,7 @@
 //! 2. IS-RACE looks at all pairs in the sets; this machine looks only at pairs with the current
 //!    access. If the first race on a byte ends its history, as in the paper, no other pair can race
 //!    (debug builds assert this with IS-RACE as the paper has it). If it does not
-//!    ([`Config::report_once`] off), old pairs are not reported again.
+//!    ([`MachineConfig::report_once`] off), old pairs are not reported again.
 //! 3. REPORT-RACE prints all of SS_Wr, including writes that precede a read or share a lock with
 //!    the current access. Here a report holds only accesses that take part in the race.
 //! 4. The paper says that all of SS_Rd is `⋠` all of SS_Wr. A segment that writes and then reads is
@@ -62,7 +62,7 @@
 //!    its access is judged, a release after.
 //! 6. Sets may be bounded; `segment_set` says which member is evicted.
 //! 7. An unlock of a lock that is not held is ignored: see `lockset`.
-//! 8. A free is a write to all its bytes ([`Config::free_is_write`]), so a free can race with an
+//! 8. A free is a write to all its bytes ([`MachineConfig::free_is_write`]), so a free can race with an
 //!    access. An allocation forgets the bytes, their atomic objects, and benign-race annotations.
 //! 9. The paper mentions the initialization state without defining it. Here the accesses of the
 //!    first thread to touch a granule are ignored until another thread touches it. This implies the
@@ -81,12 +81,12 @@
 use crate::annotations::Annotations;
 use crate::atomics::{Atomics, Modification};
 use crate::event::{
-    Annotation, AtomicOp, ByteRange, Context, Event, EventKind, LockMode, MemoryOrder, SyncId,
+    Annotation, AtomicOp, ByteRange, Event, EventKind, EventSource, LockMode, MemoryOrder, SyncId,
 };
-use crate::memory::Memory;
+use crate::memory::ByteStates;
 use crate::ownership::Ownership;
-use crate::report::{Access, Race};
-use crate::segment_set::Member;
+use crate::report::{Race, RacingAccess};
+use crate::segment_set::SegmentAccess;
 use crate::sync::Sync;
 use raddle_base::clock::{ThreadId, VectorClock};
 use std::num::NonZeroUsize;
@@ -96,7 +96,7 @@ const CACHE_LINE: u64 = 64;
 
 /// Which state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum StateMachine {
     /// Reports what is unordered in this run. No false reports on correct code (4.4.1).
     HappensBefore,
     /// Also reports what locks ordered only by chance in this run (4.2).
@@ -107,7 +107,7 @@ pub enum Mode {
 
 /// When segments begin besides after synchronisation events (4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum History {
+pub enum SegmentStart {
     /// 0: never. Reports do not say where the earlier access was.
     SyncOnly,
     /// 1: where the context changes.
@@ -118,36 +118,36 @@ pub enum History {
 
 /// What the initialization state is kept of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Granule {
+pub enum InitializationUnit {
     /// Each byte has its own state.
     Byte,
     /// Each aligned group of eight bytes has one state.
     EightBytes,
 }
 
-/// How a machine behaves. [`Config::new`] gives the paper's hybrid defaults with unbounded sets.
+/// How a machine behaves. [`MachineConfig::new`] gives the paper's hybrid defaults with unbounded sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct MachineConfig {
     /// Which of the three machines.
-    pub mode: Mode,
+    pub mode: StateMachine,
     /// How precisely reports say where earlier accesses were.
-    pub history: History,
+    pub history: SegmentStart,
     /// The most members a segment set may have; the paper's implementation has four.
     pub set_bound: Option<NonZeroUsize>,
     /// If set, accesses by the first thread to touch a granule are ignored (deviation 9).
-    pub initialization_state: Option<Granule>,
+    pub initialization_state: Option<InitializationUnit>,
     /// "Once a data race is reported on ID, we ignore the consequent accesses to ID."
     pub report_once: bool,
     /// Whether freeing memory counts as a write to it (deviation 8). If not, it forgets the bytes.
     pub free_is_write: bool,
 }
 
-impl Config {
+impl MachineConfig {
     /// A bound or an initialization state must be set afterwards.
-    pub fn new(mode: Mode) -> Self {
+    pub fn new(mode: StateMachine) -> Self {
         Self {
             mode,
-            history: History::Contexts,
+            history: SegmentStart::Contexts,
             set_bound: None,
             initialization_state: None,
             report_once: true,
@@ -157,20 +157,20 @@ impl Config {
 
     fn ownership(&self) -> Option<Ownership> {
         match (self.initialization_state, self.mode) {
-            (Some(Granule::Byte), _) => Some(Ownership::new(1)),
-            (Some(Granule::EightBytes), _) => Some(Ownership::new(8)),
-            (None, Mode::Fast) => Some(Ownership::new(CACHE_LINE)),
-            (None, Mode::HappensBefore | Mode::Hybrid) => None,
+            (Some(InitializationUnit::Byte), _) => Some(Ownership::new(1)),
+            (Some(InitializationUnit::EightBytes), _) => Some(Ownership::new(8)),
+            (None, StateMachine::Fast) => Some(Ownership::new(CACHE_LINE)),
+            (None, StateMachine::HappensBefore | StateMachine::Hybrid) => None,
         }
     }
 }
 
 /// A race detector: feed it events, in the order in which they were observed.
 pub struct Machine {
-    config: Config,
+    config: MachineConfig,
     sync: Sync,
     atomics: Atomics,
-    memory: Memory,
+    memory: ByteStates,
     ownership: Option<Ownership>,
     annotations: Annotations,
     flushes: u64,
@@ -178,12 +178,12 @@ pub struct Machine {
 
 impl Machine {
     /// A machine that has seen no event.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: MachineConfig) -> Self {
         Self {
             config,
-            sync: Sync::new(config.mode == Mode::HappensBefore),
+            sync: Sync::new(config.mode == StateMachine::HappensBefore),
             atomics: Atomics::default(),
-            memory: Memory::default(),
+            memory: ByteStates::default(),
             ownership: config.ownership(),
             annotations: Annotations::default(),
             flushes: 0,
@@ -248,7 +248,7 @@ impl Machine {
     fn access(
         &mut self,
         thread: ThreadId,
-        context: Context,
+        context: EventSource,
         bytes: ByteRange,
         is_write: bool,
         atomic: bool,
@@ -259,13 +259,15 @@ impl Machine {
         }
         self.learn_published(thread, bytes);
         let segment = self.sync.segment(thread, context, self.config.history);
-        let current = Member { segment, atomic };
+        let current = SegmentAccess { segment, atomic };
         let mut races = Vec::new();
         for byte in bytes.bytes() {
             if self.ownership.as_mut().is_none_or(|ownership| ownership.touch(byte, thread)) {
                 let earlier = self.access_byte(byte, &current, is_write);
                 if !earlier.is_empty() && self.annotations.reportable(byte) {
-                    add_byte(&mut races, byte, earlier, || Access::current(&current, is_write, context));
+                    add_byte(&mut races, byte, earlier, || {
+                        RacingAccess::current(&current, is_write, context)
+                    });
                 }
             }
         }
@@ -273,16 +275,16 @@ impl Machine {
     }
 
     /// Updates the byte's sets and returns the accesses that race with the current one.
-    fn access_byte(&mut self, byte: u64, current: &Member, is_write: bool) -> Vec<Access> {
+    fn access_byte(&mut self, byte: u64, current: &SegmentAccess, is_write: bool) -> Vec<RacingAccess> {
         let state = self.memory.byte(byte);
         if state.raced && self.config.report_once {
             return Vec::new();
         }
         state.update(current, is_write, self.config.set_bound);
-        let contexts_known = self.config.history != History::SyncOnly;
-        let earlier: Vec<Access> = state
+        let contexts_known = self.config.history != SegmentStart::SyncOnly;
+        let earlier: Vec<RacingAccess> = state
             .racing_with(current, is_write)
-            .map(|(member, write)| Access::earlier(member, write, contexts_known))
+            .map(|(member, write)| RacingAccess::earlier(member, write, contexts_known))
             .collect();
         debug_assert!(
             !self.config.report_once || state.is_race() != earlier.is_empty(),
@@ -295,7 +297,13 @@ impl Machine {
     }
 
     /// An atomic operation: acquire, access, release, in this order (deviation 5).
-    fn atomic(&mut self, thread: ThreadId, context: Context, bytes: ByteRange, op: AtomicOp) -> Vec<Race> {
+    fn atomic(
+        &mut self,
+        thread: ThreadId,
+        context: EventSource,
+        bytes: ByteRange,
+        op: AtomicOp,
+    ) -> Vec<Race> {
         let (read, write) = match op {
             AtomicOp::Load(order) => (Some(order), None),
             AtomicOp::Store(order) => (None, Some((order, Modification::Store))),
@@ -406,7 +414,12 @@ impl Machine {
 }
 
 /// Adds a racy byte to the reports of one access: to the last one if it continues it (deviation 1).
-fn add_byte(races: &mut Vec<Race>, byte: u64, earlier: Vec<Access>, current: impl FnOnce() -> Access) {
+fn add_byte(
+    races: &mut Vec<Race>,
+    byte: u64,
+    earlier: Vec<RacingAccess>,
+    current: impl FnOnce() -> RacingAccess,
+) {
     match races.last_mut() {
         Some(last) if last.bytes.end() == byte && last.earlier == earlier => last.bytes.size += 1,
         _ => races.push(Race { bytes: ByteRange::new(byte, 1), current: current(), earlier }),

@@ -1,7 +1,7 @@
 //! The per-ID state (paper, 4.2): two segment sets a byte, and IS-RACE over them.
 
 use crate::event::ByteRange;
-use crate::segment_set::{Member, SegmentSet};
+use crate::segment_set::{SegmentAccess, SegmentSet};
 use raddle_base::clock::VectorClock;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -21,7 +21,7 @@ pub struct ByteState {
 
 impl ByteState {
     /// HANDLE-READ-OR-WRITE-EVENT, lines 4 to 10.
-    pub fn update(&mut self, current: &Member, is_write: bool, bound: Option<NonZeroUsize>) {
+    pub fn update(&mut self, current: &SegmentAccess, is_write: bool, bound: Option<NonZeroUsize>) {
         self.readers.remove_covered(current);
         if is_write {
             self.writers.remove_covered(current);
@@ -42,9 +42,9 @@ impl ByteState {
     /// The members that race with the current access, each with whether it is a write.
     pub fn racing_with<'a>(
         &'a self,
-        current: &'a Member,
+        current: &'a SegmentAccess,
         is_write: bool,
-    ) -> impl Iterator<Item = (&'a Member, bool)> {
+    ) -> impl Iterator<Item = (&'a SegmentAccess, bool)> {
         let writers = self.writers.iter().map(|w| (w, true));
         let readers = self.readers.iter().filter(move |_| is_write).map(|r| (r, false));
         writers.chain(readers).filter(move |(other, write)| races(other, *write, current, is_write))
@@ -52,7 +52,7 @@ impl ByteState {
 }
 
 /// "Concurrent" of 4.1, and not both atomic.
-fn races(a: &Member, a_writes: bool, b: &Member, b_writes: bool) -> bool {
+fn races(a: &SegmentAccess, a_writes: bool, b: &SegmentAccess, b_writes: bool) -> bool {
     let unrelated = a.segment.unrelated(&b.segment);
     let unprotected = a.segment.locks(a_writes).is_disjoint(b.segment.locks(b_writes));
     unrelated && unprotected && !(a.atomic && b.atomic)
@@ -60,11 +60,11 @@ fn races(a: &Member, a_writes: bool, b: &Member, b_writes: bool) -> bool {
 
 /// The bytes of the program that have a state.
 #[derive(Default)]
-pub struct Memory {
+pub struct ByteStates {
     bytes: BTreeMap<u64, ByteState>,
 }
 
-impl Memory {
+impl ByteStates {
     pub fn byte(&mut self, byte: u64) -> &mut ByteState {
         self.bytes.entry(byte).or_default()
     }

@@ -3,22 +3,22 @@
 //! REPORT-RACE (paper, 4.2) prints the current access and every concurrent one, each with its
 //! context and its locks. Here these are values; symbols and wording are another crate's work.
 
-use crate::event::{ByteRange, Context};
+use crate::event::{ByteRange, EventSource};
 use crate::lockset::LockSet;
 use crate::segment::Segment;
-use crate::segment_set::Member;
+use crate::segment_set::SegmentAccess;
 use raddle_base::clock::ThreadId;
 
 /// One access that takes part in a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct RacingAccess {
     /// Who made the access.
     pub thread: ThreadId,
     /// Where. Always known of the current access. Of an earlier one it is the context of its
     /// segment's first access: exact with [`History::EachAccess`](crate::History), exact or in the
     /// same context with `Contexts`, and left out with `SyncOnly`, where it would mislead (paper,
     /// 4.3).
-    pub context: Option<Context>,
+    pub context: Option<EventSource>,
     /// Whether it wrote. A free is a write.
     pub is_write: bool,
     /// Whether it was atomic. Two atomic accesses never race.
@@ -29,17 +29,17 @@ pub struct Access {
     pub reader_locks: LockSet,
 }
 
-impl Access {
-    pub(crate) fn current(member: &Member, is_write: bool, context: Context) -> Self {
+impl RacingAccess {
+    pub(crate) fn current(member: &SegmentAccess, is_write: bool, context: EventSource) -> Self {
         Self::of(&member.segment, is_write, member.atomic, Some(context))
     }
 
-    pub(crate) fn earlier(member: &Member, is_write: bool, context_known: bool) -> Self {
+    pub(crate) fn earlier(member: &SegmentAccess, is_write: bool, context_known: bool) -> Self {
         let context = context_known.then_some(member.segment.context);
         Self::of(&member.segment, is_write, member.atomic, context)
     }
 
-    fn of(segment: &Segment, is_write: bool, atomic: bool, context: Option<Context>) -> Self {
+    fn of(segment: &Segment, is_write: bool, atomic: bool, context: Option<EventSource>) -> Self {
         Self {
             thread: segment.thread,
             context,
@@ -57,7 +57,7 @@ pub struct Race {
     /// The bytes of the current access on which exactly these accesses race.
     pub bytes: ByteRange,
     /// The access that completes the race, the last in the order of observation.
-    pub current: Access,
+    pub current: RacingAccess,
     /// The accesses it races with, oldest first among writes and then among reads. Never empty.
-    pub earlier: Vec<Access>,
+    pub earlier: Vec<RacingAccess>,
 }

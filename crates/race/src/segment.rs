@@ -8,7 +8,7 @@
 //! the period between two such events, and for different threads `S ≺ S'` exactly when the clock of
 //! `S'` covers that count of `S`'s thread.
 
-use crate::event::Context;
+use crate::event::EventSource;
 use crate::lockset::LockSet;
 use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Segment {
     /// The thread's clock when the segment began.
     pub clock: Arc<VectorClock>,
     /// The context of the segment's first access.
-    pub context: Context,
+    pub context: EventSource,
     pub writer_locks: LockSet,
     pub reader_locks: LockSet,
 }
@@ -67,7 +67,7 @@ mod tests {
             serial,
             thread: ThreadId(thread),
             clock: Arc::new(epochs.collect()),
-            context: Context(0),
+            context: EventSource(0),
             writer_locks: LockSet::default(),
             reader_locks: LockSet::default(),
         }

@@ -18,12 +18,12 @@ use std::sync::Arc;
 
 /// A segment with an access to the byte.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct SegmentAccess {
     pub segment: Arc<Segment>,
     pub atomic: bool,
 }
 
-impl Member {
+impl SegmentAccess {
     /// Whether this member is redundant once `by` is known: every later access that conflicts with
     /// this one conflicts with `by`, and whatever is not ordered after this one is not ordered
     /// after `by`. The caller must ensure that `by` has the right kind: a write for a write.
@@ -36,18 +36,18 @@ impl Member {
 #[derive(Clone, Debug, Default)]
 pub struct SegmentSet {
     /// In the order of insertion.
-    members: Vec<Member>,
+    members: Vec<SegmentAccess>,
 }
 
 impl SegmentSet {
     /// `{ s ∈ SS ∧ s ⋠ Seg }`.
-    pub fn remove_covered(&mut self, by: &Member) {
+    pub fn remove_covered(&mut self, by: &SegmentAccess) {
         self.members.retain(|member| !member.covered(by));
     }
 
     /// `SS ∪ { Seg }`, within the bound.
-    pub fn insert(&mut self, member: Member, bound: Option<NonZeroUsize>) {
-        let same_segment = |other: &Member| other.segment.serial == member.segment.serial;
+    pub fn insert(&mut self, member: SegmentAccess, bound: Option<NonZeroUsize>) {
+        let same_segment = |other: &SegmentAccess| other.segment.serial == member.segment.serial;
         if self.members.iter().any(|other| same_segment(other) && (!other.atomic || member.atomic)) {
             return;
         }
@@ -57,7 +57,7 @@ impl SegmentSet {
         }
     }
 
-    pub fn iter(&self) -> std::slice::Iter<'_, Member> {
+    pub fn iter(&self) -> std::slice::Iter<'_, SegmentAccess> {
         self.members.iter()
     }
 }
@@ -65,30 +65,30 @@ impl SegmentSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Context;
+    use crate::event::EventSource;
     use crate::lockset::LockSet;
     use raddle_base::clock::{ThreadId, VectorClock};
 
     /// The segment number `serial` of a thread that has heard of nobody.
-    fn member(serial: u64, thread: u32, atomic: bool) -> Member {
+    fn member(serial: u64, thread: u32, atomic: bool) -> SegmentAccess {
         let mut clock = VectorClock::new();
         clock.tick(ThreadId(thread));
         let segment = Segment {
             serial,
             thread: ThreadId(thread),
             clock: Arc::new(clock),
-            context: Context(serial),
+            context: EventSource(serial),
             writer_locks: LockSet::default(),
             reader_locks: LockSet::default(),
         };
-        Member { segment: Arc::new(segment), atomic }
+        SegmentAccess { segment: Arc::new(segment), atomic }
     }
 
     fn serials(set: &SegmentSet) -> Vec<u64> {
         set.iter().map(|member| member.segment.serial).collect()
     }
 
-    fn set_of(members: &[&Member]) -> SegmentSet {
+    fn set_of(members: &[&SegmentAccess]) -> SegmentSet {
         let mut set = SegmentSet::default();
         for member in members {
             set.insert((*member).clone(), None);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_plain_access_stands_for_an_atomic_one_of_its_segment() {
         let plain = member(1, 0, false);
-        let atomic = Member { atomic: true, ..plain.clone() };
+        let atomic = SegmentAccess { atomic: true, ..plain.clone() };
         assert_eq!(serials(&set_of(&[&plain, &atomic])).len(), 1);
         assert_eq!(serials(&set_of(&[&atomic, &plain])).len(), 2, "removal is not insertion's business");
     }

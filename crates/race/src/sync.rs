@@ -1,15 +1,15 @@
 //! The global state (paper, 4.2): lock sets, happens-before arcs, and the current segment of each
 //! thread.
 
-use crate::event::{Context, LockId, LockMode, SyncId};
+use crate::event::{EventSource, LockId, LockMode, SyncId};
 use crate::lockset::HeldLocks;
-use crate::machine::History;
+use crate::machine::SegmentStart;
 use crate::segment::Segment;
 use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub struct Thread {
+pub struct ThreadClocks {
     /// What happened before; its own count numbers the time since its last release.
     pub clock: Arc<VectorClock>,
     pub held: HeldLocks,
@@ -26,7 +26,7 @@ fn first_clock(thread: ThreadId) -> Arc<VectorClock> {
     Arc::new([Epoch { thread, count: 1 }].into_iter().collect())
 }
 
-impl Thread {
+impl ThreadClocks {
     fn new(thread: ThreadId) -> Self {
         Self {
             clock: first_clock(thread),
@@ -52,7 +52,7 @@ pub struct Sync {
     pure: BTreeSet<LockId>,
     /// Locks that make no arcs, even where all others do.
     impure: BTreeSet<LockId>,
-    threads: BTreeMap<ThreadId, Thread>,
+    threads: BTreeMap<ThreadId, ThreadClocks>,
     signals: BTreeMap<SyncId, VectorClock>,
     unlocks: BTreeMap<LockId, Unlocks>,
     segments: u64,
@@ -71,8 +71,8 @@ impl Sync {
         }
     }
 
-    pub fn thread(&mut self, thread: ThreadId) -> &mut Thread {
-        self.threads.entry(thread).or_insert_with(|| Thread::new(thread))
+    pub fn thread(&mut self, thread: ThreadId) -> &mut ThreadClocks {
+        self.threads.entry(thread).or_insert_with(|| ThreadClocks::new(thread))
     }
 
     pub fn name(&self, thread: ThreadId) -> Option<&str> {
@@ -81,14 +81,14 @@ impl Sync {
 
     /// GET-CURRENT-SEGMENT, for an access in `context`; begins one where the history asks for it
     /// (4.3).
-    pub fn segment(&mut self, thread: ThreadId, context: Context, history: History) -> Arc<Segment> {
+    pub fn segment(&mut self, thread: ThreadId, context: EventSource, history: SegmentStart) -> Arc<Segment> {
         let serial = self.segments;
         let state = self.thread(thread);
         if let Some(segment) = &state.segment {
             let stays = match history {
-                History::SyncOnly => true,
-                History::Contexts => segment.context == context,
-                History::EachAccess => false,
+                SegmentStart::SyncOnly => true,
+                SegmentStart::Contexts => segment.context == context,
+                SegmentStart::EachAccess => false,
             };
             if stays {
                 return segment.clone();

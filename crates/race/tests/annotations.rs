@@ -53,7 +53,7 @@ fn pure_happens_before_mutex_applies_to_its_lock_only() {
     let pure = |lock| Annotation::PureHappensBeforeMutex(LockId(lock));
     assert_silent(HYBRID, &handed_over(Some(pure(MU))));
     assert_racy(HYBRID, &handed_over(Some(pure(MU + 1))), X);
-    assert_eq!(races(Mode::HappensBefore, &handed_over(Some(pure(MU)))), [], "a no-op there");
+    assert_eq!(races(StateMachine::HappensBefore, &handed_over(Some(pure(MU)))), [], "a no-op there");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn only_the_benign_bytes_of_an_access_are_left_out() {
     for thread in [1, 2] {
         trace.push(thread, EventKind::Write { bytes: ByteRange::new(0, 4), atomic: false });
     }
-    let reported: Vec<_> = races(Mode::Hybrid, &trace).into_iter().map(|race| race.bytes).collect();
+    let reported: Vec<_> = races(StateMachine::Hybrid, &trace).into_iter().map(|race| race.bytes).collect();
     assert_eq!(reported, [ByteRange::new(0, 2), ByteRange::new(3, 1)]);
 }
 
@@ -113,7 +113,7 @@ fn ignored_accesses_are_as_if_they_were_not() {
             let mut inside = Trace::with_threads(2);
             inside.write(1, X).note(2, begin.clone()).note(2, begin.clone()).note(2, end.clone());
             access(&mut inside);
-            let silent = races(Mode::Hybrid, &inside).is_empty();
+            let silent = races(StateMachine::Hybrid, &inside).is_empty();
             assert_eq!(silent, !is_write || ignores_writes, "{begin:?}, write: {is_write}");
             let mut after = Trace::with_threads(2);
             after.write(1, X).note(2, begin.clone()).note(2, end.clone()).note(2, end.clone());
@@ -133,7 +133,7 @@ fn a_mutex_that_makes_no_arcs_still_keeps_its_holders_apart() {
         let mut beside = Trace::with_threads(2);
         beside.note(MAIN, Annotation::NotHappensBeforeMutex(LockId(MU)));
         beside.write(1, X).lock(1, MU).unlock(1, MU).lock(2, MU).unlock(2, MU).write(2, X);
-        if *mode != Mode::Fast {
+        if *mode != StateMachine::Fast {
             assert_racy(&[*mode], &beside, X);
         }
     }
@@ -227,7 +227,7 @@ fn new_memory_has_no_past() {
 #[test]
 fn an_expected_race_is_not_reported_and_a_missing_one_is_told() {
     for &mode in PRECISE {
-        let mut machine = Machine::new(Config::new(mode));
+        let mut machine = Machine::new(MachineConfig::new(mode));
         let mut trace = Trace::with_threads(2);
         trace.note(1, Annotation::ExpectRace(x())).note(1, Annotation::ExpectRace(ByteRange::new(Y, 1)));
         trace.write(1, X).write(2, X).write(1, Y);
@@ -239,7 +239,7 @@ fn an_expected_race_is_not_reported_and_a_missing_one_is_told() {
 
 #[test]
 fn a_thread_has_the_name_it_gave_itself() {
-    let mut machine = Machine::new(Config::new(Mode::Hybrid));
+    let mut machine = Machine::new(MachineConfig::new(StateMachine::Hybrid));
     let mut trace = Trace::with_threads(1);
     trace.note(1, Annotation::ThreadName("worker".into()));
     machine.handle_all(&trace.events);

@@ -15,7 +15,7 @@ const LENGTH: usize = 40;
 /// An event, by its position, and a byte on which it completes a race.
 type Found = BTreeSet<(usize, u64)>;
 
-fn machine_finds(config: Config, events: &[Event]) -> Found {
+fn machine_finds(config: MachineConfig, events: &[Event]) -> Found {
     let mut machine = Machine::new(config);
     let mut found = Found::new();
     for (at, event) in events.iter().enumerate() {
@@ -54,8 +54,8 @@ fn racy(found: &Found) -> BTreeSet<u64> {
     found.iter().map(|(_, byte)| *byte).collect()
 }
 
-fn config(mode: Mode) -> Config {
-    Config::new(mode)
+fn config(mode: StateMachine) -> MachineConfig {
+    MachineConfig::new(mode)
 }
 
 /// Whether every access that supersedes another on the byte holds no further lock.
@@ -75,14 +75,14 @@ proptest! {
     #[test]
     fn a_race_is_found_exactly_if_its_first_access_is_not_superseded(
         events in any_trace(LENGTH),
-        history in prop::sample::select(vec![History::SyncOnly, History::Contexts, History::EachAccess]),
+        history in prop::sample::select(vec![SegmentStart::SyncOnly, SegmentStart::Contexts, SegmentStart::EachAccess]),
     ) {
-        for mode in [Mode::HappensBefore, Mode::Hybrid] {
-            let definition = Definition::new(&events, mode == Mode::HappensBefore);
+        for mode in [StateMachine::HappensBefore, StateMachine::Hybrid] {
+            let definition = Definition::new(&events, mode == StateMachine::HappensBefore);
             let expected = defined(&definition, &events, true);
-            let every = Config { report_once: false, history, ..config(mode) };
+            let every = MachineConfig { report_once: false, history, ..config(mode) };
             prop_assert_eq!(&machine_finds(every, &events), &expected, "{:?}", mode);
-            let once = machine_finds(Config { history, ..config(mode) }, &events);
+            let once = machine_finds(MachineConfig { history, ..config(mode) }, &events);
             prop_assert_eq!(firsts(&once), firsts(&expected), "{:?}, once", mode);
             prop_assert_eq!(once.len(), racy(&once).len(), "one report a byte");
         }
@@ -91,8 +91,8 @@ proptest! {
     /// Soundness: a subset of 4.1, event by event.
     #[test]
     fn what_is_found_is_a_race_by_definition(events in any_trace(LENGTH)) {
-        for mode in [Mode::HappensBefore, Mode::Hybrid] {
-            let definition = Definition::new(&events, mode == Mode::HappensBefore);
+        for mode in [StateMachine::HappensBefore, StateMachine::Hybrid] {
+            let definition = Definition::new(&events, mode == StateMachine::HappensBefore);
             let all = defined(&definition, &events, false);
             prop_assert!(machine_finds(config(mode), &events).is_subset(&all));
         }
@@ -104,7 +104,7 @@ proptest! {
     fn happens_before_finds_the_first_race_on_every_byte(events in lawful_trace(LENGTH)) {
         let definition = Definition::new(&events, true);
         let all = defined(&definition, &events, false);
-        let found = machine_finds(config(Mode::HappensBefore), &events);
+        let found = machine_finds(config(StateMachine::HappensBefore), &events);
         prop_assert_eq!(firsts(&found), firsts(&all));
     }
 
@@ -113,7 +113,7 @@ proptest! {
     fn hybrid_is_complete_where_locksets_only_shrink(events in any_trace(LENGTH)) {
         let definition = Definition::new(&events, false);
         let all = firsts(&defined(&definition, &events, false));
-        let found = firsts(&machine_finds(config(Mode::Hybrid), &events));
+        let found = firsts(&machine_finds(config(StateMachine::Hybrid), &events));
         let bytes: BTreeSet<u64> = (0..events.len()).flat_map(|event| definition.bytes(event)).collect();
         for byte in bytes {
             if locksets_only_shrink(&definition, &events, byte) {
@@ -125,8 +125,8 @@ proptest! {
     /// Hybrid finds all that pure happens-before finds, no later.
     #[test]
     fn happens_before_is_included_in_hybrid(events in any_trace(LENGTH)) {
-        let pure = firsts(&machine_finds(config(Mode::HappensBefore), &events));
-        let hybrid = firsts(&machine_finds(config(Mode::Hybrid), &events));
+        let pure = firsts(&machine_finds(config(StateMachine::HappensBefore), &events));
+        let hybrid = firsts(&machine_finds(config(StateMachine::Hybrid), &events));
         for (byte, at) in pure {
             prop_assert!(hybrid.get(&byte).is_some_and(|first| *first <= at), "byte {}", byte);
         }
@@ -135,12 +135,12 @@ proptest! {
     /// Whatever makes a machine forget makes it find no more.
     #[test]
     fn forgetting_never_makes_a_race(events in any_trace(LENGTH), bound in 1usize..4, flush_at in 0..LENGTH) {
-        for mode in [Mode::HappensBefore, Mode::Hybrid] {
+        for mode in [StateMachine::HappensBefore, StateMachine::Hybrid] {
             let whole = racy(&machine_finds(config(mode), &events));
-            let bounded = Config { set_bound: NonZeroUsize::new(bound), ..config(mode) };
+            let bounded = MachineConfig { set_bound: NonZeroUsize::new(bound), ..config(mode) };
             prop_assert!(racy(&machine_finds(bounded, &events)).is_subset(&whole));
-            for granule in [Granule::Byte, Granule::EightBytes] {
-                let initialization = Config { initialization_state: Some(granule), ..config(mode) };
+            for granule in [InitializationUnit::Byte, InitializationUnit::EightBytes] {
+                let initialization = MachineConfig { initialization_state: Some(granule), ..config(mode) };
                 prop_assert!(racy(&machine_finds(initialization, &events)).is_subset(&whole));
             }
             let mut flushed = Machine::new(config(mode));
@@ -150,22 +150,22 @@ proptest! {
             found.extend(flushed.handle_all(after));
             prop_assert!(found.iter().flat_map(|race| race.bytes.bytes()).all(|byte| whole.contains(&byte)));
         }
-        let hybrid = racy(&machine_finds(config(Mode::Hybrid), &events));
-        prop_assert!(racy(&machine_finds(config(Mode::Fast), &events)).is_subset(&hybrid));
+        let hybrid = racy(&machine_finds(config(StateMachine::Hybrid), &events));
+        prop_assert!(racy(&machine_finds(config(StateMachine::Fast), &events)).is_subset(&hybrid));
     }
 
     /// A report names accesses that race by definition, with their own threads and kinds.
     #[test]
     fn reports_name_real_accesses(events in any_trace(LENGTH)) {
-        let each = Config { history: History::EachAccess, ..config(Mode::Hybrid) };
+        let each = MachineConfig { history: SegmentStart::EachAccess, ..config(StateMachine::Hybrid) };
         let numbered: Vec<Event> = events
             .into_iter()
             .enumerate()
-            .map(|(at, event)| Event { context: Context(at as u64), ..event })
+            .map(|(at, event)| Event { context: EventSource(at as u64), ..event })
             .collect();
         let definition = Definition::new(&numbered, false);
         for race in Machine::new(each).handle_all(&numbered) {
-            let at = |access: &Access| access.context.expect("history is kept").0 as usize;
+            let at = |access: &RacingAccess| access.context.expect("history is kept").0 as usize;
             let current = at(&race.current);
             prop_assert!(!race.earlier.is_empty());
             for earlier in &race.earlier {
@@ -223,15 +223,15 @@ fn random_traces_are_not_trivial() {
     let (mut pure, mut only_hybrid, mut lost, mut hidden, mut by_atomics) = (0, 0, 0, 0, 0);
     for _ in 0..500 {
         let events = lawful_trace(LENGTH).new_tree(&mut runner).expect("a trace").current();
-        let happens_before = racy(&machine_finds(config(Mode::HappensBefore), &events));
-        let hybrid = racy(&machine_finds(config(Mode::Hybrid), &events));
+        let happens_before = racy(&machine_finds(config(StateMachine::HappensBefore), &events));
+        let hybrid = racy(&machine_finds(config(StateMachine::Hybrid), &events));
         let all = racy(&defined(&Definition::new(&events, false), &events, false));
-        let fast = racy(&machine_finds(config(Mode::Fast), &events));
+        let fast = racy(&machine_finds(config(StateMachine::Fast), &events));
         pure += happens_before.len();
         only_hybrid += hybrid.difference(&happens_before).count();
         lost += all.difference(&hybrid).count();
         hidden += hybrid.difference(&fast).count();
-        let relaxed = racy(&machine_finds(config(Mode::HappensBefore), &relaxed(&events)));
+        let relaxed = racy(&machine_finds(config(StateMachine::HappensBefore), &relaxed(&events)));
         by_atomics += relaxed.difference(&happens_before).count();
     }
     let counts = [pure, only_hybrid, lost, hidden, by_atomics];

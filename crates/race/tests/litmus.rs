@@ -29,7 +29,7 @@ fn message(
 #[track_caller]
 fn assert_ordered(ordered: bool, trace: &Trace, what: &str) {
     for &mode in PRECISE {
-        let found = racy_bytes(Config::new(mode), &trace.events);
+        let found = racy_bytes(MachineConfig::new(mode), &trace.events);
         let expected = if ordered { [].into() } else { [DATA].into() };
         assert_eq!(found, expected, "{mode:?}, {what}");
     }

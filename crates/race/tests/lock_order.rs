@@ -1,7 +1,7 @@
 //! Lock-order cycles: what is one, what rules it out, and where the search ends.
 
-use raddle_race::lock_order::{Acquisition, Cycles, Edge, Limits, LockOrder, UnknownSegment};
-use raddle_race::{Context, LockId, LockMode, ThreadId};
+use raddle_race::lock_order::{Acquisition, Cycles, Edge, LockOrder, SearchLimits, UnknownSegment};
+use raddle_race::{EventSource, LockId, LockMode, ThreadId};
 use std::time::{Duration, Instant};
 
 const A: u64 = 1;
@@ -15,8 +15,8 @@ struct Run {
     order: LockOrder,
 }
 
-fn context(thread: u32, lock: u64) -> Context {
-    Context(u64::from(thread) * 100 + lock)
+fn context(thread: u32, lock: u64) -> EventSource {
+    EventSource(u64::from(thread) * 100 + lock)
 }
 
 impl Run {
@@ -241,7 +241,7 @@ fn locks_may_be_released_in_any_order_and_by_mistake() {
 #[test]
 fn the_same_locks_in_the_same_contexts_are_one_cycle() {
     let mut run = Run::default();
-    let place = |thread: u32, lock: u64| Context(u64::from(thread % 2) * 100 + lock);
+    let place = |thread: u32, lock: u64| EventSource(u64::from(thread % 2) * 100 + lock);
     for thread in 0..20 {
         let locks = if thread % 2 == 0 { [A, B] } else { [B, A] };
         for _ in 0..3 {
@@ -254,8 +254,8 @@ fn the_same_locks_in_the_same_contexts_are_one_cycle() {
     }
     assert_eq!(run.cycles(), [[A, B]]);
     assert_eq!(run.order.edges().len(), 20, "the same edge again is not recorded");
-    run.order.acquire(ThreadId(50), LockId(A), LockMode::Write, false, Context(1));
-    run.order.acquire(ThreadId(50), LockId(B), LockMode::Write, false, Context(777));
+    run.order.acquire(ThreadId(50), LockId(A), LockMode::Write, false, EventSource(1));
+    run.order.acquire(ThreadId(50), LockId(B), LockMode::Write, false, EventSource(777));
     assert_eq!(run.cycles(), [[A, B], [A, B]], "B is taken in another place");
 }
 
@@ -318,7 +318,10 @@ fn ten_thousand_random_edges_end_in_time() {
             let [held, gate, wanted] = [0; 3].map(|_: u64| scatter(&mut seed, locks));
             order
                 .edge(Edge {
-                    acquired: Acquisition { context: Context(seed), ..edge(thread, &[], wanted, 0).acquired },
+                    acquired: Acquisition {
+                        context: EventSource(seed),
+                        ..edge(thread, &[], wanted, 0).acquired
+                    },
                     ..edge(thread, &[held, gate], wanted, 0)
                 })
                 .expect("first segments are always known");
@@ -334,7 +337,7 @@ fn ten_thousand_random_edges_end_in_time() {
 
 #[test]
 fn ten_thousand_edges_in_order_need_no_search() {
-    let mut order = LockOrder::with_limits(Limits { steps: 1, cycles: 1 });
+    let mut order = LockOrder::with_limits(SearchLimits { steps: 1, cycles: 1 });
     let mut seed = 1;
     while order.edges().len() < 10_000 {
         let thread = scatter(&mut seed, 40) as u32;
@@ -367,9 +370,9 @@ fn the_limits_are_said_when_they_are_hit() {
         let found = order.cycles();
         (found.cycles.len(), found.truncated)
     };
-    let steps = Limits::default().steps;
-    assert_eq!(pairs(Limits { steps, cycles: 10 }), (10, false));
-    assert_eq!(pairs(Limits { steps, cycles: 9 }), (9, true));
-    let (found, truncated) = pairs(Limits { steps: 20, cycles: 10 });
+    let steps = SearchLimits::default().steps;
+    assert_eq!(pairs(SearchLimits { steps, cycles: 10 }), (10, false));
+    assert_eq!(pairs(SearchLimits { steps, cycles: 9 }), (9, true));
+    let (found, truncated) = pairs(SearchLimits { steps: 20, cycles: 10 });
     assert!(found < 10 && truncated);
 }

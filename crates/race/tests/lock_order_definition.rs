@@ -4,7 +4,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use raddle_race::lock_order::LockOrder;
-use raddle_race::{Context, LockId, LockMode, ThreadId};
+use raddle_race::{EventSource, LockId, LockMode, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ fn search(steps: &[Step]) -> BTreeSet<Key> {
             Op::Create(child) => order.thread_created(thread, ThreadId(child)),
             Op::Join(child) => order.thread_joined(thread, ThreadId(child)),
             Op::Acquire { lock, mode, tried, context } => {
-                order.acquire(thread, LockId(lock), mode, tried, Context(context));
+                order.acquire(thread, LockId(lock), mode, tried, EventSource(context));
             }
             Op::Release(lock) => order.release(thread, LockId(lock)),
         }

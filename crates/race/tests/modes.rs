@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 
 const X: u64 = 0;
 
-fn config(mode: Mode) -> Config {
-    Config::new(mode)
+fn config(mode: StateMachine) -> MachineConfig {
+    MachineConfig::new(mode)
 }
 
 /// 4.4.2: "we ignore all accesses to a cache line until we see an access from another thread".
@@ -26,7 +26,7 @@ fn fast_hides_a_race_with_the_first_owners_past() {
 fn fast_keeps_the_access_that_makes_the_line_shared() {
     let mut trace = Trace::with_threads(3);
     trace.write(1, X).write(2, X).write(3, X);
-    let [race] = races(Mode::Fast, &trace).try_into().expect("one race");
+    let [race] = races(StateMachine::Fast, &trace).try_into().expect("one race");
     assert_eq!((race.earlier[0].thread, race.current.thread), (t(2), t(3)));
 }
 
@@ -35,7 +35,7 @@ fn fast_goes_by_lines_of_64_bytes() {
     for (neighbour, same_line) in [(63, true), (64, false)] {
         let mut trace = Trace::with_threads(2);
         trace.read(2, neighbour).write(1, X).write(2, X);
-        assert_eq!(!races(Mode::Fast, &trace).is_empty(), same_line, "byte {neighbour}");
+        assert_eq!(!races(StateMachine::Fast, &trace).is_empty(), same_line, "byte {neighbour}");
     }
 }
 
@@ -57,7 +57,7 @@ fn fast_forgets_the_owner_of_a_fresh_line() {
         let mut trace = Trace::with_threads(2);
         trace.read(1, 40).read(2, 40).push(1, EventKind::Alloc(bytes));
         trace.write(1, bytes.start).write(2, bytes.start);
-        races(Mode::Fast, &trace).is_empty()
+        races(StateMachine::Fast, &trace).is_empty()
     };
     assert!(owned_again(line), "the line is owned by thread 1 alone");
     for rest_is_another_object in [ByteRange::new(0, 32), ByteRange::new(48, 80)] {
@@ -67,9 +67,11 @@ fn fast_forgets_the_owner_of_a_fresh_line() {
 
 #[test]
 fn the_initialization_state_is_kept_by_its_granule_in_any_mode() {
-    for (granule, neighbour_shares) in [(Granule::Byte, false), (Granule::EightBytes, true)] {
-        for mode in [Mode::HappensBefore, Mode::Hybrid, Mode::Fast] {
-            let config = Config { initialization_state: Some(granule), ..config(mode) };
+    for (granule, neighbour_shares) in
+        [(InitializationUnit::Byte, false), (InitializationUnit::EightBytes, true)]
+    {
+        for mode in [StateMachine::HappensBefore, StateMachine::Hybrid, StateMachine::Fast] {
+            let config = MachineConfig { initialization_state: Some(granule), ..config(mode) };
             let mut trace = Trace::with_threads(2);
             trace.write(1, X).write(2, X);
             assert_eq!(races_with(config, &trace), [], "the first thread's write is initialisation");
@@ -119,17 +121,18 @@ fn history_decides_which_context_is_told() {
     let write = EventKind::Write { bytes: ByteRange::new(X, 1), atomic: false };
     let other = EventKind::Write { bytes: ByteRange::new(X + 8, 1), atomic: false };
     for (thread, context, kind) in [(1, 10, &other), (1, 10, &write), (1, 11, &write), (2, 20, &write)] {
-        trace.events.push(Event::new(t(thread), Context(context), kind.clone()));
+        trace.events.push(Event::new(t(thread), EventSource(context), kind.clone()));
     }
     let told = |history| {
-        let [race] =
-            races_with(Config { history, ..config(Mode::Hybrid) }, &trace).try_into().expect("one race");
-        assert_eq!(race.current.context, Some(Context(20)), "the current one is always known");
+        let [race] = races_with(MachineConfig { history, ..config(StateMachine::Hybrid) }, &trace)
+            .try_into()
+            .expect("one race");
+        assert_eq!(race.current.context, Some(EventSource(20)), "the current one is always known");
         race.earlier[0].context
     };
-    assert_eq!(told(History::SyncOnly), None);
-    assert_eq!(told(History::Contexts), Some(Context(11)));
-    assert_eq!(told(History::EachAccess), Some(Context(11)));
+    assert_eq!(told(SegmentStart::SyncOnly), None);
+    assert_eq!(told(SegmentStart::Contexts), Some(EventSource(11)));
+    assert_eq!(told(SegmentStart::EachAccess), Some(EventSource(11)));
 }
 
 #[test]
@@ -137,10 +140,10 @@ fn a_segment_has_the_context_of_its_first_access() {
     let mut trace = Trace::default();
     let write = |byte| EventKind::Write { bytes: ByteRange::new(byte, 1), atomic: false };
     for (thread, context, kind) in [(1, 10, write(8)), (1, 10, write(X)), (2, 20, write(X))] {
-        trace.events.push(Event::new(t(thread), Context(context), kind));
+        trace.events.push(Event::new(t(thread), EventSource(context), kind));
     }
-    let [race] = races(Mode::Hybrid, &trace).try_into().expect("one race");
-    assert_eq!(race.earlier[0].context, Some(Context(10)));
+    let [race] = races(StateMachine::Hybrid, &trace).try_into().expect("one race");
+    assert_eq!(race.earlier[0].context, Some(EventSource(10)));
 }
 
 /// 6.1: with room for few segments the oldest is forgotten, and its race with it.
@@ -157,7 +160,8 @@ fn a_bounded_set_forgets_its_oldest_member() {
         trace.lock(readers + 1, u64::from(reader));
     }
     trace.write(readers + 1, X);
-    let bounded = |bound| Config { set_bound: NonZeroUsize::new(bound), ..config(Mode::Hybrid) };
+    let bounded =
+        |bound| MachineConfig { set_bound: NonZeroUsize::new(bound), ..config(StateMachine::Hybrid) };
     assert_eq!(races_with(bounded(5), &trace).len(), 1);
     assert_eq!(races_with(bounded(4), &trace), []);
     assert_racy(HYBRID, &trace, X);
@@ -167,17 +171,17 @@ fn a_bounded_set_forgets_its_oldest_member() {
 fn a_byte_is_reported_once_unless_asked() {
     let mut trace = Trace::with_threads(2);
     trace.write(1, X).write(2, X).write(1, X).write(2, X);
-    assert_eq!(races(Mode::Hybrid, &trace).len(), 1);
-    let every = Config { report_once: false, ..config(Mode::Hybrid) };
+    assert_eq!(races(StateMachine::Hybrid, &trace).len(), 1);
+    let every = MachineConfig { report_once: false, ..config(StateMachine::Hybrid) };
     assert_eq!(races_with(every, &trace).len(), 3);
     let fresh =
         trace.then(|run| _ = run.push(1, EventKind::Alloc(ByteRange::new(X, 1))).write(1, X).write(2, X));
-    assert_eq!(races(Mode::Hybrid, &fresh).len(), 2, "a fresh object has its own races");
+    assert_eq!(races(StateMachine::Hybrid, &fresh).len(), 2, "a fresh object has its own races");
 }
 
 #[test]
 fn a_flush_forgets_accesses_and_keeps_locks() {
-    for mode in [Mode::HappensBefore, Mode::Hybrid] {
+    for mode in [StateMachine::HappensBefore, StateMachine::Hybrid] {
         let run = |before: &dyn Fn(&mut Trace), after: &dyn Fn(&mut Trace)| {
             let mut machine = Machine::new(config(mode));
             let (mut first, mut second) = (Trace::with_threads(2), Trace::default());
@@ -202,13 +206,13 @@ fn a_free_is_a_write_unless_asked() {
     let mut trace = Trace::with_threads(2);
     let block = ByteRange::new(X, 16);
     trace.read(1, X + 3).push(2, EventKind::Free(block));
-    let [race] = races(Mode::HappensBefore, &trace).try_into().expect("the free races with the read");
+    let [race] = races(StateMachine::HappensBefore, &trace).try_into().expect("the free races with the read");
     assert_eq!(race.bytes, ByteRange::new(X + 3, 1));
     assert!(race.current.is_write && !race.earlier[0].is_write);
-    let ignored = Config { free_is_write: false, ..config(Mode::HappensBefore) };
+    let ignored = MachineConfig { free_is_write: false, ..config(StateMachine::HappensBefore) };
     assert_eq!(races_with(ignored, &trace), []);
     let reused = trace.then(|run| _ = run.push(2, EventKind::Alloc(block)).write(2, X + 3).write(2, X));
-    assert_eq!(races(Mode::HappensBefore, &reused).len(), 1, "the new block has no past");
+    assert_eq!(races(StateMachine::HappensBefore, &reused).len(), 1, "the new block has no past");
 }
 
 /// Deviation 1: one report for each run of bytes with the same earlier accesses.
@@ -217,8 +221,10 @@ fn bytes_with_different_pasts_are_reported_apart() {
     let mut trace = Trace::default();
     let write = |start, size| EventKind::Write { bytes: ByteRange::new(start, size), atomic: false };
     trace.push(1, write(0, 2)).push(2, write(2, 2)).push(3, write(0, 8));
-    let found: Vec<_> =
-        races(Mode::Hybrid, &trace).into_iter().map(|race| (race.bytes, race.earlier[0].thread)).collect();
+    let found: Vec<_> = races(StateMachine::Hybrid, &trace)
+        .into_iter()
+        .map(|race| (race.bytes, race.earlier[0].thread))
+        .collect();
     assert_eq!(found, [(ByteRange::new(0, 2), t(1)), (ByteRange::new(2, 2), t(2))]);
 }
 
@@ -230,7 +236,7 @@ fn an_access_of_no_bytes_and_one_at_the_top_of_memory_are_harmless() {
             trace.push(thread, EventKind::Write { bytes, atomic: false });
         }
     }
-    let [race] = races(Mode::Hybrid, &trace).try_into().expect("one race");
+    let [race] = races(StateMachine::Hybrid, &trace).try_into().expect("one race");
     assert_eq!(race.bytes, ByteRange::new(u64::MAX - 1, 1));
 }
 

@@ -38,7 +38,7 @@ fn figure_1_orders_exactly_these_segments() {
                     run.write(thread, X);
                 }
             });
-            for mode in [Mode::HappensBefore, Mode::Hybrid] {
+            for mode in [StateMachine::HappensBefore, StateMachine::Hybrid] {
                 let ordered = races(mode, &trace).is_empty();
                 assert_eq!(ordered, before.contains(&(a, b)), "S{a} and S{b}, {mode:?}");
             }
@@ -63,7 +63,7 @@ fn figure_2_extended_arcs_are_all_but_reader_to_reader() {
             };
             trace.write(2, X);
             let arc = unlock.excludes(lock);
-            assert_eq!(races(Mode::HappensBefore, &trace).is_empty(), arc, "{unlock:?} to {lock:?}");
+            assert_eq!(races(StateMachine::HappensBefore, &trace).is_empty(), arc, "{unlock:?} to {lock:?}");
             assert_racy(HYBRID, &trace, X);
         }
     }
@@ -126,7 +126,7 @@ fn appendix_b_wrong_mutex() {
             assert_eq!(access.thread, t(thread));
             assert!(access.is_write && !access.atomic);
             assert_eq!(access.writer_locks.iter().collect::<Vec<_>>(), [LockId(lock)]);
-            assert_eq!(access.context, Some(Context(context)));
+            assert_eq!(access.context, Some(EventSource(context)));
         }
     }
 }
@@ -137,17 +137,18 @@ fn appendix_b_wrong_mutex() {
 fn a_report_lists_the_accesses_that_take_part() {
     let mut trace = Trace::default();
     trace.read(1, X).read(2, X).lock(3, MU).read(3, X).unlock(3, MU).lock(4, MU).write(4, X);
-    let [race] = races(Mode::Hybrid, &trace).try_into().expect("one race");
+    let [race] = races(StateMachine::Hybrid, &trace).try_into().expect("one race");
     let threads: Vec<_> = race.earlier.iter().map(|access| (access.thread, access.is_write)).collect();
     assert_eq!(threads, [(t(1), false), (t(2), false)], "thread 3 shares the lock");
 
     let mut trace = Trace::default();
     trace.read(1, X).write(2, X);
-    let [race] = races(Mode::Hybrid, &trace).try_into().expect("one race");
+    let [race] = races(StateMachine::Hybrid, &trace).try_into().expect("one race");
     assert!(race.current.is_write && !race.earlier[0].is_write);
 
     let mut trace = Trace::default();
     trace.write(1, X).read(2, X).read(3, X);
-    let [race] = races(Mode::Hybrid, &trace).try_into().expect("one race: then the byte is left alone");
+    let [race] =
+        races(StateMachine::Hybrid, &trace).try_into().expect("one race: then the byte is left alone");
     assert_eq!((race.current.is_write, race.earlier.len()), (false, 1));
 }

@@ -56,7 +56,7 @@ fn race_6_3_4_publishing_objects_without_synchronisation() {
         run.read(2, pointer).write(1, object).write(1, pointer).read(2, pointer).read(2, object);
     });
     for &mode in PRECISE {
-        let found = racy_bytes(Config::new(mode), &trace.events);
+        let found = racy_bytes(MachineConfig::new(mode), &trace.events);
         assert_eq!(found, [pointer, object].into(), "the object races too: nothing published it");
     }
     // Fast mode does not see the initialisation of the object: only one thread had touched its
@@ -133,7 +133,7 @@ fn race_6_3_8_double_checked_locking() {
         run.read(2, object);
     });
     for &mode in PRECISE {
-        let found = racy_bytes(Config::new(mode), &used.events);
+        let found = racy_bytes(MachineConfig::new(mode), &used.events);
         assert_eq!(found, [inited, object].into(), "what the flag guards is not published either");
     }
 }

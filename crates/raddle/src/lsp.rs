@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use raddle_lsp::Ended;
+use raddle_lsp::ConnectionEnd;
 
 use crate::exit;
 
@@ -24,7 +24,7 @@ const ABRUPTLY: u8 = 1;
 pub fn run(_: &Args) -> Result<ExitCode> {
     let ended = raddle_lsp::serve_stdio().context("the language server cannot go on")?;
     Ok(ExitCode::from(match ended {
-        Ended::Orderly => exit::CLEAN,
-        Ended::Abruptly => ABRUPTLY,
+        ConnectionEnd::Orderly => exit::CLEAN,
+        ConnectionEnd::Abruptly => ABRUPTLY,
     }))
 }

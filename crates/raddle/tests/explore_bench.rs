@@ -4,20 +4,21 @@
 use std::path::{Path, PathBuf};
 
 use raddle_bench::explore::{effect, effect_report, speed};
-use raddle_bench::options::{self, Command};
+use raddle_bench::options::{self, BenchCommand};
 
 fn raddle() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_raddle"))
 }
 
-fn command(line: &str) -> Command {
+fn command(line: &str) -> BenchCommand {
     options::parse(line.split_whitespace().map(Into::into)).unwrap()
 }
 
 #[test]
 fn the_speed_bench_gets_a_rate_for_all_it_measures() {
     let folder = tempfile::tempdir().unwrap();
-    let Command::ExploreSpeed(options) = command("explore-speed --quick --seconds 1.5 --only mutex") else {
+    let BenchCommand::ExploreSpeed(options) = command("explore-speed --quick --seconds 1.5 --only mutex")
+    else {
         panic!("another command")
     };
     let speed = speed::run(&options, raddle(), folder.path()).unwrap();
@@ -31,7 +32,7 @@ fn the_speed_bench_gets_a_rate_for_all_it_measures() {
 fn the_effect_bench_finds_what_is_wrong_in_each_language() {
     let folder = tempfile::tempdir().unwrap();
     let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/suite");
-    let Command::ExploreEffect(mut options) = command(
+    let BenchCommand::ExploreEffect(mut options) = command(
         "explore-effect --quick --seconds 60 --strategies preemption,pos \
          --only wronglock_1,bank_transfer,two_mutexes",
     ) else {

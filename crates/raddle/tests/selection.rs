@@ -4,11 +4,11 @@
 mod common;
 
 use common::Bench;
-use common::run::Outcome;
+use common::run::DetectedRun;
 
 /// Nothing is left to report, and the status is the target's own, 5.
 #[track_caller]
-fn assert_passes(outcome: &Outcome) {
+fn assert_passes(outcome: &DetectedRun) {
     assert!(outcome.findings().is_empty(), "{:#}", outcome.report["findings"]);
     assert_eq!(outcome.status, 5, "{}", outcome.stderr);
 }
@@ -55,7 +55,7 @@ fn suppressions_of_lock_order() {
 }
 
 #[track_caller]
-fn with_tsan_options(bench: &Bench, value: &str, options: &str, command: &[&str]) -> Outcome {
+fn with_tsan_options(bench: &Bench, value: &str, options: &str, command: &[&str]) -> DetectedRun {
     let mut run = bench.run_command(&format!("--format json -o report.json {options}"), command);
     bench.outcome(run.env("TSAN_OPTIONS", value).output().unwrap())
 }

@@ -6,7 +6,7 @@ mod common;
 
 use std::path::Path;
 
-use common::tsvd::Caught;
+use common::tsvd::TsvdRun;
 use common::{Bench, look_again};
 use raddle_testing::dotnet::Sdk;
 
@@ -24,13 +24,13 @@ fn compile_source(bench: &Bench, sdk: &Sdk, name: &str, source: &Path) -> [Strin
     ["env".to_owned(), invariant, sdk.program().display().to_string(), to.display().to_string()]
 }
 
-fn tsvd(bench: &Bench, options: &str, words: &[String]) -> Caught {
+fn tsvd(bench: &Bench, options: &str, words: &[String]) -> TsvdRun {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     bench.tsvd(options, &words)
 }
 
 /// The same until `is_enough` is caught, at most five times: a violation is caught by luck.
-fn catch(bench: &Bench, options: &str, words: &[String], is_enough: impl Fn(&Caught) -> bool) -> Caught {
+fn catch(bench: &Bench, options: &str, words: &[String], is_enough: impl Fn(&TsvdRun) -> bool) -> TsvdRun {
     look_again(is_enough, || tsvd(bench, options, words))
 }
 
@@ -209,10 +209,10 @@ fn native_and_dotnet_processes_are_one_session() {
     let list = "[[tsvd.list]]\nlibrary = \"own\"\n[[tsvd.list.class]]\nname = \"table\"\nwrite = [\"put\"]\n";
     bench.file("own.toml", list);
     bench.script("both.sh", &format!("#!/bin/sh\n./native && exec {}\n", words.join(" ")));
-    let has = |caught: &Caught, part: &str| {
+    let has = |caught: &TsvdRun, part: &str| {
         caught.findings().iter().any(|finding| finding["message"].as_str().unwrap().contains(part))
     };
-    let has_both = |caught: &Caught| has(caught, "one Dictionary") && has(caught, "one table");
+    let has_both = |caught: &TsvdRun| has(caught, "one Dictionary") && has(caught, "one table");
     let caught = catch(&bench, "--runs 4 --api own.toml", &["./both.sh".to_owned()], has_both);
     caught.assert_caught("at once");
     assert!(has_both(&caught), "{}", caught.report);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::tsvd::{CALM, Caught, EAGER};
+use common::tsvd::{CALM, EAGER, TsvdRun};
 use common::{Bench, look_again, refused, succeed};
 use serde_json::Value;
 
@@ -369,7 +369,7 @@ fn two_contracts_on_one_line_are_two_findings() {
         let _ = std::fs::remove_file(bench.path("traps.json"));
         bench.tsvd(&format!("{EAGER} {traps}"), &["./line"])
     };
-    let has_both = |caught: &Caught| caught.findings().iter().filter(on_the_line).count() == 2;
+    let has_both = |caught: &TsvdRun| caught.findings().iter().filter(on_the_line).count() == 2;
     let caught = look_again(has_both, attempt);
     assert_eq!(caught.status, 66, "{}", caught.stderr);
     let findings: Vec<&Value> = caught.findings().iter().filter(on_the_line).collect();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::tsvd::{CALM, Caught, EAGER};
+use common::tsvd::{CALM, EAGER, TsvdRun};
 use common::{Bench, succeed};
 
 /// Functions of zlib in a table, in a variable and in a local: pointers to one function are equal,
@@ -64,7 +64,7 @@ fn ids_of_such_places_hold_from_run_to_run_and_their_pairs_are_kept() {
     let bench = Bench::new();
     build_table(&bench, "table", "-O0", false);
     let options = format!("{EAGER} --trap-file traps.json");
-    let ids = |caught: &Caught| caught.findings().iter().map(|f| f["id"].clone()).collect::<Vec<_>>();
+    let ids = |caught: &TsvdRun| caught.findings().iter().map(|f| f["id"].clone()).collect::<Vec<_>>();
     let first = bench.catch(&options, &["./table"]);
     first.assert_caught("z_stream");
     let traps = std::fs::read_to_string(bench.path("traps.json")).unwrap();

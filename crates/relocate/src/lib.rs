@@ -106,7 +106,7 @@ mod unknown;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, BlockEncoderResult, Instruction, InstructionBlock, OpKind, Register,
 };
-use raddle_wire::relocated::{Counts, Header, Identity, MAGIC, slot};
+use raddle_wire::relocated::{CopyCounts, Identity, MAGIC, RelocatedHeader, slot};
 use thiserror::Error;
 
 use access::Access;
@@ -143,7 +143,7 @@ pub enum Refusal {
 /// An object's code with probes, as the runtime maps it.
 pub struct Relocated {
     pub file: Vec<u8>,
-    pub counts: Counts,
+    pub counts: CopyCounts,
 }
 
 /// Whether the program in `bytes` unwinds its stack by code of its own, which the runtime does not
@@ -191,10 +191,10 @@ fn relocate_at(
     }
     let mut layout = Layout::new(&program, &code);
     layout.distance += shift;
-    let slots = layout.start() + std::mem::offset_of!(Header, slots) as u64;
+    let slots = layout.start() + std::mem::offset_of!(RelocatedHeader, slots) as u64;
     let keep = options.keep_probes || options.scheduled;
     let entries = (!keep).then(|| Entries::of(&code, &program.handlers));
-    let short = layout.start() + size_of::<Header>() as u64 + 4 * program.code.len() as u64;
+    let short = layout.start() + size_of::<RelocatedHeader>() as u64 + 4 * program.code.len() as u64;
     let mut emitter = Emitter::new(&code, entries, slots, short);
     emitter.scheduled = options.scheduled;
     code.functions.iter().filter(|f| f.can_be_copied).for_each(|f| emitter.function(f));
@@ -260,9 +260,9 @@ fn patches(program: &Program, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
         .collect()
 }
 
-fn count(program: &Program, code: &Code, probed: u64) -> Counts {
+fn count(program: &Program, code: &Code, probed: u64) -> CopyCounts {
     let is_access = |a: &&Access| **a != Access::None;
-    Counts {
+    CopyCounts {
         functions: program.functions.iter().filter(|r| !r.contains(&program.entry)).count() as u64,
         // One without a jump to its copy is watched only where it is called by name.
         functions_copied: code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched).count()
@@ -330,9 +330,10 @@ impl Layout {
             + instructions * 8 * 7
             + loops * (4 + 8 * loops::MOST_PARTS)
             + code.functions.len() as u64 * 8;
-        let start =
-            (size_of::<Header>() as u64 + tables + 8 * (program.guards.len() + program.atomics.len()) as u64)
-                .next_multiple_of(PAGE);
+        let start = (size_of::<RelocatedHeader>() as u64
+            + tables
+            + 8 * (program.guards.len() + program.atomics.len()) as u64)
+            .next_multiple_of(PAGE);
         // An instruction is at most 15 bytes, its probes with all ways fewer than 385; the
         // constants of the checks are fewer than 1000.
         let room = ((instructions + in_loops) * 400
@@ -390,9 +391,9 @@ impl Layout {
         tables: &Tables,
         code: &[u8],
         object: Identity,
-        counts: Counts,
+        counts: CopyCounts,
     ) -> Result<Vec<u8>, Refusal> {
-        let mut body: Vec<u8> = vec![0; size_of::<Header>()];
+        let mut body: Vec<u8> = vec![0; size_of::<RelocatedHeader>()];
         let mut put = |words: &mut dyn Iterator<Item = u32>| {
             let at = body.len() as u64;
             words.for_each(|w| body.extend_from_slice(&w.to_le_bytes()));
@@ -417,7 +418,7 @@ impl Layout {
         let mut slots = [0; slot::COUNT];
         slots[slot::HIGH_VECTORS] = u64::from(tables.uses_high_vectors);
         slots[slot::ATOMICS] = u64::from(tables.has_atomics);
-        let header = Header {
+        let header = RelocatedHeader {
             magic: MAGIC,
             version: raddle_wire::VERSION,
             pad: 0,
@@ -442,7 +443,7 @@ impl Layout {
             slots,
             end: 0,
         };
-        body[..size_of::<Header>()].copy_from_slice(header.as_bytes());
+        body[..size_of::<RelocatedHeader>()].copy_from_slice(header.as_bytes());
         Ok(body)
     }
 }
@@ -505,7 +506,7 @@ int work(int n) {
             let at = |shift| relocate_at(&bytes, Identity::default(), options, shift).unwrap().file;
             let (mut usual, moved) = (at(0), at(SHIFT));
             // SAFETY: a header, which is numbers.
-            let header = unsafe { usual.as_ptr().cast::<Header>().read_unaligned() };
+            let header = unsafe { usual.as_ptr().cast::<RelocatedHeader>().read_unaligned() };
             let [first, count] = header.moved.map(|n| n as usize);
             assert!(count > 4, "{count}");
             for n in 0..count {

@@ -2,7 +2,7 @@
 //! computed gotos. Each file has its own, so that it need not look for the object first.
 
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
-use raddle_wire::relocated::Header;
+use raddle_wire::relocated::RelocatedHeader;
 
 use crate::code::BIAS;
 use crate::emit::LABEL;
@@ -14,7 +14,7 @@ const NOT_COPIED: u64 = LABEL | 1;
 /// rax: an address, which becomes that of its copy if it has one. All else stays. `code`: where the
 /// copies begin; the table is behind the header.
 pub fn function(program: &Program, start: u64, code: u64) -> Vec<Instruction> {
-    let map = start + size_of::<Header>() as u64;
+    let map = start + size_of::<RelocatedHeader>() as u64;
     let len = program.code.len() as i32;
     try_function(program.text + BIAS, len, map, code)
         .unwrap_or_else(|e| unreachable!("instructions of fixed forms: {e}"))

@@ -19,7 +19,7 @@ const MOST_RUNS: u32 = 50;
 /// One run of one command. A later run of the same command on the same target in the same folder
 /// replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct CommandRun {
     pub command: String,
     pub target: Vec<String>,
     /// Where the run was started. File names in its findings may be relative to this folder.
@@ -52,8 +52,8 @@ pub struct StoredPlace {
 
 /// The last run of a command, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    pub run: Run,
+pub struct RunSummary {
+    pub run: CommandRun,
     pub findings: u64,
 }
 
@@ -64,7 +64,7 @@ impl Store {
     /// the stored one changes nothing.
     pub fn record(
         &mut self,
-        run: &Run,
+        run: &CommandRun,
         findings: &[Finding],
         line: &dyn Fn(&Path, u32) -> Option<String>,
     ) -> Result<(), StoreError> {
@@ -129,19 +129,19 @@ impl Store {
     }
 
     /// The latest run of a command, whatever its target.
-    pub fn latest(&self, command: &str) -> Result<Option<Summary>, StoreError> {
+    pub fn latest(&self, command: &str) -> Result<Option<RunSummary>, StoreError> {
         let sql = "SELECT command, target, folder, at, (SELECT count(*) FROM findings f WHERE f.run = r.id)
             FROM runs r WHERE command = ?1 ORDER BY at DESC, id DESC LIMIT 1";
         let summary = |row: &Row<'_>| {
             let target: String = row.get(1)?;
             let folder: String = row.get(2)?;
-            let run = Run {
+            let run = CommandRun {
                 command: row.get(0)?,
                 target: serde_json::from_str(&target).unwrap_or_default(),
                 folder: folder.into(),
                 at: time(row.get(3)?),
             };
-            Ok(Summary { run, findings: row.get(4)? })
+            Ok(RunSummary { run, findings: row.get(4)? })
         };
         self.connection.query_row(sql, [command], summary).optional().map_err(|e| self.fail(e))
     }
@@ -155,7 +155,7 @@ impl Store {
 }
 
 /// Makes room for a run. Returns None if the stored run is later.
-fn replace_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<Option<i64>> {
+fn replace_run(transaction: &Transaction<'_>, run: &CommandRun) -> rusqlite::Result<Option<i64>> {
     let target = serde_json::to_string(&run.target).unwrap_or_default();
     let folder = real(&run.folder).to_string_lossy().into_owned();
     let key = params![run.command, folder, target];
@@ -176,7 +176,7 @@ fn replace_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<Opt
 fn insert(
     transaction: &Transaction<'_>,
     id: i64,
-    run: &Run,
+    run: &CommandRun,
     finding: &Finding,
     line: &dyn Fn(&Path, u32) -> Option<String>,
 ) -> rusqlite::Result<()> {

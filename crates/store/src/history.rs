@@ -74,7 +74,7 @@ pub enum Standing {
 
 /// Everything that is known of a finding.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Record {
+pub struct KnownFinding {
     pub finding: Finding,
     pub first_seen: SystemTime,
     pub last_seen: SystemTime,
@@ -87,7 +87,7 @@ pub struct Record {
     pub decided: Option<Decided>,
 }
 
-impl Record {
+impl KnownFinding {
     pub fn standing(&self) -> Standing {
         standing(self.decided.as_ref(), self.last_seen)
     }
@@ -117,8 +117,8 @@ impl Store {
     }
 
     /// Every finding that was ever confirmed. The one that was seen last comes first.
-    pub fn history(&self) -> Result<Vec<Record>, StoreError> {
-        let records = || -> rusqlite::Result<Vec<Record>> {
+    pub fn history(&self) -> Result<Vec<KnownFinding>, StoreError> {
+        let records = || -> rusqlite::Result<Vec<KnownFinding>> {
             let sql = format!("{RECORD} GROUP BY h.key ORDER BY max(s.at) DESC, h.key");
             let mut statement = self.connection.prepare(&sql)?;
             let rows = statement.query_map([], record)?.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -201,7 +201,7 @@ const RECORD: &str =
     FROM history h JOIN sightings s ON s.key = h.key";
 
 /// None if a newer raddle wrote something that this one cannot read.
-fn record(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
+fn record(row: &Row<'_>) -> rusqlite::Result<Option<KnownFinding>> {
     let Ok(finding) = serde_json::from_str(&row.get::<_, String>(0)?) else { return Ok(None) };
     let decision: Option<String> = row.get(8)?;
     let decided = match decision.as_deref().and_then(Decision::by_name) {
@@ -212,7 +212,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
         }),
         None => None,
     };
-    Ok(Some(Record {
+    Ok(Some(KnownFinding {
         finding,
         first_seen: time(row.get(1)?),
         last_seen: time(row.get(2)?),
@@ -225,7 +225,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
     }))
 }
 
-fn find(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<Record>> {
+fn find(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<KnownFinding>> {
     let sql = format!("{RECORD} WHERE h.key = ?1 GROUP BY h.key");
     Ok(transaction.query_row(&sql, [key], record).optional()?.flatten())
 }
@@ -250,7 +250,7 @@ fn sight(transaction: &Transaction<'_>, s: &Sighting<'_>) -> rusqlite::Result<St
 }
 
 /// Adds a record of another store without its sightings. Returns true if it is new.
-fn take_in(transaction: &Transaction<'_>, theirs: &Record) -> rusqlite::Result<bool> {
+fn take_in(transaction: &Transaction<'_>, theirs: &KnownFinding) -> rusqlite::Result<bool> {
     let key = theirs.finding.key();
     let ours = find(transaction, &key)?;
     let newer = ours.as_ref().is_none_or(|o| o.last_seen < theirs.last_seen);
@@ -265,7 +265,7 @@ fn take_in(transaction: &Transaction<'_>, theirs: &Record) -> rusqlite::Result<b
         let values = params![key, document, theirs.schedule, target, folder, theirs.build];
         transaction.execute(sql, values)?;
     }
-    let decided = |r: &Record| r.decided.as_ref().map(|d| d.at);
+    let decided = |r: &KnownFinding| r.decided.as_ref().map(|d| d.at);
     if let Some(theirs_decided) = &theirs.decided
         && ours.as_ref().and_then(decided) < Some(theirs_decided.at)
     {

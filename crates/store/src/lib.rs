@@ -37,8 +37,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 pub use error::StoreError;
-pub use findings::{Run, Stored, StoredPlace, Summary};
-pub use history::{Decided, Decision, Record, Sighting, Standing};
+pub use findings::{CommandRun, RunSummary, Stored, StoredPlace};
+pub use history::{Decided, Decision, KnownFinding, Sighting, Standing};
 pub use named_values::Category;
 pub use schema::VERSION;
 pub use subjects::command;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use raddle_finding::Finding;
-use raddle_finding::subject::Command;
+use raddle_finding::subject::UserCommand;
 use rusqlite::{Row, Transaction, params};
 
 use crate::home::{project_root, real};
@@ -115,6 +115,6 @@ fn with_subject(record: &Old, target: &str) -> Option<(String, String)> {
 }
 
 /// A command that was started in a folder, for the subjects of its findings.
-pub fn command(words: &[String], folder: &Path) -> Command {
-    Command { words: words.to_vec(), folder: real(folder), root: project_root(folder) }
+pub fn command(words: &[String], folder: &Path) -> UserCommand {
+    UserCommand { words: words.to_vec(), folder: real(folder), root: project_root(folder) }
 }

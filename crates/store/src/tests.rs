@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Taken, Thread};
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Taken, ThreadInfo};
 
 use super::*;
 
@@ -26,8 +26,8 @@ fn race(id: &str) -> Finding {
     finding
 }
 
-fn run(command: &str, target: &str, second: u64) -> Run {
-    Run {
+fn run(command: &str, target: &str, second: u64) -> CommandRun {
+    CommandRun {
         command: command.into(),
         target: vec![target.into()],
         folder: "/p".into(),
@@ -39,7 +39,7 @@ fn source(path: &Path, line: u32) -> Option<String> {
     Some(format!("  line {line} of {}  ", path.display()))
 }
 
-fn record(store: &mut Store, run: &Run, ids: &[&str]) {
+fn record(store: &mut Store, run: &CommandRun, ids: &[&str]) {
     let findings: Vec<Finding> = ids.iter().map(|id| race(id)).collect();
     store.record(run, &findings, &source).unwrap();
 }
@@ -58,7 +58,7 @@ fn store() -> (tempfile::TempDir, Store) {
 fn a_finding_comes_back_whole() {
     let (_dir, mut store) = store();
     let mut finding = race("data-race-1");
-    finding.threads = vec![Thread {
+    finding.threads = vec![ThreadInfo {
         label: "T1".into(),
         name: None,
         created_by: Some("T0 (main)".into()),

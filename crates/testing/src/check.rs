@@ -1,6 +1,6 @@
 //! `raddle check` in tests.
 
-use crate::{Bench, stderr};
+use crate::{Testbed, stderr};
 use serde_json::Value;
 use std::process::Output;
 
@@ -47,7 +47,7 @@ pub struct Checked {
     pub report: Value,
 }
 
-impl Bench {
+impl Testbed {
     /// Checks; there must be a report, whatever the status.
     #[track_caller]
     pub fn check(&self, line: &str) -> Checked {

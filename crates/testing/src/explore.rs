@@ -1,6 +1,6 @@
 //! `raddle explore` and `raddle replay` in tests.
 
-use crate::{Bench, repository, stderr, succeed};
+use crate::{Testbed, repository, stderr, succeed};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -40,7 +40,7 @@ impl Searched {
     }
 }
 
-impl Bench {
+impl Testbed {
     /// Builds a program of the corpus with gcc, by its path below `corpus/explore`; its name here
     /// is without folder and ending.
     pub fn build_explored(&self, program: &str) -> String {

@@ -1,7 +1,7 @@
 //! What the integration tests of all crates share. Only tests depend on it.
 //!
 //! - [`Folder`]: a folder of a test's own, files in it, and commands that must succeed there.
-//! - [`Bench`]: such a folder with raddle as a command. What it does for one subcommand is in the
+//! - [`Testbed`]: such a folder with raddle as a command. What it does for one subcommand is in the
 //!   file of that name: [`run`], [`explore`], [`tsvd`], [`check`].
 //! - [`dotnet`]: the SDK that `./test setup` installs, for tests that compile C#.
 //!
@@ -84,7 +84,7 @@ impl Folder {
 }
 
 /// A test's own folder, and raddle.
-pub struct Bench {
+pub struct Testbed {
     folder: Folder,
     /// For what raddle keeps between runs; elsewhere, so that tests can tell that nothing was
     /// written here.
@@ -93,7 +93,7 @@ pub struct Bench {
     cache: PathBuf,
 }
 
-impl Deref for Bench {
+impl Deref for Testbed {
     type Target = Folder;
 
     fn deref(&self) -> &Folder {
@@ -101,11 +101,11 @@ impl Deref for Bench {
     }
 }
 
-impl Bench {
+impl Testbed {
     /// `raddle` is the program. `cache` is shared by all tests, so that std is instrumented once.
-    pub fn new(raddle: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Bench {
+    pub fn new(raddle: impl Into<PathBuf>, cache: impl Into<PathBuf>) -> Testbed {
         let (folder, state) = (Folder::new(), Folder::new());
-        Bench { folder, state, raddle: raddle.into(), cache: cache.into() }
+        Testbed { folder, state, raddle: raddle.into(), cache: cache.into() }
     }
 
     /// Where raddle keeps what it has found.

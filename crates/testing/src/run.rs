@@ -1,7 +1,7 @@
 //! `raddle run` in tests: targets built from `tests/programs`, runs, and what must hold after every
 //! run.
 
-use crate::{Bench, refused, repository, stderr};
+use crate::{Testbed, refused, repository, stderr};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
@@ -9,14 +9,14 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What one `raddle run --format json` did.
-pub struct Outcome {
+pub struct DetectedRun {
     pub status: i32,
     pub stdout: String,
     pub stderr: String,
     pub report: Value,
 }
 
-impl Outcome {
+impl DetectedRun {
     pub fn ids(&self) -> BTreeSet<String> {
         self.findings().iter().map(|f| f["id"].as_str().unwrap().to_owned()).collect()
     }
@@ -45,7 +45,7 @@ impl Outcome {
     }
 }
 
-impl Bench {
+impl Testbed {
     /// Copies a program of `tests/programs` here.
     pub fn source(&self, name: &str) {
         let from = repository("crates/raddle/tests/programs").join(format!("{name}.c"));
@@ -76,19 +76,19 @@ impl Bench {
 
     /// Runs with a JSON report and reads it.
     #[track_caller]
-    pub fn run(&self, options: &str, command: &[&str]) -> Outcome {
+    pub fn run(&self, options: &str, command: &[&str]) -> DetectedRun {
         let mut run = self.run_command(&format!("--format json -o report.json {options}"), command);
         self.outcome(run.output().unwrap())
     }
 
     /// What a run with `--format json -o report.json` did.
     #[track_caller]
-    pub fn outcome(&self, output: Output) -> Outcome {
+    pub fn outcome(&self, output: Output) -> DetectedRun {
         let status = output.status.code().unwrap_or_else(|| panic!("raddle was killed: {:?}", output.status));
         let text = std::fs::read_to_string(self.path("report.json"))
             .unwrap_or_else(|e| panic!("no report ({e}), status {status}: {}", stderr(&output)));
         self.assert_nothing_left();
-        Outcome {
+        DetectedRun {
             status,
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: stderr(&output),

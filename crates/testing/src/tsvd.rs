@@ -1,7 +1,7 @@
 //! `raddle tsvd` in tests.
 
 use crate::explore::within;
-use crate::{Bench, look_again, stderr, succeed};
+use crate::{Testbed, look_again, stderr, succeed};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -42,19 +42,19 @@ static void both(void) {
 "#;
 
 /// Long delays and a wide window, so that a slow machine sees what a fast one does; `CALM` is for
-/// programs that are right. What is before `++` is for experiments ([`Bench::tsvd_command`]).
+/// programs that are right. What is before `++` is for experiments ([`Testbed::tsvd_command`]).
 pub const EAGER: &str = "--without short-first ++ --delay 400 --window 60000";
 pub const CALM: &str = "--delay 20 --window 60000 --test-cap 600";
 
 /// What one `raddle tsvd` did.
-pub struct Caught {
+pub struct TsvdRun {
     pub status: i32,
     pub stdout: String,
     pub stderr: String,
     pub report: Value,
 }
 
-impl Bench {
+impl Testbed {
     /// Writes `pair.h` and a source that includes it, and builds it; the program has the name of
     /// the source.
     pub fn build_pair(&self, source: &str, compiler: &str, text: &str) {
@@ -78,14 +78,14 @@ impl Bench {
     }
 
     #[track_caller]
-    pub fn tsvd(&self, options: &str, target: &[&str]) -> Caught {
+    pub fn tsvd(&self, options: &str, target: &[&str]) -> TsvdRun {
         let output = within(Duration::from_secs(120), &mut self.tsvd_command(options, target));
         let status = output.status.code().unwrap_or_else(|| panic!("raddle was killed: {:?}", output.status));
         let text = std::fs::read_to_string(self.path("report.json"))
             .unwrap_or_else(|e| panic!("no report ({e}), status {status}: {}", stderr(&output)));
         let left: Vec<_> = std::fs::read_dir(self.session_folder()).unwrap().collect();
         assert!(left.is_empty(), "the session's folder is left behind: {left:?}");
-        Caught {
+        TsvdRun {
             status,
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
             stderr: stderr(&output),
@@ -94,16 +94,16 @@ impl Bench {
     }
 }
 
-impl Bench {
+impl Testbed {
     /// Runs `raddle tsvd` until it catches something, at most [`crate::ATTEMPTS`] times. Which
     /// thread draws a delay, and whether another one comes by in that time, is luck.
     #[track_caller]
-    pub fn catch(&self, options: &str, target: &[&str]) -> Caught {
-        look_again(|caught: &Caught| caught.status == 66, || self.tsvd(options, target))
+    pub fn catch(&self, options: &str, target: &[&str]) -> TsvdRun {
+        look_again(|caught: &TsvdRun| caught.status == 66, || self.tsvd(options, target))
     }
 }
 
-impl Caught {
+impl TsvdRun {
     pub fn findings(&self) -> &[Value] {
         self.report["findings"].as_array().unwrap()
     }

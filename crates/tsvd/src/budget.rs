@@ -7,20 +7,20 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::Params;
-use crate::threads::Thread;
+use crate::threads::ThreadState;
 
 #[derive(Default)]
 #[repr(C)]
-pub(crate) struct Budget {
+pub(crate) struct DelayBudget {
     test: AtomicU64,
     run: AtomicU64,
-    /// Delays that were refused because the budget was used up; see [`Budget::refuse`].
+    /// Delays that were refused because the budget was used up; see [`DelayBudget::refuse`].
     pub refused: AtomicU64,
 }
 
-impl Budget {
+impl DelayBudget {
     /// Pays for a delay; false if one of the three purses is too small.
-    pub(crate) fn pay(&self, params: &Params, thread: &Thread, now: u64, nanos: u64) -> bool {
+    pub(crate) fn pay(&self, params: &Params, thread: &ThreadState, now: u64, nanos: u64) -> bool {
         let purses = [
             (&thread.delayed, params.thread_cap),
             (&self.test, params.test_cap),
@@ -45,7 +45,7 @@ impl Budget {
     /// Counts a refused delay, but only as often as it could have been made. A delayed thread makes
     /// no requests, so its requests within the time of one delay count once. A hot site asks a
     /// million times a second.
-    pub(crate) fn refuse(&self, thread: &Thread, now: u64, nanos: u64) {
+    pub(crate) fn refuse(&self, thread: &ThreadState, now: u64, nanos: u64) {
         let last = thread.refused.load(Relaxed);
         if last == 0 || now.saturating_sub(last) >= nanos {
             thread.refused.store(now, Relaxed);
@@ -53,7 +53,7 @@ impl Budget {
         }
     }
 
-    pub(crate) fn refund(&self, thread: &Thread, nanos: u64) {
+    pub(crate) fn refund(&self, thread: &ThreadState, nanos: u64) {
         [&thread.delayed, &self.test, &self.run].into_iter().for_each(|purse| give(purse, nanos));
     }
 

@@ -20,7 +20,7 @@ const NODES: usize = 1 << 15;
 /// [released](Clocks::release).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct Clock(u32);
+pub(crate) struct ClockId(u32);
 
 #[repr(C)]
 struct Node {
@@ -40,7 +40,7 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    pub(crate) fn get(&self, clock: Clock, thread: u32) -> u64 {
+    pub(crate) fn get(&self, clock: ClockId, thread: u32) -> u64 {
         let mut node = clock.0;
         for level in (0..=LEVELS).rev() {
             let Some(index) = node.checked_sub(1) else { return 0 };
@@ -55,17 +55,17 @@ impl Clocks {
 
     /// The clock with one count replaced. The old clock is released, and the caller owns the new
     /// one.
-    pub(crate) fn set(&mut self, clock: Clock, thread: u32, count: u64) -> Clock {
+    pub(crate) fn set(&mut self, clock: ClockId, thread: u32, count: u64) -> ClockId {
         let Some(node) = self.with_count(clock.0, LEVELS, thread, count) else {
             self.lost += 1;
             return clock;
         };
         self.release(clock);
-        Clock(node)
+        ClockId(node)
     }
 
     /// The least clock above both. The first is released, as with [`Clocks::set`].
-    pub(crate) fn join(&mut self, clock: Clock, other: Clock) -> Clock {
+    pub(crate) fn join(&mut self, clock: ClockId, other: ClockId) -> ClockId {
         // By far the most common case: nothing has happened since the clock was passed on.
         if clock == other || other.0 == 0 {
             return clock;
@@ -75,10 +75,10 @@ impl Clocks {
             return clock;
         };
         self.release(clock);
-        Clock(node)
+        ClockId(node)
     }
 
-    pub(crate) fn release(&mut self, clock: Clock) {
+    pub(crate) fn release(&mut self, clock: ClockId) {
         self.release_node(clock.0, LEVELS);
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn it_agrees_with_the_clock_that_allocates() {
         const THREADS: [u32; 8] = [0, 1, 7, 8, 63, 64, 513, 4095];
         let (mut clocks, mut rng) = (clocks(), Rng::new(11));
-        let mut ours = [Clock::default(); 6];
+        let mut ours = [ClockId::default(); 6];
         let mut theirs: [PersistentClock; 6] = Default::default();
         for _ in 0..3000 {
             let (i, j) = (rng.below(6) as usize, rng.below(6) as usize);
@@ -223,7 +223,7 @@ mod tests {
                 }
                 _ => {
                     theirs[i] = theirs[j].clone();
-                    let copy = clocks.join(Clock::default(), ours[j]);
+                    let copy = clocks.join(ClockId::default(), ours[j]);
                     clocks.release(ours[i]);
                     ours[i] = copy;
                 }
@@ -240,8 +240,8 @@ mod tests {
     #[test]
     fn a_join_with_itself_or_with_less_builds_nothing() {
         let mut clocks = clocks();
-        let less = clocks.set(Clock::default(), 3, 1);
-        let copy = clocks.join(Clock::default(), less);
+        let less = clocks.set(ClockId::default(), 3, 1);
+        let copy = clocks.join(ClockId::default(), less);
         let more = clocks.set(copy, 9, 2);
         let nodes = live(&clocks);
         assert_eq!(clocks.join(more, less), more);
@@ -255,8 +255,8 @@ mod tests {
     fn a_full_memory_loses_changes_and_nothing_else() {
         let mut clocks = clocks();
         clocks.used = NODES as u32 - 4;
-        let clock = clocks.set(Clock::default(), 1, 5);
-        let other = clocks.set(Clock::default(), 1, 9);
+        let clock = clocks.set(ClockId::default(), 1, 5);
+        let other = clocks.set(ClockId::default(), 1, 9);
         assert_eq!((clocks.get(clock, 1), clocks.get(other, 1), clocks.lost), (5, 0, 1));
         clocks.release(clock);
         let other = clocks.set(other, 2, 9);

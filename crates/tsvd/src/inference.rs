@@ -28,7 +28,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::Params;
 use crate::params::technique;
-use crate::threads::Thread;
+use crate::threads::ThreadState;
 
 /// Delays remembered. To find the last one of another thread this must exceed the delays that one
 /// thread can end in a row without anybody else's; where it does not, an inference is missed.
@@ -93,7 +93,7 @@ pub(crate) struct Inferred {
     pub by_chance: bool,
 }
 
-/// In [`Thread::covered`], above the number of accesses.
+/// In [`ThreadState::covered`], above the number of accesses.
 const BY_CHANCE: u32 = 1 << 31;
 
 /// An access of `thread` is made now; what it is inferred to be ordered after.
@@ -101,7 +101,7 @@ const BY_CHANCE: u32 = 1 << 31;
 pub(crate) fn ordered_after(
     delays: &Delays,
     params: &Params,
-    record: &Thread,
+    record: &ThreadState,
     (thread, went_by): (u32, u64),
     now: u64,
     why: impl FnOnce(u32, u64) -> Wait,

@@ -140,6 +140,6 @@ pub use params::{MAX_HISTORY, ONE, Params, Policy, technique};
 pub use passes::layout;
 pub use past::{Past, Span};
 pub use point::{Delay, Host, Point, Violation};
-pub use sites::{Coverage, MAX_SITES};
+pub use sites::{MAX_SITES, SiteCoverage};
 pub use trap_set::{PairState, TrapPair};
 pub use tsvd::{Stats, Tsvd};

@@ -19,7 +19,7 @@ const WAYS: usize = 4;
 
 /// An earlier access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct PastAccess {
     pub time: u64,
     pub thread: u32,
     pub site: u32,
@@ -67,9 +67,9 @@ impl Objects {
     pub(crate) fn access(
         &self,
         object: u64,
-        this: Access,
+        this: PastAccess,
         (kept, keeps_write): (u32, bool),
-        mut earlier: impl FnMut(&Access),
+        mut earlier: impl FnMut(&PastAccess),
     ) -> usize {
         let (number, fresh) = self.way(object);
         let records = &self.records[number * kept as usize..(number + 1) * kept as usize];
@@ -161,9 +161,9 @@ impl Way {
 
 impl Record {
     #[inline]
-    fn get(&self) -> Option<Access> {
+    fn get(&self) -> Option<PastAccess> {
         let what = self.what.load(Relaxed);
-        (what != 0).then(|| Access {
+        (what != 0).then(|| PastAccess {
             time: self.time.load(Relaxed),
             thread: (what >> 32) as u32,
             site: (what as u32 >> 2).wrapping_sub(1),
@@ -174,7 +174,7 @@ impl Record {
     }
 
     #[inline]
-    fn set(&self, access: &Access) {
+    fn set(&self, access: &PastAccess) {
         let flags = u64::from(access.write) << 1 | u64::from(access.concurrent);
         self.time.store(access.time, Relaxed);
         self.mark.store(access.mark, Relaxed);
@@ -194,7 +194,7 @@ mod tests {
 
     fn access(objects: &Objects, object: u64, site: u32, time: u64, kept: u32) -> Vec<u32> {
         let mut seen = Vec::new();
-        let this = Access { time, thread: 1, site, write: true, concurrent: true, mark: 9 };
+        let this = PastAccess { time, thread: 1, site, write: true, concurrent: true, mark: 9 };
         objects.access(object, this, (kept, false), |earlier| {
             assert!((earlier.thread, earlier.write, earlier.concurrent, earlier.mark) == (1, true, true, 9));
             seen.push(earlier.site);
@@ -218,7 +218,7 @@ mod tests {
         let objects = objects();
         let access = |time: u64, write: bool, keeps_write: bool| {
             let (mut seen, this) =
-                (Vec::new(), Access { time, thread: 1, site: 0, write, concurrent: true, mark: 0 });
+                (Vec::new(), PastAccess { time, thread: 1, site: 0, write, concurrent: true, mark: 0 });
             objects.access(u64::from(keeps_write) + 8, this, (3, keeps_write), |earlier| {
                 seen.push(earlier.time)
             });

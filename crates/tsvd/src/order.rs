@@ -10,7 +10,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::Host;
-use crate::clocks::{CLOCK_THREADS, Clock, Clocks};
+use crate::clocks::{CLOCK_THREADS, ClockId, Clocks};
 use crate::spin::Spin;
 
 const OBJECTS: usize = 1 << 14;
@@ -21,12 +21,12 @@ const PROBES: usize = 16;
 struct Released {
     /// Zero: free.
     object: u64,
-    clock: Clock,
+    clock: ClockId,
 }
 
 #[repr(C)]
-pub(crate) struct State {
-    threads: [Clock; CLOCK_THREADS as usize],
+pub(crate) struct OrderState {
+    threads: [ClockId; CLOCK_THREADS as usize],
     released: [Released; OBJECTS],
     clocks: Clocks,
 }
@@ -36,14 +36,14 @@ pub(crate) struct SyncOrder {
     lock: Spin,
     /// The number of changes that found no room.
     pub lost: AtomicU64,
-    state: UnsafeCell<State>,
+    state: UnsafeCell<OrderState>,
 }
 
 // SAFETY: only `with` touches the state, under the lock.
 unsafe impl Sync for SyncOrder {}
 
 impl SyncOrder {
-    pub(crate) fn with<T>(&self, host: &mut impl Host, act: impl FnOnce(&mut State) -> T) -> T {
+    pub(crate) fn with<T>(&self, host: &mut impl Host, act: impl FnOnce(&mut OrderState) -> T) -> T {
         let _held = self.lock.hold(host);
         // SAFETY: the lock is held.
         let state = unsafe { &mut *self.state.get() };
@@ -57,7 +57,7 @@ impl SyncOrder {
     }
 }
 
-impl State {
+impl OrderState {
     /// Advances the time of `thread` at a point. Returns the new time.
     pub(crate) fn tick(&mut self, thread: u32) -> u64 {
         let clock = self.threads[index(thread)];
@@ -89,7 +89,7 @@ impl State {
         self.learn(thread, self.released[slot].clock);
     }
 
-    fn learn(&mut self, thread: u32, clock: Clock) {
+    fn learn(&mut self, thread: u32, clock: ClockId) {
         self.threads[index(thread)] = self.clocks.join(self.threads[index(thread)], clock);
     }
 
@@ -102,7 +102,7 @@ impl State {
         let slot = found.unwrap_or(first % OBJECTS);
         if self.released[slot].object != object {
             self.clocks.release(self.released[slot].clock);
-            self.released[slot] = Released { object, clock: Clock::default() };
+            self.released[slot] = Released { object, clock: ClockId::default() };
         }
         slot
     }

@@ -96,7 +96,7 @@ impl Lane {
 
 /// The position of an object's history, and the version that passes for it must have.
 #[derive(Clone, Copy)]
-pub(crate) struct Visited {
+pub(crate) struct VisitedObject {
     pub way: u16,
     pub version: u32,
     pub epoch: u32,
@@ -140,7 +140,7 @@ impl Pass {
     /// Renews the pass after an examined visit. `grants`: it taught nothing. Returns whether later
     /// visits may pass.
     #[inline]
-    pub(crate) fn renew(&self, now: u64, site: u32, visited: &Visited, grants: bool) -> bool {
+    pub(crate) fn renew(&self, now: u64, site: u32, visited: &VisitedObject, grants: bool) -> bool {
         let again = self.site.load(Relaxed) == site && self.way.load(Relaxed) == visited.way;
         let visits = u64::from(self.take_used(site)) + 1;
         let rate = if again { visits_in_span(now, self.time.load(Relaxed), visits) } else { 0 };
@@ -185,7 +185,7 @@ pub mod layout {
 
     use super::{Lane, Pass};
     use crate::objects::{Objects, Way};
-    use crate::sites::{HIT, Site, Sites};
+    use crate::sites::{HIT, SiteState, Sites};
     use crate::threads::Threads;
     use crate::tsvd::Tsvd;
 
@@ -197,9 +197,10 @@ pub mod layout {
     pub const EPOCH: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, epoch);
     /// The first site's coverage, a u32 in which [`SITE_HIT`] is set once it was hit; [`SITE_SIZE`]
     /// bytes per site.
-    pub const SITES: usize = offset_of!(Tsvd, sites) + offset_of!(Sites, table) + offset_of!(Site, coverage);
+    pub const SITES: usize =
+        offset_of!(Tsvd, sites) + offset_of!(Sites, table) + offset_of!(SiteState, coverage);
     /// From one site to the next, in bytes.
-    pub const SITE_SIZE: usize = size_of::<Site>();
+    pub const SITE_SIZE: usize = size_of::<SiteState>();
     /// The bit in a site's coverage that says that it was hit.
     pub const SITE_HIT: u32 = HIT;
     /// The first way; [`WAY_SIZE`] bytes each.
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn a_pass_is_for_one_site_one_version_and_one_epoch() {
         let pass = Pass::default();
-        let visited = Visited { way: 3, version: 1, epoch: 1 };
+        let visited = VisitedObject { way: 3, version: 1, epoch: 1 };
         assert!(!pass.renew(100, 7, &visited, true), "nothing is known of its rate");
         assert!(!pass.admits(7, 1, 1));
         assert!(pass.renew(200, 7, &visited, true));

@@ -10,7 +10,7 @@ pub const MAX_SITES: u32 = 1 << 18;
 
 /// How a site was reached: the coverage that the paper's users liked (5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coverage {
+pub struct SiteCoverage {
     /// Some thread came to the site.
     pub hit: bool,
     /// Hit at least once in a concurrent phase.
@@ -19,7 +19,7 @@ pub struct Coverage {
 
 #[derive(Default)]
 #[repr(C)]
-pub(crate) struct Site {
+pub(crate) struct SiteState {
     pub coverage: AtomicU32,
     /// P_loc: the greatest probability of those of its pairs for which a delay here is useful.
     probability: AtomicU32,
@@ -40,12 +40,12 @@ pub(crate) struct Sites {
     tick: AtomicU32,
     /// When an epoch was last begun because passes for one object became void.
     nudged: AtomicU64,
-    pub table: [Site; MAX_SITES as usize],
+    pub table: [SiteState; MAX_SITES as usize],
 }
 
 impl Sites {
     #[inline]
-    pub(crate) fn get(&self, site: u32) -> &Site {
+    pub(crate) fn get(&self, site: u32) -> &SiteState {
         &self.table[site as usize]
     }
 
@@ -82,13 +82,13 @@ impl Sites {
         }
     }
 
-    pub(crate) fn coverage(&self, site: u32) -> Coverage {
+    pub(crate) fn coverage(&self, site: u32) -> SiteCoverage {
         let bits = self.table.get(site as usize).map_or(0, |site| site.coverage.load(Relaxed));
-        Coverage { hit: bits & HIT != 0, concurrent: bits & CONCURRENT != 0 }
+        SiteCoverage { hit: bits & HIT != 0, concurrent: bits & CONCURRENT != 0 }
     }
 }
 
-impl Site {
+impl SiteState {
     #[inline]
     pub(crate) fn probability(&self) -> u32 {
         self.probability.load(Relaxed)

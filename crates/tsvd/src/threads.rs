@@ -11,7 +11,7 @@ const THREADS: usize = 1 << 12;
 
 #[derive(Default)]
 #[repr(C, align(64))]
-pub(crate) struct Thread {
+pub(crate) struct ThreadState {
     /// `thread + 1`; zero: no thread's.
     owner: AtomicU32,
     /// The site of the delay that this thread's last gap was blamed on, and how many accesses that
@@ -62,14 +62,14 @@ pub(crate) struct Threads {
     /// `thread + 1` of the only thread, if its points need not be examined; read at every point.
     pub alone: AtomicU32,
     joined: [Joined; THREADS],
-    records: [Thread; THREADS],
+    records: [ThreadState; THREADS],
     lanes: [Lane; THREADS],
 }
 
 impl Threads {
     /// The thread's record. `taken` is called if the record belonged to no thread, or to another.
     #[inline]
-    pub(crate) fn get(&self, thread: u32, seed: u64, taken: impl FnOnce()) -> &Thread {
+    pub(crate) fn get(&self, thread: u32, seed: u64, taken: impl FnOnce()) -> &ThreadState {
         let record = &self.records[thread as usize % THREADS];
         if record.owner.load(Relaxed) != thread.wrapping_add(1) {
             if self.strangers.fetch_add(1, Relaxed) == 0 {
@@ -130,7 +130,7 @@ impl Threads {
     /// whose record this is, does now: by its creation (deviation 7 of the crate), or by earlier
     /// joins that it or its creator made (extension 1).
     #[inline]
-    pub(crate) fn is_before(&self, (earlier, time): (u32, u64), thread: u32, record: &Thread) -> bool {
+    pub(crate) fn is_before(&self, (earlier, time): (u32, u64), thread: u32, record: &ThreadState) -> bool {
         let (parent, born) = (record.parent.load(Relaxed), record.born.load(Relaxed));
         if parent == earlier.wrapping_add(1) && time <= born {
             return true;
@@ -157,7 +157,7 @@ impl Threads {
         one && self.told.load(Relaxed) != 0
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&Thread, &Lane)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&ThreadState, &Lane)> {
         self.records.iter().zip(&self.lanes)
     }
 }
@@ -166,7 +166,7 @@ fn both(child: u32, parent: u32) -> u64 {
     u64::from(child.wrapping_add(1)) << 32 | u64::from(parent.wrapping_add(1))
 }
 
-impl Thread {
+impl ThreadState {
     #[cold]
     fn take(&self, thread: u32, seed: u64) {
         self.owner.store(thread.wrapping_add(1), Relaxed);

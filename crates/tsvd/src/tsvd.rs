@@ -3,16 +3,16 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::budget::Budget;
+use crate::budget::DelayBudget;
 use crate::inference::{self, Delays, Wait};
-use crate::objects::{Access, Objects};
+use crate::objects::{Objects, PastAccess};
 use crate::order::SyncOrder;
 use crate::params::{MAX_HISTORY, technique};
-use crate::passes::Visited;
+use crate::passes::VisitedObject;
 use crate::phase::Phase;
 use crate::sampler::Sampler;
-use crate::sites::{Coverage, MAX_SITES, Sites};
-use crate::threads::{Thread, Threads};
+use crate::sites::{MAX_SITES, SiteCoverage, Sites};
+use crate::threads::{ThreadState, Threads};
 use crate::trap::{Trap, Traps};
 use crate::trap_set::{PairState, TrapPair, TrapSet};
 use crate::{Delay, Host, Params, Point, Policy, Violation};
@@ -23,7 +23,7 @@ use crate::{Delay, Host, Params, Point, Policy, Violation};
 pub struct Tsvd {
     pub(crate) params: Params,
     phase: Phase,
-    budget: Budget,
+    budget: DelayBudget,
     delays: Delays,
     made: AtomicU64,
     /// Since when there was no delay: its end, or the first point.
@@ -299,7 +299,7 @@ impl Tsvd {
     }
 
     #[inline]
-    fn thread(&self, number: u32) -> &Thread {
+    fn thread(&self, number: u32) -> &ThreadState {
         self.threads.get(number, self.params.seed, || self.sites.new_epoch())
     }
 
@@ -334,7 +334,7 @@ impl Tsvd {
             self.sites.nudge(now);
         }
         let version = object.version.load(Relaxed);
-        if pass.renew(now, point.site, &Visited { way: way as u16, version, epoch }, grants) {
+        if pass.renew(now, point.site, &VisitedObject { way: way as u16, version, epoch }, grants) {
             object.hand_out(point.thread);
         }
     }
@@ -361,7 +361,7 @@ impl Tsvd {
     }
 
     /// How the site was reached so far. One that is not below [`MAX_SITES`] counts as not hit.
-    pub fn coverage(&self, site: u32) -> Coverage {
+    pub fn coverage(&self, site: u32) -> SiteCoverage {
         self.sites.coverage(site)
     }
 
@@ -401,7 +401,7 @@ impl Tsvd {
 
     /// 3.4.4.
     #[inline]
-    fn infer_order(&self, now: u64, point: &Point, thread: &Thread, host: &mut impl Host) {
+    fn infer_order(&self, now: u64, point: &Point, thread: &ThreadState, host: &mut impl Host) {
         let who = (point.thread, self.threads.lane(point.thread).points.load(Relaxed));
         let knows = self.params.has(technique::KNOWN_ORDER);
         let why = |thread, time| match () {
@@ -425,7 +425,7 @@ impl Tsvd {
         &self,
         now: u64,
         point: &Point,
-        (thread, concurrent): (&Thread, bool),
+        (thread, concurrent): (&ThreadState, bool),
         host: &mut impl Host,
     ) {
         let params = &self.params;
@@ -434,7 +434,7 @@ impl Tsvd {
         let concurrent = concurrent || !params.has(technique::PHASE);
         let knows = params.has(technique::KNOWN_ORDER);
         let mark = if knows { host.mark() } else { 0 };
-        let this = Access { mark, ..access(now, point, concurrent) };
+        let this = PastAccess { mark, ..access(now, point, concurrent) };
         let mut last = None;
         let mut taught = self.sites.get(point.site).probability() != 0;
         let way = self.objects.access(point.object, this, params.history_kept(), |earlier| {
@@ -475,7 +475,7 @@ impl Tsvd {
         let mut pairs = [0; MAX_HISTORY as usize];
         let mut found = 0;
         self.order.with(host, |order| {
-            let this = Access { mark: order.tick(point.thread), ..access(now, point, concurrent) };
+            let this = PastAccess { mark: order.tick(point.thread), ..access(now, point, concurrent) };
             self.objects.access(point.object, this, self.params.history_kept(), |earlier| {
                 let conflict = earlier.thread != point.thread && (earlier.write || point.write);
                 if conflict && !order.ordered(earlier.thread, earlier.mark, point.thread) {
@@ -491,7 +491,7 @@ impl Tsvd {
 
     /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
     #[inline]
-    fn at_dangerous_site(&self, now: u64, point: &Point, thread: &Thread) -> Option<u64> {
+    fn at_dangerous_site(&self, now: u64, point: &Point, thread: &ThreadState) -> Option<u64> {
         let probability = self.sites.get(point.site).probability();
         if probability == 0 || !thread.draw(|rng| rng.chance(probability, crate::params::ONE)) {
             return None;
@@ -510,7 +510,7 @@ impl Tsvd {
     }
 
     #[inline]
-    fn at_random(&self, thread: &Thread) -> Option<u64> {
+    fn at_random(&self, thread: &ThreadState) -> Option<u64> {
         let longest = u32::try_from(self.params.delay / 1000).unwrap_or(u32::MAX);
         thread.draw(|rng| {
             rng.chance(self.params.chance, crate::params::ONE)
@@ -519,7 +519,7 @@ impl Tsvd {
     }
 
     #[inline]
-    fn at_sample(&self, point: &Point, thread: &Thread, first: bool) -> Option<u64> {
+    fn at_sample(&self, point: &Point, thread: &ThreadState, first: bool) -> Option<u64> {
         thread.draw(|rng| {
             let chance = self.params.chance;
             if first {
@@ -530,7 +530,7 @@ impl Tsvd {
     }
 
     #[cold]
-    fn delay(&self, now: u64, point: &Point, thread: &Thread, nanos: u64) -> Option<Delay> {
+    fn delay(&self, now: u64, point: &Point, thread: &ThreadState, nanos: u64) -> Option<Delay> {
         if !self.budget.pay(&self.params, thread, now, nanos) {
             self.pass_on(point);
             return None;
@@ -546,7 +546,7 @@ fn micros(nanos: u64) -> u32 {
 }
 
 #[inline]
-fn access(now: u64, point: &Point, concurrent: bool) -> Access {
+fn access(now: u64, point: &Point, concurrent: bool) -> PastAccess {
     let Point { thread, site, write, .. } = *point;
-    Access { time: now, thread, site, write, concurrent, mark: 0 }
+    PastAccess { time: now, thread, site, write, concurrent, mark: 0 }
 }

@@ -9,7 +9,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlecf");
 pub struct Config {
     pub magic: u64,
     pub version: u32,
-    /// [`Mode`] as a number.
+    /// [`ConfigMode`] as a number.
     pub mode: u32,
     /// 0, 1 or 2: section 4.3 of the paper.
     pub history: u32,
@@ -23,7 +23,7 @@ pub struct Config {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Mode {
+pub enum ConfigMode {
     /// Locks create happens-before edges (4.4.1).
     HappensBefore = 0,
     /// Locks form locksets (4.2).
@@ -38,11 +38,17 @@ pub enum Mode {
     Tsvd = 4,
 }
 
-impl Mode {
-    pub fn from_number(n: u32) -> Option<Mode> {
-        [Mode::HappensBefore, Mode::Hybrid, Mode::Fast, Mode::Explore, Mode::Tsvd]
-            .into_iter()
-            .find(|m| *m as u32 == n)
+impl ConfigMode {
+    pub fn from_number(n: u32) -> Option<ConfigMode> {
+        [
+            ConfigMode::HappensBefore,
+            ConfigMode::Hybrid,
+            ConfigMode::Fast,
+            ConfigMode::Explore,
+            ConfigMode::Tsvd,
+        ]
+        .into_iter()
+        .find(|m| *m as u32 == n)
     }
 }
 
@@ -55,9 +61,9 @@ pub mod flag {
     pub const CONDVAR_MUTEXES_ORDER: u32 = 1 << 2;
     /// The driver answers on `ask`.
     pub const HAS_PLANS: u32 = 1 << 3;
-    /// With [`super::Mode::Explore`]: the runtime is active in uninstrumented programs too.
+    /// With [`super::ConfigMode::Explore`]: the runtime is active in uninstrumented programs too.
     pub const PLAIN: u32 = 1 << 4;
-    /// With [`super::Mode::Explore`]: a process logs the command that started it, and then runs as
+    /// With [`super::ConfigMode::Explore`]: a process logs the command that started it, and then runs as
     /// if raddle were absent.
     pub const COMMANDS: u32 = 1 << 5;
     /// With history 2: the runtime does not check accesses. It delays them as the file
@@ -75,7 +81,7 @@ pub mod flag {
 }
 
 impl Config {
-    pub fn new(mode: Mode, history: u32, flags: u32) -> Config {
+    pub fn new(mode: ConfigMode, history: u32, flags: u32) -> Config {
         Config {
             magic: MAGIC,
             version: crate::VERSION,

@@ -1,6 +1,6 @@
 //! Where `raddle conseq`'s second tester delays a run: the file `delays` of the session's folder.
 //!
-//! The file has a [`Header`], followed by the program counters of the other writes to the same
+//! The file has a [`DelaysHeader`], followed by the program counters of the other writes to the same
 //! memory. The driver writes it before the program starts. The processes of the run share the words
 //! that change.
 
@@ -12,7 +12,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddledl");
 pub const FILE: &str = "delays";
 
 #[repr(C)]
-pub struct Header {
+pub struct DelaysHeader {
     pub magic: u64,
     pub version: u32,
     /// How long one delay may be, in milliseconds.
@@ -48,11 +48,11 @@ pub struct Header {
 /// The number of frames of a stack.
 pub const FRAMES: usize = 12;
 
-const _: () = assert!(size_of::<Header>() == 88 + 16 * FRAMES);
+const _: () = assert!(size_of::<DelaysHeader>() == 88 + 16 * FRAMES);
 
-impl Header {
-    pub fn new(limit: u32, (read, write): (u64, u64), same_thread: bool, others: u32) -> Header {
-        Header {
+impl DelaysHeader {
+    pub fn new(limit: u32, (read, write): (u64, u64), same_thread: bool, others: u32) -> DelaysHeader {
+        DelaysHeader {
             magic: MAGIC,
             version: crate::VERSION,
             limit,
@@ -73,7 +73,7 @@ impl Header {
     }
 
     pub const fn bytes(&self) -> usize {
-        size_of::<Header>() + self.others as usize * 8
+        size_of::<DelaysHeader>() + self.others as usize * 8
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_table_lies_behind_the_header() {
-        let header = Header::new(100, (1, 2), true, 3);
-        assert_eq!((header.bytes(), header.same_thread), (size_of::<Header>() + 24, 1));
+        let header = DelaysHeader::new(100, (1, 2), true, 3);
+        assert_eq!((header.bytes(), header.same_thread), (size_of::<DelaysHeader>() + 24, 1));
     }
 }

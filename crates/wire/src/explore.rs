@@ -312,7 +312,7 @@ pub const RACES: usize = 4;
 /// Two unordered accesses, the later one first.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Race {
+pub struct RacingPair {
     /// By [`raddle_explore::races::number`].
     pub number: u32,
     pub reserved: u32,
@@ -397,7 +397,7 @@ pub struct Slot {
     pub end: [End; ENDS],
     /// The number of valid entries in `race`.
     pub races: u64,
-    pub race: [Race; RACES],
+    pub race: [RacingPair; RACES],
     /// The number of valid entries in `hidden`, and [`gap`]s.
     pub hiddens: u32,
     pub gaps: u32,

@@ -4,12 +4,12 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlelg");
 
-/// The file has this length and is sparse. [`Header::lost`] counts the records that do not fit.
+/// The file has this length and is sparse. [`LogHeader::lost`] counts the records that do not fit.
 pub const FILE_SIZE: usize = 64 << 20;
 
 /// The first bytes of the file. Counters are updated in place while the target runs.
 #[repr(C)]
-pub struct Header {
+pub struct LogHeader {
     pub magic: u64,
     pub version: u32,
     pub pid: u32,
@@ -33,7 +33,7 @@ pub struct Header {
     pub reserved: [u64; 5],
 }
 
-const _: () = assert!(size_of::<Header>() == 128);
+const _: () = assert!(size_of::<LogHeader>() == 128);
 
 /// Why the runtime gave up before the program started.
 pub mod fatal {

@@ -45,7 +45,7 @@ pub enum SiteEffect {
 
 /// An atomic operation inside the implementation of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Site {
+pub struct LockOperation {
     pub class: SiteClass,
     pub effect: SiteEffect,
     /// 0: the address is the return address of the operation. 1 to 3: the address is the return
@@ -53,19 +53,23 @@ pub struct Site {
     pub depth: u8,
 }
 
-impl Site {
+impl LockOperation {
     #[cfg(any(feature = "std", test))]
     fn to_bits(self) -> u64 {
         (self.depth as u64 & 3) << 6 | (self.effect as u64) << 4 | self.class as u64
     }
 
-    fn from_bits(bits: u64) -> Option<Site> {
+    fn from_bits(bits: u64) -> Option<LockOperation> {
         let effect = match bits >> 4 & 3 {
             0 => SiteEffect::Always,
             1 => SiteEffect::IfExchanged,
             _ => SiteEffect::IfReturnedZero,
         };
-        Some(Site { class: SiteClass::from_number(bits as u8 & 15)?, effect, depth: (bits >> 6) as u8 & 3 })
+        Some(LockOperation {
+            class: SiteClass::from_number(bits as u8 & 15)?,
+            effect,
+            depth: (bits >> 6) as u8 & 3,
+        })
     }
 }
 
@@ -98,7 +102,11 @@ impl CoveredProbe {
 }
 
 #[cfg(any(feature = "std", test))]
-pub fn encode(sites: &[(u64, Site)], ignored: &[core::ops::Range<u64>], covered: &[CoveredProbe]) -> Vec<u8> {
+pub fn encode(
+    sites: &[(u64, LockOperation)],
+    ignored: &[core::ops::Range<u64>],
+    covered: &[CoveredProbe],
+) -> Vec<u8> {
     let mut sites: Vec<u64> = sites.iter().map(|(a, site)| a << 8 | site.to_bits()).collect();
     sites.sort_unstable();
     sites.dedup_by_key(|w| *w >> 8);
@@ -133,10 +141,10 @@ impl<'a> Plan<'a> {
     }
 
     /// The lock site whose call returns to `address`.
-    pub fn site(&self, address: u64) -> Option<Site> {
+    pub fn site(&self, address: u64) -> Option<LockOperation> {
         let i = self.sites.partition_point(|w| w >> 8 < address);
         let w = self.sites.get(i).filter(|w| **w >> 8 == address)?;
-        Site::from_bits(w & 0xff)
+        LockOperation::from_bits(w & 0xff)
     }
 
     pub fn is_ignored(&self, address: u64) -> bool {
@@ -156,7 +164,7 @@ mod tests {
 
     #[test]
     fn sites_and_ranges_are_found_again() {
-        let site = |class, effect, depth| Site { class, effect, depth };
+        let site = |class, effect, depth| LockOperation { class, effect, depth };
         let read = site(SiteClass::ReadAcquire, SiteEffect::IfExchanged, 1);
         let taken = site(SiteClass::MutexAcquire, SiteEffect::IfReturnedZero, 0);
         let released = site(SiteClass::MutexRelease, SiteEffect::Always, 3);
@@ -184,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_cut_plan_is_refused() {
-        let site = Site { class: SiteClass::ReadAcquire, effect: SiteEffect::Always, depth: 0 };
+        let site = LockOperation { class: SiteClass::ReadAcquire, effect: SiteEffect::Always, depth: 0 };
         let ignored = 1..2;
         let probe = CoveredProbe { address: 0x7_1234_5678, length: 6, write: true, log2: 3 };
         let bytes = encode(&[(0x40, site)], core::slice::from_ref(&ignored), &[probe]);

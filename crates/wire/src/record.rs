@@ -224,14 +224,14 @@ pub enum Record<'a> {
     /// set.
     Violation {
         object: u64,
-        now: Caught<'a>,
-        before: Caught<'a>,
+        now: CaughtThread<'a>,
+        before: CaughtThread<'a>,
     },
 }
 
 /// A thread caught inside a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caught<'a> {
+pub struct CaughtThread<'a> {
     pub thread: u64,
     /// The number of its call site in this run.
     pub site: u64,
@@ -419,7 +419,7 @@ impl Record<'_> {
     }
 }
 
-fn caught(to: &mut impl Sink, c: &Caught) {
+fn caught(to: &mut impl Sink, c: &CaughtThread) {
     to.words(&[c.thread, c.site]);
     to.bytes(c.name);
     to.words(&c.registers);

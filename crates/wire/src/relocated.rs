@@ -2,16 +2,16 @@
 //! shared library.
 //!
 //! The driver writes that of the executable before the target starts, and that of a library when a
-//! runtime asks for it. The runtime maps it near the object, fills [`Header::slots`] and makes each
+//! runtime asks for it. The runtime maps it near the object, fills [`RelocatedHeader::slots`] and makes each
 //! function begin with a jump into the copy. All addresses in the file are offsets. It fits at
-//! [`Header::distance`] from the object as it is; at another one the runtime corrects what `moved`
+//! [`RelocatedHeader::distance`] from the object as it is; at another one the runtime corrects what `moved`
 //! lists.
 //!
 //! The question about a library is the number of the process and one of its own, on `ask`; the path
 //! is in the file [`QUESTION`], and the answer in the plan of that number: the name of the copy in
 //! the session's folder, or nothing.
 //!
-//! The file begins with a [`Header`]. Behind it are tables of `u32`, at the offsets that the header
+//! The file begins with a [`RelocatedHeader`]. Behind it are tables of `u32`, at the offsets that the header
 //! names, and then the code:
 //!
 //! | table | entries | what |
@@ -35,7 +35,7 @@ pub const QUESTION: &str = "library.";
 /// Another one for each layout of the file or of its slots: copies are kept between versions.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddler8");
 
-/// What the code calls, by its place in [`Header::slots`].
+/// What the code calls, by its place in [`RelocatedHeader::slots`].
 pub mod slot {
     /// Reads and writes of 1, 2, 4, 8 and 16 bytes: this and the base-2 logarithm of the size; of
     /// other sizes: this and [`RANGE`]. These two are added where they hold: nobody looks at the
@@ -53,7 +53,7 @@ pub mod slot {
     pub const ENTER: usize = 50;
     pub const LEAVE: usize = 51;
     /// rax: an address of the object, which becomes that of its copy. The function is in the file
-    /// itself, at [`super::Header::translate`].
+    /// itself, at [`super::RelocatedHeader::translate`].
     pub const TRANSLATE: usize = 52;
     /// `movs` and `stos`; rsi: a [`super::string`] operation.
     pub const STRING: usize = 53;
@@ -159,7 +159,7 @@ pub struct Identity {
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct Header {
+pub struct RelocatedHeader {
     pub magic: u64,
     pub version: u32,
     pub pad: u32,
@@ -187,7 +187,7 @@ pub struct Header {
     pub moved: [u64; 2],
     /// The offset in the code of what `slot::TRANSLATE` calls.
     pub translate: u64,
-    pub counts: Counts,
+    pub counts: CopyCounts,
     pub slots: [u64; slot::COUNT],
     pub end: u64,
 }
@@ -195,7 +195,7 @@ pub struct Header {
 /// How much of a program was copied and is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Counts {
+pub struct CopyCounts {
     pub functions: u64,
     pub functions_copied: u64,
     /// Instructions that may touch memory that threads share.
@@ -212,7 +212,7 @@ pub fn at_most(pairs: &[[u32; 2]], key: u32) -> Option<[u32; 2]> {
 }
 
 /// The header's bytes, for writing it to a file.
-impl Header {
+impl RelocatedHeader {
     /// Where the table `short` is.
     pub fn short(&self) -> u64 {
         self.map + 4 * self.text_len
@@ -221,8 +221,8 @@ impl Header {
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: Header is repr(C) with no padding (checked below), so all its bytes are
         // initialised.
-        unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<Header>()) }
+        unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<RelocatedHeader>()) }
     }
 }
 
-const _: () = assert!(size_of::<Header>() == 16 + 32 + 8 * (9 + 12 + 3 + 5 + slot::COUNT + 1));
+const _: () = assert!(size_of::<RelocatedHeader>() == 16 + 32 + 8 * (9 + 12 + 3 + 5 + slot::COUNT + 1));

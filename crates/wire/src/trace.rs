@@ -1,7 +1,7 @@
 //! What a traced execution of `raddle conseq` did: accesses with their values, and synchronising
 //! steps, as bytes.
 //!
-//! The file `trace` of the session's folder has a [`Header`], a table of program counters, and the
+//! The file `trace` of the session's folder has a [`TraceHeader`], a table of program counters, and the
 //! *stream*, which each execution starts anew. One thread runs at a time, under the scheduler of
 //! `explore`. So one stream holds the events of all threads in the order in which they happened,
 //! without contention.
@@ -30,7 +30,7 @@
 //! In a run without a scheduler (`rt::trace::plain`) threads contend for the stream, and a write's
 //! event comes before its store. The value then always takes eight bytes ([`Encoder::write_later`])
 //! and is filled in after the store. Such a stream belongs to one process, the first that created a
-//! thread ([`Header::process`]).
+//! thread ([`TraceHeader::process`]).
 //!
 //! Reading ends at a number that extends past the end of the stream, or at an event of an unknown
 //! kind. So a trace that a crash cut short is good up to that point.
@@ -44,7 +44,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"raddletr");
 pub const FILE: &str = "trace";
 
 #[repr(C)]
-pub struct Header {
+pub struct TraceHeader {
     pub magic: u64,
     pub version: u32,
     /// A [`Recording`]; the driver changes it between executions.
@@ -65,7 +65,7 @@ pub struct Header {
     pub process: AtomicU64,
     /// The number of granules found to be shared, in all executions of the process.
     pub discoveries: AtomicU64,
-    /// The execution's stream begins after this many steps, with [`Header::way`] as the digest so
+    /// The execution's stream begins after this many steps, with [`TraceHeader::way`] as the digest so
     /// far. [`NEVER`]: nothing is recorded.
     pub begins: AtomicU64,
     /// A digest of the steps up to that point.
@@ -90,8 +90,8 @@ numbered! {
         /// Everything is recorded.
         All = 0,
         /// Learn which memory more than one thread touches. At first everything is recorded
-        /// ([`Header::has_all`]). When that becomes too much, only accesses to memory known to be
-        /// shared are recorded, while nothing new is learned ([`Header::begins`]).
+        /// ([`TraceHeader::has_all`]). When that becomes too much, only accesses to memory known to be
+        /// shared are recorded, while nothing new is learned ([`TraceHeader::begins`]).
         Learn = 1,
         /// Record accesses to memory that was learned to be shared.
         Shared = 2,
@@ -100,9 +100,9 @@ numbered! {
     }
 }
 
-impl Header {
-    pub fn new(room: u64, reads: u64, mode: Recording) -> Header {
-        Header {
+impl TraceHeader {
+    pub fn new(room: u64, reads: u64, mode: Recording) -> TraceHeader {
+        TraceHeader {
             magic: MAGIC,
             version: crate::VERSION,
             mode: mode.number().into(),
@@ -133,7 +133,7 @@ impl Header {
     }
 
     pub const fn table_at(&self) -> usize {
-        size_of::<Header>().next_multiple_of(64)
+        size_of::<TraceHeader>().next_multiple_of(64)
     }
 
     pub const fn stream_at(&self) -> usize {
@@ -145,7 +145,7 @@ impl Header {
     }
 }
 
-/// A [`Step::kind`] that is no operation of `explore`: the allocator hands out a block, from
+/// A [`SyncStep::kind`] that is no operation of `explore`: the allocator hands out a block, from
 /// `object` up to `other`.
 pub const ALLOCATED: u8 = u8::MAX;
 
@@ -156,15 +156,15 @@ pub const LONGEST: usize = 48;
 pub enum RecordedEvent {
     /// The following events belong to this thread.
     Thread(u16),
-    Step(Step),
-    Access(Access),
+    Step(SyncStep),
+    Access(TracedAccess),
     /// A second thread touches the granule at this address.
     Shared(u64),
 }
 
 /// A synchronising step: an operation of `explore`, with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct SyncStep {
     pub kind: u8,
     pub site: u32,
     pub object: u64,
@@ -174,7 +174,7 @@ pub struct Step {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct TracedAccess {
     /// The low half of the program counter to which the probe returns.
     pub site: u32,
     pub address: u64,
@@ -192,18 +192,18 @@ pub struct Access {
 
 /// The kind of an access, as in its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccessKind(u8);
+pub struct AccessByte(u8);
 
-impl AccessKind {
+impl AccessByte {
     /// A plain access of 1, 2, 4 or 8 bytes.
     #[inline(always)]
-    pub const fn new(write: bool, size: usize) -> AccessKind {
-        AccessKind(if write { WRITE } else { READ } | (size.trailing_zeros() as u8 & 3) << 2)
+    pub const fn new(write: bool, size: usize) -> AccessByte {
+        AccessByte(if write { WRITE } else { READ } | (size.trailing_zeros() as u8 & 3) << 2)
     }
 
     #[inline(always)]
-    pub const fn with(self, atomic: bool, updates: bool) -> AccessKind {
-        AccessKind(self.0 | (atomic as u8) << 4 | (updates as u8) << 6)
+    pub const fn with(self, atomic: bool, updates: bool) -> AccessByte {
+        AccessByte(self.0 | (atomic as u8) << 4 | (updates as u8) << 6)
     }
 
     #[inline(always)]
@@ -329,7 +329,7 @@ impl Encoder {
                 out.number(s.other);
             }
             RecordedEvent::Access(a) => {
-                let kind = AccessKind::new(a.write, a.size as usize).with(a.atomic, a.updates);
+                let kind = AccessByte::new(a.write, a.size as usize).with(a.atomic, a.updates);
                 return self.access(kind, (a.site, a.address), a.value, a.before, to);
             }
         }
@@ -338,11 +338,11 @@ impl Encoder {
 
     /// Encodes a write whose value is not known yet, with the value before in its place. Returns
     /// the number of bytes used, and where the bytes for [`fill_in`] begin.
-    pub fn write_later(&mut self, a: &Access, to: &mut [u8; LONGEST]) -> (usize, usize) {
+    pub fn write_later(&mut self, a: &TracedAccess, to: &mut [u8; LONGEST]) -> (usize, usize) {
         let before = a.before.unwrap_or(a.value);
         // The largest value takes all bytes.
         let len = self.access(
-            AccessKind::new(true, usize::from(a.size)),
+            AccessByte::new(true, usize::from(a.size)),
             (a.site, a.address),
             u64::MAX,
             Some(before),
@@ -359,7 +359,7 @@ impl Encoder {
     #[inline(always)]
     pub fn access(
         &mut self,
-        kind: AccessKind,
+        kind: AccessByte,
         (site, address): (u32, u64),
         value: u64,
         before: Option<u64>,
@@ -453,7 +453,7 @@ impl<'a> Decoder<'a> {
             STEP if bits == STEP => {
                 let kind = self.byte()?;
                 let (site, object) = self.place()?;
-                RecordedEvent::Step(Step { kind, site, object, other: self.number()? })
+                RecordedEvent::Step(SyncStep { kind, site, object, other: self.number()? })
             }
             THREAD if bits == SHARED => RecordedEvent::Shared(self.number()?),
             THREAD | STEP => return None,
@@ -462,7 +462,7 @@ impl<'a> Decoder<'a> {
     }
 
     #[inline]
-    fn access(&mut self, bits: u8) -> Option<Access> {
+    fn access(&mut self, bits: u8) -> Option<TracedAccess> {
         let codes = self.byte()?;
         let site = self.fixed(SITE_BYTES[usize::from(codes & 3)])?;
         let address = self.fixed(bytes(codes >> 2 & 7))?;
@@ -477,7 +477,7 @@ impl<'a> Decoder<'a> {
         let site = self.last.site.wrapping_add(unzigzag(site) as u32);
         let address = self.last.address.wrapping_add(unzigzag(address));
         self.last = Last { site, address };
-        Some(Access {
+        Some(TracedAccess {
             site,
             address,
             size: 1 << (bits >> 2 & 3),
@@ -538,7 +538,7 @@ mod tests {
         let flags = (any::<bool>(), any::<bool>(), any::<bool>(), 0u8..4);
         (any::<u32>(), any::<u64>(), any::<u64>(), any::<Option<u64>>(), flags).prop_map(
             |(site, address, value, before, (write, atomic, updates, size))| {
-                RecordedEvent::Access(Access {
+                RecordedEvent::Access(TracedAccess {
                     site,
                     address,
                     size: 1 << size,
@@ -557,7 +557,7 @@ mod tests {
         prop_oneof![
             any::<u16>().prop_map(RecordedEvent::Thread),
             any::<u64>().prop_map(RecordedEvent::Shared),
-            step.prop_map(|(kind, site, object, other)| RecordedEvent::Step(Step {
+            step.prop_map(|(kind, site, object, other)| RecordedEvent::Step(SyncStep {
                 kind,
                 site,
                 object,
@@ -594,7 +594,7 @@ mod tests {
     #[test]
     fn an_access_near_the_last_takes_few_bytes() {
         let at = |site, address, value| {
-            RecordedEvent::Access(Access {
+            RecordedEvent::Access(TracedAccess {
                 site,
                 address,
                 size: 4,
@@ -627,7 +627,7 @@ mod tests {
 
     #[test]
     fn a_value_is_filled_in_later() {
-        let write = |value, before| Access {
+        let write = |value, before| TracedAccess {
             site: 7,
             address: 0x5555_0000_1008,
             size: 8,
@@ -650,8 +650,8 @@ mod tests {
 
     #[test]
     fn the_parts_of_the_file_do_not_overlap() {
-        let header = Header::new(1 << 20, 100, Recording::All);
-        assert!(header.table_at() >= size_of::<Header>());
+        let header = TraceHeader::new(1 << 20, 100, Recording::All);
+        assert!(header.table_at() >= size_of::<TraceHeader>());
         assert!(header.stream_at() >= header.table_at() + 800);
         assert_eq!(header.bytes(), header.stream_at() + (1 << 20));
     }

@@ -1,6 +1,6 @@
 //! What crosses the boundary for `raddle tsvd`.
 //!
-//! - `tsvd`: mapped, read and written by both: [`Shared`], the time that delays may still take in
+//! - `tsvd`: mapped, read and written by both: [`SharedMapping`], the time that delays may still take in
 //!   this run.
 //! - `params`: from the driver to the runtime: the parameters of the policy, as the core lays them
 //!   out.
@@ -27,7 +27,7 @@
 //!
 //! A [`Hook`] at the entry of a function watches calls through pointers. The caller is known only
 //! when the call happens. So when a place calls the function for the first time, the runtime asks
-//! about it ([`Caller`]); the answer has one site, or none. When the program looks a name up with
+//! about it ([`EntryCall`]); the answer has one site, or none. When the program looks a name up with
 //! `dlsym`, the runtime first asks about the name by its hash ([`name_hash`]). The answer has the
 //! hooks of all functions that were looked up so far.
 
@@ -46,7 +46,7 @@ pub const LIBRARIES: [&str; 2] = ["/libraddle_tsvd.so", "/libraddle_tsvd_hb.so"]
 
 /// A mapping that all processes of a run share.
 #[repr(C)]
-pub struct Shared {
+pub struct SharedMapping {
     pub magic: u64,
     pub version: u32,
     /// [`flag`]s.
@@ -58,14 +58,14 @@ pub struct Shared {
     /// The number of processes whose sites were redirected.
     pub processes: AtomicU32,
     /// The time that the delays of one process may take in total, in millionths of the time it has
-    /// run, in addition to [`Shared::slack`].
+    /// run, in addition to [`SharedMapping::slack`].
     pub share: u32,
     /// Milliseconds.
     pub slack: u32,
     pub reserved: u32,
 }
 
-const _: () = assert!(size_of::<Shared>() == 48);
+const _: () = assert!(size_of::<SharedMapping>() == 48);
 
 pub mod flag {
     /// `std::async` starts a thread whatever policy it is given, and the program sees at least
@@ -80,9 +80,9 @@ pub mod flag {
 /// The least number of processors that a program sees under `--force-async`.
 pub const PROCESSORS: i64 = 4;
 
-impl Shared {
-    pub fn new(flags: u32, budget: u64, share: u32, slack: u32) -> Shared {
-        Shared {
+impl SharedMapping {
+    pub fn new(flags: u32, budget: u64, share: u32, slack: u32) -> SharedMapping {
+        SharedMapping {
             magic: MAGIC,
             version: crate::VERSION,
             flags,
@@ -97,7 +97,7 @@ impl Shared {
 
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: repr(C) with no padding (checked above), so all its bytes are initialised.
-        unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<Shared>()) }
+        unsafe { core::slice::from_raw_parts((&raw const *self).cast(), size_of::<SharedMapping>()) }
     }
 }
 
@@ -113,7 +113,7 @@ pub struct Question {
 pub enum About {
     /// Everything that is mapped.
     Mapped,
-    Call(Caller),
+    Call(EntryCall),
     /// The functions whose name has this [`name_hash`].
     Name(u64),
 }
@@ -125,7 +125,7 @@ pub fn name_hash(name: &[u8]) -> u64 {
 
 /// A call that arrived at the entry of a watched function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Caller {
+pub struct EntryCall {
     /// [`Site::id`] of the hook.
     pub hook: u32,
     pub return_address: u64,
@@ -154,7 +154,7 @@ impl Question {
         let about = match hook {
             0 => About::Mapped,
             u64::MAX => About::Name(what),
-            _ => About::Call(Caller { hook: (hook - 1) as u32, return_address: what }),
+            _ => About::Call(EntryCall { hook: (hook - 1) as u32, return_address: what }),
         };
         Question { pid: first as u32, number: (first >> 32) as u32, about }
     }
@@ -162,7 +162,7 @@ impl Question {
 
 /// Which part of a call is the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Object {
+pub enum ObjectOperand {
     /// The integer argument with this number, from 0 to 5.
     Argument(u8),
     /// The state that all callers of the class share.
@@ -179,7 +179,7 @@ pub struct Site {
     pub len: u8,
     /// [`site_flag`]s.
     pub flags: u8,
-    pub object: Object,
+    pub object: ObjectOperand,
     /// The class whose rules apply to the call. Objects of different classes at one address are
     /// different objects.
     pub class: u32,
@@ -208,7 +208,7 @@ pub mod site_flag {
     pub const ASYNC: u8 = 1 << 4;
     /// Not a TSVD point: a call of `dlsym` or a similar function, whose second argument is a name.
     pub const LOOKUP: u8 = ASYNC | WRITE;
-    /// Some objects are exempt: see [`super::Plan::exempt`].
+    /// Some objects are exempt: see [`super::TsvdPlan::exempt`].
     pub const EXEMPTS: u8 = 1 << 5;
     /// The call ends the object's lifetime: a destructor.
     pub const ENDS: u8 = 1 << 6;
@@ -225,8 +225,8 @@ impl Site {
 
     pub fn encode(&self) -> [u64; SITE_WORDS] {
         let object = match self.object {
-            Object::Argument(n) => u64::from(n),
-            Object::Library => 0xff,
+            ObjectOperand::Argument(n) => u64::from(n),
+            ObjectOperand::Library => 0xff,
         };
         let field = self.field.map_or(0, |f| u64::from(f) + 1);
         let packed = u64::from(self.len)
@@ -240,8 +240,8 @@ impl Site {
     pub fn decode(words: &[u64]) -> Option<Site> {
         let [address, bytes, packed, id, via, safe_if] = *words else { return None };
         let object = match (packed >> 16) as u8 {
-            0xff => Object::Library,
-            n if n < 6 => Object::Argument(n),
+            0xff => ObjectOperand::Library,
+            n if n < 6 => ObjectOperand::Argument(n),
             _ => return None,
         };
         let field = (packed >> 24 & 0x3_ffff).checked_sub(1).map(|f| f as u16);
@@ -314,7 +314,7 @@ impl Hook {
 
 /// A pair to begin with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
+pub struct StartingPair {
     pub a: u32,
     pub b: u32,
     /// Below 2^24.
@@ -329,7 +329,7 @@ pub struct Pair {
 #[derive(Debug, Default)]
 pub struct Contents<'a> {
     pub sites: &'a [Site],
-    pub pairs: &'a [Pair],
+    pub pairs: &'a [StartingPair],
     pub exempt: &'a [u64],
     pub hooks: &'a [Hook],
     /// Code whose calls count when they arrive at a hook.
@@ -361,7 +361,7 @@ impl Contents<'_> {
 
 /// A plan as the runtime sees it, borrowed from a mapping.
 #[derive(Clone, Copy)]
-pub struct Plan<'a> {
+pub struct TsvdPlan<'a> {
     sites: &'a [u64],
     pairs: &'a [u64],
     /// Objects that may be shared whatever their class says, such as `std::cout`.
@@ -370,8 +370,8 @@ pub struct Plan<'a> {
     watched: &'a [u64],
 }
 
-impl<'a> Plan<'a> {
-    pub fn decode(words: &'a [u64]) -> Option<Plan<'a>> {
+impl<'a> TsvdPlan<'a> {
+    pub fn decode(words: &'a [u64]) -> Option<TsvdPlan<'a>> {
         let [MAGIC, sites, pairs, exempt, hooks, watched, rest @ ..] = words else { return None };
         let cut =
             |rest: &'a [u64], n: u64, size: usize| rest.split_at_checked((n as usize).checked_mul(size)?);
@@ -380,7 +380,7 @@ impl<'a> Plan<'a> {
         let (exempt, rest) = cut(rest, *exempt, 1)?;
         let (hooks, rest) = cut(rest, *hooks, HOOK_WORDS)?;
         let (watched, _) = cut(rest, *watched, 2)?;
-        Some(Plan { sites, pairs, exempt, hooks, watched })
+        Some(TsvdPlan { sites, pairs, exempt, hooks, watched })
     }
 
     pub fn has_sites(self) -> bool {
@@ -392,11 +392,11 @@ impl<'a> Plan<'a> {
     }
 
     /// The plan, restricted to the sites with an address in the range.
-    pub fn within(self, range: core::ops::Range<u64>) -> Plan<'a> {
+    pub fn within(self, range: core::ops::Range<u64>) -> TsvdPlan<'a> {
         let (sites, _) = self.sites.as_chunks::<SITE_WORDS>();
         let start = sites.partition_point(|s| s[0] < range.start);
         let end = sites.partition_point(|s| s[0] < range.end).max(start);
-        Plan { sites: &self.sites[start * SITE_WORDS..end * SITE_WORDS], ..self }
+        TsvdPlan { sites: &self.sites[start * SITE_WORDS..end * SITE_WORDS], ..self }
     }
 
     pub fn has_hooks(self) -> bool {
@@ -413,8 +413,8 @@ impl<'a> Plan<'a> {
         self.watched.chunks_exact(2).map(|w| w[0]..w[1])
     }
 
-    pub fn pairs(self) -> impl Iterator<Item = Pair> + 'a {
-        self.pairs.chunks_exact(2).map(|w| Pair {
+    pub fn pairs(self) -> impl Iterator<Item = StartingPair> + 'a {
+        self.pairs.chunks_exact(2).map(|w| StartingPair {
             a: (w[0] >> 32) as u32,
             b: w[0] as u32,
             probability: w[1] as u32 & 0xff_ffff,
@@ -434,7 +434,7 @@ mod tests {
     }
 
     fn any_site() -> impl Strategy<Value = Site> {
-        let object = prop_oneof![(0u8..6).prop_map(Object::Argument), Just(Object::Library)];
+        let object = prop_oneof![(0u8..6).prop_map(ObjectOperand::Argument), Just(ObjectOperand::Library)];
         let numbers = (any::<[u64; 4]>(), any::<u8>(), any::<u8>(), 0u32..1 << 22, any::<u32>());
         (numbers, object, any::<Option<u16>>()).prop_map(|((w, len, flags, class, id), object, field)| Site {
             address: w[0],
@@ -470,12 +470,12 @@ mod tests {
     proptest! {
         #[test]
         fn sites_and_pairs_come_back(sites in prop::collection::vec(any_site(), 0..20), pairs in prop::collection::vec(any::<[u32; 5]>(), 0..20), exempt: [u64; 2], hooks in prop::collection::vec(any_hook(), 0..5), watched: [[u64; 2]; 3]) {
-            let pairs: Vec<Pair> = pairs.into_iter().map(|[a, b, probability, state, gap]| Pair { a, b, probability: probability >> 8, state: state >> 24, gap }).collect();
+            let pairs: Vec<StartingPair> = pairs.into_iter().map(|[a, b, probability, state, gap]| StartingPair { a, b, probability: probability >> 8, state: state >> 24, gap }).collect();
             let watched = watched.map(|[start, end]| start..end);
             let words = words(&Contents { sites: &sites, pairs: &pairs, exempt: &exempt, hooks: &hooks, watched: &watched }.encode());
             let mut sites = sites;
             sites.sort_by_key(|s| s.address);
-            let plan = Plan::decode(&words).unwrap();
+            let plan = TsvdPlan::decode(&words).unwrap();
             prop_assert_eq!(plan.sites().collect::<Vec<_>>(), sites.clone());
             let (low, high) = (1 << 62, 1 << 63);
             let inside: Vec<Site> = sites.into_iter().filter(|s| (low..high).contains(&s.address)).collect();
@@ -487,13 +487,13 @@ mod tests {
             prop_assert_eq!(plan.hooks_within(low..high).collect::<Vec<_>>(), hooks);
             prop_assert_eq!(plan.watched().collect::<Vec<_>>(), watched);
             for n in 0..words.len() {
-                prop_assert!(Plan::decode(&words[..n]).is_none());
+                prop_assert!(TsvdPlan::decode(&words[..n]).is_none());
             }
         }
 
         #[test]
         fn questions_come_back(pid: u32, number: u32, hook: u32, word: u64) {
-            let call = About::Call(Caller { hook, return_address: word });
+            let call = About::Call(EntryCall { hook, return_address: word });
             for about in [About::Mapped, call, About::Name(word)] {
                 let question = Question { pid, number, about };
                 prop_assert_eq!(Question::decode(question.encode()), question);
@@ -506,7 +506,7 @@ mod tests {
         bytes: 2,
         len: 5,
         flags: 0,
-        object: Object::Argument(6),
+        object: ObjectOperand::Argument(6),
         class: 0,
         id: 0,
         field: None,
@@ -521,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_hook_that_does_not_move_enough_or_points_outside_is_refused() {
-        let site = Site { object: Object::Library, ..SITE };
+        let site = Site { object: ObjectOperand::Library, ..SITE };
         let (bytes, code) = ([0x90; MOST_MOVED], [0x90; MOST_CODE]);
         let hook = Hook { site, bytes, len: 7, code, code_len: 9, relative: [3, 5, 0] };
         assert_eq!(Hook::decode(&hook.encode()), Some(hook));

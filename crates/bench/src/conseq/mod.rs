@@ -21,5 +21,5 @@ pub mod options;
 pub mod report;
 pub mod suite;
 
-pub use options::Options;
-pub use suite::{Bench, run};
+pub use options::ConseqOptions;
+pub use suite::{SuiteRecord, run};

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 
-use crate::options::{Output, named};
+use crate::options::{OutputOptions, named};
 
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct ConseqOptions {
     pub suite: PathBuf,
     /// Parts of program names. All programs if empty.
     pub only: Vec<String>,
@@ -15,7 +15,7 @@ pub struct Options {
     pub distances: u32,
     /// The kernels for measuring overhead. If empty, overhead is not measured.
     pub kernels: Vec<String>,
-    pub output: Output,
+    pub output: OutputOptions,
     pub command: String,
 }
 
@@ -38,14 +38,14 @@ pub(crate) struct ConseqArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     kernels: Option<Vec<String>>,
     #[command(flatten)]
-    output: Output,
+    output: OutputOptions,
 }
 
 impl ConseqArgs {
-    pub(crate) fn options(self, command: String) -> Options {
+    pub(crate) fn options(self, command: String) -> ConseqOptions {
         let (distances, kernels) =
             if self.output.quick { (0, Vec::new()) } else { (5, KERNELS.map(str::to_owned).to_vec()) };
-        Options {
+        ConseqOptions {
             suite: self.suite,
             only: named(self.only),
             distances: self.distances.unwrap_or(distances),
@@ -59,12 +59,12 @@ impl ConseqArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
-    use crate::options::{Command, parse};
+    use crate::error::BenchError;
+    use crate::options::{BenchCommand, parse};
 
-    fn options(line: &str) -> Result<Options, Error> {
+    fn options(line: &str) -> Result<ConseqOptions, BenchError> {
         match parse(["conseq"].into_iter().chain(line.split_whitespace()).map(Into::into))? {
-            Command::Conseq(options) => Ok(*options),
+            BenchCommand::Conseq(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }

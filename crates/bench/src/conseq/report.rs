@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::suite::{Bench, MODES, Overhead, Row};
+use super::suite::{ConseqRow, MODES, Overhead, SuiteRecord};
 use crate::explore::speed_report::thousands;
 use crate::table::{self, NONE, Table};
 
-pub fn markdown(bench: &Bench) -> String {
+pub fn markdown(bench: &SuiteRecord) -> String {
     let machine = &bench.machine;
     let mut text = format!(
         "Measured on {} with `{}`; {}, {} cores, {} GiB, load {} at the start.\n",
@@ -34,7 +34,7 @@ fn section(title: &str, table: &str) -> String {
     format!("\n### {title}\n\n{table}")
 }
 
-fn found(bench: &Bench) -> String {
+fn found(bench: &SuiteRecord) -> String {
     let mut header =
         vec!["program", "expected", "conseq", "suspects", "refuted", "open", "base", "atomicity"];
     header.extend(["races hb", "races hybrid", "races fast"]);
@@ -59,20 +59,21 @@ fn found(bench: &Bench) -> String {
 }
 
 /// The targets, and whether they were met.
-fn verdict(bench: &Bench) -> String {
-    let bad: Vec<&Row> = bench.rows.iter().filter(|r| r.expected.is_some()).collect();
-    let good: Vec<&Row> = bench.rows.iter().filter(|r| r.expected.is_none()).collect();
+fn verdict(bench: &SuiteRecord) -> String {
+    let bad: Vec<&ConseqRow> = bench.rows.iter().filter(|r| r.expected.is_some()).collect();
+    let good: Vec<&ConseqRow> = bench.rows.iter().filter(|r| r.expected.is_none()).collect();
     let found = bad.iter().filter(|r| r.is_found()).count();
     let false_ones = good.iter().filter(|r| !r.confirmed.is_empty()).count();
     let open: f64 = good.iter().map(|r| r.stat("suspects_open")).sum();
-    let by = |count: &dyn Fn(&Row) -> u64, rows: &[&Row]| rows.iter().filter(|r| count(r) > 0).count();
-    let races = |mode: &'static str| move |r: &Row| r.races.get(mode).copied().unwrap_or(0);
+    let by =
+        |count: &dyn Fn(&ConseqRow) -> u64, rows: &[&ConseqRow]| rows.iter().filter(|r| count(r) > 0).count();
+    let races = |mode: &'static str| move |r: &ConseqRow| r.races.get(mode).copied().unwrap_or(0);
     let mut table = Table::new(["tool", "wrong programs with a report", "correct twins with a report"]);
     let (b, g) = (bad.len(), good.len());
     table.row(["conseq, confirmed".into(), format!("{found} of {b}"), format!("{false_ones} of {g}")]);
-    let base = |r: &Row| r.base;
-    let atomicity = |r: &Row| r.atomicity;
-    let mut other = |name: &str, count: &dyn Fn(&Row) -> u64| {
+    let base = |r: &ConseqRow| r.base;
+    let atomicity = |r: &ConseqRow| r.atomicity;
+    let mut other = |name: &str, count: &dyn Fn(&ConseqRow) -> u64| {
         table.row([
             name.into(),
             format!("{} of {b}", by(count, &bad)),
@@ -100,7 +101,7 @@ fn met(yes: bool) -> &'static str {
     if yes { "met" } else { "**missed**" }
 }
 
-fn price(bench: &Bench) -> String {
+fn price(bench: &SuiteRecord) -> String {
     let mut table = Table::new([
         "program",
         "sites",
@@ -125,8 +126,8 @@ fn price(bench: &Bench) -> String {
     table.render()
 }
 
-fn distances(bench: &Bench) -> String {
-    let rows: Vec<&Row> = bench.rows.iter().filter(|r| !r.distances.is_empty()).collect();
+fn distances(bench: &SuiteRecord) -> String {
+    let rows: Vec<&ConseqRow> = bench.rows.iter().filter(|r| !r.distances.is_empty()).collect();
     let most = rows.iter().map(|r| r.distances.len()).max().unwrap_or(0);
     let mut table = Table::new(["MaxDistance", "found", "suspects"]);
     for n in 0..most {
@@ -138,7 +139,7 @@ fn distances(bench: &Bench) -> String {
     table.render()
 }
 
-fn overhead(bench: &Bench) -> String {
+fn overhead(bench: &SuiteRecord) -> String {
     let mut table = Table::new([
         "kernel",
         "native, s",
@@ -194,8 +195,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn row(program: &str, expected: Option<&str>, confirmed: &[&str]) -> Row {
-        Row {
+    fn row(program: &str, expected: Option<&str>, confirmed: &[&str]) -> ConseqRow {
+        ConseqRow {
             program: program.into(),
             expected: expected.map(str::to_owned),
             confirmed: confirmed.iter().map(|k| (*k).to_owned()).collect(),
@@ -208,9 +209,9 @@ mod tests {
         }
     }
 
-    fn bench(rows: Vec<Row>) -> Bench {
-        let machine = crate::machine::Machine::look([]);
-        Bench {
+    fn bench(rows: Vec<ConseqRow>) -> SuiteRecord {
+        let machine = crate::machine::MachineInfo::look([]);
+        SuiteRecord {
             schema: String::new(),
             date: "today".into(),
             command: "conseq".into(),

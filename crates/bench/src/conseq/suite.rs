@@ -9,10 +9,10 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::options::Options;
-use crate::error::Error;
-use crate::kernel::{self, Kernel, Language, Scale};
-use crate::machine::{Machine, today};
+use super::options::ConseqOptions;
+use crate::error::BenchError;
+use crate::kernel::{self, Kernel, KernelLanguage, Scale};
+use crate::machine::{MachineInfo, today};
 use crate::runner::progress;
 
 /// Changes when a reader of the older form would misread it.
@@ -22,19 +22,19 @@ pub const SCHEMA: &str = "raddle.bench.conseq/1";
 pub const MODES: [&str; 3] = ["hb", "hybrid", "fast"];
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Bench {
+pub struct SuiteRecord {
     pub schema: String,
     pub date: String,
     pub command: String,
-    pub machine: Machine,
-    pub rows: Vec<Row>,
+    pub machine: MachineInfo,
+    pub rows: Vec<ConseqRow>,
     pub kernels: Vec<Overhead>,
     pub failures: Vec<String>,
 }
 
 /// One program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ConseqRow {
     pub program: String,
     /// None for a correct program.
     pub expected: Option<String>,
@@ -52,7 +52,7 @@ pub struct Row {
     pub distances: Vec<(bool, u64)>,
 }
 
-impl Row {
+impl ConseqRow {
     pub fn is_found(&self) -> bool {
         self.expected.is_some() && self.replays
     }
@@ -75,12 +75,17 @@ pub struct Overhead {
 }
 
 /// Runs everything.
-pub fn run(options: &Options, raddle: PathBuf, work: &Path) -> Result<Bench, Error> {
-    let mut bench = Bench {
+pub fn run(options: &ConseqOptions, raddle: PathBuf, work: &Path) -> Result<SuiteRecord, BenchError> {
+    let mut bench = SuiteRecord {
         schema: SCHEMA.to_owned(),
         date: today(),
         command: options.command.clone(),
-        machine: Machine::look([raddle.as_path(), Path::new("gcc"), Path::new("g++"), Path::new("rustc")]),
+        machine: MachineInfo::look([
+            raddle.as_path(),
+            Path::new("gcc"),
+            Path::new("g++"),
+            Path::new("rustc"),
+        ]),
         rows: Vec::new(),
         kernels: Vec::new(),
         failures: Vec::new(),
@@ -104,11 +109,11 @@ pub fn run(options: &Options, raddle: PathBuf, work: &Path) -> Result<Bench, Err
     Ok(bench)
 }
 
-fn programs(options: &Options) -> Result<Vec<PathBuf>, Error> {
+fn programs(options: &ConseqOptions) -> Result<Vec<PathBuf>, BenchError> {
     let folder = &options.suite;
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {
-        let path = entry.map_err(Error::file("read", folder))?.path();
+    for entry in fs::read_dir(folder).map_err(BenchError::file("read", folder))? {
+        let path = entry.map_err(BenchError::file("read", folder))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let wanted = options.only.is_empty() || options.only.iter().any(|part| name.contains(part));
         let source = path.extension().is_some_and(|e| ["c", "cc", "rs"].iter().any(|known| e == *known));
@@ -118,7 +123,7 @@ fn programs(options: &Options) -> Result<Vec<PathBuf>, Error> {
     }
     files.sort();
     match files.is_empty() {
-        true => Err(Error::Usage(format!("no program in {} has such a name", folder.display()))),
+        true => Err(BenchError::Usage(format!("no program in {} has such a name", folder.display()))),
         false => Ok(files),
     }
 }
@@ -161,7 +166,7 @@ impl Tool {
             .map_err(|e| format!("no report ({e}): {}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    fn row(&self, file: &Path, name: &str, distances: u32) -> Result<Row, String> {
+    fn row(&self, file: &Path, name: &str, distances: u32) -> Result<ConseqRow, String> {
         let expected = expected(&fs::read_to_string(file).map_err(|e| e.to_string())?);
         let program = self.work.join(name.replace('.', "_"));
         let words: &[&str] = match file.extension().and_then(|e| e.to_str()) {
@@ -186,7 +191,7 @@ impl Tool {
             by_distance.push((found, stat(&report, "suspects") as u64));
         }
         let numbers = report["stats"].as_object().into_iter().flatten();
-        Ok(Row {
+        Ok(ConseqRow {
             program: name.to_owned(),
             expected,
             confirmed,
@@ -230,8 +235,8 @@ impl Tool {
         fs::write(&source, kernel.source).map_err(|e| e.to_string())?;
         let (plain, traced) = (self.work.join("plain"), self.work.join("traced"));
         let (cc, wrapped) = match kernel.language {
-            Language::C => ("gcc", "cc"),
-            Language::Cpp => ("g++", "c++"),
+            KernelLanguage::C => ("gcc", "cc"),
+            KernelLanguage::Cpp => ("g++", "c++"),
         };
         let flags = ["-g", "-O2", "-pthread", "-lm"];
         let built = Command::new(cc).arg(&source).arg("-o").arg(&plain).args(flags).status();

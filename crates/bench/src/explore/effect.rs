@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::options::EffectOptions;
-use super::search::{Explorer, Request, Search};
+use super::search::{Explorer, Request, SearchResult};
 use super::subject;
-use crate::error::Error;
-use crate::machine::{Machine, today};
+use crate::error::BenchError;
+use crate::machine::{MachineInfo, today};
 use crate::runner::progress;
 use crate::stats;
 
@@ -73,20 +73,20 @@ impl SuiteProgram {
     }
 
     /// The wrong programs of a folder whose names contain one of `only`, by name.
-    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<SuiteProgram>, Error> {
+    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<SuiteProgram>, BenchError> {
         let mut programs = Vec::new();
-        for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {
-            let path = entry.map_err(Error::file("read", folder))?.path();
+        for entry in fs::read_dir(folder).map_err(BenchError::file("read", folder))? {
+            let path = entry.map_err(BenchError::file("read", folder))?.path();
             if subject::Language::of(&path).is_none() {
                 continue;
             }
-            let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+            let text = fs::read_to_string(&path).map_err(BenchError::file("read", &path))?;
             programs.extend(SuiteProgram::parse(&path, &text));
         }
         programs.retain(|program| only.is_empty() || only.iter().any(|part| program.name.contains(part)));
         if programs.is_empty() {
             let what = format!("no wrong program in {} has such a name", folder.display());
-            return Err(Error::Usage(what));
+            return Err(BenchError::Usage(what));
         }
         programs.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(programs)
@@ -95,7 +95,7 @@ impl SuiteProgram {
 
 /// One search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Run {
+pub struct SearchRun {
     pub strategy: String,
     pub seed: u64,
     pub jobs: u16,
@@ -108,11 +108,11 @@ pub struct Run {
     pub kinds: Vec<String>,
 }
 
-impl Run {
-    fn new(request: &Request, search: Search) -> Run {
+impl SearchRun {
+    fn new(request: &Request, search: SearchResult) -> SearchRun {
         let failed = (!search.kinds.is_empty())
             .then(|| search.first_failure.unwrap_or(search.schedules) + DETECTOR_RUN);
-        Run {
+        SearchRun {
             strategy: request.strategy.clone(),
             seed: request.seed,
             jobs: request.jobs,
@@ -126,16 +126,16 @@ impl Run {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Row {
+pub struct EffectRow {
     pub program: String,
     pub expected: Vec<String>,
-    pub runs: Vec<Run>,
+    pub runs: Vec<SearchRun>,
     /// With no option except `--jobs`.
-    pub default: Option<Run>,
+    pub default: Option<SearchRun>,
 }
 
-impl Row {
-    pub fn of<'a>(&'a self, strategy: &'a str) -> impl Iterator<Item = &'a Run> {
+impl EffectRow {
+    pub fn of<'a>(&'a self, strategy: &'a str) -> impl Iterator<Item = &'a SearchRun> {
         self.runs.iter().filter(move |run| run.strategy == strategy)
     }
 
@@ -151,7 +151,7 @@ impl Row {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Failure {
+pub struct SearchFailure {
     pub program: String,
     pub strategy: String,
     pub reason: String,
@@ -159,33 +159,38 @@ pub struct Failure {
 
 /// The record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Effect {
+pub struct EffectRecord {
     pub schema: String,
     pub date: String,
     pub command: String,
-    pub machine: Machine,
+    pub machine: MachineInfo,
     pub schedules: u64,
     pub seeds: u64,
     pub strategies: Vec<String>,
-    pub rows: Vec<Row>,
-    pub failures: Vec<Failure>,
+    pub rows: Vec<EffectRow>,
+    pub failures: Vec<SearchFailure>,
 }
 
 /// Runs all searches.
-pub fn run(options: &EffectOptions, raddle: PathBuf, folder: &Path) -> Result<Effect, Error> {
+pub fn run(options: &EffectOptions, raddle: PathBuf, folder: &Path) -> Result<EffectRecord, BenchError> {
     let programs = SuiteProgram::all(&options.suite, &options.only)?;
-    let mut effect = Effect {
+    let mut effect = EffectRecord {
         schema: SCHEMA.to_owned(),
         date: today(),
         command: options.command.clone(),
-        machine: Machine::look([raddle.as_path(), Path::new("gcc"), Path::new("g++"), Path::new("rustc")]),
+        machine: MachineInfo::look([
+            raddle.as_path(),
+            Path::new("gcc"),
+            Path::new("g++"),
+            Path::new("rustc"),
+        ]),
         schedules: options.schedules,
         seeds: options.seeds,
         strategies: options.strategies.clone(),
         rows: Vec::new(),
         failures: Vec::new(),
     };
-    let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
+    let folder = fs::canonicalize(folder).map_err(BenchError::file("find", folder))?;
     let explorer = Explorer { raddle, folder: folder.clone() };
     for program in &programs {
         let binary = folder.join(program.name.replace('.', "-"));
@@ -207,8 +212,8 @@ struct Searches<'a> {
 }
 
 impl Searches<'_> {
-    fn row(&self, failures: &mut Vec<Failure>) -> Row {
-        let mut row = Row {
+    fn row(&self, failures: &mut Vec<SearchFailure>) -> EffectRow {
+        let mut row = EffectRow {
             program: self.program.name.clone(),
             expected: self.program.expected.clone(),
             runs: Vec::new(),
@@ -224,15 +229,15 @@ impl Searches<'_> {
         row
     }
 
-    fn run(&self, request: &Request, failures: &mut Vec<Failure>) -> Option<Run> {
+    fn run(&self, request: &Request, failures: &mut Vec<SearchFailure>) -> Option<SearchRun> {
         progress(&format!("{}: {} with seed {}", self.program.name, request.strategy, request.seed));
         let mut fail = |reason: String| {
             let (program, strategy) = (self.program.name.clone(), request.strategy.clone());
-            failures.push(Failure { program, strategy, reason });
+            failures.push(SearchFailure { program, strategy, reason });
         };
         match self.explorer.run(self.binary, request) {
             Ok(search) => {
-                let run = Run::new(request, search);
+                let run = SearchRun::new(request, search);
                 complain(self.program, &run).into_iter().for_each(&mut fail);
                 Some(run)
             }
@@ -262,7 +267,7 @@ fn requests(options: &EffectOptions) -> Vec<Request> {
 }
 
 /// A result that must be wrong: another kind of failure, or the claim that there is none.
-fn complain(program: &SuiteProgram, run: &Run) -> Option<String> {
+fn complain(program: &SuiteProgram, run: &SearchRun) -> Option<String> {
     if let Some(kind) = run.kinds.iter().find(|kind| !program.expected.contains(kind)) {
         return Some(format!("seed {}: it reported `{kind}`", run.seed));
     }
@@ -276,11 +281,11 @@ fn complain(program: &SuiteProgram, run: &Run) -> Option<String> {
 pub(crate) mod tests {
     use super::*;
     use crate::explore::options::EffectOptions;
-    use crate::options::{self, Command};
+    use crate::options::{self, BenchCommand};
 
-    pub fn run_of(strategy: &str, seed: u64, found: Option<u64>) -> Run {
+    pub fn run_of(strategy: &str, seed: u64, found: Option<u64>) -> SearchRun {
         let kinds = found.map(|_| "deadlock".to_owned()).into_iter().collect();
-        Run {
+        SearchRun {
             strategy: strategy.to_owned(),
             seed,
             jobs: 1,
@@ -299,7 +304,7 @@ pub(crate) mod tests {
 
     fn options(line: &str) -> EffectOptions {
         let words = ["explore-effect"].into_iter().chain(line.split_whitespace());
-        let Command::ExploreEffect(options) = options::parse(words.map(Into::into)).unwrap() else {
+        let BenchCommand::ExploreEffect(options) = options::parse(words.map(Into::into)).unwrap() else {
             panic!("another command")
         };
         *options
@@ -339,10 +344,13 @@ pub(crate) mod tests {
     fn the_run_under_the_detector_counts() {
         let text = r#"{"stats": {"schedules": 9, "first_failure": 4, "seconds": 1, "exhausted": false, "fork": false,
             "steps_max": 1}, "findings": [{"kind": "deadlock"}]}"#;
-        let run = Run::new(&Request::new("pos", 1.0), Search::parse(text).unwrap());
+        let run = SearchRun::new(&Request::new("pos", 1.0), SearchResult::parse(text).unwrap());
         assert_eq!((run.found, run.executions), (Some(5), 10));
         let none = text.replace(r#""first_failure": 4,"#, "").replace(r#"{"kind": "deadlock"}"#, "");
-        assert_eq!(Run::new(&Request::new("pos", 1.0), Search::parse(&none).unwrap()).found, None);
+        assert_eq!(
+            SearchRun::new(&Request::new("pos", 1.0), SearchResult::parse(&none).unwrap()).found,
+            None
+        );
     }
 
     #[test]
@@ -361,7 +369,8 @@ pub(crate) mod tests {
     fn medians_are_of_the_seeds_that_found_it() {
         let runs =
             [Some(3), None, Some(5)].into_iter().zip(1..).map(|(found, seed)| run_of("pct", seed, found));
-        let row = Row { program: "a".to_owned(), expected: Vec::new(), runs: runs.collect(), default: None };
+        let row =
+            EffectRow { program: "a".to_owned(), expected: Vec::new(), runs: runs.collect(), default: None };
         assert_eq!((row.median("pct"), row.found("pct")), (Some(4.0), (2, 3)));
         assert_eq!((row.median("pos"), row.found("pos")), (None, (0, 0)));
     }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::effect::{DEFAULT_JOBS, DEFAULT_SECONDS, Effect, Row};
+use super::effect::{DEFAULT_JOBS, DEFAULT_SECONDS, EffectRecord, EffectRow};
 use super::speed_report::thousands;
 use crate::table::{self, NONE, Table};
 
-pub fn markdown(effect: &Effect) -> String {
+pub fn markdown(effect: &EffectRecord) -> String {
     let machine = &effect.machine;
     let mut text = format!(
         "Measured on {} with `{}`: executions to the first failure, all of them counted, in searches of {} schedules at most; the median of \
@@ -33,7 +33,7 @@ pub fn markdown(effect: &Effect) -> String {
     text + &complaints(effect)
 }
 
-fn table(effect: &Effect) -> String {
+fn table(effect: &EffectRecord) -> String {
     let with_default = effect.rows.iter().any(|row| row.default.is_some());
     let mut header = vec!["program".to_owned()];
     header.extend(effect.strategies.iter().cloned());
@@ -58,7 +58,7 @@ fn table(effect: &Effect) -> String {
     table.render()
 }
 
-fn cell(row: &Row, strategy: &str, schedules: u64) -> String {
+fn cell(row: &EffectRow, strategy: &str, schedules: u64) -> String {
     let (found, runs) = row.found(strategy);
     match row.median(strategy) {
         Some(median) if found == runs => thousands(median),
@@ -71,22 +71,22 @@ fn cell(row: &Row, strategy: &str, schedules: u64) -> String {
     }
 }
 
-fn default_cell(row: &Row) -> String {
+fn default_cell(row: &EffectRow) -> String {
     let seconds = row.default.as_ref().filter(|run| run.found.is_some()).map(|run| run.seconds);
     table::seconds(seconds)
 }
 
-fn found_by_default(row: &Row) -> bool {
+fn found_by_default(row: &EffectRow) -> bool {
     row.default.as_ref().is_some_and(|run| run.found.is_some())
 }
 
 /// Programs in which every seed found the failure.
-fn always_found(effect: &Effect, strategy: &str) -> usize {
-    let always = |row: &&Row| matches!(row.found(strategy), (found, runs) if runs > 0 && found == runs);
+fn always_found(effect: &EffectRecord, strategy: &str) -> usize {
+    let always = |row: &&EffectRow| matches!(row.found(strategy), (found, runs) if runs > 0 && found == runs);
     effect.rows.iter().filter(always).count()
 }
 
-fn verdict(effect: &Effect) -> String {
+fn verdict(effect: &EffectRecord) -> String {
     let missed: Vec<&str> =
         effect.rows.iter().filter(|row| !found_by_default(row)).map(|row| row.program.as_str()).collect();
     let target = format!("Target: the default finds all within {DEFAULT_SECONDS} s each on two cores: ");
@@ -99,11 +99,11 @@ fn verdict(effect: &Effect) -> String {
     }
 }
 
-fn complaints(effect: &Effect) -> String {
+fn complaints(effect: &EffectRecord) -> String {
     if effect.failures.is_empty() {
         return String::new();
     }
-    let line = |failure: &super::effect::Failure| {
+    let line = |failure: &super::effect::SearchFailure| {
         format!("- {} under {}: {}.\n", failure.program, failure.strategy, failure.reason)
     };
     format!("\n### Failed, or claimed wrongly\n\n{}", effect.failures.iter().map(line).collect::<String>())
@@ -112,12 +112,12 @@ fn complaints(effect: &Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::effect::tests::run_of;
-    use super::super::effect::{Failure, Run, SCHEMA};
+    use super::super::effect::{SCHEMA, SearchFailure, SearchRun};
     use super::*;
 
-    fn effect(default: Option<u64>) -> Effect {
-        let early = Run { executions: 501, ..run_of("delay", 1, None) };
-        let row = Row {
+    fn effect(default: Option<u64>) -> EffectRecord {
+        let early = SearchRun { executions: 501, ..run_of("delay", 1, None) };
+        let row = EffectRow {
             program: "a_bad.c".to_owned(),
             expected: vec!["deadlock".to_owned()],
             runs: vec![
@@ -129,7 +129,7 @@ mod tests {
             ],
             default: Some(run_of("portfolio", 1, default)),
         };
-        Effect {
+        EffectRecord {
             schema: SCHEMA.to_owned(),
             date: "2026-01-31".to_owned(),
             command: "raddle-bench explore-effect".to_owned(),
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn complaints_are_listed() {
         let mut effect = effect(Some(1));
-        effect.failures.push(Failure {
+        effect.failures.push(SearchFailure {
             program: "a_bad.c".to_owned(),
             strategy: "dfs".to_owned(),
             reason: "it broke".to_owned(),

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, value_parser};
 
 use super::effect::STRATEGIES;
-use crate::options::{Output, named};
+use crate::options::{OutputOptions, named};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct SpeedOptions {
@@ -15,7 +15,7 @@ pub struct SpeedOptions {
     /// The duration of one sample.
     pub seconds: f64,
     pub jobs: Vec<u16>,
-    pub output: Output,
+    pub output: OutputOptions,
     pub command: String,
 }
 
@@ -31,7 +31,7 @@ pub struct EffectOptions {
     pub seconds: f64,
     /// Whether to measure the default strategy, as users run it.
     pub default: bool,
-    pub output: Output,
+    pub output: OutputOptions,
     pub command: String,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct SpeedArgs {
           value_parser = value_parser!(u16).range(1..))]
     jobs: Vec<u16>,
     #[command(flatten)]
-    output: Output,
+    output: OutputOptions,
 }
 
 /// The options of `explore-effect`.
@@ -84,7 +84,7 @@ pub(crate) struct EffectArgs {
           value_parser = PossibleValuesParser::new(["yes", "no"]).map(|word| word == "yes"))]
     default: bool,
     #[command(flatten)]
-    output: Output,
+    output: OutputOptions,
 }
 
 impl SpeedArgs {
@@ -133,24 +133,24 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use crate::error::BenchError;
     use crate::explore::peer::Peer;
-    use crate::options::{Command, parse};
+    use crate::options::{BenchCommand, parse};
 
-    fn command(line: &str) -> Result<Command, Error> {
+    fn command(line: &str) -> Result<BenchCommand, BenchError> {
         parse(line.split_whitespace().map(Into::into))
     }
 
-    fn speed(line: &str) -> Result<SpeedOptions, Error> {
+    fn speed(line: &str) -> Result<SpeedOptions, BenchError> {
         match command(&format!("explore-speed {line}"))? {
-            Command::ExploreSpeed(options) => Ok(*options),
+            BenchCommand::ExploreSpeed(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }
 
-    fn effect(line: &str) -> Result<EffectOptions, Error> {
+    fn effect(line: &str) -> Result<EffectOptions, BenchError> {
         match command(&format!("explore-effect {line}"))? {
-            Command::ExploreEffect(options) => Ok(*options),
+            BenchCommand::ExploreEffect(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }
@@ -216,7 +216,7 @@ mod tests {
         let refused = command("peer chess mutex 1").unwrap_err().to_string();
         assert!(refused.contains("there are shuttle-random, shuttle-dfs, loom"), "{refused}");
         assert!(command("peer loom mutex").is_err());
-        let Command::Peer { peer, test, seconds } = command("peer loom mutex 0.5").unwrap() else {
+        let BenchCommand::Peer { peer, test, seconds } = command("peer loom mutex 0.5").unwrap() else {
             panic!("no peer")
         };
         assert_eq!((peer, test.as_str(), seconds), (Peer::Loom, "mutex", 0.5));

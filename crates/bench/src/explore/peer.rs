@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::BenchError;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -61,11 +61,11 @@ pub struct Pace {
 }
 
 /// Runs a test for this many seconds.
-pub fn run(peer: Peer, test: &str, seconds: f64) -> Result<Pace, Error> {
+pub fn run(peer: Peer, test: &str, seconds: f64) -> Result<Pace, BenchError> {
     #[cfg(feature = "peers")]
     return engines::run(peer, test, seconds);
     #[cfg(not(feature = "peers"))]
-    Err(Error::Usage(format!("{peer} cannot run {test} for {seconds} s without the feature `peers`")))
+    Err(BenchError::Usage(format!("{peer} cannot run {test} for {seconds} s without the feature `peers`")))
 }
 
 #[cfg(feature = "peers")]
@@ -78,7 +78,7 @@ mod engines {
     use ::shuttle::{Config, FailurePersistence, Runner};
 
     use super::{Pace, Peer};
-    use crate::error::Error;
+    use crate::error::BenchError;
 
     static SCHEDULES: AtomicU64 = AtomicU64::new(0);
 
@@ -141,12 +141,12 @@ mod engines {
     tests!(shuttle);
     tests!(loom);
 
-    pub fn run(peer: Peer, test: &str, seconds: f64) -> Result<Pace, Error> {
+    pub fn run(peer: Peer, test: &str, seconds: f64) -> Result<Pace, BenchError> {
         let body = match peer {
             Peer::ShuttleRandom | Peer::ShuttleDfs => shuttle::by_name(test),
             Peer::Loom => loom::by_name(test),
         };
-        let body = body.ok_or_else(|| Error::Usage(format!("no test is called `{test}`")))?;
+        let body = body.ok_or_else(|| BenchError::Usage(format!("no test is called `{test}`")))?;
         // Failures are counted, not printed, because printing would be most of their cost.
         panic::set_hook(Box::new(|_| {}));
         SCHEDULES.store(0, Ordering::Relaxed);

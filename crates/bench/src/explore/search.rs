@@ -63,7 +63,7 @@ impl Request {
 
 /// The result of a search.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Search {
+pub struct SearchResult {
     pub schedules: u64,
     pub seconds: f64,
     /// The search had nothing left to try.
@@ -77,20 +77,20 @@ pub struct Search {
     pub kinds: Vec<String>,
 }
 
-impl Search {
+impl SearchResult {
     pub fn rate(&self) -> f64 {
         self.schedules as f64 / self.seconds
     }
 
     /// Reads the JSON report of a search.
-    pub fn parse(text: &str) -> Result<Search, String> {
+    pub fn parse(text: &str) -> Result<SearchResult, String> {
         let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let stat = |key: &str| report["stats"].get(key).ok_or(format!("its statistics lack `{key}`"));
         let number = |key: &str| stat(key)?.as_u64().ok_or(format!("`{key}` is no number"));
         let yes = |key: &str| stat(key).map(|value| value == &Value::Bool(true));
         let findings = report["findings"].as_array().ok_or("it has no findings")?;
         let kind = |finding: &Value| finding["kind"].as_str().unwrap_or("unknown").to_owned();
-        Ok(Search {
+        Ok(SearchResult {
             schedules: number("schedules")?,
             seconds: stat("seconds")?.as_f64().ok_or("`seconds` is no number")?,
             exhausted: yes("exhausted")?,
@@ -110,7 +110,7 @@ pub struct Explorer {
 
 impl Explorer {
     /// The reason of a failure contains no paths. Raddle's own output goes to the terminal.
-    pub fn run(&self, program: &Path, request: &Request) -> Result<Search, String> {
+    pub fn run(&self, program: &Path, request: &Request) -> Result<SearchResult, String> {
         let folder = self.folder.join("search");
         let cannot = |error: io::Error| format!("it could not be run: {error}");
         let _ = fs::remove_dir_all(&folder);
@@ -137,7 +137,7 @@ impl Explorer {
             return Err(format!("it ended with status {}", status.code().unwrap_or(-1)));
         }
         let text = fs::read_to_string(&report).map_err(|_| "it left no report".to_owned())?;
-        Search::parse(&text).map_err(|what| format!("its report cannot be read: {what}"))
+        SearchResult::parse(&text).map_err(|what| format!("its report cannot be read: {what}"))
     }
 }
 
@@ -172,17 +172,17 @@ mod tests {
 
     #[test]
     fn a_report_is_read() {
-        let search = Search::parse(REPORT).unwrap();
+        let search = SearchResult::parse(REPORT).unwrap();
         assert_eq!((search.rate(), search.fork, search.exhausted), (2000.0, true, false));
         assert_eq!((search.first_failure, search.kinds), (Some(3), vec!["deadlock".to_owned()]));
     }
 
     #[test]
     fn a_report_that_lacks_something_is_refused() {
-        assert!(Search::parse("{}").unwrap_err().contains("no findings"));
+        assert!(SearchResult::parse("{}").unwrap_err().contains("no findings"));
         let without = REPORT.replace("steps_max", "steps");
-        assert_eq!(Search::parse(&without).unwrap_err(), "its statistics lack `steps_max`");
-        assert!(Search::parse("no").is_err());
+        assert_eq!(SearchResult::parse(&without).unwrap_err(), "its statistics lack `steps_max`");
+        assert!(SearchResult::parse("no").is_err());
     }
 
     #[test]

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::options::SpeedOptions;
 use super::peer::{Pace, Peer};
-use super::search::{Explorer, Request, Search, pin};
-use super::subject::{HAND_OVERS, Language, PINGPONG, SOLO, SOURCES, Source};
-use crate::error::Error;
-use crate::machine::{Machine, today};
+use super::search::{Explorer, Request, SearchResult, pin};
+use super::subject::{HAND_OVERS, Language, PINGPONG, SOLO, SOURCES, SpeedSource};
+use crate::error::BenchError;
+use crate::machine::{MachineInfo, today};
 use crate::results::Absent;
 use crate::runner::progress;
 
@@ -38,7 +38,7 @@ pub enum Engine {
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Key {
+pub struct SpeedKey {
     pub test: String,
     pub language: Language,
     pub engine: Engine,
@@ -48,7 +48,7 @@ pub struct Key {
     pub pinned: bool,
 }
 
-impl Key {
+impl SpeedKey {
     /// The label for use in a sentence.
     pub fn label(&self) -> String {
         let engine = match self.engine {
@@ -82,7 +82,7 @@ impl Sample {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Series {
-    pub key: Key,
+    pub key: SpeedKey,
     pub samples: Vec<Sample>,
 }
 
@@ -101,8 +101,8 @@ pub struct StartUp {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Failure {
-    pub key: Key,
+pub struct SpeedFailure {
+    pub key: SpeedKey,
     pub reason: String,
 }
 
@@ -112,7 +112,7 @@ pub struct Speed {
     pub schema: String,
     pub date: String,
     pub command: String,
-    pub machine: Machine,
+    pub machine: MachineInfo,
     pub rounds: u32,
     /// The duration of each sample.
     pub seconds: f64,
@@ -121,16 +121,16 @@ pub struct Speed {
     pub start_up: Vec<StartUp>,
     /// Steps of one execution of the programs with and without hand-overs. They must be equal.
     pub steps: BTreeMap<String, u64>,
-    pub failures: Vec<Failure>,
+    pub failures: Vec<SpeedFailure>,
     pub absent: Vec<Absent>,
 }
 
 impl Speed {
-    pub fn best(&self, key: &Key) -> Option<&Sample> {
+    pub fn best(&self, key: &SpeedKey) -> Option<&Sample> {
         self.series.iter().find(|series| series.key == *key)?.best()
     }
 
-    pub fn rate(&self, key: &Key) -> Option<f64> {
+    pub fn rate(&self, key: &SpeedKey) -> Option<f64> {
         self.best(key).map(Sample::rate)
     }
 
@@ -142,7 +142,7 @@ impl Speed {
     /// Nanoseconds for one step of `solo.c`, and the additional nanoseconds for one hand-over of
     /// `pingpong.c`. Everything else is the same in both.
     pub fn hand_over(&self) -> Option<(f64, f64)> {
-        let seconds = |source: &Source| Some(1.0 / self.rate(&hand_over_key(source))?);
+        let seconds = |source: &SpeedSource| Some(1.0 / self.rate(&hand_over_key(source))?);
         let (with, without) = (seconds(&PINGPONG)?, seconds(&SOLO)?);
         let steps = *self.steps.get(SOLO.test)?;
         if self.steps.get(PINGPONG.test) != Some(&steps) || steps == 0 {
@@ -152,27 +152,27 @@ impl Speed {
     }
 }
 
-pub fn raddle_key(test: &str, language: Language, engine: Engine, strategy: &str, pinned: bool) -> Key {
-    Key { test: test.to_owned(), language, engine, strategy: Some(strategy.to_owned()), jobs: 1, pinned }
+pub fn raddle_key(test: &str, language: Language, engine: Engine, strategy: &str, pinned: bool) -> SpeedKey {
+    SpeedKey { test: test.to_owned(), language, engine, strategy: Some(strategy.to_owned()), jobs: 1, pinned }
 }
 
 /// Peers run pinned, because they have one thread each.
-pub fn peer_key(test: &str, peer: Peer) -> Key {
+pub fn peer_key(test: &str, peer: Peer) -> SpeedKey {
     let (test, engine) = (test.to_owned(), Engine::Peer(peer));
-    Key { test, language: Language::Rust, engine, strategy: None, jobs: 1, pinned: true }
+    SpeedKey { test, language: Language::Rust, engine, strategy: None, jobs: 1, pinned: true }
 }
 
-pub fn hand_over_key(source: &Source) -> Key {
+pub fn hand_over_key(source: &SpeedSource) -> SpeedKey {
     raddle_key(source.test, source.language, Engine::InPlace, "random", true)
 }
 
 /// Scaling with jobs is measured on the first test, in place.
-pub fn jobs_key(test: &str, language: Language, strategy: &str, jobs: u16) -> Key {
-    Key { jobs, ..raddle_key(test, language, Engine::InPlace, strategy, false) }
+pub fn jobs_key(test: &str, language: Language, strategy: &str, jobs: u16) -> SpeedKey {
+    SpeedKey { jobs, ..raddle_key(test, language, Engine::InPlace, strategy, false) }
 }
 
 /// All series. Those that will be compared are next to each other.
-pub fn plan(tests: &[String], jobs: &[u16]) -> Vec<Key> {
+pub fn plan(tests: &[String], jobs: &[u16]) -> Vec<SpeedKey> {
     let mut keys = Vec::new();
     for test in tests {
         for source in SOURCES.iter().filter(|source| source.test == test) {
@@ -199,10 +199,10 @@ pub fn plan(tests: &[String], jobs: &[u16]) -> Vec<Key> {
 }
 
 /// Measures everything.
-pub fn run(options: &SpeedOptions, raddle: PathBuf, folder: &Path) -> Result<Speed, Error> {
+pub fn run(options: &SpeedOptions, raddle: PathBuf, folder: &Path) -> Result<Speed, BenchError> {
     let mut bench = Bench::new(options, raddle, folder)?;
     let keys = plan(&options.tests, &options.jobs);
-    let keys: Vec<Key> = keys.into_iter().filter(|key| bench.is_possible(key)).collect();
+    let keys: Vec<SpeedKey> = keys.into_iter().filter(|key| bench.is_possible(key)).collect();
     bench.speed.series = keys.iter().map(|key| Series { key: key.clone(), samples: Vec::new() }).collect();
     for round in 1..=options.rounds {
         for key in &keys {
@@ -223,19 +223,19 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn new<'a>(options: &'a SpeedOptions, raddle: PathBuf, folder: &Path) -> Result<Bench<'a>, Error> {
+    fn new<'a>(options: &'a SpeedOptions, raddle: PathBuf, folder: &Path) -> Result<Bench<'a>, BenchError> {
         let mut binaries = BTreeMap::new();
-        let chosen = |source: &&Source| options.tests.iter().any(|test| test == source.test);
+        let chosen = |source: &&SpeedSource| options.tests.iter().any(|test| test == source.test);
         for source in SOURCES.iter().filter(chosen).chain([&PINGPONG, &SOLO]) {
             let binary = source.build(&raddle, folder)?;
             binaries.insert((source.test.to_owned(), source.language), binary);
         }
-        let folder = fs::canonicalize(folder).map_err(Error::file("find", folder))?;
+        let folder = fs::canonicalize(folder).map_err(BenchError::file("find", folder))?;
         let speed = Speed {
             schema: SCHEMA.to_owned(),
             date: today(),
             command: options.command.clone(),
-            machine: Machine::look([raddle.as_path(), Path::new("gcc"), Path::new("rustc")]),
+            machine: MachineInfo::look([raddle.as_path(), Path::new("gcc"), Path::new("rustc")]),
             rounds: options.rounds,
             seconds: options.seconds,
             tests: options.tests.clone(),
@@ -247,13 +247,13 @@ impl Bench<'_> {
         };
         let binaries = binaries
             .into_iter()
-            .map(|(key, path)| Ok((key, fs::canonicalize(&path).map_err(Error::file("find", &path))?)))
-            .collect::<Result<_, Error>>()?;
+            .map(|(key, path)| Ok((key, fs::canonicalize(&path).map_err(BenchError::file("find", &path))?)))
+            .collect::<Result<_, BenchError>>()?;
         Ok(Bench { options, explorer: Explorer { raddle, folder }, binaries, speed })
     }
 
     /// Returns whether the series can be measured, and notes the reason if not.
-    fn is_possible(&mut self, key: &Key) -> bool {
+    fn is_possible(&mut self, key: &SpeedKey) -> bool {
         let Engine::Peer(peer) = key.engine else { return true };
         let (what, reason) = match (Peer::AVAILABLE, peer.unfit(&key.test)) {
             (true, None) => return true,
@@ -269,7 +269,7 @@ impl Bench<'_> {
         false
     }
 
-    fn sample(&mut self, key: &Key) {
+    fn sample(&mut self, key: &SpeedKey) {
         if self.speed.failures.iter().any(|failure| failure.key == *key) {
             return;
         }
@@ -283,12 +283,12 @@ impl Bench<'_> {
             Ok(sample) => series.samples.push(sample),
             Err(reason) => {
                 series.samples.clear();
-                self.speed.failures.push(Failure { key: key.clone(), reason });
+                self.speed.failures.push(SpeedFailure { key: key.clone(), reason });
             }
         }
     }
 
-    fn search(&mut self, key: &Key) -> Result<Sample, String> {
+    fn search(&mut self, key: &SpeedKey) -> Result<Sample, String> {
         let request = Request {
             jobs: key.jobs,
             fork: key.engine == Engine::Fork,
@@ -309,7 +309,7 @@ impl Bench<'_> {
         })
     }
 
-    fn peer(&self, key: &Key, peer: Peer) -> Result<Sample, String> {
+    fn peer(&self, key: &SpeedKey, peer: Peer) -> Result<Sample, String> {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         let mut command = Command::new(program);
         command.args(["peer", peer.name(), &key.test, &self.options.seconds.to_string()]);
@@ -347,13 +347,13 @@ impl Bench<'_> {
         }
     }
 
-    fn binary(&self, key: &Key) -> &Path {
+    fn binary(&self, key: &SpeedKey) -> &Path {
         &self.binaries[&(key.test.clone(), key.language)]
     }
 }
 
 /// A search with wrong findings has no rate.
-fn check_findings(key: &Key, search: &Search) -> Result<(), String> {
+fn check_findings(key: &SpeedKey, search: &SearchResult) -> Result<(), String> {
     let expected = match key.test.as_str() {
         "atomicity" => Some("assertion"),
         "abba" => Some("deadlock"),
@@ -369,7 +369,7 @@ fn check_findings(key: &Key, search: &Search) -> Result<(), String> {
 pub(crate) mod tests {
     use super::*;
 
-    pub fn speed(series: &[(Key, u64, f64)]) -> Speed {
+    pub fn speed(series: &[(SpeedKey, u64, f64)]) -> Speed {
         let sample =
             |schedules: u64, seconds: f64| Sample { schedules, seconds, exhausted: false, failures: 0 };
         let series = series.iter().map(|(key, schedules, seconds)| Series {
@@ -419,7 +419,7 @@ pub(crate) mod tests {
     #[test]
     fn the_plan_has_each_series_once() {
         let keys = plan(&["mutex".to_owned(), "abba".to_owned()], &[1, 2, 4]);
-        let distinct: std::collections::BTreeSet<&Key> = keys.iter().collect();
+        let distinct: std::collections::BTreeSet<&SpeedKey> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len());
         // Two tests in two languages with 8 series each and 3 peers; more jobs; with and without
         // hand-overs.
@@ -435,7 +435,7 @@ pub(crate) mod tests {
                 r#"{{"stats": {{"schedules": 1, "seconds": 1, "exhausted": true, "fork": false, "steps_max": 1}},
                     "findings": [{{"kind": "{kind}"}}]}}"#
             );
-            Search::parse(&text).unwrap()
+            SearchResult::parse(&text).unwrap()
         };
         assert_eq!(check_findings(&key("abba"), &search("deadlock")), Ok(()));
         assert!(check_findings(&key("abba"), &search("crash")).unwrap_err().contains("`crash`"));

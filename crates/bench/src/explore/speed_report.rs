@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::peer::Peer;
-use super::speed::{Engine, Key, STRATEGIES, Sample, Speed, jobs_key, peer_key, raddle_key};
+use super::speed::{Engine, STRATEGIES, Sample, Speed, SpeedKey, jobs_key, peer_key, raddle_key};
 use super::subject::Language;
 use crate::table::{self, NONE, Table};
 
@@ -128,7 +128,7 @@ fn rates(speed: &Speed, pinned: bool) -> String {
     table.render() + "\n`all N`: the search was complete after N schedules, which is no time for a rate.\n"
 }
 
-fn cell(speed: &Speed, key: &Key) -> String {
+fn cell(speed: &Speed, key: &SpeedKey) -> String {
     match speed.best(key) {
         None => NONE.to_owned(),
         Some(sample) if is_too_short(sample, key, speed.seconds) => {
@@ -139,7 +139,7 @@ fn cell(speed: &Speed, key: &Key) -> String {
 }
 
 /// Raddle's search ends when it is complete; a peer is restarted.
-fn is_too_short(sample: &Sample, key: &Key, seconds: f64) -> bool {
+fn is_too_short(sample: &Sample, key: &SpeedKey, seconds: f64) -> bool {
     let raddle = !matches!(key.engine, Engine::Peer(_));
     raddle && sample.exhausted && sample.seconds < seconds / 2.0
 }
@@ -257,7 +257,7 @@ mod tests {
     fn what_failed_is_named() {
         let key = raddle_key("abba", Language::Rust, Engine::Fork, "random", true);
         let mut speed = speed(&[]);
-        speed.failures.push(super::super::speed::Failure { key, reason: "it broke".to_owned() });
+        speed.failures.push(super::super::speed::SpeedFailure { key, reason: "it broke".to_owned() });
         let text = markdown(&speed);
         assert!(text.contains("- **Failed**: abba in Rust, fork random, one core: it broke."), "{text}");
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::BenchError;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -42,7 +42,7 @@ impl Language {
 
 /// A test of the speed bench in one language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Source {
+pub struct SpeedSource {
     pub test: &'static str,
     pub language: Language,
     pub text: &'static str,
@@ -50,7 +50,7 @@ pub struct Source {
 
 macro_rules! source {
     ($test:literal, $language:ident, $file:literal) => {
-        Source {
+        SpeedSource {
             test: $test,
             language: Language::$language,
             text: include_str!(concat!("../../explore/", $file)),
@@ -59,7 +59,7 @@ macro_rules! source {
 }
 
 /// The three tests, each in C and in Rust.
-pub const SOURCES: [Source; 6] = [
+pub const SOURCES: [SpeedSource; 6] = [
     source!("mutex", C, "mutex.c"),
     source!("mutex", Rust, "mutex.rs"),
     source!("atomicity", C, "atomicity.c"),
@@ -69,25 +69,27 @@ pub const SOURCES: [Source; 6] = [
 ];
 
 /// The programs with and without hand-overs; see `pingpong.c`.
-pub const PINGPONG: Source = source!("pingpong", C, "pingpong.c");
-pub const SOLO: Source = source!("solo", C, "solo.c");
+pub const PINGPONG: SpeedSource = source!("pingpong", C, "pingpong.c");
+pub const SOLO: SpeedSource = source!("solo", C, "solo.c");
 /// The hand-overs of one execution of `pingpong.c` beyond those of `solo.c`.
 pub const HAND_OVERS: u32 = 1000;
 
-impl Source {
+impl SpeedSource {
     /// The binary, built anew in a folder.
-    pub fn build(&self, raddle: &Path, folder: &Path) -> Result<PathBuf, Error> {
+    pub fn build(&self, raddle: &Path, folder: &Path) -> Result<PathBuf, BenchError> {
         let file = folder.join(format!("{}.{}", self.test, self.language.extension()));
-        fs::write(&file, self.text).map_err(Error::file("write", &file))?;
+        fs::write(&file, self.text).map_err(BenchError::file("write", &file))?;
         build(raddle, &file, &[], &folder.join(format!("{}-{}", self.test, self.language.extension())))
     }
 }
 
 /// Builds a program as the corpus does: with light optimisation and debug information.
-pub fn build(raddle: &Path, file: &Path, flags: &[String], binary: &Path) -> Result<PathBuf, Error> {
+pub fn build(raddle: &Path, file: &Path, flags: &[String], binary: &Path) -> Result<PathBuf, BenchError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let language = Language::of(file)
-        .ok_or_else(|| Error::MalformedKernel { kernel: name.clone(), what: "a known extension".into() })?;
+    let language = Language::of(file).ok_or_else(|| BenchError::MalformedKernel {
+        kernel: name.clone(),
+        what: "a known extension".into(),
+    })?;
     let mut command = Command::new(raddle);
     let words: &[&str] = match language {
         Language::C => &["cc", "-g", "-pthread"],
@@ -99,12 +101,12 @@ pub fn build(raddle: &Path, file: &Path, flags: &[String], binary: &Path) -> Res
         command.arg("-O1");
     }
     command.arg(file).arg("-o").arg(binary);
-    let output = command.output().map_err(Error::file("run", raddle))?;
+    let output = command.output().map_err(BenchError::file("run", raddle))?;
     if output.status.success() {
         return Ok(binary.to_owned());
     }
     let diagnostics = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(Error::Build { kernel: name, tool: "raddle explore".to_owned(), diagnostics })
+    Err(BenchError::Build { kernel: name, tool: "raddle explore".to_owned(), diagnostics })
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::options::TsvdOptions;
-use super::plan::{Stage, Which};
-use super::program::{Op, PlantedProgram, Side};
-use super::record::{Failure, Found, Planted, Record, Row, Run, SCHEMA, Subject};
+use super::plan::{ProgramSelection, SeriesStage};
+use super::program::{PlantedProgram, ReadOrWrite, Side};
+use super::record::{FoundPair, Planted, ProgramFailure, ProgramRun, SCHEMA, Subject, TsvdRecord, TsvdRow};
 use super::series::Series;
-use crate::error::Error;
+use crate::error::BenchError;
 use crate::explore::subject::Language;
-use crate::machine::{Machine, today};
-use crate::measure::{Broken, USAGE_FILE, Usage, wait_within};
+use crate::machine::{MachineInfo, today};
+use crate::measure::{Broken, ResourceUsage, USAGE_FILE, wait_within};
 use crate::runner::progress;
 
 /// The time limit of one run. A target that needs more is broken.
@@ -37,15 +37,15 @@ pub fn run(
     raddle: PathBuf,
     launcher: PathBuf,
     folder: &Path,
-) -> Result<Record, Error> {
+) -> Result<TsvdRecord, BenchError> {
     let programs = PlantedProgram::all(&options.suite, &options.only)?;
-    let mut record = match options.output.json.as_deref().map(Record::read).transpose()?.flatten() {
+    let mut record = match options.output.json.as_deref().map(TsvdRecord::read).transpose()?.flatten() {
         Some(record) => current(record),
-        None => Record {
+        None => TsvdRecord {
             schema: SCHEMA.to_owned(),
             date: today(),
             command: String::new(),
-            machine: Machine::look([raddle.as_path(), Path::new("g++"), Path::new("rustc")]),
+            machine: MachineInfo::look([raddle.as_path(), Path::new("g++"), Path::new("rustc")]),
             jobs: options.jobs,
             subjects: Vec::new(),
             series: Vec::new(),
@@ -59,7 +59,7 @@ pub fn run(
     record.jobs = record.jobs.max(options.jobs);
     record.command = options.command.clone();
     record.subjects = PlantedProgram::all(&options.suite, &[])?.iter().map(Subject::new).collect();
-    for Stage { series, .. } in &options.stages {
+    for SeriesStage { series, .. } in &options.stages {
         let known = record.series.iter().find(|known| known.name == series.name);
         let runs = known.map_or(0, |known| known.runs).max(series.runs);
         record.series.retain(|known| known.name != series.name);
@@ -71,14 +71,14 @@ pub fn run(
 }
 
 /// The record of an earlier bench.
-pub fn kept(file: &Path) -> Result<Record, Error> {
+pub fn kept(file: &Path) -> Result<TsvdRecord, BenchError> {
     let what = || "there is nothing in it".to_owned();
-    let record = Record::read(file)?;
-    record.map(current).ok_or_else(|| Error::BadResults { path: file.to_owned(), what: what() })
+    let record = TsvdRecord::read(file)?;
+    record.map(current).ok_or_else(|| BenchError::BadResults { path: file.to_owned(), what: what() })
 }
 
 /// The part of a record that was measured with the current algorithm.
-fn current(mut record: Record) -> Record {
+fn current(mut record: TsvdRecord) -> TsvdRecord {
     let left_out = record.forget_other_versions();
     if !left_out.is_empty() {
         eprintln!("left out, since they were measured of an earlier algorithm: {}", left_out.join(", "));
@@ -113,26 +113,26 @@ fn ticks(line: &str) -> Option<(u64, u64)> {
 /// One program in one stage (or natively).
 struct Item<'a> {
     program: &'a PlantedProgram,
-    stage: Option<&'a Stage>,
+    stage: Option<&'a SeriesStage>,
     /// The result of earlier runs of the series.
-    row: Row,
+    row: TsvdRow,
     pairs: Vec<Planted>,
     /// Continue to the last run even when all pairs are found.
     to_the_end: bool,
 }
 
 impl<'a> Item<'a> {
-    fn new(program: &'a PlantedProgram, stage: Option<&'a Stage>, record: &Record) -> Item<'a> {
+    fn new(program: &'a PlantedProgram, stage: Option<&'a SeriesStage>, record: &TsvdRecord) -> Item<'a> {
         let series = stage.map(|stage| stage.series.name.as_str());
         let known = record.row(&program.name, series).filter(|_| stage.is_some()).cloned();
         Item {
             program,
             stage,
-            row: known.unwrap_or_else(|| Row::new(&program.name, series)),
+            row: known.unwrap_or_else(|| TsvdRow::new(&program.name, series)),
             pairs: record.pairs(&program.name).to_vec(),
             to_the_end: match stage.map(|stage| stage.which) {
-                Some(Which::Unsettled) => false,
-                Some(Which::UnsettledAndSample) => record.samples(&program.name),
+                Some(ProgramSelection::Unsettled) => false,
+                Some(ProgramSelection::UnsettledAndSample) => record.samples(&program.name),
                 _ => true,
             },
         }
@@ -153,8 +153,8 @@ impl Bench {
         &self,
         programs: &[PlantedProgram],
         options: &TsvdOptions,
-        record: Record,
-    ) -> Result<Record, Error> {
+        record: TsvdRecord,
+    ) -> Result<TsvdRecord, BenchError> {
         let begin = Instant::now();
         let lacks = |program: &&PlantedProgram| {
             let made = record.row(&program.name, None).map_or(0, |row| row.runs.len());
@@ -188,16 +188,16 @@ impl Bench {
         work: VecDeque<Item<'_>>,
         options: &TsvdOptions,
         begin: Instant,
-        record: Record,
-    ) -> Result<Record, Error> {
+        record: TsvdRecord,
+    ) -> Result<TsvdRecord, BenchError> {
         let (work, record) = (Mutex::new(work), Mutex::new(record));
         let next = || {
             let within = begin.elapsed() < options.budget;
             work.lock().expect("no thread panics here").pop_front().filter(|_| within)
         };
-        let worker = |job: u32| -> Result<(), Error> {
+        let worker = |job: u32| -> Result<(), BenchError> {
             let folder = self.folder.join(format!("job{job}"));
-            fs::create_dir_all(&folder).map_err(Error::file("create", &folder))?;
+            fs::create_dir_all(&folder).map_err(BenchError::file("create", &folder))?;
             while let Some(item) = next() {
                 let done = self.run(&item, options.reps, &folder);
                 let mut record = record.lock().expect("no thread panics here");
@@ -215,7 +215,7 @@ impl Bench {
         Ok(record.into_inner().expect("no thread panics here"))
     }
 
-    fn build_all(&self, programs: &[PlantedProgram]) -> Result<(), Error> {
+    fn build_all(&self, programs: &[PlantedProgram]) -> Result<(), BenchError> {
         programs
             .iter()
             .filter(|program| !self.binary(program).exists())
@@ -228,7 +228,7 @@ impl Bench {
 
     /// Builds C as usual, C++ so that container methods stay calls, and Rust without optimisation,
     /// for the same reason.
-    fn build(&self, program: &PlantedProgram) -> Result<(), Error> {
+    fn build(&self, program: &PlantedProgram) -> Result<(), BenchError> {
         progress(&format!("building {}", program.name));
         let mut command = match program.language {
             Language::C => Command::new("cc"),
@@ -242,15 +242,15 @@ impl Bench {
         });
         let output =
             command.arg(&program.path).arg("-o").arg(self.binary(program)).args(&program.libs).output();
-        let output = output.map_err(Error::file("run", Path::new(command.get_program())))?;
+        let output = output.map_err(BenchError::file("run", Path::new(command.get_program())))?;
         if output.status.success() {
             return Ok(());
         }
         let diagnostics = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(Error::Build { kernel: program.name.clone(), tool: "raddle tsvd".to_owned(), diagnostics })
+        Err(BenchError::Build { kernel: program.name.clone(), tool: "raddle tsvd".to_owned(), diagnostics })
     }
 
-    fn run(&self, item: &Item<'_>, reps: u32, folder: &Path) -> Result<Row, String> {
+    fn run(&self, item: &Item<'_>, reps: u32, folder: &Path) -> Result<TsvdRow, String> {
         let mut row = item.row.clone();
         progress(&format!("{}: {}", item.program.name, row.series.as_deref().unwrap_or("native")));
         let usage = folder.join("usage");
@@ -277,7 +277,7 @@ impl Bench {
         series: &Series,
         runs: u32,
         folder: &Path,
-        row: &mut Row,
+        row: &mut TsvdRow,
     ) -> Result<(), String> {
         let [usage, report, traps] = ["usage", "report.json", "traps.json"].map(|name| folder.join(name));
         [&usage, &report, &traps].into_iter().try_for_each(|file| remove(file))?;
@@ -374,20 +374,24 @@ fn remove(leftover: &Path) -> Result<(), String> {
     }
 }
 
-fn usages(file: &Path) -> Result<Vec<Run>, String> {
+fn usages(file: &Path) -> Result<Vec<ProgramRun>, String> {
     let text = fs::read_to_string(file).map_err(|error| format!("no usage: {error}"))?;
-    let usages = text.lines().map(serde_json::from_str::<Usage>).collect::<Result<Vec<_>, _>>();
+    let usages = text.lines().map(serde_json::from_str::<ResourceUsage>).collect::<Result<Vec<_>, _>>();
     let usages = usages.map_err(|error| error.to_string())?;
     // A target that failed has no time.
     if let Some(failed) = usages.iter().find(|usage| usage.status != 0) {
         return Err(format!("the program itself ended with status {}", failed.status));
     }
-    let run = |u: Usage| Run { seconds: u.seconds, cpu_seconds: u.cpu_seconds, peak_kib: u.peak_kib };
+    let run = |u: ResourceUsage| ProgramRun {
+        seconds: u.seconds,
+        cpu_seconds: u.cpu_seconds,
+        peak_kib: u.peak_kib,
+    };
     Ok(usages.into_iter().map(run).collect())
 }
 
 /// Compares the report of some runs with what was planted. `done` is the number of earlier runs.
-fn read_report(text: &str, program: &PlantedProgram, done: u32, row: &mut Row) -> Result<(), String> {
+fn read_report(text: &str, program: &PlantedProgram, done: u32, row: &mut TsvdRow) -> Result<(), String> {
     let report: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let stats = &report["stats"];
     row.calls += stats["calls"].as_u64().unwrap_or(0);
@@ -400,7 +404,7 @@ fn read_report(text: &str, program: &PlantedProgram, done: u32, row: &mut Row) -
             Some(pair) if row.found.iter().any(|found| found.pair == pair && found.run <= run) => {}
             Some(pair) => {
                 row.found.retain(|found| found.pair != pair);
-                row.found.push(Found { pair, run });
+                row.found.push(FoundPair { pair, run });
             }
             None => row.false_reports.push(finding["message"].as_str().unwrap_or("?").to_owned()),
         }
@@ -419,8 +423,8 @@ fn caught_in(finding: &Value) -> Option<u32> {
 fn sides(finding: &Value, name: &str) -> Option<[Side; 2]> {
     let side = |access: &Value| {
         let op = match access["op"].as_str()? {
-            "read" => Op::Read,
-            "write" => Op::Write,
+            "read" => ReadOrWrite::Read,
+            "write" => ReadOrWrite::Write,
             _ => return None,
         };
         let own = |frame: &&Value| frame["file"].as_str().is_some_and(|file| Path::new(file).ends_with(name));
@@ -431,7 +435,7 @@ fn sides(finding: &Value, name: &str) -> Option<[Side; 2]> {
     Some([side(accesses.first()?)?, side(accesses.get(1)?)?])
 }
 
-fn put(record: &mut Record, item: &Item<'_>, done: Result<Row, String>) {
+fn put(record: &mut TsvdRecord, item: &Item<'_>, done: Result<TsvdRow, String>) {
     let series = item.row.series.clone();
     let same = |program: &str, of: &Option<String>| program == item.program.name && *of == series;
     record.failures.retain(|failure| !same(&failure.program, &failure.series));
@@ -440,7 +444,9 @@ fn put(record: &mut Record, item: &Item<'_>, done: Result<Row, String>) {
             record.rows.retain(|row| !same(&row.program, &row.series));
             record.rows.push(row);
         }
-        Err(reason) => record.failures.push(Failure { program: item.program.name.clone(), series, reason }),
+        Err(reason) => {
+            record.failures.push(ProgramFailure { program: item.program.name.clone(), series, reason })
+        }
     }
 }
 
@@ -462,17 +468,17 @@ mod tests {
                     a(); // expect: thread-safety-violation write #1\n\
                     b(); // expect: thread-safety-violation read #1\n";
         let program = PlantedProgram::parse(Path::new("a_bad.cc"), text).unwrap();
-        let mut row = Row::new("a_bad.cc", Some("tsvd"));
+        let mut row = TsvdRow::new("a_bad.cc", Some("tsvd"));
         read_report(REPORT, &program, 0, &mut row).unwrap();
-        assert_eq!(row.found, [Found { pair: 1, run: 2 }]);
+        assert_eq!(row.found, [FoundPair { pair: 1, run: 2 }]);
         assert_eq!((row.delays.clone(), row.calls), (vec![1, 2], 40));
         assert_eq!(row.false_reports, ["nobody planted this"]);
         read_report(REPORT, &program, 2, &mut row).unwrap();
-        assert_eq!(row.found, [Found { pair: 1, run: 2 }], "the first time counts");
+        assert_eq!(row.found, [FoundPair { pair: 1, run: 2 }], "the first time counts");
         assert_eq!((row.delays, row.calls), (vec![1, 2, 1, 2], 80));
-        let mut later = Row::new("a_bad.cc", Some("tsvd"));
+        let mut later = TsvdRow::new("a_bad.cc", Some("tsvd"));
         read_report(REPORT, &program, 10, &mut later).unwrap();
-        assert_eq!(later.found, [Found { pair: 1, run: 12 }]);
+        assert_eq!(later.found, [FoundPair { pair: 1, run: 12 }]);
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! The arithmetic: what was found, and what it cost.
 
 use super::program::Meets;
-use super::record::{Planted, Record, Row, Run, WHOLE};
+use super::record::{Planted, ProgramRun, TsvdRecord, TsvdRow, WHOLE};
 use super::series::TECHNIQUES;
 use crate::stats;
 
 /// A part of a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Share {
+pub struct Fraction {
     pub found: usize,
     pub of: usize,
 }
 
-impl Share {
+impl Fraction {
     pub fn part(self) -> Option<f64> {
         (self.of > 0).then(|| self.found as f64 / self.of as f64)
     }
@@ -20,8 +20,8 @@ impl Share {
 
 /// The planted pairs found within the first `runs` runs of a series. Programs for which this is not
 /// known are left out on both sides.
-pub fn found(record: &Record, series: &str, runs: u32, which: impl Fn(&Planted) -> bool) -> Share {
-    let mut share = Share::default();
+pub fn found(record: &TsvdRecord, series: &str, runs: u32, which: impl Fn(&Planted) -> bool) -> Fraction {
+    let mut share = Fraction::default();
     for row in rows(record, series) {
         let pairs = record.pairs(&row.program);
         for pair in pairs.iter().filter(|pair| row.tells(pairs, runs) && which(pair)) {
@@ -45,35 +45,35 @@ pub fn rare(pair: &Planted) -> bool {
     pair.meets == Meets::Rare
 }
 
-pub fn false_reports(record: &Record, series: &str) -> usize {
+pub fn false_reports(record: &TsvdRecord, series: &str) -> usize {
     rows(record, series).map(|row| row.false_reports.len()).sum()
 }
 
-fn rows<'a>(record: &'a Record, series: &'a str) -> impl Iterator<Item = &'a Row> {
+fn rows<'a>(record: &'a TsvdRecord, series: &'a str) -> impl Iterator<Item = &'a TsvdRow> {
     record.rows.iter().filter(move |row| row.series.as_deref() == Some(series))
 }
 
 /// The number of programs for which it is known what this many runs of the series find.
-pub fn programs(record: &Record, series: &str, runs: u32) -> usize {
+pub fn programs(record: &TsvdRecord, series: &str, runs: u32) -> usize {
     rows(record, series).filter(|row| row.tells(record.pairs(&row.program), runs)).count()
 }
 
 /// Whether it is known what this many runs of the series find, for all programs that it was run on.
-pub fn is_known(record: &Record, series: &str, runs: u32) -> bool {
+pub fn is_known(record: &TsvdRecord, series: &str, runs: u32) -> bool {
     let all = rows(record, series).count();
     all > 0 && programs(record, series, runs) == all
 }
 
 /// The programs on which all these series were run.
-pub fn common(record: &Record, series: &[String]) -> Record {
+pub fn common(record: &TsvdRecord, series: &[String]) -> TsvdRecord {
     record.only(|program| series.iter().all(|series| record.row(program, Some(series)).is_some()))
 }
 
 /// The programs that show what this many runs of a series cost: all programs, or the sample if only
 /// some were run further. Programs that were run further because a pair was still missing resemble
 /// each other, but not the suite.
-pub fn timed(record: &Record, series: &str, runs: u32) -> Record {
-    let so_often = |row: &Row| row.runs.len() >= runs as usize;
+pub fn timed(record: &TsvdRecord, series: &str, runs: u32) -> TsvdRecord {
+    let so_often = |row: &TsvdRow| row.runs.len() >= runs as usize;
     let common = record.only(|program| record.row(program, Some(series)).is_some_and(so_often));
     match runs <= WHOLE || common.subjects.len() == record.subjects.len() {
         true => common,
@@ -83,7 +83,7 @@ pub fn timed(record: &Record, series: &str, runs: u32) -> Record {
 
 /// The time of all runs of a series so far, including raddle's own, divided by the native time of
 /// as many runs.
-pub fn price(record: &Record, series: &str) -> Option<f64> {
+pub fn price(record: &TsvdRecord, series: &str) -> Option<f64> {
     let (mut with, mut without) = (0.0, 0.0);
     for row in rows(record, series) {
         without += native(record, &row.program)? * row.runs.len() as f64;
@@ -93,13 +93,13 @@ pub fn price(record: &Record, series: &str) -> Option<f64> {
 }
 
 /// The native time of a program.
-pub fn native(record: &Record, program: &str) -> Option<f64> {
+pub fn native(record: &TsvdRecord, program: &str) -> Option<f64> {
     stats::median(record.row(program, None)?.runs.iter().map(|run| run.seconds))
 }
 
 /// The time that the first `runs` runs of a series add to the time of the whole suite, as a
 /// fraction of it.
-pub fn overhead(record: &Record, series: &str, runs: u32) -> Option<f64> {
+pub fn overhead(record: &TsvdRecord, series: &str, runs: u32) -> Option<f64> {
     let (mut with, mut without) = (0.0, 0.0);
     for row in rows(record, series).filter(|row| row.runs.len() >= runs as usize) {
         let taken = &row.runs[..runs as usize];
@@ -110,7 +110,7 @@ pub fn overhead(record: &Record, series: &str, runs: u32) -> Option<f64> {
 }
 
 /// The number of delays in the first `runs` runs, on average for each run of a program.
-pub fn delays(record: &Record, series: &str, runs: u32) -> Option<f64> {
+pub fn delays(record: &TsvdRecord, series: &str, runs: u32) -> Option<f64> {
     let (mut delays, mut made) = (0, 0);
     for row in rows(record, series).filter(|row| row.runs.len() >= runs as usize) {
         delays += row.delays.iter().take(runs as usize).sum::<u64>();
@@ -123,7 +123,7 @@ pub fn delays(record: &Record, series: &str, runs: u32) -> Option<f64> {
 /// native processor time. Most programs keep two processors busy, so this is an upper bound for
 /// what delays add on an idle machine. It does not depend on what else the machine did during the
 /// measurement.
-pub fn delay_bound(record: &Record, series: &str) -> Option<f64> {
+pub fn delay_bound(record: &TsvdRecord, series: &str) -> Option<f64> {
     let (mut delayed, mut native) = (0.0, 0.0);
     for row in rows(record, series).filter(|row| !row.runs.is_empty()) {
         let plain = record.row(&row.program, None)?;
@@ -134,8 +134,12 @@ pub fn delay_bound(record: &Record, series: &str) -> Option<f64> {
 }
 
 /// The median over programs of what a series adds to a figure of a run, as a fraction of it.
-pub fn median_increase(record: &Record, series: &str, figure: impl Fn(&Run) -> f64) -> Option<f64> {
-    let of = |row: &Row| stats::median(row.runs.iter().map(&figure)).filter(|value| *value > 0.0);
+pub fn median_increase(
+    record: &TsvdRecord,
+    series: &str,
+    figure: impl Fn(&ProgramRun) -> f64,
+) -> Option<f64> {
+    let of = |row: &TsvdRow| stats::median(row.runs.iter().map(&figure)).filter(|value| *value > 0.0);
     let increases = rows(record, series).filter_map(|row| {
         let native = of(record.row(&row.program, None)?)?;
         Some(of(row)? / native - 1.0)
@@ -159,11 +163,11 @@ pub enum Miss {
 
 /// The pairs that `tsvd` missed in `runs` runs: program, number, and the reason as far as other
 /// series show it.
-pub fn misses(record: &Record, runs: u32) -> Vec<(String, u32, Miss)> {
+pub fn misses(record: &TsvdRecord, runs: u32) -> Vec<(String, u32, Miss)> {
     let mut misses = Vec::new();
     for subject in &record.subjects {
         let Some(row) = record.row(&subject.program, Some("tsvd")) else { continue };
-        let in_time = |row: &Row, pair: u32| row.found.iter().any(|f| f.pair == pair && f.run <= runs);
+        let in_time = |row: &TsvdRow, pair: u32| row.found.iter().any(|f| f.pair == pair && f.run <= runs);
         let by = |series: &str, pair| {
             record.row(&subject.program, Some(series)).is_some_and(|row| in_time(row, pair))
         };
@@ -189,7 +193,7 @@ mod tests {
     use super::super::record::tests::{add, sample};
     use super::*;
 
-    fn record() -> Record {
+    fn record() -> TsvdRecord {
         let mut record = sample();
         for program in ["a_bad.cc", "b_bad.c", "c_ok.rs"] {
             add(&mut record, program, None, &[1.0, 1.2, 0.8], &[]);
@@ -202,9 +206,9 @@ mod tests {
     #[test]
     fn what_was_found_in_so_many_runs() {
         let record = record();
-        assert_eq!(found(&record, "tsvd", 1, any), Share { found: 1, of: 3 });
-        assert_eq!(found(&record, "tsvd", 2, any), Share { found: 2, of: 3 });
-        assert_eq!(found(&record, "tsvd", 2, often), Share { found: 1, of: 1 });
+        assert_eq!(found(&record, "tsvd", 1, any), Fraction { found: 1, of: 3 });
+        assert_eq!(found(&record, "tsvd", 2, any), Fraction { found: 2, of: 3 });
+        assert_eq!(found(&record, "tsvd", 2, often), Fraction { found: 1, of: 1 });
         assert_eq!(found(&record, "tsvd-hb", 2, any).part(), None, "it was not run");
     }
 
@@ -227,7 +231,7 @@ mod tests {
     #[test]
     fn what_is_settled_counts_for_more_runs_and_what_was_cut_short_does_not() {
         let record = record();
-        assert_eq!(found(&record, "tsvd", 10, any), Share { found: 2, of: 2 }, "b_bad.c had no ten runs");
+        assert_eq!(found(&record, "tsvd", 10, any), Fraction { found: 2, of: 2 }, "b_bad.c had no ten runs");
         assert_eq!(programs(&record, "tsvd", 10), 1);
     }
 
@@ -236,7 +240,7 @@ mod tests {
         let mut record = record();
         add(&mut record, "a_bad.cc", Some("tsvd-hb"), &[1.0, 1.0], &[]);
         let both = ["tsvd".to_owned(), "tsvd-hb".to_owned()];
-        let names = |record: Record| record.subjects.into_iter().map(|s| s.program).collect::<Vec<_>>();
+        let names = |record: TsvdRecord| record.subjects.into_iter().map(|s| s.program).collect::<Vec<_>>();
         assert_eq!(names(common(&record, &both)), ["a_bad.cc"]);
         assert!(names(common(&record, &["window 1".to_owned()])).is_empty());
         assert_eq!([2, 3].map(|runs| is_known(&record, "tsvd", runs)), [true, false]);
@@ -255,7 +259,7 @@ mod tests {
     fn misses_are_classed_by_what_would_have_found_them() {
         let mut record = record();
         assert_eq!(misses(&record, 2), [("b_bad.c".to_owned(), 1, Miss::NearMiss)]);
-        let class = |record: &Record| misses(record, 1)[0].2;
+        let class = |record: &TsvdRecord| misses(record, 1)[0].2;
         assert_eq!(class(&record), Miss::OneRun, "pair 2, which meets once");
         record.subjects[0].pairs[1].meets = Meets::Often;
         assert_eq!(class(&record), Miss::Delay);

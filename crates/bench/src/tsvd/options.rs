@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-use super::plan::{self, Stage};
+use super::plan::{self, SeriesStage};
 use super::record::WHOLE;
 use super::series::{self, PARAMETERS};
-use crate::options::{Output, named};
+use crate::options::{OutputOptions, named};
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct TsvdOptions {
     pub suite: PathBuf,
     /// Parts of program names. All programs if empty.
     pub only: Vec<String>,
-    pub stages: Vec<Stage>,
+    pub stages: Vec<SeriesStage>,
     /// The number of native runs of each program.
     pub reps: u32,
     /// The number of programs to run at a time.
@@ -27,7 +27,7 @@ pub struct TsvdOptions {
     pub from: Option<PathBuf>,
     /// The folder for the plots. Without it, none are drawn.
     pub plots: Option<PathBuf>,
-    pub output: Output,
+    pub output: OutputOptions,
     pub command: String,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct TsvdArgs {
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    output: OutputOptions,
 }
 
 impl TsvdArgs {
@@ -103,7 +103,7 @@ impl TsvdArgs {
 }
 
 /// In order of importance: a short budget leaves out the last ones.
-fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
+fn stages(parts: &[String], runs: u32) -> Vec<SeriesStage> {
     let wanted = |part: &str| parts.iter().any(|wanted| wanted == part);
     let mut stages = Vec::new();
     if wanted("policies") {
@@ -145,12 +145,12 @@ fn stages(parts: &[String], runs: u32) -> Vec<Stage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
-    use crate::options::{Command, parse};
+    use crate::error::BenchError;
+    use crate::options::{BenchCommand, parse};
 
-    fn options(line: &str) -> Result<TsvdOptions, Error> {
+    fn options(line: &str) -> Result<TsvdOptions, BenchError> {
         match parse(["tsvd"].into_iter().chain(line.split_whitespace()).map(Into::into))? {
-            Command::Tsvd(options) => Ok(*options),
+            BenchCommand::Tsvd(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }

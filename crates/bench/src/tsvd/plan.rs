@@ -22,12 +22,12 @@ use std::time::Duration;
 
 use super::figures;
 use super::program::PlantedProgram;
-use super::record::Record;
+use super::record::TsvdRecord;
 use super::series::{POLICIES, Series, is_shared};
 
 /// The programs of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Which {
+pub enum ProgramSelection {
     All,
     Sample,
     /// The programs with a pair that was not found yet.
@@ -38,55 +38,59 @@ pub enum Which {
 
 /// A series, for some programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Stage {
+pub struct SeriesStage {
     pub series: Series,
-    pub which: Which,
+    pub which: ProgramSelection,
 }
 
 /// All programs.
-pub fn whole(series: Vec<Series>) -> Vec<Stage> {
-    stages(series, |_| Which::All)
+pub fn whole(series: Vec<Series>) -> Vec<SeriesStage> {
+    stages(series, |_| ProgramSelection::All)
 }
 
 /// The sample.
-pub fn sampled(series: Vec<Series>) -> Vec<Stage> {
-    stages(series, |_| Which::Sample)
+pub fn sampled(series: Vec<Series>) -> Vec<SeriesStage> {
+    stages(series, |_| ProgramSelection::Sample)
 }
 
 /// More runs where a pair is missing. If `cost`, also more runs of the sample, to measure the cost.
-pub fn more(series: Vec<Series>, cost: bool) -> Vec<Stage> {
+pub fn more(series: Vec<Series>, cost: bool) -> Vec<SeriesStage> {
     stages(series, |name| match cost && is_shared(name) {
-        true => Which::UnsettledAndSample,
-        false => Which::Unsettled,
+        true => ProgramSelection::UnsettledAndSample,
+        false => ProgramSelection::Unsettled,
     })
 }
 
-fn stages(series: Vec<Series>, which: impl Fn(&str) -> Which) -> Vec<Stage> {
-    series.into_iter().map(|series| Stage { which: which(&series.name), series }).collect()
+fn stages(series: Vec<Series>, which: impl Fn(&str) -> ProgramSelection) -> Vec<SeriesStage> {
+    series.into_iter().map(|series| SeriesStage { which: which(&series.name), series }).collect()
 }
 
-impl Stage {
+impl SeriesStage {
     /// The programs that still have to be run in this stage.
-    pub fn programs<'a>(&self, programs: &'a [PlantedProgram], record: &Record) -> Vec<&'a PlantedProgram> {
+    pub fn programs<'a>(
+        &self,
+        programs: &'a [PlantedProgram],
+        record: &TsvdRecord,
+    ) -> Vec<&'a PlantedProgram> {
         programs.iter().filter(|program| self.is_due(&program.name, record)).collect()
     }
 
-    fn is_due(&self, program: &str, record: &Record) -> bool {
+    fn is_due(&self, program: &str, record: &TsvdRecord) -> bool {
         let row = record.row(program, Some(&self.series.name));
         if row.is_some_and(|row| row.runs.len() as u32 >= self.series.runs) {
             return false;
         }
         let unsettled = || row.is_some_and(|row| !row.is_settled(record.pairs(program)));
         match self.which {
-            Which::All => true,
-            Which::Sample => record.samples(program),
-            Which::Unsettled => unsettled(),
-            Which::UnsettledAndSample => unsettled() || record.samples(program),
+            ProgramSelection::All => true,
+            ProgramSelection::Sample => record.samples(program),
+            ProgramSelection::Unsettled => unsettled(),
+            ProgramSelection::UnsettledAndSample => unsettled() || record.samples(program),
         }
     }
 
     /// About how long the stage will take.
-    pub fn expected(&self, programs: &[&PlantedProgram], record: &Record) -> Duration {
+    pub fn expected(&self, programs: &[&PlantedProgram], record: &TsvdRecord) -> Duration {
         let ratio = figures::price(record, &self.series.name).unwrap_or(first_guess(&self.series.name));
         let seconds = programs.iter().map(|program| {
             let done = record.row(&program.name, Some(&self.series.name)).map_or(0, |row| row.runs.len());
@@ -119,7 +123,7 @@ mod tests {
         ["a_bad.cc", "b_bad.c", "c_ok.rs"].map(program).to_vec()
     }
 
-    fn due(stage: &Stage, record: &Record) -> Vec<String> {
+    fn due(stage: &SeriesStage, record: &TsvdRecord) -> Vec<String> {
         stage.programs(&programs(), record).iter().map(|program| program.name.clone()).collect()
     }
 

@@ -8,7 +8,7 @@ pub enum Axis {
     Right,
 }
 
-pub struct Line {
+pub struct PlotLine {
     pub name: String,
     pub axis: Axis,
     pub points: Vec<(f64, f64)>,
@@ -21,7 +21,7 @@ pub struct Chart {
     pub right: String,
     /// Labels for the ticks of x, at 0, 1, 2, …; otherwise numbers.
     pub ticks: Option<Vec<String>>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PlotLine>,
 }
 
 const WIDTH: f64 = 560.0;
@@ -124,7 +124,7 @@ fn figure(value: f64) -> String {
     if value.fract().abs() < 1e-9 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-fn draw(svg: &mut String, line: &Line, scale: &Scale, colour: &str, legend: f64) {
+fn draw(svg: &mut String, line: &PlotLine, scale: &Scale, colour: &str, legend: f64) {
     let places: Vec<(f64, f64)> = line.points.iter().map(|(x, y)| scale.place(*x, *y, line.axis)).collect();
     let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
     let dashes = if line.axis == Axis::Right { " stroke-dasharray=\"5 3\"" } else { "" };
@@ -159,8 +159,11 @@ mod tests {
 
     #[test]
     fn a_chart_has_its_lines_words_and_points() {
-        let line =
-            |name: &str, axis| Line { name: name.to_owned(), axis, points: vec![(1.0, 2.0), (10.0, 4.0)] };
+        let line = |name: &str, axis| PlotLine {
+            name: name.to_owned(),
+            axis,
+            points: vec![(1.0, 2.0), (10.0, 4.0)],
+        };
         let chart = Chart {
             title: "a < b".to_owned(),
             x: "runs".to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::BenchError;
 use crate::explore::subject::Language;
 
 /// How often the two calls of a pair come close in one run.
@@ -20,7 +20,7 @@ pub enum Meets {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Op {
+pub enum ReadOrWrite {
     Read,
     Write,
 }
@@ -29,12 +29,12 @@ pub enum Op {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Mark {
     line: u32,
-    ops: Vec<Op>,
+    ops: Vec<ReadOrWrite>,
 }
 
 /// A planted pair.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pair {
+pub struct PlantedPair {
     pub number: u32,
     /// One of the paper's kinds: `different-keys`, `unlocked-read`, …
     pub kind: String,
@@ -44,9 +44,9 @@ pub struct Pair {
 
 /// One side of a finding: the operation, and the line of the innermost frame in the program's own
 /// file.
-pub type Side = (Op, u32);
+pub type Side = (ReadOrWrite, u32);
 
-impl Pair {
+impl PlantedPair {
     /// Whether a finding is this pair.
     pub fn is(&self, sides: [Side; 2]) -> bool {
         let both = |mark: &Mark| match mark.ops[..] {
@@ -66,7 +66,7 @@ pub struct PlantedProgram {
     pub language: Language,
     pub libs: Vec<String>,
     /// Empty in a correct program.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<PlantedPair>,
 }
 
 impl PlantedProgram {
@@ -75,9 +75,9 @@ impl PlantedProgram {
         self.pairs.iter().find(|pair| pair.is(sides)).map(|pair| pair.number)
     }
 
-    pub fn parse(path: &Path, text: &str) -> Result<PlantedProgram, Error> {
+    pub fn parse(path: &Path, text: &str) -> Result<PlantedProgram, BenchError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let bad = |what: &str| Error::MalformedKernel { kernel: name.clone(), what: what.to_owned() };
+        let bad = |what: &str| BenchError::MalformedKernel { kernel: name.clone(), what: what.to_owned() };
         let language = Language::of(path).ok_or_else(|| bad("a known extension"))?;
         let header = || text.lines().take_while(|line| line.starts_with("//"));
         let mut pairs = Vec::new();
@@ -100,7 +100,7 @@ impl PlantedProgram {
             }
         }
         let complete =
-            |pair: &Pair| pair.marks.len() > 1 || pair.marks.iter().any(|mark| mark.ops.len() == 2);
+            |pair: &PlantedPair| pair.marks.len() > 1 || pair.marks.iter().any(|mark| mark.ops.len() == 2);
         if silent != pairs.is_empty() || !pairs.iter().all(complete) {
             return Err(bad("either `// expect: nothing` or pairs with both ends marked"));
         }
@@ -111,20 +111,20 @@ impl PlantedProgram {
 
     /// The programs of a folder whose names contain one of `only`, by name. `work.*` is the code
     /// that they share.
-    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<PlantedProgram>, Error> {
+    pub fn all(folder: &Path, only: &[String]) -> Result<Vec<PlantedProgram>, BenchError> {
         let mut programs = Vec::new();
-        for entry in fs::read_dir(folder).map_err(Error::file("read", folder))? {
-            let path = entry.map_err(Error::file("read", folder))?.path();
+        for entry in fs::read_dir(folder).map_err(BenchError::file("read", folder))? {
+            let path = entry.map_err(BenchError::file("read", folder))?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let wanted = only.is_empty() || only.iter().any(|part| name.contains(part));
             if Language::of(&path).is_none() || name.starts_with("work.") || !wanted {
                 continue;
             }
-            let text = fs::read_to_string(&path).map_err(Error::file("read", &path))?;
+            let text = fs::read_to_string(&path).map_err(BenchError::file("read", &path))?;
             programs.push(PlantedProgram::parse(&path, &text)?);
         }
         if programs.is_empty() {
-            return Err(Error::Usage(format!("no program in {} has such a name", folder.display())));
+            return Err(BenchError::Usage(format!("no program in {} has such a name", folder.display())));
         }
         programs.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(programs)
@@ -132,7 +132,7 @@ impl PlantedProgram {
 }
 
 /// `1: different-keys often`.
-fn declaration(line: &str) -> Option<Pair> {
+fn declaration(line: &str) -> Option<PlantedPair> {
     let (number, rest) = line.split_once(": ")?;
     let (kind, meets) = rest.trim_end().split_once(' ')?;
     let meets = match meets {
@@ -141,18 +141,18 @@ fn declaration(line: &str) -> Option<Pair> {
         "rare" => Meets::Rare,
         _ => return None,
     };
-    Some(Pair { number: number.parse().ok()?, kind: kind.to_owned(), meets, marks: Vec::new() })
+    Some(PlantedPair { number: number.parse().ok()?, kind: kind.to_owned(), meets, marks: Vec::new() })
 }
 
 /// `write write #1`, with any comment after it.
-fn end(mark: &str) -> Option<(u32, Vec<Op>)> {
+fn end(mark: &str) -> Option<(u32, Vec<ReadOrWrite>)> {
     let (ops, number) = mark.trim().split_once(" #")?;
     let op = |word| match word {
-        "read" => Some(Op::Read),
-        "write" => Some(Op::Write),
+        "read" => Some(ReadOrWrite::Read),
+        "write" => Some(ReadOrWrite::Write),
         _ => None,
     };
-    let ops: Vec<Op> = ops.split(' ').map(op).collect::<Option<_>>()?;
+    let ops: Vec<ReadOrWrite> = ops.split(' ').map(op).collect::<Option<_>>()?;
     (ops.len() <= 2).then_some(())?;
     Some((number.trim().parse().ok()?, ops))
 }
@@ -170,7 +170,7 @@ a();    // expect: thread-safety-violation write #1 | write write #2
 b();    // expect: thread-safety-violation read #1
 ";
 
-    fn parse(text: &str) -> Result<PlantedProgram, Error> {
+    fn parse(text: &str) -> Result<PlantedProgram, BenchError> {
         PlantedProgram::parse(Path::new("some/x_bad.cc"), text)
     }
 
@@ -185,12 +185,16 @@ b();    // expect: thread-safety-violation read #1
     #[test]
     fn a_finding_is_a_pair_by_both_its_lines_and_operations() {
         let program = parse(WRONG).unwrap();
-        assert_eq!(program.pair([(Op::Write, 5), (Op::Read, 6)]), Some(1));
-        assert_eq!(program.pair([(Op::Read, 6), (Op::Write, 5)]), Some(1));
-        assert_eq!(program.pair([(Op::Write, 5), (Op::Write, 5)]), Some(2));
-        assert_eq!(program.pair([(Op::Read, 6), (Op::Read, 6)]), None, "one end twice");
-        assert_eq!(program.pair([(Op::Write, 6), (Op::Write, 5)]), None, "another operation");
-        assert_eq!(program.pair([(Op::Write, 7), (Op::Read, 6)]), None, "another line");
+        assert_eq!(program.pair([(ReadOrWrite::Write, 5), (ReadOrWrite::Read, 6)]), Some(1));
+        assert_eq!(program.pair([(ReadOrWrite::Read, 6), (ReadOrWrite::Write, 5)]), Some(1));
+        assert_eq!(program.pair([(ReadOrWrite::Write, 5), (ReadOrWrite::Write, 5)]), Some(2));
+        assert_eq!(program.pair([(ReadOrWrite::Read, 6), (ReadOrWrite::Read, 6)]), None, "one end twice");
+        assert_eq!(
+            program.pair([(ReadOrWrite::Write, 6), (ReadOrWrite::Write, 5)]),
+            None,
+            "another operation"
+        );
+        assert_eq!(program.pair([(ReadOrWrite::Write, 7), (ReadOrWrite::Read, 6)]), None, "another line");
     }
 
     #[test]
@@ -213,7 +217,7 @@ b();    // expect: thread-safety-violation read #1
         let programs = PlantedProgram::all(&folder, &[]).unwrap();
         let wrong = programs.iter().filter(|program| !program.pairs.is_empty()).count();
         assert!(programs.len() >= 40 && wrong * 3 > programs.len() && wrong * 3 < programs.len() * 2);
-        let pairs: Vec<&Pair> = programs.iter().flat_map(|program| &program.pairs).collect();
+        let pairs: Vec<&PlantedPair> = programs.iter().flat_map(|program| &program.pairs).collect();
         let often = pairs.iter().filter(|pair| pair.meets == Meets::Often).count();
         assert!(often * 3 >= pairs.len() * 2, "{often} of {} meet more than once", pairs.len());
         for program in &programs {

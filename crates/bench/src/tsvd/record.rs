@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::program::{Meets, PlantedProgram};
 use super::series::{self, Series};
-use crate::error::Error;
-use crate::machine::Machine;
+use crate::error::BenchError;
+use crate::machine::MachineInfo;
 
 /// Changes when a reader of the older form would misread it.
 pub const SCHEMA: &str = "raddle.bench.tsvd/1";
@@ -29,7 +29,7 @@ pub struct Subject {
 
 impl Subject {
     pub fn new(program: &PlantedProgram) -> Subject {
-        let planted = |pair: &super::program::Pair| Planted {
+        let planted = |pair: &super::program::PlantedPair| Planted {
             number: pair.number,
             kind: pair.kind.clone(),
             meets: pair.meets,
@@ -40,7 +40,7 @@ impl Subject {
 
 /// The resources that one run of a program used.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Run {
+pub struct ProgramRun {
     /// The target's own time, from its start to its end.
     pub seconds: f64,
     pub cpu_seconds: f64,
@@ -49,7 +49,7 @@ pub struct Run {
 
 /// A planted pair that was found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundPair {
     pub pair: u32,
     /// The number of the run, from one.
     pub run: u32,
@@ -57,12 +57,12 @@ pub struct Found {
 
 /// One program in one series, or natively.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Row {
+pub struct TsvdRow {
     pub program: String,
     /// None for native runs.
     pub series: Option<String>,
-    pub runs: Vec<Run>,
-    pub found: Vec<Found>,
+    pub runs: Vec<ProgramRun>,
+    pub found: Vec<FoundPair>,
     /// Findings that match no planted pair, in words.
     pub false_reports: Vec<String>,
     /// One number for each run if raddle distinguishes them, else one number for all.
@@ -78,9 +78,9 @@ pub struct Row {
     pub traps: Option<String>,
 }
 
-impl Row {
-    pub fn new(program: &str, series: Option<&str>) -> Row {
-        Row {
+impl TsvdRow {
+    pub fn new(program: &str, series: Option<&str>) -> TsvdRow {
+        TsvdRow {
             program: program.to_owned(),
             series: series.map(str::to_owned),
             runs: Vec::new(),
@@ -115,32 +115,32 @@ pub const WHOLE: u32 = 2;
 const SAMPLE: usize = 4;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Failure {
+pub struct ProgramFailure {
     pub program: String,
     pub series: Option<String>,
     pub reason: String,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub struct TsvdRecord {
     pub schema: String,
     pub date: String,
     pub command: String,
-    pub machine: Machine,
+    pub machine: MachineInfo,
     /// How many programs ran at a time.
     pub jobs: u32,
     pub subjects: Vec<Subject>,
     pub series: Vec<Series>,
-    pub rows: Vec<Row>,
-    pub failures: Vec<Failure>,
+    pub rows: Vec<TsvdRow>,
+    pub failures: Vec<ProgramFailure>,
 }
 
-impl Record {
+impl TsvdRecord {
     /// The record of an earlier bench, if there is one.
-    pub fn read(path: &Path) -> Result<Option<Record>, Error> {
+    pub fn read(path: &Path) -> Result<Option<TsvdRecord>, BenchError> {
         let Ok(text) = fs::read_to_string(path) else { return Ok(None) };
-        let bad = |what: String| Error::BadResults { path: path.to_owned(), what };
-        let record: Record = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+        let bad = |what: String| BenchError::BadResults { path: path.to_owned(), what };
+        let record: TsvdRecord = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         if record.schema != SCHEMA {
             let what = format!("its schema is `{}`, and this program reads `{SCHEMA}`", record.schema);
             return Err(bad(what));
@@ -160,16 +160,16 @@ impl Record {
         named
     }
 
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
+    pub fn write(&self, path: &Path) -> Result<(), BenchError> {
         let text = serde_json::to_string(self).expect("a record is plain data");
         // An interrupted bench must leave the previous record, and not half of a new one.
         let beside = path.with_extension("json.new");
-        fs::write(&beside, text + "\n").map_err(Error::file("write", &beside))?;
-        fs::rename(&beside, path).map_err(Error::file("write", path))
+        fs::write(&beside, text + "\n").map_err(BenchError::file("write", &beside))?;
+        fs::rename(&beside, path).map_err(BenchError::file("write", path))
     }
 
     /// The results of a program in a series, or natively.
-    pub fn row(&self, program: &str, series: Option<&str>) -> Option<&Row> {
+    pub fn row(&self, program: &str, series: Option<&str>) -> Option<&TsvdRow> {
         self.rows.iter().find(|row| row.program == program && row.series.as_deref() == series)
     }
 
@@ -184,8 +184,8 @@ impl Record {
     }
 
     /// The record restricted to some programs.
-    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Record {
-        Record {
+    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> TsvdRecord {
+        TsvdRecord {
             subjects: self.subjects.iter().filter(|subject| wanted(&subject.program)).cloned().collect(),
             rows: self.rows.iter().filter(|row| wanted(&row.program)).cloned().collect(),
             ..self.clone()
@@ -199,14 +199,14 @@ pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     /// A record of three programs: one with two pairs, one with a rare one, one correct.
-    pub fn sample() -> Record {
+    pub fn sample() -> TsvdRecord {
         let planted = |number, kind: &str, meets| Planted { number, kind: kind.to_owned(), meets };
         let subject = |program: &str, pairs| Subject { program: program.to_owned(), pairs };
-        Record {
+        TsvdRecord {
             schema: SCHEMA.to_owned(),
             date: "2026-01-31".to_owned(),
             command: "raddle-bench tsvd".to_owned(),
-            machine: Machine {
+            machine: MachineInfo {
                 cpu: "a processor".to_owned(),
                 cores: 2,
                 memory_gib: 8,
@@ -230,21 +230,21 @@ pub(crate) mod tests {
 
     /// Adds a row with this many runs of this many seconds each.
     pub fn add(
-        record: &mut Record,
+        record: &mut TsvdRecord,
         program: &str,
         series: Option<&str>,
         seconds: &[f64],
         found: &[(u32, u32)],
     ) {
-        let runs = seconds.iter().map(|s| Run { seconds: *s, cpu_seconds: *s, peak_kib: 4000 });
-        record.rows.push(Row {
+        let runs = seconds.iter().map(|s| ProgramRun { seconds: *s, cpu_seconds: *s, peak_kib: 4000 });
+        record.rows.push(TsvdRow {
             runs: runs.collect(),
-            found: found.iter().map(|(pair, run)| Found { pair: *pair, run: *run }).collect(),
+            found: found.iter().map(|(pair, run)| FoundPair { pair: *pair, run: *run }).collect(),
             delays: vec![2; seconds.len()],
             delayed_seconds: 0.2 * seconds.len() as f64,
             calls: 100,
             command_seconds: seconds.iter().sum(),
-            ..Row::new(program, series)
+            ..TsvdRow::new(program, series)
         });
     }
 
@@ -256,7 +256,7 @@ pub(crate) mod tests {
         let pairs = record.subjects[0].pairs.clone();
         let row = &mut record.rows[0];
         assert_eq!((row.tells(&pairs, 2), row.tells(&pairs, 10)), (true, false));
-        row.found.push(Found { pair: 2, run: 2 });
+        row.found.push(FoundPair { pair: 2, run: 2 });
         assert_eq!((row.is_settled(&pairs), row.tells(&pairs, 10)), (true, true));
         assert!(record.rows[1].tells(&[], 10), "there is nothing to find in a right program");
     }
@@ -281,7 +281,7 @@ pub(crate) mod tests {
         assert!(record.clone().forget_other_versions().is_empty());
         // As in a record from before there were versions.
         let text = serde_json::to_string(&record).unwrap().replace(",\"version\":2", "");
-        let mut old: Record = serde_json::from_str(&text).unwrap();
+        let mut old: TsvdRecord = serde_json::from_str(&text).unwrap();
         assert_eq!(old.forget_other_versions(), ["tsvd", "tsvd-hb"]);
         let left: Vec<Option<&str>> = old.rows.iter().map(|row| row.series.as_deref()).collect();
         assert_eq!(left, [None, Some("static-random")]);
@@ -293,7 +293,7 @@ pub(crate) mod tests {
         add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0], &[]);
         let text = serde_json::to_string(&record).unwrap().replace(",\"traps\":null", "");
         assert!(!text.contains("traps"));
-        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record);
+        assert_eq!(serde_json::from_str::<TsvdRecord>(&text).unwrap(), record);
     }
 
     #[test]
@@ -301,12 +301,12 @@ pub(crate) mod tests {
         let mut record = sample();
         add(&mut record, "a_bad.cc", Some("tsvd"), &[1.0, 2.0], &[(1, 1)]);
         let file = std::env::temp_dir().join(format!("raddle-bench-record-{}.json", std::process::id()));
-        assert_eq!(Record::read(&file).unwrap(), None);
+        assert_eq!(TsvdRecord::read(&file).unwrap(), None);
         record.write(&file).unwrap();
-        assert_eq!(Record::read(&file).unwrap(), Some(record.clone()));
+        assert_eq!(TsvdRecord::read(&file).unwrap(), Some(record.clone()));
         record.schema = "raddle.bench.tsvd/0".to_owned();
         record.write(&file).unwrap();
-        let message = Record::read(&file).unwrap_err().to_string();
+        let message = TsvdRecord::read(&file).unwrap_err().to_string();
         assert!(message.contains("this program reads `raddle.bench.tsvd/1`"), "{message}");
         fs::remove_file(&file).unwrap();
     }

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::figures::{self, Miss, Share, any, often, rare};
-use super::plot::{Axis, Chart, Line};
+use super::figures::{self, Fraction, Miss, any, often, rare};
+use super::plot::{Axis, Chart, PlotLine};
 use super::program::Meets;
-use super::record::{Planted, Record};
+use super::record::{Planted, TsvdRecord};
 use super::series::{EXTENSIONS, PARAMETERS, POLICIES, Parameter, TECHNIQUES};
-use crate::error::Error;
+use crate::error::BenchError;
 use crate::table::{NONE, Table, percent};
 
 /// With more processors than this busy with something else, times are not reliable.
@@ -30,7 +30,7 @@ pub fn put_into(document: &str, tables: &str) -> String {
     }
 }
 
-pub fn markdown(record: &Record) -> String {
+pub fn markdown(record: &TsvdRecord) -> String {
     let mut text = heading(record);
     let parts = [
         suite(record),
@@ -45,7 +45,7 @@ pub fn markdown(record: &Record) -> String {
     text + &resources(record) + &misses(record) + &programs(record) + &failures(record)
 }
 
-fn heading(record: &Record) -> String {
+fn heading(record: &TsvdRecord) -> String {
     let machine = &record.machine;
     let mut text = format!(
         "## The suite, measured\n\nMade by `{}` on {}: {}, {} cores, {} GiB; before it began {:.1} of them were busy with \
@@ -67,7 +67,7 @@ fn heading(record: &Record) -> String {
     text + "\n"
 }
 
-fn suite(record: &Record) -> String {
+fn suite(record: &TsvdRecord) -> String {
     let wrong = record.subjects.iter().filter(|subject| !subject.pairs.is_empty()).count();
     let pairs = || record.subjects.iter().flat_map(|subject| &subject.pairs);
     let count = |meets| pairs().filter(|pair| pair.meets == meets).count();
@@ -93,7 +93,7 @@ fn suite(record: &Record) -> String {
     )
 }
 
-fn share(share: Share) -> String {
+fn share(share: Fraction) -> String {
     if share.of == 0 { NONE.to_owned() } else { format!("{}/{}", share.found, share.of) }
 }
 
@@ -112,7 +112,7 @@ const NOTES: &str = "
   paper, and are held by 3 s a thread and 10 s a process. What tsvd does without it is in the next table but one.
 ";
 
-fn policies(record: &Record) -> String {
+fn policies(record: &TsvdRecord) -> String {
     let mut text = "\n### Policies (Table 2, Figure 8)\n\n".to_owned();
     let mut table = Table::new([
         "policy",
@@ -159,7 +159,7 @@ fn policies(record: &Record) -> String {
             at 378%, DynamicRandom 13 (6) at 178%.\n\n![found against runs](plots/tsvd-runs.svg)\n"
 }
 
-fn goals(record: &Record) -> String {
+fn goals(record: &TsvdRecord) -> String {
     let all_but_rare = |pair: &Planted| pair.meets != Meets::Rare;
     let found = |runs, which: &dyn Fn(&Planted) -> bool| figures::found(record, "tsvd", runs, which);
     let ran = |runs| figures::programs(record, "tsvd", runs) == record.subjects.len();
@@ -170,7 +170,7 @@ fn goals(record: &Record) -> String {
     };
     let no_false: usize = record.rows.iter().map(|row| row.false_reports.len()).sum();
     goal("no false report, in any series", no_false.to_string(), Some(no_false == 0));
-    let part = |share: Share, least: f64| share.part().map(|part| part >= least);
+    let part = |share: Fraction, least: f64| share.part().map(|part| part >= least);
     let first = found(1, &often);
     goal("80% of pairs that meet more than once, run 1", share(first), part(first, 0.8).filter(|_| ran(1)));
     let second = found(2, &all_but_rare);
@@ -205,7 +205,7 @@ fn goals(record: &Record) -> String {
 
 /// A line of Table 3 or of Figure 9. The second run is made only where something is left to find,
 /// so the cost is that of the first.
-fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
+fn two_runs(record: &TsvdRecord, table: &mut Table, name: &str, series: &str) {
     if !figures::is_known(record, series, 2) {
         return;
     }
@@ -222,7 +222,7 @@ fn two_runs(record: &Record, table: &mut Table, name: &str, series: &str) {
 /// Delays are averages for one program.
 const TWO_RUNS: [&str; 6] = ["", "programs", "found", "in run 1", "delays, run 1", "overhead, run 1"];
 
-fn ablation(record: &Record) -> String {
+fn ablation(record: &TsvdRecord) -> String {
     let measured = |name: &String| figures::is_known(record, name, 2);
     let techniques = TECHNIQUES.map(|(technique, title)| (format!("without {technique}"), title));
     let mut names: Vec<String> = techniques.iter().map(|(name, _)| name.clone()).filter(measured).collect();
@@ -241,7 +241,7 @@ fn ablation(record: &Record) -> String {
         + "\nThe paper: 53 at 33%; without inference 45 at 84%, without windowing 46 at 143%, without phases 54 at 61%.\n"
 }
 
-fn extensions(record: &Record) -> String {
+fn extensions(record: &TsvdRecord) -> String {
     let (paper, others) = EXTENSIONS.split_at(1);
     let tables = [("All programs", paper), ("One technique less, one program in four", others)];
     let tables: String =
@@ -251,7 +251,7 @@ fn extensions(record: &Record) -> String {
 }
 
 /// Some series compared with `tsvd`, on the programs that all of them were run on.
-fn extension_table(record: &Record, title: &str, series: &[(&str, &[&str], &str)]) -> Option<String> {
+fn extension_table(record: &TsvdRecord, title: &str, series: &[(&str, &[&str], &str)]) -> Option<String> {
     let known = |name: &str| figures::is_known(record, name, 2);
     let mut lines: Vec<(&str, &str)> =
         series.iter().map(|s| (s.0, s.2)).filter(|(name, _)| known(name)).collect();
@@ -287,7 +287,7 @@ fn extension_table(record: &Record, title: &str, series: &[(&str, &[&str], &str)
 }
 
 /// The measured values of a parameter, and the programs on which all of them were measured.
-fn measured(record: &Record, parameter: &Parameter) -> Option<(Vec<&'static str>, Record)> {
+fn measured(record: &TsvdRecord, parameter: &Parameter) -> Option<(Vec<&'static str>, TsvdRecord)> {
     let known = |value: &&&str| figures::is_known(record, &parameter.series(value), 2);
     let values: Vec<&str> = parameter.values.iter().filter(known).copied().collect();
     let names: Vec<String> = values.iter().map(|value| parameter.series(value)).collect();
@@ -295,7 +295,7 @@ fn measured(record: &Record, parameter: &Parameter) -> Option<(Vec<&'static str>
     others.then(|| (values, figures::common(record, &names)))
 }
 
-fn sensitivity(record: &Record) -> String {
+fn sensitivity(record: &TsvdRecord) -> String {
     let heading = "\n### Parameters (Figure 9), two runs\n";
     let mut text = heading.to_owned();
     for parameter in &PARAMETERS {
@@ -322,7 +322,7 @@ fn sensitivity(record: &Record) -> String {
     }
 }
 
-fn tries(record: &Record) -> String {
+fn tries(record: &TsvdRecord) -> String {
     let names: Vec<&String> =
         record.series.iter().map(|s| &s.name).filter(|name| name.starts_with("try ")).collect();
     if names.is_empty() {
@@ -335,7 +335,7 @@ fn tries(record: &Record) -> String {
         + "\n![tries](plots/tsvd-tries.svg)\n\nOne program in four, as above.\n"
 }
 
-fn resources(record: &Record) -> String {
+fn resources(record: &TsvdRecord) -> String {
     let mut table = Table::new(["policy", "peak memory", "processor time"]);
     for policy in POLICIES.iter().filter(|policy| figures::programs(record, policy, 1) > 0) {
         table.row([
@@ -349,7 +349,7 @@ fn resources(record: &Record) -> String {
         + "\nThe paper: 17% more memory, 82% more processor use, the latter from forcing async functions to run so.\n"
 }
 
-fn misses(record: &Record) -> String {
+fn misses(record: &TsvdRecord) -> String {
     let runs = if figures::programs(record, "tsvd", 2) > 0 { 2 } else { 1 };
     let missed = figures::misses(record, runs);
     let mut text = format!("\n### What `tsvd` missed in {runs} run(s) (5.3)\n\n{} pairs.", missed.len());
@@ -371,7 +371,7 @@ fn misses(record: &Record) -> String {
     text + "\n"
 }
 
-fn programs(record: &Record) -> String {
+fn programs(record: &TsvdRecord) -> String {
     let mut table = Table::new(["program", "native s", "tsvd s", "calls", "delays", "found in run"]);
     for subject in &record.subjects {
         let Some(row) = record.row(&subject.program, Some("tsvd")) else { continue };
@@ -395,7 +395,7 @@ fn programs(record: &Record) -> String {
         + &table.render()
 }
 
-fn failures(record: &Record) -> String {
+fn failures(record: &TsvdRecord) -> String {
     let mut text = String::new();
     for row in record.rows.iter().filter(|row| !row.false_reports.is_empty()) {
         for message in &row.false_reports {
@@ -411,16 +411,16 @@ fn failures(record: &Record) -> String {
 }
 
 /// Draws one plot for each figure.
-pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(Error::file("create", folder))?;
+pub fn plots(record: &TsvdRecord, folder: &Path) -> Result<(), BenchError> {
+    fs::create_dir_all(folder).map_err(BenchError::file("create", folder))?;
     let write = |name: &str, chart: &Chart| {
         let path = folder.join(format!("tsvd-{name}.svg"));
-        fs::write(&path, chart.svg()).map_err(Error::file("write", &path))
+        fs::write(&path, chart.svg()).map_err(BenchError::file("write", &path))
     };
     write("runs", &runs_chart(record))?;
     for parameter in &PARAMETERS {
         let Some((values, record)) = measured(record, parameter) else { continue };
-        let line = |name: &str, axis, figure: &dyn Fn(&str) -> f64| Line {
+        let line = |name: &str, axis, figure: &dyn Fn(&str) -> f64| PlotLine {
             name: name.to_owned(),
             axis,
             points: (0..)
@@ -447,10 +447,10 @@ pub fn plots(record: &Record, folder: &Path) -> Result<(), Error> {
 }
 
 /// Figure 9(a).
-fn tries_chart(record: &Record) -> Option<Chart> {
+fn tries_chart(record: &TsvdRecord) -> Option<Chart> {
     let known = |name: &&String| name.starts_with("try ") && figures::is_known(record, name, 2);
     let names: Vec<&String> = record.series.iter().map(|series| &series.name).filter(known).collect();
-    let line = |name: &str, axis, figure: &dyn Fn(&str) -> f64| Line {
+    let line = |name: &str, axis, figure: &dyn Fn(&str) -> f64| PlotLine {
         name: name.to_owned(),
         axis,
         points: (1..).map(f64::from).zip(names.iter().map(|series| figure(series))).collect(),
@@ -468,7 +468,7 @@ fn tries_chart(record: &Record) -> Option<Chart> {
 }
 
 /// Figure 8.
-fn runs_chart(record: &Record) -> Chart {
+fn runs_chart(record: &TsvdRecord) -> Chart {
     let line = |policy: &&str| {
         let known = |runs: &u32| figures::is_known(record, policy, *runs);
         let most =
@@ -476,7 +476,7 @@ fn runs_chart(record: &Record) -> Chart {
         // If the bench was interrupted, the line ends.
         let runs = (1..=most).take_while(known).last().unwrap_or(0);
         let point = |run| (f64::from(run), figures::found(record, policy, run, any).found as f64);
-        Line { name: (*policy).to_owned(), axis: Axis::Left, points: (1..=runs).map(point).collect() }
+        PlotLine { name: (*policy).to_owned(), axis: Axis::Left, points: (1..=runs).map(point).collect() }
     };
     let measured = POLICIES.iter().filter(|policy| figures::programs(record, policy, 1) > 0);
     Chart {

@@ -1,6 +1,6 @@
 //! Suspicions as findings.
 
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Taken, Thread};
+use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Taken, ThreadInfo};
 use rustc_hash::FxHashMap;
 
 use super::threads::Caller;
@@ -64,7 +64,7 @@ fn finding(program: &Program, together: &[Suspicion]) -> Finding {
         locks,
         stack: frames(program, e),
     };
-    let thread = |label: &str| Thread {
+    let thread = |label: &str| ThreadInfo {
         label: label.into(),
         name: None,
         created_by: None,

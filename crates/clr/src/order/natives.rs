@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use super::{Known, event};
 use crate::class_constructors::ClassNumber;
 use crate::force_async;
-use crate::hand_overs::{Awaits, CHANCE, EVENT, Event, GIVEN, HandedOver, Key, PHASE, THREAD, keep, task};
+use crate::hand_overs::{
+    Awaits, CHANCE, EVENT, GIVEN, HandOverKey, HandedOver, PHASE, SignalState, THREAD, keep, task,
+};
 use crate::locks::{self, HeldAs};
 use crate::point::{now, this_thread, with_order};
 use crate::semaphores;
@@ -26,7 +28,7 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
     }
     let (lock, semaphore) = (locks::monitor(hash), locks::semaphore(hash));
     let held = |mode| locks::reader_writer(hash, mode);
-    let (thread, event_key) = (THREAD | Key::from(hash), EVENT | Key::from(hash));
+    let (thread, event_key) = (THREAD | HandOverKey::from(hash), EVENT | HandOverKey::from(hash));
     // SAFETY: a reference in cooperative mode; the first word of an object is its class.
     let class = unsafe { *(reference as *const usize) };
     match what {
@@ -42,13 +44,13 @@ pub extern "C" fn happened(reference: usize, hash: u32, what: u32) {
         event::UNLOCKS => known.unlock(lock),
         event::STARTS => known.hand_over(thread, now()),
         event::JOINED => known.take_over(thread),
-        event::MADE_SOURCE => keep(event_key, |kept| *kept = HandedOver::of(Event::Made)),
+        event::MADE_SOURCE => keep(event_key, |kept| *kept = HandedOver::of(SignalState::Made)),
         event::SETS => known.sets(event_key, now()),
         event::SIGNALS => known.hand_over(event_key, now()),
         event::RESETS | event::TRIES_TO_SET => make_void(event_key),
         event::WAITED => known.take_over(event_key),
-        event::SETS_BY_CHANCE => known.hand_over(CHANCE | Key::from(hash), now()),
-        event::WAITED_BY_CHANCE => known.waited_by_chance(CHANCE | Key::from(hash)),
+        event::SETS_BY_CHANCE => known.hand_over(CHANCE | HandOverKey::from(hash), now()),
+        event::WAITED_BY_CHANCE => known.waited_by_chance(CHANCE | HandOverKey::from(hash)),
         event::READS => known.lock(held(HeldAs::Read)),
         event::READS_TO_UPGRADE => known.lock(held(HeldAs::Upgradeable)),
         event::WRITES => known.lock(held(HeldAs::Write)),
@@ -94,8 +96,8 @@ fn leave_mutex(hash: u32) {
 }
 
 /// Whoever waits for it need not come after those who have set it or signalled.
-pub(super) fn make_void(event: Key) {
-    keep(event, |kept| *kept = HandedOver::of(Event::Void));
+pub(super) fn make_void(event: HandOverKey) {
+    keep(event, |kept| *kept = HandedOver::of(SignalState::Void));
 }
 
 /// Whether there may be others who set a source: a delegate was made of a method that does, whose
@@ -129,13 +131,13 @@ pub extern "C" fn phase_ended(hash: u32, phase: u32) {
     _ = with_order(|known| known.take_over(phase_key(hash, phase)));
 }
 
-pub(super) fn phase_key(hash: u32, phase: u32) -> Key {
-    PHASE | Key::from(phase) << 26 | Key::from(hash)
+pub(super) fn phase_key(hash: u32, phase: u32) -> HandOverKey {
+    PHASE | HandOverKey::from(phase) << 26 | HandOverKey::from(hash)
 }
 
 /// Called as managed code is: a task ends when a source, of which this is the hash, is set.
 pub extern "C" fn ends_with(hash: u32, id: u32) {
-    let source = EVENT | Key::from(hash);
+    let source = EVENT | HandOverKey::from(hash);
     keep(task(id), |kept| {
         if !kept.after.contains(&source) {
             kept.after.push(source);
@@ -193,20 +195,20 @@ pub extern "C" fn ends_after(before: u32, id: u32) {
     comes_after(task(id), task(before));
 }
 
-fn comes_after(later: Key, before: Key) {
+fn comes_after(later: HandOverKey, before: HandOverKey) {
     keep(later, |kept| add(&mut kept.after, before));
 }
 
 /// Of many tasks the first ones will do.
-fn add(keys: &mut Vec<Key>, key: Key) {
+fn add(keys: &mut Vec<HandOverKey>, key: HandOverKey) {
     const MOST: usize = 16;
     if keys.len() < MOST {
         keys.push(key);
     }
 }
 
-pub(super) fn given(hash: u32) -> Key {
-    GIVEN | Key::from(hash)
+pub(super) fn given(hash: u32) -> HandOverKey {
+    GIVEN | HandOverKey::from(hash)
 }
 
 /// Called as managed code is: `Task.Run` is about to be given what makes a task, in a box with this

@@ -13,9 +13,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{Event, Known, THREAD, ends_with, given, made_by_given, make_void, phase_key, runs_given, task};
+use super::{
+    Known, SignalState, THREAD, ends_with, given, made_by_given, make_void, phase_key, runs_given, task,
+};
 use crate::class_constructors::{self, ClassNumber};
-use crate::hand_overs::{EVENT, HandedOver, Key, keep};
+use crate::hand_overs::{EVENT, HandOverKey, HandedOver, keep};
 
 /// Numbers of tasks and hashes of threads that no other test uses.
 static NUMBERS: AtomicU32 = AtomicU32::new(1 << 24);
@@ -112,7 +114,7 @@ struct Signals {
 impl Signals {
     fn new(is_tried: bool) -> Signals {
         let [source_hash, source_task, barrier_hash] = [(); 3].map(|()| new_number());
-        keep(EVENT | Key::from(source_hash), |kept| *kept = HandedOver::of(Event::Made));
+        keep(EVENT | HandOverKey::from(source_hash), |kept| *kept = HandedOver::of(SignalState::Made));
         ends_with(source_hash, source_task);
         Signals {
             source_hash,
@@ -137,8 +139,8 @@ struct Thread {
 
 #[derive(Clone, Copy)]
 enum Untold {
-    Forked(Key),
-    Suspended(Key),
+    Forked(HandOverKey),
+    Suspended(HandOverKey),
     /// The box, and the task that `Task.Run` gives.
     Given(u32, u32),
 }
@@ -357,7 +359,7 @@ impl Schedule {
     fn make_thread(&mut self, thread: usize) {
         let (now, event) = (self.now(), self.step(thread));
         let new = self.add_thread(false);
-        let key = THREAD | Key::from(self.threads[new].hash);
+        let key = THREAD | HandOverKey::from(self.threads[new].hash);
         self.threads[thread].known.hand_over(key, now);
         let work = self.add_work(Kind::Thread, self.threads[new].hash, event);
         if self.signals.participants.len() < 2 {
@@ -395,7 +397,7 @@ impl Schedule {
     /// Sets the source.
     fn signal(&mut self, thread: usize) {
         let (now, event) = (self.now(), self.step(thread));
-        let source = EVENT | Key::from(self.signals.source_hash);
+        let source = EVENT | HandOverKey::from(self.signals.source_hash);
         if self.signals.is_tried {
             make_void(source);
         } else {
@@ -486,7 +488,7 @@ impl Schedule {
         self.works[waiting].last = event;
         let known = &mut self.threads[thread].known;
         match kind {
-            Kind::Thread => known.take_over(THREAD | Key::from(number)),
+            Kind::Thread => known.take_over(THREAD | HandOverKey::from(number)),
             // It recorded its end already.
             Kind::Constructor(_) => {}
             _ => known.done(number),

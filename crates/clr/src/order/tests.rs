@@ -154,8 +154,8 @@ fn a_semaphore_goes_with_its_flow_from_thread_to_thread() {
 fn a_source_says_something_if_one_thread_has_set_it() {
     let mut waits = thread(62);
     waits.begin(1000, task(1050), 1);
-    let mut is_ordered_after = |setters: &[u32], event: Event| {
-        let number = 1060 + setters.len() as u64 * 2 + u64::from(event == Event::Made);
+    let mut is_ordered_after = |setters: &[u32], event: SignalState| {
+        let number = 1060 + setters.len() as u64 * 2 + u64::from(event == SignalState::Made);
         let key = EVENT | number;
         keep(key, |kept| kept.event = event);
         for number in setters {
@@ -167,12 +167,12 @@ fn a_source_says_something_if_one_thread_has_set_it() {
         waits.take_over(key);
         waits.is_ordered(61, 2, 0)
     };
-    assert!(is_ordered_after(&[61], Event::Made));
-    assert!(is_ordered_after(&[61, 61], Event::Made));
-    assert!(!is_ordered_after(&[61, 63, 61], Event::Made), "two have set it");
-    assert!(!is_ordered_after(&[], Event::Made));
-    assert!(!is_ordered_after(&[61], Event::Unknown), "where it was made was not seen");
-    assert!(!is_ordered_after(&[61], Event::Void), "somebody has tried to set it");
+    assert!(is_ordered_after(&[61], SignalState::Made));
+    assert!(is_ordered_after(&[61, 61], SignalState::Made));
+    assert!(!is_ordered_after(&[61, 63, 61], SignalState::Made), "two have set it");
+    assert!(!is_ordered_after(&[], SignalState::Made));
+    assert!(!is_ordered_after(&[61], SignalState::Unknown), "where it was made was not seen");
+    assert!(!is_ordered_after(&[61], SignalState::Void), "somebody has tried to set it");
 }
 
 #[test]

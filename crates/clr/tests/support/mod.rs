@@ -6,9 +6,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use raddle_clr::record::{KnownPair, Record, Violation};
+use raddle_clr::record::{ClrRecord, ClrViolation, KnownPair};
 use raddle_tsvd::{ALIGN, Params, SIZE, TrapPair, Tsvd};
-use raddle_wire::tsvd::{Shared, flag};
+use raddle_wire::tsvd::{SharedMapping, flag};
 
 const MARK: &str = "// expect: thread-safety-violation";
 
@@ -58,7 +58,7 @@ impl Program {
     }
 
     /// Whether both ends of a violation are at lines that are marked.
-    pub fn expects(&self, violation: &Violation) -> bool {
+    pub fn expects(&self, violation: &ClrViolation) -> bool {
         let marked = |line: Option<u32>| line.is_some_and(|line| self.marked.contains(&line));
         violation.ends.iter().all(|end| end.stack.first().is_some_and(|place| marked(place.line)))
     }
@@ -86,21 +86,21 @@ impl Default for Way {
 /// What a run with the profiler said and left.
 pub struct Run {
     pub output: Output,
-    pub records: Vec<Record>,
+    pub records: Vec<ClrRecord>,
     /// The files of the core's tables.
     states: Vec<PathBuf>,
 }
 
 impl Run {
-    pub fn violations(&self) -> impl Iterator<Item = &Violation> {
+    pub fn violations(&self) -> impl Iterator<Item = &ClrViolation> {
         self.records.iter().filter_map(|record| match record {
-            Record::Violation(violation) => Some(violation),
+            ClrRecord::Violation(violation) => Some(violation),
             _ => None,
         })
     }
 
     pub fn sites(&self) -> usize {
-        self.records.iter().filter(|record| matches!(record, Record::Site { .. })).count()
+        self.records.iter().filter(|record| matches!(record, ClrRecord::Site { .. })).count()
     }
 
     /// How many delays there were.
@@ -179,7 +179,7 @@ impl Sdk {
             unsafe { std::slice::from_raw_parts((&raw const way.params).cast::<u8>(), size_of::<Params>()) };
         std::fs::write(session.join("params"), bytes).unwrap();
         let flags = if way.force_async { 0 } else { flag::SYNCHRONOUS_AWAIT };
-        let shared = Shared::new(flags, way.params.run_cap, 400_000, 1000);
+        let shared = SharedMapping::new(flags, way.params.run_cap, 400_000, 1000);
         std::fs::write(session.join("tsvd"), shared.as_bytes()).unwrap();
         let pairs = serde_json::to_vec(&way.pairs).unwrap();
         std::fs::write(session.join(raddle_clr::session::PAIRS), pairs).unwrap();
@@ -194,7 +194,7 @@ impl Sdk {
                 states.push(path);
             } else if path.extension().is_some_and(|e| e == "clr") {
                 let text = std::fs::read_to_string(path).unwrap();
-                records.extend(text.lines().map(|line| serde_json::from_str::<Record>(line).unwrap()));
+                records.extend(text.lines().map(|line| serde_json::from_str::<ClrRecord>(line).unwrap()));
             }
         }
         Run { output, records, states }
@@ -214,7 +214,7 @@ pub fn learned(run: &Run) -> Vec<KnownPair> {
         .records
         .iter()
         .filter_map(|record| match record {
-            Record::Site { name, .. } => Some(name),
+            ClrRecord::Site { name, .. } => Some(name),
             _ => None,
         })
         .collect();

@@ -33,7 +33,7 @@ use std::str::FromStr;
 
 use crate::model::{Frame, Report};
 
-pub use steps::{Step, steps};
+pub use steps::{StoryStep, steps};
 pub use text::visible;
 
 /// An output format. Its name is what `--format` takes.
@@ -65,7 +65,7 @@ pub struct RenderOptions<'a> {
     /// Columns; only `text` wraps. Never narrower than [`MIN_WIDTH`].
     pub width: usize,
     /// Where source lines come from.
-    pub source: &'a dyn Source,
+    pub source: &'a dyn SourceReader,
     /// The folder that file names are relative to. SARIF and GitHub find files only by relative
     /// names.
     pub root: Option<&'a str>,
@@ -84,7 +84,7 @@ pub struct RenderOptions<'a> {
 pub const VSCODE: &str = "vscode://file{path}:{line}:{column}";
 
 /// Access to the target's source, which this crate does not open itself.
-pub trait Source {
+pub trait SourceReader {
     /// The line, counted from 1, without its line break; `None` if it is unavailable.
     fn line(&self, file: &str, line: u32) -> Option<String>;
 }
@@ -200,13 +200,13 @@ impl fmt::Debug for RenderOptions<'_> {
     }
 }
 
-impl Source for NoSource {
+impl SourceReader for NoSource {
     fn line(&self, _file: &str, _line: u32) -> Option<String> {
         None
     }
 }
 
-impl<F: Fn(&str, u32) -> Option<String>> Source for F {
+impl<F: Fn(&str, u32) -> Option<String>> SourceReader for F {
     fn line(&self, file: &str, line: u32) -> Option<String> {
         self(file, line)
     }

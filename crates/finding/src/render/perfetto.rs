@@ -69,7 +69,7 @@ fn draw(events: &mut Vec<Value>, pid: usize, finding: &Finding, picture: &Pictur
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{HeldLock, Kind, Timeline, TimelineStep};
+    use crate::model::{Kind, LockSpan, Timeline, TimelineStep};
     use crate::sample::finding;
 
     #[test]
@@ -79,7 +79,7 @@ mod tests {
         crash.timeline = Some(Timeline {
             threads: vec!["T0".into(), "T1".into()],
             steps: vec![step(1, "locks L1"), step(0, "fails")],
-            held: vec![HeldLock { lock: "L1".into(), thread: 1, ..Default::default() }],
+            held: vec![LockSpan { lock: "L1".into(), thread: 1, ..Default::default() }],
             ..Timeline::default()
         });
         let mut report = Report::new("explore", vec!["./a".into()]);

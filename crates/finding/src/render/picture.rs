@@ -255,7 +255,7 @@ fn of_ends(finding: &Finding) -> Option<Picture> {
 }
 
 /// ``writes `total` ``
-fn deed(finding: &Finding, end: &story::End<'_>) -> String {
+fn deed(finding: &Finding, end: &story::StoryEnd<'_>) -> String {
     let told = finding.interleaving.as_ref().and_then(|table| table.deeds.get(end.index));
     if let Some(deed) = told.filter(|deed| !deed.is_empty()) {
         return deed.clone();
@@ -406,7 +406,7 @@ impl Bar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{HeldLock, Lock, Taken, Thread, Timeline, TimelineStep};
+    use crate::model::{Lock, LockSpan, Taken, ThreadInfo, Timeline, TimelineStep};
     use crate::sample::{access, finding, frame};
 
     fn told(picture: &Picture) -> Vec<String> {
@@ -454,7 +454,7 @@ mod tests {
         let earlier = access(Op::Read, "T1", vec![frame("g", "a.c", 19, 1)]);
         let mut race = finding(Kind::DataRace, vec![now, earlier]);
         race.locks = vec![lock("L1", "T2", 8)];
-        race.threads = vec![Thread {
+        race.threads = vec![ThreadInfo {
             label: "T2".into(),
             name: None,
             created_by: Some("T0 (main)".into()),
@@ -490,7 +490,7 @@ mod tests {
                 step(Some(5), "locks L1"),
                 step(Some(6), "ends"),
             ],
-            held: vec![HeldLock { lock: "L1".into(), from: 2, until: Some(3), ..Default::default() }],
+            held: vec![LockSpan { lock: "L1".into(), from: 2, until: Some(3), ..Default::default() }],
             ..Timeline::default()
         });
         let picture = picture(&race).unwrap();
@@ -506,7 +506,7 @@ mod tests {
         crash.timeline = Some(Timeline {
             threads: vec!["T0".into()],
             steps: vec![step(0, Some(7)), step(9, None)],
-            held: vec![HeldLock { thread: 4, ..Default::default() }],
+            held: vec![LockSpan { thread: 4, ..Default::default() }],
             ..Timeline::default()
         });
         let picture = picture(&crash).unwrap();

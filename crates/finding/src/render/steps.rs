@@ -7,7 +7,7 @@ use super::{RenderOptions, story};
 
 /// One place of a finding's story.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct StoryStep {
     /// Where to jump. It has a file and a line.
     pub frame: Frame,
     /// One sentence, without a full stop.
@@ -19,7 +19,7 @@ pub struct Step {
 /// The steps in order: each end with the calls and locks that lead to it, then what the address is
 /// and who started which thread. Only places in files, and each line with the same sentence only
 /// once.
-pub fn steps(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Step> {
+pub fn steps(finding: &Finding, options: &RenderOptions<'_>) -> Vec<StoryStep> {
     let mut out = Vec::new();
     for end in story::ends(finding) {
         let when = if end.when.is_empty() { String::new() } else { format!("{}: ", end.when) };
@@ -47,7 +47,7 @@ pub fn steps(finding: &Finding, options: &RenderOptions<'_>) -> Vec<Step> {
     out
 }
 
-fn locks(out: &mut Vec<Step>, finding: &Finding, index: usize) {
+fn locks(out: &mut Vec<StoryStep>, finding: &Finding, index: usize) {
     let access = &finding.accesses[index];
     for label in &access.locks {
         let Some(lock) = finding.locks.iter().find(|lock| lock.label == story::bare(label)) else { continue };
@@ -58,7 +58,7 @@ fn locks(out: &mut Vec<Step>, finding: &Finding, index: usize) {
     }
 }
 
-fn address(out: &mut Vec<Step>, finding: &Finding, options: &RenderOptions<'_>) {
+fn address(out: &mut Vec<StoryStep>, finding: &Finding, options: &RenderOptions<'_>) {
     let Some(address) = &finding.location else { return };
     let text = format!("the address is {}", story::location(address, options));
     match address {
@@ -70,26 +70,27 @@ fn address(out: &mut Vec<Step>, finding: &Finding, options: &RenderOptions<'_>) 
     }
 }
 
-fn push(out: &mut Vec<Step>, frame: Option<&Frame>, text: String, end: Option<usize>) {
+fn push(out: &mut Vec<StoryStep>, frame: Option<&Frame>, text: String, end: Option<usize>) {
     let Some(frame) = frame.filter(|frame| frame.file.is_some() && story::line(frame).is_some()) else {
         return;
     };
-    let same = |step: &Step| {
+    let same = |step: &StoryStep| {
         step.text == text && step.end == end && step.frame.file == frame.file && step.frame.line == frame.line
     };
     if !out.iter().any(same) {
-        out.push(Step { frame: frame.clone(), text, end });
+        out.push(StoryStep { frame: frame.clone(), text, end });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, Lock, Op, Taken, Thread};
+    use crate::model::{Kind, Lock, Op, Taken, ThreadInfo};
     use crate::sample::{access, finding, frame};
 
     fn told(finding: &Finding) -> Vec<String> {
-        let line = |step: &Step| format!("{} {:?} {}", step.frame.line.unwrap_or(0), step.end, step.text);
+        let line =
+            |step: &StoryStep| format!("{} {:?} {}", step.frame.line.unwrap_or(0), step.end, step.text);
         steps(finding, &RenderOptions::default()).iter().map(line).collect()
     }
 
@@ -105,7 +106,7 @@ mod tests {
             name: Some("mu".into()),
             taken: vec![Taken { thread: "T2 (w)".into(), stack: vec![frame("f", "a.c", 8, 7)] }],
         }];
-        race.threads = vec![Thread {
+        race.threads = vec![ThreadInfo {
             label: "T2 (w)".into(),
             name: None,
             created_by: Some("T0 (main)".into()),

@@ -5,14 +5,14 @@ use raddle_base::grouped::Grouped;
 use crate::group::MAX_PLACES;
 use crate::model::{
     Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Row, STAT_BASELINE,
-    STAT_SUPPRESSED, Stat, Thread,
+    STAT_SUPPRESSED, Stat, ThreadInfo,
 };
 use crate::{cause, suppress};
 
 use super::RenderOptions;
 
 /// One end of a finding, with its role.
-pub(super) struct End<'a> {
+pub(super) struct StoryEnd<'a> {
     /// `earlier`, `now`, `here`; empty for the edge of a cycle.
     pub when: &'static str,
     /// Its index in [`Finding::accesses`].
@@ -21,15 +21,17 @@ pub(super) struct End<'a> {
 }
 
 /// The ends in the order in which they happened: a race's earlier one first.
-pub(super) fn ends(finding: &Finding) -> Vec<End<'_>> {
+pub(super) fn ends(finding: &Finding) -> Vec<StoryEnd<'_>> {
     let accesses = &finding.accesses;
     match accesses.as_slice() {
-        [access] => vec![End { when: "here", index: 0, access }],
+        [access] => vec![StoryEnd { when: "here", index: 0, access }],
         [now, earlier] if !is_state(finding) => vec![
-            End { when: "earlier", index: 1, access: earlier },
-            End { when: "now", index: 0, access: now },
+            StoryEnd { when: "earlier", index: 1, access: earlier },
+            StoryEnd { when: "now", index: 0, access: now },
         ],
-        _ => accesses.iter().enumerate().map(|(index, access)| End { when: "", index, access }).collect(),
+        _ => {
+            accesses.iter().enumerate().map(|(index, access)| StoryEnd { when: "", index, access }).collect()
+        }
     }
 }
 
@@ -45,7 +47,7 @@ fn is_state(finding: &Finding) -> bool {
 }
 
 /// `T2 (worker) wrote 4 bytes, holding L1`.
-pub(super) fn deed(finding: &Finding, end: &End<'_>) -> String {
+pub(super) fn deed(finding: &Finding, end: &StoryEnd<'_>) -> String {
     let access = end.access;
     let told = finding.interleaving.as_ref().and_then(|i| i.deeds.get(end.index));
     if let Some(deed) = told.filter(|deed| !deed.is_empty()) {
@@ -86,7 +88,7 @@ pub(super) fn act(access: &Access) -> String {
 }
 
 /// ``T1 took L2 `b` while holding L1 `a` ``; "waits for" if the deadlock was reached.
-fn lock_deed(finding: &Finding, end: &End<'_>) -> String {
+fn lock_deed(finding: &Finding, end: &StoryEnd<'_>) -> String {
     let access = end.access;
     let verb = match (access.op, finding.kind) {
         (Op::Unlock, _) => "released",
@@ -209,7 +211,7 @@ pub(super) fn location_stack(location: &Location) -> &[Frame] {
 
 /// `created by T0 (main), has ended`; `None` for the main thread, about which there is nothing to
 /// say.
-pub(super) fn thread(thread: &Thread) -> Option<String> {
+pub(super) fn thread(thread: &ThreadInfo) -> Option<String> {
     let created = match &thread.created_by {
         Some(creator) => format!("created by {creator}"),
         None if thread.stack.is_empty() => return None,

@@ -13,7 +13,7 @@
 use crate::model::{Confidence, Finding, Frame, Interleaving, Report, Row, STAT_LOOKED_AT, Stat};
 use crate::place;
 
-use super::story::{self, End};
+use super::story::{self, StoryEnd};
 use super::{MIN_WIDTH, RenderOptions, place_url};
 
 pub(super) fn render(report: &Report, options: &RenderOptions<'_>) -> String {
@@ -130,7 +130,7 @@ impl Page<'_> {
         self.closing(finding);
     }
 
-    fn end(&mut self, finding: &Finding, end: &End<'_>, number: Option<usize>) {
+    fn end(&mut self, finding: &Finding, end: &StoryEnd<'_>, number: Option<usize>) {
         let mut head = number.map_or(String::new(), |number| format!("({number}) "));
         if !end.when.is_empty() {
             head += &format!("{}: ", end.when);
@@ -202,7 +202,7 @@ impl Page<'_> {
     }
 
     /// The other half of an edge of a cycle: where the thread took the locks that it already held.
-    fn held_at(&mut self, finding: &Finding, end: &End<'_>) {
+    fn held_at(&mut self, finding: &Finding, end: &StoryEnd<'_>) {
         for label in &end.access.locks {
             let lock = finding.locks.iter().find(|lock| lock.label == story::bare(label));
             let taken =

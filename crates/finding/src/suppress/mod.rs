@@ -8,7 +8,7 @@
 //! deadlock:libfoo.so
 //! ```
 //!
-//! There is one rule per line, `type:pattern`; for patterns see [`Pattern`]. This is what each type
+//! There is one rule per line, `type:pattern`; for patterns see [`StarPattern`]. This is what each type
 //! suppresses, and what the pattern is matched against:
 //!
 //! | type | kinds | matched against |
@@ -36,7 +36,7 @@ mod pattern;
 
 use std::fmt;
 
-pub use self::pattern::Pattern;
+pub use self::pattern::StarPattern;
 use crate::model::{Access, Finding, Frame, Kind, Location};
 use crate::place::{is_interposed, place, stable_name};
 
@@ -52,7 +52,7 @@ pub struct Rule {
     /// The word before the colon: which findings the rule can suppress.
     pub kind: RuleKind,
     /// The text after the colon.
-    pub pattern: Pattern,
+    pub pattern: StarPattern,
     /// The file's name as it was given to [`Suppressions::parse`].
     pub file: String,
     /// From 1.
@@ -86,12 +86,12 @@ pub struct Applied {
     /// Each with the index of its rule in [`Suppressions::rules`].
     pub suppressed: Vec<(Finding, usize)>,
     /// One entry per rule, in order.
-    pub usage: Vec<Usage>,
+    pub usage: Vec<RuleUsage>,
 }
 
 /// What one rule has suppressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct RuleUsage {
     /// The number of findings for which it was the first matching rule.
     pub findings: u64,
     /// The sum of the findings' occurrences.
@@ -163,7 +163,7 @@ impl Suppressions {
         let mut applied = Applied {
             kept: Vec::new(),
             suppressed: Vec::new(),
-            usage: vec![Usage::default(); self.rules.len()],
+            usage: vec![RuleUsage::default(); self.rules.len()],
         };
         for finding in findings {
             match self.matching(&finding) {
@@ -331,7 +331,7 @@ fn parse_rule(file: &str, line: usize, text: &str) -> Result<Rule, SuppressionEr
     if pattern.is_empty() {
         return Err(SuppressionError::NoPattern { file, line, kind });
     }
-    Ok(Rule { kind, pattern: Pattern::new(pattern), file, line })
+    Ok(Rule { kind, pattern: StarPattern::new(pattern), file, line })
 }
 
 /// The frame that called into an interposed function, or made the access itself.
@@ -339,7 +339,7 @@ fn caller(access: &Access) -> Option<&Frame> {
     access.stack.iter().find(|frame| !frame.function.as_deref().is_some_and(is_interposed))
 }
 
-fn hit(pattern: &Pattern, text: &Option<String>) -> bool {
+fn hit(pattern: &StarPattern, text: &Option<String>) -> bool {
     text.as_deref().is_some_and(|text| pattern.matches(text))
 }
 
@@ -382,7 +382,7 @@ impl std::error::Error for SuppressionError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Op, Thread};
+    use crate::model::{Op, ThreadInfo};
     use crate::sample::{access, finding, frame, global};
 
     fn race() -> Finding {
@@ -427,7 +427,7 @@ mod tests {
     fn race_looks_at_where_threads_were_created() {
         let mut race = race();
         let stack = vec![frame("start_pool", "src/pool.c", 3, 1)];
-        race.threads.push(Thread {
+        race.threads.push(ThreadInfo {
             label: "T1".into(),
             name: None,
             created_by: Some("T0 (main)".into()),
@@ -508,7 +508,7 @@ mod tests {
         let applied = rules.apply(vec![race(), often, of(Kind::Crash)]);
         assert_eq!(applied.kept.len(), 1);
         assert_eq!(applied.suppressed.iter().map(|(_, rule)| *rule).collect::<Vec<_>>(), [1, 1]);
-        assert_eq!(applied.usage[1], Usage { findings: 2, occurrences: 6 });
+        assert_eq!(applied.usage[1], RuleUsage { findings: 2, occurrences: 6 });
         let unused: Vec<_> = rules
             .unused(&applied)
             .iter()

@@ -11,20 +11,20 @@
 
 /// A pattern, split at its stars.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub struct StarPattern {
     text: String,
     pieces: Vec<String>,
     at_start: bool,
     at_end: bool,
 }
 
-impl Pattern {
+impl StarPattern {
     /// Any text is a pattern.
-    pub fn new(text: &str) -> Pattern {
+    pub fn new(text: &str) -> StarPattern {
         let (at_start, body) = text.strip_prefix('^').map_or((false, text), |body| (true, body));
         let (at_end, body) = body.strip_suffix('$').map_or((false, body), |body| (true, body));
         let pieces: Vec<String> = body.split('*').map(str::to_owned).collect();
-        Pattern { text: text.to_owned(), pieces, at_start, at_end }
+        StarPattern { text: text.to_owned(), pieces, at_start, at_end }
     }
 
     /// The original text.
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, yes: &[&str], no: &[&str]) {
-        let compiled = Pattern::new(pattern);
+        let compiled = StarPattern::new(pattern);
         for text in yes {
             assert!(compiled.matches(text), "{pattern} should match {text}");
         }

@@ -3,8 +3,8 @@
 //! puts there.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Format, Frame, HeldLock, Interleaving, Kind, Location, Lock, Op,
-    RenderOptions, Report, Row, Stat, Taken, Thread, Timeline, TimelineStep, Triage, identity, render,
+    Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, LockSpan, Op,
+    RenderOptions, Report, Row, Stat, Taken, ThreadInfo, Timeline, TimelineStep, Triage, identity, render,
 };
 
 const NASTY: &str =
@@ -38,7 +38,7 @@ fn nasty() -> Report {
             file: Some(NASTY.into()),
             line: Some(1),
         }),
-        threads: vec![Thread {
+        threads: vec![ThreadInfo {
             label: NASTY.into(),
             name: Some(NASTY.into()),
             created_by: Some(NASTY.into()),
@@ -68,7 +68,7 @@ fn nasty() -> Report {
                     ..TimelineStep::default()
                 })
                 .collect(),
-            held: vec![HeldLock { lock: NASTY.into(), name: Some(NASTY.into()), ..HeldLock::default() }],
+            held: vec![LockSpan { lock: NASTY.into(), name: Some(NASTY.into()), ..LockSpan::default() }],
             ..Timeline::default()
         }),
         test: Some(NASTY.into()),

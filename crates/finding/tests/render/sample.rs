@@ -1,8 +1,8 @@
 //! A report with one of everything, as `raddle run` would make it.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, HeldLock, Kind, Location, Lock, Op, Report, Settlement, Stat, Taken,
-    Thread, Timeline, TimelineStep, Triage, identity,
+    Access, Confidence, Finding, Frame, Kind, Location, Lock, LockSpan, Op, Report, Settlement, Stat, Taken,
+    ThreadInfo, Timeline, TimelineStep, Triage, identity,
 };
 
 pub fn rich() -> Report {
@@ -68,7 +68,7 @@ fn lost_update() -> Finding {
         left_out: 5,
         frames: vec![place(11), place(12), place(13), place(14), frame("main", "bank.c", 64, 0, 50)],
         steps,
-        held: vec![HeldLock {
+        held: vec![LockSpan {
             lock: "L1".into(),
             name: Some("mu".into()),
             thread: 2,
@@ -112,8 +112,8 @@ fn bare(function: &str, module: &str, offset: u64) -> Frame {
     }
 }
 
-fn thread(label: &str, name: &str, running: bool, line: u32) -> Thread {
-    Thread {
+fn thread(label: &str, name: &str, running: bool, line: u32) -> ThreadInfo {
+    ThreadInfo {
         label: label.into(),
         name: Some(name.into()),
         created_by: Some("T0 (main)".into()),
@@ -127,8 +127,8 @@ fn thread(label: &str, name: &str, running: bool, line: u32) -> Thread {
     }
 }
 
-fn main_thread() -> Thread {
-    Thread {
+fn main_thread() -> ThreadInfo {
+    ThreadInfo {
         label: "T0 (main)".into(),
         name: Some("main".into()),
         created_by: None,

@@ -47,12 +47,12 @@ pub fn until(mut stream: Decoder<'_>, is_over: &dyn Fn() -> bool) -> Told {
     Told { events, shared, whole: stream.is_at_end() }
 }
 
-fn access(a: &trace::Access) -> What {
+fn access(a: &trace::TracedAccess) -> What {
     let cell = Cell { address: a.address, size: a.size, value: a.value, atomic: a.atomic };
     if a.write { What::Write { cell, before: a.before, reads: a.updates } } else { What::Read(cell) }
 }
 
-fn step(s: &trace::Step) -> [Option<What>; 2] {
+fn step(s: &trace::SyncStep) -> [Option<What>; 2] {
     use OpKind::*;
     let (object, other) = (s.object, s.other);
     let one = |what| [Some(what), None];
@@ -91,7 +91,7 @@ fn step(s: &trace::Step) -> [Option<What>; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_wire::trace::{Access, Encoder, LONGEST, Step};
+    use raddle_wire::trace::{Encoder, LONGEST, SyncStep, TracedAccess};
 
     fn stream(events: &[trace::RecordedEvent]) -> Vec<u8> {
         let (mut encoder, mut bytes, mut buffer) = (Encoder::default(), Vec::new(), [0; LONGEST]);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     fn step(kind: OpKind, object: u64, other: u64) -> trace::RecordedEvent {
-        trace::RecordedEvent::Step(Step { kind: kind as u8, site: 7, object, other })
+        trace::RecordedEvent::Step(SyncStep { kind: kind as u8, site: 7, object, other })
     }
 
     #[test]
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn accesses_keep_their_values_and_a_broken_stream_its_beginning() {
-        let write = Access {
+        let write = TracedAccess {
             site: 5,
             address: 64,
             size: 4,

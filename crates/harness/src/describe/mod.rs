@@ -19,7 +19,8 @@ use std::collections::HashSet;
 use raddle_explore::explain::{self, Explanation};
 use raddle_explore::{Op, OpKind, Step, StepFlags, ThreadId, Trace, dependent};
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, Thread, Timeline,
+    Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, ThreadInfo,
+    Timeline,
 };
 use raddle_wire::explore::{End, FRAMES};
 
@@ -459,7 +460,7 @@ pub fn introduce_threads(
         if !in_table && !finding.accesses.iter().any(|a| a.thread == label) {
             continue;
         }
-        finding.threads.push(Thread {
+        finding.threads.push(ThreadInfo {
             label,
             name: None,
             created_by: Some(words.thread(step.thread)),

@@ -3,7 +3,7 @@
 use raddle_explore::races::Access as Raw;
 use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
 use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Lock, Op, Taken, Timeline};
-use raddle_wire::explore::Race;
+use raddle_wire::explore::RacingPair;
 
 use crate::describe::locks::held;
 use crate::describe::steps::StepWords;
@@ -15,7 +15,7 @@ use crate::detection::explain::race_message;
 const BEFORE: usize = 6;
 const ROWS: usize = 40;
 
-pub fn finding(race: &Race, steps: &[Step], words: &mut StepWords<'_>) -> Finding {
+pub fn finding(race: &RacingPair, steps: &[Step], words: &mut StepWords<'_>) -> Finding {
     let [now, before] = race.access.map(|a| access(&a, steps, words));
     let location = location(race, words);
     let message = race_message(&now, &before, location.as_ref());
@@ -38,7 +38,7 @@ pub fn finding(race: &Race, steps: &[Step], words: &mut StepWords<'_>) -> Findin
 }
 
 /// The locks held at the two accesses.
-fn locks(race: &Race, steps: &[Step], words: &mut StepWords<'_>) -> Vec<Lock> {
+fn locks(race: &RacingPair, steps: &[Step], words: &mut StepWords<'_>) -> Vec<Lock> {
     let mut locks: Vec<Lock> = Vec::new();
     for raw in &race.access {
         let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
@@ -89,7 +89,7 @@ fn op(raw: &Raw) -> Op {
     }
 }
 
-fn location(race: &Race, words: &mut StepWords<'_>) -> Option<Location> {
+fn location(race: &RacingPair, words: &mut StepWords<'_>) -> Option<Location> {
     let both = race.access[0].bytes & race.access[1].bytes;
     let address = race.granule + u64::from(both.trailing_zeros() % 8);
     words.places.global(words.modules, address).map(|g| Location::Global {
@@ -105,7 +105,7 @@ fn location(race: &Race, words: &mut StepWords<'_>) -> Option<Location> {
 /// The table shows what the two threads did from shortly before the earlier access on, with both
 /// accesses in their places. The timeline has all steps up to the later access.
 fn table(
-    race: &Race,
+    race: &RacingPair,
     name: Option<&str>,
     steps: &[Step],
     words: &mut StepWords<'_>,
@@ -166,7 +166,7 @@ mod tests {
         ];
         let now = Raw::new(2, 9, 5, Deed::Read).of(0xf);
         let before = Raw::new(1, 2, 2, Deed::Write).of(0xff);
-        let race = Race { number: 1, reserved: 0, granule: 0x100, access: [now, before] };
+        let race = RacingPair { number: 1, reserved: 0, granule: 0x100, access: [now, before] };
         let mut places = Places::new();
         let finding = finding(&race, &steps, &mut StepWords::new(&mut places, &[], &steps));
         assert_eq!(finding.message, "data race: write and then read are not ordered");

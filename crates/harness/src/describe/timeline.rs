@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use raddle_explore::{Step, StepFlags, ThreadId};
-use raddle_finding::{Frame, HeldLock, Timeline, TimelineStep};
+use raddle_finding::{Frame, LockSpan, Timeline, TimelineStep};
 
 use super::locks::{Held, Holding};
 use super::steps::StepWords;
@@ -102,7 +102,7 @@ impl Making {
             return;
         }
         self.open.push((held, self.out.held.len()));
-        self.out.held.push(HeldLock {
+        self.out.held.push(LockSpan {
             lock: words.lock(held.lock),
             name: words.name(held.lock),
             thread: usize::from(held.thread.0),

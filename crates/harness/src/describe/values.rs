@@ -26,7 +26,7 @@ const ROOM: u64 = 8 << 20;
 type Site = (u16, u32);
 
 /// The accesses at each site, in order.
-type Seens = HashMap<Site, Vec<trace::Access>>;
+type Seens = HashMap<Site, Vec<trace::TracedAccess>>;
 
 /// Adds values to the steps of a timeline.
 pub fn add(
@@ -139,7 +139,7 @@ fn write(timeline: &mut Timeline, steps: &[Step], ends: &[Site], seen: &Seens) {
 }
 
 /// `3`, or `2 → 3` if the value before is known.
-fn told(access: &trace::Access) -> String {
+fn told(access: &trace::TracedAccess) -> String {
     let now = digits(access.value, access.size);
     match access.before.filter(|_| access.write) {
         Some(before) => format!("{} → {now}", digits(before, access.size)),
@@ -164,9 +164,9 @@ mod tests {
     use raddle_explore::{Op, OpKind, ThreadId};
     use raddle_finding::TimelineStep;
 
-    fn access(site: u32, value: u64, before: Option<u64>) -> trace::Access {
+    fn access(site: u32, value: u64, before: Option<u64>) -> trace::TracedAccess {
         let (write, size) = (before.is_some(), 4);
-        trace::Access { site, address: 64, size, write, atomic: false, updates: false, value, before }
+        trace::TracedAccess { site, address: 64, size, write, atomic: false, updates: false, value, before }
     }
 
     fn values(steps: &[Step], ends: &[Site], seen: &Seens) -> Vec<Option<String>> {

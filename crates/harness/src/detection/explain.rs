@@ -9,7 +9,7 @@ use std::ffi::OsString;
 
 use raddle_binary::Patterns;
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, Thread,
+    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, ThreadInfo,
 };
 use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, LockKind};
 
@@ -205,10 +205,10 @@ impl Explain<'_> {
         finding.locks = cast.locks.iter().map(|(id, taken)| self.lock(*id, taken)).collect();
     }
 
-    fn thread(&mut self, id: u64) -> Thread {
+    fn thread(&mut self, id: u64) -> ThreadInfo {
         let known = self.process.threads.get(&id);
         let parent = known.map(|t| t.parent).filter(|p| *p != u64::MAX && id != 0);
-        Thread {
+        ThreadInfo {
             label: self.thread_label(id),
             name: known.and_then(|t| t.name.clone()),
             created_by: parent.map(|p| self.thread_label(p)),

@@ -18,11 +18,11 @@ pub enum Mode {
 }
 
 impl Mode {
-    fn of_the_runtime(self) -> config::Mode {
+    fn of_the_runtime(self) -> config::ConfigMode {
         match self {
-            Mode::Hb => config::Mode::HappensBefore,
-            Mode::Hybrid => config::Mode::Hybrid,
-            Mode::Fast => config::Mode::Fast,
+            Mode::Hb => config::ConfigMode::HappensBefore,
+            Mode::Hybrid => config::ConfigMode::Hybrid,
+            Mode::Fast => config::ConfigMode::Fast,
         }
     }
 }

@@ -15,7 +15,7 @@ use anyhow::Result;
 use raddle_binary::{Effect, LockClass, LockSite, Module, Patterns};
 use raddle_wire::Asked;
 use raddle_wire::config::{Config, flag};
-use raddle_wire::plan::{self, Site, SiteClass, SiteEffect};
+use raddle_wire::plan::{self, LockOperation, SiteClass, SiteEffect};
 use raddle_wire::relocated::QUESTION;
 
 use super::Options;
@@ -233,14 +233,14 @@ fn no_plan() -> Vec<u8> {
 
 fn make_plan(exe: &Path, patterns: &Patterns, leave_out_covered: bool) -> Vec<u8> {
     let Ok(module) = Module::open(exe) else { return no_plan() };
-    let sites: Vec<(u64, Site)> =
+    let sites: Vec<(u64, LockOperation)> =
         if may_use_rust_std(exe) { module.lock_sites().sites.iter().map(site).collect() } else { Vec::new() };
     let ignored = module.match_ranges(patterns);
     let covered = if leave_out_covered { covered_probes(exe, &module) } else { Vec::new() };
     plan::encode(&sites, &ignored, &covered)
 }
 
-fn site(s: &LockSite) -> (u64, Site) {
+fn site(s: &LockSite) -> (u64, LockOperation) {
     let class = match s.class {
         LockClass::MutexAcquire => SiteClass::MutexAcquire,
         LockClass::MutexRelease => SiteClass::MutexRelease,
@@ -255,7 +255,7 @@ fn site(s: &LockSite) -> (u64, Site) {
         Effect::IfExchanged => SiteEffect::IfExchanged,
         Effect::IfReturnedZero => SiteEffect::IfReturnedZero,
     };
-    (s.return_address, Site { class, effect, depth: s.depth })
+    (s.return_address, LockOperation { class, effect, depth: s.depth })
 }
 
 /// Requests a flush when a process of the session has grown over the limit.

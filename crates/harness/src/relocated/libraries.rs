@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use raddle_binary::{Instrumentation, inspect};
-use raddle_wire::relocated::{Counts, LIBRARY, left};
+use raddle_wire::relocated::{CopyCounts, LIBRARY, left};
 
 use super::{Prepared, Probes, prepare_object, share_in_words};
 use crate::collect::Process;
@@ -103,7 +103,7 @@ pub fn needed(program: &Path) -> Vec<PathBuf> {
 /// What became of a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Library {
-    Watched(Counts),
+    Watched(CopyCounts),
     /// By default.
     NotWanted,
     /// In one sentence.
@@ -183,10 +183,10 @@ const FEW: usize = 12;
 /// How much of each library was watched, and which were not: one sentence each.
 pub fn sentences(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> Vec<String> {
     let left = left_out(processes);
-    let watched: Vec<(String, Counts)> = watched(seen, &left);
+    let watched: Vec<(String, CopyCounts)> = watched(seen, &left);
     let mut told: Vec<String> = Vec::new();
-    let is_whole = |c: &Counts| c.functions == c.functions_copied && c.accesses == c.accesses_probed;
-    let mut together = Counts::default();
+    let is_whole = |c: &CopyCounts| c.functions == c.functions_copied && c.accesses == c.accesses_probed;
+    let mut together = CopyCounts::default();
     let mut whole = 0;
     for (name, counts) in &watched {
         if watched.len() <= FEW || !is_whole(counts) {
@@ -227,15 +227,15 @@ pub fn sentences(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> Ve
 
 /// The share of each library that was watched, for the report's statistics.
 pub fn shares(seen: &BTreeMap<PathBuf, Library>, processes: &[Process]) -> String {
-    let share = |(name, c): &(String, Counts)| {
-        let Counts { functions, functions_copied, accesses, accesses_probed, unknown_code: _ } = c;
+    let share = |(name, c): &(String, CopyCounts)| {
+        let CopyCounts { functions, functions_copied, accesses, accesses_probed, unknown_code: _ } = c;
         format!("{name}: {functions_copied}/{functions} functions, {accesses_probed}/{accesses} accesses")
     };
     watched(seen, &left_out(processes)).iter().map(share).collect::<Vec<_>>().join("; ")
 }
 
 /// Those that have a copy, but for such as some process could not use.
-fn watched(seen: &BTreeMap<PathBuf, Library>, left: &BTreeMap<PathBuf, u64>) -> Vec<(String, Counts)> {
+fn watched(seen: &BTreeMap<PathBuf, Library>, left: &BTreeMap<PathBuf, u64>) -> Vec<(String, CopyCounts)> {
     let counted = seen.iter().filter_map(|(path, library)| match library {
         Library::Watched(counts) if !left.contains_key(path) => Some((name_of(path), *counts)),
         _ => None,
@@ -282,9 +282,14 @@ mod tests {
 
     #[test]
     fn what_was_not_watched_is_never_told_as_watched() {
-        let whole =
-            Counts { functions: 3, functions_copied: 3, accesses: 7, accesses_probed: 7, unknown_code: 0 };
-        let part = Counts { functions_copied: 2, ..whole };
+        let whole = CopyCounts {
+            functions: 3,
+            functions_copied: 3,
+            accesses: 7,
+            accesses_probed: 7,
+            unknown_code: 0,
+        };
+        let part = CopyCounts { functions_copied: 2, ..whole };
         let mut seen: BTreeMap<PathBuf, Library> =
             (0..20).map(|n| (format!("/lib/lib{n}.so").into(), Library::Watched(whole))).collect();
         seen.insert("/lib/libpart.so".into(), Library::Watched(part));

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crossbeam_channel::unbounded;
 use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};
-use raddle_lsp::{Config, Ended, serve};
+use raddle_lsp::{ConnectionEnd, ServerConfig, serve};
 use serde_json::{Value, json};
 
 /// For a machine under any load.
@@ -23,7 +23,7 @@ pub const RACE: &str = "#include <pthread.h>\nint n;\nvoid *f(void *a) {\n    n+
 
 pub struct Client {
     connection: Connection,
-    server: Option<JoinHandle<std::io::Result<Ended>>>,
+    server: Option<JoinHandle<std::io::Result<ConnectionEnd>>>,
     requests: i32,
     pub folder: tempfile::TempDir,
     /// The diagnostics of each file as an editor would show them.
@@ -42,8 +42,10 @@ impl Client {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(".git")).unwrap();
         let store = folder.path().canonicalize().unwrap().join("store");
-        let config =
-            Config { store: Box::new(move |_: &Path| Some(store.clone())), look: Duration::from_millis(20) };
+        let config = ServerConfig {
+            store: Box::new(move |_: &Path| Some(store.clone())),
+            look: Duration::from_millis(20),
+        };
         let (to_server, from_client) = unbounded();
         let (to_client, from_server) = unbounded();
         let theirs = Connection { sender: to_client, receiver: from_client };
@@ -222,11 +224,11 @@ impl Client {
     pub fn end(mut self) {
         assert!(self.request("shutdown", Value::Null).error.is_none());
         self.notify("exit", Value::Null);
-        assert_eq!(self.server.take().unwrap().join().unwrap().unwrap(), Ended::Orderly);
+        assert_eq!(self.server.take().unwrap().join().unwrap().unwrap(), ConnectionEnd::Orderly);
     }
 
     /// How the server ended, once it has.
-    pub fn ended(mut self) -> Ended {
+    pub fn ended(mut self) -> ConnectionEnd {
         let server = self.server.take().unwrap();
         drop(self);
         server.join().unwrap().unwrap()

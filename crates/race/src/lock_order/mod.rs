@@ -33,13 +33,13 @@
 //!    applies to a reader that upgrades; the lock then counts as held for writing until it is
 //!    released completely.
 //! 4. An unlock of a lock that is not held is ignored. Locks may be released in any order.
-//! 5. The search is bounded ([`Limits`]) and finds the shortest cycles first. The result says if
+//! 5. The search is bounded ([`SearchLimits`]) and finds the shortest cycles first. The result says if
 //!    the search did not finish: the number of cycles is exponential in the worst case.
 
 mod fork_join;
 mod search;
 
-use crate::event::{Context, LockId, LockMode};
+use crate::event::{EventSource, LockId, LockMode};
 use fork_join::ForkJoin;
 use raddle_base::clock::ThreadId;
 use std::collections::{BTreeMap, HashSet};
@@ -54,7 +54,7 @@ pub struct Acquisition {
     /// How it is held or wanted. A reader that upgrades holds it for writing.
     pub mode: LockMode,
     /// Where it was first taken.
-    pub context: Context,
+    pub context: EventSource,
 }
 
 /// A thread took a lock while holding others.
@@ -105,14 +105,14 @@ pub struct Cycles {
 
 /// How long to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Edges looked at. Optimised, a million took 20 to 40 ms on the project's machine.
     pub steps: u64,
     /// Cycles reported.
     pub cycles: usize,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self { steps: 4_000_000, cycles: 1_000 }
     }
@@ -146,7 +146,7 @@ struct Holding {
 /// from a log.
 #[derive(Default)]
 pub struct LockOrder {
-    limits: Limits,
+    limits: SearchLimits,
     order: ForkJoin,
     held: BTreeMap<ThreadId, Vec<Holding>>,
     edges: Vec<Arc<Edge>>,
@@ -154,13 +154,13 @@ pub struct LockOrder {
 }
 
 impl LockOrder {
-    /// An empty graph with the default [`Limits`].
+    /// An empty graph with the default [`SearchLimits`].
     pub fn new() -> Self {
         Self::default()
     }
 
     /// An empty graph whose search ends at these limits.
-    pub fn with_limits(limits: Limits) -> Self {
+    pub fn with_limits(limits: SearchLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
@@ -180,7 +180,14 @@ impl LockOrder {
     }
 
     /// The thread has taken the lock, by waiting for it or (`tried`) by asking once.
-    pub fn acquire(&mut self, thread: ThreadId, lock: LockId, mode: LockMode, tried: bool, context: Context) {
+    pub fn acquire(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        mode: LockMode,
+        tried: bool,
+        context: EventSource,
+    ) {
         let segment = self.order.segment(thread);
         let holdings = self.held.entry(thread).or_default();
         if let Some(holding) = holdings.iter_mut().find(|holding| holding.acquisition.lock == lock) {

@@ -7,14 +7,14 @@
 //! out (strongly connected components), so a large program with a lock order costs one pass.
 
 use super::fork_join::{ForkJoin, SegmentClock};
-use super::{Acquisition, Cycle, CycleEdge, Cycles, Edge, Limits};
-use crate::event::{Context, LockId, LockMode};
+use super::{Acquisition, Cycle, CycleEdge, Cycles, Edge, SearchLimits};
+use crate::event::{EventSource, LockId, LockMode};
 use raddle_base::clock::ThreadId;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-pub fn cycles(edges: &[Arc<Edge>], order: &ForkJoin, limits: Limits) -> Cycles {
+pub fn cycles(edges: &[Arc<Edge>], order: &ForkJoin, limits: SearchLimits) -> Cycles {
     let graph = Graph::new(edges);
     let mut search = Search {
         graph: &graph,
@@ -37,7 +37,7 @@ struct ClassKey {
     to: LockId,
     held_mode: LockMode,
     wanted_mode: LockMode,
-    context: Context,
+    context: EventSource,
 }
 
 /// An edge seen as an arc from one of its held locks.
@@ -155,11 +155,11 @@ struct Search<'a> {
     edges: &'a [Arc<Edge>],
     /// Of each edge, its segment.
     segments: Vec<SegmentClock<'a>>,
-    limits: Limits,
+    limits: SearchLimits,
     steps: u64,
     found: Cycles,
     /// The locks and contexts of the cycles found.
-    keys: HashSet<Vec<(LockId, Context)>>,
+    keys: HashSet<Vec<(LockId, EventSource)>>,
     /// The classes of the cycle being built.
     path: Vec<usize>,
 }

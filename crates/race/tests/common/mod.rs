@@ -32,18 +32,18 @@ impl Trace {
     }
 
     pub fn push(&mut self, thread: u32, kind: EventKind) -> &mut Self {
-        let context = Context(self.events.len() as u64 + 1);
+        let context = EventSource(self.events.len() as u64 + 1);
         self.events.push(Event::new(t(thread), context, kind));
         self
     }
 
     pub fn start(&mut self, parent: u32, child: u32) -> &mut Self {
-        self.events.extend(Event::thread_started(t(parent), t(child), Context(0)));
+        self.events.extend(Event::thread_started(t(parent), t(child), EventSource(0)));
         self
     }
 
     pub fn join(&mut self, joiner: u32, child: u32) -> &mut Self {
-        self.events.extend(Event::thread_joined(t(joiner), t(child), Context(0)));
+        self.events.extend(Event::thread_joined(t(joiner), t(child), EventSource(0)));
         self
     }
 
@@ -111,36 +111,36 @@ impl Trace {
     }
 }
 
-pub fn races_with(config: Config, trace: &Trace) -> Vec<Race> {
+pub fn races_with(config: MachineConfig, trace: &Trace) -> Vec<Race> {
     Machine::new(config).handle_all(&trace.events)
 }
 
-pub fn races(mode: Mode, trace: &Trace) -> Vec<Race> {
-    races_with(Config::new(mode), trace)
+pub fn races(mode: StateMachine, trace: &Trace) -> Vec<Race> {
+    races_with(MachineConfig::new(mode), trace)
 }
 
 /// The bytes on which races are reported.
-pub fn racy_bytes(config: Config, events: &[Event]) -> BTreeSet<u64> {
+pub fn racy_bytes(config: MachineConfig, events: &[Event]) -> BTreeSet<u64> {
     Machine::new(config).handle_all(events).iter().flat_map(|race| race.bytes.bytes()).collect()
 }
 
 #[track_caller]
-pub fn assert_racy(modes: &[Mode], trace: &Trace, byte: u64) {
+pub fn assert_racy(modes: &[StateMachine], trace: &Trace, byte: u64) {
     for &mode in modes {
-        let found = racy_bytes(Config::new(mode), &trace.events);
+        let found = racy_bytes(MachineConfig::new(mode), &trace.events);
         assert_eq!(found, BTreeSet::from([byte]), "{mode:?}");
     }
 }
 
 #[track_caller]
-pub fn assert_silent(modes: &[Mode], trace: &Trace) {
+pub fn assert_silent(modes: &[StateMachine], trace: &Trace) {
     for &mode in modes {
         assert_eq!(races(mode, trace), [], "{mode:?}");
     }
 }
 
-pub const HB: &[Mode] = &[Mode::HappensBefore];
-pub const HYBRID: &[Mode] = &[Mode::Hybrid];
-pub const FAST: &[Mode] = &[Mode::Fast];
-pub const PRECISE: &[Mode] = &[Mode::HappensBefore, Mode::Hybrid];
-pub const ALL: &[Mode] = &[Mode::HappensBefore, Mode::Hybrid, Mode::Fast];
+pub const HB: &[StateMachine] = &[StateMachine::HappensBefore];
+pub const HYBRID: &[StateMachine] = &[StateMachine::Hybrid];
+pub const FAST: &[StateMachine] = &[StateMachine::Fast];
+pub const PRECISE: &[StateMachine] = &[StateMachine::HappensBefore, StateMachine::Hybrid];
+pub const ALL: &[StateMachine] = &[StateMachine::HappensBefore, StateMachine::Hybrid, StateMachine::Fast];

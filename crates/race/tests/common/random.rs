@@ -20,7 +20,7 @@ pub fn any_trace(length: usize) -> impl Strategy<Value = Vec<Event>> {
     prop_oneof![chaos, order, messages(length / 2)].prop_map(move |blocks| {
         let mut events = Vec::new();
         for (thread, context, block) in blocks {
-            events.extend(block.into_iter().map(|kind| Event::new(t(thread), Context(context), kind)));
+            events.extend(block.into_iter().map(|kind| Event::new(t(thread), EventSource(context), kind)));
         }
         events.truncate(length);
         events

@@ -27,8 +27,8 @@ use raddle_conseq::SiteKind;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::{Outcome, Trace};
 use raddle_finding::Kind;
-use raddle_wire::config::{Config, Mode, flag};
-use raddle_wire::delays::{self, Header};
+use raddle_wire::config::{Config, ConfigMode, flag};
+use raddle_wire::delays::{self, DelaysHeader};
 
 use super::certainty::is_certain;
 use super::ordinary_runs::{self, OUTSIDE, Ordinary, ended};
@@ -84,7 +84,7 @@ struct Seen {
 impl Seen {
     fn of(delays: &memmap2::MmapRaw) -> Seen {
         // SAFETY: the mapping begins with a header, whose changing fields are atomics.
-        let header = unsafe { &*delays.as_ptr().cast::<Header>() };
+        let header = unsafe { &*delays.as_ptr().cast::<DelaysHeader>() };
         let frames = |stack: &[AtomicU64]| {
             stack.iter().map(|pc| pc.load(Acquire)).take_while(|pc| *pc != 0).collect::<Vec<u64>>()
         };
@@ -182,7 +182,7 @@ impl<'a> Delayed<'a> {
     /// Whether plain runs end well. What they print is usual.
     fn is_sound(&mut self) -> Result<bool> {
         for _ in 0..PLAIN {
-            let run = self.start(&Header::new(0, (0, 0), false, 0), &[])?.ordinary;
+            let run = self.start(&DelaysHeader::new(0, (0, 0), false, 0), &[])?.ordinary;
             self.longest = self.longest.max(run.took);
             if let Some((_, sentence)) = ended(&run, &self.expect.usual) {
                 self.notes
@@ -210,14 +210,16 @@ impl<'a> Delayed<'a> {
         let others = if s.instead == Instead::Initial { from.into_iter().collect() } else { others };
         let frees = matches!(s.instead, Instead::Freed(_));
         let others = if frees { Vec::new() } else { others };
-        let header =
-            Header { frees: frees.into(), ..Header::new(LIMIT, (read, write), same, others.len() as u32) };
+        let header = DelaysHeader {
+            frees: frees.into(),
+            ..DelaysHeader::new(LIMIT, (read, write), same, others.len() as u32)
+        };
         self.start(&header, &others).map(Some)
     }
 
-    fn start(&mut self, header: &Header, others: &[u64]) -> Result<Run> {
+    fn start(&mut self, header: &DelaysHeader, others: &[u64]) -> Result<Run> {
         self.runs += 1;
-        let config = Config::new(Mode::HappensBefore, 2, flag::DELAYS);
+        let config = Config::new(ConfigMode::HappensBefore, 2, flag::DELAYS);
         let limit = SHORTEST.max(self.longest * TIMES);
         let look = |_: &Path, delays: memmap2::MmapRaw| Ok(Seen::of(&delays));
         let (ordinary, seen) = ordinary_runs::run(
@@ -270,14 +272,14 @@ impl<'a> Delayed<'a> {
 }
 
 /// Makes the file that tells the runtime what to delay.
-fn file(folder: &Path, header: &Header, others: &[u64]) -> Result<memmap2::MmapRaw> {
+fn file(folder: &Path, header: &DelaysHeader, others: &[u64]) -> Result<memmap2::MmapRaw> {
     let file = File::options().read(true).write(true).create_new(true).open(folder.join(delays::FILE))?;
     file.set_len(header.bytes() as u64).context("cannot make the file of delays: a full disk")?;
     let memory = memmap2::MmapRaw::map_raw(&file)?;
     // SAFETY: the file is as long as header and table; nobody else has it yet.
     unsafe {
-        std::ptr::copy_nonoverlapping(header, memory.as_mut_ptr().cast::<Header>(), 1);
-        let table = memory.as_mut_ptr().add(size_of::<Header>()).cast::<u64>();
+        std::ptr::copy_nonoverlapping(header, memory.as_mut_ptr().cast::<DelaysHeader>(), 1);
+        let table = memory.as_mut_ptr().add(size_of::<DelaysHeader>()).cast::<u64>();
         std::ptr::copy_nonoverlapping(others.as_ptr(), table, others.len());
     }
     Ok(memory)
@@ -307,9 +309,9 @@ mod tests {
     #[test]
     fn the_file_of_delays_has_its_table() {
         let folder = tempfile::tempdir().unwrap();
-        let memory = file(folder.path(), &Header::new(5, (1, 2), false, 2), &[7, 9]).unwrap();
+        let memory = file(folder.path(), &DelaysHeader::new(5, (1, 2), false, 2), &[7, 9]).unwrap();
         let bytes = std::fs::read(folder.path().join(delays::FILE)).unwrap();
         assert_eq!(bytes.len(), memory.len());
-        assert_eq!(bytes[size_of::<Header>()..], [7u64.to_le_bytes(), 9u64.to_le_bytes()].concat());
+        assert_eq!(bytes[size_of::<DelaysHeader>()..], [7u64.to_le_bytes(), 9u64.to_le_bytes()].concat());
     }
 }

@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail};
 use raddle_binary::{Kind, inspect};
 use raddle_conseq::Options;
 use raddle_finding::{Finding, Report, Stat, identity};
-use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::config::{Config, ConfigMode, flag};
 
 use super::args::Args;
 use super::campaign::{self, Budget};
@@ -294,7 +294,7 @@ pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Start
 
 fn session() -> Result<SessionFolder> {
     let folder = SessionFolder::new()?;
-    folder.write_config(&Config::new(Mode::Explore, 0, flag::COMMANDS))?;
+    folder.write_config(&Config::new(ConfigMode::Explore, 0, flag::COMMANDS))?;
     Ok(folder)
 }
 

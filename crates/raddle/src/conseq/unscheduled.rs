@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_explore::{Outcome, Trace};
-use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::config::{Config, ConfigMode, flag};
 use raddle_wire::trace::Recording;
 use thiserror::Error;
 
@@ -122,7 +122,7 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
 
 fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {
     // In hybrid mode, the signal of a condition variable is recorded, not only its mutex.
-    let config = Config::new(Mode::Hybrid, 2, flag::TRACED);
+    let config = Config::new(ConfigMode::Hybrid, 2, flag::TRACED);
     let traced = Traced { mode: Recording::All, sites: Vec::new(), room: ROOM };
     let look = |folder: &Path, watched: Watched| {
         let begun = Instant::now();

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use raddle_finding::{Finding, Format, RenderOptions, Report, render};
-use raddle_store::{Decided, Decision, Record, Standing, Store, home};
+use raddle_store::{Decided, Decision, KnownFinding, Standing, Store, home};
 
 use crate::exit;
 use crate::report::TextTo;
@@ -91,7 +91,7 @@ pub fn open() -> Result<Option<Store>> {
     Ok(store)
 }
 
-fn history() -> Result<Vec<Record>> {
+fn history() -> Result<Vec<KnownFinding>> {
     Ok(open()?.map(|store| store.history()).transpose()?.unwrap_or_default())
 }
 
@@ -107,7 +107,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
         let what = count(unreadable as u64, "finding is", "findings are");
         say!("{what} not shown: a newer raddle wrote what this one cannot read");
     }
-    let shown: Vec<&Record> = all.iter().filter(|r| args.all || is_of_interest(r)).collect();
+    let shown: Vec<&KnownFinding> = all.iter().filter(|r| args.all || is_of_interest(r)).collect();
     let text: String = shown.iter().map(|r| line(r)).collect();
     print_lines(&text);
     let hidden = all.len() - shown.len();
@@ -122,12 +122,12 @@ pub fn list(args: &ListArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(exit::CLEAN))
 }
 
-fn is_of_interest(record: &Record) -> bool {
+fn is_of_interest(record: &KnownFinding) -> bool {
     record.decided.is_none() || record.standing() == Standing::Regression
 }
 
 /// `deadlock-0123…  seen 3 times, first 2026-11-16, last 2026-11-17  a circle of threads …`
-fn line(record: &Record) -> String {
+fn line(record: &KnownFinding) -> String {
     let decided = match (&record.decided, record.standing()) {
         (_, Standing::Regression) => ", a regression".to_owned(),
         (Some(d), _) => format!(", {}: {}", d.decision.name(), d.reason),
@@ -144,12 +144,12 @@ fn line(record: &Record) -> String {
 }
 
 /// The only record whose key begins so. An id alone will do where no two findings share it.
-pub fn find(id: &str) -> Result<Record> {
+pub fn find(id: &str) -> Result<KnownFinding> {
     one(history()?, id)
 }
 
-fn one(all: Vec<Record>, id: &str) -> Result<Record> {
-    let mut found: Vec<Record> = all.into_iter().filter(|r| r.finding.key().starts_with(id)).collect();
+fn one(all: Vec<KnownFinding>, id: &str) -> Result<KnownFinding> {
+    let mut found: Vec<KnownFinding> = all.into_iter().filter(|r| r.finding.key().starts_with(id)).collect();
     if let Some(at) = found.iter().position(|r| r.finding.key() == id) {
         return Ok(found.swap_remove(at));
     }
@@ -188,7 +188,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
 }
 
 /// The finding, with its history as notes.
-fn told(record: &Record) -> Finding {
+fn told(record: &KnownFinding) -> Finding {
     let mut finding = record.finding.clone();
     finding.notes.push(format!(
         "confirmed {}, first {}, last {}, by `{}`",

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use raddle_store::{Category, Record, Store};
+use raddle_store::{Category, KnownFinding, Store};
 
 use super::decisions;
 use crate::exit;
@@ -100,7 +100,11 @@ fn find(hunts: &BTreeMap<String, u64>, name: &str) -> Result<String> {
 }
 
 /// What was seen in a build, by id: the same program in another folder has other subjects.
-fn seen<'a>(store: &Store, records: &'a [Record], build: &str) -> Result<BTreeMap<String, &'a Record>> {
+fn seen<'a>(
+    store: &Store,
+    records: &'a [KnownFinding],
+    build: &str,
+) -> Result<BTreeMap<String, &'a KnownFinding>> {
     let keys = store.seen_in(build)?;
     let of_build = records.iter().filter(|r| keys.contains(&r.finding.key()));
     Ok(of_build.map(|r| (r.finding.id.clone(), r)).collect())

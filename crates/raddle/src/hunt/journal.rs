@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Instant, SystemTime};
 
 use raddle_finding::Finding;
-use raddle_finding::subject::Command;
+use raddle_finding::subject::UserCommand;
 use raddle_hunt::{Counts, Ledger, Target};
 use raddle_store::{Category, Sighting, Standing, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ impl Journal {
     }
 
     /// The hunted command, for the subjects of its findings.
-    pub fn command(&self, prey: &Prey) -> Command {
+    pub fn command(&self, prey: &Prey) -> UserCommand {
         let shown = if prey.given.is_empty() { words(prey) } else { in_text(&prey.given) };
         raddle_store::command(&shown, &self.folder)
     }

@@ -1,14 +1,14 @@
 //! The report of a hunt: confirmed findings with their explanation; suspicions as counts, and in
 //! full on request.
 
-use raddle_finding::subject::Command;
+use raddle_finding::subject::UserCommand;
 use raddle_finding::{Confidence, Finding, Report, Settlement, Stat};
 use raddle_hunt::{Confirmed, Counts, Detector, Ledger, Target, Verdict, explain};
 
 use raddle_harness::say::count;
 
 /// A confirmed finding for the report, with its explanation and detectors.
-pub fn finding(confirmed: &Confirmed, ledger: &Ledger, command: &Command) -> Finding {
+pub fn finding(confirmed: &Confirmed, ledger: &Ledger, command: &UserCommand) -> Finding {
     let mut finding = confirmed.finding.clone();
     finding.subject = Some(command.subject(&finding));
     let mut causes = ledger.confirmed().iter();
@@ -129,7 +129,7 @@ mod tests {
         let found = || Finding::new(Kind::ExitStatus, Confidence::Confirmed, "it ends with 1");
         ledger.suspect(Detector::Run, found());
         ledger.confirm(Detector::Explore, found());
-        let command = Command { words: vec!["./t".into()], folder: "/p/b".into(), root: "/p".into() };
+        let command = UserCommand { words: vec!["./t".into()], folder: "/p/b".into(), root: "/p".into() };
         let told = finding(&ledger.confirmed()[0], &ledger, &command);
         assert!(told.key().ends_with("@b/t"), "{}", told.key());
         assert_eq!(told.detectors, ["run", "explore"]);

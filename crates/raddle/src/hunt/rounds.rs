@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_hunt::plan::{self, Looked};
+use raddle_hunt::plan::{self, TestLook};
 
 use super::args::Args;
 use super::journal::Journal;
@@ -91,9 +91,9 @@ impl<'a> Rounds<'a> {
 
     /// The second round, with `others` tests to hunt after it.
     fn settle_each(&self, begun: Vec<Begun<'a>>, others: usize, deadline: Instant, summary: &mut Summary) {
-        let looks: Vec<Looked> = begun
+        let looks: Vec<TestLook> = begun
             .iter()
-            .map(|b| Looked {
+            .map(|b| TestLook {
                 is_concerned: b.number < self.concerned,
                 open: b.hunter.open(),
                 took: b.hunter.looked_for(),

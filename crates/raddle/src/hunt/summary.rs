@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use raddle_finding::place::place;
-use raddle_finding::subject::{self, Command};
+use raddle_finding::subject::{self, UserCommand};
 use raddle_finding::{Access, Finding, Frame, Report, Stat, identity};
 use raddle_hunt::target::same_cause;
 use raddle_hunt::{Argument, Counts, Target, Verdict};
@@ -80,7 +80,7 @@ impl Summary {
             && !raddle_harness::interrupt::came()
     }
 
-    pub fn add(&mut self, prey: &Prey, outcome: Outcome, command: &Command) {
+    pub fn add(&mut self, prey: &Prey, outcome: Outcome, command: &UserCommand) {
         self.hunted += 1;
         self.looked_only += u64::from(outcome.looked_only);
         self.exhausted += u64::from(outcome.exhausted);

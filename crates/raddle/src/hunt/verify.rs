@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use raddle_finding::Stat;
 use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Target};
-use raddle_store::Record;
+use raddle_store::KnownFinding;
 
 use super::{decisions, detectors};
 use crate::exit;
@@ -78,13 +78,13 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
 }
 
 /// What the stored schedule says of where it was run.
-fn head_of(record: &Record) -> Option<Head> {
+fn head_of(record: &KnownFinding) -> Option<Head> {
     let text = std::str::from_utf8(record.schedule.as_deref()?).ok()?;
     Some(Schedule::parse("the stored schedule", text).ok()?.head)
 }
 
 /// Whether the stored schedule leads to the failure.
-fn replays(record: &Record) -> Result<bool> {
+fn replays(record: &KnownFinding) -> Result<bool> {
     let Some(schedule) = &record.schedule else { return Ok(false) };
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let file = folder.path().join("stored.raddle");
@@ -102,7 +102,7 @@ pub fn leads_to_failure(schedule: &Path) -> Result<bool> {
 }
 
 /// Whether one of a few ordinary runs shows a finding that has no schedule: such runs had found it.
-fn is_seen_in_runs(record: &Record, limit: Duration) -> Result<bool> {
+fn is_seen_in_runs(record: &KnownFinding, limit: Duration) -> Result<bool> {
     const RUNS: u32 = 3;
     let words: Vec<OsString> = record.target.iter().map(OsString::from).collect();
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
@@ -120,7 +120,7 @@ fn is_seen_in_runs(record: &Record, limit: Duration) -> Result<bool> {
 
 /// Searches near the finding first, then at large with what is left: whether it was found, in how
 /// many schedules, and whether these were all.
-fn search(record: &Record, limit: Duration) -> Result<(bool, u64, bool)> {
+fn search(record: &KnownFinding, limit: Duration) -> Result<(bool, u64, bool)> {
     let words: Vec<OsString> = record.target.iter().map(OsString::from).collect();
     let program = target::find(&words)?;
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;

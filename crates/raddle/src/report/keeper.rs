@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use crate::report::source::SourceFiles;
 use raddle_finding::Report;
 use raddle_harness::say::say;
-use raddle_store::{Run, Store, StoreError};
+use raddle_store::{CommandRun, Store, StoreError};
 
 /// If set and not empty, nothing is stored.
 const NO_STORE: &str = "RADDLE_NO_STORE";
@@ -36,7 +36,7 @@ impl Keeper {
     }
 
     fn record(&self, report: &Report) -> Result<(), StoreError> {
-        let run = Run {
+        let run = CommandRun {
             command: report.command.clone(),
             target: report.target.clone(),
             folder: self.folder.clone(),

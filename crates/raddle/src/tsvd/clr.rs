@@ -11,10 +11,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow};
 use raddle_base::hash::fnv64;
-use raddle_clr::lists::Catalogue;
-use raddle_clr::record::{End, KnownPair, Place, Record, VERSION, Violation};
+use raddle_clr::lists::ApiLists;
+use raddle_clr::record::{CallEnd, ClrRecord, ClrViolation, KnownPair, UserFrame, VERSION};
 use raddle_clr::session::{LISTS, MODULES, PAIRS};
-use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Op, Thread};
+use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Op, ThreadInfo};
 use raddle_tsvd::{Stats, TrapPair};
 
 use super::coverage::{Coverage, Covered, PointCoverage};
@@ -125,7 +125,7 @@ pub struct Clr {
     lists: Vec<String>,
     registry: Registry,
     /// Where the sites of the registry are.
-    places: Vec<Place>,
+    places: Vec<UserFrame>,
     traps: Traps,
 }
 
@@ -141,7 +141,7 @@ struct Site {
 impl Clr {
     /// `lists`: files like `raddle.toml` and their contents.
     pub fn new(lists: &[(PathBuf, String)], traps: Traps) -> Result<Clr> {
-        let mut catalogue = Catalogue::shipped();
+        let mut catalogue = ApiLists::shipped();
         for (path, text) in lists {
             catalogue.add_project(text).map_err(|why| anyhow!("{}: {why}", path.display()))?;
         }
@@ -212,28 +212,28 @@ impl Clr {
     fn read_process(&mut self, path: &Path, run: Option<u32>) -> Vec<TrapPair> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         // The last line may be incomplete if the process was killed while it wrote.
-        let mut records = text.lines().map_while(|line| serde_json::from_str::<Record>(line).ok());
-        if !matches!(records.next(), Some(Record::Begin { version: VERSION, .. })) {
+        let mut records = text.lines().map_while(|line| serde_json::from_str::<ClrRecord>(line).ok());
+        if !matches!(records.next(), Some(ClrRecord::Begin { version: VERSION, .. })) {
             return Vec::new();
         }
         self.processes += 1;
         let mut sites: Vec<Site> = Vec::new();
         for record in records {
             match record {
-                Record::Begin { .. } => {}
-                Record::Site { callee, write, place, name, .. } => {
+                ClrRecord::Begin { .. } => {}
+                ClrRecord::Site { callee, write, place, name, .. } => {
                     let number = self.number(&name, &callee, place);
                     sites.push(Site { callee, write, number });
                 }
-                Record::Unseen { what, why } => self.unseen.entry(why).or_insert((0, what)).0 += 1,
-                Record::Violation(violation) => self.findings.extend(finding(&violation, &sites, run)),
+                ClrRecord::Unseen { what, why } => self.unseen.entry(why).or_insert((0, what)).0 += 1,
+                ClrRecord::Violation(violation) => self.findings.extend(finding(&violation, &sites, run)),
             }
         }
         self.read_tables(&path.with_extension("clr-state"), &sites)
     }
 
     /// The number of a site in the registry.
-    fn number(&mut self, name: &str, callee: &str, place: Place) -> Option<u32> {
+    fn number(&mut self, name: &str, callee: &str, place: UserFrame) -> Option<u32> {
         if !self.modules.contains(&place.module) {
             self.modules.push(place.module.clone());
         }
@@ -302,9 +302,9 @@ fn short_class(name: &str) -> String {
     name.split('`').next().and_then(|name| name.rsplit('.').next()).unwrap_or(name).to_owned()
 }
 
-fn finding(violation: &Violation, sites: &[Site], run: Option<u32>) -> Option<Finding> {
+fn finding(violation: &ClrViolation, sites: &[Site], run: Option<u32>) -> Option<Finding> {
     let [now, before] = &violation.ends;
-    let site = |end: &End| sites.get(end.site as usize);
+    let site = |end: &CallEnd| sites.get(end.site as usize);
     let called = [short_name(&site(now)?.callee), short_name(&site(before)?.callee)];
     let message = format!(
         "two threads use one {} at once: T{} calls {} while T{} is about to call {}",
@@ -315,7 +315,7 @@ fn finding(violation: &Violation, sites: &[Site], run: Option<u32>) -> Option<Fi
         called[1]
     );
     let mut finding = Finding::new(Kind::ThreadSafetyViolation, Confidence::Confirmed, message);
-    let access = |end: &End, site: &Site| Access {
+    let access = |end: &CallEnd, site: &Site| Access {
         op: if site.write { Op::Write } else { Op::Read },
         size: 0,
         thread: format!("T{}", end.thread),
@@ -336,11 +336,17 @@ fn finding(violation: &Violation, sites: &[Site], run: Option<u32>) -> Option<Fi
     Some(finding)
 }
 
-fn thread(end: &End) -> Thread {
-    Thread { label: format!("T{}", end.thread), name: None, created_by: None, stack: vec![], running: true }
+fn thread(end: &CallEnd) -> ThreadInfo {
+    ThreadInfo {
+        label: format!("T{}", end.thread),
+        name: None,
+        created_by: None,
+        stack: vec![],
+        running: true,
+    }
 }
 
-fn frame(place: &Place) -> Frame {
+fn frame(place: &UserFrame) -> Frame {
     let module = place.module.rsplit('/').next().map(str::to_owned);
     Frame {
         function: Some(place.method.clone()),

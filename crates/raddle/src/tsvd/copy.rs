@@ -26,7 +26,7 @@ use raddle_binary::Module;
 use raddle_finding::Stat;
 use raddle_wire::tsvd::{
     Contents, FIXED_CALLERS, FIXED_LIBRARIES, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Hook,
-    LIBRARIES, Library, STATE_SUFFIX, Site, site_flag,
+    LIBRARIES, PlannedLibrary, STATE_SUFFIX, Site, site_flag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
     let records: Vec<_> = about.libraries.iter().chain(&hooked).map(Watched::record).collect();
-    let records = records.into_iter().map(|r| r.map_or([0; Library::LEN], |r| r.encode()));
+    let records = records.into_iter().map(|r| r.map_or([0; PlannedLibrary::LEN], |r| r.encode()));
     write(FIXED_LIBRARIES, &records.flatten().collect::<Vec<u8>>())?;
     for (plan, number) in plans.iter().zip(0..) {
         // The program's files have no number.

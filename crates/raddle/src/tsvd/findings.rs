@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use raddle_binary::{Registers, demangle, plain_path};
 use raddle_finding::place::place;
-use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Location, Op, Thread};
+use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Location, Op, ThreadInfo};
 use raddle_wire::record::DecodedCaught;
-use raddle_wire::tsvd::Object;
+use raddle_wire::tsvd::ObjectOperand;
 
 use super::api::{Catalogue, Operation};
 use super::sites::{Numbered, Registry};
@@ -122,7 +122,7 @@ impl<'a> Teller<'a> {
         violation: &Violation,
         operation: &Operation,
     ) -> Option<Location> {
-        if operation.object == Object::Library {
+        if operation.object == ObjectOperand::Library {
             return None;
         }
         let global = self.places.global(process.modules(violation.modules), violation.object)?;
@@ -146,9 +146,9 @@ struct End<'a> {
 }
 
 impl End<'_> {
-    fn thread(&self) -> Thread {
+    fn thread(&self) -> ThreadInfo {
         let name = (!self.name.is_empty()).then(|| self.name.clone());
-        Thread { label: self.access.thread.clone(), name, created_by: None, stack: vec![], running: true }
+        ThreadInfo { label: self.access.thread.clone(), name, created_by: None, stack: vec![], running: true }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use raddle_wire::tsvd::Library;
+use raddle_wire::tsvd::PlannedLibrary;
 use serde::{Deserialize, Serialize};
 
 use super::planner::is_system;
@@ -23,7 +23,7 @@ pub struct Watched {
 impl Watched {
     fn open(path: &Path) -> Result<Watched> {
         let page = first_page(path)?;
-        Ok(Watched { path: path.into(), identity: Library::identity(&page) })
+        Ok(Watched { path: path.into(), identity: PlannedLibrary::identity(&page) })
     }
 
     /// Checks that the file has not changed.
@@ -39,18 +39,19 @@ impl Watched {
     }
 
     /// The record for the runtime.
-    pub fn record(&self) -> Option<Library> {
+    pub fn record(&self) -> Option<PlannedLibrary> {
         use std::os::unix::ffi::OsStrExt as _;
         let module = raddle_binary::Module::open(&self.path).ok()?;
         let address = 0_u64.wrapping_sub(module.load_bias(0, 0)?);
-        Library::new(self.identity, address, self.path.file_name()?.as_bytes())
+        PlannedLibrary::new(self.identity, address, self.path.file_name()?.as_bytes())
     }
 }
 
 fn first_page(path: &Path) -> Result<Vec<u8>> {
     use std::io::Read as _;
     let mut page = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(Library::PAGE as u64).read_to_end(&mut page));
+    let read =
+        std::fs::File::open(path).and_then(|f| f.take(PlannedLibrary::PAGE as u64).read_to_end(&mut page));
     read.with_context(|| format!("cannot read the library {}", path.display()))?;
     Ok(page)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use raddle_binary::Movable;
 use raddle_tsvd::TrapPair;
-use raddle_wire::tsvd::{About, Caller, Contents, Hook, Pair, Question, Site, site_flag};
+use raddle_wire::tsvd::{About, Contents, EntryCall, Hook, Question, Site, StartingPair, site_flag};
 
 use super::api::Paths;
 use super::modules::{self, Entry, Loaded, MappedFile, Modules};
@@ -128,7 +128,7 @@ impl Planner {
     }
 
     /// The site of a call that arrived at a function's entry, if it counts.
-    fn plan_of_call(&mut self, pid: u32, caller: Caller) -> Vec<u8> {
+    fn plan_of_call(&mut self, pid: u32, caller: EntryCall) -> Vec<u8> {
         let Some(id) = self.number_of_call(pid, caller) else { return Contents::default().encode() };
         let site = Site { id, ..sites::blank_site() };
         let registry = self.common.registry.lock().expect("nobody panics with the registry");
@@ -136,7 +136,7 @@ impl Planner {
         Contents { sites: &[site], pairs: &pairs, ..Contents::default() }.encode()
     }
 
-    fn number_of_call(&mut self, pid: u32, caller: Caller) -> Option<u32> {
+    fn number_of_call(&mut self, pid: u32, caller: EntryCall) -> Option<u32> {
         let mapped = modules::mapped_at(pid, caller.return_address)?;
         let loaded = self.files.modules.load(&mapped)?;
         let file = self.files.looked.get(&loaded.version)?;
@@ -253,14 +253,14 @@ pub fn hook(site: Site, movable: Movable) -> Hook {
     Hook { site, bytes, len, code, code_len, relative }
 }
 
-fn pairs(common: &Common, registry: &Registry) -> Vec<Pair> {
+fn pairs(common: &Common, registry: &Registry) -> Vec<StartingPair> {
     let pairs = common.traps.lock().expect("nobody panics with the traps").pairs(registry);
     pairs.iter().map(pair).collect()
 }
 
-fn pair(pair: &TrapPair) -> Pair {
+fn pair(pair: &TrapPair) -> StartingPair {
     let TrapPair { site_a: a, site_b: b, probability, state, gap } = *pair;
-    Pair { a, b, probability, state: state as u32, gap }
+    StartingPair { a, b, probability, state: state as u32, gap }
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use anyhow::{Context, Result};
 use raddle_tsvd::Params;
 use raddle_wire::CONFIG;
-use raddle_wire::config::{Config, Mode};
-use raddle_wire::tsvd::{Object, PARAMS_FILE, SHARED_FILE, Shared, Site, flag, site_flag};
+use raddle_wire::config::{Config, ConfigMode};
+use raddle_wire::tsvd::{ObjectOperand, PARAMS_FILE, SHARED_FILE, SharedMapping, Site, flag, site_flag};
 
 use super::api::Catalogue;
 use super::planner::{Files, Planner};
@@ -83,7 +83,7 @@ impl Common {
         Some(Site {
             flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
             object: match op.object {
-                Object::Argument(n @ 0..=4) if by_memory => Object::Argument(n + 1),
+                ObjectOperand::Argument(n @ 0..=4) if by_memory => ObjectOperand::Argument(n + 1),
                 object => object,
             },
             class: op.class as u32,
@@ -152,8 +152,8 @@ pub fn write_files(
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
-    write(CONFIG, &page(Config::new(Mode::Tsvd, 0, 0).as_bytes()))?;
-    write(SHARED_FILE, &page(Shared::new(flags, budget, (share * 1e6) as u32, slack).as_bytes()))?;
+    write(CONFIG, &page(Config::new(ConfigMode::Tsvd, 0, 0).as_bytes()))?;
+    write(SHARED_FILE, &page(SharedMapping::new(flags, budget, (share * 1e6) as u32, slack).as_bytes()))?;
     write(PARAMS_FILE, params_bytes(params))
 }
 
@@ -171,7 +171,7 @@ pub fn special_site(site: &sites::FileSite, kind: u8) -> Site {
         bytes: site.bytes,
         len: site.len,
         flags: kind | slot,
-        object: Object::Argument(1),
+        object: ObjectOperand::Argument(1),
         ..sites::blank_site()
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use raddle_binary::{CallSite, Calls, Module};
 use raddle_tsvd::MAX_SITES;
-use raddle_wire::tsvd::{Object, Site};
+use raddle_wire::tsvd::{ObjectOperand, Site};
 use serde::{Deserialize, Serialize};
 
 use super::api::{Catalogue, Paths};
@@ -114,7 +114,7 @@ pub fn blank_site() -> Site {
         bytes: 0,
         len: 0,
         flags: 0,
-        object: Object::Library,
+        object: ObjectOperand::Library,
         class: 0,
         id: 0,
         field: None,

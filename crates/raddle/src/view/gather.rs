@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use raddle_finding::{Finding, Frame, Location, Report, SCHEMA, Settlement, Triage};
-use raddle_store::{Record, Standing, Store, home};
+use raddle_store::{KnownFinding, Standing, Store, home};
 
 /// Raddle does not write a longer report.
 const LARGEST: u64 = 512 << 20;
@@ -80,7 +80,7 @@ fn of_store(all: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn of_record(record: Record) -> Finding {
+fn of_record(record: KnownFinding) -> Finding {
     let standing = record.standing();
     let mut finding = in_test(record.finding, &record.target.join(" "));
     finding.verdict = Some(Settlement::Confirmed);

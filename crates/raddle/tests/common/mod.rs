@@ -1,4 +1,4 @@
-//! [`raddle_testing`] for the tests of the command: its [`Bench`] with the raddle that was just
+//! [`raddle_testing`] for the tests of the command: its [`Testbed`] with the raddle that was just
 //! built.
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
@@ -11,11 +11,11 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 /// A test's own folder. A type of this crate, so that a test can add to it.
-pub struct Bench(raddle_testing::Bench);
+pub struct Bench(raddle_testing::Testbed);
 
 impl Bench {
     pub fn new() -> Bench {
-        Bench(raddle_testing::Bench::new(env!("CARGO_BIN_EXE_raddle"), cache()))
+        Bench(raddle_testing::Testbed::new(env!("CARGO_BIN_EXE_raddle"), cache()))
     }
 
     /// A bench with one program of `tests/programs` built.
@@ -27,9 +27,9 @@ impl Bench {
 }
 
 impl Deref for Bench {
-    type Target = raddle_testing::Bench;
+    type Target = raddle_testing::Testbed;
 
-    fn deref(&self) -> &raddle_testing::Bench {
+    fn deref(&self) -> &raddle_testing::Testbed {
         &self.0
     }
 }

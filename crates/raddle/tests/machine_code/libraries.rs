@@ -1,7 +1,7 @@
 //! The same for shared libraries that nobody built for raddle, in programs that were built for it
 //! and in programs that were not.
 
-use crate::common::run::Outcome;
+use crate::common::run::DetectedRun;
 use crate::common::{Bench, succeed};
 
 /// A library that calls back. Its counter has no lock, or one.
@@ -185,7 +185,7 @@ struct Pair<'a> {
 impl Pair<'_> {
     /// Builds both, runs the program with and without raddle, and compares what it prints.
     #[track_caller]
-    fn watched(&self, options: &str, files: [(&str, &str); 2]) -> Outcome {
+    fn watched(&self, options: &str, files: [(&str, &str); 2]) -> DetectedRun {
         let [library, program] = files;
         let bench = self.bench;
         bench.file(library.0, library.1);
@@ -204,7 +204,7 @@ impl Pair<'_> {
     }
 
     #[track_caller]
-    fn run(&self, options: &str, command: &[&str]) -> Outcome {
+    fn run(&self, options: &str, command: &[&str]) -> DetectedRun {
         let plain = succeed(self.bench.command(command[0]).args(&command[1..]));
         let mut run = self.bench.run_command(&format!("{options} --format json -o report.json"), command);
         let outcome = self.bench.outcome(run.env("RADDLE_POISON", "1").output().unwrap());
@@ -221,7 +221,7 @@ fn names(access: &serde_json::Value) -> Vec<&str> {
     access["stack"].as_array().unwrap().iter().filter_map(|f| f["function"].as_str()).collect()
 }
 
-fn confidence<'a>(outcome: &'a Outcome, variable: &str) -> &'a str {
+fn confidence<'a>(outcome: &'a DetectedRun, variable: &str) -> &'a str {
     let finding = outcome.findings().iter().find(|f| f["message"].as_str().unwrap().contains(variable));
     finding.unwrap()["confidence"].as_str().unwrap()
 }

@@ -9,7 +9,7 @@ mod libraries;
 mod loops;
 mod schedules;
 
-use common::run::Outcome;
+use common::run::DetectedRun;
 use common::{Bench, succeed};
 
 const LEVELS: [&str; 3] = ["-O0", "-O1", "-O2"];
@@ -182,7 +182,7 @@ int main() {
 /// Builds `source` with a plain compiler, runs it with and without raddle, and compares what it
 /// prints.
 #[track_caller]
-fn watched(bench: &Bench, compiler: &str, flags: &[&str], file: &str, source: &str) -> Outcome {
+fn watched(bench: &Bench, compiler: &str, flags: &[&str], file: &str, source: &str) -> DetectedRun {
     bench.file(file, source);
     succeed(bench.command(compiler).args(["-g", "-pthread", file, "-o", "program"]).args(flags));
     let plain = succeed(&mut bench.command("./program"));

@@ -7,7 +7,7 @@
 
 use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
 use raddle_explore::stale::AtomicObject;
-use raddle_wire::explore::{RACES, Race, flag};
+use raddle_wire::explore::{RACES, RacingPair, flag};
 
 use super::{has, memory, state};
 use crate::detect::thread::current;
@@ -102,7 +102,7 @@ fn report(granule: u64, access: [Access; 2], pc: usize) {
     let slot = s.serve.slot();
     let known = slot.races as usize;
     if known < RACES && slot.race[..known].iter().all(|r| r.number != number) {
-        slot.race[known] = Race { number, reserved: 0, granule, access };
+        slot.race[known] = RacingPair { number, reserved: 0, granule, access };
         slot.races += 1;
     }
     // SAFETY: the mapped header.

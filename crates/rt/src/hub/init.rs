@@ -13,7 +13,7 @@ use crate::mode;
 use crate::relocated;
 use crate::sys;
 use crate::trace;
-use raddle_wire::config::{Config, Mode, flag};
+use raddle_wire::config::{Config, ConfigMode, flag};
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
 
@@ -58,7 +58,8 @@ extern "C" fn init() {
     // The exception: `explore` schedules uninstrumented programs too.
     if STATE.load(Relaxed) == NOT_YET
         && session::find(environment())
-        && session::config().is_some_and(|c| c.mode == Mode::Explore as u32 && c.flags & flag::PLAIN != 0)
+        && session::config()
+            .is_some_and(|c| c.mode == ConfigMode::Explore as u32 && c.flags & flag::PLAIN != 0)
     {
         start(environment());
     }
@@ -89,7 +90,7 @@ fn start_tsvd(environment: *const *const c_char) -> bool {
         crate::tsvd::watch_itself();
     }
     let Some(config) = session::config() else { return false };
-    if Mode::from_number(config.mode) != Some(Mode::Tsvd) {
+    if ConfigMode::from_number(config.mode) != Some(ConfigMode::Tsvd) {
         return false;
     }
     if BEGUN.compare_exchange(NOT_YET, STARTED, Relaxed, Relaxed).is_ok() && log::open(session::dir()) {
@@ -177,11 +178,11 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
         log::write(&Record::Fatal { code: fatal::LAYOUT, detail: b"" });
         sys::die(b"");
     }
-    let mode = Mode::from_number(config.mode).unwrap_or(Mode::HappensBefore);
-    if mode == Mode::Explore && config.flags & flag::COMMANDS != 0 {
+    let mode = ConfigMode::from_number(config.mode).unwrap_or(ConfigMode::HappensBefore);
+    if mode == ConfigMode::Explore && config.flags & flag::COMMANDS != 0 {
         return log_command();
     }
-    if mode == Mode::Explore {
+    if mode == ConfigMode::Explore {
         modules::refresh();
         if let Some(header) = session::explore_file() {
             crate::explore::turn_on(header);
@@ -190,9 +191,9 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     }
     let has = |f| config.flags & f != 0;
     detect::configure(Settings {
-        hybrid: mode != Mode::HappensBefore,
-        owners: mode == Mode::Fast || has(flag::INIT_STATE),
-        lines: mode == Mode::Fast,
+        hybrid: mode != ConfigMode::HappensBefore,
+        owners: mode == ConfigMode::Fast || has(flag::INIT_STATE),
+        lines: mode == ConfigMode::Fast,
         history: config.history,
         lock_order: has(flag::LOCK_ORDER),
         condvar_mutexes_order: has(flag::CONDVAR_MUTEXES_ORDER),

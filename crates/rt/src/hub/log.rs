@@ -3,10 +3,10 @@
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering::*};
 
 use crate::sys;
-use raddle_wire::log::{FILE_SIZE, Header, MAGIC};
+use raddle_wire::log::{FILE_SIZE, LogHeader, MAGIC};
 use raddle_wire::record::{Count, PENDING, Record, Sink};
 
-static LOG: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+static LOG: AtomicPtr<LogHeader> = AtomicPtr::new(core::ptr::null_mut());
 /// The size of the file in bytes.
 static SIZE: AtomicUsize = AtomicUsize::new(0);
 /// The number of bytes, from the beginning of the file, that are known to have room on the disk.
@@ -16,7 +16,7 @@ static READY: AtomicUsize = AtomicUsize::new(0);
 const FIRST_PART: usize = 64 << 10;
 const PART: usize = 256 << 10;
 
-fn header() -> Option<&'static Header> {
+fn header() -> Option<&'static LogHeader> {
     // SAFETY: null or the beginning of the mapped log, which stays mapped.
     unsafe { LOG.load(Acquire).as_ref() }
 }
@@ -61,7 +61,7 @@ fn map(fd: isize) -> bool {
     }
     SIZE.store(size, Relaxed);
     READY.store(FIRST_PART, Relaxed);
-    let header = at as *mut Header;
+    let header = at as *mut LogHeader;
     // SAFETY: a fresh mapping of at least a header's size.
     unsafe {
         (*header).magic = MAGIC;
@@ -91,7 +91,7 @@ pub fn write(record: &Record) {
     record.body(&mut count);
     let bytes = (count.0 + 1) as u64 * 8;
     let at = header.used.fetch_add(bytes, Relaxed);
-    let end = size_of::<Header>() as u64 + at + bytes;
+    let end = size_of::<LogHeader>() as u64 + at + bytes;
     if end > SIZE.load(Relaxed) as u64 {
         header.used.fetch_sub(bytes, Relaxed);
         header.lost.fetch_add(1, Relaxed);
@@ -105,7 +105,8 @@ pub fn write(record: &Record) {
     }
     // SAFETY: the words from `at` on were just reserved, inside the mapping.
     unsafe {
-        let first = (header as *const Header).add(1).cast_mut().cast::<u8>().add(at as usize).cast::<u64>();
+        let first =
+            (header as *const LogHeader).add(1).cast_mut().cast::<u8>().add(at as usize).cast::<u64>();
         let head = AtomicU64::from_ptr(first);
         head.store(PENDING | count.0 as u64, Relaxed);
         record.body(&mut Into(first.add(1)));
@@ -115,13 +116,13 @@ pub fn write(record: &Record) {
 
 /// Whether the file has room up to byte `end`.
 #[inline]
-fn is_ready(header: &Header, end: usize) -> bool {
+fn is_ready(header: &LogHeader, end: usize) -> bool {
     end <= READY.load(Relaxed) || get_ready(header, end)
 }
 
 #[cold]
 #[inline(never)]
-fn get_ready(header: &Header, end: usize) -> bool {
+fn get_ready(header: &LogHeader, end: usize) -> bool {
     let ready = READY.load(Relaxed);
     let wanted = end.next_multiple_of(PART).min(SIZE.load(Relaxed));
     if wanted > ready && !sys::has_room(&raw const *header as usize + ready, wanted - ready) {

@@ -8,7 +8,7 @@ use super::{covered, log};
 use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
 use crate::sys;
-use raddle_wire::plan::{Plan, Site};
+use raddle_wire::plan::{LockOperation, Plan};
 use raddle_wire::{ASK, Asked, PLAN};
 
 /// How long the driver may take to read the debug information of the executable.
@@ -81,14 +81,14 @@ pub fn has_sites() -> bool {
 
 /// The lock site of the atomic operation that `t` is about to execute at `pc`.
 #[inline]
-pub fn lock_site(t: &Thread, pc: usize) -> Option<Site> {
+pub fn lock_site(t: &Thread, pc: usize) -> Option<LockOperation> {
     if !has_sites() {
         return None;
     }
     find(t, pc)
 }
 
-fn find(t: &Thread, pc: usize) -> Option<Site> {
+fn find(t: &Thread, pc: usize) -> Option<LockOperation> {
     let (plan, bias) = (plan()?, BIAS.load(Relaxed));
     let at = |pc: usize| plan.site(pc.wrapping_sub(bias) as u64);
     if let Some(site) = at(pc).filter(|s| s.depth == 0) {

@@ -199,12 +199,12 @@ pub fn explore_file() -> Option<*mut Header> {
 }
 
 /// Maps the file that records a traced execution. None: tracing is off.
-pub fn trace_file() -> Option<*mut trace::Header> {
+pub fn trace_file() -> Option<*mut trace::TraceHeader> {
     let (at, len) = map_to_write(trace::FILE)?;
-    let header = at as *mut trace::Header;
+    let header = at as *mut trace::TraceHeader;
     // SAFETY: as above.
     let known = unsafe {
-        len >= size_of::<trace::Header>()
+        len >= size_of::<trace::TraceHeader>()
             && (*header).magic == trace::MAGIC
             && (*header).version == raddle_wire::VERSION
             && len >= (*header).bytes()
@@ -213,12 +213,12 @@ pub fn trace_file() -> Option<*mut trace::Header> {
 }
 
 /// Maps the file that says where to delay.
-pub fn delays_file() -> Option<*mut delays::Header> {
+pub fn delays_file() -> Option<*mut delays::DelaysHeader> {
     let (at, len) = map_to_write(delays::FILE)?;
-    let header = at as *mut delays::Header;
+    let header = at as *mut delays::DelaysHeader;
     // SAFETY: as above.
     let known = unsafe {
-        len >= size_of::<delays::Header>()
+        len >= size_of::<delays::DelaysHeader>()
             && (*header).magic == delays::MAGIC
             && (*header).version == raddle_wire::VERSION
             && len >= (*header).bytes()

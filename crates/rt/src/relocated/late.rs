@@ -10,13 +10,13 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::table;
-use raddle_wire::relocated::{Header, slot};
+use raddle_wire::relocated::{RelocatedHeader, slot};
 
 static ATOMICS: AtomicBool = AtomicBool::new(false);
 static HANDLERS: AtomicBool = AtomicBool::new(false);
 
 /// For a copy that nobody executes yet, and for those that are there.
-pub fn decide(h: &mut Header) {
+pub fn decide(h: &mut RelocatedHeader) {
     if h.slots[slot::ATOMICS] != 0 {
         ATOMICS.store(true, Relaxed);
         table::all().for_each(|o| clear(o.header, slot::LATE));
@@ -56,7 +56,7 @@ pub fn count(pc: usize, number: usize, distance: isize) {
     }
 }
 
-fn clear(h: &Header, slot: usize) {
+fn clear(h: &RelocatedHeader, slot: usize) {
     let at = (&raw const h.slots[slot]).cast_mut();
     // SAFETY: the header is a private mapping that stays writable, and copied code only reads it.
     unsafe { AtomicU64::from_ptr(at).store(0, Relaxed) };

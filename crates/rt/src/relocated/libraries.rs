@@ -17,7 +17,7 @@ use crate::hub::session::{self, Path};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared};
 use raddle_wire::record::Record;
-use raddle_wire::relocated::{Header, LIBRARY, QUESTION, left};
+use raddle_wire::relocated::{LIBRARY, QUESTION, RelocatedHeader, left};
 use raddle_wire::{ASK, Asked, PLAN};
 
 /// How long the driver may take for one library.
@@ -245,7 +245,7 @@ fn wait<'a>(path: &Path, to: &'a mut [u8]) -> Option<&'a [u8]> {
 /// The library was unloaded: nothing executes its copy any more.
 fn forget(k: &mut Known) {
     // SAFETY: 0, or the mapped file.
-    if let Some(header) = unsafe { (k.header as *const Header).as_ref() } {
+    if let Some(header) = unsafe { (k.header as *const RelocatedHeader).as_ref() } {
         table::remove(header);
         sys::unmap(k.header, header.len as usize);
     }

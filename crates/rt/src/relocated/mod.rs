@@ -25,7 +25,7 @@ use crate::hub::{init, log, modules};
 use crate::sys;
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
-use raddle_wire::relocated::{FILE, Header, Identity, MAGIC, at_most, slot};
+use raddle_wire::relocated::{FILE, Identity, MAGIC, RelocatedHeader, at_most, slot};
 
 pub use late::stop as check_no_loop_late;
 pub use libraries::install_all as install_libraries;
@@ -33,7 +33,7 @@ pub use scheduled::{are_used as are_scheduled, places, site};
 pub use table::{copy, original};
 
 /// A table of the file.
-fn table<T>(h: &Header, [offset, count]: [u64; 2]) -> &'static [T] {
+fn table<T>(h: &RelocatedHeader, [offset, count]: [u64; 2]) -> &'static [T] {
     // SAFETY: the driver wrote as many entries there.
     unsafe {
         core::slice::from_raw_parts((&raw const *h).cast::<u8>().add(offset as usize).cast(), count as usize)
@@ -61,10 +61,10 @@ fn file(name: &[u8]) -> Path {
 }
 
 /// None: there is no such file, or it is of another version.
-fn read_header(path: &Path) -> Option<Header> {
-    let (at, len) = session::map_file(path, size_of::<Header>())?;
+fn read_header(path: &Path) -> Option<RelocatedHeader> {
+    let (at, len) = session::map_file(path, size_of::<RelocatedHeader>())?;
     // SAFETY: a mapping of at least a header's length.
-    let h = unsafe { *(at as *const Header) };
+    let h = unsafe { *(at as *const RelocatedHeader) };
     sys::unmap(at, len);
     (h.magic == MAGIC && h.version == raddle_wire::VERSION && h.len == len as u64).then_some(h)
 }
@@ -93,7 +93,7 @@ pub fn install_executable() {
 
 /// Maps the copy and turns the object that is loaded with this bias to it. None: there was no place
 /// for it, and nothing has changed.
-fn install(path: &Path, bias: usize) -> Option<&'static Header> {
+fn install(path: &Path, bias: usize) -> Option<&'static RelocatedHeader> {
     let h = map(path, bias)?;
     let start = &raw const *h as usize;
     let code = start + h.code as usize;
@@ -124,7 +124,7 @@ fn install(path: &Path, bias: usize) -> Option<&'static Header> {
 }
 
 /// Which variables are atomic.
-fn tell_detector(h: &Header, text: usize) {
+fn tell_detector(h: &RelocatedHeader, text: usize) {
     let variable = |distance: &u32| text.wrapping_add_signed(*distance as i32 as isize);
     for at in table::<u32>(h, h.relaxed).iter().map(variable) {
         objects::with(at, |o| o.creation = Creation::Relaxed);
@@ -160,7 +160,7 @@ fn give_up(code: u64) -> ! {
 }
 
 /// Maps the file, writable: where it fits as it is, or elsewhere near the object.
-fn map(path: &Path, bias: usize) -> Option<&'static mut Header> {
+fn map(path: &Path, bias: usize) -> Option<&'static mut RelocatedHeader> {
     let h = read_header(path)?;
     let image = bias.wrapping_add(h.image[0] as usize)..bias.wrapping_add(h.image[1] as usize);
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
@@ -175,7 +175,7 @@ fn map(path: &Path, bias: usize) -> Option<&'static mut Header> {
     let at = map_at(bias.wrapping_add_signed(h.distance as isize)).or_else(elsewhere);
     sys::close(fd);
     // SAFETY: a fresh mapping of the file, which only this process sees.
-    at.map(|at| unsafe { &mut *(at as *mut Header) })
+    at.map(|at| unsafe { &mut *(at as *mut RelocatedHeader) })
 }
 
 /// Unused addresses that 32-bit distances to all of the object reach, as near to it as possible.
@@ -207,7 +207,7 @@ fn place_near(image: &Range<usize>, len: usize) -> Option<usize> {
 }
 
 /// Corrects distances in the copy, which is this much above the place that it was made for.
-fn move_by(h: &Header, distance: usize) {
+fn move_by(h: &RelocatedHeader, distance: usize) {
     if distance == 0 {
         return;
     }
@@ -222,7 +222,7 @@ fn move_by(h: &Header, distance: usize) {
 }
 
 /// Makes each copied function begin with a jump to its copy.
-fn patch(h: &Header, text: usize, code: usize) -> bool {
+fn patch(h: &RelocatedHeader, text: usize, code: usize) -> bool {
     const JUMP: usize = 5;
     let (first, end) = (text & !4095, (text + h.text_len as usize).next_multiple_of(4096));
     if !sys::protect(first, end - first, libc::PROT_READ | libc::PROT_WRITE) {

@@ -4,11 +4,11 @@ use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
 use super::table as entries;
-use raddle_wire::relocated::{Header, at_most};
+use raddle_wire::relocated::{RelocatedHeader, at_most};
 
 /// An object and its copy.
 pub struct Object {
-    pub header: &'static Header,
+    pub header: &'static RelocatedHeader,
     pub text: Range<usize>,
     pub code: Range<usize>,
 }
@@ -31,7 +31,7 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 pub fn all() -> impl Iterator<Item = Object> {
     ENTRIES[..USED.load(Acquire)].iter().filter_map(|e| {
         // SAFETY: 0, or a mapped file that stays until the entry is removed.
-        let header = unsafe { (e.header.load(Acquire) as *const Header).as_ref()? };
+        let header = unsafe { (e.header.load(Acquire) as *const RelocatedHeader).as_ref()? };
         let (text, code) = (e.text.load(Relaxed), e.code.load(Relaxed));
         let text = text..text + header.text_len as usize;
         Some(Object { header, text, code: code..code + header.code_len as usize })
@@ -43,7 +43,7 @@ pub fn is_full() -> bool {
 }
 
 /// By one thread at a time.
-pub fn add(header: &Header, text: usize, code: usize) {
+pub fn add(header: &RelocatedHeader, text: usize, code: usize) {
     let used = USED.load(Relaxed);
     let free = ENTRIES[..used].iter().position(|e| e.header.load(Relaxed) == 0).unwrap_or(used);
     let Some(entry) = ENTRIES.get(free) else { return };
@@ -54,7 +54,7 @@ pub fn add(header: &Header, text: usize, code: usize) {
 }
 
 /// The object is no longer there.
-pub fn remove(header: &Header) {
+pub fn remove(header: &RelocatedHeader) {
     let at = &raw const *header as usize;
     ENTRIES.iter().filter(|e| e.header.load(Relaxed) == at).for_each(|e| e.header.store(0, Release));
 }

@@ -15,12 +15,12 @@
 
 use core::sync::atomic::{AtomicPtr, Ordering::*};
 
-use raddle_wire::delays::{FRAMES, Header};
+use raddle_wire::delays::{DelaysHeader, FRAMES};
 
 use crate::detect::thread::current;
 use crate::sys;
 
-static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+static HEADER: AtomicPtr<DelaysHeader> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The maximum number of waits in one run.
 const MOST: u32 = 32;
@@ -28,7 +28,7 @@ const MOST: u32 = 32;
 const STORE: i64 = 2;
 
 /// From now on, accesses are delayed as the file says.
-pub fn turn_on(header: *mut Header) {
+pub fn turn_on(header: *mut DelaysHeader) {
     HEADER.store(header, Release);
 }
 
@@ -49,7 +49,7 @@ pub fn access(address: usize, pc: usize) {
 
 #[cold]
 #[inline(never)]
-fn at(h: &'static Header, address: usize, pc: u64) {
+fn at(h: &'static DelaysHeader, address: usize, pc: u64) {
     if pc == h.read {
         if read(h, address as u64) {
             keep_stack(h, 0, pc);
@@ -62,7 +62,7 @@ fn at(h: &'static Header, address: usize, pc: u64) {
     }
 }
 
-fn others(h: &'static Header) -> &'static [u64] {
+fn others(h: &'static DelaysHeader) -> &'static [u64] {
     // SAFETY: the table lies behind the header, and the file is as long as both.
     unsafe { core::slice::from_raw_parts((&raw const *h).add(1).cast(), h.others as usize) }
 }
@@ -81,7 +81,7 @@ pub fn freeing(from: usize, len: usize, pc: usize) {
 }
 
 /// Keeps the running thread's stack for the report.
-fn keep_stack(h: &Header, which: usize, pc: u64) {
+fn keep_stack(h: &DelaysHeader, which: usize, pc: u64) {
     let mut frames = [0; FRAMES];
     let n = current().frames(pc as usize, &mut frames);
     if let Some(stack) = h.stacks.get(which) {
@@ -90,7 +90,7 @@ fn keep_stack(h: &Header, which: usize, pc: u64) {
 }
 
 /// True if this is the read that was to come after the write.
-fn read(h: &Header, address: u64) -> bool {
+fn read(h: &DelaysHeader, address: u64) -> bool {
     if h.happened.load(Acquire) != 0 {
         return false;
     }
@@ -113,7 +113,7 @@ fn read(h: &Header, address: u64) -> bool {
 }
 
 /// A free waits for a reader of that very block.
-fn free(h: &Header, from: u64, to: u64) {
+fn free(h: &DelaysHeader, from: u64, to: u64) {
     if h.happened.load(Acquire) != 0 {
         return;
     }
@@ -125,7 +125,7 @@ fn free(h: &Header, from: u64, to: u64) {
     }
 }
 
-fn write(h: &Header) {
+fn write(h: &DelaysHeader) {
     if h.happened.load(Acquire) != 0 {
         return;
     }
@@ -136,7 +136,7 @@ fn write(h: &Header) {
 
 /// Another write to the same memory must not come between the two, nor before a read that is to
 /// come first.
-fn other(h: &Header) {
+fn other(h: &DelaysHeader) {
     let writer = h.written.load(Acquire);
     // A thread that has made the write and is about to read must not wait for itself.
     let own = h.same_thread != 0 && writer == sys::thread_id();
@@ -147,7 +147,7 @@ fn other(h: &Header) {
 }
 
 /// Waits until `until` holds. False if the wait ended before that.
-fn wait(h: &Header, until: impl Fn() -> bool) -> bool {
+fn wait(h: &DelaysHeader, until: impl Fn() -> bool) -> bool {
     if until() {
         return true;
     }
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn in_one_thread_the_write_does_not_wait_and_the_read_has_happened() {
-        let h = Header::new(5, (10, 20), true, 0);
+        let h = DelaysHeader::new(5, (10, 20), true, 0);
         write(&h);
         read(&h, 64);
         assert_eq!((h.happened.load(Relaxed), h.delays.load(Relaxed)), (1, 0));
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_block_is_given_back_under_its_reader_and_no_other() {
-        let h = Header { frees: 1, ..Header::new(10_000, (10, 20), false, 0) };
+        let h = DelaysHeader { frees: 1, ..DelaysHeader::new(10_000, (10, 20), false, 0) };
         let came = std::thread::scope(|s| {
             let reader = s.spawn(|| read(&h, 64));
             s.spawn(|| free(&h, 48, 80));
@@ -185,7 +185,7 @@ mod tests {
         });
         assert!(came && h.happened.load(Relaxed) == 1);
         assert_eq!([0, 1].map(|i: usize| h.freed[i].load(Relaxed)), [48, 80]);
-        let h = Header { frees: 1, ..Header::new(3, (10, 20), false, 0) };
+        let h = DelaysHeader { frees: 1, ..DelaysHeader::new(3, (10, 20), false, 0) };
         std::thread::scope(|s| {
             s.spawn(|| assert!(!read(&h, 64)));
             s.spawn(|| free(&h, 100, 200));
@@ -195,14 +195,14 @@ mod tests {
 
     #[test]
     fn a_read_alone_goes_on_after_its_time() {
-        let h = Header::new(2, (10, 20), false, 0);
+        let h = DelaysHeader::new(2, (10, 20), false, 0);
         read(&h, 64);
         assert_eq!((h.happened.load(Relaxed), h.readers.load(Relaxed), h.delays.load(Relaxed)), (0, 0, 1));
     }
 
     #[test]
     fn writer_and_reader_meet() {
-        let h = Header::new(10_000, (10, 20), false, 0);
+        let h = DelaysHeader::new(10_000, (10, 20), false, 0);
         std::thread::scope(|s| {
             s.spawn(|| read(&h, 64));
             s.spawn(|| write(&h));
@@ -212,13 +212,13 @@ mod tests {
 
     #[test]
     fn other_writes_wait_for_a_read_that_is_to_come_first() {
-        let h = Header::new(10_000, (10, 0), false, 0);
+        let h = DelaysHeader::new(10_000, (10, 0), false, 0);
         std::thread::scope(|s| {
             s.spawn(|| other(&h));
             s.spawn(|| read(&h, 64));
         });
         assert_eq!(h.happened.load(Relaxed), 1);
-        let early = Header::new(1, (10, 20), false, 0);
+        let early = DelaysHeader::new(1, (10, 20), false, 0);
         other(&early);
         assert_eq!(early.delays.load(Relaxed), 0, "before the write nobody is in its way");
     }

@@ -28,7 +28,7 @@
 //! accesses to memory that is already known to be shared. When it finds more, the stream begins
 //! anew, once nothing has been found for a while ([`Progress::is_quiet`]). So if such a program
 //! shares early what it shares, its first execution leaves a trace of nearly all of it, and the
-//! second ends where that begins ([`Header::begins`], [`Header::until`]): both together are what a
+//! second ends where that begins ([`TraceHeader::begins`], [`TraceHeader::until`]): both together are what a
 //! complete second one would record. A digest of the steps says whether the second has taken the
 //! same path.
 //!
@@ -53,7 +53,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 use raddle_explore::{Op, OpKind};
 use raddle_wire::explore::ExecutionEnd;
 use raddle_wire::trace::{
-    ALLOCATED, AccessKind, Encoder, Header, LONGEST, NEVER, RecordedEvent, Recording, Step,
+    ALLOCATED, AccessByte, Encoder, LONGEST, NEVER, RecordedEvent, Recording, SyncStep, TraceHeader,
 };
 
 use crate::detect::check;
@@ -73,7 +73,7 @@ const LOWEST: usize = 1 << 16;
 
 /// Its memory lies outside the snapshot.
 struct Trace {
-    header: *mut Header,
+    header: *mut TraceHeader,
     stream: *mut u8,
     used: usize,
     /// The part of the stream that is ready to be written, minus the longest event; 0 after
@@ -115,7 +115,7 @@ struct Pending {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Nothing,
-    One(AccessKind),
+    One(AccessByte),
     Block,
 }
 
@@ -215,7 +215,7 @@ pub fn turn(thread: usize) {
 }
 
 impl Trace {
-    fn header(&self) -> &'static Header {
+    fn header(&self) -> &'static TraceHeader {
         // SAFETY: the mapped header lives as long as the process.
         unsafe { &*self.header }
     }
@@ -278,14 +278,14 @@ impl Trace {
     }
 
     #[inline(always)]
-    fn write_access(&mut self, kind: AccessKind, address: usize, pc: usize, value: u64, before: Option<u64>) {
+    fn write_access(&mut self, kind: AccessByte, address: usize, pc: usize, value: u64, before: Option<u64>) {
         if let Some(to) = self.room() {
             self.used += self.encoder.access(kind, (pc as u32, address as u64), value, before, to);
             self.header().used.store(self.used as u64, Release);
         }
     }
 
-    fn write_step(&mut self, step: &Step) {
+    fn write_step(&mut self, step: &SyncStep) {
         if let Some(to) = self.room() {
             self.used += self.encoder.write(&RecordedEvent::Step(*step), to);
         }
@@ -436,7 +436,7 @@ impl Trace {
 
     #[inline(always)]
     fn record(&mut self, write: bool, address: usize, size: usize, pc: usize) {
-        let kind = AccessKind::new(write, size);
+        let kind = AccessByte::new(write, size);
         if write {
             let counts = shared::is_first(address, size, self.execution);
             let before = value(address, size);
@@ -454,7 +454,7 @@ impl Trace {
             } else if self.wants(at, write, pc) {
                 let counts = write && shared::is_first(at, size, self.execution);
                 let before = counts.then(|| value(self.before.as_ptr() as usize + (at - address), size));
-                self.write_access(AccessKind::new(write, size), at, pc, value(at, size), before);
+                self.write_access(AccessByte::new(write, size), at, pc, value(at, size), before);
             }
         }
     }
@@ -570,7 +570,7 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     if size > 8 || !t.wants(address, write, pc) {
         return;
     }
-    let kind = AccessKind::new(write, size).with(true, old.is_some());
+    let kind = AccessByte::new(write, size).with(true, old.is_some());
     t.write_access(kind, address, pc, value(address, size), old);
 }
 
@@ -580,7 +580,7 @@ pub fn atomic_store(address: usize, size: usize, before: u64, pc: usize) {
         t.settle();
         if size <= 8 && t.wants(address, true, pc) {
             let before = shared::is_first(address, size, t.execution).then_some(before);
-            let kind = AccessKind::new(true, size).with(true, false);
+            let kind = AccessByte::new(true, size).with(true, false);
             t.write_access(kind, address, pc, value(address, size), before);
         }
     }
@@ -633,7 +633,7 @@ pub fn step(op: &Op, waited: bool) {
             OpKind::Barrier => barrier(op.object as usize, waited),
             _ => op.other,
         };
-        t.write_step(&Step { kind: op.kind() as u8, site: op.site, object: op.object, other });
+        t.write_step(&SyncStep { kind: op.kind() as u8, site: op.site, object: op.object, other });
     }
     if t.mode == Recording::Shared && t.header().until.load(Relaxed) == t.progress.steps {
         t.cut();
@@ -648,7 +648,7 @@ pub fn allocated(from: usize, size: usize, pc: usize) {
     }
     t.settle();
     let (object, other) = (from as u64, (from + size) as u64);
-    t.write_step(&Step { kind: ALLOCATED, site: pc as u32, object, other });
+    t.write_step(&SyncStep { kind: ALLOCATED, site: pc as u32, object, other });
 }
 
 /// The count of a barrier when a thread arrives; 0 when it continues after waiting.

@@ -18,7 +18,9 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 
 use raddle_explore::OpKind;
-use raddle_wire::trace::{Access, Encoder, Header, LONGEST, RecordedEvent, Step, VALUE, fill_in};
+use raddle_wire::trace::{
+    Encoder, LONGEST, RecordedEvent, SyncStep, TraceHeader, TracedAccess, VALUE, fill_in,
+};
 
 use super::{LOWEST, may_be_copy, pieces, value};
 use crate::detect::thread::{Thread, current};
@@ -33,7 +35,7 @@ const THREADS: usize = 1024;
 /// get their new values, and others the old ones.
 const PIECES: usize = 16;
 
-static HEADER: AtomicPtr<Header> = AtomicPtr::new(core::ptr::null_mut());
+static HEADER: AtomicPtr<TraceHeader> = AtomicPtr::new(core::ptr::null_mut());
 static RECORDS: AtomicBool = AtomicBool::new(false);
 static LOCK: Spin = Spin::new();
 static STATE: Shared<Stream> = Shared::new(Stream::EMPTY);
@@ -78,7 +80,7 @@ impl Stream {
 }
 
 /// From now on this process may be traced.
-pub fn turn_on(header: *mut Header) {
+pub fn turn_on(header: *mut TraceHeader) {
     HEADER.store(header, Release);
 }
 
@@ -110,19 +112,19 @@ pub fn in_child() {
     }
 }
 
-fn header() -> Option<&'static Header> {
+fn header() -> Option<&'static TraceHeader> {
     // SAFETY: null, or the mapped file, which stays mapped.
     unsafe { HEADER.load(Acquire).as_ref() }
 }
 
 impl Stream {
     /// The bytes of the stream at this offset.
-    fn bytes<const N: usize>(header: &Header, at: usize) -> *mut [u8; N] {
+    fn bytes<const N: usize>(header: &TraceHeader, at: usize) -> *mut [u8; N] {
         (&raw const *header).cast::<u8>().wrapping_add(header.stream_at() + at).cast_mut().cast()
     }
 
     /// True if there is room for one more event of the thread, and for one that switches to it.
-    fn has_room(&mut self, header: &Header) -> bool {
+    fn has_room(&mut self, header: &TraceHeader) -> bool {
         // As with a scheduler: after one lost event, all further ones are lost.
         if self.lost > 0 || self.used + 2 * LONGEST > header.room as usize {
             self.lost += 1;
@@ -132,13 +134,13 @@ impl Stream {
         true
     }
 
-    fn put(&mut self, header: &'static Header, event: &RecordedEvent) {
+    fn put(&mut self, header: &'static TraceHeader, event: &RecordedEvent) {
         // SAFETY: there is room for the longest event, and the lock is held.
         self.used += self.encoder.write(event, unsafe { &mut *Stream::bytes(header, self.used) });
     }
 
     /// Fills in the values of a thread's pending writes to these granules.
-    fn settle(&mut self, header: &'static Header, thread: usize, within: impl Fn(usize) -> bool) {
+    fn settle(&mut self, header: &'static TraceHeader, thread: usize, within: impl Fn(usize) -> bool) {
         let own = &mut self.pending[thread];
         for i in (0..own.n).rev().filter(|i| *i < PIECES) {
             let Pending { address, size, at } = own.of[i];
@@ -153,7 +155,7 @@ impl Stream {
 
     /// Somebody is about to touch this memory: reads what others have stored there before it
     /// changes.
-    fn settle_at(&mut self, header: &'static Header, from: usize, to: usize) {
+    fn settle_at(&mut self, header: &'static TraceHeader, from: usize, to: usize) {
         for thread in 0..self.seen {
             if self.pending[thread].n > 0 {
                 self.settle(header, thread, |address| address >> 3 >= from >> 3 && address < to);
@@ -162,7 +164,7 @@ impl Stream {
     }
 
     /// Begins an event of the thread. False if there is no room.
-    fn begin(&mut self, header: &'static Header, thread: u32) -> bool {
+    fn begin(&mut self, header: &'static TraceHeader, thread: u32) -> bool {
         let i = thread as usize;
         if i < THREADS {
             self.settle(header, i, |_| true);
@@ -171,7 +173,7 @@ impl Stream {
     }
 
     /// Begins an access of the thread. The read of a copy comes before the store of its write.
-    fn begin_access(&mut self, header: &'static Header, thread: u32, write: bool, pc: usize) -> bool {
+    fn begin_access(&mut self, header: &'static TraceHeader, thread: u32, write: bool, pc: usize) -> bool {
         let Some(own) = self.pending.get_mut(thread as usize) else { return self.begin(header, thread) };
         if !write && may_be_copy(own.pc, pc) {
             return self.begin_unsettled(header, thread);
@@ -180,7 +182,7 @@ impl Stream {
         self.begin(header, thread)
     }
 
-    fn begin_unsettled(&mut self, header: &'static Header, thread: u32) -> bool {
+    fn begin_unsettled(&mut self, header: &'static TraceHeader, thread: u32) -> bool {
         let i = thread as usize;
         if i < THREADS {
             self.seen = self.seen.max(i + 1);
@@ -190,19 +192,19 @@ impl Stream {
         self.has_room(header)
     }
 
-    fn turn_to(&mut self, header: &'static Header, thread: u32) {
+    fn turn_to(&mut self, header: &'static TraceHeader, thread: u32) {
         if self.thread != thread {
             self.thread = thread;
             self.put(header, &RecordedEvent::Thread(thread as u16));
         }
     }
 
-    fn end(&mut self, header: &Header) {
+    fn end(&mut self, header: &TraceHeader) {
         header.used.store(self.used as u64, Release);
     }
 
     /// Adds an access. The thread's event has begun, and there is room.
-    fn add(&mut self, header: &'static Header, thread: u32, access: &Access) {
+    fn add(&mut self, header: &'static TraceHeader, thread: u32, access: &TracedAccess) {
         self.settle_at(header, access.address as usize, access.address as usize + 1);
         self.turn_to(header, thread);
         if access.write && !access.atomic {
@@ -225,7 +227,7 @@ impl Stream {
         self.end(header);
     }
 
-    fn step(&mut self, header: &'static Header, thread: u32, step: Step) {
+    fn step(&mut self, header: &'static TraceHeader, thread: u32, step: SyncStep) {
         if self.begin(header, thread) {
             self.turn_to(header, thread);
             self.put(header, &RecordedEvent::Step(step));
@@ -236,7 +238,7 @@ impl Stream {
 
 /// Runs `then` with exclusive access to the stream. Signals wait meanwhile: a handler may make
 /// accesses itself.
-fn with<R>(t: &mut Thread, then: impl FnOnce(&mut Stream, &'static Header, u32) -> R) -> Option<R> {
+fn with<R>(t: &mut Thread, then: impl FnOnce(&mut Stream, &'static TraceHeader, u32) -> R) -> Option<R> {
     let header = header()?;
     let id = t.id();
     let _inside = t.enter();
@@ -268,7 +270,7 @@ pub fn access(write: bool, address: usize, len: usize, pc: usize) {
         for (at, size) in pieces(address, len.min(LARGEST)) {
             let seen = unsynchronised(write, at, size, pc);
             if s.has_room(header) {
-                s.add(header, thread, &Access { before: write.then_some(seen.value), ..seen });
+                s.add(header, thread, &TracedAccess { before: write.then_some(seen.value), ..seen });
             }
         }
     });
@@ -288,12 +290,12 @@ pub fn atomic<T: Copy + Into<u128>>(
     if !records() || t.inside != 0 || size > 8 || !is_traced(&t, address) {
         return op().0;
     }
-    let made = |s: &mut Stream, header: &'static Header, thread| {
+    let made = |s: &mut Stream, header: &'static TraceHeader, thread| {
         header.accesses.fetch_add(1, Relaxed);
         s.settle_at(header, address, address + size);
         let (old, wrote) = op();
         let before = wrote.then_some(old.into() as u64);
-        let seen = Access {
+        let seen = TracedAccess {
             atomic: true,
             updates: wrote && reads,
             before,
@@ -315,7 +317,7 @@ pub fn atomic<T: Copy + Into<u128>>(
 pub fn step(t: &mut Thread, kind: OpKind, object: usize, other: usize) {
     if records() && t.known {
         let step =
-            Step { kind: kind as u8, site: t.caller as u32, object: object as u64, other: other as u64 };
+            SyncStep { kind: kind as u8, site: t.caller as u32, object: object as u64, other: other as u64 };
         with(t, |s, header, thread| s.step(header, thread, step));
     }
 }
@@ -335,7 +337,7 @@ pub fn ends(t: &mut Thread) {
 pub fn free(t: &mut Thread, from: usize, len: usize, pc: usize) {
     if records() && t.known {
         let (object, other) = (from as u64, (from + len) as u64);
-        let step = Step { kind: OpKind::Free as u8, site: pc as u32, object, other };
+        let step = SyncStep { kind: OpKind::Free as u8, site: pc as u32, object, other };
         with(t, |s, header, thread| {
             s.settle_at(header, from, from + len);
             s.step(header, thread, step);
@@ -343,8 +345,8 @@ pub fn free(t: &mut Thread, from: usize, len: usize, pc: usize) {
     }
 }
 
-fn unsynchronised(write: bool, address: usize, size: usize, pc: usize) -> Access {
-    Access {
+fn unsynchronised(write: bool, address: usize, size: usize, pc: usize) -> TracedAccess {
+    TracedAccess {
         site: pc as u32,
         address: address as u64,
         size: size as u8,
@@ -362,10 +364,10 @@ mod tests {
     use raddle_wire::trace::{Decoder, Recording};
 
     /// A file of a trace in memory.
-    fn file(room: u64) -> (&'static Header, Box<Stream>) {
-        let header = Header::new(room, 0, Recording::All);
+    fn file(room: u64) -> (&'static TraceHeader, Box<Stream>) {
+        let header = TraceHeader::new(room, 0, Recording::All);
         let words = vec![0u64; header.bytes() / 8 + 1].leak();
-        let at = words.as_mut_ptr().cast::<Header>();
+        let at = words.as_mut_ptr().cast::<TraceHeader>();
         // SAFETY: leaked, long enough, aligned.
         unsafe {
             at.write(header);
@@ -373,7 +375,7 @@ mod tests {
         }
     }
 
-    fn events(header: &'static Header) -> Vec<RecordedEvent> {
+    fn events(header: &'static TraceHeader) -> Vec<RecordedEvent> {
         let used = header.used.load(Relaxed) as usize;
         // SAFETY: within the file.
         let bytes = unsafe {
@@ -382,14 +384,14 @@ mod tests {
         Decoder::new(bytes).collect()
     }
 
-    fn write(s: &mut Stream, header: &'static Header, thread: u32, cell: &u64) {
+    fn write(s: &mut Stream, header: &'static TraceHeader, thread: u32, cell: &u64) {
         let seen = unsynchronised(true, &raw const *cell as usize, 8, 7);
         if s.begin(header, thread) {
-            s.add(header, thread, &Access { before: Some(seen.value), ..seen });
+            s.add(header, thread, &TracedAccess { before: Some(seen.value), ..seen });
         }
     }
 
-    fn values(header: &'static Header) -> Vec<(bool, u64)> {
+    fn values(header: &'static TraceHeader) -> Vec<(bool, u64)> {
         let access =
             |e: RecordedEvent| if let RecordedEvent::Access(a) = e { Some((a.write, a.value)) } else { None };
         events(header).into_iter().filter_map(access).collect()

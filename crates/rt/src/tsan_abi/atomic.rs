@@ -17,7 +17,7 @@ use crate::explore;
 use crate::hub::plan;
 use crate::trace;
 use raddle_explore::OpKind;
-use raddle_wire::plan::{Site, SiteClass, SiteEffect};
+use raddle_wire::plan::{LockOperation, SiteClass, SiteEffect};
 use raddle_wire::record::LockKind;
 
 /// A read-modify-write. `op` performs it and returns the old value and whether it wrote.
@@ -64,7 +64,7 @@ fn update_or_unlock<T: Copy + Into<u128>>(
         && plan::has_sites()
         && t.held.holds(address)
     {
-        let release = Site { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
+        let release = LockOperation { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
         return at_lock_site(t, release, address, op);
     }
     update(address, size, (order, order), op)
@@ -72,7 +72,7 @@ fn update_or_unlock<T: Copy + Into<u128>>(
 
 /// A lock is taken with acquire and released with release; weaker operations at the same site
 /// announce a waiter.
-fn counts(site: Site, order: OrderNumber) -> bool {
+fn counts(site: LockOperation, order: OrderNumber) -> bool {
     match site.class {
         SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => order.acquires(),
         _ => order.releases(),
@@ -83,7 +83,7 @@ fn counts(site: Site, order: OrderNumber) -> bool {
 #[cold]
 fn at_lock_site<T: Copy + Into<u128>>(
     mut t: Current,
-    site: Site,
+    site: LockOperation,
     address: usize,
     op: impl FnOnce() -> (T, bool),
 ) -> T {

@@ -8,14 +8,14 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use super::plans;
 use crate::sys;
-use raddle_wire::tsvd::{Caller, Plan};
+use raddle_wire::tsvd::{EntryCall, TsvdPlan};
 
 static WATCHED: AtomicPtr<Range<u64>> = AtomicPtr::new(core::ptr::null_mut());
 static WATCHED_COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the code whose calls count, from a new plan. `bias`: the plan is for one file of several,
 /// and its addresses must be moved by this.
-pub fn set_watched(plan: Plan, bias: Option<u64>) {
+pub fn set_watched(plan: TsvdPlan, bias: Option<u64>) {
     let known = WATCHED_COUNT.load(Relaxed) as usize;
     let old: &[Range<u64>] = match bias {
         // SAFETY: that many, which are never freed.
@@ -78,7 +78,7 @@ pub fn site(hook: u32, return_address: u64) -> Option<u32> {
             return known(TABLE.answers[i].load(Acquire));
         }
         if found == 0 && TABLE.keys[i].compare_exchange(0, key, AcqRel, Acquire).is_ok() {
-            let answer = plans::ask_about(Caller { hook, return_address });
+            let answer = plans::ask_about(EntryCall { hook, return_address });
             TABLE.answers[i].store(answer.map_or(NONE, |id| id + FIRST), Release);
             return answer;
         }
@@ -102,11 +102,11 @@ mod tests {
     #[test]
     fn code_counts_as_the_plan_says() {
         assert!(!is_watched(5));
-        set_watched(Plan::decode(&[MAGIC, 0, 0, 0, 0, 2, 1, 10, 20, 30]).unwrap(), None);
+        set_watched(TsvdPlan::decode(&[MAGIC, 0, 0, 0, 0, 2, 1, 10, 20, 30]).unwrap(), None);
         assert!(is_watched(5) && is_watched(20) && !is_watched(10) && !is_watched(30));
-        set_watched(Plan::decode(&[MAGIC, 0, 0, 0, 0, 0]).unwrap(), None);
+        set_watched(TsvdPlan::decode(&[MAGIC, 0, 0, 0, 0, 0]).unwrap(), None);
         assert!(is_watched(5), "an answer about one call takes nothing away");
-        let library = Plan::decode(&[MAGIC, 0, 0, 0, 0, 1, 5, 7]).unwrap();
+        let library = TsvdPlan::decode(&[MAGIC, 0, 0, 0, 0, 1, 5, 7]).unwrap();
         set_watched(library, Some(100));
         set_watched(library, Some(100));
         assert!(is_watched(5) && is_watched(105) && !is_watched(107));

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, AtomicUsize, Ordering:
 use super::plans::Given;
 use crate::hub::session;
 use crate::sys::Shared;
-use raddle_wire::tsvd::{Caller, FIXED_CALLERS, FixedCaller, Hook, MOST_CALLERS, Plan, PointerCall};
+use raddle_wire::tsvd::{EntryCall, FIXED_CALLERS, FixedCaller, Hook, MOST_CALLERS, PointerCall, TsvdPlan};
 
 /// Code of a file that has such sites.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ fn parts() -> &'static [CodeWithSites] {
 
 /// Adds a plan of the copy. Called under the lock of `redirect`; a library is visited again
 /// whenever another one was loaded.
-pub fn add(plan: Plan, given: &Given) {
+pub fn add(plan: TsvdPlan, given: &Given) {
     let bias = given.bias as u64;
     for range in plan.watched() {
         let code = range.start.wrapping_add(bias)..range.end.wrapping_add(bias);
@@ -62,7 +62,7 @@ pub fn placed(given: &Given, hook: Hook) -> Hook {
 
 /// The site of a call that arrived at a hook. None if it is no point.
 #[cold]
-pub fn site(caller: Caller) -> Option<u32> {
+pub fn site(caller: EntryCall) -> Option<u32> {
     let part = parts().iter().find(|part| part.code.contains(&caller.return_address))?;
     let address = caller.return_address.wrapping_sub(part.bias);
     let library = LIBRARIES.get(caller.hook as usize)?.load(Relaxed);

@@ -87,10 +87,10 @@ fn write_jump(at: usize, to: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_wire::tsvd::{MOST_CODE, MOST_MOVED, Object, Site};
+    use raddle_wire::tsvd::{MOST_CODE, MOST_MOVED, ObjectOperand, Site};
 
     fn hook(address: u64, instructions: &[u8], relative: [u8; 3]) -> Hook {
-        let object = Object::Argument(0);
+        let object = ObjectOperand::Argument(0);
         let (mut bytes, mut code) = ([0; MOST_MOVED], [0; MOST_CODE]);
         bytes[..instructions.len()].copy_from_slice(instructions);
         code[..instructions.len()].copy_from_slice(instructions);

@@ -5,14 +5,16 @@
 use super::plans::{Given, map_words, named};
 use crate::hub::modules;
 use crate::hub::session::{Path, map_file};
-use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLACES, FIXED_PLAN, Library};
+use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLACES, FIXED_PLAN, PlannedLibrary};
 
 /// Visits the plan of each library that is mapped now.
 pub fn each(mut visit: impl FnMut(&Given)) {
     let Some((at, len)) = map_file(&named(FIXED_LIBRARIES), 0) else { return };
     // SAFETY: a mapping of that many bytes, which stays.
     let known = unsafe { core::slice::from_raw_parts(at as *const u8, len) };
-    for (number, library) in (1..).zip(known.chunks_exact(Library::LEN).filter_map(Library::decode)) {
+    for (number, library) in
+        (1..).zip(known.chunks_exact(PlannedLibrary::LEN).filter_map(PlannedLibrary::decode))
+    {
         let mut found = None;
         modules::each_beginning(|start, path| {
             let name = path.rsplit(|b| *b == b'/').next();
@@ -39,9 +41,9 @@ fn numbered(name: &str, number: u64) -> Path {
     path
 }
 
-fn is_the_same(library: &Library, start: usize) -> bool {
+fn is_the_same(library: &PlannedLibrary, start: usize) -> bool {
     // SAFETY: the first page of a mapping of a file, which `each_beginning` has checked to be
     // readable.
-    let page = unsafe { core::slice::from_raw_parts(start as *const u8, Library::PAGE) };
-    Library::identity(page) == library.identity
+    let page = unsafe { core::slice::from_raw_parts(start as *const u8, PlannedLibrary::PAGE) };
+    PlannedLibrary::identity(page) == library.identity
 }

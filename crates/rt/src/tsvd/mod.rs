@@ -63,9 +63,9 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::
 use crate::hub::session;
 use crate::mode::{self, Mode};
 use crate::sys;
-use raddle_wire::tsvd::{MAGIC, SHARED_FILE, Shared, flag};
+use raddle_wire::tsvd::{MAGIC, SHARED_FILE, SharedMapping, flag};
 
-static SHARED: AtomicPtr<Shared> = AtomicPtr::new(core::ptr::null_mut());
+static SHARED: AtomicPtr<SharedMapping> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Per-thread state, in thread-local storage.
 #[repr(C)]
@@ -153,12 +153,14 @@ pub fn turn_on() {
     redirect::all();
 }
 
-fn map_shared() -> Option<*mut Shared> {
+fn map_shared() -> Option<*mut SharedMapping> {
     let (at, len) = session::map_to_write(SHARED_FILE)?;
-    let shared = at as *mut Shared;
+    let shared = at as *mut SharedMapping;
     // SAFETY: a mapping, which is read only if it is at least as long as a Shared.
     let known = unsafe {
-        len >= size_of::<Shared>() && (*shared).magic == MAGIC && (*shared).version == raddle_wire::VERSION
+        len >= size_of::<SharedMapping>()
+            && (*shared).magic == MAGIC
+            && (*shared).version == raddle_wire::VERSION
     };
     known.then_some(shared)
 }
@@ -183,7 +185,7 @@ fn pay(now: u64, nanos: u64) -> bool {
 static STARTED: AtomicU64 = AtomicU64::new(0);
 static SPENT_HERE: AtomicU64 = AtomicU64::new(0);
 
-fn shared() -> Option<&'static Shared> {
+fn shared() -> Option<&'static SharedMapping> {
     // SAFETY: null or a mapping that stays.
     unsafe { SHARED.load(Relaxed).as_ref() }
 }

@@ -9,7 +9,7 @@ use crate::hub::init;
 use crate::hub::session::{Path, dir, has_driver, map_file};
 use crate::sys;
 use raddle_wire::tsvd::{
-    About, Caller, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Plan, Question, Site,
+    About, EntryCall, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Question, Site, TsvdPlan,
 };
 
 /// How long the driver may take: the first time, it disassembles what is mapped.
@@ -104,11 +104,11 @@ pub fn map_words(path: &Path) -> Option<&'static [u64]> {
 
 /// The site of a call that arrived at a function's entry. None if it is no point, or if there is
 /// nobody to ask.
-pub fn ask_about(caller: Caller) -> Option<u32> {
+pub fn ask_about(caller: EntryCall) -> Option<u32> {
     if ITSELF.load(Relaxed) {
         return copies::site(caller);
     }
-    let plan = Plan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), About::Call(caller))?)?;
+    let plan = TsvdPlan::decode(ask(QUESTIONS.fetch_add(1, Relaxed), About::Call(caller))?)?;
     plan.pairs().for_each(super::state::seed);
     plan.sites().next().map(|site| site.id)
 }

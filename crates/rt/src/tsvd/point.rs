@@ -13,7 +13,7 @@ use crate::hub::{log, modules};
 use crate::interpose::Real;
 use crate::sys;
 use raddle_tsvd::{Delay, Host, Point, Tsvd, Violation};
-use raddle_wire::record::{Caught, REGISTERS, Record};
+use raddle_wire::record::{CaughtThread, REGISTERS, Record};
 use raddle_wire::tsvd::site_flag;
 
 /// The policy number of `std::launch::async`.
@@ -271,7 +271,7 @@ fn caught(here: &Here, violation: &Violation) {
 /// The maximum part of a stack that the driver gets.
 const MOST_STACK: usize = 48 << 10;
 
-fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> {
+fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> CaughtThread<'a> {
     let f = here.frame;
     // The stack pointer after the callee's return.
     let stack = &raw const f.return_address as usize + 8;
@@ -281,7 +281,7 @@ fn describe<'a>(here: &Here<'a>, name: &'a [u8; 16], thread: u32) -> Caught<'a> 
     let registers: [u64; REGISTERS] = [from, stack as u64, f.rbp, f.rbx, f.r12, f.r13, f.r14, f.r15];
     let end = mapping_end(stack).min(stack + most);
     let name_len = name.iter().position(|b| *b == 0).unwrap_or(name.len());
-    Caught {
+    CaughtThread {
         thread: u64::from(thread),
         site: u64::from(here.place.site),
         name: &name[..name_len],

@@ -9,7 +9,7 @@ use super::stub::Area;
 use super::{callers, copies, hook, near};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
-use raddle_wire::tsvd::{Object, Plan, Site, site_flag};
+use raddle_wire::tsvd::{ObjectOperand, Site, TsvdPlan, site_flag};
 
 /// A redirected site, in the form that its calls need.
 #[repr(C, align(64))]
@@ -51,7 +51,7 @@ pub fn entry(number: u64) -> &'static Entry {
 static EXEMPT: AtomicPtr<u64> = AtomicPtr::new(core::ptr::null_mut());
 static EXEMPT_COUNT: AtomicU32 = AtomicU32::new(0);
 
-fn set_exempt(plan: Plan, given: &Given) {
+fn set_exempt(plan: TsvdPlan, given: &Given) {
     let n = plan.exempt.len();
     let objects = sys::ARENA.take(n * 8 + 8).cast::<u64>();
     for (i, object) in plan.exempt.iter().enumerate() {
@@ -93,7 +93,7 @@ pub fn for_name(hash: u64) {
 
 /// Redirects what a plan names.
 fn follow(given: &Given) {
-    let Some(plan) = Plan::decode(given.words) else { return };
+    let Some(plan) = TsvdPlan::decode(given.words) else { return };
     if ENTRIES.load(Relaxed).is_null() {
         ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
     }
@@ -125,7 +125,7 @@ struct Code {
 
 static CODE: Shared<Code> = Shared::new(Code { ranges: [(0, 0); MOST_MAPPINGS], n: 0 });
 
-fn patch(plan: Plan, given: &Given) {
+fn patch(plan: TsvdPlan, given: &Given) {
     // SAFETY: used under LOCK only.
     let code = unsafe { &mut *CODE.get() };
     code.n = 0;
@@ -257,8 +257,8 @@ fn entry_to(site: &Site, target: usize) -> Entry {
         ends: u32::from(site.is(site_flag::ENDS)),
         near: 0,
         object: match site.object {
-            Object::Argument(n) => n,
-            Object::Library => LIBRARY,
+            ObjectOperand::Argument(n) => n,
+            ObjectOperand::Library => LIBRARY,
         },
         flags: site.flags,
     }
@@ -282,7 +282,7 @@ pub mod tests {
     }
 
     fn site(address: u64, bytes: u64, len: u8) -> Site {
-        let object = Object::Argument(0);
+        let object = ObjectOperand::Argument(0);
         Site { address, bytes, len, flags: 0, object, class: 1, id: 7, field: None, via: 0, safe_if: 0 }
     }
 
@@ -305,7 +305,7 @@ pub mod tests {
         let entry = new_entry(&site(at as u64, 0, 5));
         assert_eq!((entry.behind, entry.target), (at + 5, at + 5 + 0x10));
         assert_eq!((entry.object, entry.field, entry.id), (0, -1, 7));
-        let library = Site { object: Object::Library, field: Some(64), ..site(at as u64, 0, 5) };
+        let library = Site { object: ObjectOperand::Library, field: Some(64), ..site(at as u64, 0, 5) };
         assert_eq!((new_entry(&library).object, new_entry(&library).field), (LIBRARY, 64));
     }
 

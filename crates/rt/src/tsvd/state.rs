@@ -10,7 +10,7 @@ use crate::sys;
 use raddle_tsvd::{PairState, Params, SIZE, TrapPair, Tsvd, layout};
 use raddle_wire::log::fatal;
 use raddle_wire::record::Record;
-use raddle_wire::tsvd::{PARAMS_FILE, Pair, STATE_SUFFIX};
+use raddle_wire::tsvd::{PARAMS_FILE, STATE_SUFFIX, StartingPair};
 
 pub static STATE: AtomicPtr<Tsvd> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -107,7 +107,7 @@ fn is_room_for(fd: isize, bytes: usize) -> bool {
 }
 
 /// Adds a pair to begin with.
-pub fn seed(pair: Pair) {
+pub fn seed(pair: StartingPair) {
     let (Some(state), Some(of)) = (PairState::from_number(pair.state), tsvd()) else { return };
     let pair =
         TrapPair { site_a: pair.a, site_b: pair.b, probability: pair.probability, state, gap: pair.gap };

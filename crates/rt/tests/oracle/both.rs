@@ -99,15 +99,16 @@ pub struct Both {
     pub tally: Tally,
 }
 
-fn config(settings: &Settings) -> Config {
+fn config(settings: &Settings) -> MachineConfig {
     let mode = match (settings.hybrid, settings.lines) {
-        (false, _) => Mode::HappensBefore,
-        (true, false) => Mode::Hybrid,
-        (true, true) => Mode::Fast,
+        (false, _) => StateMachine::HappensBefore,
+        (true, false) => StateMachine::Hybrid,
+        (true, true) => StateMachine::Fast,
     };
-    let history = [History::SyncOnly, History::Contexts, History::EachAccess][settings.history as usize];
-    let initialization_state = (settings.owners && !settings.lines).then_some(Granule::EightBytes);
-    Config { history, initialization_state, report_once: false, ..Config::new(mode) }
+    let history =
+        [SegmentStart::SyncOnly, SegmentStart::Contexts, SegmentStart::EachAccess][settings.history as usize];
+    let initialization_state = (settings.owners && !settings.lines).then_some(InitializationUnit::EightBytes);
+    MachineConfig { history, initialization_state, report_once: false, ..MachineConfig::new(mode) }
 }
 
 /// Plays the script. An error says how the two differ, and where.
@@ -167,7 +168,7 @@ impl Both {
 
     /// Tells the machine and returns the bytes on which the event completes a race.
     fn tell(&mut self, id: ThreadId, kind: EventKind) -> Bytes {
-        let event = Event::new(id, Context(0), kind);
+        let event = Event::new(id, EventSource(0), kind);
         let races = self.machine.handle(&event);
         self.events.push(event);
         races.iter().flat_map(|race| race.bytes.bytes()).collect()
@@ -350,7 +351,11 @@ impl Both {
                 flush::flush();
                 self.machine.flush();
                 // By the definition, too, nothing from before takes part in a race any more.
-                self.events.push(Event::new(id, Context(1), EventKind::Alloc(ByteRange::new(0, 1 << 20))));
+                self.events.push(Event::new(
+                    id,
+                    EventSource(1),
+                    EventKind::Alloc(ByteRange::new(0, 1 << 20)),
+                ));
                 self.lives.iter_mut().for_each(|life| life.behind = true);
                 self.done.clear();
                 self.reported.clear();
@@ -523,18 +528,18 @@ impl Both {
 
     fn races_alone(&self, x: usize, y: usize, byte: u64) -> bool {
         use Annotation::*;
-        let mode = if self.settings.hybrid { Mode::Hybrid } else { Mode::HappensBefore };
-        let mut machine = Machine::new(Config { report_once: false, ..Config::new(mode) });
+        let mode = if self.settings.hybrid { StateMachine::Hybrid } else { StateMachine::HappensBefore };
+        let mut machine = Machine::new(MachineConfig { report_once: false, ..MachineConfig::new(mode) });
         let note = |machine: &mut Machine, thread: ThreadId, annotations: [Annotation; 2]| {
             for annotation in annotations {
-                machine.handle(&Event::new(thread, Context(0), EventKind::Annotate(annotation)));
+                machine.handle(&Event::new(thread, EventSource(0), EventKind::Annotate(annotation)));
             }
         };
         (0..self.started)
             .for_each(|t| note(&mut machine, ThreadId(t), [IgnoreReadsBegin, IgnoreWritesBegin]));
         let mut found = false;
         for (at, event) in self.events[..=y].iter().enumerate() {
-            if event.context == Context(1) {
+            if event.context == EventSource(1) {
                 machine.flush();
             }
             let looks = at == x || at == y;

@@ -101,7 +101,7 @@ pub enum Decoded {
     },
 }
 
-/// [`super::Caught`].
+/// [`super::CaughtThread`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedCaught {
     pub thread: u64,
@@ -254,7 +254,7 @@ fn place(w: &mut WordReader) -> Option<AddressKind> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AccessEnd, Caught, Record};
+    use super::super::{AccessEnd, CaughtThread, Record};
     use super::*;
     use proptest::prelude::*;
 
@@ -309,9 +309,9 @@ mod tests {
     #[test]
     fn a_violation_comes_back_whole() {
         let registers = [1, 2, 3, 4, 5, 6, 7, 8];
-        let now = Caught { thread: 2, site: 9, name: b"worker", registers, stack: b"the stack" };
-        let before = Caught { thread: 1, site: 8, name: b"", registers: [0; REGISTERS], stack: b"" };
-        let owned = |c: Caught| DecodedCaught {
+        let now = CaughtThread { thread: 2, site: 9, name: b"worker", registers, stack: b"the stack" };
+        let before = CaughtThread { thread: 1, site: 8, name: b"", registers: [0; REGISTERS], stack: b"" };
+        let owned = |c: CaughtThread| DecodedCaught {
             thread: c.thread,
             site: c.site,
             name: c.name.to_vec(),

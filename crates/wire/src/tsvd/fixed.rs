@@ -6,7 +6,7 @@
 //! - Addresses in these files are those of the program's file. Functions and exempt objects are
 //!   either such addresses, with [`FIXED_OWN`], or numbers, from one, of names in the second file.
 //!   Each name ends in a zero byte.
-//! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`Library`]s. The n-th of them, from
+//! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`PlannedLibrary`]s. The n-th of them, from
 //!   one, has `plan.<n>` and `names.<n>`.
 //! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`PointerCall`]s
 //!   in a file that count, and [`FIXED_CALLERS`] gathers the calls that were seen.
@@ -27,26 +27,26 @@ pub const FIXED_OWN: u64 = 1 << 63;
 
 /// A library for which an instrumented copy has a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Library {
-    /// [`Library::identity`] of the first page of its file.
+pub struct PlannedLibrary {
+    /// [`PlannedLibrary::identity`] of the first page of its file.
     pub identity: u64,
     /// The address that the file gives its first page.
     pub address: u64,
     /// The name of its file, without a folder, padded with zeros.
-    name: [u8; Library::MOST_NAME],
+    name: [u8; PlannedLibrary::MOST_NAME],
 }
 
-impl Library {
+impl PlannedLibrary {
     pub const PAGE: usize = 4096;
     pub const LEN: usize = 16 + Self::MOST_NAME;
     /// File systems allow 255.
     const MOST_NAME: usize = 256;
 
     /// Returns None if no file can have such a name.
-    pub fn new(identity: u64, address: u64, name: &[u8]) -> Option<Library> {
+    pub fn new(identity: u64, address: u64, name: &[u8]) -> Option<PlannedLibrary> {
         let mut room = [0; Self::MOST_NAME];
         room.get_mut(..name.len())?.copy_from_slice(name);
-        Some(Library { identity, address, name: room })
+        Some(PlannedLibrary { identity, address, name: room })
     }
 
     pub fn name(&self) -> &[u8] {
@@ -73,7 +73,7 @@ impl Library {
         bytes
     }
 
-    pub fn decode(bytes: &[u8]) -> Option<Library> {
+    pub fn decode(bytes: &[u8]) -> Option<PlannedLibrary> {
         let (identity, rest) = bytes.split_first_chunk::<8>()?;
         let (address, rest) = rest.split_first_chunk::<8>()?;
         Self::new(u64::from_le_bytes(*identity), u64::from_le_bytes(*address), rest)
@@ -154,18 +154,22 @@ mod tests {
 
     #[test]
     fn libraries_come_back_and_are_told_apart_by_their_first_page() {
-        let library = Library::new(7, 0x1000, b"libours.so.1").unwrap();
-        assert_eq!(Library::decode(&library.encode()), Some(library.clone()));
+        let library = PlannedLibrary::new(7, 0x1000, b"libours.so.1").unwrap();
+        assert_eq!(PlannedLibrary::decode(&library.encode()), Some(library.clone()));
         assert_eq!(library.name(), b"libours.so.1");
-        assert_eq!(Library::decode(&library.encode()[..20]).unwrap().name(), b"libo");
-        assert_eq!(Library::decode(&[0; 15]), None);
-        assert_eq!(Library::new(0, 0, &[b'x'; 300]), None);
-        let mut page = [0; Library::PAGE + 8];
+        assert_eq!(PlannedLibrary::decode(&library.encode()[..20]).unwrap().name(), b"libo");
+        assert_eq!(PlannedLibrary::decode(&[0; 15]), None);
+        assert_eq!(PlannedLibrary::new(0, 0, &[b'x'; 300]), None);
+        let mut page = [0; PlannedLibrary::PAGE + 8];
         page[..4].copy_from_slice(b"\x7fELF");
-        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"));
-        page[Library::PAGE] = 1;
-        assert_eq!(Library::identity(&page), Library::identity(b"\x7fELF"), "only the first page counts");
+        assert_eq!(PlannedLibrary::identity(&page), PlannedLibrary::identity(b"\x7fELF"));
+        page[PlannedLibrary::PAGE] = 1;
+        assert_eq!(
+            PlannedLibrary::identity(&page),
+            PlannedLibrary::identity(b"\x7fELF"),
+            "only the first page counts"
+        );
         page[100] = 1;
-        assert_ne!(Library::identity(&page), Library::identity(b"\x7fELF"));
+        assert_ne!(PlannedLibrary::identity(&page), PlannedLibrary::identity(b"\x7fELF"));
     }
 }

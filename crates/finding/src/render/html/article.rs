@@ -3,7 +3,7 @@
 
 use crate::model::{Confidence, Finding, Frame, Settlement};
 
-use super::super::story::{self, End};
+use super::super::story::{self, StoryEnd};
 use super::super::{RenderOptions, commands, picture};
 use super::lanes::{Drawing, Room};
 use super::source::Sources;
@@ -97,7 +97,7 @@ impl Articles<'_> {
         writer.raw("</ol></section>\n");
     }
 
-    fn end(&self, writer: &mut Writer, finding: &Finding, end: &End<'_>) {
+    fn end(&self, writer: &mut Writer, finding: &Finding, end: &StoryEnd<'_>) {
         writer.raw("<li><p class=\"deed\">");
         if !end.when.is_empty() {
             writer.element("span", &[("class", Some("when"))], end.when);

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// What a token is. The letter is its class in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum TokenClass {
     Plain,
     Comment,
     Text,
@@ -19,65 +19,65 @@ pub(super) enum Class {
     Preprocessor,
 }
 
-impl Class {
+impl TokenClass {
     pub fn letter(self) -> &'static str {
         match self {
-            Class::Plain => "",
-            Class::Comment => "c",
-            Class::Text => "s",
-            Class::Number => "n",
-            Class::Keyword => "k",
-            Class::Type => "t",
-            Class::Call => "f",
-            Class::Preprocessor => "p",
+            TokenClass::Plain => "",
+            TokenClass::Comment => "c",
+            TokenClass::Text => "s",
+            TokenClass::Number => "n",
+            TokenClass::Keyword => "k",
+            TokenClass::Type => "t",
+            TokenClass::Call => "f",
+            TokenClass::Preprocessor => "p",
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum SourceLanguage {
     C,
     Rust,
     CSharp,
 }
 
-impl Language {
+impl SourceLanguage {
     /// By the name of the file. Everything unknown counts as C or C++.
-    pub fn of(file: &str) -> Language {
+    pub fn of(file: &str) -> SourceLanguage {
         match file.rsplit('.').next() {
-            Some("rs") => Language::Rust,
-            Some("cs") => Language::CSharp,
-            _ => Language::C,
+            Some("rs") => SourceLanguage::Rust,
+            Some("cs") => SourceLanguage::CSharp,
+            _ => SourceLanguage::C,
         }
     }
 
     fn keywords(self) -> &'static str {
         match self {
-            Language::C => C_KEYWORDS,
-            Language::Rust => RUST_KEYWORDS,
-            Language::CSharp => CSHARP_KEYWORDS,
+            SourceLanguage::C => C_KEYWORDS,
+            SourceLanguage::Rust => RUST_KEYWORDS,
+            SourceLanguage::CSharp => CSHARP_KEYWORDS,
         }
     }
 
     fn types(self) -> &'static str {
         match self {
-            Language::C => C_TYPES,
-            Language::Rust => RUST_TYPES,
-            Language::CSharp => CSHARP_TYPES,
+            SourceLanguage::C => C_TYPES,
+            SourceLanguage::Rust => RUST_TYPES,
+            SourceLanguage::CSharp => CSHARP_TYPES,
         }
     }
 }
 
 /// Scans the lines of an excerpt in order.
 pub(super) struct Highlighter {
-    language: Language,
+    language: SourceLanguage,
     in_comment: bool,
 }
 
-pub(super) type Token<'a> = (Class, &'a str);
+pub(super) type MarkedText<'a> = (TokenClass, &'a str);
 
 impl Highlighter {
-    pub fn new(language: Language) -> Highlighter {
+    pub fn new(language: SourceLanguage) -> Highlighter {
         Highlighter { language, in_comment: false }
     }
 
@@ -86,7 +86,7 @@ impl Highlighter {
         self.in_comment = false;
     }
 
-    pub fn line<'a>(&mut self, line: &'a str) -> Vec<Token<'a>> {
+    pub fn line<'a>(&mut self, line: &'a str) -> Vec<MarkedText<'a>> {
         // The comment began above the excerpt.
         if let Some(end) = line.find("*/")
             && !line[..end].contains("/*")
@@ -94,14 +94,16 @@ impl Highlighter {
         {
             self.in_comment = true;
         }
-        let directive = self.language != Language::Rust && line.trim_start().starts_with('#');
-        let mut ranges: Vec<(Class, Range<usize>)> = Vec::new();
+        let directive = self.language != SourceLanguage::Rust && line.trim_start().starts_with('#');
+        let mut ranges: Vec<(TokenClass, Range<usize>)> = Vec::new();
         let mut at = 0;
         while at < line.len() {
             let rest = &line[at..];
             let (class, length) = if self.in_comment { self.comment(rest) } else { self.token(rest) };
             let class = match class {
-                Class::Plain | Class::Keyword | Class::Call if directive => Class::Preprocessor,
+                TokenClass::Plain | TokenClass::Keyword | TokenClass::Call if directive => {
+                    TokenClass::Preprocessor
+                }
                 class => class,
             };
             let end = at + length;
@@ -114,7 +116,7 @@ impl Highlighter {
         ranges.into_iter().map(|(class, range)| (class, &line[range])).collect()
     }
 
-    fn comment(&mut self, rest: &str) -> (Class, usize) {
+    fn comment(&mut self, rest: &str) -> (TokenClass, usize) {
         let length = match rest.find("*/") {
             Some(end) => {
                 self.in_comment = false;
@@ -122,56 +124,57 @@ impl Highlighter {
             }
             None => rest.len(),
         };
-        (Class::Comment, length)
+        (TokenClass::Comment, length)
     }
 
-    fn token(&mut self, rest: &str) -> (Class, usize) {
+    fn token(&mut self, rest: &str) -> (TokenClass, usize) {
         if rest.starts_with("//") {
-            return (Class::Comment, rest.len());
+            return (TokenClass::Comment, rest.len());
         }
         if let Some(inside) = rest.strip_prefix("/*") {
             self.in_comment = true;
             let (_, length) = self.comment(inside);
-            return (Class::Comment, length + 2);
+            return (TokenClass::Comment, length + 2);
         }
         let first = rest.chars().next().unwrap_or(' ');
         match first {
-            '"' => (Class::Text, quoted(rest, '"')),
+            '"' => (TokenClass::Text, quoted(rest, '"')),
             '\'' => self.apostrophe(rest),
             '0'..='9' => {
                 let end =
                     rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_' && c != '\'');
-                (Class::Number, end.unwrap_or(rest.len()))
+                (TokenClass::Number, end.unwrap_or(rest.len()))
             }
             c if c.is_alphabetic() || c == '_' => self.word(rest),
-            c => (Class::Plain, c.len_utf8()),
+            c => (TokenClass::Plain, c.len_utf8()),
         }
     }
 
     /// A character literal, or a Rust lifetime.
-    fn apostrophe(&self, rest: &str) -> (Class, usize) {
+    fn apostrophe(&self, rest: &str) -> (TokenClass, usize) {
         let name = rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len() - 1);
         let closes = rest[1 + name..].starts_with('\'');
-        if self.language == Language::Rust && name > 0 && !closes {
-            return (Class::Type, 1 + name);
+        if self.language == SourceLanguage::Rust && name > 0 && !closes {
+            return (TokenClass::Type, 1 + name);
         }
-        (Class::Text, quoted(rest, '\''))
+        (TokenClass::Text, quoted(rest, '\''))
     }
 
-    fn word(&self, rest: &str) -> (Class, usize) {
+    fn word(&self, rest: &str) -> (TokenClass, usize) {
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
         let is_in = |list: &str| list.split(' ').any(|known| known == word);
         let class = if is_in(self.language.keywords()) {
-            Class::Keyword
+            TokenClass::Keyword
         } else if is_in(self.language.types()) || word.ends_with("_t") {
-            Class::Type
-        } else if after.starts_with('(') || (self.language == Language::Rust && after.starts_with("!(")) {
-            Class::Call
-        } else if self.language != Language::C && word.starts_with(char::is_uppercase) {
-            Class::Type
+            TokenClass::Type
+        } else if after.starts_with('(') || (self.language == SourceLanguage::Rust && after.starts_with("!("))
+        {
+            TokenClass::Call
+        } else if self.language != SourceLanguage::C && word.starts_with(char::is_uppercase) {
+            TokenClass::Type
         } else {
-            Class::Plain
+            TokenClass::Plain
         };
         (class, length)
     }
@@ -217,13 +220,13 @@ mod tests {
     use super::*;
 
     fn of(file: &str, lines: &[&str]) -> Vec<String> {
-        let mut highlighter = Highlighter::new(Language::of(file));
+        let mut highlighter = Highlighter::new(SourceLanguage::of(file));
         let told = |line: &&str| {
             let tokens = highlighter.line(line);
             assert_eq!(tokens.iter().map(|(_, text)| *text).collect::<String>(), **line);
             let told: Vec<String> = tokens
                 .iter()
-                .filter(|(class, _)| *class != Class::Plain)
+                .filter(|(class, _)| *class != TokenClass::Plain)
                 .map(|(class, text)| format!("{}:{text}", class.letter()))
                 .collect();
             told.join(" ")

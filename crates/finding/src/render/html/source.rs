@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::super::RenderOptions;
-use super::highlight::{Class, Highlighter, Language};
+use super::highlight::{Highlighter, SourceLanguage, TokenClass};
 
 /// How many lines before and after a place are shown.
 const AROUND: u32 = 7;
@@ -49,7 +49,7 @@ impl Sources {
             .iter()
             .zip(&self.lines)
             .map(|(name, lines)| {
-                let mut highlighter = Highlighter::new(Language::of(name));
+                let mut highlighter = Highlighter::new(SourceLanguage::of(name));
                 let mut told = BTreeMap::new();
                 let mut before = 0;
                 for &line in lines.iter().take(left) {
@@ -70,7 +70,7 @@ impl Sources {
 
 fn tokens(highlighter: &mut Highlighter, line: &str) -> Vec<String> {
     let told = highlighter.line(line).into_iter();
-    told.flat_map(|(class, text): (Class, &str)| [class.letter().to_owned(), text.to_owned()]).collect()
+    told.flat_map(|(class, text): (TokenClass, &str)| [class.letter().to_owned(), text.to_owned()]).collect()
 }
 
 /// At most [`LONGEST`] bytes of a line.

@@ -5,7 +5,7 @@ use crate::model::Frame;
 use crate::place;
 
 use super::super::{RenderOptions, story};
-use super::highlight::{Class, Highlighter, Language};
+use super::highlight::{Highlighter, SourceLanguage, TokenClass};
 use super::writer::Writer;
 use super::{link, names, source};
 
@@ -81,7 +81,7 @@ fn quote(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
     if text(line).is_none_or(|text| text.trim().is_empty()) {
         return;
     }
-    let mut highlighter = Highlighter::new(Language::of(file));
+    let mut highlighter = Highlighter::new(SourceLanguage::of(file));
     writer.raw("<pre class=\"quote\" tabindex=\"0\">");
     for n in line.saturating_sub(AROUND)..=line.saturating_add(AROUND) {
         let Some(text) = text(n) else { continue };
@@ -89,7 +89,7 @@ fn quote(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
         writer.open("span", &[("class", Some(class))]);
         writer.element("b", &[("aria-hidden", Some("true"))], &n.to_string());
         for (class, token) in highlighter.line(source::cut(text.trim_end())) {
-            if class == Class::Plain {
+            if class == TokenClass::Plain {
                 writer.text(token);
             } else {
                 writer.element("i", &[("class", Some(class.letter()))], token);

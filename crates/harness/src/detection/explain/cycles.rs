@@ -3,7 +3,7 @@
 use raddle_base::clock::ThreadId;
 use raddle_finding::{Access, Confidence, Finding, Kind, Op};
 use raddle_race::lock_order::{Acquisition, Cycle, Edge, LockOrder};
-use raddle_race::{Context, LockId, LockMode};
+use raddle_race::{EventSource, LockId, LockMode};
 use raddle_wire::record::HeldLock;
 
 use super::{Cast, Explain};
@@ -84,6 +84,6 @@ fn acquisition(held: &HeldLock) -> Acquisition {
     Acquisition {
         lock: LockId(held.lock),
         mode: if held.read != 0 { LockMode::Read } else { LockMode::Write },
-        context: Context(held.stack),
+        context: EventSource(held.stack),
     }
 }

@@ -46,7 +46,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use raddle_binary::{matches_glob, plain_path};
-use raddle_wire::tsvd::Object;
+use raddle_wire::tsvd::ObjectOperand;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -121,15 +121,15 @@ struct WrittenAlso {
 
 /// A number or a word. serde's own way to accept both would lose the position of an error.
 #[derive(Clone, Copy, Debug)]
-struct WrittenObject(Object);
+struct WrittenObject(ObjectOperand);
 
 impl<'de> Deserialize<'de> for WrittenObject {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let wrong =
             || serde::de::Error::custom("`object` is the number of an argument, 0 to 5, or \"library\"");
         match toml::Value::deserialize(from)? {
-            toml::Value::Integer(n @ 0..=5) => Ok(WrittenObject(Object::Argument(n as u8))),
-            toml::Value::String(word) if word == "library" => Ok(WrittenObject(Object::Library)),
+            toml::Value::Integer(n @ 0..=5) => Ok(WrittenObject(ObjectOperand::Argument(n as u8))),
+            toml::Value::String(word) if word == "library" => Ok(WrittenObject(ObjectOperand::Library)),
             _ => Err(wrong()),
         }
     }
@@ -172,7 +172,7 @@ pub struct Operation {
     pub pattern: String,
     pub class: usize,
     pub write: bool,
-    pub object: Object,
+    pub object: ObjectOperand,
     pub field: Option<u16>,
     pub via: Option<String>,
     raw: Option<String>,
@@ -262,8 +262,8 @@ impl Catalogue {
                 ));
             }
             let number = self.classes.len();
-            let object = class.object.map_or(Object::Argument(0), |o| o.0);
-            if object == Object::Library && (class.field.is_some() || class.via.is_some()) {
+            let object = class.object.map_or(ObjectOperand::Argument(0), |o| o.0);
+            if object == ObjectOperand::Library && (class.field.is_some() || class.via.is_some()) {
                 return Err(wrong("state of the library has neither `field` nor `via`"));
             }
             let first = WrittenAlso {

@@ -6,7 +6,7 @@ fn shipped() -> Catalogue {
 }
 
 /// Class, access, object.
-fn of(catalogue: &Catalogue, raw: &str) -> Option<(String, bool, Object)> {
+fn of(catalogue: &Catalogue, raw: &str) -> Option<(String, bool, ObjectOperand)> {
     let op = &catalogue.operations[catalogue.find(raw, &Paths::default())?];
     Some((catalogue.classes[op.class].name.clone(), op.write, op.object))
 }
@@ -26,7 +26,7 @@ fn there_are_more_classes_and_operations_than_in_the_paper() {
 fn names_of_each_language_are_found() {
     let catalogue = shipped();
     let is = |raw: &str, class: &str, write: bool, argument: u8| {
-        let expected = Some((class.to_string(), write, Object::Argument(argument)));
+        let expected = Some((class.to_string(), write, ObjectOperand::Argument(argument)));
         assert_eq!(of(&catalogue, raw), expected, "{raw}");
     };
     is("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector", true, 0);
@@ -54,7 +54,7 @@ fn names_of_each_language_are_found() {
     is("fwrite_unlocked", "FILE", true, 3);
     is("BZ2_bzRead", "BZFILE", true, 1);
     is("g_hash_table_iter_init", "GHashTable", false, 1);
-    assert_eq!(of(&catalogue, "strtok"), Some(("strtok's state".into(), true, Object::Library)));
+    assert_eq!(of(&catalogue, "strtok"), Some(("strtok's state".into(), true, ObjectOperand::Library)));
 }
 
 #[test]
@@ -169,10 +169,13 @@ fn a_project_extends_the_lists_and_leaves_some_out() {
         key = 1
     "#;
     let catalogue = Catalogue::load(&[("raddle.toml".into(), text.into())]).unwrap();
-    assert_eq!(of(&catalogue, "cache_get_all"), Some(("Cache".into(), false, Object::Argument(1))));
-    assert_eq!(of(&catalogue, "_ZN3app5Cache3putEi"), Some(("Cache".into(), true, Object::Argument(1))));
+    assert_eq!(of(&catalogue, "cache_get_all"), Some(("Cache".into(), false, ObjectOperand::Argument(1))));
+    assert_eq!(
+        of(&catalogue, "_ZN3app5Cache3putEi"),
+        Some(("Cache".into(), true, ObjectOperand::Argument(1)))
+    );
     assert_eq!(of(&catalogue, "g_hash_table_insert"), None);
-    assert_eq!(of(&catalogue, "strtok").unwrap().2, Object::Library);
+    assert_eq!(of(&catalogue, "strtok").unwrap().2, ObjectOperand::Library);
 }
 
 #[test]
