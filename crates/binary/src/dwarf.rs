@@ -17,7 +17,7 @@ use crate::image::{Elf, Image};
 
 pub(crate) type Reader = EndianSlice<'static, LittleEndian>;
 pub(crate) type Unit = gimli::Unit<Reader>;
-pub(crate) type Entry<'a> = gimli::DebuggingInformationEntry<'a, 'a, Reader>;
+pub(crate) type DwarfEntry<'a> = gimli::DebuggingInformationEntry<'a, 'a, Reader>;
 
 /// The debug information of one module.
 pub(crate) struct DebugInfo {

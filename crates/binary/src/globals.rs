@@ -8,7 +8,7 @@
 use gimli::{AttributeValue, Operation, UnitOffset};
 
 use crate::demangle::{demangle, demangle_without_parameters};
-use crate::dwarf::{DebugInfo, Entry, Reader, Unit};
+use crate::dwarf::{DebugInfo, DwarfEntry, Reader, Unit};
 use crate::module::Module;
 use crate::symbols::Symbol;
 
@@ -138,7 +138,7 @@ impl Variables {
         &mut self,
         debug: &DebugInfo,
         unit: &Unit,
-        entry: &Entry<'_>,
+        entry: &DwarfEntry<'_>,
         scopes: &[Scope],
         place: VariableAddress,
     ) {
@@ -182,7 +182,7 @@ impl Scope {
 }
 
 /// The place of a variable, if it is the same for the whole run.
-fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<VariableAddress> {
+fn place(debug: &DebugInfo, unit: &Unit, entry: &DwarfEntry<'_>) -> Option<VariableAddress> {
     let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else {
         return None;
     };
@@ -209,7 +209,7 @@ fn place(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<VariableAd
 
 /// The type of a variable, which may be in its declaration instead. Types in other units are not
 /// looked up; the symbol table has the sizes of those variables.
-fn variable_type(unit: &Unit, entry: &Entry<'_>) -> Option<UnitOffset> {
+fn variable_type(unit: &Unit, entry: &DwarfEntry<'_>) -> Option<UnitOffset> {
     if let Some(at) = reference(entry, gimli::DW_AT_type) {
         return Some(at);
     }

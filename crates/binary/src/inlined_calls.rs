@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use gimli::{Reader as _, UnitOffset};
 
-use crate::dwarf::{DebugInfo, Entry, Unit};
+use crate::dwarf::{DebugInfo, DwarfEntry, Unit};
 use crate::module::Module;
 
 /// A call in the source for which there is no call in the code.
@@ -77,7 +77,7 @@ fn add_calls(debug: &DebugInfo, unit: &Unit, wanted: &impl Fn(&str) -> bool, cal
     }
 }
 
-fn place(caller: UnitOffset, call: &Entry<'_>) -> CallPlace {
+fn place(caller: UnitOffset, call: &DwarfEntry<'_>) -> CallPlace {
     let number = |name| call.attr_value(name).ok().flatten().and_then(|value| value.udata_value());
     let file = match call.attr_value(gimli::DW_AT_call_file) {
         Ok(Some(gimli::AttributeValue::FileIndex(index))) => Some(index),
@@ -87,7 +87,7 @@ fn place(caller: UnitOffset, call: &Entry<'_>) -> CallPlace {
 }
 
 /// The function of which this is a copy, if it is described in the same unit.
-fn origin(entry: &Entry<'_>) -> Option<UnitOffset> {
+fn origin(entry: &DwarfEntry<'_>) -> Option<UnitOffset> {
     match entry.attr_value(gimli::DW_AT_abstract_origin).ok()?? {
         gimli::AttributeValue::UnitRef(at) => Some(at),
         _ => None,

@@ -34,10 +34,10 @@ pub const RUNTIME_NOTE: &str = ".note.raddle";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
     /// Elf32 or Elf64. `None` if this is not an ELF file.
-    pub class: Option<Class>,
+    pub class: Option<AddressWidth>,
     /// The machine whose code it holds. `None` if this is not an ELF file.
-    pub machine: Option<Machine>,
-    pub kind: Kind,
+    pub machine: Option<Architecture>,
+    pub kind: FileKind,
     /// Whether its permission bits let anybody execute it. `None` if only bytes were given.
     pub executable: Option<bool>,
     /// The dynamic loader that an ELF program asks for.
@@ -52,14 +52,14 @@ pub struct Inspection {
 
 /// The width of an ELF file's addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum AddressWidth {
     Elf32,
     Elf64,
 }
 
 /// The machine that a file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Machine {
+pub enum Architecture {
     X86_64,
     X86,
     Aarch64,
@@ -69,7 +69,7 @@ pub enum Machine {
     Other(u16),
 }
 
-impl Machine {
+impl Architecture {
     fn new(number: u16) -> Self {
         match number {
             elf::EM_X86_64 => Self::X86_64,
@@ -82,7 +82,7 @@ impl Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::X86_64 => f.write_str("x86-64"),
@@ -97,7 +97,7 @@ impl fmt::Display for Machine {
 
 /// The kind of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// A program at fixed addresses.
     Exec,
     /// A program at any address, static-pie too.
@@ -160,7 +160,7 @@ fn not_elf(bytes: &[u8]) -> Inspection {
     Inspection {
         class: None,
         machine: None,
-        kind: script(bytes).unwrap_or(Kind::NotElf),
+        kind: script(bytes).unwrap_or(FileKind::NotElf),
         executable: None,
         interpreter: None,
         static_linked: false,
@@ -171,7 +171,7 @@ fn not_elf(bytes: &[u8]) -> Inspection {
 }
 
 /// The `#!` line as the kernel reads it: at most 256 bytes, one argument that keeps its spaces.
-fn script(bytes: &[u8]) -> Option<Kind> {
+fn script(bytes: &[u8]) -> Option<FileKind> {
     let mut head = Vec::new();
     bytes.strip_prefix(b"#!")?.take(254).read_to_end(&mut head).ok()?;
     let line = String::from_utf8_lossy(head.split(|&b| b == b'\n').next()?).into_owned();
@@ -179,7 +179,7 @@ fn script(bytes: &[u8]) -> Option<Kind> {
         Some((interpreter, rest)) => (interpreter.to_string(), Some(rest.trim().to_string())),
         None => (line.trim().to_string(), None),
     };
-    (!interpreter.is_empty()).then_some(Kind::Script { interpreter, argument })
+    (!interpreter.is_empty()).then_some(FileKind::Script { interpreter, argument })
 }
 
 /// The parts of an ELF file that all questions here need.
@@ -232,17 +232,17 @@ impl<'a, E: FileHeader<Endian = Endianness>> Headers<'a, E> {
         let interpreter = self.interpreter()?;
         let dynamic = self.dynamic()?;
         let kind = match self.header.e_type(self.endian) {
-            elf::ET_EXEC => Kind::Exec,
-            elf::ET_DYN if dynamic.pie || (interpreter.is_some() && !dynamic.soname) => Kind::Pie,
-            elf::ET_DYN => Kind::Shared,
-            elf::ET_REL => Kind::Object,
-            elf::ET_CORE => Kind::Core,
+            elf::ET_EXEC => FileKind::Exec,
+            elf::ET_DYN if dynamic.pie || (interpreter.is_some() && !dynamic.soname) => FileKind::Pie,
+            elf::ET_DYN => FileKind::Shared,
+            elf::ET_REL => FileKind::Object,
+            elf::ET_CORE => FileKind::Core,
             other => return Err(Error::damaged(self.path, format_args!("file type {other} does not exist"))),
         };
-        let program = matches!(kind, Kind::Exec | Kind::Pie);
+        let program = matches!(kind, FileKind::Exec | FileKind::Pie);
         Ok(Inspection {
-            class: Some(if self.header.is_class_64() { Class::Elf64 } else { Class::Elf32 }),
-            machine: Some(Machine::new(self.header.e_machine(self.endian))),
+            class: Some(if self.header.is_class_64() { AddressWidth::Elf64 } else { AddressWidth::Elf32 }),
+            machine: Some(Architecture::new(self.header.e_machine(self.endian))),
             static_linked: program && interpreter.is_none() && dynamic.needed.is_empty(),
             kind,
             executable: None,
@@ -393,14 +393,14 @@ mod tests {
     #[test]
     fn scripts_are_read_as_the_kernel_reads_them() {
         let script = |text: &str| inspect_bytes(Path::new("s"), text.as_bytes()).unwrap().kind;
-        let shell = |argument: Option<&str>| Kind::Script {
+        let shell = |argument: Option<&str>| FileKind::Script {
             interpreter: "/bin/sh".into(),
             argument: argument.map(String::from),
         };
         assert_eq!(script("#!/bin/sh\nexit"), shell(None));
         assert_eq!(script("#! /bin/sh -e -u\n"), shell(Some("-e -u")));
-        assert_eq!(script("#!\n/bin/sh"), Kind::NotElf);
-        assert_eq!(script("plain text"), Kind::NotElf);
+        assert_eq!(script("#!\n/bin/sh"), FileKind::NotElf);
+        assert_eq!(script("plain text"), FileKind::NotElf);
     }
 
     #[test]
@@ -421,9 +421,9 @@ mod tests {
         bytes[19] = 8;
         bytes[23] = 1;
         let inspection = inspect_bytes(Path::new("mips"), &bytes).unwrap();
-        assert_eq!(inspection.class, Some(Class::Elf32));
-        assert_eq!(inspection.machine, Some(Machine::Other(8)));
-        assert_eq!(inspection.kind, Kind::Exec);
+        assert_eq!(inspection.class, Some(AddressWidth::Elf32));
+        assert_eq!(inspection.machine, Some(Architecture::Other(8)));
+        assert_eq!(inspection.kind, FileKind::Exec);
         assert!(inspection.static_linked);
     }
 }

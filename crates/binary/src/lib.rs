@@ -72,7 +72,8 @@ pub use functions::FunctionRange;
 pub use globals::DataSymbol;
 pub use inlined_calls::InlinedCall;
 pub use inspect::{
-    Class, Inspection, Instrumentation, Kind, Machine, RUNTIME_NOTE, RUNTIME_SYMBOL, inspect, inspect_bytes,
+    AddressWidth, Architecture, FileKind, Inspection, Instrumentation, RUNTIME_NOTE, RUNTIME_SYMBOL, inspect,
+    inspect_bytes,
 };
 pub use lock_sites::{Effect, LockClass, LockSite, LockSites, Patience};
 pub use module::{Address, Module};

@@ -17,7 +17,7 @@ use crate::dwarf::DebugInfo;
 use crate::error::{Error, Result};
 use crate::globals::Variables;
 use crate::image::{Elf, Image};
-use crate::inspect::{Class, Kind, Machine, inspect_bytes};
+use crate::inspect::{AddressWidth, Architecture, FileKind, inspect_bytes};
 use crate::symbols::SymbolIndex;
 
 const PAGE: u64 = 4096;
@@ -69,14 +69,14 @@ impl Module {
         let inspection = inspect_bytes(path, image.bytes())?;
         let path = path.to_path_buf();
         match (inspection.class, inspection.machine) {
-            (Some(Class::Elf64), Some(Machine::X86_64)) => {}
-            (Some(Class::Elf32), Some(Machine::X86_64)) => {
+            (Some(AddressWidth::Elf64), Some(Architecture::X86_64)) => {}
+            (Some(AddressWidth::Elf32), Some(Architecture::X86_64)) => {
                 return Err(Error::ForeignMachine { path, machine: "x32".to_string() });
             }
             (_, Some(machine)) => return Err(Error::ForeignMachine { path, machine: machine.to_string() }),
             (_, None) => return Err(Error::NotElf { path }),
         }
-        if !matches!(inspection.kind, Kind::Exec | Kind::Pie | Kind::Shared) {
+        if !matches!(inspection.kind, FileKind::Exec | FileKind::Pie | FileKind::Shared) {
             return Err(Error::NotLinked { path });
         }
         let elf = image.elf(&path)?;

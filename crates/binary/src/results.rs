@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use gimli::AttributeValue;
 
-use crate::dwarf::{DebugInfo, Entry, Unit};
+use crate::dwarf::{DebugInfo, DwarfEntry, Unit};
 use crate::globals::type_size;
 use crate::module::Module;
 
@@ -37,11 +37,11 @@ impl Module {
 
 /// The name of the entry itself. A definition that refers to its declaration leaves both name and
 /// type to the declaration.
-fn linkage_name(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<&'static str> {
+fn linkage_name(debug: &DebugInfo, unit: &Unit, entry: &DwarfEntry<'_>) -> Option<&'static str> {
     debug.text(unit, entry.attr_value(gimli::DW_AT_linkage_name).ok()??)
 }
 
-fn result_size(debug: &DebugInfo, unit: &Unit, entry: &Entry<'_>) -> Option<u64> {
+fn result_size(debug: &DebugInfo, unit: &Unit, entry: &DwarfEntry<'_>) -> Option<u64> {
     let size = match entry.attr_value(gimli::DW_AT_type).ok()?? {
         AttributeValue::UnitRef(at) => type_size(unit, at, HOPS),
         AttributeValue::DebugInfoRef(offset) => {

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use common::{Workshop, address_of};
 use raddle_binary::Module;
 use raddle_binary::flow::{
-    Expression, Function, Limits, Predicate, Program, Query, Sliced, Start, slice, tested,
+    Expression, Function, Predicate, Program, Query, SliceLimits, Sliced, Start, slice, tested,
 };
 
-const LIMITS: Limits = Limits { distance: 4, depth: 3, steps: 10_000, callers: false };
+const LIMITS: SliceLimits = SliceLimits { distance: 4, depth: 3, steps: 10_000, callers: false };
 
 /// A program at fixed addresses with variables `a` to `d`, made of assembly.
 fn assembled(code: &str) -> (Workshop, Module) {
@@ -260,7 +260,7 @@ fn functions_that_call_themselves_come_to_an_end() {
     let f = analysed(&program, "f");
     let branch = at(&f, &module, "there");
     assert_eq!(tested(&program, &f, branch), None);
-    let limits = Limits { depth: 50, callers: true, ..LIMITS };
+    let limits = SliceLimits { depth: 50, callers: true, ..LIMITS };
     assert!(slice(&program, f.entry(), &[(Start::Branch(branch), 0)], limits, None).reads.is_empty());
 }
 
@@ -294,7 +294,7 @@ fn callers_are_asked_when_that_is_wanted() {
     let check = analysed(&program, "check");
     let start = [(Start::Branch(at(&check, &module, "there")), 0)];
     assert!(slice(&program, check.entry(), &start, LIMITS, None).reads.is_empty());
-    let found = slice(&program, check.entry(), &start, Limits { callers: true, ..LIMITS }, None);
+    let found = slice(&program, check.entry(), &start, SliceLimits { callers: true, ..LIMITS }, None);
     assert_eq!(variables(&module, &found), pairs(&[("a", 1), ("b", 1)]));
 }
 

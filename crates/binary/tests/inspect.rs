@@ -3,7 +3,7 @@
 mod common;
 
 use common::Workshop;
-use raddle_binary::{Class, Error, Inspection, Instrumentation, Kind, Machine, inspect};
+use raddle_binary::{AddressWidth, Architecture, Error, FileKind, Inspection, Instrumentation, inspect};
 
 const PROGRAM: &str = "int g; void f(void) { g++; } int main(void) { f(); return 0; }";
 
@@ -18,25 +18,25 @@ fn built(command: &str, source: &str) -> (Workshop, Inspection) {
 #[test]
 fn kinds_of_linked_files() {
     let (_, pie) = built("gcc -pie -fPIE", PROGRAM);
-    assert_eq!((pie.class, pie.machine), (Some(Class::Elf64), Some(Machine::X86_64)));
-    assert_eq!(pie.kind, Kind::Pie);
+    assert_eq!((pie.class, pie.machine), (Some(AddressWidth::Elf64), Some(Architecture::X86_64)));
+    assert_eq!(pie.kind, FileKind::Pie);
     assert_eq!(pie.executable, Some(true));
     assert!(pie.interpreter.unwrap().contains("ld-linux"));
     assert_eq!(pie.needed, ["libc.so.6"]);
     assert!(!pie.static_linked);
     assert_eq!(pie.instrumentation, Instrumentation::None);
-    assert_eq!(built("gcc -no-pie", PROGRAM).1.kind, Kind::Exec);
-    assert_eq!(built("gcc -shared -fPIC", PROGRAM).1.kind, Kind::Shared);
+    assert_eq!(built("gcc -no-pie", PROGRAM).1.kind, FileKind::Exec);
+    assert_eq!(built("gcc -shared -fPIC", PROGRAM).1.kind, FileKind::Shared);
     let (_, object) = built("gcc -c", PROGRAM);
-    assert_eq!((object.kind, object.executable), (Kind::Object, Some(false)));
+    assert_eq!((object.kind, object.executable), (FileKind::Object, Some(false)));
 }
 
 #[test]
 fn static_programs_are_told_from_dynamic_ones() {
     let (_, exec) = built("gcc -static", PROGRAM);
-    assert_eq!((exec.kind, exec.static_linked), (Kind::Exec, true));
+    assert_eq!((exec.kind, exec.static_linked), (FileKind::Exec, true));
     let (_, pie) = built("gcc -static-pie", PROGRAM);
-    assert_eq!((pie.kind, pie.static_linked), (Kind::Pie, true));
+    assert_eq!((pie.kind, pie.static_linked), (FileKind::Pie, true));
     assert!(!built("gcc -shared -fPIC -nostdlib", "int x;").1.static_linked, "a library is not a program");
 }
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use common::Workshop;
 use proptest::prelude::*;
-use raddle_binary::flow::{Limits, Program, Query, Start, slice};
+use raddle_binary::flow::{Program, Query, SliceLimits, Start, slice};
 use raddle_binary::{Address, Error, Lookup, Module, Patterns, demangle, inspect_bytes};
 
 /// A real library with debug information, small, for damaging.
@@ -47,7 +47,7 @@ fn ask_everything(bytes: Vec<u8>) {
         query.dereferences();
         for (index, _) in query.calls() {
             let starts = [(Start::Control(index), 0), (Start::Argument(index, 0), 1)];
-            let limits = Limits { distance: 4, depth: 3, steps: 1000, callers: true };
+            let limits = SliceLimits { distance: 4, depth: 3, steps: 1000, callers: true };
             slice(&program, function.entry(), &starts, limits, None);
         }
     }

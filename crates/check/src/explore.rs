@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::FxHashSet;
 
 use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
-use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
+use crate::interp::{Bounds, End, Knowledge, Machine, ProgramFacts};
 use crate::ir::Program;
 use crate::route::{self, Route};
 
@@ -94,20 +94,20 @@ impl Cut {
 }
 
 /// A linked program, and what is known about it before anything runs.
-pub struct Subject {
+pub struct LinkedProgram {
     pub program: Program,
     pub entries: Vec<Entry>,
-    pub facts: Facts,
+    pub facts: ProgramFacts,
     can_skip: Arc<[bool]>,
 }
 
-impl Subject {
+impl LinkedProgram {
     pub fn new(program: Program) -> Self {
         let sites: Arc<[u32]> = start_sites(&program).into();
         Self {
             entries: entries::entries(&program, &sites),
             can_skip: route::skippable(&program),
-            facts: Facts::of(&program, sites),
+            facts: ProgramFacts::of(&program, sites),
             program,
         }
     }
@@ -115,12 +115,12 @@ impl Subject {
 
 /// Runs some of a program's entries within a budget.
 pub fn explore(
-    subject: &Subject,
+    subject: &LinkedProgram,
     entries: &[Entry],
     budget: Budget,
     cancel: Option<&AtomicBool>,
 ) -> (Vec<Explored>, Knowledge) {
-    let Subject { program, facts, can_skip, .. } = subject;
+    let LinkedProgram { program, facts, can_skip, .. } = subject;
     let sites = &facts.sites;
     let mut machine = Machine::with_facts(program, facts.clone(), budget.run, cancel);
     let mut out = Vec::new();

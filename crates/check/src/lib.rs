@@ -40,5 +40,5 @@ mod route;
 pub mod session;
 
 pub use explore::Budget;
-pub use plan::{Part, Plan};
-pub use session::{CheckedFunction, Options, Outcome, Session, Source, Stats, check_sources};
+pub use plan::{CheckPlan, CheckedProgram};
+pub use session::{CheckStats, CheckedFunction, Options, Outcome, Session, Source, check_sources};

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::c;
 use crate::entries::{self, Entry, EntryKind};
-use crate::explore::{Budget, Cut, Explored, Subject, explore};
+use crate::explore::{Budget, Cut, Explored, LinkedProgram, explore};
 use crate::guards::Guards;
 use crate::ignore::ignored_lines;
 use crate::interp::raw::RawFinding;
@@ -33,17 +33,21 @@ pub(crate) struct Job {
     pub(crate) members: Vec<usize>,
     assembly: u32,
     /// The linked program, made by the first job that needs it.
-    linked: Arc<OnceLock<Subject>>,
+    linked: Arc<OnceLock<LinkedProgram>>,
 }
 
 impl Job {
-    pub(crate) fn new(members: Vec<usize>, assembly: u32, linked: Option<Arc<OnceLock<Subject>>>) -> Self {
+    pub(crate) fn new(
+        members: Vec<usize>,
+        assembly: u32,
+        linked: Option<Arc<OnceLock<LinkedProgram>>>,
+    ) -> Self {
         Self { members, assembly, linked: linked.unwrap_or_default() }
     }
 }
 
 /// The programs of a set of files, ready to be checked in any order and on any thread.
-pub struct Plan<'a> {
+pub struct CheckPlan<'a> {
     sources: &'a [Source],
     budget: Budget,
     members: Vec<Member>,
@@ -56,7 +60,7 @@ pub struct Plan<'a> {
 
 /// The result of checking one program.
 #[derive(Debug, Clone, Default)]
-pub struct Part {
+pub struct CheckedProgram {
     findings: Vec<Finding>,
     /// Findings that rest on a guess.
     guesses: Vec<Finding>,
@@ -81,7 +85,7 @@ fn place_of(program: &Program, pos: crate::ir::Pos) -> Place {
     (path, pos.line, pos.col)
 }
 
-impl<'a> Plan<'a> {
+impl<'a> CheckPlan<'a> {
     pub(crate) fn new(
         sources: &'a [Source],
         budget: Budget,
@@ -108,7 +112,7 @@ impl<'a> Plan<'a> {
         &self.members[self.jobs[job].members[0]].path
     }
 
-    fn link(&self, job: &Job) -> Subject {
+    fn link(&self, job: &Job) -> LinkedProgram {
         let models = c::models::unit();
         let own = job.members.iter().map(|i| &*self.members[*i].unit);
         let mut units: Vec<&Unit> = own.collect();
@@ -116,11 +120,11 @@ impl<'a> Plan<'a> {
         if units.iter().all(|u| u.classes.is_none()) {
             units.push(&models);
         }
-        Subject::new(link::link(&units))
+        LinkedProgram::new(link::link(&units))
     }
 
     /// How the program uses its locks, if that is wanted.
-    fn guards<'p>(&self, job: &Job, subject: &'p Subject) -> Option<Guards<'p>> {
+    fn guards<'p>(&self, job: &Job, subject: &'p LinkedProgram) -> Option<Guards<'p>> {
         let all = self.mentions.as_ref()?;
         // C# has its locks in statements, and no run of it starts without the callers' ones.
         if !subject.program.classes.all.is_empty() {
@@ -144,7 +148,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Checks one of the programs, or the part of it that belongs to one assembly.
-    pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> Part {
+    pub fn check(&self, job: usize, cancel: Option<&AtomicBool>) -> CheckedProgram {
         let job = &self.jobs[job];
         let subject = job.linked.get_or_init(|| self.link(job));
         let (program, sites) = (&subject.program, &subject.facts.sites);
@@ -156,7 +160,7 @@ impl<'a> Plan<'a> {
         let knowledge = knowledge;
         let count = |r: &RawFinding| knowledge.met.get(&r.key).copied().unwrap_or(1);
         let text = |path: &str, line: u32, column: u32| line_from(self.sources, path, line, column);
-        let context = report::Context { occurrences: &count, text: &text, seed: self.budget.seed };
+        let context = report::ReportContext { occurrences: &count, text: &text, seed: self.budget.seed };
         let is_entered = |i: &usize| {
             let f = &program.functions[*i];
             knowledge.entered[*i] && !f.builtin && !f.outlined
@@ -169,7 +173,7 @@ impl<'a> Plan<'a> {
         let seen = report::findings(program, &knowledge.findings, &context);
         let mut argued = self.guards(job, subject).map(|g| g.findings()).unwrap_or_default();
         argued.retain(|a| !seen.iter().any(|s| has_same_end(s, a)));
-        Part {
+        CheckedProgram {
             entries_cut_short: cut_short_by(&explored, Cut::Steps),
             entries_out_of_room: cut_short_by(&explored, Cut::Room),
             entries_not_run: entries.iter().filter(|e| !run(e) && !waived(e)).count() as u64,
@@ -194,7 +198,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Combines the parts, in the order of the programs.
-    pub fn finish(self, parts: Vec<Part>) -> Outcome {
+    pub fn finish(self, parts: Vec<CheckedProgram>) -> Outcome {
         let mut out = self.out;
         let mut reached: FxHashSet<Place> = FxHashSet::default();
         let mut starts: FxHashMap<Place, bool> = FxHashMap::default();

@@ -4,7 +4,7 @@
 use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, ThreadInfo};
 
 use crate::entries::EntryKind;
-use crate::interp::raw::{Part, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
+use crate::interp::raw::{ObjectPart, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use crate::ir::{EntryPoint, GlobalInfo, Instr, Pos, Program};
 
 /// The name of an address in reports.
@@ -14,8 +14,8 @@ pub fn place_name(program: &Program, place: &RawPlace) -> String {
             let g = &program.globals[*index];
             format!("`{}{}`", g.name, g.shape.part(*offset))
         }
-        RawPlace::Heap { part: Some(Part { name: Some(name), .. }), .. } => format!("`{name}`"),
-        RawPlace::Heap { part: Some(Part { class, .. }), stack, .. } => {
+        RawPlace::Heap { part: Some(ObjectPart { name: Some(name), .. }), .. } => format!("`{name}`"),
+        RawPlace::Heap { part: Some(ObjectPart { class, .. }), stack, .. } => {
             let name = &program.classes.all[*class as usize].name;
             match stack.iter().map(|pc| program.pos_of[*pc as usize]).find(|p| !program.is_builtin(*p)) {
                 Some(p) => format!("the `{name}` made at {}", at_line(program, p)),
@@ -45,7 +45,7 @@ fn at_line(program: &Program, pos: Pos) -> String {
 }
 
 /// What a report needs from outside the program.
-pub struct Context<'a> {
+pub struct ReportContext<'a> {
     /// How often a raw finding occurred.
     pub occurrences: &'a dyn Fn(&RawFinding) -> u64,
     /// The source text from a place to the end of its line: path, line, column.
@@ -55,7 +55,11 @@ pub struct Context<'a> {
 }
 
 /// Makes the findings of a program.
-pub fn findings<'a>(program: &'a Program, raw: &'a [RawFinding], context: &Context<'a>) -> Vec<Finding> {
+pub fn findings<'a>(
+    program: &'a Program,
+    raw: &'a [RawFinding],
+    context: &ReportContext<'a>,
+) -> Vec<Finding> {
     let mut causes: Vec<(Cause, Vec<&'a RawFinding>)> = Vec::new();
     let reporter = |raw: &'a RawFinding| Reporter::new(program, raw, context);
     for r in raw {
@@ -126,7 +130,7 @@ struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
-    fn new(program: &'a Program, raw: &'a RawFinding, context: &Context<'a>) -> Self {
+    fn new(program: &'a Program, raw: &'a RawFinding, context: &ReportContext<'a>) -> Self {
         Self { program, raw, text: context.text, seed: context.seed }
     }
 

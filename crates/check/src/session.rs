@@ -11,7 +11,7 @@ use crate::csharp;
 use crate::entries::EntryKind;
 use crate::explore::Budget;
 use crate::ir::Unit;
-use crate::plan::{Job, Plan};
+use crate::plan::{CheckPlan, Job};
 use crate::programs::{Member, programs};
 
 /// One file of a program.
@@ -88,7 +88,7 @@ impl Default for Options {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Stats {
+pub struct CheckStats {
     pub steps: u64,
     pub runs: u64,
     pub files: u64,
@@ -156,7 +156,7 @@ pub struct Outcome {
     /// that a join of an unknown handle meant another thread, or that a function needs the lock
     /// which the rest of the program holds around the same data.
     pub guesses: Vec<Finding>,
-    pub stats: Stats,
+    pub stats: CheckStats,
     /// Files that were not checked, or not completely, with a sentence each.
     pub left_out: Vec<(Arc<str>, String)>,
     /// Files with places that could not be parsed, with a sentence each. Such places were not
@@ -201,8 +201,8 @@ impl Session {
     }
 
     /// Lowers stale files and determines the programs. The caller can check programs separately, on
-    /// its own threads: [`Plan::check`] for each, then [`Plan::finish`].
-    pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> Plan<'a> {
+    /// its own threads: [`CheckPlan::check`] for each, then [`CheckPlan::finish`].
+    pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> CheckPlan<'a> {
         let mut out = Outcome::default();
         let mut members = Vec::new();
         let mut csharp = Vec::new();
@@ -236,7 +236,7 @@ impl Session {
             members.push(Member { path, group: None, unit });
         }
         jobs.retain(|job| self.concerns(&job.members, &members));
-        Plan::new(sources, self.options.budget, members, jobs, self.options.guards, out)
+        CheckPlan::new(sources, self.options.budget, members, jobs, self.options.guards, out)
     }
 
     fn concerns(&self, program: &[usize], members: &[Member]) -> bool {

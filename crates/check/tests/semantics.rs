@@ -4,7 +4,7 @@
 use raddle_check::c::{Limits, NoIncludes, lower_file, models};
 use raddle_check::entries::entries;
 use raddle_check::interp::value::is_unknown;
-use raddle_check::interp::{Bounds, End, Machine, RunResult, Start};
+use raddle_check::interp::{Bounds, End, EntryStart, Machine, RunResult};
 use raddle_check::ir::link::link;
 
 fn run_seed(text: &str, seed: u64) -> RunResult {
@@ -14,7 +14,7 @@ fn run_seed(text: &str, seed: u64) -> RunResult {
     let program = link(&[&lowered.unit, &models]);
     let main = entries(&program, &[]).first().map(|e| e.start.function).expect("there is a main");
     let mut machine = Machine::new(&program, Bounds::default(), None);
-    machine.run(Start { function: main, in_the_middle: false }, seed)
+    machine.run(EntryStart { function: main, in_the_middle: false }, seed)
 }
 
 /// The value of `main`'s result.

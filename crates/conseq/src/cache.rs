@@ -9,7 +9,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-use raddle_binary::flow::{Expression, Fingerprint, Looked, Program};
+use raddle_binary::flow::{AnalysisRequest, Expression, Fingerprint, Program};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Condition, CriticalRead, FunctionName, Relation, Site};
@@ -99,7 +99,13 @@ impl Cache {
     }
 
     /// Stores what was found in the function at `entry` by examining `looked`.
-    pub(crate) fn put(&mut self, program: &Program, entry: u64, looked: &[Looked], found: &SitesWithReads) {
+    pub(crate) fn put(
+        &mut self,
+        program: &Program,
+        entry: u64,
+        looked: &[AnalysisRequest],
+        found: &SitesWithReads,
+    ) {
         self.looked_at += 1;
         let kept = Entry::of(program, entry, looked, found);
         if let (Some(fingerprint), Some(kept)) = (program.fingerprint(entry), kept) {
@@ -131,7 +137,7 @@ impl Present {
 }
 
 impl Entry {
-    fn of(program: &Program, entry: u64, looked: &[Looked], found: &SitesWithReads) -> Option<Self> {
+    fn of(program: &Program, entry: u64, looked: &[AnalysisRequest], found: &SitesWithReads) -> Option<Self> {
         let ordered = ordered(program, entry, looked);
         let list: Vec<u64> = ordered.iter().map(|(entry, _)| *entry).collect();
         let dependence = |(entry, call): &(u64, Option<(u32, u32)>)| {
@@ -141,8 +147,8 @@ impl Entry {
         let number = |entry: u64| list.iter().position(|other| *other == entry).map(|at| at as u32);
         let mut callers = Vec::new();
         for callee in looked.iter().filter_map(|looked| match looked {
-            Looked::Callers(callee) => Some(*callee),
-            Looked::Function(_) => None,
+            AnalysisRequest::Callers(callee) => Some(*callee),
+            AnalysisRequest::Function(_) => None,
         }) {
             callers.push((number(callee)?, calls(program, &list, callee)?));
         }
@@ -204,10 +210,10 @@ impl Entry {
 }
 
 /// The examined functions, each after the one whose call reaches it, if there is one.
-fn ordered(program: &Program, entry: u64, looked: &[Looked]) -> Vec<(u64, Option<(u32, u32)>)> {
+fn ordered(program: &Program, entry: u64, looked: &[AnalysisRequest]) -> Vec<(u64, Option<(u32, u32)>)> {
     let functions = looked.iter().filter_map(|looked| match looked {
-        Looked::Function(function) => Some(*function),
-        Looked::Callers(_) => None,
+        AnalysisRequest::Function(function) => Some(*function),
+        AnalysisRequest::Callers(_) => None,
     });
     // A function that cannot be examined is no dependence.
     let mut left: BTreeSet<u64> = functions.filter(|entry| program.function(*entry).is_some()).collect();

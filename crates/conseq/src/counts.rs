@@ -29,7 +29,7 @@ pub(crate) enum Turn {
 
 /// The events that decrement a count, or are the last to do so, by their index in the trace.
 #[derive(Default)]
-pub(crate) struct Counts {
+pub(crate) struct Decrements {
     turns: FxHashMap<u32, Turn>,
 }
 
@@ -40,9 +40,9 @@ struct Lowered {
     zeroed: Option<(u16, u32)>,
 }
 
-impl Counts {
-    pub(crate) fn of(events: &[TraceEvent]) -> Counts {
-        let (mut counts, mut n) = (Counts::default(), 0);
+impl Decrements {
+    pub(crate) fn of(events: &[TraceEvent]) -> Decrements {
+        let (mut counts, mut n) = (Decrements::default(), 0);
         let mut lowered: BTreeMap<u64, Lowered> = BTreeMap::new();
         for (i, e) in events.iter().enumerate() {
             let i = i as u32;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn turns(events: &[TraceEvent]) -> Vec<Option<Turn>> {
-        let counts = Counts::of(events);
+        let counts = Decrements::of(events);
         (0..events.len()).map(|i| counts.turn(i)).collect()
     }
 

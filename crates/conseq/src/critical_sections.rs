@@ -32,7 +32,7 @@ pub type Sections = u32;
 
 /// The critical sections of each thread while the trace is read.
 #[derive(Default)]
-pub struct Held {
+pub struct OpenSections {
     by_thread: FxHashMap<u16, Vec<Section>>,
     /// Locks that a thread holds more than once, and how often beyond the first.
     again: FxHashMap<(u16, u64), u32>,
@@ -43,10 +43,15 @@ pub struct Held {
     semaphores: FxHashSet<u64>,
 }
 
-impl Held {
+impl OpenSections {
     /// `semaphores`: those that are locks.
-    pub fn new(events: &[TraceEvent], semaphores: FxHashSet<u64>) -> Held {
-        Held { successes: successes(events), semaphores, sets: vec![Vec::new()], ..Held::default() }
+    pub fn new(events: &[TraceEvent], semaphores: FxHashSet<u64>) -> OpenSections {
+        OpenSections {
+            successes: successes(events),
+            semaphores,
+            sets: vec![Vec::new()],
+            ..OpenSections::default()
+        }
     }
 
     /// The sections that the thread is in.
@@ -65,7 +70,7 @@ impl Held {
         set
     }
 
-    /// The members of a set that [`Held::now`] gave.
+    /// The members of a set that [`OpenSections::now`] gave.
     pub fn sections(&self, set: Sections) -> &[Section] {
         self.sets.get(set as usize).map_or(&[], Vec::as_slice)
     }
@@ -135,12 +140,12 @@ fn successes(events: &[TraceEvent]) -> FxHashSet<usize> {
 mod tests {
     use super::*;
 
-    fn run(events: &[(u16, What)]) -> (Held, Vec<Sections>) {
+    fn run(events: &[(u16, What)]) -> (OpenSections, Vec<Sections>) {
         let events: Vec<TraceEvent> = events
             .iter()
             .map(|(thread, what)| TraceEvent { thread: *thread, site: 0, what: *what })
             .collect();
-        let mut held = Held::new(&events, [99].into_iter().collect());
+        let mut held = OpenSections::new(&events, [99].into_iter().collect());
         let mut sets = Vec::new();
         for (i, e) in events.iter().enumerate() {
             held.pass(i, e);

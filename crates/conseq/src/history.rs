@@ -9,16 +9,16 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::counts::{Counts, Turn};
-use crate::critical_sections::{Held, Sections};
+use crate::counts::{Decrements, Turn};
+use crate::critical_sections::{OpenSections, Sections};
 use crate::event::{Cell, TraceEvent, What};
 use crate::hand_over::HandOvers;
-use crate::order::{HappensBefore, Stamp, semaphores_as_locks};
+use crate::order::{HappensBefore, TraceMoment, semaphores_as_locks};
 
 /// An access that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: TraceMoment,
     /// Where in the program, as in [`TraceEvent::site`].
     pub site: u32,
     /// What was accessed, with the value read or written.
@@ -81,7 +81,7 @@ pub struct Read {
 
 /// Two accesses of a thread with none of its own in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pair {
+pub(crate) struct ConsecutiveAccesses {
     pub first: Point,
     pub first_writes: bool,
     pub second: Point,
@@ -97,7 +97,7 @@ pub(crate) struct Granule {
     pub writes: Vec<Write>,
     pub reads: Vec<Read>,
     /// Consecutive accesses of one thread, each pair of places once per thread.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ConsecutiveAccesses>,
     /// Where it was freed, if it was.
     pub freed: Option<Point>,
     /// The last access of each place and thread. Acquiring or releasing a lock or semaphore here
@@ -131,8 +131,8 @@ impl Granule {
             return self.latest.push((point, writes));
         };
         let (first, first_writes) = std::mem::replace(&mut self.latest[i], (point, writes));
-        let pair = Pair { first, first_writes, second: point, second_writes: writes };
-        let key = |p: &Pair| (p.first.site, p.second.site, p.second_writes, p.first.thread());
+        let pair = ConsecutiveAccesses { first, first_writes, second: point, second_writes: writes };
+        let key = |p: &ConsecutiveAccesses| (p.first.site, p.second.site, p.second_writes, p.first.thread());
         let room = self.pairs.len() < PAIRS && first.overlaps(&point);
         if room && !self.pairs.iter().any(|p| key(p) == key(&pair)) {
             self.pairs.push(pair);
@@ -160,7 +160,7 @@ const PAIRS: usize = 64;
 pub struct History {
     pub(crate) granules: Vec<Granule>,
     pub(crate) order: HappensBefore,
-    pub(crate) held: Held,
+    pub(crate) held: OpenSections,
     pub(crate) hand_overs: HandOvers,
     /// Blocks that were freed, in the order of the trace: first address, first address after.
     pub freed: Vec<(u64, u64)>,
@@ -194,7 +194,7 @@ impl History {
         let mut history = History {
             granules: Vec::new(),
             order: HappensBefore::new(semaphores.clone()),
-            held: Held::new(events, semaphores),
+            held: OpenSections::new(events, semaphores),
             hand_overs: HandOvers::of(events),
             freed: Vec::new(),
             events: events.len(),
@@ -202,7 +202,7 @@ impl History {
             spinning: FxHashMap::default(),
             read_at: FxHashMap::default(),
         };
-        let counts = Counts::of(events);
+        let counts = Decrements::of(events);
         for (i, e) in events.iter().enumerate() {
             if i % EACH == EACH - 1 && is_over() {
                 history.events = i;

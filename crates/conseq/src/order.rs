@@ -24,7 +24,7 @@ use crate::event::{TraceEvent, What};
 
 /// A moment of a run: a thread, and how much of its history has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct TraceMoment {
     pub thread: u16,
     count: u64,
     /// Which of [`HappensBefore`]'s clocks the thread had.
@@ -90,7 +90,7 @@ impl HappensBefore {
     }
 
     /// The moment of an event at `index`.
-    pub fn stamp(&mut self, thread: u16, index: u32) -> Stamp {
+    pub fn stamp(&mut self, thread: u16, index: u32) -> TraceMoment {
         let count = self.clock(thread).get(ThreadId(thread.into()));
         let i = usize::from(thread);
         let clock = match self.kept[i] {
@@ -102,11 +102,11 @@ impl HappensBefore {
                 at
             }
         };
-        Stamp { thread, count, clock, index }
+        TraceMoment { thread, count, clock, index }
     }
 
     /// Whether `a` precedes `b` in every run that synchronises like this one.
-    pub fn before(&self, a: Stamp, b: Stamp) -> bool {
+    pub fn before(&self, a: TraceMoment, b: TraceMoment) -> bool {
         if a.thread == b.thread {
             return a.index < b.index;
         }
@@ -115,7 +115,7 @@ impl HappensBefore {
     }
 
     /// The thread has waited for a value that was written at `from`: ad-hoc synchronisation.
-    pub fn handed_over(&mut self, from: Stamp, to: u16) {
+    pub fn handed_over(&mut self, from: TraceMoment, to: u16) {
         if let Some(clock) = self.clocks.get(from.clock as usize).cloned() {
             self.learn(to, &clock);
             // The writer's own moment, and what it did until then.
@@ -233,7 +233,7 @@ mod tests {
     }
 
     /// Passes the events, and returns the moments of the marks (`Free` of nothing).
-    fn stamps(events: &[TraceEvent]) -> (HappensBefore, Vec<Stamp>) {
+    fn stamps(events: &[TraceEvent]) -> (HappensBefore, Vec<TraceMoment>) {
         let mut order = HappensBefore::new(semaphores_as_locks(events));
         let mut stamps = Vec::new();
         for (i, e) in events.iter().enumerate() {

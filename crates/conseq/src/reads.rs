@@ -11,7 +11,7 @@
 //! The arguments of Catch2's calls are at distance 1. A loop's jump counts as a step of control, so
 //! that distances of different kinds can be compared.
 
-use raddle_binary::flow::{Deciding, Limits, Query, Sliced, SlicedRead, Start, slice, tested};
+use raddle_binary::flow::{Deciding, Query, SliceLimits, Sliced, SlicedRead, Start, slice, tested};
 
 use crate::analysis::{Condition, CriticalRead, Relation};
 use crate::options::{Callers, Options};
@@ -47,7 +47,7 @@ pub(crate) fn critical_reads(query: &Query, candidate: &Candidate, options: &Opt
 
 fn sliced(query: &Query, candidate: &Candidate, options: &Options, callers: bool) -> Sliced {
     let limits =
-        Limits { distance: options.max_distance, depth: options.max_depth, steps: MAX_STEPS, callers };
+        SliceLimits { distance: options.max_distance, depth: options.max_depth, steps: MAX_STEPS, callers };
     let within = candidate.exit.as_ref().map(|exit| &exit.nest);
     slice(query.program(), query.function().entry(), &candidate.starts, limits, within)
 }

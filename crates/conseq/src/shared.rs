@@ -15,7 +15,7 @@ type Page = [u64; GRANULES / 64];
 
 /// Memory that more than one thread touches.
 #[derive(Default)]
-pub struct Shared {
+pub struct SharedMemory {
     pages: FxHashMap<u64, Page>,
 }
 
@@ -26,10 +26,10 @@ fn place(address: u64) -> (u64, usize, u64) {
     (granule / GRANULES as u64, bit / 64, 1 << (bit % 64))
 }
 
-impl Shared {
+impl SharedMemory {
     /// The granules at these addresses.
-    pub fn new(granules: impl IntoIterator<Item = u64>) -> Shared {
-        let mut shared = Shared::default();
+    pub fn new(granules: impl IntoIterator<Item = u64>) -> SharedMemory {
+        let mut shared = SharedMemory::default();
         for address in granules {
             let (page, word, bit) = place(address);
             shared.pages.entry(page).or_default()[word] |= bit;
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn accesses_to_shared_granules_stay_and_so_does_what_is_no_access() {
         let lock = event(What::Release { lock: 4096 });
-        let shared = Shared::new([0x1000, 0x1ff8, 0x7fff_f000]);
+        let shared = SharedMemory::new([0x1000, 0x1ff8, 0x7fff_f000]);
         let mut events = vec![
             read(0x1000),
             read(0x1007),
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn where_nothing_is_shared_no_access_is_left() {
         let mut events = vec![read(8), event(What::Fork { child: 1 }), write(16)];
-        Shared::default().choose(&mut events);
+        SharedMemory::default().choose(&mut events);
         assert_eq!(events, [event(What::Fork { child: 1 })]);
     }
 }

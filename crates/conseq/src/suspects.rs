@@ -3,13 +3,13 @@
 //! **Algorithm 1.** In the run, a read `r` got the value of a write `w`. Could it get the value of
 //! another write `w'` to the same memory? Not if
 //!
-//! 1. `r` precedes `w'` in every run ([`Refusal::TooEarly`]);
-//! 2. `w'` precedes some other write, and that write precedes `r` ([`Refusal::Overwritten`];
+//! 1. `r` precedes `w'` in every run ([`Infeasible::TooEarly`]);
+//! 2. `w'` precedes some other write, and that write precedes `r` ([`Infeasible::Overwritten`];
 //!    figures 6a and 6b);
 //! 3. `r` follows a write of its own thread in the same critical section, and the lock excludes
-//!    `w'` from that section ([`Refusal::OwnWriteFirst`]);
+//!    `w'` from that section ([`Infeasible::OwnWriteFirst`]);
 //! 4. a write of its own thread follows `w'` in the same critical section, and the lock excludes
-//!    `r` from that section ([`Refusal::HiddenByLock`]; figure 6c).
+//!    `r` from that section ([`Infeasible::HiddenByLock`]; figure 6c).
 //!
 //! In all other cases it is feasible, as far as the trace shows. Section 7.2 adds: an equal value
 //! is of no interest, nor is one that does not lead to the error site; a loop hangs only if nothing
@@ -29,7 +29,7 @@ use crate::history::{Granule, History, Point, Read, Write};
 
 /// Why a read cannot get a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Refusal {
+pub enum Infeasible {
     /// The read precedes the write in every run (rule 1).
     TooEarly,
     /// In every run another write comes between the two (rule 2).
@@ -130,7 +130,7 @@ impl Judge for Everything {
 pub struct Suspects {
     /// Each [`Suspect::key`] once.
     pub suspects: Vec<Suspect>,
-    /// How many pairs of a read and a write each rule has refused, indexed by [`Refusal`].
+    /// How many pairs of a read and a write each rule has refused, indexed by [`Infeasible`].
     pub refused: [u64; 4],
     /// There was no time to examine the whole trace.
     pub cut_short: bool,
@@ -239,18 +239,18 @@ fn locks_at(history: &History, point: &Point) -> Vec<u64> {
 }
 
 /// Algorithm 1: why `read` cannot get what `write` wrote; `None` if there is no reason.
-fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Write>) -> Option<Refusal> {
+fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Write>) -> Option<Infeasible> {
     let (r, order, held) = (read.point, &history.order, &history.held);
     let Some(write) = write else {
         // The initial value precedes everything: any write that must precede the read hides it.
         let hidden =
             granule.writes.iter().any(|w| covers(&w.point, &r.cell) && order.before(w.point.stamp, r.stamp))
                 || read.own.is_some();
-        return hidden.then_some(Refusal::Overwritten);
+        return hidden.then_some(Infeasible::Overwritten);
     };
     let w2 = write.point;
     if order.before(r.stamp, w2.stamp) {
-        return Some(Refusal::TooEarly);
+        return Some(Infeasible::TooEarly);
     }
     let between = |w: &Point| {
         w.stamp != w2.stamp
@@ -260,7 +260,7 @@ fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Writ
     };
     let known = granule.writes.iter().map(|w| &w.point).chain(&read.from).chain(&read.own);
     if known.into_iter().any(between) {
-        return Some(Refusal::Overwritten);
+        return Some(Infeasible::Overwritten);
     }
     if w2.thread() == r.thread() {
         return None;
@@ -270,11 +270,11 @@ fn refuse(history: &History, granule: &Granule, read: &Read, write: Option<&Writ
         let kept_apart =
             held.common(own.sections, r.sections).any(|s| sections(w2.sections).any(|t| t.excludes(&s)));
         if kept_apart {
-            return Some(Refusal::OwnWriteFirst);
+            return Some(Infeasible::OwnWriteFirst);
         }
     }
     let hidden = write.hidden_under.iter().any(|lock| sections(r.sections).any(|s| s.lock == *lock));
-    hidden.then_some(Refusal::HiddenByLock)
+    hidden.then_some(Infeasible::HiddenByLock)
 }
 
 fn covers(w: &Point, cell: &Cell) -> bool {
@@ -359,7 +359,7 @@ mod tests {
     fn rule_1_what_comes_later_in_every_run_is_never_read() {
         let events = [write(1, 1, 5), read(1, 2, 5), event(1, What::Fork { child: 2 }), write(2, 3, 6)];
         assert!(found(&events).is_empty());
-        assert_eq!(refused(&events)[Refusal::TooEarly as usize], 1);
+        assert_eq!(refused(&events)[Infeasible::TooEarly as usize], 1);
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
     fn rule_3_a_section_that_writes_first_reads_its_own() {
         let events = [lock(1), write(1, 1, 5), unlock(1), lock(2), write(2, 2, 6), read(2, 3, 6), unlock(2)];
         assert!(found(&events).is_empty(), "{:?}", found(&events));
-        assert_eq!(refused(&events)[Refusal::OwnWriteFirst as usize], 1);
+        assert_eq!(refused(&events)[Infeasible::OwnWriteFirst as usize], 1);
         // In two sections, the other thread may come in between.
         let apart = [
             lock(1),
@@ -399,7 +399,7 @@ mod tests {
     fn rule_4_what_a_section_overwrites_is_seen_by_nobody_else() {
         let hidden = [lock(1), write(1, 1, 5), write(1, 2, 6), unlock(1), lock(2), read(2, 3, 6), unlock(2)];
         assert_eq!(found(&hidden), [(3, 0, 0)]);
-        assert_eq!(refused(&hidden)[Refusal::HiddenByLock as usize], 1);
+        assert_eq!(refused(&hidden)[Infeasible::HiddenByLock as usize], 1);
         let bare = [lock(1), write(1, 1, 5), write(1, 2, 6), unlock(1), read(2, 3, 6)];
         assert!(found(&bare).contains(&(3, 1, 5)));
     }

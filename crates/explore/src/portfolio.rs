@@ -86,7 +86,7 @@ impl Clone for Prints {
 
 /// What one member has done.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Share {
+pub struct MemberShare {
     /// As in [`Strategy::name`].
     pub name: &'static str,
     /// Executions of its orders.
@@ -140,8 +140,8 @@ impl Portfolio {
     }
 
     /// What each member has done.
-    pub fn shares(&self) -> Vec<Share> {
-        let share = |m: &Member| Share {
+    pub fn shares(&self) -> Vec<MemberShare> {
+        let share = |m: &Member| MemberShare {
             name: m.strategy.name(),
             schedules: m.schedules,
             new: m.new,

@@ -32,7 +32,7 @@ const WAYS: usize = 8;
 /// An access within one granule of 8 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
-pub struct Access {
+pub struct GranuleAccess {
     /// The event number within its thread.
     count: u32,
     /// The logical thread.
@@ -66,10 +66,10 @@ pub enum Deed {
     Store,
 }
 
-impl Access {
+impl GranuleAccess {
     /// An access at event `count` of the thread: [`Clock::next`], taken before the access itself
     /// orders anything.
-    pub fn new(thread: usize, count: u32, step: u32, deed: Deed) -> Access {
+    pub fn new(thread: usize, count: u32, step: u32, deed: Deed) -> GranuleAccess {
         let flags = match deed {
             Deed::Read => 0,
             Deed::Write => WRITES,
@@ -78,12 +78,12 @@ impl Access {
             Deed::Store => ATOMIC | WRITES,
         };
         let (bytes, frames) = (0, [0; 1 + CALLERS]);
-        Access { count, thread: thread as u16, bytes, flags, step, reserved: 0, frames }
+        GranuleAccess { count, thread: thread as u16, bytes, flags, step, reserved: 0, frames }
     }
 
     /// The access, restricted to these bytes of a granule.
-    pub fn of(self, bytes: u8) -> Access {
-        Access { bytes, ..self }
+    pub fn of(self, bytes: u8) -> GranuleAccess {
+        GranuleAccess { bytes, ..self }
     }
 
     /// Whether it frees the block.
@@ -101,7 +101,7 @@ impl Access {
         self.flags & ATOMIC != 0
     }
 
-    fn conflicts(&self, other: &Access) -> bool {
+    fn conflicts(&self, other: &GranuleAccess) -> bool {
         self.thread != other.thread
             && self.bytes & other.bytes != 0
             && (self.flags | other.flags) & WRITES != 0
@@ -109,7 +109,7 @@ impl Access {
     }
 
     /// True if everything that conflicts with `other` conflicts with this too.
-    fn stands_for(&self, other: &Access) -> bool {
+    fn stands_for(&self, other: &GranuleAccess) -> bool {
         other.bytes & !self.bytes == 0
             && (self.writes() || !other.writes())
             && (other.is_atomic() || !self.is_atomic())
@@ -122,7 +122,7 @@ struct Cell {
     /// The execution in which it is in use.
     execution: u32,
     used: u32,
-    kept: [Access; KEPT],
+    kept: [GranuleAccess; KEPT],
 }
 
 /// The accesses of one execution. All zero is empty.
@@ -149,10 +149,10 @@ impl Races {
     pub fn access(
         &mut self,
         granule: u64,
-        mut new: Access,
+        mut new: GranuleAccess,
         now: &Clock,
         frames: impl FnOnce(&mut [u64; 1 + CALLERS]),
-    ) -> Option<Access> {
+    ) -> Option<GranuleAccess> {
         let cell = self.cell(granule);
         let kept = &mut cell.kept[..cell.used as usize];
         // Anything in between was compared with the one that is stored.
@@ -160,7 +160,7 @@ impl Races {
             return None;
         }
         frames(&mut new.frames);
-        let unordered = |old: &&Access| !now.covers(old.thread as usize, old.count);
+        let unordered = |old: &&GranuleAccess| !now.covers(old.thread as usize, old.count);
         let race = kept.iter().filter(|old| old.conflicts(&new)).find(unordered).copied();
         cell.keep(new, now);
         race
@@ -193,8 +193,9 @@ fn set_of(granule: u64) -> usize {
 
 impl Cell {
     /// Keeps an access, in place of those that it represents.
-    fn keep(&mut self, new: Access, now: &Clock) {
-        let before = |old: &Access| old.thread == new.thread || now.covers(old.thread as usize, old.count);
+    fn keep(&mut self, new: GranuleAccess, now: &Clock) {
+        let before =
+            |old: &GranuleAccess| old.thread == new.thread || now.covers(old.thread as usize, old.count);
         let mut n = 0;
         for i in 0..self.used as usize {
             if !(before(&self.kept[i]) && new.stands_for(&self.kept[i])) {
@@ -213,9 +214,12 @@ impl Cell {
 
     /// The access to drop: an atomic one, else one that is ordered before, else a read, else the
     /// oldest.
-    fn least(&self, before: &dyn Fn(&Access) -> bool) -> usize {
-        let find = |wanted: &dyn Fn(&Access) -> bool| self.kept.iter().position(wanted);
-        find(&Access::is_atomic).or_else(|| find(before)).or_else(|| find(&|a| !a.writes())).unwrap_or(0)
+    fn least(&self, before: &dyn Fn(&GranuleAccess) -> bool) -> usize {
+        let find = |wanted: &dyn Fn(&GranuleAccess) -> bool| self.kept.iter().position(wanted);
+        find(&GranuleAccess::is_atomic)
+            .or_else(|| find(before))
+            .or_else(|| find(&|a| !a.writes()))
+            .unwrap_or(0)
     }
 }
 

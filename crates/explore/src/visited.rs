@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// fingerprint, which leaves 59 bits to distinguish states. When the table has its full size and is
 /// three quarters full, new states are no longer remembered: less is pruned, nothing is lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Visited {
+pub struct VisitedStates {
     slots: Vec<u64>,
     used: usize,
     max_slots: usize,
@@ -15,11 +15,11 @@ pub struct Visited {
 const COST_BITS: u32 = 5;
 const COST: u64 = (1 << COST_BITS) - 1;
 
-impl Visited {
+impl VisitedStates {
     /// `max_states` is rounded up to a power of two.
-    pub fn new(max_states: usize) -> Visited {
+    pub fn new(max_states: usize) -> VisitedStates {
         let max_slots = max_states.next_power_of_two().max(16);
-        Visited { slots: vec![0; max_slots.min(1024)], used: 0, max_slots }
+        VisitedStates { slots: vec![0; max_slots.min(1024)], used: 0, max_slots }
     }
 
     /// The number of states remembered.

@@ -2,7 +2,7 @@
 //! neither happened before the other.
 
 use proptest::prelude::*;
-use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
+use raddle_explore::races::{CALLERS, Deed, GranuleAccess, Races, number};
 use raddle_explore::stale::{AtomicObject, AtomicOrder, Model};
 
 /// What a thread of a random execution does.
@@ -84,7 +84,7 @@ impl Detector {
             }
         };
         let now = self.model.clock(thread).unwrap();
-        let new = Access::new(thread, count, id as u32, deed).of(bytes);
+        let new = GranuleAccess::new(thread, count, id as u32, deed).of(bytes);
         let frames = |to: &mut [u64; 1 + CALLERS]| to[0] = id;
         self.races.access(address, new, now, frames).map(|old| old.frames[0])
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use proptest::prelude::*;
 use raddle_explore::fingerprint::Fingerprinter;
-use raddle_explore::visited::Visited;
+use raddle_explore::visited::VisitedStates;
 use raddle_explore::{
     Choice, MAX_THREADS, Op, OpKind, Step, StepFlags, ThreadId, ThreadSet, TraceBuf, TraceFull, dependent,
 };
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn visited_states_are_a_map(entries in proptest::collection::vec((0u64..2000, 0u32..40), 0..3000)) {
-        let mut visited = Visited::new(1 << 16);
+        let mut visited = VisitedStates::new(1 << 16);
         let mut oracle: HashMap<u64, u32> = HashMap::new();
         for (state, cost) in entries {
             // Costs from 30 on are one; states differ above the bits that hold the cost.

@@ -24,7 +24,7 @@ pub struct Process {
     pub pid: u32,
     pub executable: String,
     /// What it was started with, if that was asked for.
-    pub command: Option<Command>,
+    pub command: Option<CommandLine>,
     pub instrumented: bool,
     /// It executed a copy of its code that contains raddle's probes.
     pub relocated: bool,
@@ -38,12 +38,12 @@ pub struct Process {
     pub without_plan: bool,
     /// In the order they were mapped.
     pub modules: Vec<Mapped>,
-    pub stacks: HashMap<u64, Stack>,
-    pub threads: HashMap<u64, Thread>,
-    pub locks: HashMap<u64, Lock>,
-    pub races: Vec<Race>,
-    pub violations: Vec<Violation>,
-    pub edges: Vec<Edge>,
+    pub stacks: HashMap<u64, LoggedStack>,
+    pub threads: HashMap<u64, LoggedThread>,
+    pub locks: HashMap<u64, LoggedLock>,
+    pub races: Vec<LoggedRace>,
+    pub violations: Vec<LoggedViolation>,
+    pub edges: Vec<LoggedEdge>,
     pub expected: Vec<Expected>,
     pub misuses: Vec<Misuse>,
     /// What the program returns from `__tsan_default_options` and `__tsan_default_suppressions`.
@@ -60,14 +60,14 @@ pub struct Process {
 
 /// What a process was started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandLine {
     pub words: Vec<OsString>,
     pub environment: Vec<OsString>,
     pub folder: PathBuf,
 }
 
 /// Return addresses, and how many modules were mapped when they were logged.
-pub struct Stack {
+pub struct LoggedStack {
     pub pcs: Vec<u64>,
     pub modules: usize,
     /// The first is in a copy of uninstrumented code.
@@ -85,19 +85,19 @@ pub struct MappedCopy {
 }
 
 #[derive(Default)]
-pub struct Thread {
+pub struct LoggedThread {
     pub parent: u64,
     pub stack: u64,
     pub name: Option<String>,
     pub ended: bool,
 }
 
-pub struct Lock {
+pub struct LoggedLock {
     pub address: u64,
     pub what: Option<LockKind>,
 }
 
-pub struct Race {
+pub struct LoggedRace {
     pub now: DecodedEnd,
     pub before: DecodedEnd,
     pub place: AddressKind,
@@ -107,14 +107,14 @@ pub struct Race {
 }
 
 /// A thread-safety violation caught by `raddle tsvd`.
-pub struct Violation {
+pub struct LoggedViolation {
     pub object: u64,
     pub now: DecodedCaught,
     pub before: DecodedCaught,
     pub modules: usize,
 }
 
-pub struct Edge {
+pub struct LoggedEdge {
     pub thread: u64,
     pub segment: u64,
     pub acquired: HeldLock,
@@ -259,7 +259,7 @@ impl Process {
         match record {
             Decoded::Process { executable } => self.executable = text(executable),
             Decoded::Command { words, environment, folder } => {
-                self.command = Some(Command {
+                self.command = Some(CommandLine {
                     words: strings(&words),
                     environment: strings(&environment),
                     folder: OsString::from_vec(folder).into(),
@@ -270,10 +270,10 @@ impl Process {
                 self.modules.push(Mapped { low, high, offset, path });
             }
             Decoded::Stack { id, pcs } => {
-                drop(self.stacks.insert(id, Stack { pcs, modules, in_copy: false }))
+                drop(self.stacks.insert(id, LoggedStack { pcs, modules, in_copy: false }))
             }
             Decoded::Thread { thread, parent, stack } => {
-                self.threads.insert(thread, Thread { parent, stack, ..Thread::default() });
+                self.threads.insert(thread, LoggedThread { parent, stack, ..LoggedThread::default() });
                 if parent != u64::MAX {
                     self.fork_joins.push((true, parent, thread));
                 }
@@ -283,15 +283,17 @@ impl Process {
             }
             Decoded::ThreadEnd { thread } => self.threads.entry(thread).or_default().ended = true,
             Decoded::ThreadJoin { joiner, thread } => self.fork_joins.push((false, joiner, thread)),
-            Decoded::Lock { lock, address, what } => drop(self.locks.insert(lock, Lock { address, what })),
+            Decoded::Lock { lock, address, what } => {
+                drop(self.locks.insert(lock, LoggedLock { address, what }))
+            }
             Decoded::Race { now, before, place } => {
-                self.races.push(Race { now, before, place, modules, after_free: false });
+                self.races.push(LoggedRace { now, before, place, modules, after_free: false });
             }
             Decoded::UseAfterFree { now, before, place } => {
-                self.races.push(Race { now, before, place, modules, after_free: true });
+                self.races.push(LoggedRace { now, before, place, modules, after_free: true });
             }
             Decoded::LockEdge { thread, segment, acquired, held } => {
-                self.edges.push(Edge { thread, segment, acquired, held });
+                self.edges.push(LoggedEdge { thread, segment, acquired, held });
             }
             Decoded::ExpectRace { address, stack, description, .. } => {
                 self.expected.push(Expected { address, stack, description: text(description) });
@@ -311,7 +313,7 @@ impl Process {
             Decoded::Left { why, path } => self.left.push((why, OsString::from_vec(path).into())),
             Decoded::Fatal { code, .. } => self.fatal = Some(code),
             Decoded::Violation { object, now, before } => {
-                self.violations.push(Violation { object, now, before, modules });
+                self.violations.push(LoggedViolation { object, now, before, modules });
             }
         }
     }

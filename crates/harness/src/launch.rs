@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::detection::session::Session;
+use crate::detection::session::DetectionSession;
 use crate::install::Runtime;
 use crate::target::Program;
 
 /// How the target ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Status(ExitStatus);
+pub struct TargetStatus(ExitStatus);
 
-impl Status {
+impl TargetStatus {
     /// The code as a shell reports it: 128 plus the signal for a process that was killed.
     pub fn code(self) -> i32 {
         self.0.code().unwrap_or_else(|| 128 + self.0.signal().unwrap_or(0))
@@ -211,12 +211,17 @@ pub fn tsvd_command(
     command
 }
 
-pub fn run(program: &Program, words: &[OsString], runtime: &Runtime, session: &Session) -> Result<Status> {
+pub fn run(
+    program: &Program,
+    words: &[OsString],
+    runtime: &Runtime,
+    session: &DetectionSession,
+) -> Result<TargetStatus> {
     start(program, command(program, words, runtime, session.dir()))
 }
 
 /// Runs the command without raddle.
-pub fn run_plain(program: &Program, words: &[OsString]) -> Result<Status> {
+pub fn run_plain(program: &Program, words: &[OsString]) -> Result<TargetStatus> {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
     surroundings().apply_all(&mut command);
@@ -270,7 +275,7 @@ pub fn input() -> Stdio {
 }
 
 /// Starts the command and waits for it, forwarding signals.
-pub fn start(program: &Program, mut command: Command) -> Result<Status> {
+pub fn start(program: &Program, mut command: Command) -> Result<TargetStatus> {
     pass_signals_on();
     ends_with_raddle(&mut command);
     let quiet = QUIET.load(Ordering::Relaxed);
@@ -291,7 +296,7 @@ pub fn start(program: &Program, mut command: Command) -> Result<Status> {
     };
     let status = waited.context("cannot wait for the target")?;
     CHILD.store(0, Ordering::Relaxed);
-    Ok(Status(status))
+    Ok(TargetStatus(status))
 }
 
 /// Without a stack limit, the kernel lays out memory from the bottom, where the shadow is.

@@ -8,11 +8,11 @@ use raddle_explore::Outcome;
 use raddle_finding::Kind;
 use raddle_wire::explore::{Leak, RacingPair};
 
-use crate::verdict::{Facts, Failure, Usual, ends_as_usual};
+use crate::verdict::{ExecutionFacts, Failure, Usual, ends_as_usual};
 use crate::worker::Execution;
 
 #[derive(Clone, Copy)]
-pub enum Seen {
+pub enum Observation {
     Race(RacingPair),
     Leak(Leak),
     Output,
@@ -23,16 +23,16 @@ pub fn seen(e: &Execution<'_>, usual: &Usual) -> Vec<Failure> {
     let mut seen: Vec<Failure> = Vec::new();
     for race in &e.slot.race[..(e.slot.races as usize).min(e.slot.race.len())] {
         let sentence = "two accesses are not ordered".into();
-        seen.push(failure(e, Kind::DataRace, race.number, sentence, Seen::Race(*race)));
+        seen.push(failure(e, Kind::DataRace, race.number, sentence, Observation::Race(*race)));
     }
     for leak in &e.slot.leak[..(e.slot.leaks as usize).min(e.slot.leak.len())] {
-        seen.push(failure(e, Kind::Leak, leak.number, leak_sentence(leak), Seen::Leak(*leak)));
+        seen.push(failure(e, Kind::Leak, leak.number, leak_sentence(leak), Observation::Leak(*leak)));
     }
     // The output of a program that failed says nothing.
     if let (Some(now), Some(usually), true) = (output(e), usual.output, ends_as_usual(e, usual))
         && now.hash != usually
     {
-        seen.push(failure(e, Kind::NonDeterminism, NON_DETERMINISM, now.sentence(), Seen::Output));
+        seen.push(failure(e, Kind::NonDeterminism, NON_DETERMINISM, now.sentence(), Observation::Output));
     }
     seen
 }
@@ -40,15 +40,22 @@ pub fn seen(e: &Execution<'_>, usual: &Usual) -> Vec<Failure> {
 /// There is one failure of this kind, however many different outputs a program has.
 const NON_DETERMINISM: u32 = 0x6f75_7470;
 
-fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: Seen) -> Failure {
+fn failure(e: &Execution<'_>, kind: Kind, what: u32, sentence: String, seen: Observation) -> Failure {
     let thread = match seen {
-        Seen::Race(race) => race.access[0].thread,
-        Seen::Leak(leak) => leak.thread as u16,
-        Seen::Output => 0,
+        Observation::Race(race) => race.access[0].thread,
+        Observation::Leak(leak) => leak.thread as u16,
+        Observation::Output => 0,
     };
     let stacks = e.stacks.to_vec();
-    let facts =
-        Facts { sentence, thread, address: 0, ends: Vec::new(), stacks, seen: Some(seen), said: None };
+    let facts = ExecutionFacts {
+        sentence,
+        thread,
+        address: 0,
+        ends: Vec::new(),
+        stacks,
+        seen: Some(seen),
+        said: None,
+    };
     Failure { kind, what, facts, trace: e.trace(Outcome::Failed { what }), after: 0, flags: 0, points: None }
 }
 
@@ -61,24 +68,24 @@ fn leak_sentence(leak: &Leak) -> String {
 }
 
 /// What an execution printed.
-pub struct Output<'a> {
+pub struct PrintedOutput<'a> {
     pub hash: u64,
     begin: &'a [u8],
     len: u64,
 }
 
 /// What the execution printed, if output is watched.
-pub fn output<'a>(e: &Execution<'a>) -> Option<Output<'a>> {
+pub fn output<'a>(e: &Execution<'a>) -> Option<PrintedOutput<'a>> {
     let slot = e.slot;
     let kept = (slot.output_len as usize).min(slot.output.len());
-    (slot.output_hash != 0).then(|| Output {
+    (slot.output_hash != 0).then(|| PrintedOutput {
         hash: slot.output_hash,
         begin: &slot.output[..kept],
         len: slot.output_len,
     })
 }
 
-impl Output<'_> {
+impl PrintedOutput<'_> {
     /// How many characters of the output a report shows.
     const TOLD: usize = 200;
 

@@ -17,7 +17,7 @@ pub struct Mapped {
 }
 
 /// A variable of the program, and the offset of an address in it.
-pub struct Global {
+pub struct GlobalPlace {
     pub name: String,
     pub offset: u64,
     pub size: u64,
@@ -26,7 +26,7 @@ pub struct Global {
     pub line: Option<u32>,
 }
 
-impl Global {
+impl GlobalPlace {
     /// `counter`, `table+8`.
     pub fn label(&self) -> String {
         if self.offset == 0 { self.name.clone() } else { format!("{}+{}", self.name, self.offset) }
@@ -155,7 +155,7 @@ impl Places {
     }
 
     /// The global variable at `address`.
-    pub fn global(&mut self, modules: &[Mapped], address: u64) -> Option<Global> {
+    pub fn global(&mut self, modules: &[Mapped], address: u64) -> Option<GlobalPlace> {
         // The nearest mapping below: the one that contains the address, or the one before its .bss.
         let mapped =
             modules.iter().filter(|m| m.low <= address && address - m.low < BSS).max_by_key(|m| m.low)?;
@@ -165,7 +165,7 @@ impl Places {
             Some(name) => (name, 0),
             None => (found.name, found.offset),
         };
-        Some(Global {
+        Some(GlobalPlace {
             name,
             offset,
             size: found.size,

@@ -18,6 +18,9 @@ macro_rules! __say {
 }
 pub use __say as say;
 
+/// Sentences are wrapped here on wider terminals: long lines are hard to read.
+const WIDEST: usize = 100;
+
 /// The notes that `--quiet` has suppressed.
 static UNSAID: Mutex<Option<String>> = Mutex::new(None);
 
@@ -60,7 +63,7 @@ fn prefixed(text: Arguments<'_>) -> String {
     let lines: Vec<String> = text.to_string().lines().map(raddle_finding::visible).collect();
     let text = format!("raddle: {}\n", lines.join("\n"));
     match terminal_width() {
-        Some(width) => wrapped(&text, width),
+        Some(width) => wrapped(&text, width.min(WIDEST)),
         // A log has one sentence per line.
         None => text,
     }

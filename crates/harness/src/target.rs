@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use raddle_binary::{Class, Instrumentation, Kind, Machine, inspect};
+use raddle_binary::{AddressWidth, Architecture, FileKind, Instrumentation, inspect};
 use raddle_wire::log::fatal;
 use thiserror::Error;
 
@@ -113,12 +113,12 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
         }
         Err(e) => return Err(TargetError::Unreadable(shown, e.to_string())),
     };
-    if let Kind::Script { .. } = found.kind {
+    if let FileKind::Script { .. } = found.kind {
         return Ok(Program { path, has_runtime: false, is_plain: false });
     }
     match (found.class, found.machine) {
-        (Some(Class::Elf32), _) => return Err(TargetError::Foreign(shown, "32-bit".into())),
-        (_, Some(machine)) if machine != Machine::X86_64 => {
+        (Some(AddressWidth::Elf32), _) => return Err(TargetError::Foreign(shown, "32-bit".into())),
+        (_, Some(machine)) if machine != Architecture::X86_64 => {
             return Err(TargetError::Foreign(shown, machine.to_string()));
         }
         _ => {}

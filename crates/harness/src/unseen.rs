@@ -214,25 +214,25 @@ const LASTING: [&str; 15] = [
 const HARMLESS_LIBRARIES: [&str; 2] = ["libm.so", "libgcc_s.so"];
 
 /// Which imported functions were called.
-pub enum Calls<'a> {
+pub enum CalledImports<'a> {
     /// Those whose names have these hashes.
     Known(&'a HashSet<u64>),
     /// Any of them may have been called.
     Unknown,
 }
 
-impl Calls<'_> {
+impl CalledImports<'_> {
     fn has(&self, name: &str) -> bool {
         match self {
-            Calls::Known(hashes) => hashes.contains(&fnv64(name.as_bytes())),
-            Calls::Unknown => true,
+            CalledImports::Known(hashes) => hashes.contains(&fnv64(name.as_bytes())),
+            CalledImports::Unknown => true,
         }
     }
 }
 
 /// The functions that instrumented files call and that may touch memory unseen, with readable
 /// names. `copied`: the program, if it executes a copy of its code that has probes.
-pub fn functions(modules: &[Mapped], calls: &Calls<'_>, copied: Option<&Path>) -> Vec<String> {
+pub fn functions(modules: &[Mapped], calls: &CalledImports<'_>, copied: Option<&Path>) -> Vec<String> {
     let files: BTreeSet<&Path> = modules.iter().map(|m| m.path.as_path()).collect();
     let mut imported = BTreeSet::new();
     let mut harmless = BTreeSet::new();

@@ -16,7 +16,7 @@ use crate::crew::{in_words, signal_name};
 use crate::describe::locks::{Held, cycle, held};
 use crate::describe::message::Said;
 use crate::describe::steps::lock_of;
-use crate::monitors::{self, Seen};
+use crate::monitors::{self, Observation};
 use crate::worker::{Ending, Execution};
 
 /// How the program ends when nothing is wrong.
@@ -38,7 +38,7 @@ const PANIC_STATUS: i32 = 101;
 
 /// What an execution left behind besides its trace.
 #[derive(Clone)]
-pub struct Facts {
+pub struct ExecutionFacts {
     /// One sentence.
     pub sentence: String,
     /// The thread that failed.
@@ -48,7 +48,7 @@ pub struct Facts {
     /// The call stack of each step; empty if it was not asked for.
     pub stacks: Vec<Stack>,
     /// What a monitor saw, if a monitor found the failure.
-    pub seen: Option<Seen>,
+    pub seen: Option<Observation>,
     /// What the program printed about its failure.
     pub said: Option<Said>,
 }
@@ -59,7 +59,7 @@ pub struct Failure {
     pub kind: Kind,
     /// The same number for the same failure.
     pub what: u32,
-    pub facts: Facts,
+    pub facts: ExecutionFacts,
     pub trace: Trace,
     /// How many schedules had been executed when it was found, including this one.
     pub after: u64,
@@ -306,7 +306,7 @@ impl Failure {
             (_, true) => e.slot.spins_by as u16,
             _ => e.slot.thread as u16,
         };
-        let facts = Facts {
+        let facts = ExecutionFacts {
             sentence: sentence(kind, e),
             thread: if finished { thread } else { last },
             address: e.slot.address,

@@ -33,7 +33,7 @@ pub struct Traced {
 
 /// An execution from some step on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ExecutionTail {
     /// It begins after this many steps.
     pub begins: u64,
     /// A digest of those steps.
@@ -128,7 +128,7 @@ impl Watched {
 
     /// Makes later executions end where `part` begins, if they take the same steps to it. `None`:
     /// they do not end early.
-    pub fn end_at(&self, part: Option<Part>) {
+    pub fn end_at(&self, part: Option<ExecutionTail>) {
         if let Some(header) = self.header() {
             let (begins, way) = part.map_or((trace::NEVER, 0), |p| (p.begins, p.way));
             header.until_way.store(way, Relaxed);
@@ -143,10 +143,10 @@ impl Watched {
 
     /// What was recorded of the last execution while the runtime learned what is shared. `None`:
     /// nothing.
-    pub fn part(&self) -> Option<Part> {
+    pub fn part(&self) -> Option<ExecutionTail> {
         let header = self.header()?;
         let begins = header.begins.load(Acquire);
-        (begins != trace::NEVER).then(|| Part { begins, way: header.way.load(Relaxed) })
+        (begins != trace::NEVER).then(|| ExecutionTail { begins, way: header.way.load(Relaxed) })
     }
 
     /// Whether the recording has all accesses, with events for what turns out to be shared.

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use raddle_check::Source;
 use raddle_check::c::Includes;
-use raddle_check::c::commands::{Command, FolderKind, parse};
+use raddle_check::c::commands::{CompileCommand, FolderKind, parse};
 use raddle_store::home::{project_root, real};
 
 use crate::documents::BufferText;
@@ -117,7 +117,7 @@ pub struct Projects {
 
 /// The C files of a compile_commands.json.
 #[derive(Default)]
-struct List(BTreeMap<PathBuf, (IncludeFolders, Command)>);
+struct List(BTreeMap<PathBuf, (IncludeFolders, CompileCommand)>);
 
 impl Projects {
     pub fn new() -> Projects {

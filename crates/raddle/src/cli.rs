@@ -153,7 +153,7 @@ Options of `raddle run` go before cargo's subcommand:
 Instrumented builds go to target/raddle.")]
 pub struct CargoArgs {
     #[command(flatten)]
-    pub options: run::Options,
+    pub options: run::DetectorOptions,
 
     /// Cargo's subcommand and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "CARGO ARGS")]
@@ -251,7 +251,7 @@ mod tests {
         else {
             panic!("not run")
         };
-        assert_eq!(args.options.mode, run::args::Mode::Hybrid);
+        assert_eq!(args.options.mode, run::args::ModeArg::Hybrid);
         assert_eq!(args.options.history, 2);
         assert_eq!(args.options.ignore, ["fun:a", "file:b"]);
         assert_eq!(args.command, ["./p", "--mode", "y", "--", "z"]);
@@ -299,7 +299,7 @@ mod tests {
         else {
             panic!("not cargo")
         };
-        assert_eq!(args.options.mode, run::args::Mode::Fast);
+        assert_eq!(args.options.mode, run::args::ModeArg::Fast);
         assert_eq!(args.cargo, ["test", "--release", "--", "--nocapture", "--mode"]);
     }
 }

@@ -13,6 +13,7 @@ mod fatal_signals;
 mod hunt;
 mod lsp;
 mod manuals;
+mod option_values;
 mod replay;
 mod report;
 mod run;
@@ -31,7 +32,7 @@ use shims::Shim;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use wrap::cc::Dialect;
-use wrap::rustc::Tool;
+use wrap::rustc::RustTool;
 
 fn main() -> ExitCode {
     fatal_signals::catch();
@@ -112,7 +113,7 @@ fn wrapped(args: &[OsString]) -> Option<(Shim, Vec<OsString>)> {
     let shim = match args.get(1)?.to_str()? {
         "cc" => Shim::Cc(Dialect::C),
         "c++" => Shim::Cc(Dialect::Cxx),
-        "rustc" => Shim::Rust(Tool::Rustc),
+        "rustc" => Shim::Rust(RustTool::Rustc),
         _ => return None,
     };
     Some((shim, args[2..].to_vec()))
@@ -132,7 +133,7 @@ mod tests {
         let version = vec![OsString::from("--version")];
         assert_eq!(of("raddle cc --version"), Some((Shim::Cc(Dialect::C), version.clone())));
         assert_eq!(of("/x/raddle-c++ --version"), Some((Shim::Cc(Dialect::Cxx), version.clone())));
-        assert_eq!(of("raddle rustc --version"), Some((Shim::Rust(Tool::Rustc), version)));
+        assert_eq!(of("raddle rustc --version"), Some((Shim::Rust(RustTool::Rustc), version)));
         assert_eq!(of("raddle-cc cc"), Some((Shim::Cc(Dialect::C), vec!["cc".into()])));
         assert_eq!(of("raddle run -- cc"), None);
         assert_eq!(of("raddle"), None);

@@ -5,7 +5,7 @@
 //! take a path without arguments, so `raddle cc` would not work there.
 
 use crate::wrap::cc::Dialect;
-use crate::wrap::rustc::Tool;
+use crate::wrap::rustc::RustTool;
 use anyhow::Context;
 use raddle_harness::install::cache;
 use sha2::{Digest, Sha256};
@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shim {
     Cc(Dialect),
-    Rust(Tool),
+    Rust(RustTool),
 }
 
 const SHIMS: &[(&str, Shim)] = &[
     ("raddle-cc", Shim::Cc(Dialect::C)),
     ("raddle-c++", Shim::Cc(Dialect::Cxx)),
-    ("raddle-rustc", Shim::Rust(Tool::Rustc)),
-    ("raddle-rustdoc", Shim::Rust(Tool::Rustdoc)),
+    ("raddle-rustc", Shim::Rust(RustTool::Rustc)),
+    ("raddle-rustdoc", Shim::Rust(RustTool::Rustdoc)),
 ];
 
 /// The wrapper for a program name, if it is one.
@@ -80,7 +80,7 @@ mod tests {
         let of = |name: &str| by_name(OsStr::new(name));
         assert_eq!(of("raddle-cc"), Some(Shim::Cc(Dialect::C)));
         assert_eq!(of("/usr/bin/raddle-c++"), Some(Shim::Cc(Dialect::Cxx)));
-        assert_eq!(of("raddle-rustc"), Some(Shim::Rust(Tool::Rustc)));
+        assert_eq!(of("raddle-rustc"), Some(Shim::Rust(RustTool::Rustc)));
         for other in ["raddle", "cc", "raddle-cc-2", ""] {
             assert_eq!(of(other), None, "{other}");
         }

@@ -42,23 +42,23 @@ impl Access {
 
 /// What a function does with the address of its frame.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Frame {
+pub struct FrameUse {
     /// rbp holds the address of the frame.
     pub has_pointer: bool,
     /// The address leaves the two registers, so that other threads may know it.
     pub escapes: bool,
 }
 
-impl Frame {
-    pub fn of(instructions: &[Instruction]) -> Frame {
+impl FrameUse {
+    pub fn of(instructions: &[Instruction]) -> FrameUse {
         let sets = |i: &Instruction| {
             i.mnemonic() == Mnemonic::Mov
                 && i.op0_register() == Register::RBP
                 && i.op1_register() == Register::RSP
         };
         let has_pointer = instructions.iter().any(sets);
-        let frame = Frame { has_pointer, escapes: false };
-        Frame { escapes: instructions.iter().any(|i| frame.lets_escape(i)), ..frame }
+        let frame = FrameUse { has_pointer, escapes: false };
+        FrameUse { escapes: instructions.iter().any(|i| frame.lets_escape(i)), ..frame }
     }
 
     fn is_address(self, register: Register) -> bool {
@@ -85,7 +85,7 @@ pub fn of(
     i: &Instruction,
     program: &Program,
     bias: u64,
-    frame: Frame,
+    frame: FrameUse,
     infos: &mut InstructionInfoFactory,
 ) -> Access {
     let is_string =

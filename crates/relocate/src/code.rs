@@ -7,14 +7,14 @@ use iced_x86::{
     Register,
 };
 
-use crate::access::{self, Access, Frame};
+use crate::access::{self, Access, FrameUse};
 use crate::program::Program;
 
 /// Addresses of instructions are this much above those of the file, so that the copy can be below
 /// the first address of a program that begins at 0.
 pub const BIAS: u64 = 1 << 36;
 
-pub struct Function {
+pub struct FunctionCode {
     /// As in the file.
     pub range: Range<u64>,
     /// Its instructions, as indices.
@@ -29,7 +29,7 @@ pub struct Code {
     pub instructions: Vec<Instruction>,
     /// One for each instruction.
     pub accesses: Vec<Access>,
-    pub functions: Vec<Function>,
+    pub functions: Vec<FunctionCode>,
     /// The number of functions that could not even be decoded.
     pub undecoded: usize,
     /// By offset in the text: the index of the instruction that begins there.
@@ -65,7 +65,7 @@ impl Code {
             self.undecoded += 1;
             return;
         }
-        let frame = Frame::of(&body);
+        let frame = FrameUse::of(&body);
         let first = self.instructions.len();
         let mut can_be_copied = true;
         let can_be_patched = has_room_for_jump(program, range);
@@ -79,7 +79,7 @@ impl Code {
         }
         self.instructions.extend(body);
         let body = first..self.instructions.len();
-        self.functions.push(Function { range: range.clone(), body, can_be_copied, can_be_patched });
+        self.functions.push(FunctionCode { range: range.clone(), body, can_be_copied, can_be_patched });
     }
 
     /// The index of the instruction at `address`, in a function that can be copied.

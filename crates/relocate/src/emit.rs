@@ -28,8 +28,8 @@ use iced_x86::{
 use raddle_wire::relocated::{LOOP_LENGTH_BITS, SHORT_LOOPS, scheduled, slot};
 
 use crate::access::{Access, can_acquire_after};
-use crate::code::{Code, Function};
-use crate::inline::{self, Check};
+use crate::code::{Code, FunctionCode};
+use crate::inline::{self, CheckWriter};
 use crate::liveness::{self, Set};
 use crate::loops::{Finder, Loop, Strided};
 use crate::merge::{self, Entries, Probe};
@@ -97,7 +97,7 @@ pub struct Emitter<'a> {
     pub late_parts: Vec<(usize, usize)>,
     pub cold_parts: Vec<(usize, usize)>,
     /// For each load: what its probe returns to, and the index in `cold` of its other way.
-    pub loads: Vec<(Place, usize)>,
+    pub loads: Vec<(EmittedInstruction, usize)>,
     pub probed: u64,
     /// The copy is for a scheduler: see [`crate::CopyOptions::scheduled`].
     pub scheduled: bool,
@@ -105,7 +105,7 @@ pub struct Emitter<'a> {
 
 /// An instruction of the copy.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum EmittedInstruction {
     Hot(usize),
     Cold(usize),
 }
@@ -182,7 +182,7 @@ impl<'a> Emitter<'a> {
         made(Instruction::with1(Opcode::Call_rm64, at))
     }
 
-    pub fn function(&mut self, function: &Function) {
+    pub fn function(&mut self, function: &FunctionCode) {
         if let Some(entries) = &self.entries {
             self.merged = merge::probes(self.code, function, entries, &mut self.infos);
         }
@@ -233,7 +233,7 @@ impl<'a> Emitter<'a> {
             Access::RelaxedAtomic => self.addressed(&i, slot::RELAXED),
             Access::AtomicStore => self.addressed(&i, slot::RELEASE),
             Access::AtomicLoad => {
-                let returns_to = Place::Hot(self.addressed_returning(&i, slot::LOAD));
+                let returns_to = EmittedInstruction::Hot(self.addressed_returning(&i, slot::LOAD));
                 self.acquiring_way(n, returns_to);
             }
             Access::Read { size } => self.plain(n, slot::READ, size),
@@ -314,18 +314,25 @@ impl<'a> Emitter<'a> {
         if is_range {
             return self.ranged(slot, size, Some(&i));
         }
-        let returns_to = Place::Hot(self.addressed_returning(&i, slot));
+        let returns_to = EmittedInstruction::Hot(self.addressed_returning(&i, slot));
         if kind == slot::READ && size <= 8 && can_acquire_after(&i) {
             self.acquiring_way(n, returns_to);
         }
     }
 
     /// A probe with its check in the code.
-    fn checked(&mut self, n: usize, i: &Instruction, registers: &inline::Registers, write: bool, size: u32) {
+    fn checked(
+        &mut self,
+        n: usize,
+        i: &Instruction,
+        registers: &inline::CheckRegisters,
+        write: bool,
+        size: u32,
+    ) {
         let original = &self.code.instructions[n];
         let late = if self.kept.is_some() { LATE } else { 0 };
         let (slow, behind) = (original.ip() | SLOW | late, original.ip() | BEHIND_PROBE | late);
-        let mut check = Check { to: &mut self.hot, registers, header: self.slots, otherwise: slow };
+        let mut check = CheckWriter { to: &mut self.hot, registers, header: self.slots, otherwise: slow };
         check.keep_registers();
         address(check.to, i, registers.address, registers.pushed());
         check.keep_flags();
@@ -338,7 +345,7 @@ impl<'a> Emitter<'a> {
 
         let first = self.cold.len();
         self.cold_parts.push((n, first));
-        Check { to: &mut self.cold, registers, header: self.slots, otherwise: slow }.restore();
+        CheckWriter { to: &mut self.cold, registers, header: self.slots, otherwise: slow }.restore();
         let kind = match (self.kept.is_some(), write) {
             (false, false) => slot::SLOW,
             (false, true) => slot::SLOW_WRITE,
@@ -350,7 +357,7 @@ impl<'a> Emitter<'a> {
         self.cold.push(jump(behind));
         self.cold[first].set_ip(slow);
         if !write && size <= 8 && can_acquire_after(original) {
-            self.acquiring_way(n, Place::Cold(returns_to));
+            self.acquiring_way(n, EmittedInstruction::Cold(returns_to));
         }
     }
 
@@ -382,7 +389,7 @@ impl<'a> Emitter<'a> {
 
     /// Where the runtime lets the probe of a load return to if the variable synchronises: what the
     /// load sees may be newer than the probe, so the acquire comes after it.
-    fn acquiring_way(&mut self, n: usize, returns_to: Place) {
+    fn acquiring_way(&mut self, n: usize, returns_to: EmittedInstruction) {
         // In a loop that is checked as it is left no variable synchronises.
         if self.kept.is_some() {
             return;
@@ -430,7 +437,7 @@ impl<'a> Emitter<'a> {
         moved
     }
 
-    fn find_loops(&mut self, function: &Function) -> Vec<Loop> {
+    fn find_loops(&mut self, function: &FunctionCode) -> Vec<Loop> {
         let has_room = self.late_loops < 1 << (31 - LOOP_LENGTH_BITS) >> 1;
         let Some(entries) = self.entries.as_ref().filter(|_| self.is_whole && has_room) else {
             return Vec::new();

@@ -23,7 +23,7 @@ use crate::liveness::Set;
 
 /// The registers of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registers {
+pub struct CheckRegisters {
     pub address: Register,
     /// For fewer than 8 bytes: which of the granule's.
     offset: Register,
@@ -38,7 +38,7 @@ pub struct Registers {
     stacked: Vec<Register>,
 }
 
-impl Registers {
+impl CheckRegisters {
     /// How much lower the stack pointer is during the check.
     pub fn pushed(&self) -> i64 {
         if self.stacked.is_empty() { 0 } else { RED_ZONE + STACKED * self.stacked.len() as i64 }
@@ -67,7 +67,7 @@ const CALLEE_SAVED: [Register; 6] =
 
 /// Registers for the check of an access of `size` bytes to what `operand` names, where `live` are
 /// looked at again. The program uses none of `unused`.
-pub fn choose(size: u32, live: Set, operand: Set, unused: &[Register]) -> Registers {
+pub fn choose(size: u32, live: Set, operand: Set, unused: &[Register]) -> CheckRegisters {
     let dead = (0..16).map(|n| Register::XMM0 + n).filter(|r| !live.has(*r) && !unused.contains(r));
     let mut spare: VecDeque<Register> = unused.iter().copied().chain(dead).collect();
     let (mut kept, mut stacked) = (Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ pub fn choose(size: u32, live: Set, operand: Set, unused: &[Register]) -> Regist
     };
     let address = take();
     let offset = if size >= 8 { Register::None } else { take() };
-    Registers { address, offset, slots, other, keeps_flags, kept, stacked }
+    CheckRegisters { address, offset, slots, other, keeps_flags, kept, stacked }
 }
 
 /// Where the constants are: labels that are no addresses of the program.
@@ -136,16 +136,16 @@ pub fn constants() -> Vec<Instruction> {
 }
 
 /// Writes instructions.
-pub struct Check<'a> {
+pub struct CheckWriter<'a> {
     pub to: &'a mut Vec<Instruction>,
-    pub registers: &'a Registers,
+    pub registers: &'a CheckRegisters,
     /// Where the header's slots are.
     pub header: u64,
     /// The label to go to unless the access is recorded already.
     pub otherwise: u64,
 }
 
-impl Check<'_> {
+impl CheckWriter<'_> {
     fn put(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
         self.to.push(made(instruction));
     }
@@ -191,7 +191,7 @@ impl Check<'_> {
 
     /// The check itself. The address is in its register, which is overwritten like the others.
     pub fn check(&mut self, size: u32, write: bool) {
-        let Registers { address, slots, other, .. } = *self.registers;
+        let CheckRegisters { address, slots, other, .. } = *self.registers;
         if size > 1 {
             let bits = if size < 8 { size - 1 } else { 7 };
             let low = Register::AL + low_byte(address);
@@ -230,7 +230,7 @@ impl Check<'_> {
 
     /// One or two whole granules: all bits count.
     fn granules(&mut self, size: u32, write: bool) {
-        let Registers { address, slots, other, .. } = *self.registers;
+        let CheckRegisters { address, slots, other, .. } = *self.registers;
         let both = [slots, other];
         let both = &both[..if size == 16 { 2 } else { 1 }];
         self.put(Instruction::with2(Opcode::Add_r64_rm64, address, self.constant(START)));
@@ -252,7 +252,7 @@ impl Check<'_> {
 
     /// Fewer than 8 bytes, twice whose address is in its register.
     fn part_of_granule(&mut self, size: u32, write: bool) {
-        let Registers { address, offset, slots, other, .. } = *self.registers;
+        let CheckRegisters { address, offset, slots, other, .. } = *self.registers;
         let (low, offset32) = (address.full_register32(), offset.full_register32());
         self.put(Instruction::with2(Opcode::Mov_r32_rm32, offset32, low));
         self.put(Instruction::with2(Opcode::And_rm32_imm8, offset32, 14));

@@ -111,7 +111,7 @@ use thiserror::Error;
 
 use access::Access;
 use code::{BIAS, Code};
-use emit::{Emitter, Place};
+use emit::{EmittedInstruction, Emitter};
 use merge::Entries;
 use program::Program;
 
@@ -221,9 +221,9 @@ fn relocate_at(
     back.iter().for_each(|[new, old]| map[*old as usize] = new + 1);
     back.extend(late_parts.iter().map(|(n, at)| of(*n, late + at)));
     back.extend(cold_parts.iter().map(|(n, at)| of(*n, cold + at)));
-    let returns_to = |place: &Place| match place {
-        Place::Hot(at) => offset(*at),
-        Place::Cold(at) => offset(cold + at),
+    let returns_to = |place: &EmittedInstruction| match place {
+        EmittedInstruction::Hot(at) => offset(*at),
+        EmittedInstruction::Cold(at) => offset(cold + at),
     };
     let mut loads: Vec<[u32; 2]> =
         loads.iter().map(|(place, way)| [returns_to(place), offset(cold + way)]).collect();

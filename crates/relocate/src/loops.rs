@@ -37,7 +37,7 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAcc
 use raddle_wire::relocated::LOOP_LENGTH_BITS;
 
 use crate::access::Access;
-use crate::code::{Code, Function};
+use crate::code::{Code, FunctionCode};
 use crate::liveness::Set;
 use crate::merge::Entries;
 
@@ -198,7 +198,7 @@ fn is_harmless(code: &Code, n: usize) -> bool {
 /// Looks for loops in one function.
 pub struct Finder<'a> {
     pub code: &'a Code,
-    pub function: &'a Function,
+    pub function: &'a FunctionCode,
     pub entries: &'a Entries,
     /// What is looked at again, before each instruction of the function.
     pub live: &'a [Set],

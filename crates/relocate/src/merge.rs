@@ -20,7 +20,7 @@ use std::ops::Range;
 use iced_x86::{FlowControl, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 use crate::access::Access;
-use crate::code::{Code, Function};
+use crate::code::{Code, FunctionCode};
 use crate::emit::is_import;
 
 /// The maximum number of bytes that one probe announces, which the runtime checks without its slow
@@ -118,7 +118,7 @@ impl Entries {
     }
 
     /// Not all places are known that control may reach in the function.
-    pub fn is_unknown(&self, function: &Function) -> bool {
+    pub fn is_unknown(&self, function: &FunctionCode) -> bool {
         self.unknown.contains(&function.body.start)
     }
 
@@ -131,7 +131,7 @@ impl Entries {
 /// By instruction, the probes of `function` that differ from those of their accesses alone.
 pub fn probes(
     code: &Code,
-    function: &Function,
+    function: &FunctionCode,
     entries: &Entries,
     infos: &mut InstructionInfoFactory,
 ) -> HashMap<usize, Probe> {
@@ -290,7 +290,7 @@ mod tests {
         let program = Program::read(&bytes, false).unwrap();
         let code = Code::read(&program);
         let entries = Entries::of(&code, &program.handlers);
-        let is_f = |f: &&Function| f.body.clone().any(|n| member(&code, n).is_some());
+        let is_f = |f: &&FunctionCode| f.body.clone().any(|n| member(&code, n).is_some());
         let function = code.functions.iter().find(is_f).unwrap();
         let probes = probes(&code, function, &entries, &mut InstructionInfoFactory::new());
         function

@@ -12,7 +12,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use raddle_explore::hidden::Touch;
-use raddle_explore::races::{Access, CALLERS};
+use raddle_explore::races::{CALLERS, GranuleAccess};
 use raddle_explore::{
     Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
 };
@@ -318,7 +318,7 @@ pub struct RacingPair {
     pub reserved: u32,
     /// The granule of 8 bytes in which they meet.
     pub granule: u64,
-    pub access: [Access; 2],
+    pub access: [GranuleAccess; 2],
 }
 
 /// The number of hidden races of one execution that there is room for. The next search shows those

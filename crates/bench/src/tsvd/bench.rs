@@ -15,7 +15,9 @@ use serde_json::Value;
 use super::options::TsvdOptions;
 use super::plan::{ProgramSelection, SeriesStage};
 use super::program::{PlantedProgram, ReadOrWrite, Side};
-use super::record::{FoundPair, Planted, ProgramFailure, ProgramRun, SCHEMA, Subject, TsvdRecord, TsvdRow};
+use super::record::{
+    FoundPair, Planted, ProgramFailure, ProgramRun, ProgramWithPairs, SCHEMA, TsvdRecord, TsvdRow,
+};
 use super::series::Series;
 use crate::error::BenchError;
 use crate::explore::subject::Language;
@@ -58,7 +60,7 @@ pub fn run(
     record.machine.load = before.max(busy(Duration::from_secs(1)).unwrap_or(record.machine.load));
     record.jobs = record.jobs.max(options.jobs);
     record.command = options.command.clone();
-    record.subjects = PlantedProgram::all(&options.suite, &[])?.iter().map(Subject::new).collect();
+    record.subjects = PlantedProgram::all(&options.suite, &[])?.iter().map(ProgramWithPairs::new).collect();
     for SeriesStage { series, .. } in &options.stages {
         let known = record.series.iter().find(|known| known.name == series.name);
         let runs = known.map_or(0, |known| known.runs).max(series.runs);

@@ -22,19 +22,19 @@ pub struct Planted {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Subject {
+pub struct ProgramWithPairs {
     pub program: String,
     pub pairs: Vec<Planted>,
 }
 
-impl Subject {
-    pub fn new(program: &PlantedProgram) -> Subject {
+impl ProgramWithPairs {
+    pub fn new(program: &PlantedProgram) -> ProgramWithPairs {
         let planted = |pair: &super::program::PlantedPair| Planted {
             number: pair.number,
             kind: pair.kind.clone(),
             meets: pair.meets,
         };
-        Subject { program: program.name.clone(), pairs: program.pairs.iter().map(planted).collect() }
+        ProgramWithPairs { program: program.name.clone(), pairs: program.pairs.iter().map(planted).collect() }
     }
 }
 
@@ -129,7 +129,7 @@ pub struct TsvdRecord {
     pub machine: MachineInfo,
     /// How many programs ran at a time.
     pub jobs: u32,
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<ProgramWithPairs>,
     pub series: Vec<Series>,
     pub rows: Vec<TsvdRow>,
     pub failures: Vec<ProgramFailure>,
@@ -201,7 +201,7 @@ pub(crate) mod tests {
     /// A record of three programs: one with two pairs, one with a rare one, one correct.
     pub fn sample() -> TsvdRecord {
         let planted = |number, kind: &str, meets| Planted { number, kind: kind.to_owned(), meets };
-        let subject = |program: &str, pairs| Subject { program: program.to_owned(), pairs };
+        let subject = |program: &str, pairs| ProgramWithPairs { program: program.to_owned(), pairs };
         TsvdRecord {
             schema: SCHEMA.to_owned(),
             date: "2026-01-31".to_owned(),

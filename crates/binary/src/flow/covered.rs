@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use super::form::Form;
 use super::function::is_call;
 use super::places::RDI;
-use super::values::{Frame, Symbols, Values, frame_of};
+use super::values::{FrameState, Symbols, Values, frame_of};
 use crate::calls::Targets;
 use crate::module::Module;
 
@@ -283,7 +283,7 @@ struct Body<'m> {
     next: HashMap<usize, Vec<usize>>,
     /// The blocks at which the analysis starts.
     roots: Vec<usize>,
-    frame: Frame,
+    frame: FrameState,
 }
 
 impl<'m> Body<'m> {
@@ -342,7 +342,7 @@ impl<'m> Body<'m> {
         };
         let in_parts = code.iter().any(|i| leaves(i) || scan.continued.contains(&i.ip()));
         let frame = if in_parts {
-            Frame::Shared
+            FrameState::Shared
         } else {
             frame_of(&code, |call| targets.of(call).is_some_and(is_quiet))
         };

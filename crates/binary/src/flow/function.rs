@@ -26,7 +26,7 @@ pub struct Function<'m> {
     entry: u64,
     name: Option<&'m str>,
     pub(crate) code: Vec<Instruction>,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<CodeBlock>,
     block_of: Vec<u32>,
     pub(crate) graph: Graph,
     /// From the block that a call ends to the block where its exceptions land.
@@ -41,7 +41,7 @@ pub struct Function<'m> {
 
 /// A sequence of instructions without branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct CodeBlock {
     pub(crate) first: u32,
     /// One past the last instruction.
     pub(crate) end: u32,
@@ -355,7 +355,7 @@ fn blocks(
     ways: &[Ways],
     entry: usize,
     index: &impl Fn(u64) -> Option<usize>,
-) -> Vec<Block> {
+) -> Vec<CodeBlock> {
     let mut leads = vec![false; code.len()];
     leads[entry] = true;
     leads[0] = true;
@@ -371,5 +371,5 @@ fn blocks(
     }
     let starts: Vec<u32> = (0..code.len() as u32).filter(|at| leads[*at as usize]).collect();
     let ends = starts.iter().skip(1).copied().chain([code.len() as u32]);
-    starts.iter().zip(ends).map(|(&first, end)| Block { first, end }).collect()
+    starts.iter().zip(ends).map(|(&first, end)| CodeBlock { first, end }).collect()
 }

@@ -5,7 +5,7 @@ use super::view::View;
 
 /// A store through a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Store {
+pub(crate) struct ParameterStore {
     pub(crate) index: u32,
     /// The register that holds the pointer at entry.
     pub(crate) parameter: u8,
@@ -26,7 +26,7 @@ pub(crate) struct HandedOn {
 /// All ways in which a function changes the memory it was given.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outlets {
-    pub(crate) stores: Vec<Store>,
+    pub(crate) stores: Vec<ParameterStore>,
     pub(crate) handed_on: Vec<HandedOn>,
 }
 
@@ -45,7 +45,7 @@ impl Outlets {
                 let (true, Some(Storage::Memory { form, .. })) = (operand.writes, place) else { continue };
                 let forms = view.data().forms.borrow();
                 if let Some((parameter, distance)) = forms.parameter(forms.form(form)) {
-                    outlets.stores.push(Store { index, parameter, distance, size: operand.size });
+                    outlets.stores.push(ParameterStore { index, parameter, distance, size: operand.size });
                 }
             }
         }

@@ -54,7 +54,7 @@ pub struct Outline<'m> {
 
 /// A call, as a scan over all code sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call<'m> {
+pub struct ScannedCall<'m> {
     pub address: u64,
     pub callee: Callee<'m>,
 }
@@ -76,13 +76,13 @@ pub struct Program<'m> {
     worth: RefCell<HashMap<u64, bool>>,
     pub(super) fingerprints: RefCell<HashMap<u64, Option<Fingerprint>>>,
     pub(super) looks: RefCell<HashMap<u64, Fingerprint>>,
-    looked_at: RefCell<HashSet<Looked>>,
+    looked_at: RefCell<HashSet<AnalysisRequest>>,
     pub(super) lives: RefCell<Lives>,
 }
 
 /// A request that an analysis has made of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Looked {
+pub enum AnalysisRequest {
     /// The function itself.
     Function(u64),
     /// The callers of this function.
@@ -144,15 +144,16 @@ impl<'m> Program<'m> {
     }
 
     /// The requests since the last call of this function, in order, each once.
-    pub fn looked_at(&self) -> Vec<Looked> {
-        let mut looked: Vec<Looked> = std::mem::take(&mut *self.looked_at.borrow_mut()).into_iter().collect();
+    pub fn looked_at(&self) -> Vec<AnalysisRequest> {
+        let mut looked: Vec<AnalysisRequest> =
+            std::mem::take(&mut *self.looked_at.borrow_mut()).into_iter().collect();
         looked.sort_unstable();
         looked
     }
 
     /// The callers of a function: their entries and the addresses of the calls.
     pub fn callers(&self, entry: u64) -> &[(u64, u64)] {
-        self.looked_at.borrow_mut().insert(Looked::Callers(entry));
+        self.looked_at.borrow_mut().insert(AnalysisRequest::Callers(entry));
         let index = self.callers.get_or_init(|| {
             let mut index: HashMap<u64, Vec<(u64, u64)>> = HashMap::default();
             for outline in self.outlines.iter().filter(|outline| !outline.cold) {
@@ -240,7 +241,7 @@ impl<'m> Program<'m> {
     }
 
     /// All calls and tail jumps of one function's main part, without analysing it.
-    pub fn calls(&self, outline: &Outline) -> Vec<Call<'m>> {
+    pub fn calls(&self, outline: &Outline) -> Vec<ScannedCall<'m>> {
         let mut calls = Vec::new();
         let mut pointers = Pointers::default();
         let mut decoder = self.decoder(&outline.range);
@@ -256,7 +257,7 @@ impl<'m> Program<'m> {
                 _ => false,
             };
             if leaves && let Some(callee) = self.callee(&instruction, &pointers) {
-                calls.push(Call { address: instruction.ip(), callee });
+                calls.push(ScannedCall { address: instruction.ip(), callee });
             }
             pointers.pass(&instruction);
         }
@@ -269,7 +270,7 @@ impl<'m> Program<'m> {
 
     /// The analysed function that begins at `entry`; `None` if there is none or it is too large.
     pub fn function(&self, entry: u64) -> Option<Rc<Function<'m>>> {
-        self.looked_at.borrow_mut().insert(Looked::Function(entry));
+        self.looked_at.borrow_mut().insert(AnalysisRequest::Function(entry));
         if let Some(known) = self.kept.borrow().functions.get(&entry) {
             return known.clone();
         }

@@ -24,14 +24,14 @@ const MAX_OBJECTS: usize = 16;
 
 /// A loop of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Loop {
+pub struct FlowLoop {
     nest: Nest,
     pub exits: Vec<Exit>,
     /// The loop only waits.
     pub waits: bool,
 }
 
-impl Loop {
+impl FlowLoop {
     pub(crate) fn contains_block(&self, block: u32) -> bool {
         self.nest.contains(block)
     }
@@ -109,7 +109,7 @@ impl<'p, 'm> Query<'p, 'm> {
     }
 
     /// Its loops, with those of their exits that do not lead to certain failure.
-    pub fn loops(&self) -> Vec<Loop> {
+    pub fn loops(&self) -> Vec<FlowLoop> {
         let function = &self.view.function;
         let exits = |nest: &Nest| {
             let leaves = |block: &u32| {
@@ -129,11 +129,11 @@ impl<'p, 'm> Query<'p, 'm> {
         };
         let waits = |nest: &Nest| only_waits(&self.view, nest);
         let nests = function.nests();
-        nests.into_iter().map(|nest| Loop { exits: exits(&nest), waits: waits(&nest), nest }).collect()
+        nests.into_iter().map(|nest| FlowLoop { exits: exits(&nest), waits: waits(&nest), nest }).collect()
     }
 
     /// Whether an instruction is part of a loop.
-    pub fn is_inside(&self, nest: &Loop, index: u32) -> bool {
+    pub fn is_inside(&self, nest: &FlowLoop, index: u32) -> bool {
         nest.nest.contains(self.view.function.block_of(index))
     }
 

@@ -28,13 +28,13 @@ use super::effects::Role;
 use super::outlets::Outlets;
 use super::places::{ARGUMENTS, RAX, RDX, Storage, XMM0};
 use super::program::Program;
-use super::query::Loop;
+use super::query::FlowLoop;
 use super::specialise::{Constants, Live, constants};
 use super::view::{SharedRead, View};
 
 /// The limits of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct SliceLimits {
     pub distance: u32,
     /// The depth of nested calls to enter.
     pub depth: u32,
@@ -153,7 +153,7 @@ const TOP: u32 = u32::MAX;
 /// The state of one slice.
 struct Slice<'p, 'm> {
     program: &'p Program<'m>,
-    limits: Limits,
+    limits: SliceLimits,
     views: Vec<View<'p, 'm>>,
     numbers: HashMap<u64, Option<u32>>,
     contexts: Vec<Entered>,
@@ -162,7 +162,7 @@ struct Slice<'p, 'm> {
     context_numbers: HashMap<Entered, u32>,
     /// Unresolved dependences, by distance.
     queue: Vec<Vec<Step>>,
-    within: Option<&'p Loop>,
+    within: Option<&'p FlowLoop>,
     seen: HashSet<(u32, Want, u32)>,
     found: BTreeMap<u64, SlicedRead>,
     branches: Vec<(Deciding, u32)>,
@@ -174,8 +174,8 @@ pub fn slice<'p>(
     program: &'p Program,
     entry: u64,
     starts: &[(Start, u32)],
-    limits: Limits,
-    within: Option<&'p Loop>,
+    limits: SliceLimits,
+    within: Option<&'p FlowLoop>,
 ) -> Sliced {
     let mut slice = Slice {
         program,

@@ -35,12 +35,12 @@ pub(super) struct Values {
     /// The symbols that slots are relative to.
     bases: [u32; 2],
     /// Whether slots are followed.
-    frame: Frame,
+    frame: FrameState,
 }
 
 /// What is known about a function's frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum FrameState {
     /// The frame's address is used for more than direct accesses, so other code may write to the
     /// frame.
     Shared,
@@ -123,7 +123,7 @@ impl Symbols {
             };
             if register == RSP && values.slot(&values.registers[RSP], 8).is_none() {
                 // rsp was realigned, or moved by an unknown amount.
-                values.frame = Frame::Shared;
+                values.frame = FrameState::Shared;
                 values.slots.clear();
             }
         }
@@ -285,7 +285,7 @@ fn stored_register(instruction: &Instruction) -> Register {
 
 impl Values {
     /// Nothing is known except the symbols.
-    pub(super) fn new(symbols: &mut Symbols, frame: Frame) -> Self {
+    pub(super) fn new(symbols: &mut Symbols, frame: FrameState) -> Self {
         let registers: [Form; 16] = std::array::from_fn(|_| symbols.fresh());
         let bases = [registers[RSP].terms[0].0, registers[RBP].terms[0].0];
         Self { registers, slots: Vec::new(), bases, frame }
@@ -326,9 +326,9 @@ impl Values {
     /// The symbols that the frame's addresses are relative to.
     fn bases(&self) -> &[u32] {
         match self.frame {
-            Frame::Shared => &[],
-            Frame::Own => &self.bases[..1],
-            Frame::OwnWithPointer => &self.bases,
+            FrameState::Shared => &[],
+            FrameState::Own => &self.bases[..1],
+            FrameState::OwnWithPointer => &self.bases,
         }
     }
 
@@ -385,7 +385,7 @@ fn moved_stack(instruction: &Instruction, before: &Before) -> Option<Form> {
 
 /// What the code of a function says about its frame. `is_probe`: whether a call announces an
 /// access.
-pub(super) fn frame_of(code: &[Instruction], is_probe: impl Fn(&Instruction) -> bool) -> Frame {
+pub(super) fn frame_of(code: &[Instruction], is_probe: impl Fn(&Instruction) -> bool) -> FrameState {
     let copies_stack = |i: &Instruction| {
         i.mnemonic() == Mnemonic::Mov
             && i.op0_kind() == OpKind::Register
@@ -427,9 +427,9 @@ pub(super) fn frame_of(code: &[Instruction], is_probe: impl Fn(&Instruction) -> 
         })
     });
     match (escapes, has_pointer) {
-        (true, _) => Frame::Shared,
-        (false, true) => Frame::OwnWithPointer,
-        (false, false) => Frame::Own,
+        (true, _) => FrameState::Shared,
+        (false, true) => FrameState::OwnWithPointer,
+        (false, false) => FrameState::Own,
     }
 }
 

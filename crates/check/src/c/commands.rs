@@ -4,8 +4,8 @@
 //! `-fplugin`, `-B` or `@file` in it would run or read whatever its author likes as soon as an
 //! editor opens the folder. So raddle never runs a command from it. It takes only the flags in
 //! `ALLOWED`, each with its meaning. If a preprocessor is to be used, raddle chooses it and passes
-//! [`Command::arguments`]. Flags that only change code generation or warnings are dropped silently.
-//! Harmful flags are kept in [`Command::refused`] for the report.
+//! [`CompileCommand::arguments`]. Flags that only change code generation or warnings are dropped silently.
+//! Harmful flags are kept in [`CompileCommand::refused`] for the report.
 
 use std::fmt;
 
@@ -55,7 +55,7 @@ pub const MOST_COMMANDS: usize = 100_000;
 
 /// One file's entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct CompileCommand {
     pub directory: String,
     pub file: String,
     /// `-D` and `-U` in order: the name and its value. `None` undefines.
@@ -113,7 +113,7 @@ impl std::error::Error for CommandsError {}
 /// The entries read from the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commands {
-    pub all: Vec<Command>,
+    pub all: Vec<CompileCommand>,
     /// There were more entries, which were not read.
     pub is_cut: bool,
 }
@@ -126,23 +126,23 @@ pub fn parse(json: &str) -> Result<Commands, CommandsError> {
     Ok(Commands { all, is_cut: entries.len() > MOST_COMMANDS })
 }
 
-fn entry(value: &Value) -> Option<Command> {
+fn entry(value: &Value) -> Option<CompileCommand> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_string);
     let words = match value.get("arguments") {
         Some(Value::Array(list)) => list.iter().filter_map(|w| w.as_str().map(str::to_string)).collect(),
         _ => split(&text("command")?),
     };
-    let mut command = Command {
+    let mut command = CompileCommand {
         directory: text("directory").unwrap_or_default(),
         file: text("file")?,
-        ..Command::default()
+        ..CompileCommand::default()
     };
     command.take_flags(words.get(1..).unwrap_or_default());
     command.output = text("output").or(command.output);
     Some(command)
 }
 
-impl Command {
+impl CompileCommand {
     fn take_flags(&mut self, words: &[String]) {
         let mut i = 0;
         while i < words.len() {
@@ -270,7 +270,7 @@ fn split(command: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn one(command: &str) -> Command {
+    fn one(command: &str) -> CompileCommand {
         let json = serde_json::json!([{ "directory": "/d", "file": "a.c", "command": command }]).to_string();
         parse(&json).expect("valid").all.remove(0)
     }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::models;
 use super::parse::{Parser, Scopes, Words};
-use super::pp::{Includes, Limits, NoIncludes, Preprocessor, State};
+use super::pp::{Includes, Limits, MacroState, NoIncludes, Preprocessor};
 use crate::ir::{SourceFile, Unit};
 
 /// What every file starts from: built-in declarations and macros.
 #[derive(Clone)]
 struct Front {
-    state: State,
+    state: MacroState,
     words: Words,
     scopes: Scopes,
 }
@@ -64,7 +64,7 @@ pub fn lower_file_with(
 
 impl Front {
     fn build() -> (Self, Arc<Unit>) {
-        let mut state = State::default();
+        let mut state = MacroState::default();
         let words = Words::new(&mut state.interner);
         let front = Self { state, words, scopes: Scopes::default() };
         let front = front.declare("<prelude>", models::prelude_text());

@@ -76,7 +76,7 @@ pub struct FunctionType {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Member {
+pub struct RecordMember {
     /// `None`: an anonymous struct or union, whose members are found through it.
     pub name: Option<Sym>,
     pub ty: CType,
@@ -86,10 +86,10 @@ pub struct Member {
 }
 
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct RecordType {
     pub tag: Option<Sym>,
     pub union: bool,
-    pub members: Vec<Member>,
+    pub members: Vec<RecordMember>,
     pub size: u64,
     pub align: u64,
     pub complete: bool,
@@ -100,7 +100,7 @@ pub struct Record {
 pub struct Types {
     all: Vec<Type>,
     numbers: rustc_hash::FxHashMap<Type, u32>,
-    pub records: Vec<Record>,
+    pub records: Vec<RecordType>,
 }
 
 impl Default for Types {
@@ -172,7 +172,7 @@ impl Types {
     }
 
     pub fn new_record(&mut self, union: bool) -> (u32, CType) {
-        self.records.push(Record {
+        self.records.push(RecordType {
             tag: None,
             union,
             members: Vec::new(),
@@ -257,16 +257,16 @@ impl Types {
 
     /// Finds a member by name, including members of anonymous ones, with its offset from the start
     /// of the whole.
-    pub fn member(&self, ty: CType, name: Sym) -> Option<Member> {
+    pub fn member(&self, ty: CType, name: Sym) -> Option<RecordMember> {
         let Type::Record(r) = self.get(ty) else { return None };
         for m in &self.records[*r as usize].members {
             if m.name == Some(name) {
-                return Some(Member { ty: m.ty.qualified_like(ty), ..*m });
+                return Some(RecordMember { ty: m.ty.qualified_like(ty), ..*m });
             }
             if m.name.is_none()
                 && let Some(inner) = self.member(m.ty, name)
             {
-                return Some(Member { offset: m.offset + inner.offset, ..inner });
+                return Some(RecordMember { offset: m.offset + inner.offset, ..inner });
             }
         }
         None
@@ -314,7 +314,7 @@ impl Types {
                     align = align.max(own);
                     if name.is_some() {
                         let at = bit / unit * (unit / 8);
-                        out.push(Member {
+                        out.push(RecordMember {
                             name,
                             ty,
                             offset: at,
@@ -326,7 +326,7 @@ impl Types {
             } else {
                 let at = bit.div_ceil(8).next_multiple_of(own);
                 align = align.max(own);
-                out.push(Member { name, ty, offset: at, bits: None });
+                out.push(RecordMember { name, ty, offset: at, bits: None });
                 bit = at.saturating_add(bytes).saturating_mul(8).min(1 << 45);
             }
             size = size.max(bit.div_ceil(8));

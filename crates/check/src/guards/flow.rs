@@ -49,7 +49,7 @@ pub struct SeenCall {
 
 /// What is known about a function.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct FunctionSummary {
     pub accesses: Vec<SeenAccess>,
     pub calls: Vec<SeenCall>,
     /// Places that are accessed atomically, or by assembly.
@@ -68,7 +68,7 @@ pub struct Seen {
     pub uncertain: bool,
 }
 
-impl Seen {
+impl FunctionSummary {
     /// Whether it releases a lock that it has not taken.
     pub fn releases_others(&self) -> bool {
         !self.releases.is_empty()
@@ -104,7 +104,7 @@ struct State {
 pub struct Flow<'p> {
     program: &'p Program,
     pub paths: Paths,
-    pub seen: Vec<Option<Seen>>,
+    pub seen: Vec<Option<FunctionSummary>>,
     effects: Vec<Effect>,
 }
 
@@ -140,9 +140,10 @@ impl<'p> Flow<'p> {
         }
         let info = &self.program.functions[f as usize];
         // A function that calls itself sees this.
-        self.seen[f as usize] = Some(Seen::default());
+        self.seen[f as usize] = Some(FunctionSummary::default());
         if info.end - info.entry > LARGEST || depth > DEEPEST {
-            self.seen[f as usize] = Some(Seen { given_up: true, uncertain: true, ..Seen::default() });
+            self.seen[f as usize] =
+                Some(FunctionSummary { given_up: true, uncertain: true, ..FunctionSummary::default() });
             return;
         }
         let callees: FxHashSet<u32> = self.program.code[info.entry as usize..info.end as usize]
@@ -224,7 +225,7 @@ struct Walk<'a, 'p> {
     flow: &'a mut Flow<'p>,
     program: &'p Program,
     function: u32,
-    out: Seen,
+    out: FunctionSummary,
     /// The number of instructions that set a variable, and what they set it to.
     sets: FxHashMap<u16, u32>,
     values: FxHashMap<u16, Path>,
@@ -242,11 +243,11 @@ impl<'a, 'p> Walk<'a, 'p> {
                 *sets.entry(*n).or_default() += 1;
             }
         }
-        let (out, values) = (Seen::default(), FxHashMap::default());
+        let (out, values) = (FunctionSummary::default(), FxHashMap::default());
         Self { flow, program, function, out, sets, values, records: false }
     }
 
-    fn run(mut self) -> Seen {
+    fn run(mut self) -> FunctionSummary {
         let f = &self.program.functions[self.function as usize];
         let (entry, end) = (f.entry, f.end);
         let mut is_start: FxHashSet<u32> = FxHashSet::default();

@@ -33,7 +33,7 @@ use crate::ir::{MemberId, Program};
 use crate::locking::Locking;
 use flow::{Flow, HeldLock, SeenAccess};
 use paths::{Path, Step};
-use threads::{Caller, Shared, Threads, shared};
+use threads::{Caller, Escape, Threads, shared};
 
 /// How many functions must hold the lock.
 const LEAST_GUARDED: usize = 2;
@@ -262,9 +262,9 @@ impl<'p> Guards<'p> {
             return None;
         }
         let param = match shared(&self.flow, bare.access.place) {
-            Shared::Yes => None,
-            Shared::ByParam(n) => Some(n),
-            Shared::Unclear => return None,
+            Escape::Yes => None,
+            Escape::ByParam(n) => Some(n),
+            Escape::Unclear => return None,
         };
         let (caller, way) =
             self.threads.free_way(self.program, &self.flow, bare.function, bare.access.pc, param)?;

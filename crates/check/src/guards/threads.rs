@@ -22,7 +22,7 @@ pub enum Caller {
 
 /// A call of a function.
 #[derive(Debug, Clone, Copy)]
-pub struct CallSite {
+pub struct FunctionCall {
     pub caller: u32,
     /// Its index among the calls of the caller.
     pub index: usize,
@@ -33,7 +33,7 @@ const LONGEST: usize = 8;
 
 pub struct Threads {
     pub callers: Vec<FxHashSet<Caller>>,
-    pub sites: Vec<Vec<CallSite>>,
+    pub sites: Vec<Vec<FunctionCall>>,
     /// Functions with which threads begin.
     roots: FxHashSet<u32>,
     /// Functions that others may call by a pointer.
@@ -55,10 +55,10 @@ impl Threads {
         is_elsewhere: &dyn Fn(&str) -> bool,
     ) -> Self {
         let n = program.functions.len();
-        let mut sites: Vec<Vec<CallSite>> = vec![Vec::new(); n];
+        let mut sites: Vec<Vec<FunctionCall>> = vec![Vec::new(); n];
         for (f, seen) in flow.seen.iter().enumerate() {
             for (index, call) in seen.iter().flat_map(|s| s.calls.iter().enumerate()) {
-                sites[call.callee as usize].push(CallSite { caller: f as u32, index });
+                sites[call.callee as usize].push(FunctionCall { caller: f as u32, index });
             }
         }
         let roots = roots(program, flow);
@@ -167,8 +167,8 @@ impl Threads {
                 let param = match param {
                     None => None,
                     Some(n) => match call.arguments.get(usize::from(n)).map(|p| shared(flow, *p)) {
-                        Some(Shared::ByParam(n)) => Some(n),
-                        Some(Shared::Yes) => None,
+                        Some(Escape::ByParam(n)) => Some(n),
+                        Some(Escape::Yes) => None,
                         _ => continue,
                     },
                 };
@@ -199,7 +199,7 @@ impl Threads {
 
 /// Whether others may know the object that a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shared {
+pub enum Escape {
     /// It lies behind a global, or behind a pointer in such an object.
     Yes,
     /// If the one behind this parameter is shared.
@@ -208,11 +208,11 @@ pub enum Shared {
     Unclear,
 }
 
-pub fn shared(flow: &Flow<'_>, path: Path) -> Shared {
+pub fn shared(flow: &Flow<'_>, path: Path) -> Escape {
     match flow.paths.root(path) {
-        Step::Global(a) if a != 0 => Shared::Yes,
-        Step::Param(n) => Shared::ByParam(n),
-        _ => Shared::Unclear,
+        Step::Global(a) if a != 0 => Escape::Yes,
+        Step::Param(n) => Escape::ByParam(n),
+        _ => Escape::Unclear,
     }
 }
 
@@ -220,7 +220,7 @@ pub fn shared(flow: &Flow<'_>, path: Path) -> Shared {
 fn reaching(
     program: &Program,
     flow: &Flow<'_>,
-    sites: &[Vec<CallSite>],
+    sites: &[Vec<FunctionCall>],
     wanted: impl Fn(u32) -> bool,
 ) -> Vec<bool> {
     let direct = |f: &u32| wanted(*f);

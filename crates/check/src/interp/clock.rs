@@ -12,9 +12,9 @@ const TIME: u32 = 0x00FF_FFFF;
 
 /// A thread (upper 8 bits) at a time (lower 24). 0 is "never": threads start at time 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Epoch(pub u32);
+pub struct PackedEpoch(pub u32);
 
-impl Epoch {
+impl PackedEpoch {
     #[inline(always)]
     pub fn new(thread: usize, time: u32) -> Self {
         Self((thread as u32) << 24 | time & TIME)
@@ -45,7 +45,7 @@ impl Clock {
 
     /// Whether the epoch happened before.
     #[inline(always)]
-    pub fn covers(&self, e: Epoch) -> bool {
+    pub fn covers(&self, e: PackedEpoch) -> bool {
         self.get(e.thread()) >= e.time()
     }
 
@@ -85,15 +85,19 @@ mod tests {
         a.tick(0);
         b.tick(2);
         b.tick(2);
-        assert!(!a.covers(Epoch::new(2, 2)));
+        assert!(!a.covers(PackedEpoch::new(2, 2)));
         a.join(&b);
-        assert!(a.covers(Epoch::new(2, 2)) && a.covers(Epoch::new(0, 1)) && !a.covers(Epoch::new(2, 3)));
+        assert!(
+            a.covers(PackedEpoch::new(2, 2))
+                && a.covers(PackedEpoch::new(0, 1))
+                && !a.covers(PackedEpoch::new(2, 3))
+        );
     }
 
     #[test]
     fn an_epoch_keeps_thread_and_time() {
-        let e = Epoch::new(249, 0x12_3456);
+        let e = PackedEpoch::new(249, 0x12_3456);
         assert_eq!((e.thread(), e.time()), (249, 0x12_3456));
-        assert!(Epoch::default().is_never());
+        assert!(PackedEpoch::default().is_never());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::value::{is_unknown, number};
-use super::witness::Standing;
+use super::witness::ConditionStatus;
 use crate::ir::{Bin, Instr, Scalar, SwitchTable};
 
 /// A switch with more cases than this follows its value's witness, and assumes that case alone.
@@ -20,12 +20,12 @@ impl Machine<'_> {
         let truth = match self.witness.standing(name) {
             // An element of an object is not null, wherever it lies.
             _ if self.witness.is_in_object(name) => true,
-            Standing::Decided(truth) => truth,
-            Standing::Overdue(truth) => {
+            ConditionStatus::Decided(truth) => truth,
+            ConditionStatus::Overdue(truth) => {
                 self.witness.forget(name);
                 self.witness.assume(name, !truth)
             }
-            Standing::Open => {
+            ConditionStatus::Open => {
                 let wanted = self.wanted_side(pc) != negated;
                 self.witness.assume(name, wanted)
             }
@@ -100,7 +100,7 @@ impl Machine<'_> {
     fn choose_case(&mut self, table: &SwitchTable, v: u64) {
         self.approximate = true;
         let name = number(v);
-        if let Standing::Overdue(_) = self.witness.standing(name) {
+        if let ConditionStatus::Overdue(_) = self.witness.standing(name) {
             self.witness.forget(name);
         }
         let n = table.cases.len();

@@ -5,7 +5,7 @@ use raddle_finding::{Kind, Op};
 use super::Machine;
 use super::context::{ContextId, Held};
 use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
-use super::raw::{Key, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
+use super::raw::{FindingKey, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
 use super::waits::{PASSED_JOIN, is_passage};
@@ -13,7 +13,7 @@ use crate::ir::Program;
 
 impl Machine<'_> {
     /// Counts a finding by its places. Returns its key if it is new.
-    fn first_met(&mut self, kind: Kind, a: u32, b: u32, guess: bool) -> Option<Key> {
+    fn first_met(&mut self, kind: Kind, a: u32, b: u32, guess: bool) -> Option<FindingKey> {
         let key = (kind, a.min(b), a.max(b));
         *self.knowledge.met.entry(key).or_default() += 1;
         let known = if guess { &mut self.knowledge.guessed } else { &mut self.knowledge.seen };
@@ -213,7 +213,7 @@ impl Machine<'_> {
 
     fn add(
         &mut self,
-        key: Key,
+        key: FindingKey,
         accesses: Vec<RawAccess>,
         address: Option<u64>,
         place: RawPlace,

@@ -4,11 +4,11 @@
 //! that neighbouring fields and array elements do not conflict. The paper keeps all accesses of a
 //! thread. Raddle keeps for each granule the last write and the last read, as FastTrack does.
 //! Accesses that neither replaces (reads by several threads, partial overlaps) spill to a side
-//! list. The fast path is [`History::read`] and [`History::write`].
+//! list. The fast path is [`AccessHistory::read`] and [`AccessHistory::write`].
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{Clock, Epoch};
+use super::clock::{Clock, PackedEpoch};
 use super::context::ContextId;
 
 /// Set in [`Cell::flags`].
@@ -25,7 +25,7 @@ const MORE: u8 = 128;
 /// One access. Sixteen bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cell {
-    pub epoch: Epoch,
+    pub epoch: PackedEpoch,
     pub pc: u32,
     pub context: ContextId,
     pub lockset: u16,
@@ -45,7 +45,7 @@ struct Granule {
 const MOST_SPILLED: usize = 24;
 
 #[derive(Debug, Default)]
-pub struct History {
+pub struct AccessHistory {
     granules: Vec<Granule>,
     spilled: FxHashMap<u32, Vec<Cell>>,
     /// The accesses that the last access raced with. A caller that is told of a race takes them.
@@ -73,7 +73,7 @@ fn conflict_of_kinds(old: Cell, new: &Cell) -> bool {
     old.epoch.thread() != new.epoch.thread() && either & WRITE != 0 && !atomic && !handled
 }
 
-impl History {
+impl AccessHistory {
     /// Covers `granules` granules, all without history.
     pub fn reset(&mut self, granules: usize) {
         self.granules.clear();
@@ -101,7 +101,7 @@ impl History {
         }
     }
 
-    /// Records a read. True if it races; see [`History::races`].
+    /// Records a read. True if it races; see [`AccessHistory::races`].
     #[inline(always)]
     pub fn read(&mut self, index: usize, new: Cell, clock: &Clock) -> bool {
         let g = &mut self.granules[index];
@@ -126,7 +126,7 @@ impl History {
         let past = |c: Cell| c.epoch.is_never() || clock.covers(c.epoch) && c.mask & !new.mask == 0;
         if g.write.flags & MORE == 0 && past(g.write) && past(g.read) {
             g.write = new;
-            g.read.epoch = Epoch::default();
+            g.read.epoch = PackedEpoch::default();
             return false;
         }
         self.slow(index, new, clock)
@@ -192,11 +192,11 @@ mod tests {
     }
 
     fn cell(thread: usize, time: u32, mask: u8, flags: u8) -> Cell {
-        Cell { epoch: Epoch::new(thread, time), pc: 7, context: 1, lockset: 0, mask, flags }
+        Cell { epoch: PackedEpoch::new(thread, time), pc: 7, context: 1, lockset: 0, mask, flags }
     }
 
-    fn history() -> History {
-        let mut h = History::default();
+    fn history() -> AccessHistory {
+        let mut h = AccessHistory::default();
         h.reset(4);
         h
     }

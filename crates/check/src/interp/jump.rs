@@ -17,7 +17,7 @@ const MOST: usize = 1 << 16;
 
 /// The target of a jump.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
+pub struct JumpTarget {
     depth: u32,
     function: u32,
     base: u32,
@@ -29,7 +29,7 @@ impl Machine<'_> {
     pub(super) fn set_jump(&mut self, ti: usize, place: u64, pc: u32) -> Flow {
         let t = &mut self.threads[ti];
         let Some(frame) = t.frames.last() else { return Flow::Done(0) };
-        let target = Target {
+        let target = JumpTarget {
             depth: t.frames.len() as u32,
             function: frame.function,
             base: frame.base,
@@ -66,7 +66,7 @@ impl Machine<'_> {
     }
 
     /// The target stored in a place, if its function is still running on this thread.
-    fn target(&self, ti: usize, place: u64) -> Option<Target> {
+    fn target(&self, ti: usize, place: u64) -> Option<JumpTarget> {
         let at = self.memory.index(place, 8).ok().filter(|_| !is_unknown(place))?;
         let number = self.memory.load(at, Scalar::U64);
         let t = &self.threads[ti];

@@ -3,7 +3,7 @@
 
 use super::clock::{Clock, MOST_THREADS};
 use super::sync::Flow;
-use super::thread::{State, Thread};
+use super::thread::{SimulatedThread, State};
 use super::value::is_unknown;
 use super::{End, Machine};
 
@@ -33,7 +33,7 @@ pub(super) fn of_handle(handle: u64) -> Option<usize> {
 
 impl Machine<'_> {
     pub(super) fn start_main(&mut self, function: u32) {
-        let mut t = Thread::new(function, None);
+        let mut t = SimulatedThread::new(function, None);
         t.clock.tick(0);
         self.threads.push(t);
         self.give_tls(0);
@@ -130,7 +130,7 @@ impl Machine<'_> {
             return None;
         }
         let context = self.context(parent);
-        let mut t = Thread::new(f, Some(parent));
+        let mut t = SimulatedThread::new(f, Some(parent));
         t.clock.assign(&self.threads[parent].clock);
         t.clock.tick(new);
         t.started_at = pc;
@@ -167,8 +167,9 @@ impl Machine<'_> {
     /// Joins an unknown thread. Most likely it is one that this thread started, in the order of
     /// their start, as loops do it. Until all are joined, it may have been another one.
     fn join_any(&mut self, ti: usize) -> Flow {
-        let own =
-            |t: &Thread| t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none();
+        let own = |t: &SimulatedThread| {
+            t.parent == Some(ti) && !t.joined && t.interrupts.is_none() && t.timer.is_none()
+        };
         let Some(target) = self.threads.iter().position(own) else { return Flow::Done(0) };
         if !self.threads[target].ended() {
             self.approximate = true;
@@ -188,7 +189,7 @@ impl Machine<'_> {
         let o = &self.threads[other];
         let own = || self.threads.iter().filter(|t| t.parent == Some(ti) && t.interrupts.is_none());
         let is_like_it =
-            |t: &&Thread| t.function == o.function && t.argument == o.argument && !t.joined_by_name;
+            |t: &&SimulatedThread| t.function == o.function && t.argument == o.argument && !t.joined_by_name;
         o.parent == Some(ti) && own().filter(is_like_it).count() > own().filter(|t| t.joined_by_guess).count()
     }
 
@@ -436,7 +437,7 @@ impl Machine<'_> {
             return false;
         }
         self.interrupts_left -= 1;
-        let mut t = Thread::new(f, Some(under));
+        let mut t = SimulatedThread::new(f, Some(under));
         t.clock.assign(&self.interrupts[source].clock);
         t.clock.join(&self.handlers);
         t.clock.join(&self.threads[under].let_in);
@@ -463,7 +464,7 @@ impl Machine<'_> {
 
     /// Whether a thread is the only one, so that every handler runs on its stack.
     pub(super) fn is_only_thread(&self, ti: usize) -> bool {
-        let is_other = |(i, t): (usize, &Thread)| i != ti && t.interrupts.is_none() && !t.ended();
+        let is_other = |(i, t): (usize, &SimulatedThread)| i != ti && t.interrupts.is_none() && !t.ended();
         !self.threads.iter().enumerate().any(is_other)
     }
 

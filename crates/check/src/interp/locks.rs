@@ -25,7 +25,7 @@ impl Machine<'_> {
         let clock = std::mem::take(&mut o.clock);
         let by_another = o.owner.is_some_and(|owner| owner != ti);
         let initialised_again = if by_another { Some((ti, pc, context)) } else { None };
-        *o = super::sync::Object {
+        *o = super::sync::SyncObject {
             recursive: flags & 1 != 0,
             checked: flags & 2 != 0,
             robust: flags & 4 != 0,
@@ -247,7 +247,7 @@ impl Machine<'_> {
         }
         // A mutex of the default kind is released all the same. Without that, whoever waits for it
         // would be in a deadlock that no system has.
-        let is_default = |o: &&super::sync::Object| !o.checked && !o.recursive;
+        let is_default = |o: &&super::sync::SyncObject| !o.checked && !o.recursive;
         let owner = self.objects.get(&lock).filter(is_default).and_then(|o| o.owner);
         if let Some(owner) = owner.filter(|_| Self::is_certain(lock)) {
             self.drop_held(owner, lock);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::context::ContextId;
-use super::history::History;
+use super::history::AccessHistory;
 use super::value::{is_unknown, mix, number, unknown};
 use crate::ir::{Program, Scalar};
 
@@ -75,7 +75,7 @@ pub struct Memory {
     bytes: Vec<u8>,
     /// For each granule, one bit for each unknown byte.
     holes: Vec<u8>,
-    pub history: History,
+    pub history: AccessHistory,
     /// Sorted by address. Only ever appended to, except when space is reused.
     blocks: Vec<Block>,
     frames: FxHashMap<u32, Vec<u32>>,

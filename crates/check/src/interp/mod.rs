@@ -67,10 +67,10 @@ use context::Contexts;
 use memory::{Base, Memory};
 use raddle_finding::Kind;
 use raw::RawFinding;
-pub use rng::Rng;
-use sched::Strategy;
-use sync::Object;
-use thread::Thread;
+pub use rng::XorShift;
+use sched::SwitchStrategy;
+use sync::SyncObject;
+use thread::SimulatedThread;
 use witness::Witness;
 
 /// Bounds of one run.
@@ -91,7 +91,7 @@ impl Default for Bounds {
 
 /// How an entry is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Start {
+pub struct EntryStart {
     pub function: u32,
     /// Globals hold unknown values, which earlier code may have left in them.
     pub in_the_middle: bool,
@@ -129,14 +129,14 @@ pub struct RunResult {
 
 /// What is known about a program before it runs, shared by all machines that run it.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct ProgramFacts {
     pub doom: Arc<Doom>,
     pub locking: Arc<Locking>,
     /// The instructions of its own functions that start a thread.
     pub sites: Arc<[u32]>,
 }
 
-impl Facts {
+impl ProgramFacts {
     pub fn of(program: &Program, sites: Arc<[u32]>) -> Self {
         Self { doom: Arc::new(Doom::of(program)), locking: Arc::new(Locking::of(program)), sites }
     }
@@ -184,24 +184,24 @@ pub struct Machine<'p> {
     memory: Memory,
     /// One for starts at the beginning, one for starts in the middle.
     bases: [Option<Arc<Base>>; 2],
-    threads: Vec<Thread>,
-    objects: FxHashMap<u64, Object>,
+    threads: Vec<SimulatedThread>,
+    objects: FxHashMap<u64, SyncObject>,
     /// The clock released to each atomic object.
     atomics: FxHashMap<u64, Clock>,
     contexts: Contexts,
     pub knowledge: Knowledge,
     /// What branches have assumed about unknowns.
     witness: Witness,
-    rng: Rng,
+    rng: XorShift,
     seed: u64,
-    start: Start,
+    start: EntryStart,
     /// For each call of the function that a start in the middle calls, the locks held there.
     callers: Option<(u32, Vec<Vec<CallersLock>>)>,
     /// For such a function and a lock, whether a caller may hold it.
     callers_may_hold: FxHashMap<(u32, u64), bool>,
     /// The first thread has released a lock that it never took, so a caller holds it no longer.
     released_callers: bool,
-    strategy: Strategy,
+    strategy: SwitchStrategy,
     /// Runnable threads, kept for its allocation.
     ready: Vec<usize>,
     steps: u64,
@@ -262,12 +262,12 @@ pub struct Machine<'p> {
 
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program, bounds: Bounds, cancel: Option<&'p AtomicBool>) -> Self {
-        Self::with_facts(program, Facts::of(program, Arc::default()), bounds, cancel)
+        Self::with_facts(program, ProgramFacts::of(program, Arc::default()), bounds, cancel)
     }
 
     pub fn with_facts(
         program: &'p Program,
-        Facts { doom, locking, sites }: Facts,
+        ProgramFacts { doom, locking, sites }: ProgramFacts,
         bounds: Bounds,
         cancel: Option<&'p AtomicBool>,
     ) -> Self {
@@ -288,13 +288,13 @@ impl<'p> Machine<'p> {
             turn_over: false,
             delayed: (0, 0),
             witness: Witness::default(),
-            rng: Rng::new(0),
+            rng: XorShift::new(0),
             seed: 0,
-            start: Start { function: 0, in_the_middle: false },
+            start: EntryStart { function: 0, in_the_middle: false },
             callers: None,
             callers_may_hold: FxHashMap::default(),
             released_callers: false,
-            strategy: Strategy::default(),
+            strategy: SwitchStrategy::default(),
             ready: Vec::new(),
             steps: 0,
             step_limit: 0,
@@ -343,7 +343,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs an entry to its end. The seed decides everything that is open.
-    pub fn run(&mut self, start: Start, seed: u64) -> RunResult {
+    pub fn run(&mut self, start: EntryStart, seed: u64) -> RunResult {
         self.prepare(start, seed);
         while self.end.is_none() {
             match self.pick() {
@@ -368,7 +368,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn prepare(&mut self, start: Start, seed: u64) {
+    fn prepare(&mut self, start: EntryStart, seed: u64) {
         let base = self.base(start.in_the_middle);
         self.memory.reset(&base, self.bounds.heap);
         self.threads.clear();
@@ -379,11 +379,11 @@ impl<'p> Machine<'p> {
         if start.in_the_middle {
             self.settle_pointers();
         }
-        self.rng = Rng::new(seed);
+        self.rng = XorShift::new(seed);
         self.seed = seed;
         self.start = start;
         self.released_callers = false;
-        self.strategy = Strategy::choose(seed, &mut self.rng);
+        self.strategy = SwitchStrategy::choose(seed, &mut self.rng);
         self.steps = 0;
         self.step_limit = self.bounds.steps;
         self.fingerprint = 0;

@@ -18,7 +18,7 @@ use crate::route::Route;
 const MOST_ELEMENTS: u64 = 1 << 16;
 
 /// Whether an access to a field creates order, because the field or the access is volatile.
-fn is_volatile(slot: &crate::ir::objects::Slot, access: Access) -> bool {
+fn is_volatile(slot: &crate::ir::objects::FieldSlot, access: Access) -> bool {
     access != Access::Hidden && (slot.volatile || access == Access::Volatile)
 }
 
@@ -418,15 +418,15 @@ impl Machine<'_> {
     }
 
     /// The name of a part of an object, for reports.
-    pub(super) fn object_part(&self, block: u64, offset: u32) -> Option<super::raw::Part> {
+    pub(super) fn object_part(&self, block: u64, offset: u32) -> Option<super::raw::ObjectPart> {
         let number = self.class_of(block)?;
         let class = &self.program.classes.all[number as usize];
         let name = match number {
             ARRAY if offset >= ARRAY_FIRST => format!("element {} of an array", (offset - ARRAY_FIRST) / 8),
-            _ if offset < FIRST_FIELD => return Some(super::raw::Part { class: number, name: None }),
+            _ if offset < FIRST_FIELD => return Some(super::raw::ObjectPart { class: number, name: None }),
             _ => class.field_at(offset / 8 * 8)?.to_string(),
         };
-        Some(super::raw::Part { class: number, name: Some(name) })
+        Some(super::raw::ObjectPart { class: number, name: Some(name) })
     }
 
     /// Blocks a thread on an instruction that it will retry.

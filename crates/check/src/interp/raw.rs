@@ -34,7 +34,7 @@ pub struct RawThread {
 
 /// A part of an object with a class: a named field or element, or the whole object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ObjectPart {
     pub class: u32,
     pub name: Option<String>,
 }
@@ -43,19 +43,19 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RawPlace {
     Global { index: usize, offset: u32 },
-    Heap { offset: u32, size: u32, thread: usize, stack: Vec<u32>, part: Option<Part> },
+    Heap { offset: u32, size: u32, thread: usize, stack: Vec<u32>, part: Option<ObjectPart> },
     Stack { thread: usize, function: u32, offset: u32 },
     Tls { thread: usize, offset: u32 },
     Unknown,
 }
 
 /// The key by which a finding is counted: its kind, and the instructions at its ends.
-pub type Key = (Kind, u32, u32);
+pub type FindingKey = (Kind, u32, u32);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawFinding {
     pub kind: Kind,
-    pub key: Key,
+    pub key: FindingKey,
     pub accesses: Vec<RawAccess>,
     pub address: Option<u64>,
     pub place: RawPlace,
@@ -66,6 +66,6 @@ pub struct RawFinding {
     /// reader should know.
     pub waits: Vec<String>,
     /// The entry of the run, and its seed.
-    pub entry: super::Start,
+    pub entry: super::EntryStart,
     pub seed: u64,
 }

@@ -1,15 +1,15 @@
 //! The source of randomness: small, fast, and the same everywhere (xorshift64*, seeded through
-//! splitmix64).
+//! SplitMix64). It is not the generator of `raddle_base`, because a seed that somebody has written
+//! down must give the same findings as before.
+
+use raddle_base::rng::Rng;
 
 #[derive(Debug, Clone)]
-pub struct Rng(u64);
+pub struct XorShift(u64);
 
-impl Rng {
+impl XorShift {
     pub fn new(seed: u64) -> Self {
-        let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        Self((z ^ z >> 31) | 1)
+        Self(Rng::new(seed).draw() | 1)
     }
 
     #[inline]
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_numbers() {
-        let (mut a, mut b, mut c) = (Rng::new(5), Rng::new(5), Rng::new(6));
+        let (mut a, mut b, mut c) = (XorShift::new(5), XorShift::new(5), XorShift::new(6));
         let (x, y, z) = (a.draw(), b.draw(), c.draw());
         assert_eq!(x, y);
         assert_ne!(x, z);

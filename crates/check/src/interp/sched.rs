@@ -3,12 +3,12 @@
 //! Each run has a strategy, chosen by its seed. All of them are random; they differ in what they
 //! make likely:
 //!
-//! - [`Kind::Random`]: any thread, for a random number of steps around a mean. Short means
+//! - [`ScheduleKind::Random`]: any thread, for a random number of steps around a mean. Short means
 //!   interleave accesses, long ones let threads meet only at synchronisation.
-//! - [`Kind::Priority`]: the thread with the highest priority. Priorities change at a few random
+//! - [`ScheduleKind::Priority`]: the thread with the highest priority. Priorities change at a few random
 //!   steps (PCT; Burckhardt and others, ASPLOS 2010). This reaches orders in which one thread is
 //!   far ahead of the others.
-//! - [`Kind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread
+//! - [`ScheduleKind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread
 //!   that can hold one lock of a cycle comes to hold it, so a possible deadlock happens soon.
 //!
 //! In all strategies a turn often ends at an instruction that was an end of a race in an earlier
@@ -16,10 +16,10 @@
 //! notification that comes too early), the switch has to be exactly there.
 
 use super::thread::State;
-use super::{End, Machine, Rng};
+use super::{End, Machine, XorShift};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScheduleKind {
     #[default]
     Random,
     Priority,
@@ -27,8 +27,8 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Strategy {
-    pub kind: Kind,
+pub struct SwitchStrategy {
+    pub kind: ScheduleKind,
     /// The mean number of steps between switches.
     mean: u64,
     /// One synchronisation in this many ends a thread's turn.
@@ -39,12 +39,12 @@ pub struct Strategy {
     drops: Vec<u64>,
 }
 
-impl Strategy {
-    pub fn choose(seed: u64, rng: &mut Rng) -> Self {
+impl SwitchStrategy {
+    pub fn choose(seed: u64, rng: &mut XorShift) -> Self {
         let kind = match seed % 4 {
-            0 | 2 => Kind::Random,
-            1 => Kind::HoldAndWait,
-            _ => Kind::Priority,
+            0 | 2 => ScheduleKind::Random,
+            1 => ScheduleKind::HoldAndWait,
+            _ => ScheduleKind::Priority,
         };
         let mean = [4, 16, 64, 300, 2000][rng.below(5) as usize];
         let sync_switch = [1, 2, 3, 8][rng.below(4) as usize];
@@ -85,9 +85,9 @@ impl Machine<'_> {
             }
             _ => {
                 let chosen = match self.strategy.kind {
-                    Kind::Random => candidates[self.rng.below(candidates.len() as u64) as usize],
-                    Kind::HoldAndWait => self.least_greedy(candidates),
-                    Kind::Priority => self.most_urgent(candidates),
+                    ScheduleKind::Random => candidates[self.rng.below(candidates.len() as u64) as usize],
+                    ScheduleKind::HoldAndWait => self.least_greedy(candidates),
+                    ScheduleKind::Priority => self.most_urgent(candidates),
                 };
                 if self.rng.below(8) == 0 {
                     self.wake_somebody();
@@ -120,7 +120,7 @@ impl Machine<'_> {
             let p = 1000 + self.rng.below(1 << 20);
             self.strategy.priorities.push(p);
         }
-        let best = |s: &Strategy| {
+        let best = |s: &SwitchStrategy| {
             candidates.iter().copied().max_by_key(|t| s.priorities[*t]).unwrap_or(candidates[0])
         };
         let chosen = best(&self.strategy);

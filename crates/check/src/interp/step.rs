@@ -1,9 +1,9 @@
 //! The step loop: one instruction after the other of one thread, until its turn is over.
 
-use super::clock::Epoch;
+use super::clock::PackedEpoch;
 use super::history::{Cell, HANDLER, VOLATILE, WRITE};
 use super::memory::Bad;
-use super::thread::{State, Thread};
+use super::thread::{SimulatedThread, State};
 use super::value::{self, is_unknown, mix, unknown};
 use super::{End, Machine};
 use crate::ir::{Access, Bin, Instr, Scalar, Un};
@@ -320,7 +320,7 @@ impl Machine<'_> {
         }
         let polls = self.polls.entry((ti, pc)).or_insert(0);
         *polls += 1;
-        let is_ready = |(i, t): (usize, &Thread)| i != ti && t.state == State::Runnable;
+        let is_ready = |(i, t): (usize, &SimulatedThread)| i != ti && t.state == State::Runnable;
         *polls > POLLS && !self.threads.iter().enumerate().any(is_ready)
     }
 
@@ -444,7 +444,7 @@ impl Machine<'_> {
         let t = &self.threads[ti];
         let handler = if t.interrupts.is_some() { HANDLER } else { 0 };
         Cell {
-            epoch: Epoch::new(ti, t.clock.get(ti)),
+            epoch: PackedEpoch::new(ti, t.clock.get(ti)),
             pc,
             context,
             lockset: t.lockset,

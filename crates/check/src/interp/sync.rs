@@ -12,7 +12,7 @@ use crate::ir::SyncOp;
 
 /// A synchronisation object, with the state of locks, conditions, semaphores, barriers and once.
 #[derive(Debug, Default)]
-pub struct Object {
+pub struct SyncObject {
     /// The exclusive owner, and its lock depth.
     pub owner: Option<usize>,
     pub depth: u32,

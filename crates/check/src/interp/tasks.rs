@@ -8,7 +8,7 @@
 use super::Machine;
 use super::clock::MOST_THREADS;
 use super::lifecycle::{handle, of_handle};
-use super::thread::{State, Thread, WaitPhase};
+use super::thread::{SimulatedThread, State, WaitPhase};
 use super::value::is_unknown;
 use crate::ir::Scalar;
 
@@ -96,7 +96,7 @@ impl Machine<'_> {
         let context = self.context(ti);
         let own = self.threads[ti].local(slot);
         let Some(mut frame) = self.threads[ti].frames.pop() else { return false };
-        let mut t = Thread::new(frame.function, Some(ti));
+        let mut t = SimulatedThread::new(frame.function, Some(ti));
         t.stack = self.threads[ti].stack.split_off(frame.base as usize);
         t.clock.assign(&self.threads[ti].clock);
         t.clock.tick(new);

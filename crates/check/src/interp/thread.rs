@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::context::{ContextId, Held};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Frame {
+pub struct CallFrame {
     pub function: u32,
     /// Where the caller continues.
     pub return_pc: u32,
@@ -72,9 +72,9 @@ pub enum WaitPhase {
 }
 
 #[derive(Debug)]
-pub struct Thread {
+pub struct SimulatedThread {
     pub stack: Vec<u64>,
-    pub frames: Vec<Frame>,
+    pub frames: Vec<CallFrame>,
     pub pc: u32,
     pub state: State,
     pub clock: Clock,
@@ -116,7 +116,7 @@ pub struct Thread {
     /// Its clock when it last let interrupts in.
     pub let_in: Clock,
     /// Its jump targets, by the number that `SetJump` left in memory.
-    pub jumps: Vec<super::jump::Target>,
+    pub jumps: Vec<super::jump::JumpTarget>,
     /// The timer whose ticks it runs, and its argument.
     pub timer: Option<u64>,
     /// The function that each tick calls. Reports may name another function, which that one calls.
@@ -137,7 +137,7 @@ pub struct Thread {
     pub on_cancel: u64,
 }
 
-impl Thread {
+impl SimulatedThread {
     pub fn new(function: u32, parent: Option<usize>) -> Self {
         Self {
             stack: Vec::with_capacity(64),

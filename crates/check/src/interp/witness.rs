@@ -114,7 +114,7 @@ pub struct Witness {
 
 /// What is known about a condition before it is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ConditionStatus {
     /// It was decided before.
     Decided(bool),
     /// It was asked too often: the unknown behind it must change.
@@ -330,16 +330,16 @@ impl Witness {
     }
 
     /// What was decided about a condition. Each call counts as a use.
-    pub fn standing(&mut self, name: u32) -> Standing {
+    pub fn standing(&mut self, name: u32) -> ConditionStatus {
         let truth = self.truth(name);
         match self.decided.get_mut(&name) {
-            None => Standing::Open,
-            Some(&mut SETTLED) => Standing::Decided(truth),
+            None => ConditionStatus::Open,
+            Some(&mut SETTLED) => ConditionStatus::Decided(truth),
             Some(uses) if *uses < PATIENCE => {
                 *uses += 1;
-                Standing::Decided(truth)
+                ConditionStatus::Decided(truth)
             }
-            Some(_) => Standing::Overdue(truth),
+            Some(_) => ConditionStatus::Overdue(truth),
         }
     }
 

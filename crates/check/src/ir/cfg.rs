@@ -10,7 +10,7 @@ use super::{Instr, SwitchTable, UnitFunction};
 
 /// A basic block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct BasicBlock {
     pub range: Range<u32>,
     /// Indices of the blocks that may follow.
     pub next: Vec<u32>,
@@ -18,7 +18,7 @@ pub struct Block {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cfg {
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
 }
 
 impl Cfg {
@@ -31,7 +31,7 @@ impl Cfg {
             .map(|(i, start)| {
                 let end = starts.get(i + 1).copied().unwrap_or(code.len() as u32);
                 let next = successors(code, switches, end - 1).into_iter().map(block_at).collect();
-                Block { range: *start..end, next }
+                BasicBlock { range: *start..end, next }
             })
             .collect();
         Self { blocks }

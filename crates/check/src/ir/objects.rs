@@ -38,17 +38,17 @@ pub fn class_of_tag(word: u64) -> Option<u32> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
+pub struct FieldSlot {
     pub offset: u32,
     pub volatile: bool,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Class {
+pub struct ObjectClass {
     pub name: Arc<str>,
     pub size: u32,
     /// By the number of their name.
-    pub fields: FxHashMap<u32, Slot>,
+    pub fields: FxHashMap<u32, FieldSlot>,
     /// Fields by offset, with the class that declares them, for reports.
     pub labels: Vec<(u32, Arc<str>)>,
     /// By the number of a key. A key is a name with its parameter types, or with the number of
@@ -64,7 +64,7 @@ pub struct Class {
     pub builtin: bool,
 }
 
-impl Class {
+impl ObjectClass {
     pub fn field_at(&self, offset: u32) -> Option<&Arc<str>> {
         self.labels.iter().find(|l| l.0 == offset).map(|l| &l.1)
     }
@@ -72,7 +72,7 @@ impl Class {
 
 /// A place that calls a method of an object.
 #[derive(Debug, Clone)]
-pub struct CallSite {
+pub struct MethodCall {
     /// The keys to look for, the most exact first.
     pub keys: [u32; 2],
     pub arguments: u8,
@@ -81,8 +81,8 @@ pub struct CallSite {
 
 #[derive(Debug, Clone, Default)]
 pub struct Classes {
-    pub all: Vec<Class>,
-    pub calls: Vec<CallSite>,
+    pub all: Vec<ObjectClass>,
+    pub calls: Vec<MethodCall>,
     /// For each member name, the keys of its getter and setter.
     pub properties: Vec<[u32; 2]>,
     /// The names of the fields that say that an awaited object is done, and which thread will

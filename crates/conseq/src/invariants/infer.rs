@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::{Memory, Reader, Sample, Samples, variable};
+use super::sample::{KnownMemory, Reader, Sample, Samples, variable};
 use super::shape::{Shape, Term, Variable};
 use crate::event::{TraceEvent, What};
 
@@ -39,7 +39,7 @@ impl Invariant {
     /// The first time that it does not hold in a trace: the value that was read, and the value of
     /// the other side.
     pub fn broken(&self, events: &[TraceEvent]) -> Option<(i64, Option<i64>)> {
-        let mut memory = Memory::at_the_beginning(events);
+        let mut memory = KnownMemory::at_the_beginning(events);
         for e in events {
             if let What::Read(cell) = e.what
                 && e.site == self.site

@@ -19,5 +19,5 @@ pub mod sample;
 pub mod shape;
 
 pub use infer::{Invariant, infer};
-pub use sample::{Memory, Samples};
+pub use sample::{KnownMemory, Samples};
 pub use shape::{Shape, Term, Variable};

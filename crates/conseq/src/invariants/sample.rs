@@ -7,12 +7,12 @@ use crate::event::{Cell, TraceEvent, What};
 
 /// What is known about memory at a moment of a trace.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct KnownMemory {
     /// By granule of 8 bytes: the bytes, and which of them are known.
     granules: FxHashMap<u64, (u64, u8)>,
 }
 
-impl Memory {
+impl KnownMemory {
     /// Makes these bytes known. Bits beyond the size of `at` have no effect.
     pub fn store(&mut self, at: Variable, bits: u64) {
         self.put(at, bits, true);
@@ -54,8 +54,8 @@ impl Memory {
     }
 
     /// What memory held when a trace began, as far as the trace shows it.
-    pub fn at_the_beginning(events: &[TraceEvent]) -> Memory {
-        let mut memory = Memory::default();
+    pub fn at_the_beginning(events: &[TraceEvent]) -> KnownMemory {
+        let mut memory = KnownMemory::default();
         // Overwritten memory: a later read does not return the initial value.
         let mut written: FxHashSet<Variable> = FxHashSet::default();
         for e in events {
@@ -174,7 +174,7 @@ impl Samples {
     }
 
     fn take(&mut self, run: u32, events: &[TraceEvent]) {
-        let mut memory = Memory::at_the_beginning(events);
+        let mut memory = KnownMemory::at_the_beginning(events);
         let mut taken: FxHashMap<u32, usize> = FxHashMap::default();
         for e in events {
             if let What::Read(cell) = e.what {
@@ -188,7 +188,7 @@ impl Samples {
         }
     }
 
-    fn sample(&mut self, run: u32, site: u32, cell: &Cell, memory: &Memory) {
+    fn sample(&mut self, run: u32, site: u32, cell: &Cell, memory: &KnownMemory) {
         let at = variable(cell);
         let fresh = || Reader { variable: Some(at), ..Reader::default() };
         let reader = self.readers.entry(site).or_insert_with(fresh);
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn memory_knows_what_it_was_told() {
-        let mut m = Memory::default();
+        let mut m = KnownMemory::default();
         let at = |address, size| Variable { address, size };
         m.store(at(8, 4), 0xffff_fffe);
         assert_eq!((m.value(at(8, 4)), m.value(at(8, 8)), m.bits(at(8, 2))), (Some(-2), None, Some(0xfffe)));
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn memory_is_as_if_each_byte_were_kept() {
-        let (mut m, mut bytes) = (Memory::default(), std::collections::HashMap::new());
+        let (mut m, mut bytes) = (KnownMemory::default(), std::collections::HashMap::new());
         for i in 0..400u64 {
             let random = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let at = Variable { address: random >> 20 & 31, size: 1 << (random >> 30 & 3) };
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn what_was_there_at_the_beginning_is_seen_later() {
         let events = [write(1, 1, 8, 5, 3), read(2, 2, 8, 5), read(2, 2, 16, 7)];
-        let m = Memory::at_the_beginning(&events);
+        let m = KnownMemory::at_the_beginning(&events);
         let value = |a| m.value(Variable { address: a, size: 4 });
         assert_eq!((value(8), value(16), value(24)), (Some(3), Some(7), None));
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::Memory;
+use super::sample::KnownMemory;
 
 /// A piece of memory with a fixed address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub enum Term {
 
 impl Term {
     /// Its value, if all its variables are known.
-    pub fn value(&self, memory: &Memory) -> Option<i64> {
+    pub fn value(&self, memory: &KnownMemory) -> Option<i64> {
         match self {
             Term::Cell(v) => memory.value(*v),
             Term::Sum(of) => {
@@ -73,7 +73,7 @@ pub enum Shape {
 
 impl Shape {
     /// Whether it holds. `None`: a value that it needs is unknown.
-    pub fn holds(&self, x: i64, memory: &Memory) -> Option<bool> {
+    pub fn holds(&self, x: i64, memory: &KnownMemory) -> Option<bool> {
         Some(match self {
             Shape::Constant(c) => x == *c,
             Shape::OneOf(values) => values.contains(&x),
@@ -127,8 +127,8 @@ mod tests {
         Variable { address, size: 4 }
     }
 
-    fn memory() -> Memory {
-        let mut memory = Memory::default();
+    fn memory() -> KnownMemory {
+        let mut memory = KnownMemory::default();
         memory.store(at(8), 3);
         memory.store(at(12), -2i32 as u32 as u64);
         memory
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn values_alone() {
-        let m = Memory::default();
+        let m = KnownMemory::default();
         let holds = |s: Shape, x| s.holds(x, &m).unwrap();
         assert!(holds(Shape::Constant(3), 3) && !holds(Shape::Constant(3), 0));
         assert!(holds(Shape::OneOf(vec![1, 5]), 5) && !holds(Shape::OneOf(vec![1, 5]), 2));

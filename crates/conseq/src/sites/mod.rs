@@ -14,7 +14,7 @@ mod output;
 mod streams;
 mod waits;
 
-use raddle_binary::flow::{Dereference, Loop, Query, Start};
+use raddle_binary::flow::{Dereference, FlowLoop, Query, Start};
 
 use crate::analysis::SiteKind;
 use crate::options::Options;
@@ -36,7 +36,7 @@ pub(crate) struct Candidate {
 
 /// One exit of a loop.
 pub(crate) struct LoopExit {
-    pub(crate) nest: Loop,
+    pub(crate) nest: FlowLoop,
     pub(crate) branch: u32,
     pub(crate) stays_when_taken: bool,
     pub(crate) waits: bool,

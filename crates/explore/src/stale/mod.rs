@@ -54,8 +54,8 @@ mod location;
 mod table;
 
 use crate::clock::Clock;
-use location::{Location, Store};
-use table::Table;
+use location::{AtomicLocation, AtomicStore};
+use table::KeyTable;
 
 pub use crate::clock::THREADS;
 
@@ -145,12 +145,12 @@ pub struct Model {
     time: u32,
     /// What has happened before some fence of S.
     fences: Clock,
-    table: Table<LOCATIONS>,
+    table: KeyTable<LOCATIONS>,
     /// A bit for each block of 16 bytes that may contain a location, by hash: most memory that is
     /// written has none.
     filter: [u64; FILTER],
-    locations: [Location; LOCATIONS],
-    objects: Table<OBJECTS>,
+    locations: [AtomicLocation; LOCATIONS],
+    objects: KeyTable<OBJECTS>,
     clocks: [Clock; OBJECTS],
     /// The clock of all objects for which there was no room.
     rest: Clock,
@@ -166,10 +166,10 @@ impl Model {
         off: false,
         time: 0,
         fences: Clock::EMPTY,
-        table: Table::EMPTY,
+        table: KeyTable::EMPTY,
         filter: [0; FILTER],
-        locations: [Location::EMPTY; LOCATIONS],
-        objects: Table::EMPTY,
+        locations: [AtomicLocation::EMPTY; LOCATIONS],
+        objects: KeyTable::EMPTY,
         clocks: [Clock::EMPTY; OBJECTS],
         rest: Clock::EMPTY,
         crowded: false,
@@ -465,7 +465,13 @@ impl Model {
             sc_at = self.time;
         }
         let location = &mut self.locations[bucket];
-        location.push(Store { thread: thread as u16, count, sc_at, sync, ..Store::initial(value) });
+        location.push(AtomicStore {
+            thread: thread as u16,
+            count,
+            sc_at,
+            sync,
+            ..AtomicStore::initial(value)
+        });
         location.stale[thread] = 0;
     }
 }

@@ -1,7 +1,7 @@
 //! A hash table of fixed size. A key's bucket is the index of its value in an array beside the
 //! table.
 
-pub struct Table<const BUCKETS: usize> {
+pub struct KeyTable<const BUCKETS: usize> {
     keys: [u64; BUCKETS],
     used: usize,
 }
@@ -10,8 +10,8 @@ const FREE: u64 = 0;
 /// Was used: a search continues past it.
 const GONE: u64 = u64::MAX;
 
-impl<const BUCKETS: usize> Table<BUCKETS> {
-    pub const EMPTY: Table<BUCKETS> = Table { keys: [FREE; BUCKETS], used: 0 };
+impl<const BUCKETS: usize> KeyTable<BUCKETS> {
+    pub const EMPTY: KeyTable<BUCKETS> = KeyTable { keys: [FREE; BUCKETS], used: 0 };
 
     pub fn clear(&mut self) {
         if self.used > 0 {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_was_put_in_is_found_until_it_is_taken_out() {
-        let mut table = Table::<16>::EMPTY;
+        let mut table = KeyTable::<16>::EMPTY;
         let buckets: Vec<usize> = (1..=12).map(|k| table.insert(k * 8).unwrap()).collect();
         assert_eq!(table.insert(1000), None, "three quarters are full");
         for (k, b) in (1..=12).zip(&buckets) {

@@ -12,8 +12,8 @@ use raddle_finding::Kind;
 use raddle_wire::trace::Recording;
 use serde::{Deserialize, Serialize};
 
-use self::printed::{Line, Printed, Stream, masked, shortened};
-use crate::verdict::{Facts, Failure};
+use self::printed::{Printed, PrintedLine, Stream, masked, shortened};
+use crate::verdict::{ExecutionFacts, Failure};
 use crate::watch::{Traced, Watch, Watched};
 use crate::worker::Execution;
 
@@ -21,7 +21,7 @@ use crate::worker::Execution;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
-    Printed(Line),
+    Printed(PrintedLine),
     Invariant(Guard),
 }
 
@@ -108,7 +108,7 @@ impl Check {
     /// The execution as a failure.
     pub fn failure(&self, e: &Execution<'_>) -> Failure {
         let what = self.number();
-        let facts = Facts {
+        let facts = ExecutionFacts {
             sentence: self.sentence(),
             thread: e.slot.thread as u16,
             address: 0,
@@ -135,7 +135,7 @@ mod tests {
     use raddle_conseq::invariants::Shape;
 
     fn line(text: &str) -> Check {
-        Check::Printed(Line { stream: Stream::Out, text: text.into(), appears: true, usually: None })
+        Check::Printed(PrintedLine { stream: Stream::Out, text: text.into(), appears: true, usually: None })
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub enum Stream {
 
 /// A line that makes the difference.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Line {
+pub struct PrintedLine {
     pub stream: Stream,
     pub text: String,
     /// True: the line is printed and usually is not. False: it is missing.
@@ -64,7 +64,7 @@ impl Printed {
     }
 
     /// Whether this output shows the difference too.
-    pub fn shows(&self, line: &Line) -> bool {
+    pub fn shows(&self, line: &PrintedLine) -> bool {
         self.lines(line.stream).contains(&line.text) == line.appears
     }
 }
@@ -247,11 +247,11 @@ impl Usual {
 
     /// The first unusual line in these streams, in their order. A line that appears comes before
     /// one that is missing.
-    pub fn unusual(&self, printed: &Printed, streams: &[Stream]) -> Option<Line> {
+    pub fn unusual(&self, printed: &Printed, streams: &[Stream]) -> Option<PrintedLine> {
         streams.iter().find_map(|s| self.unusual_in(*s, printed.lines(*s)))
     }
 
-    fn unusual_in(&self, stream: Stream, lines: &[String]) -> Option<Line> {
+    fn unusual_in(&self, stream: Stream, lines: &[String]) -> Option<PrintedLine> {
         if self.runs == 0 {
             return None;
         }
@@ -271,12 +271,12 @@ impl Usual {
         if let Some(text) = new {
             let mask = masked(text);
             let usually = missing().find(|l| masked(l) == mask).cloned();
-            return Some(Line { stream, text: (*text).clone(), appears: true, usually });
+            return Some(PrintedLine { stream, text: (*text).clone(), appears: true, usually });
         }
         let asks = |l: &String| here.iter().any(|asked| is_asked(asked, std::iter::once(l)));
         let is_cut = |l: &String| is_cut_otherwise(l, &known, &all_here, |a, b| masked(a) == masked(b));
         let gone = missing().find(|l| !varies(&masked(l)) && !asks(l) && !is_cut(l))?;
-        Some(Line { stream, text: gone.clone(), appears: false, usually: None })
+        Some(PrintedLine { stream, text: gone.clone(), appears: false, usually: None })
     }
 }
 

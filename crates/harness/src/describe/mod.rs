@@ -28,7 +28,7 @@ use self::locks::{Held, cycle, held};
 use self::rust_waits::RustWait;
 use self::steps::{StepWords, lock_of};
 use self::timeline::{Between, timeline};
-use crate::monitors::Seen;
+use crate::monitors::Observation;
 use crate::places::{Mapped, Places};
 use crate::verdict::{Failure, awaited, circling};
 
@@ -48,7 +48,7 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
     let steps = &failure.trace.steps;
     let mut words = StepWords::new(places, modules, steps);
     words.stacks = &failure.facts.stacks;
-    if let Some(Seen::Race(found)) = &failure.facts.seen {
+    if let Some(Observation::Race(found)) = &failure.facts.seen {
         return race::finding(found, steps, &mut words);
     }
     let compared = passing.iter().filter(|t| t.divergence.is_none()).map(Trace::view);
@@ -141,7 +141,7 @@ impl Teller<'_> {
 
     fn accesses(&self, words: &mut StepWords<'_>, finding: &mut Finding) {
         let mut deeds = Vec::new();
-        if let Some(Seen::Leak(leak)) = &self.failure.facts.seen {
+        if let Some(Observation::Leak(leak)) = &self.failure.facts.seen {
             let n = leak.frames.iter().position(|f| *f == 0).unwrap_or(leak.frames.len());
             let stack = words.stack(&leak.frames[..n]);
             let thread = ThreadId(leak.thread as u16);
@@ -524,7 +524,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Facts;
+    use crate::verdict::ExecutionFacts;
     use raddle_explore::Outcome;
 
     fn step(thread: u16, kind: OpKind, object: u64) -> Step {
@@ -541,7 +541,7 @@ mod tests {
     }
 
     fn failure(kind: Kind, steps: Vec<Step>, ends: Vec<End>) -> Failure {
-        let facts = Facts {
+        let facts = ExecutionFacts {
             sentence: "it fails".into(),
             thread: 1,
             address: 0,

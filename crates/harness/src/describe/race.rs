@@ -1,6 +1,6 @@
 //! Describes a data race of an explored execution: its two accesses, and how the threads got there.
 
-use raddle_explore::races::Access as Raw;
+use raddle_explore::races::GranuleAccess as Raw;
 use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
 use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Lock, Op, Taken, Timeline};
 use raddle_wire::explore::RacingPair;

@@ -13,7 +13,7 @@ use raddle_wire::trace::{self, Decoder, Recording};
 
 use super::steps::pc_of;
 use crate::crew::{Crew, Notes};
-use crate::monitors::Seen;
+use crate::monitors::Observation;
 use crate::places::Mapped;
 use crate::verdict::Failure;
 use crate::watch::{Traced, Watch};
@@ -56,7 +56,9 @@ pub fn add(
 /// The accesses of a race, the earlier one first.
 fn ends(failure: &Failure) -> Vec<Site> {
     match &failure.facts.seen {
-        Some(Seen::Race(race)) => race.access.iter().rev().map(|a| (a.thread, a.frames[0] as u32)).collect(),
+        Some(Observation::Race(race)) => {
+            race.access.iter().rev().map(|a| (a.thread, a.frames[0] as u32)).collect()
+        }
         _ => Vec::new(),
     }
 }

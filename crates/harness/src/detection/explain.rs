@@ -13,13 +13,13 @@ use raddle_finding::{
 };
 use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, LockKind};
 
-use super::{Mode, Options};
-use crate::collect::{Process, Race};
+use super::{DetectionOptions, DetectorMode};
+use crate::collect::{LoggedRace, Process};
 use crate::detection::session::patterns;
-use crate::places::{Global, Places};
+use crate::places::{GlobalPlace, Places};
 
 /// All findings, not yet grouped.
-pub fn report(command: &[OsString], processes: &[Process], options: &Options) -> Report {
+pub fn report(command: &[OsString], processes: &[Process], options: &DetectionOptions) -> Report {
     let target: Vec<String> = command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
     let mut report = Report::new("run", target);
     let mut places = Places::new();
@@ -44,11 +44,11 @@ pub fn report(command: &[OsString], processes: &[Process], options: &Options) ->
     report
 }
 
-fn add_stats(stats: &mut BTreeMap<String, Stat>, processes: &[Process], options: &Options) {
+fn add_stats(stats: &mut BTreeMap<String, Stat>, processes: &[Process], options: &DetectionOptions) {
     let mode = match options.mode {
-        Mode::Hb => "hb",
-        Mode::Hybrid => "hybrid",
-        Mode::Fast => "fast",
+        DetectorMode::Hb => "hb",
+        DetectorMode::Hybrid => "hybrid",
+        DetectorMode::Fast => "fast",
     };
     let sum = |f: fn(&Process) -> u64| Stat::from(processes.iter().map(f).sum::<u64>());
     stats.insert("mode".into(), Stat::from(mode));
@@ -64,7 +64,7 @@ fn add_stats(stats: &mut BTreeMap<String, Stat>, processes: &[Process], options:
 struct Explain<'a> {
     process: &'a Process,
     places: &'a mut Places,
-    mode: Mode,
+    mode: DetectorMode,
     history: u8,
     ignored: &'a Patterns,
 }
@@ -97,13 +97,13 @@ impl Cast {
 
 impl Explain<'_> {
     fn races(&mut self) -> Vec<Finding> {
-        let races: Vec<&Race> = self.process.races.iter().filter(|r| !self.is_expected(r)).collect();
+        let races: Vec<&LoggedRace> = self.process.races.iter().filter(|r| !self.is_expected(r)).collect();
         let findings: Vec<Finding> = races.into_iter().map(|r| self.race(r)).collect();
         findings.into_iter().filter(|f| !self.is_ignored(f)).collect()
     }
 
     /// Whether `ANNOTATE_EXPECT_RACE` expects this race.
-    fn is_expected(&self, race: &Race) -> bool {
+    fn is_expected(&self, race: &LoggedRace) -> bool {
         let covers = |e: &DecodedEnd, a: u64| e.address <= a && a < e.address + e.size.max(1);
         self.process.expected.iter().any(|e| covers(&race.now, e.address) || covers(&race.before, e.address))
     }
@@ -119,7 +119,7 @@ impl Explain<'_> {
         })
     }
 
-    fn race(&mut self, race: &Race) -> Finding {
+    fn race(&mut self, race: &LoggedRace) -> Finding {
         let mut cast = Cast::default();
         let now = self.access(&race.now, &mut cast);
         let before = self.access(&race.before, &mut cast);
@@ -138,8 +138,8 @@ impl Explain<'_> {
             Finding::new(Kind::UseAfterFree, Confidence::Confirmed, message)
         } else {
             let confidence = match self.mode {
-                Mode::Hb if !in_copy => Confidence::Confirmed,
-                Mode::Hb | Mode::Hybrid | Mode::Fast => Confidence::Suspected,
+                DetectorMode::Hb if !in_copy => Confidence::Confirmed,
+                DetectorMode::Hb | DetectorMode::Hybrid | DetectorMode::Fast => Confidence::Suspected,
             };
             let message = match location {
                 Some(Location::Descriptor { number }) => {
@@ -252,7 +252,7 @@ impl Explain<'_> {
     }
 
     /// The global variable at `address`, given the mappings known at that time.
-    fn global(&mut self, address: u64, modules: usize) -> Option<Global> {
+    fn global(&mut self, address: u64, modules: usize) -> Option<GlobalPlace> {
         self.places.global(self.process.modules(modules), address)
     }
 

@@ -8,7 +8,7 @@ use raddle_wire::config;
 
 /// The detector's state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum DetectorMode {
     /// Pure happens-before: no false report on correct code.
     Hb,
     /// Locksets as well: finds races that this run happened to order, may report false ones.
@@ -17,20 +17,20 @@ pub enum Mode {
     Fast,
 }
 
-impl Mode {
+impl DetectorMode {
     fn of_the_runtime(self) -> config::ConfigMode {
         match self {
-            Mode::Hb => config::ConfigMode::HappensBefore,
-            Mode::Hybrid => config::ConfigMode::Hybrid,
-            Mode::Fast => config::ConfigMode::Fast,
+            DetectorMode::Hb => config::ConfigMode::HappensBefore,
+            DetectorMode::Hybrid => config::ConfigMode::Hybrid,
+            DetectorMode::Fast => config::ConfigMode::Fast,
         }
     }
 }
 
 /// What to look for, and what to ignore.
 #[derive(Clone, Debug)]
-pub struct Options {
-    pub mode: Mode,
+pub struct DetectionOptions {
+    pub mode: DetectorMode,
     /// How much of the past is kept for the stack of the earlier access: 0 none, 2 most.
     pub history: u8,
     pub init_state: bool,
@@ -48,10 +48,10 @@ pub struct Options {
     pub leave_out_covered: bool,
 }
 
-impl Options {
+impl DetectionOptions {
     /// Looks for everything.
-    pub fn new(mode: Mode) -> Options {
-        Options {
+    pub fn new(mode: DetectorMode) -> DetectionOptions {
+        DetectionOptions {
             mode,
             history: 1,
             init_state: false,

@@ -18,7 +18,7 @@ use raddle_wire::config::{Config, flag};
 use raddle_wire::plan::{self, LockOperation, SiteClass, SiteEffect};
 use raddle_wire::relocated::QUESTION;
 
-use super::Options;
+use super::DetectionOptions;
 use super::covered::covered_probes;
 use crate::program::may_use_rust_std;
 use crate::questions::Questions;
@@ -31,7 +31,7 @@ use crate::threads;
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 const FLUSH_REST: Duration = Duration::from_secs(2);
 
-pub struct Session {
+pub struct DetectionSession {
     dir: SessionFolder,
     stop: Arc<AtomicBool>,
     planner: JoinHandle<Answered>,
@@ -60,13 +60,17 @@ impl Served {
     }
 }
 
-impl Session {
-    pub fn open(options: &Options) -> Result<Session> {
-        Session::open_with(options, Libraries::None, Probes::Merged)
+impl DetectionSession {
+    pub fn open(options: &DetectionOptions) -> Result<DetectionSession> {
+        DetectionSession::open_with(options, Libraries::None, Probes::Merged)
     }
 
     /// Processes that are watched execute copies of these libraries.
-    pub fn open_with(options: &Options, libraries: Libraries, probes: Probes) -> Result<Session> {
+    pub fn open_with(
+        options: &DetectionOptions,
+        libraries: Libraries,
+        probes: Probes,
+    ) -> Result<DetectionSession> {
         let dir = SessionFolder::new()?;
         check_limits(dir.path())?;
         let mut config = config_of(options);
@@ -92,7 +96,7 @@ impl Session {
         let watcher = threads::spawn("memory", move || watcher.watch(&stop_watcher)).inspect_err(|_| {
             stop.store(true, Ordering::Release);
         })?;
-        Ok(Session { dir, stop, planner, watcher })
+        Ok(DetectionSession { dir, stop, planner, watcher })
     }
 
     pub fn dir(&self) -> &Path {
@@ -138,7 +142,7 @@ pub fn check_limits(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn config_of(options: &Options) -> Config {
+fn config_of(options: &DetectionOptions) -> Config {
     let chosen = [
         (options.init_state, flag::INIT_STATE),
         (options.lock_order, flag::LOCK_ORDER),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use raddle_check::Budget;
 use raddle_check::interp::Bounds;
 
+use crate::option_values::size;
 use crate::report;
-use crate::run::args::parse_size;
 
 /// Find races and deadlocks in C and C# source, without building or running it
 ///
@@ -32,7 +32,7 @@ pub struct Args {
     pub paths: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub report: report::Options,
+    pub report: report::ReportOptions,
 
     /// Steps of one run; a step is one instruction of the intermediate code
     #[arg(long, value_name = "N", default_value_t = Bounds::default().steps, help_heading = "Bounds",
@@ -45,7 +45,7 @@ pub struct Args {
     pub total_steps: u64,
 
     /// Size of the simulated heap of one run, for example 512K or 8M
-    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = parse_size, help_heading = "Bounds")]
+    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = size, help_heading = "Bounds")]
     pub heap: u64,
 
     /// Largest number of threads that a run may start
@@ -54,7 +54,7 @@ pub struct Args {
     pub threads: u64,
 
     /// Leave out files larger than this
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size, help_heading = "Bounds")]
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size, help_heading = "Bounds")]
     pub largest_file: u64,
 
     /// Seed of the schedules; the same seed gives the same findings

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use raddle_check::c::commands::{self, Command, Commands};
+use raddle_check::c::commands::{self, Commands, CompileCommand};
 
 use super::includes::read_bounded;
 use super::left_out::LeftOut;
@@ -27,7 +27,7 @@ const LARGEST: u64 = 128 << 20;
 const MOST_NAMED: usize = 5;
 
 /// The entries of one compile_commands.json by the real path of their file.
-type Entries = Arc<HashMap<PathBuf, Arc<Command>>>;
+type Entries = Arc<HashMap<PathBuf, Arc<CompileCommand>>>;
 
 #[derive(Default)]
 pub struct Databases {
@@ -52,7 +52,7 @@ impl Databases {
     }
 
     /// The entry for a file, by its real path.
-    pub fn entry(&mut self, real: &Path, left_out: &mut LeftOut) -> Option<Arc<Command>> {
+    pub fn entry(&mut self, real: &Path, left_out: &mut LeftOut) -> Option<Arc<CompileCommand>> {
         if let Some(fixed) = &self.fixed {
             return fixed.get(real).cloned();
         }
@@ -171,7 +171,7 @@ mod tests {
         ]);
         let mut left = LeftOut::default();
         let mut all = Databases::open(None, &mut left).unwrap();
-        let macros = |c: Option<Arc<Command>>| c.map(|c| c.macros[0].0.clone());
+        let macros = |c: Option<Arc<CompileCommand>>| c.map(|c| c.macros[0].0.clone());
         assert_eq!(macros(all.entry(&root.join("src/sub/a.c"), &mut left)).as_deref(), Some("NEAR"));
         assert_eq!(macros(all.entry(&root.join("src/sub/c.c"), &mut left)), None);
         // The nearer database does not contain it, and the farther one is not used.

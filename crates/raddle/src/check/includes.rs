@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use raddle_check::c::Includes;
-use raddle_check::c::commands::{Command, FolderKind};
+use raddle_check::c::commands::{CompileCommand, FolderKind};
 use raddle_check::{Outcome, ignore};
 
 /// The largest header, and the most bytes of headers in memory.
@@ -176,7 +176,7 @@ fn headers_below(folders: &[PathBuf]) -> HashMap<String, Vec<PathBuf>> {
 }
 
 /// The includes of one file.
-pub struct Search<'a> {
+pub struct IncludeSearch<'a> {
     headers: &'a Headers,
     /// Whether a build says where headers are.
     is_built: bool,
@@ -184,8 +184,8 @@ pub struct Search<'a> {
     angled: Vec<PathBuf>,
 }
 
-impl<'a> Search<'a> {
-    pub fn new(headers: &'a Headers, file: &Path, command: Option<&Command>) -> Search<'a> {
+impl<'a> IncludeSearch<'a> {
+    pub fn new(headers: &'a Headers, file: &Path, command: Option<&CompileCommand>) -> IncludeSearch<'a> {
         let (mut quoted, mut angled) = (Vec::new(), Vec::new());
         for (folder, kind) in command.iter().flat_map(|c| &c.folders) {
             let path = command.map(|c| Path::new(&c.directory).join(folder)).unwrap_or_default();
@@ -198,11 +198,11 @@ impl<'a> Search<'a> {
             angled.push(above.to_path_buf());
             angled.push(above.join("include"));
         }
-        Search { headers, is_built: command.is_some(), quoted, angled }
+        IncludeSearch { headers, is_built: command.is_some(), quoted, angled }
     }
 }
 
-impl Search<'_> {
+impl IncludeSearch<'_> {
     /// A file with that name other than `except`.
     fn find_in(
         &self,
@@ -221,7 +221,7 @@ impl Search<'_> {
     }
 }
 
-impl Includes for Search<'_> {
+impl Includes for IncludeSearch<'_> {
     fn find(&self, from: &str, name: &str, angled: bool) -> Option<(Arc<str>, Arc<[u8]>)> {
         let beside = Path::new(from).parent().filter(|_| !angled).map(Path::to_path_buf);
         let quoted = self.quoted.iter().filter(|_| !angled).cloned();
@@ -268,14 +268,14 @@ mod tests {
             std::fs::write(at(name), name).unwrap();
         }
         let headers = Headers::default();
-        let command = Command {
+        let command = CompileCommand {
             directory: dir.path().to_string_lossy().into_owned(),
             folders: vec![("deps".into(), FolderKind::Both)],
-            ..Command::default()
+            ..CompileCommand::default()
         };
         let file = at("src/a.c");
         let find = |command, name: &str, angled| {
-            let search = Search::new(&headers, &file, command);
+            let search = IncludeSearch::new(&headers, &file, command);
             search
                 .find(&file.to_string_lossy(), name, angled)
                 .map(|f| String::from_utf8_lossy(&f.1).into_owned())
@@ -289,7 +289,8 @@ mod tests {
         assert_eq!(find(None, "library/x.h", true), None);
         // A header that includes another one of its own name does not include itself.
         let asks = at("src/x.h");
-        let other = Search::new(&headers, &file, None).find(&asks.to_string_lossy(), "library/x.h", false);
+        let other =
+            IncludeSearch::new(&headers, &file, None).find(&asks.to_string_lossy(), "library/x.h", false);
         assert_eq!(other.map(|f| PathBuf::from(&*f.0)), Some(at("include/x.h")));
     }
 
@@ -314,9 +315,10 @@ mod tests {
             std::fs::write(at(name), name).unwrap();
         }
         let file = at("samples/a.c");
-        let command = Command::default();
+        let command = CompileCommand::default();
         let find = |headers: &Headers, command, name: &str, angled| {
-            let found = Search::new(headers, &file, command).find(&file.to_string_lossy(), name, angled);
+            let found =
+                IncludeSearch::new(headers, &file, command).find(&file.to_string_lossy(), name, angled);
             found.map(|f| String::from_utf8_lossy(&f.1).into_owned())
         };
         let below = Headers::below(&[dir.path().to_path_buf()]);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use raddle_check::c::commands::Command;
+use raddle_check::c::commands::CompileCommand;
 use raddle_check::c::{self, Limits, Lowered, NoIncludes};
 use raddle_check::{Options, Session, Source};
 
@@ -13,16 +13,16 @@ use raddle_lsp::csharp_project::{self, Projects};
 
 use super::args::Args;
 use super::database::Databases;
-use super::includes::{Headers, Search, read_bounded};
+use super::includes::{Headers, IncludeSearch, read_bounded};
 use super::left_out::LeftOut;
-use super::preprocess::Preprocessor;
+use super::preprocess::CompilerPreprocessor;
 
 /// The most bytes of source in all files together.
 const MOST_BYTES: u64 = 512 << 20;
 
 /// How files were read.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Read {
+pub struct FilesRead {
     /// The number read through a compiler's preprocessor.
     pub preprocessed: u64,
 }
@@ -30,14 +30,14 @@ pub struct Read {
 pub struct Loaded {
     pub session: Session,
     pub sources: Vec<Source>,
-    pub read: Read,
+    pub read: FilesRead,
 }
 
 /// A file to read, and its build command.
 struct Job<'a> {
     path: &'a Path,
     real: PathBuf,
-    command: Option<Arc<Command>>,
+    command: Option<Arc<CompileCommand>>,
 }
 
 struct Done {
@@ -50,7 +50,7 @@ pub fn load(
     files: &[PathBuf],
     args: &Args,
     mut databases: Databases,
-    preprocessor: Option<&Preprocessor>,
+    preprocessor: Option<&CompilerPreprocessor>,
     left_out: &mut LeftOut,
 ) -> Loaded {
     let mut jobs = Vec::with_capacity(files.len());
@@ -101,7 +101,7 @@ fn collect(
     options: Options,
     left_out: &mut LeftOut,
 ) -> Loaded {
-    let mut out = Loaded { session: Session::new(options), sources: Vec::new(), read: Read::default() };
+    let mut out = Loaded { session: Session::new(options), sources: Vec::new(), read: FilesRead::default() };
     let mut raw = 0;
     for (i, done) in done {
         match done {
@@ -133,7 +133,7 @@ fn collect(
 #[derive(Default)]
 struct Worker<'a> {
     jobs: &'a [Job<'a>],
-    preprocessor: Option<&'a Preprocessor>,
+    preprocessor: Option<&'a CompilerPreprocessor>,
     largest: u64,
     /// The paths of the command line.
     named: &'a [PathBuf],
@@ -179,7 +179,7 @@ impl Worker<'_> {
         let lowered = match &preprocessed {
             Some(text) => c::lower_file(&source.path, text, &NoIncludes, Limits::default()),
             None => {
-                let search = Search::new(&self.headers, job.path, command);
+                let search = IncludeSearch::new(&self.headers, job.path, command);
                 c::lower_file_with(&source.path, &source.text, &source.macros, &search, Limits::default())
             }
         };

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Result;
-use raddle_check::{Outcome, Part, Plan, Stats};
+use raddle_check::{CheckPlan, CheckStats, CheckedProgram, Outcome};
 use raddle_finding::{Report, Stat};
 
 use crate::report::args::Format;
@@ -53,7 +53,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Why nothing was checked, if nothing was.
-fn nothing_checked(left_out: &LeftOut, stats: &Stats) -> Option<String> {
+fn nothing_checked(left_out: &LeftOut, stats: &CheckStats) -> Option<String> {
     if left_out.files() > 0 && stats.files == stats.files_left_out {
         return Some("nothing was checked: every file was left out".into());
     }
@@ -74,7 +74,7 @@ fn nothing_checked(left_out: &LeftOut, stats: &Stats) -> Option<String> {
 /// The results of checking.
 struct Checked {
     report: Report,
-    stats: Stats,
+    stats: CheckStats,
     left_out: LeftOut,
     /// Whether anything was suspected, be it ignored or not listed. Some of it needs no run.
     suspects: bool,
@@ -96,7 +96,7 @@ fn check(args: &Args) -> Result<Checked> {
     );
 
     let databases = database::Databases::open(args.compile_commands.as_deref(), &mut left_out)?;
-    let preprocessor = preprocess::Preprocessor::choose(args)?;
+    let preprocessor = preprocess::CompilerPreprocessor::choose(args)?;
     let loaded = load::load(&files, args, databases, preprocessor.as_ref(), &mut left_out);
     let (mut session, sources, read) = (loaded.session, loaded.sources, loaded.read);
     let plan = session.plan(&sources, None);
@@ -118,7 +118,7 @@ fn check(args: &Args) -> Result<Checked> {
 }
 
 /// Checks the programs on several threads. The number of threads does not change the findings.
-fn check_all(plan: &Plan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<Part> {
+fn check_all(plan: &CheckPlan<'_>, jobs: usize, left_out: &mut LeftOut) -> Vec<CheckedProgram> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -148,7 +148,7 @@ fn counted(n: u64, one: &str, more: &str) -> String {
 }
 
 /// One sentence about what was checked and what was not.
-fn looked_at(stats: &Stats, guesses: u64) -> String {
+fn looked_at(stats: &CheckStats, guesses: u64) -> String {
     let mut text = format!(
         "{} of {}, {} of {}, {}, {} of {}",
         stats.files - stats.files_left_out,
@@ -181,7 +181,13 @@ fn looked_at(stats: &Stats, guesses: u64) -> String {
 }
 
 /// The outcome as a report.
-fn told(args: &Args, outcome: &mut Outcome, left_out: &LeftOut, read: &load::Read, begun: Instant) -> Report {
+fn told(
+    args: &Args,
+    outcome: &mut Outcome,
+    left_out: &LeftOut,
+    read: &load::FilesRead,
+    begun: Instant,
+) -> Report {
     let target = args.paths.iter().map(|p| p.display().to_string()).collect();
     let mut report = Report::new("check", target);
     report.findings = std::mem::take(&mut outcome.findings);

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use raddle_check::c::commands::Command;
+use raddle_check::c::commands::CompileCommand;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, Signal, kill_process_group, setrlimit};
 use thiserror::Error;
@@ -44,15 +44,15 @@ enum ChoiceError {
     Missing(String),
 }
 
-pub struct Preprocessor {
+pub struct CompilerPreprocessor {
     program: PathBuf,
     is_gcc: bool,
     stuck: AtomicU32,
 }
 
-impl Preprocessor {
+impl CompilerPreprocessor {
     /// The compiler to use, if one is wanted and exists.
-    pub fn choose(args: &Args) -> Result<Option<Preprocessor>> {
+    pub fn choose(args: &Args) -> Result<Option<CompilerPreprocessor>> {
         if args.raw {
             return Ok(None);
         }
@@ -64,20 +64,20 @@ impl Preprocessor {
                 on_path(given, &path)
             };
             let found = found.ok_or_else(|| ChoiceError::Missing(given.display().to_string()))?;
-            return Ok(Some(Preprocessor::new(found)));
+            return Ok(Some(CompilerPreprocessor::new(found)));
         }
-        Ok(COMPILERS.iter().find_map(|name| on_path(Path::new(name), &path)).map(Preprocessor::new))
+        Ok(COMPILERS.iter().find_map(|name| on_path(Path::new(name), &path)).map(CompilerPreprocessor::new))
     }
 
-    fn new(program: PathBuf) -> Preprocessor {
+    fn new(program: PathBuf) -> CompilerPreprocessor {
         let real = std::fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
         let is_gcc = real.file_name().is_some_and(|n| n.to_string_lossy().contains("gcc"));
-        Preprocessor { program, is_gcc, stuck: AtomicU32::new(0) }
+        CompilerPreprocessor { program, is_gcc, stuck: AtomicU32::new(0) }
     }
 
     /// The file's text after preprocessing, with `shown` in place of its own path. `None` if that
     /// fails.
-    pub fn run(&self, real: &Path, shown: &Path, command: &Command) -> Option<Vec<u8>> {
+    pub fn run(&self, real: &Path, shown: &Path, command: &CompileCommand) -> Option<Vec<u8>> {
         if self.stuck.load(Ordering::Relaxed) >= MOST_STUCK {
             return None;
         }
@@ -95,7 +95,7 @@ impl Preprocessor {
         output.filter(|_| is_whole).map(|text| relabel(&text, real, shown, folder))
     }
 
-    fn start(&self, real: &Path, command: &Command) -> Option<Child> {
+    fn start(&self, real: &Path, command: &CompileCommand) -> Option<Child> {
         let mut line = std::process::Command::new(&self.program);
         line.args(["-E", "-x", "c", "-w", "-Wfatal-errors"]);
         let mut words = command.clone();

@@ -8,8 +8,8 @@ use raddle_conseq::atomicity::{self, AtomicityViolation};
 use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::invariants::sample::variable;
-use raddle_conseq::invariants::{self, Memory, Samples, Term, Variable};
-use raddle_conseq::suspects::{self, ErrorSite, Everything, Instead, Judge, Refusal, Suspect};
+use raddle_conseq::invariants::{self, KnownMemory, Samples, Term, Variable};
+use raddle_conseq::suspects::{self, ErrorSite, Everything, Infeasible, Instead, Judge, Suspect};
 
 use super::args::Args;
 use super::sites::Sites;
@@ -49,9 +49,9 @@ pub struct RuledOut {
 
 impl RuledOut {
     fn add(&mut self, refused: &[u64; 4]) {
-        let of = |r: Refusal| refused[r as usize];
-        self.by_order += of(Refusal::TooEarly) + of(Refusal::Overwritten);
-        self.by_locks += of(Refusal::OwnWriteFirst) + of(Refusal::HiddenByLock);
+        let of = |r: Infeasible| refused[r as usize];
+        self.by_order += of(Infeasible::TooEarly) + of(Infeasible::Overwritten);
+        self.by_locks += of(Infeasible::OwnWriteFirst) + of(Infeasible::HiddenByLock);
     }
 }
 
@@ -77,7 +77,7 @@ impl Judge for Both<'_> {
     fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<ErrorSite>> {
         let mut found = self.sites.sites(read, value, history);
         let x = variable(&read.point.cell).signed(value);
-        let nothing = Memory::default();
+        let nothing = KnownMemory::default();
         for (i, guard) in self.guards.iter().enumerate() {
             // Whether a relation holds depends on the moment; another value is reason enough to
             // try.

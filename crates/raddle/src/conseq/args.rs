@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use raddle_conseq::SiteKind;
 
+use crate::option_values::seconds;
 use crate::report;
 
 /// Predict from passing runs what could fail under another schedule, and make it fail
@@ -95,7 +96,7 @@ pub struct Args {
     pub schedules_to: PathBuf,
 
     #[command(flatten)]
-    pub report: report::Options,
+    pub report: report::ReportOptions,
 
     /// The program and its arguments, after `--`
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
@@ -119,11 +120,6 @@ fn kind(text: &str) -> Result<SiteKind, String> {
     })
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "a number of seconds, as in 30 or 0.5")?;
-    if number > 0.0 && number <= 1e9 { Ok(number) } else { Err("a number of seconds above 0".into()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,13 +128,5 @@ mod tests {
     fn kinds_are_words_with_commas() {
         assert_eq!(kind("loop"), Ok(SiteKind::Loop));
         assert!(kind("loops").unwrap_err().contains("assert, error"));
-    }
-
-    #[test]
-    fn seconds_are_numbers_above_zero() {
-        assert_eq!(seconds("0.5"), Ok(0.5));
-        for bad in ["0", "-1", "soon", "inf", "NaN", ""] {
-            assert!(seconds(bad).is_err(), "{bad}");
-        }
     }
 }

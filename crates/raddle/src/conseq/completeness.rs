@@ -13,7 +13,7 @@ use raddle_wire::explore::flag;
 use raddle_harness::gaps::{self, Affair, gap};
 use raddle_harness::places::{Mapped, Places};
 use raddle_harness::point_code;
-use raddle_harness::unseen::{self, Calls};
+use raddle_harness::unseen::{self, CalledImports};
 use raddle_harness::worker::{Execution, Recipe};
 
 /// What keeps a search from being complete.
@@ -68,6 +68,6 @@ impl Completeness {
             && point_code::silent_argument(modules).is_none()
             && recipe.flags & (flag::C11 | flag::PLAIN) == 0
             && modules.iter().all(gaps::is_known)
-            && unseen::functions(modules, &Calls::Known(&self.called), None).is_empty()
+            && unseen::functions(modules, &CalledImports::Known(&self.called), None).is_empty()
     }
 }

@@ -39,7 +39,7 @@ use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::Notes;
 use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::Mapped;
-use raddle_harness::verdict::{Facts, Failure};
+use raddle_harness::verdict::{ExecutionFacts, Failure};
 use raddle_harness::worker::Recipe;
 
 /// How many runs without delays to compare with.
@@ -288,7 +288,7 @@ fn file(folder: &Path, header: &DelaysHeader, others: &[u64]) -> Result<memmap2:
 /// A failure without steps.
 pub fn failure(kind: Kind, sentence: String, after: u64) -> Failure {
     let what = fnv32(sentence.as_bytes());
-    let facts = Facts {
+    let facts = ExecutionFacts {
         sentence,
         thread: 0,
         address: 0,

@@ -18,7 +18,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use raddle_binary::{Kind, inspect};
+use raddle_binary::{FileKind, inspect};
 use raddle_conseq::Options;
 use raddle_finding::{Finding, Report, Stat, identity};
 use raddle_wire::config::{Config, ConfigMode, flag};
@@ -43,7 +43,7 @@ const COMMAND: f64 = 0.4;
 
 /// A program that the command started.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Started {
+pub struct StartedProgram {
     pub path: PathBuf,
     pub words: Vec<OsString>,
     pub folder: PathBuf,
@@ -85,7 +85,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
         // A command found through PATH is a tool such as `make` or `ctest` that should start
         // something. Its own sites are of no interest.
         let tool = !recipe.words[0].as_bytes().contains(&b'/');
-        let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
+        let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(FileKind::Script { .. }));
         return Err(match tool || script {
             true => TargetError::NothingInstrumented(recipe.program.path.display().to_string()).into(),
             false => not_instrumented(&recipe.program.path, options),
@@ -253,7 +253,7 @@ fn go_on_with_open(done: &mut [Examined], left: impl Fn() -> f64, mut again: imp
 /// the order in which they started.
 ///
 /// If `notes` are quiet, the command's output is not shown.
-pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Started>> {
+pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<StartedProgram>> {
     let folder = session()?;
     let mut command = launch::command(&recipe.program, &recipe.words, &recipe.runtime, folder.path());
     command.stdin(Stdio::null());
@@ -284,7 +284,7 @@ pub fn started(recipe: &Recipe, seconds: f64, notes: &Notes) -> Result<Vec<Start
     let own: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let mut seen = Vec::new();
     let library = recipe.runtime.library_folder();
-    for one in processes.iter().filter_map(|p| Started::of(p, &own, &library)) {
+    for one in processes.iter().filter_map(|p| StartedProgram::of(p, &own, &library)) {
         if !seen.contains(&one) {
             seen.push(one);
         }
@@ -312,9 +312,9 @@ fn say_how_it_ended(recipe: &Recipe, ended: Option<ExitStatus>, seconds: f64, no
     }
 }
 
-impl Started {
+impl StartedProgram {
     /// `library`: the folder that raddle has put in front of the library path.
-    fn of(process: &Process, own: &BTreeMap<OsString, OsString>, library: &Path) -> Option<Started> {
+    fn of(process: &Process, own: &BTreeMap<OsString, OsString>, library: &Path) -> Option<StartedProgram> {
         let command = process.command.as_ref().filter(|c| !c.words.is_empty())?;
         let differs = |(name, value): &(String, String)| {
             let raddles = ["RADDLE_SESSION", "LD_PRELOAD", "PWD", "OLDPWD", "SHLVL", "_"];
@@ -330,7 +330,7 @@ impl Started {
             }
             (name != LIBRARIES || !value.is_empty()).then(|| (name.to_owned(), value))
         });
-        Some(Started {
+        Some(StartedProgram {
             path: PathBuf::from(&process.executable),
             words: command.words.clone(),
             folder: command.folder.clone(),
@@ -379,11 +379,11 @@ fn add(all: &mut Report, mut report: Report, at: &str, is_test: bool) {
 mod tests {
     use super::*;
     use raddle_finding::Confidence;
-    use raddle_harness::collect::Command;
+    use raddle_harness::collect::CommandLine;
 
     #[test]
     fn of_the_environment_what_differs_is_kept() {
-        let command = Command {
+        let command = CommandLine {
             words: vec!["./t".into(), "-v".into()],
             environment: [
                 "HOME=/h",
@@ -399,7 +399,7 @@ mod tests {
         };
         let process = Process { executable: "/w/t".into(), command: Some(command), ..Process::default() };
         let own = BTreeMap::from([(OsString::from("HOME"), OsString::from("/h"))]);
-        let of = |process: &Process| Started::of(process, &own, Path::new("/raddle"));
+        let of = |process: &Process| StartedProgram::of(process, &own, Path::new("/raddle"));
         let started = of(&process).unwrap();
         let kept = [("CASE", "7"), (LIBRARIES, "/w/.libs")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(started.environment, kept);

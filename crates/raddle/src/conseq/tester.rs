@@ -51,7 +51,7 @@ use super::certainty::{Additions, is_certain};
 use super::completeness::Completeness;
 use super::ordinary_runs::OUTSIDE;
 use super::stacks::Stacks;
-use raddle_harness::check::printed::{self, Line, Printed, Stream};
+use raddle_harness::check::printed::{self, Printed, PrintedLine, Stream};
 use raddle_harness::check::{self, Check, Guard};
 use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::places::Mapped;
@@ -566,7 +566,7 @@ impl<'a> Tester<'a> {
     }
 
     /// Whether the line makes its difference without a preemption. In the training runs it did not.
-    fn default_shows(&mut self, line: &Line) -> Result<bool> {
+    fn default_shows(&mut self, line: &PrintedLine) -> Result<bool> {
         let mut shown = false;
         self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
         while self.crew.in_flight() > 0 {

@@ -10,10 +10,10 @@
 //! leaves out memory that only one thread touches, and that is known only after everything has been
 //! executed once. If the accesses are not too many, the runtime records all of them and reports
 //! what turns out to be shared. After all orders have been executed, the rest is removed here
-//! ([`Shared`]). Otherwise there is a second execution. But most programs begin to share their
+//! ([`SharedMemory`]). Otherwise there is a second execution. But most programs begin to share their
 //! memory early. So the runtime records accesses to memory that is known to be shared, and starts
 //! over when it finds more. The end of a first execution is then a trace from some step on
-//! ([`Part`]), and it is complete if nothing more is found until all orders have been executed. The
+//! ([`ExecutionTail`]), and it is complete if nothing more is found until all orders have been executed. The
 //! second execution is recorded up to that step and ends there. The two together are what a whole
 //! second execution would have recorded. If the second execution reaches that step in another way,
 //! because the program depends on more than its order of threads, it runs to its end and is the
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use raddle_conseq::event::{TraceEvent, What};
-use raddle_conseq::shared::Shared;
+use raddle_conseq::shared::SharedMemory;
 use raddle_explore::{Next, Order, Outcome, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{ExecutionEnd, flag};
@@ -38,7 +38,7 @@ use raddle_harness::check::printed::Printed;
 use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Failure, Usual, judge};
-use raddle_harness::watch::{Part, Traced, Watch};
+use raddle_harness::watch::{ExecutionTail, Traced, Watch};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
 /// One traced execution.
@@ -188,7 +188,7 @@ struct Maker<'a> {
 /// A first execution, of which `part` is recorded.
 struct Learned {
     run: Option<Run>,
-    part: Option<Part>,
+    part: Option<ExecutionTail>,
     /// What was found to be shared, if all accesses are recorded.
     shared: Option<Vec<u64>>,
     /// How much was found so far.
@@ -252,7 +252,7 @@ impl Maker<'_> {
 
     /// The trace of an order. Its first execution may already have the `end` of the trace.
     /// `is_first`: no order has been executed.
-    fn record(&mut self, tail: Tail, first: Option<(Part, Run)>, is_first: bool) -> Result<Run> {
+    fn record(&mut self, tail: Tail, first: Option<(ExecutionTail, Run)>, is_first: bool) -> Result<Run> {
         let (part, mut end) = first.unzip();
         if part.is_some_and(|p| p.begins == 0)
             && let Some(whole) = end
@@ -288,7 +288,7 @@ fn choose(learned: &mut [Learned]) {
     let all = learned.last().map_or(0, |l| l.discoveries);
     let told: u64 = learned.iter().flat_map(|l| &l.shared).map(|s| s.len() as u64).sum();
     if told == all && learned.iter().all(|l| l.shared.is_some()) {
-        let shared = Shared::new(learned.iter().flat_map(|l| &l.shared).flatten().copied());
+        let shared = SharedMemory::new(learned.iter().flat_map(|l| &l.shared).flatten().copied());
         learned.iter_mut().filter_map(|l| l.run.as_mut()).for_each(|run| shared.choose(&mut run.events));
     } else {
         let is_of_use = |l: &Learned| l.shared.is_none() && l.discoveries == all;
@@ -544,7 +544,7 @@ mod tests {
     fn learned(shared: Option<Vec<u64>>, discoveries: u64) -> Learned {
         let events = vec![write(64, 4, None, false), write(72, 4, None, false), write(80, 4, None, false)];
         let run = Run { events, accesses: 3, ..Run::empty() };
-        Learned { run: Some(run), part: Some(Part { begins: 0, way: 0 }), shared, discoveries }
+        Learned { run: Some(run), part: Some(ExecutionTail { begins: 0, way: 0 }), shared, discoveries }
     }
 
     fn left(mut learned: Vec<Learned>) -> Vec<Option<usize>> {

@@ -9,7 +9,7 @@
 use raddle_explore::{Limits, Progress};
 use raddle_harness::gaps::{gap, is_known};
 use raddle_harness::point_code;
-use raddle_harness::unseen::{self, Calls};
+use raddle_harness::unseen::{self, CalledImports};
 use raddle_harness::worker::Recipe;
 use raddle_wire::explore::flag;
 
@@ -117,8 +117,8 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
     ];
     let mut said: Vec<String> = said.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect();
     let calls = match gaps & gap::MANY_CALLED != 0 {
-        true => Calls::Unknown,
-        false => Calls::Known(&search.called),
+        true => CalledImports::Unknown,
+        false => CalledImports::Known(&search.called),
     };
     said.extend(machine_code::shortcomings(recipe, !search.points.is_empty(), search.overtaking.is_some()));
     let copied = machine_code::mapped_as(recipe);

@@ -15,8 +15,8 @@ use raddle_finding::{Finding, Kind, Report};
 use super::scope::Scope;
 use super::visits::Suspected;
 use raddle_harness::collect::{self, Process};
-use raddle_harness::detection::session::Session;
-use raddle_harness::detection::{Mode, Options, explain};
+use raddle_harness::detection::session::DetectionSession;
+use raddle_harness::detection::{DetectionOptions, DetectorMode, explain};
 use raddle_harness::processor_time;
 use raddle_harness::program::is_rust;
 use raddle_harness::relocated::libraries::{self, Libraries};
@@ -27,7 +27,7 @@ use raddle_harness::{gaps, launch, target};
 
 /// What the first runs showed.
 #[derive(Default)]
-pub struct Seen {
+pub struct FirstRuns {
     /// Program counters of racy accesses, sorted.
     pub points: Vec<u64>,
     pub threads: u32,
@@ -40,8 +40,8 @@ pub struct Seen {
 }
 
 /// Runs the program under the detector, each time for at most `limit`.
-pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<Seen> {
-    let mut options = Options::new(Mode::Hybrid);
+pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) -> Result<FirstRuns> {
+    let mut options = DetectionOptions::new(DetectorMode::Hybrid);
     let copy = match recipe.copy.is_some() {
         true => relocated::prepare(&recipe.program, true, Probes::All)?,
         false => None,
@@ -59,7 +59,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
     // With more threads than clocks, and in machine code, the search does not check executions for
     // races.
     if with_races && (copy.is_some() || seen.threads as usize >= raddle_explore::clock::THREADS) {
-        options.mode = Mode::Hb;
+        options.mode = DetectorMode::Hb;
         let (processes, ..) = run(recipe, copy, &options, limit)?;
         let report = explain::report(&recipe.words, &processes, &options);
         seen.races = report.findings.into_iter().filter(|f| f.kind == Kind::DataRace).collect();
@@ -70,7 +70,7 @@ pub fn see(recipe: &Recipe, scope: &Scope, with_races: bool, limit: Duration) ->
 /// A run in hybrid mode, from which searches can begin.
 pub struct FirstRun {
     processes: Vec<Process>,
-    ending: Ending,
+    ending: RunEnding,
 }
 
 impl FirstRun {
@@ -82,8 +82,8 @@ impl FirstRun {
         self.ending.status().is_some() && is_few && target::complain(program, &self.processes).is_ok()
     }
 
-    pub fn seen(&self, recipe: &Recipe, scope: &Scope) -> Seen {
-        let mut seen = Seen::default();
+    pub fn seen(&self, recipe: &Recipe, scope: &Scope) -> FirstRuns {
+        let mut seen = FirstRuns::default();
         // A run that a signal ended says nothing, like one that was killed.
         let status = self.ending.status();
         seen.instrumented = self.processes.iter().any(|p| p.instrumented);
@@ -101,11 +101,11 @@ impl FirstRun {
 }
 
 /// What one ordinary run under the detector showed.
-pub struct Watched {
+pub struct WatchedRun {
     /// The report of `raddle run`, not yet grouped.
     pub report: Report,
     pub instrumented: bool,
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// A sentence about the project's files that were not watched, if there are any.
     pub unseen: Vec<String>,
     /// The number of threads of the process that had most, including its first thread.
@@ -118,7 +118,7 @@ pub struct Watched {
 
 /// How an ordinary run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnding {
     Status(i32),
     /// A signal that raddle did not send.
     Signal(i32),
@@ -126,19 +126,24 @@ pub enum Ending {
     CutOff,
 }
 
-impl Ending {
+impl RunEnding {
     fn status(self) -> Option<i32> {
         match self {
-            Ending::Status(status) => Some(status),
-            Ending::Signal(_) | Ending::CutOff => None,
+            RunEnding::Status(status) => Some(status),
+            RunEnding::Signal(_) | RunEnding::CutOff => None,
         }
     }
 }
 
 /// Runs the program once under the detector, for at most `limit`, without showing its output. An
 /// uninstrumented program executes the copy of its code, if one is given.
-pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: Duration) -> Result<Watched> {
-    let options = Options::new(mode);
+pub fn watch_once(
+    recipe: &Recipe,
+    copy: Option<&Prepared>,
+    mode: DetectorMode,
+    limit: Duration,
+) -> Result<WatchedRun> {
+    let options = DetectionOptions::new(mode);
     let with = copy.map(|copy| (copy, Libraries::Usual));
     let (processes, ending, libraries) = run(recipe, with, &options, limit)?;
     let report = explain::report(&recipe.words, &processes, &options);
@@ -148,14 +153,14 @@ pub fn watch_once(recipe: &Recipe, copy: Option<&Prepared>, mode: Mode, limit: D
     let unseen = gaps::say_own_without_probes(watched.flat_map(|p| &p.modules));
     let unseen = unseen.into_iter().chain(libraries).collect();
     let suspected = Suspected::of(&processes);
-    let is_first = copy.is_none() && mode == Mode::Hybrid;
+    let is_first = copy.is_none() && mode == DetectorMode::Hybrid;
     let first = FirstRun { processes, ending };
     let first = (is_first && first.serves(&recipe.program)).then_some(first);
-    Ok(Watched { report, instrumented, unseen, ending, threads, suspected, first })
+    Ok(WatchedRun { report, instrumented, unseen, ending, threads, suspected, first })
 }
 
 /// How the program ends without raddle in its process. For failures that raddle could have caused.
-pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
+pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<RunEnding> {
     let mut command = Command::new(&recipe.program.path);
     command.arg0(&recipe.words[0]).args(&recipe.words[1..]);
     launch::surroundings().apply_all(&mut command);
@@ -165,11 +170,11 @@ pub fn run_plain(recipe: &Recipe, limit: Duration) -> Result<Ending> {
 fn run(
     recipe: &Recipe,
     copy: Option<(&Prepared, Libraries)>,
-    options: &Options,
+    options: &DetectionOptions,
     limit: Duration,
-) -> Result<(Vec<Process>, Ending, Vec<String>)> {
+) -> Result<(Vec<Process>, RunEnding, Vec<String>)> {
     let (copy, libraries) = copy.unzip();
-    let session = Session::open_with(options, libraries.unwrap_or_default(), Probes::All)?;
+    let session = DetectionSession::open_with(options, libraries.unwrap_or_default(), Probes::All)?;
     if let Some(copy) = copy {
         session.relocate(copy)?;
     }
@@ -183,7 +188,7 @@ fn run(
 
 /// Starts the command without showing its output, and waits for it: at most `limit`, and less if it
 /// is stuck.
-fn wait(recipe: &Recipe, mut command: Command, limit: Duration) -> Result<Ending> {
+fn wait(recipe: &Recipe, mut command: Command, limit: Duration) -> Result<RunEnding> {
     command.stdin(launch::input()).stdout(Stdio::null()).stderr(Stdio::null());
     apart(&mut command);
     let mut child =
@@ -194,14 +199,14 @@ fn wait(recipe: &Recipe, mut command: Command, limit: Duration) -> Result<Ending
     loop {
         if let Some(status) = child.try_wait().context("cannot wait for the target")? {
             return Ok(match status.signal() {
-                Some(signal) => Ending::Signal(signal),
-                None => Ending::Status(status.code().unwrap_or(0)),
+                Some(signal) => RunEnding::Signal(signal),
+                None => RunEnding::Status(status.code().unwrap_or(0)),
             });
         }
         idle.look(child.id());
         if begun.elapsed() > limit || idle.is_long() || raddle_harness::interrupt::came() {
             end(&mut child);
-            return Ok(Ending::CutOff);
+            return Ok(RunEnding::CutOff);
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use raddle_wire::explore::flag;
 
-use super::args::{Memory, SearchArgs};
+use super::args::{MemoryModel, SearchArgs};
 use raddle_harness::crew::Notes;
 use raddle_harness::relocated::{self, Probes};
 use raddle_harness::worker::Recipe;
@@ -39,7 +39,7 @@ pub fn prepare(recipe: Recipe, options: &SearchArgs, notes: &Notes) -> Result<Re
         }
     };
     anyhow::ensure!(
-        options.memory != Memory::C11,
+        options.memory != MemoryModel::C11,
         "`{name}` is not instrumented, and machine code does not say which loads are atomic: --memory c11 needs a program that \
          was built with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
     );

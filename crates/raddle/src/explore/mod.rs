@@ -33,7 +33,7 @@ mod shrink;
 mod visits;
 
 pub use args::Args;
-pub use first_runs::{Ending, FirstRun, Watched, run_plain, watch_once};
+pub use first_runs::{FirstRun, RunEnding, WatchedRun, run_plain, watch_once};
 pub use progress::hide as hide_progress;
 pub use visits::{Suspected, Visited};
 
@@ -49,7 +49,7 @@ use raddle_wire::explore::flag;
 use crate::report::args::Format;
 use crate::report::{Settler, TextTo};
 use coverage::Fresh;
-use first_runs::Seen;
+use first_runs::FirstRuns;
 use outcome::Results;
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
@@ -122,7 +122,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
     let begun = Instant::now();
     let build_id = build_id(&recipe.program.path);
     // If loads can read older values, the choice among them needs the operation as a step.
-    if is_rust(&recipe.program.path) && args.search.memory == args::Memory::Sc && recipe.copy.is_none() {
+    if is_rust(&recipe.program.path) && args.search.memory == args::MemoryModel::Sc && recipe.copy.is_none() {
         recipe.quiet = rust_sites::of(&recipe.program.path);
     }
     let resume_file = resume::path(&args.search.schedules_to, &program_name(&recipe));
@@ -233,7 +233,7 @@ pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe
         (args.search.os_threads, OS_THREADS),
         (!args.search.no_spurious, flag::SPURIOUS),
         (args.search.sleep_is_not_yield, flag::SLEEP_IS_NOT_YIELD),
-        (args.search.memory == args::Memory::C11, flag::C11),
+        (args.search.memory == args::MemoryModel::C11, flag::C11),
         (args.search.races, flag::RACES),
         (args.search.leaks, flag::LEAKS),
         (args.search.same_output, flag::OUTPUT),
@@ -268,7 +268,7 @@ fn prepare(
     saved: Option<Saved>,
     first: Option<&FirstRun>,
     clock: &Clock,
-) -> Result<(Seen, Search)> {
+) -> Result<(FirstRuns, Search)> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
     if let Some(saved) = saved {
@@ -282,7 +282,7 @@ fn prepare(
         search.fresh = Some(fresh(search.strategy.name(), options));
         search.scoped = (!scope.is_all()).then(|| Scoped::new(scope));
         search.is_machine_code = recipe.copy.is_some();
-        return Ok((Seen::default(), search));
+        return Ok((FirstRuns::default(), search));
     }
     let limit = Duration::from_secs_f64((options.limit() / 3.0).clamp(2.0, 10.0));
     let seen = match first {
@@ -306,7 +306,7 @@ fn prepare(
 }
 
 /// A search that has executed nothing yet.
-fn new_search(args: &Args, recipe: &Recipe, seen: &Seen) -> Result<Search> {
+fn new_search(args: &Args, recipe: &Recipe, seen: &FirstRuns) -> Result<Search> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
     let name =

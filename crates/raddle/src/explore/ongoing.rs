@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use raddle_finding::Report;
 
-use super::args::{Args, Memory};
+use super::args::{Args, MemoryModel};
 use super::outcome::Results;
 use super::search::{Clock, Search, is_stopped};
 use super::visits::Visited;
@@ -29,7 +29,7 @@ pub struct Ongoing<'a> {
     args: Args,
     recipe: Recipe,
     search: Search,
-    seen: super::first_runs::Seen,
+    seen: super::first_runs::FirstRuns,
     build_id: String,
     notes: &'a Notes,
     begun: Instant,
@@ -50,7 +50,7 @@ impl<'a> Ongoing<'a> {
         let begun = Instant::now();
         recipe.flags |= cases::flags(&args, &recipe);
         let build_id = build_id(&recipe.program.path);
-        if is_rust(&recipe.program.path) && args.search.memory == Memory::Sc && recipe.copy.is_none() {
+        if is_rust(&recipe.program.path) && args.search.memory == MemoryModel::Sc && recipe.copy.is_none() {
             recipe.quiet = rust_sites::of(&recipe.program.path);
         }
         let (seen, mut search) = prepare(&args, &mut recipe, None, first, &Clock::new(limit))?;

@@ -88,7 +88,7 @@ pub struct Args {
     pub schedules_to: PathBuf,
 
     #[command(flatten)]
-    pub report: report::Options,
+    pub report: report::ReportOptions,
 
     /// The program and its arguments, or a C or C++ source file and options for its compiler
     #[arg(trailing_var_arg = true, required_unless_present_any = ["ctest", "meson", "cargo"], value_name = "PROGRAM")]

@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(250);
 
 /// The content of the line.
 #[derive(Clone, Debug, Default)]
-pub struct View {
+pub struct LiveLine {
     /// The number of the test, and how many there are.
     pub test: (usize, usize),
     pub name: String,
@@ -29,7 +29,7 @@ pub struct View {
     pub until: Option<Instant>,
 }
 
-impl View {
+impl LiveLine {
     /// `test 3 of 40, queue::push: looking for consequences; 2 confirmed, 3 of 7 suspicions
     /// settled, 42 s left`. If that is wider than the terminal, the time stays visible.
     fn line(&self, now: Instant, width: usize) -> String {
@@ -56,14 +56,14 @@ impl View {
 
 /// The line while it is shown.
 pub struct Live {
-    view: Arc<Mutex<View>>,
+    view: Arc<Mutex<LiveLine>>,
     writer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Live {
     /// `is_wanted`: somebody reads it. Shows nothing without a terminal.
     pub fn new(is_wanted: bool) -> Live {
-        let view = Arc::new(Mutex::new(View { what: "begins".into(), ..View::default() }));
+        let view = Arc::new(Mutex::new(LiveLine { what: "begins".into(), ..LiveLine::default() }));
         let mut live = Live { view, writer: None };
         if is_wanted && terminal::has_live_line() {
             // The search's own live line would overwrite this one.
@@ -76,7 +76,7 @@ impl Live {
         live
     }
 
-    pub fn view(&self) -> MutexGuard<'_, View> {
+    pub fn view(&self) -> MutexGuard<'_, LiveLine> {
         self.view.lock().unwrap_or_else(|e| e.into_inner())
     }
 
@@ -85,7 +85,7 @@ impl Live {
     }
 
     /// Clears the line, so that a permanent line can be printed. The view stays locked until then.
-    pub fn make_room(&self) -> MutexGuard<'_, View> {
+    pub fn make_room(&self) -> MutexGuard<'_, LiveLine> {
         let view = self.view();
         if self.is_shown() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
@@ -103,7 +103,7 @@ impl Drop for Live {
     }
 }
 
-fn write(view: &Mutex<View>, ended: &Receiver<()>) {
+fn write(view: &Mutex<LiveLine>, ended: &Receiver<()>) {
     while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
         // Written under the lock, so that it does not come between the parts of another line.
         let view = view.lock().unwrap_or_else(|e| e.into_inner());
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn the_line_says_what_is_done_and_what_is_left() {
         let now = Instant::now();
-        let mut view = View { what: "5 schedules searched".into(), confirmed: 2, ..View::default() };
+        let mut view = LiveLine { what: "5 schedules searched".into(), confirmed: 2, ..LiveLine::default() };
         view.present = Counts { confirmed: 2, refuted: 1, explained: 0, open: 4 };
         assert_eq!(view.line(now, 100), "5 schedules searched; 2 confirmed, 3 of 7 suspicions settled");
         (view.test, view.name) = ((3, 40), "queue::push".into());

@@ -24,7 +24,7 @@ use super::journal::{Journal, Verdicts};
 use super::since::Changes;
 use super::verify;
 use crate::check;
-use crate::explore::{self, Ending, FirstRun, Suspected, Visited};
+use crate::explore::{self, FirstRun, RunEnding, Suspected, Visited};
 use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
@@ -59,7 +59,7 @@ pub struct Prey {
 }
 
 /// The outcome for one command.
-pub struct Outcome {
+pub struct CommandOutcome {
     pub ledger: Ledger,
     /// Sentences on what was covered and what could not be covered.
     pub coverage: Vec<String>,
@@ -92,7 +92,7 @@ pub struct Hunter<'a> {
     journal: &'a RefCell<Journal>,
     /// The number of earlier hunts of this build that this one resumes.
     hunts_before: u64,
-    out: Outcome,
+    out: CommandOutcome,
     /// The number of ordinary runs so far, to tell processes apart.
     runs: u32,
     /// The number of instrumented processes in one run. A search controls only one of them.
@@ -102,7 +102,7 @@ pub struct Hunter<'a> {
     /// The changes to look at first.
     changes: Option<&'a Changes>,
     /// How ordinary runs ended.
-    endings: Vec<Ending>,
+    endings: Vec<RunEnding>,
     /// The number of threads of the process that had most in an ordinary run.
     threads: u64,
     /// How long the longest ordinary run took that was not cut off.
@@ -110,7 +110,7 @@ pub struct Hunter<'a> {
     /// Why a search with nothing left to try has not executed all schedules.
     not_complete: Option<String>,
     /// How the run without raddle ended that was made right after the look, before any search.
-    plain_at_first: Option<Ending>,
+    plain_at_first: Option<RunEnding>,
     /// Ordinary runs fail by now, which the first did not.
     has_changed: bool,
     /// Whether anything in it is instrumented.
@@ -136,7 +136,7 @@ impl<'a> Hunter<'a> {
         journal: &'a RefCell<Journal>,
         changes: Option<&'a Changes>,
     ) -> Result<Hunter<'a>> {
-        let out = Outcome {
+        let out = CommandOutcome {
             ledger: Ledger::default(),
             coverage: Vec::new(),
             schedules: 0,
@@ -192,7 +192,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// Hunts it from the first look to the end.
-    pub fn hunt(mut self) -> Result<Outcome> {
+    pub fn hunt(mut self) -> Result<CommandOutcome> {
         self.begin()?;
         self.settle()
     }
@@ -241,7 +241,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// The other parts.
-    pub fn settle(mut self) -> Result<Outcome> {
+    pub fn settle(mut self) -> Result<CommandOutcome> {
         launch::surround(self.prey.surroundings.clone());
         let notes = Notes::quiet();
         match self.out.alone {
@@ -255,13 +255,13 @@ impl<'a> Hunter<'a> {
     }
 
     /// Ends it after the look, as there is no time for more.
-    pub fn stop(mut self) -> Outcome {
+    pub fn stop(mut self) -> CommandOutcome {
         self.out.looked_only = true;
         self.out.ledger.tried("one ordinary run", &|_| true);
         self.finish()
     }
 
-    fn finish(mut self) -> Outcome {
+    fn finish(mut self) -> CommandOutcome {
         self.out.hung = self.out.schedules == 0 && !self.ended();
         if self.prey.name.is_some() {
             // In a suite, each sentence names the test. It need not repeat the program.
@@ -289,7 +289,7 @@ impl<'a> Hunter<'a> {
 
     /// Whether an ordinary run ended by itself.
     fn ended(&self) -> bool {
-        self.endings.iter().any(|e| *e != Ending::CutOff)
+        self.endings.iter().any(|e| *e != RunEnding::CutOff)
     }
 
     fn is_over(&self) -> bool {
@@ -324,7 +324,7 @@ impl<'a> Hunter<'a> {
         if self.prey.name.is_none() {
             return false;
         }
-        let ended = matches!(self.endings[..], [Ending::Status(_)]);
+        let ended = matches!(self.endings[..], [RunEnding::Status(_)]);
         let is_one = self.threads == 1 && self.processes == 1 && self.program.has_runtime;
         ended && is_one && self.out.ledger.targets().is_empty()
     }
@@ -387,7 +387,7 @@ impl<'a> Hunter<'a> {
     }
 
     /// How it ends without raddle. `None` if it cannot be started.
-    fn run_plain(&self, limit: Duration) -> Option<Ending> {
+    fn run_plain(&self, limit: Duration) -> Option<RunEnding> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         explore::run_plain(&self.recipe(&args), limit).ok()
     }
@@ -408,7 +408,7 @@ impl<'a> Hunter<'a> {
         let is_known = |c: &raddle_hunt::Confirmed| same_cause(&c.finding, finding);
         if !matches!(Goal::of(finding.kind), Goal::Failure | Goal::Value)
             || self.out.ledger.confirmed().iter().any(is_known)
-            || self.plain_at_first != Some(Ending::Status(0))
+            || self.plain_at_first != Some(RunEnding::Status(0))
         {
             return None;
         }
@@ -463,16 +463,16 @@ impl<'a> Hunter<'a> {
         let has_failure = |c: &raddle_hunt::Confirmed| Goal::of(c.finding.kind) == Goal::Failure;
         let has_status = |c: &raddle_hunt::Confirmed| c.finding.kind == Kind::ExitStatus;
         match first {
-            Ending::Status(0) | Ending::CutOff => {}
-            Ending::Status(status) if self.prey.skipped == Some(status) => {
+            RunEnding::Status(0) | RunEnding::CutOff => {}
+            RunEnding::Status(status) if self.prey.skipped == Some(status) => {
                 self.out.coverage.push(format!("it skipped itself in every ordinary run, by status {status}"))
             }
-            Ending::Status(_) if self.out.ledger.confirmed().iter().any(has_status) => {}
-            Ending::Status(status) => self.out.coverage.push(format!(
+            RunEnding::Status(_) if self.out.ledger.confirmed().iter().any(has_status) => {}
+            RunEnding::Status(status) => self.out.coverage.push(format!(
                 "it ends with status {status} in every ordinary run, so that counts as its usual end"
             )),
-            Ending::Signal(_) if self.out.ledger.confirmed().iter().any(has_failure) => {}
-            Ending::Signal(signal) => self.crash_each_time(signal),
+            RunEnding::Signal(_) if self.out.ledger.confirmed().iter().any(has_failure) => {}
+            RunEnding::Signal(signal) => self.crash_each_time(signal),
         }
     }
 
@@ -486,15 +486,15 @@ impl<'a> Hunter<'a> {
         }
         match explore::run_plain(&self.recipe(&args), LONGEST_RUN.min(self.left().max(GRACE.1))) {
             // It may lack what its suite would have done for it.
-            Ok(Ending::Signal(_)) if !self.prey.notes.is_empty() => {
+            Ok(RunEnding::Signal(_)) if !self.prey.notes.is_empty() => {
                 self.out.coverage.push(format!("it is ended by {name} in every ordinary run, without its fixtures"));
             }
-            Ok(Ending::Signal(plain)) if plain == signal && self.endings.len() > 1 => {
+            Ok(RunEnding::Signal(plain)) if plain == signal && self.endings.len() > 1 => {
                 let message = format!("the program is ended by {name} in every run, without any interleaving");
                 let finding = self.named(Finding::new(Kind::Crash, Confidence::Confirmed, message));
                 self.confirm(Detector::Run, finding);
             }
-            Ok(Ending::Signal(plain)) if plain == signal => {
+            Ok(RunEnding::Signal(plain)) if plain == signal => {
                 self.out.coverage.push(format!("it was ended by {name} in the one run that there was time for"));
             }
             _ => self.out.coverage.push(format!(
@@ -532,12 +532,12 @@ fn grace(limit: Duration) -> Duration {
 
 /// Whether a run without raddle that ends so may have failed in this way. A shell that ran the
 /// program, or a handler in it, may have turned the signal into a status.
-fn is_end_of(kind: Kind, ending: Ending) -> bool {
+fn is_end_of(kind: Kind, ending: RunEnding) -> bool {
     match (kind, ending) {
-        (_, Ending::CutOff | Ending::Status(0)) => false,
-        (Kind::ExitStatus, ending) => matches!(ending, Ending::Status(_)),
-        (Kind::Crash, Ending::Status(status)) => status > 128,
-        (Kind::Assertion, Ending::Signal(signal)) => signal == libc::SIGABRT,
+        (_, RunEnding::CutOff | RunEnding::Status(0)) => false,
+        (Kind::ExitStatus, ending) => matches!(ending, RunEnding::Status(_)),
+        (Kind::Crash, RunEnding::Status(status)) => status > 128,
+        (Kind::Assertion, RunEnding::Signal(signal)) => signal == libc::SIGABRT,
         _ => true,
     }
 }
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn a_run_ends_as_a_failure_does_if_it_ends_badly_and_in_its_way() {
-        use Ending::{CutOff, Signal, Status};
+        use RunEnding::{CutOff, Signal, Status};
         for kind in [Kind::Assertion, Kind::Crash, Kind::ExitStatus, Kind::Output] {
             assert!(!is_end_of(kind, Status(0)) && !is_end_of(kind, CutOff), "{kind:?}");
         }

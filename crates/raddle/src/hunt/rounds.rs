@@ -135,14 +135,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// One test that cannot be hunted must not keep the others from being hunted.
-    fn end(&self, number: usize, outcome: Result<super::prey::Outcome>, summary: &mut Summary) {
+    fn end(&self, number: usize, outcome: Result<super::prey::CommandOutcome>, summary: &mut Summary) {
         match outcome {
             Ok(outcome) => self.add(number, outcome, summary),
             Err(error) => summary.failed.push(format!("{}: {error:#}", name(&self.preys[number]))),
         }
     }
 
-    fn add(&self, number: usize, outcome: super::prey::Outcome, summary: &mut Summary) {
+    fn add(&self, number: usize, outcome: super::prey::CommandOutcome, summary: &mut Summary) {
         let prey = &self.preys[number];
         let command = self.journal.borrow().command(prey);
         summary.add(prey, outcome, &command);

@@ -14,9 +14,9 @@ use serde::Deserialize;
 use super::args::Args;
 use super::detectors;
 use super::prey::Prey;
-use crate::conseq::suite::{Started, started};
+use crate::conseq::suite::{StartedProgram, started};
 use crate::explore;
-use raddle_binary::{Kind, inspect};
+use raddle_binary::{FileKind, inspect};
 use raddle_harness::cases;
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
@@ -79,7 +79,7 @@ pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
     let program = target::find(&whole.words)?;
     // A command found through the PATH is a tool.
     let is_tool = !whole.words[0].as_bytes().contains(&b'/');
-    let is_script = matches!(inspect(&program.path).map(|f| f.kind), Ok(Kind::Script { .. }));
+    let is_script = matches!(inspect(&program.path).map(|f| f.kind), Ok(FileKind::Script { .. }));
     if program.has_runtime || !is_tool && !is_script {
         return Ok(None);
     }
@@ -99,12 +99,12 @@ pub fn started_by(args: &Args, whole: &Prey) -> Result<Option<Vec<Prey>>> {
 }
 
 /// Whether a test runner such as nextest has only asked the program for its tests.
-fn lists_tests(started: &Started) -> bool {
+fn lists_tests(started: &StartedProgram) -> bool {
     started.words.get(1..4).is_some_and(|w| w == ["--list", "--format", "terse"])
 }
 
 /// A program that a command has started, as a target of its own with a name as short as possible.
-fn alone(started: Started, here: &Path) -> Prey {
+fn alone(started: StartedProgram, here: &Path) -> Prey {
     let mut words = started.words;
     words[0] = started.path.into_os_string();
     let mut shown = words.clone();
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_started_program_is_named_by_its_words() {
-        let started = Started {
+        let started = StartedProgram {
             path: "/p/build/t".into(),
             words: vec!["./t".into(), "-n".into()],
             folder: "/p/build".into(),

@@ -16,7 +16,7 @@ use raddle_store::Standing;
 
 use super::args::Args;
 use super::journal::Journal;
-use super::prey::{Outcome, Prey};
+use super::prey::{CommandOutcome, Prey};
 use super::{name, report};
 use raddle_harness::say::count;
 
@@ -80,7 +80,7 @@ impl Summary {
             && !raddle_harness::interrupt::came()
     }
 
-    pub fn add(&mut self, prey: &Prey, outcome: Outcome, command: &UserCommand) {
+    pub fn add(&mut self, prey: &Prey, outcome: CommandOutcome, command: &UserCommand) {
         self.hunted += 1;
         self.looked_only += u64::from(outcome.looked_only);
         self.exhausted += u64::from(outcome.exhausted);
@@ -179,7 +179,7 @@ impl Summary {
         let target = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         let mut report = Report::new("hunt", target);
         let (mut accepted, mut regressions) = (0u64, 0u64);
-        for mut finding in self.findings {
+        for mut finding in std::mem::take(&mut self.findings) {
             match journal.standing(&finding.key()) {
                 Standing::Accepted => {
                     accepted += 1;
@@ -218,48 +218,14 @@ impl Summary {
         }
         report.stats.insert("seconds".into(), Stat::Float(took.as_secs_f64()));
         report.stats.insert("interrupted".into(), Stat::Bool(raddle_harness::interrupt::came()));
-        report.coverage = self.coverage;
+        report.coverage = std::mem::take(&mut self.coverage);
         let told = |(sentence, of): &(String, Vec<String>)| match of[..] {
             [] => sentence.clone(),
             _ => format!("{}: {sentence}", report::names(of)),
         };
         report.coverage.extend(self.said.iter().map(told));
-        if preys.len() > 1 {
-            let looked = match self.looked_only {
-                0 => String::new(),
-                n => format!("{n} run once and no more, "),
-            };
-            report.coverage.push(format!(
-                "{}: {} hunted, {} with nothing to interleave, {looked}{} not reached in the time",
-                count((preys.len() - self.not_needed) as u64, "test", "tests"),
-                self.hunted - self.without_threads.len() as u64 - self.looked_only,
-                self.without_threads.len(),
-                self.not_reached
-            ));
-        } else if !self.without_threads.is_empty() || !self.hung.is_empty() {
-            // This has been said already.
-        } else if self.exhausted > 0 {
-            report.coverage.push(format!(
-                "all {} that the program has under sequential consistency were executed",
-                count(self.schedules, "schedule", "schedules")
-            ));
-        } else {
-            report
-                .coverage
-                .push(format!("{} executed", count(self.schedules, "schedule was", "schedules were")));
-        }
-        if let [name] = &self.hung[..] {
-            report.coverage.push(format!(
-                "`{name}` came to its end in no run, so nothing is known of it: give it more time, or a command that \
-                 ends by itself"
-            ));
-        } else if !self.hung.is_empty() {
-            report.coverage.push(format!(
-                "{} came to their end in no run, so nothing is known of them ({}): give them more time, or commands that end by themselves",
-                count(self.hung.len() as u64, "test", "tests"),
-                report::names(&self.hung)
-            ));
-        }
+        report.coverage.extend(self.extent(preys.len()));
+        report.coverage.extend(self.without_end());
         if raddle_harness::interrupt::came() {
             report.coverage.push("interrupted: what is said here is of what was done until then".into());
         }
@@ -274,6 +240,51 @@ impl Summary {
         };
         report.coverage.push(format!("{}{hint}", report::counts(&counts)));
         report
+    }
+
+    /// How much was executed. None if something else says so.
+    fn extent(&self, preys: usize) -> Option<String> {
+        if preys > 1 {
+            let looked = match self.looked_only {
+                0 => String::new(),
+                n => format!("{n} run once and no more, "),
+            };
+            return Some(format!(
+                "{}: {} hunted, {} with nothing to interleave, {looked}{} not reached in the time",
+                count((preys - self.not_needed) as u64, "test", "tests"),
+                self.hunted - self.without_threads.len() as u64 - self.looked_only,
+                self.without_threads.len(),
+                self.not_reached
+            ));
+        }
+        if !self.without_threads.is_empty() || !self.hung.is_empty() {
+            return None;
+        }
+        Some(if self.exhausted > 0 {
+            format!(
+                "all {} that the program has under sequential consistency were executed",
+                count(self.schedules, "schedule", "schedules")
+            )
+        } else {
+            format!("{} executed", count(self.schedules, "schedule was", "schedules were"))
+        })
+    }
+
+    /// Says which tests did not end.
+    fn without_end(&self) -> Option<String> {
+        match &self.hung[..] {
+            [] => None,
+            [name] => Some(format!(
+                "`{name}` came to its end in no run, so nothing is known of it: give it more time, or a command that \
+                 ends by itself"
+            )),
+            names => Some(format!(
+                "{} came to their end in no run, so nothing is known of them ({}): give them more time, or commands \
+                 that end by themselves",
+                count(names.len() as u64, "test", "tests"),
+                report::names(names)
+            )),
+        }
     }
 }
 

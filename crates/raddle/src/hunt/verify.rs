@@ -20,7 +20,7 @@ use crate::exit;
 use crate::explore::ongoing::Ongoing;
 use crate::explore::{self};
 use raddle_harness::crew::Notes;
-use raddle_harness::detection::Mode;
+use raddle_harness::detection::DetectorMode;
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::say::{count, say};
@@ -110,7 +110,7 @@ fn is_seen_in_runs(record: &KnownFinding, limit: Duration) -> Result<bool> {
     let options = detectors::explore(&args, &words, &[], args.seed);
     let recipe = explore::recipe(&options, target::find(&words)?, Runtime::open()?);
     for _ in 0..RUNS {
-        let watched = explore::watch_once(&recipe, None, Mode::Hb, limit / RUNS)?;
+        let watched = explore::watch_once(&recipe, None, DetectorMode::Hb, limit / RUNS)?;
         if watched.report.findings.iter().any(|f| same_cause(f, &record.finding)) {
             return Ok(true);
         }

@@ -50,7 +50,7 @@ pub struct Args {
     pub patience: u32,
 
     #[command(flatten)]
-    pub report: report::Options,
+    pub report: report::ReportOptions,
 
     /// The file that `explore`, `conseq` or `hunt` wrote
     #[arg(value_name = "FILE.raddle")]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 // Flattened into options of the same name, whose group is enough.
 #[derive(Clone, Debug, clap::Args)]
 #[group(skip)]
-pub struct Options {
+pub struct ReportOptions {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Report")]
     pub format: Format,

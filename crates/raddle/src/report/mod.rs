@@ -17,7 +17,7 @@ mod settle;
 pub mod source;
 pub mod terminal;
 
-pub use args::Options;
+pub use args::ReportOptions;
 pub use settle::{Settler, TextTo, format};
 
 use anyhow::Result;

@@ -11,7 +11,7 @@ use raddle_finding::{
     render,
 };
 
-use super::args::{self, FailOn, Options};
+use super::args::{self, FailOn, ReportOptions};
 use super::keeper::Keeper;
 use super::output::{self, OutputFile};
 use super::source::SourceFiles;
@@ -48,7 +48,7 @@ impl Settler {
         Ok(())
     }
 
-    pub fn new(options: &Options, text_to: TextTo) -> Result<Settler> {
+    pub fn new(options: &ReportOptions, text_to: TextTo) -> Result<Settler> {
         let mut suppressions = Suppressions::default();
         for path in &options.suppressions {
             let name = path.display().to_string();

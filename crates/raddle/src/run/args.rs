@@ -1,5 +1,6 @@
 //! The command line of `raddle run`.
 
+use crate::option_values::size;
 use crate::report;
 use clap::ValueEnum;
 use raddle_harness::detection;
@@ -25,7 +26,7 @@ Exit status: the program's own when there are no findings, 66 findings, 2 raddle
 job.")]
 pub struct Args {
     #[command(flatten)]
-    pub options: Options,
+    pub options: DetectorOptions,
 
     /// The program and its arguments, after `--`
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
@@ -34,10 +35,10 @@ pub struct Args {
 
 /// The options of `raddle run`, which `cargo raddle` takes as well.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Options {
+pub struct DetectorOptions {
     /// Definition of a race
-    #[arg(long, value_enum, default_value_t = Mode::Hb, help_heading = "Detection")]
-    pub mode: Mode,
+    #[arg(long, value_enum, default_value_t = ModeArg::Hb, help_heading = "Detection")]
+    pub mode: ModeArg,
 
     /// What to watch, in copies of machine code, of what was not built with raddle: `auto` (the
     /// program if it starts threads and no other programs, and its libraries), `yes` (both in any
@@ -57,7 +58,7 @@ pub struct Options {
 
     /// Flush the detector's state at this much memory, for example 2G [default: from the limits of
     /// the machine]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Detection")]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Detection")]
     pub memory_limit: Option<u64>,
 
     /// Do not report lock-order cycles
@@ -86,20 +87,20 @@ pub struct Options {
     pub ignore: Vec<String>,
 
     #[command(flatten)]
-    pub report: report::Options,
+    pub report: report::ReportOptions,
 }
 
 /// For tests and benchmarks: if it is set, no probe is left out.
 const KEEP_PROBES: &str = "RADDLE_KEEP_PROBES";
 
-impl Options {
+impl DetectorOptions {
     /// What the detector is to look for.
-    pub fn detection(&self) -> detection::Options {
-        detection::Options {
+    pub fn detection(&self) -> detection::DetectionOptions {
+        detection::DetectionOptions {
             mode: match self.mode {
-                Mode::Hb => detection::Mode::Hb,
-                Mode::Hybrid => detection::Mode::Hybrid,
-                Mode::Fast => detection::Mode::Fast,
+                ModeArg::Hb => detection::DetectorMode::Hb,
+                ModeArg::Hybrid => detection::DetectorMode::Hybrid,
+                ModeArg::Fast => detection::DetectorMode::Fast,
             },
             history: self.history,
             init_state: self.init_state,
@@ -117,7 +118,7 @@ impl Options {
     /// Which probes the copy of a program has that was not built with raddle. A probe that stands for
     /// others must stand for all that the detector wants to know of them: the first access, or each.
     pub fn probes(&self) -> Probes {
-        let counts_each = self.history == 2 || self.mode == Mode::Fast || self.init_state;
+        let counts_each = self.history == 2 || self.mode == ModeArg::Fast || self.init_state;
         if self.leaves_out_covered() && !counts_each { Probes::Merged } else { Probes::All }
     }
 
@@ -132,7 +133,7 @@ impl Options {
 
 /// The detector's state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
+pub enum ModeArg {
     /// Happens-before: no false reports on correct code
     Hb,
     /// Happens-before and locksets: also finds races that this run happened to order; may report
@@ -191,21 +192,6 @@ impl FromStr for Instrument {
     }
 }
 
-/// A number of bytes with an optional K, M, G or T (powers of 1024).
-pub fn parse_size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 0,
-        "K" | "KB" | "KIB" => 10,
-        "M" | "MB" | "MIB" => 20,
-        "G" | "GB" | "GIB" => 30,
-        "T" | "TB" | "TIB" => 40,
-        _ => return Err("a size is a number with K, M, G or T, as in 2G".into()),
-    };
-    let number: u64 = digits.parse().map_err(|_| "a size is a number with K, M, G or T, as in 2G")?;
-    number.checked_mul(1 << shift).filter(|n| *n > 0).ok_or_else(|| "out of range".into())
-}
-
 /// An empty pattern would match everything or nothing; nobody means either.
 fn pattern(word: &str) -> Result<String, &'static str> {
     let body = ["fun:", "file:", "module:"].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
@@ -239,17 +225,6 @@ mod tests {
         }
         for bad in ["", "everything", "libz,"] {
             assert!(bad.parse::<Instrument>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn sizes() {
-        assert_eq!(parse_size("4096"), Ok(4096));
-        assert_eq!(parse_size("512M"), Ok(512 << 20));
-        assert_eq!(parse_size("2g"), Ok(2 << 30));
-        assert_eq!(parse_size("1GiB"), Ok(1 << 30));
-        for bad in ["", "G", "2X", "-1", "0", "1.5G", "99999999999T"] {
-            assert!(parse_size(bad).is_err(), "{bad}");
         }
     }
 }

@@ -7,7 +7,7 @@
 pub mod args;
 mod tsan_options;
 
-pub use args::{Args, Options};
+pub use args::{Args, DetectorOptions};
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use raddle_finding::Stat;
 
 use crate::report::{Settler, TextTo};
 use raddle_harness::detection::explain;
-use raddle_harness::detection::session::{Served, Session};
+use raddle_harness::detection::session::{DetectionSession, Served};
 use raddle_harness::relocated::libraries::Libraries;
 use raddle_harness::say::{count, say};
 use raddle_harness::{collect, gaps, launch, relocated, target};
@@ -41,7 +41,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     // Exceptions find their way through copies by functions of the shared runtime.
     let has_runtime = program.has_runtime && matches!(libraries, Libraries::None | Libraries::Usual);
     let launched = target::Program { has_runtime, ..program.clone() };
-    let session = Session::open_with(&detection, libraries, options.probes())?;
+    let session = DetectionSession::open_with(&detection, libraries, options.probes())?;
     if let Some(copy) = &copy {
         say!("{} is not instrumented: {}", program.path.display(), relocated::coverage(copy.counts));
         session.relocate(copy)?;

@@ -26,7 +26,7 @@
 use raddle_finding::{Finding, Kind, Op};
 use raddle_harness::collect::Process;
 
-use super::args::Options;
+use super::args::DetectorOptions;
 use crate::report::args::Color;
 
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -72,7 +72,7 @@ impl Unwanted {
     }
 }
 
-pub fn merge(mut options: Options, value: Option<&str>) -> Options {
+pub fn merge(mut options: DetectorOptions, value: Option<&str>) -> DetectorOptions {
     let Some(value) = value else { return options };
     for (key, value) in pairs(value) {
         match key {
@@ -114,10 +114,10 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        options: Options,
+        options: DetectorOptions,
     }
 
-    fn options(words: &[&str], tsan: &str) -> Options {
+    fn options(words: &[&str], tsan: &str) -> DetectorOptions {
         let line = Line::parse_from(std::iter::once("run").chain(words.iter().copied()));
         merge(line.options, Some(tsan))
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use raddle_tsvd::{ONE, Params, technique};
 
-use super::experiment::{Experiment, Policy};
+use super::experiment::{Experiment, PaperVariant};
 use crate::report;
 
 /// Catch thread-safety violations, where threads misuse a library, in ordinary test runs
@@ -26,7 +26,7 @@ Exit status: 0 or the program's own when nothing is found, 66 when something is,
 could not do its job.")]
 pub struct Args {
     #[command(flatten)]
-    pub options: Options,
+    pub options: DelayOptions,
 
     /// Report what this copy, made by `raddle instrument`, has caught since the last time
     #[arg(long, value_name = "COPY", conflicts_with_all = ["command", "runs"])]
@@ -75,7 +75,7 @@ pub struct InstrumentArgs {
 }
 
 #[derive(Clone, Debug, clap::Args)]
-pub struct Options {
+pub struct DelayOptions {
     /// Number of runs; each run uses what the earlier ones learned
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Detection",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -110,7 +110,7 @@ pub struct Options {
     pub coverage: Option<PathBuf>,
 
     #[command(flatten)]
-    pub report: report::Options,
+    pub report: report::ReportOptions,
 }
 
 /// What the runtime is told, whoever starts the program.
@@ -190,11 +190,11 @@ impl Parameters {
     }
 }
 
-impl Options {
+impl DelayOptions {
     /// [`Experiment::rest`] where it applies.
     pub fn rest(&self) -> u32 {
         let x = &self.parameters.experiment;
-        if x.policy == Policy::Tsvd && !x.paper { x.rest } else { 0 }
+        if x.policy == PaperVariant::Tsvd && !x.paper { x.rest } else { 0 }
     }
 }
 
@@ -225,16 +225,16 @@ mod tests {
     use crate::tsvd::experiment::tests::experiment;
     use clap::{Args as _, FromArgMatches};
 
-    fn options(line: &str) -> Result<Options, clap::Error> {
-        let command = Options::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
-        Options::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
+    fn options(line: &str) -> Result<DelayOptions, clap::Error> {
+        let command = DelayOptions::augment_args(clap::Command::new("tsvd")).no_binary_name(true);
+        DelayOptions::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
     }
 
     fn parse(line: &str) -> Result<Parameters, clap::Error> {
         options(line).map(|o| o.parameters)
     }
 
-    fn with(line: &str) -> Options {
+    fn with(line: &str) -> DelayOptions {
         let mut options = options("").unwrap();
         options.parameters.experiment = experiment(line).unwrap();
         options

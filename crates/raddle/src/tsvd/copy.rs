@@ -32,13 +32,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Runs;
 use super::api::Catalogue;
-use super::args::{InstrumentArgs, Options, Parameters};
-use super::experiment::{Experiment, Policy};
-use super::libraries::{self, Watched};
-use super::pointers::{self, Taken};
+use super::args::{DelayOptions, InstrumentArgs, Parameters};
+use super::experiment::{Experiment, PaperVariant};
+use super::libraries::{self, CopiedLibrary};
+use super::pointers::{self, OperationsByName};
 use super::session::{self, Common};
 use super::site_cache;
-use super::sites::{File, Found, Registry, SiteKind};
+use super::sites::{AnalysedFile, CallRole, FileAnalysis, Registry};
 use super::traps::Traps;
 use super::{Outputs, messages};
 use crate::report::{Settler, TextTo};
@@ -59,7 +59,7 @@ struct About {
     lists: Vec<(PathBuf, String)>,
     /// Copies of earlier builds have none.
     #[serde(default)]
-    libraries: Vec<Watched>,
+    libraries: Vec<CopiedLibrary>,
     /// Functions that are hooked at their entries, by raw name, with the operation of each.
     #[serde(default)]
     hooks: Vec<(String, usize)>,
@@ -85,7 +85,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
     );
     let lists = messages::lists(&args.api)?;
     let common = common(&lists, args.parameters.force_async, runtime.folder())?;
-    let library = LIBRARIES[usize::from(policy == Policy::TsvdHb)];
+    let library = LIBRARIES[usize::from(policy == PaperVariant::TsvdHb)];
     let dir = folder(&args.output);
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let copy = raddle_binary::with_needed(&args.program, &program, &format!("$ORIGIN/{name}{library}"))?;
@@ -124,7 +124,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         let path = dir.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     };
-    let records: Vec<_> = about.libraries.iter().chain(&hooked).map(Watched::record).collect();
+    let records: Vec<_> = about.libraries.iter().chain(&hooked).map(CopiedLibrary::record).collect();
     let records = records.into_iter().map(|r| r.map_or([0; PlannedLibrary::LEN], |r| r.encode()));
     write(FIXED_LIBRARIES, &records.flatten().collect::<Vec<u8>>())?;
     for (plan, number) in plans.iter().zip(0..) {
@@ -140,7 +140,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<ExitCode> {
         write(FIXED_CALLERS, &callers)?;
     }
     write(ABOUT, serde_json::to_string_pretty(&about)?.as_bytes())?;
-    let from = runtime.tsvd_library(policy == Policy::TsvdHb);
+    let from = runtime.tsvd_library(policy == PaperVariant::TsvdHb);
     write(&library[1..], &std::fs::read(&from).with_context(|| format!("cannot read {}", from.display()))?)?;
     std::fs::write(&args.output, copy).with_context(|| format!("cannot write {}", args.output.display()))?;
     std::fs::set_permissions(&args.output, std::fs::metadata(&args.program)?.permissions())?;
@@ -178,7 +178,7 @@ struct Fixed {
     names: Vec<String>,
     exempt: Vec<u64>,
     path: PathBuf,
-    file: File,
+    file: AnalysedFile,
 }
 
 impl Fixed {
@@ -203,9 +203,9 @@ fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
     let mut plan = Vec::new();
     for site in &file.found.sites {
         plan.extend(match site.what {
-            SiteKind::Point(operation) => common.point(&mut registry, program, site, operation, &mut helper),
-            SiteKind::Async => common.force_async.then(|| session::special_site(site, site_flag::ASYNC)),
-            SiteKind::Lookup => None,
+            CallRole::Point(operation) => common.point(&mut registry, program, site, operation, &mut helper),
+            CallRole::Async => common.force_async.then(|| session::special_site(site, site_flag::ASYNC)),
+            CallRole::Lookup => None,
         });
     }
     let exempt = common.catalogue.classes.iter().filter(|_| exempts).flat_map(|c| &c.exempt);
@@ -217,13 +217,13 @@ fn fixed_plan(program: &Path, common: &Common, exempts: bool) -> Fixed {
 
 /// Hooks the functions whose addresses the program and its libraries take. `system` keeps only the
 /// system libraries that define some of them, and their plans are added.
-fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<Watched>) {
-    let taken: Taken = plans.iter().flat_map(|plan| plan.file.found.taken.clone()).collect();
+fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<CopiedLibrary>) {
+    let taken: OperationsByName = plans.iter().flat_map(|plan| plan.file.found.taken.clone()).collect();
     if taken.is_empty() {
         return system.clear();
     }
     let mut registry = common.registry.lock().expect("nobody panics with the registry");
-    let mut hooks = |path: &Path, file: &File, counts: bool, names: &mut Vec<String>| {
+    let mut hooks = |path: &Path, file: &AnalysedFile, counts: bool, names: &mut Vec<String>| {
         let Some(module) = file.module() else { return Vec::new() };
         let mut named = Named { module: Some(module), names: std::mem::take(names) };
         let mut helper = |name: &Option<String>| name.as_deref().map_or(0, |name| named.function(name));
@@ -236,7 +236,7 @@ fn add_hooks(common: &Common, plans: &mut Vec<Fixed>, system: &mut Vec<Watched>)
         plan.hooks = hooks(&plan.path, &plan.file, true, &mut plan.names);
     }
     system.retain(|library| {
-        let file = File::new(&library.path, Found::default());
+        let file = AnalysedFile::new(&library.path, FileAnalysis::default());
         let mut names = Vec::new();
         let hooks = hooks(&library.path, &file, false, &mut names);
         let any = !hooks.is_empty();
@@ -276,7 +276,7 @@ impl Named<'_> {
 }
 
 /// Reports what runs of a copy caught, and makes room for the next runs.
-pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
+pub fn collect(copy: &Path, options: &DelayOptions) -> Result<ExitCode> {
     let begun = Instant::now();
     let settler = Settler::new(&options.report, TextTo::Stderr)?;
     let outputs = Outputs::new(options)?;
@@ -312,11 +312,12 @@ pub fn collect(copy: &Path, options: &Options) -> Result<ExitCode> {
             let _ = std::fs::remove_file(path);
         }
     }
-    let policy = [Policy::Tsvd, Policy::TsvdHb, Policy::DynamicRandom, Policy::StaticRandom]
-        .into_iter()
-        .find(|p| raddle_tsvd::Policy::from(*p).name() == about.policy);
+    let policy =
+        [PaperVariant::Tsvd, PaperVariant::TsvdHb, PaperVariant::DynamicRandom, PaperVariant::StaticRandom]
+            .into_iter()
+            .find(|p| raddle_tsvd::Policy::from(*p).name() == about.policy);
     let runs = all.processes as u32;
-    let mut report = all.report(vec![shown.to_string()], runs, policy.unwrap_or(Policy::Tsvd));
+    let mut report = all.report(vec![shown.to_string()], runs, policy.unwrap_or(PaperVariant::Tsvd));
     report.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     settler.settle(report, crate::exit::CLEAN)
 }

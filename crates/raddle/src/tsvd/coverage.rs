@@ -24,19 +24,19 @@ pub struct Covered {
 pub struct Coverage {
     schema: &'static str,
     #[serde(rename = "total")]
-    counts: Counts,
+    counts: PointCounts,
     files: Vec<FileCoverage>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct PointCounts {
     pub points: usize,
     pub hit: usize,
     pub concurrent: usize,
     pub never_hit: usize,
 }
 
-impl Counts {
+impl PointCounts {
     fn add(&mut self, covered: Covered) {
         self.points += 1;
         self.hit += usize::from(covered.hit);
@@ -49,7 +49,7 @@ impl Counts {
 struct FileCoverage {
     file: String,
     #[serde(rename = "total")]
-    counts: Counts,
+    counts: PointCounts,
     points: Vec<PointCoverage>,
 }
 
@@ -64,7 +64,7 @@ pub struct PointCoverage {
 
 impl Coverage {
     pub fn new(registry: &Registry, covered: &[Covered], places: &mut Places) -> Coverage {
-        let mut all = Coverage { schema: SCHEMA, counts: Counts::default(), files: Vec::new() };
+        let mut all = Coverage { schema: SCHEMA, counts: PointCounts::default(), files: Vec::new() };
         for (number, site) in registry.sites.iter().enumerate() {
             let frames = site_frames(places, site);
             let frame = place(&frames).cloned().unwrap_or_default();
@@ -89,7 +89,7 @@ impl Coverage {
         let covered = Covered { hit: point.hit, concurrent: point.concurrent };
         self.counts.add(covered);
         let at = self.files.binary_search_by(|entry| entry.file.cmp(&file)).unwrap_or_else(|at| {
-            self.files.insert(at, FileCoverage { file, counts: Counts::default(), points: Vec::new() });
+            self.files.insert(at, FileCoverage { file, counts: PointCounts::default(), points: Vec::new() });
             at
         });
         self.files[at].counts.add(covered);
@@ -108,7 +108,7 @@ impl Coverage {
             "{:width$}  {:>7}  {:>7}  {:>10}  {:>9}\n",
             "file", "points", "hit", "concurrent", "never hit"
         );
-        let mut line = |name: &str, c: &Counts| {
+        let mut line = |name: &str, c: &PointCounts| {
             let _ = writeln!(
                 text,
                 "{name:width$}  {:>7}  {:>7}  {:>10}  {:>9}",
@@ -127,11 +127,11 @@ mod tests {
 
     #[test]
     fn the_table_has_a_line_for_each_file_and_the_sum() {
-        let mut counts = Counts::default();
+        let mut counts = PointCounts::default();
         counts.add(Covered { hit: true, concurrent: true });
         counts.add(Covered { hit: true, concurrent: false });
         counts.add(Covered::default());
-        assert_eq!(counts, Counts { points: 3, hit: 2, concurrent: 1, never_hit: 1 });
+        assert_eq!(counts, PointCounts { points: 3, hit: 2, concurrent: 1, never_hit: 1 });
         let file = FileCoverage { file: "src/a.cpp".into(), counts, points: vec![] };
         let table = Coverage { schema: SCHEMA, counts, files: vec![file] }.table();
         assert_eq!(

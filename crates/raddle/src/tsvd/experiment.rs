@@ -15,8 +15,8 @@ pub const VARIABLE: &str = "RADDLE_TSVD_EXPERIMENT";
 #[command(no_binary_name = true, disable_help_flag = true)]
 pub struct Experiment {
     /// How to choose what to delay
-    #[arg(long, value_enum, default_value_t = Policy::Tsvd)]
-    pub policy: Policy,
+    #[arg(long, value_enum, default_value_t = PaperVariant::Tsvd)]
+    pub policy: PaperVariant,
 
     /// How many calls are remembered for each object
     #[arg(long, value_name = "N", default_value_t = 5,
@@ -90,7 +90,7 @@ impl Experiment {
 
 /// The variants of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Policy {
+pub enum PaperVariant {
     /// Near misses, concurrent phases, inferred order (3.4)
     Tsvd,
     /// The same with vector clocks in place of inference (3.5)
@@ -101,13 +101,13 @@ pub enum Policy {
     StaticRandom,
 }
 
-impl From<Policy> for raddle_tsvd::Policy {
-    fn from(policy: Policy) -> Self {
+impl From<PaperVariant> for raddle_tsvd::Policy {
+    fn from(policy: PaperVariant) -> Self {
         match policy {
-            Policy::Tsvd => raddle_tsvd::Policy::Tsvd,
-            Policy::TsvdHb => raddle_tsvd::Policy::TsvdHb,
-            Policy::DynamicRandom => raddle_tsvd::Policy::DynamicRandom,
-            Policy::StaticRandom => raddle_tsvd::Policy::StaticRandom,
+            PaperVariant::Tsvd => raddle_tsvd::Policy::Tsvd,
+            PaperVariant::TsvdHb => raddle_tsvd::Policy::TsvdHb,
+            PaperVariant::DynamicRandom => raddle_tsvd::Policy::DynamicRandom,
+            PaperVariant::StaticRandom => raddle_tsvd::Policy::StaticRandom,
         }
     }
 }
@@ -168,6 +168,6 @@ pub mod tests {
         for line in ["--gap 2", "--decay x", "--policy best", "--history 0", "--phase 1", "--delay 3"] {
             assert!(experiment(line).is_err(), "{line}");
         }
-        assert_eq!(experiment("").unwrap().policy, Policy::Tsvd);
+        assert_eq!(experiment("").unwrap().policy, PaperVariant::Tsvd);
     }
 }

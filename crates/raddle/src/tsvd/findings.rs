@@ -8,9 +8,9 @@ use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Loc
 use raddle_wire::record::DecodedCaught;
 use raddle_wire::tsvd::ObjectOperand;
 
-use super::api::{Catalogue, Operation};
+use super::api::{ApiOperation, Catalogue};
 use super::sites::{Numbered, Registry};
-use raddle_harness::collect::{Process, Violation};
+use raddle_harness::collect::{LoggedViolation, Process};
 use raddle_harness::places::Places;
 
 pub struct Teller<'a> {
@@ -26,7 +26,7 @@ impl<'a> Teller<'a> {
         process.violations.iter().filter_map(|v| self.finding(process, v)).collect()
     }
 
-    fn finding(&mut self, process: &Process, violation: &Violation) -> Option<Finding> {
+    fn finding(&mut self, process: &Process, violation: &LoggedViolation) -> Option<Finding> {
         let now = self.end(process, violation, &violation.now)?;
         let before = self.end(process, violation, &violation.before)?;
         let class = &self.catalogue.classes[now.operation.class];
@@ -68,7 +68,12 @@ impl<'a> Teller<'a> {
         Some(finding)
     }
 
-    fn end(&mut self, process: &Process, violation: &Violation, caught: &DecodedCaught) -> Option<End<'a>> {
+    fn end(
+        &mut self,
+        process: &Process,
+        violation: &LoggedViolation,
+        caught: &DecodedCaught,
+    ) -> Option<End<'a>> {
         let (registry, catalogue) = (self.registry, self.catalogue);
         let site = registry.sites.get(caught.site as usize)?;
         let operation = &catalogue.operations[site.operation];
@@ -119,8 +124,8 @@ impl<'a> Teller<'a> {
     fn location(
         &mut self,
         process: &Process,
-        violation: &Violation,
-        operation: &Operation,
+        violation: &LoggedViolation,
+        operation: &ApiOperation,
     ) -> Option<Location> {
         if operation.object == ObjectOperand::Library {
             return None;
@@ -140,7 +145,7 @@ impl<'a> Teller<'a> {
 struct End<'a> {
     access: Access,
     site: &'a Numbered,
-    operation: &'a Operation,
+    operation: &'a ApiOperation,
     called: String,
     name: String,
 }

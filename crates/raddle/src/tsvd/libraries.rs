@@ -15,20 +15,20 @@ const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 
 /// A library for which a copy has a plan, as it was when the copy was made.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Watched {
+pub struct CopiedLibrary {
     pub path: PathBuf,
     identity: u64,
 }
 
-impl Watched {
-    fn open(path: &Path) -> Result<Watched> {
+impl CopiedLibrary {
+    fn open(path: &Path) -> Result<CopiedLibrary> {
         let page = first_page(path)?;
-        Ok(Watched { path: path.into(), identity: PlannedLibrary::identity(&page) })
+        Ok(CopiedLibrary { path: path.into(), identity: PlannedLibrary::identity(&page) })
     }
 
     /// Checks that the file has not changed.
     pub fn check(&self, copy: &Path) -> Result<()> {
-        let now = Watched::open(&self.path)?;
+        let now = CopiedLibrary::open(&self.path)?;
         ensure!(
             now == *self,
             "{} has changed since {} was made: make it anew",
@@ -57,7 +57,7 @@ fn first_page(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// The libraries that the loader finds for a program, and the `named` ones, each once.
-pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<Watched>> {
+pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<CopiedLibrary>> {
     let mut paths = needed(program);
     paths.retain(|path| !is_system(&path.to_string_lossy()));
     for path in named {
@@ -65,20 +65,20 @@ pub fn of(program: &Path, named: &[PathBuf]) -> Result<Vec<Watched>> {
             path.canonicalize().with_context(|| format!("cannot read the library {}", path.display()))?;
         paths.push(path);
     }
-    let mut found: Vec<Watched> = Vec::new();
+    let mut found: Vec<CopiedLibrary> = Vec::new();
     for path in paths {
         if found.iter().all(|l| l.path != path) {
-            found.push(Watched::open(&path)?);
+            found.push(CopiedLibrary::open(&path)?);
         }
     }
     Ok(found)
 }
 
 /// The system libraries of a program. They may define functions that the program has pointers to.
-pub fn of_system(program: &Path) -> Vec<Watched> {
+pub fn of_system(program: &Path) -> Vec<CopiedLibrary> {
     let mut paths = needed(program);
     paths.retain(|path| is_system(&path.to_string_lossy()));
-    paths.iter().filter_map(|path| Watched::open(path).ok()).collect()
+    paths.iter().filter_map(|path| CopiedLibrary::open(path).ok()).collect()
 }
 
 /// Asks the loader itself, which knows the search paths and runs no code of the program.
@@ -118,7 +118,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libx.so");
         std::fs::write(&path, "first").unwrap();
-        let watched = Watched::open(&path).unwrap();
+        let watched = CopiedLibrary::open(&path).unwrap();
         assert!(watched.check(Path::new("copy")).is_ok());
         std::fs::write(&path, "second").unwrap();
         assert!(

@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use thiserror::Error;
 
 use super::api::Catalogue;
-use super::args::Options;
+use super::args::DelayOptions;
 use super::coverage::Covered;
-use super::planner::Files;
+use super::planner::AnalysedFiles;
 use super::session::Common;
-use super::sites::{Registry, SiteKind};
+use super::sites::{CallRole, Registry};
 use raddle_binary::plain_path;
 use raddle_harness::say::{count, say};
 use raddle_harness::target::Program;
@@ -57,7 +57,7 @@ pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
 pub fn complain(
     program: &Program,
     common: &Common,
-    files: &Files,
+    files: &AnalysedFiles,
     (covered, has_clr): (&[Covered], bool),
     processes: usize,
 ) -> Result<(), TsvdError> {
@@ -77,7 +77,7 @@ pub fn complain(
 }
 
 /// The files that use classes whose methods a compiler has all inlined: "FILE uses CLASSES".
-fn inlined<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item = String> {
+fn inlined<'a>(catalogue: &'a Catalogue, files: &'a AnalysedFiles) -> impl Iterator<Item = String> {
     let of_file = files.looked.iter().filter(|(_, file)| !file.found.inlined.is_empty());
     of_file.map(|((path, ..), file)| {
         // The first of several classes built from the same parts stands for all.
@@ -89,7 +89,7 @@ fn inlined<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item
 }
 
 /// The same for the report of a hunt, which says what was not covered.
-pub fn not_seen(catalogue: &Catalogue, files: &Files) -> Vec<String> {
+pub fn not_seen(catalogue: &Catalogue, files: &AnalysedFiles) -> Vec<String> {
     let calls = inlined_calls(catalogue, files).map(|calls| format!("{calls}; {BUILD_WITHOUT_INLINING}"));
     inlined(catalogue, files).map(|uses| inlined_sentence(&uses)).chain(calls).collect()
 }
@@ -99,7 +99,7 @@ const BUILD_WITHOUT_INLINING: &str =
 
 /// The files of which a compiler has inlined some of the calls: how many, and of which functions.
 /// Files of which it has inlined all are told in another sentence.
-fn inlined_calls<'a>(catalogue: &'a Catalogue, files: &'a Files) -> impl Iterator<Item = String> {
+fn inlined_calls<'a>(catalogue: &'a Catalogue, files: &'a AnalysedFiles) -> impl Iterator<Item = String> {
     let found = files.looked.iter().map(|((path, ..), file)| (path, &file.found));
     let some = found.filter(|(_, found)| found.inlined.is_empty() && !found.inlined_calls.is_empty());
     some.map(|(path, found)| {
@@ -155,7 +155,7 @@ pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
 }
 
 /// Prints what may be worth knowing, one line each.
-pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
+pub fn warn(common: &Common, options: &DelayOptions, files: &AnalysedFiles, stats: &Stats) {
     let registry = common.registry.lock().expect("nobody panics with the registry");
     let catalogue = &common.catalogue;
     for (path, (_, has_symbols)) in &registry.files {
@@ -179,8 +179,8 @@ pub fn warn(common: &Common, options: &Options, files: &Files, stats: &Stats) {
         .clone()
         .flat_map(|f| &f.found.sites)
         .filter_map(|s| match s.what {
-            SiteKind::Point(operation) => Some(operation),
-            SiteKind::Async | SiteKind::Lookup => None,
+            CallRole::Point(operation) => Some(operation),
+            CallRole::Async | CallRole::Lookup => None,
         })
         .chain(looked.flat_map(|f| f.found.taken.values().copied()))
         .chain(files.asked.values().copied())

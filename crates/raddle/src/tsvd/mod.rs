@@ -42,7 +42,7 @@ mod sites;
 mod traps;
 mod verdict;
 
-pub use args::{Args, InstrumentArgs, Options};
+pub use args::{Args, DelayOptions, InstrumentArgs};
 pub use clr::other_profiler;
 pub use copy::instrument;
 
@@ -61,13 +61,13 @@ use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use api::Catalogue;
 use coverage::{Coverage, Covered};
-use experiment::{Experiment, Policy};
+use experiment::{Experiment, PaperVariant};
 use harvest::Harvest;
-use planner::Files;
+use planner::AnalysedFiles;
 use raddle_harness::places::Places;
 use raddle_harness::say::{count, say};
 use raddle_harness::{collect, launch, target};
-use session::{Common, Session};
+use session::{Common, TsvdSession};
 
 /// Runs the target, once or more often, and reports what was caught.
 pub fn run(mut args: Args) -> Result<ExitCode> {
@@ -122,12 +122,12 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     });
 
     clr::warn_of_other_profiler();
-    let library = runtime.tsvd_library(options.parameters.experiment.policy == Policy::TsvdHb);
+    let library = runtime.tsvd_library(options.parameters.experiment.policy == PaperVariant::TsvdHb);
     let mut all = Runs::new(&common, clr);
     let mut verdict = verdict::CommandVerdict::default();
     for run in 0..options.runs {
         let session =
-            Session::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
+            TsvdSession::open(&common, &options.parameters.params(run), std::mem::take(&mut all.files))?;
         all.clr.prepare(session.dir(), &common.modules)?;
         let mut command = launch::tsvd_command(&program, &args.command, &runtime, &library, session.dir());
         clr::set_profiler(&mut command, &runtime.clr_profiler());
@@ -190,7 +190,7 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn new(options: &Options) -> Result<Outputs> {
+    fn new(options: &DelayOptions) -> Result<Outputs> {
         let path = options.coverage.as_ref();
         let file = path.filter(|p| p.as_os_str() != "-");
         let coverage = file.map(|p| OutputFile::new("the coverage", p)).transpose()?;
@@ -217,7 +217,7 @@ impl Outputs {
 /// The sum of all runs so far.
 struct Runs<'a> {
     common: &'a Arc<Common>,
-    files: Files,
+    files: AnalysedFiles,
     findings: Vec<Finding>,
     covered: Vec<Covered>,
     stats: Stats,
@@ -232,7 +232,7 @@ impl<'a> Runs<'a> {
     fn new(common: &'a Arc<Common>, clr: clr::Clr) -> Runs<'a> {
         Runs {
             common,
-            files: Files::default(),
+            files: AnalysedFiles::default(),
             findings: Vec::new(),
             covered: Vec::new(),
             stats: Stats::default(),
@@ -261,7 +261,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Takes in a finished run. `number`: which run, if there are several.
-    fn end(&mut self, session: Session, number: Option<u32>) -> Result<()> {
+    fn end(&mut self, session: TsvdSession, number: Option<u32>) -> Result<()> {
         let (dir, files) = session.close();
         self.files = files;
         let before = self.clr.stats.delays;
@@ -306,7 +306,7 @@ impl<'a> Runs<'a> {
         Ok(harvest.stats.delays)
     }
 
-    fn report(self, target: Vec<String>, runs: u32, policy: Policy) -> Report {
+    fn report(self, target: Vec<String>, runs: u32, policy: PaperVariant) -> Report {
         let mut report = Report::new("tsvd", target);
         let covered = self.all_covered();
         let count = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count() as u64;

@@ -19,7 +19,7 @@ pub struct Loaded {
 
 /// A function that is called through pointers, as a file defines it.
 #[derive(Debug, Clone)]
-pub enum Entry {
+pub enum PointedFunction {
     At(Movable),
     /// Its first instructions cannot be moved.
     Fixed,
@@ -32,7 +32,7 @@ struct IndexedModule {
     module: Module,
     functions: HashMap<String, Option<u64>>,
     variables: HashMap<String, Option<u64>>,
-    entries: HashMap<String, Vec<Entry>>,
+    entries: HashMap<String, Vec<PointedFunction>>,
     /// Its exports, by [`name_hash`].
     exported: Option<HashMap<u64, String>>,
 }
@@ -106,13 +106,13 @@ impl Modules {
         loaded: &Loaded,
         names: &BTreeMap<String, usize>,
         local: impl Fn(&str) -> bool,
-    ) -> Vec<(String, Entry)> {
+    ) -> Vec<(String, PointedFunction)> {
         let Some(known) = self.known(loaded) else { return Vec::new() };
         let new: Vec<&str> =
             names.keys().map(String::as_str).filter(|n| !known.entries.contains_key(*n)).collect();
         let found: Vec<Vec<u64>> = known.module.definitions(&new, local);
         let movable = known.module.movable(&found.concat());
-        let mut movable = movable.into_iter().map(|m| m.map_or(Entry::Fixed, Entry::At));
+        let mut movable = movable.into_iter().map(|m| m.map_or(PointedFunction::Fixed, PointedFunction::At));
         for (name, found) in new.into_iter().zip(&found) {
             known.entries.insert(name.to_string(), movable.by_ref().take(found.len()).collect());
         }

@@ -18,7 +18,7 @@ use raddle_store::{Category, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::args::Options;
+use super::args::DelayOptions;
 use super::session::Common;
 use super::traps::Traps;
 use crate::report::output::OutputFile;
@@ -118,7 +118,7 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    pub fn new(options: &Options, command: &[OsString]) -> Result<Keeper> {
+    pub fn new(options: &DelayOptions, command: &[OsString]) -> Result<Keeper> {
         let file = match &options.trap_file {
             Some(path) => Some((OutputFile::new("the trap file", path)?, path.clone())),
             None => None,

@@ -11,17 +11,17 @@ use raddle_binary::Movable;
 use raddle_tsvd::TrapPair;
 use raddle_wire::tsvd::{About, Contents, EntryCall, Hook, Question, Site, StartingPair, site_flag};
 
-use super::api::Paths;
-use super::modules::{self, Entry, Loaded, MappedFile, Modules};
+use super::api::SymbolPaths;
+use super::modules::{self, Loaded, MappedFile, Modules, PointedFunction};
 use super::session::{Common, special_site};
 use super::site_cache;
-use super::sites::{self, Numbered, Registry, SiteKind};
+use super::sites::{self, CallRole, Numbered, Registry};
 use raddle_harness::questions::Questions;
 
 /// Analysed files, kept from run to run.
 #[derive(Default)]
-pub struct Files {
-    pub looked: HashMap<sites::Version, sites::File>,
+pub struct AnalysedFiles {
+    pub looked: HashMap<sites::Version, sites::AnalysedFile>,
     pub modules: Modules,
     /// Listed functions that programs have looked up by name, with the operation of each.
     pub asked: BTreeMap<String, usize>,
@@ -30,11 +30,11 @@ pub struct Files {
 pub struct Planner {
     pub questions: Questions,
     pub common: Arc<Common>,
-    pub files: Files,
+    pub files: AnalysedFiles,
 }
 
 impl Planner {
-    pub fn serve(mut self, stop: &AtomicBool) -> Files {
+    pub fn serve(mut self, stop: &AtomicBool) -> AnalysedFiles {
         while let Some(bytes) = self.questions.next::<{ Question::LEN }>(stop) {
             self.answer(Question::decode(bytes));
         }
@@ -74,7 +74,7 @@ impl Planner {
     fn plan(&mut self, pid: u32) -> Vec<u8> {
         let all = self.mapped(pid);
         let watched = self.watched(&all);
-        let Files { looked, modules, asked } = &mut self.files;
+        let AnalysedFiles { looked, modules, asked } = &mut self.files;
         let common = &self.common;
         let mut registry = common.registry.lock().expect("nobody panics with the registry");
         let mut plan = Vec::new();
@@ -86,11 +86,11 @@ impl Planner {
                 |name: &Option<String>| name.as_ref().map_or(0, |name| modules.function(name, &all));
             for site in &file.sites {
                 let site = match site.what {
-                    SiteKind::Point(operation) => {
+                    CallRole::Point(operation) => {
                         common.point(&mut registry, path, site, operation, &mut helper)
                     }
-                    SiteKind::Async => common.force_async.then(|| special_site(site, site_flag::ASYNC)),
-                    SiteKind::Lookup => Some(special_site(site, site_flag::LOOKUP)),
+                    CallRole::Async => common.force_async.then(|| special_site(site, site_flag::ASYNC)),
+                    CallRole::Lookup => Some(special_site(site, site_flag::LOOKUP)),
                 };
                 plan.extend(site.map(|s| Site { address: s.address.wrapping_add(loaded.bias), ..s }));
             }
@@ -108,7 +108,7 @@ impl Planner {
     /// itself.
     fn plan_of_name(&mut self, pid: u32, hash: u64) -> Vec<u8> {
         let all = self.mapped(pid);
-        let paths = Paths::default();
+        let paths = SymbolPaths::default();
         let names: HashSet<String> =
             all.iter().filter_map(|loaded| self.files.modules.exported(loaded, hash)).collect();
         let listed: Vec<(String, usize)> = names
@@ -120,7 +120,7 @@ impl Planner {
         }
         self.files.asked.extend(listed);
         let watched = self.watched(&all);
-        let Files { looked, modules, asked } = &mut self.files;
+        let AnalysedFiles { looked, modules, asked } = &mut self.files;
         let mut registry = self.common.registry.lock().expect("nobody panics with the registry");
         let hooks = hooks(&self.common, &mut registry, looked, modules, asked, &all);
         let code: Vec<_> = watched.iter().flat_map(|loaded| modules.code(loaded)).collect();
@@ -211,7 +211,7 @@ fn starts_assembly(path: &str) -> bool {
 fn hooks(
     common: &Common,
     registry: &mut Registry,
-    looked: &HashMap<sites::Version, sites::File>,
+    looked: &HashMap<sites::Version, sites::AnalysedFile>,
     modules: &mut Modules,
     asked: &BTreeMap<String, usize>,
     all: &[Loaded],
@@ -227,7 +227,7 @@ fn hooks(
         let file = looked.get(&loaded.version);
         let local = |name: &str| file.is_some_and(|f| f.found.taken.contains_key(name));
         for (callee, entry) in modules.entries(loaded, &taken, local) {
-            let Entry::At(movable) = entry else {
+            let PointedFunction::At(movable) = entry else {
                 registry.unwatched.insert(callee);
                 continue;
             };

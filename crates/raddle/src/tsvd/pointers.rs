@@ -11,13 +11,13 @@ use raddle_binary::Module;
 use raddle_tsvd::MAX_SITES;
 use raddle_wire::tsvd::{FixedCaller, Hook, MOST_CALLERS, PointerCall, Site};
 
-use super::api::{Catalogue, Paths};
+use super::api::{Catalogue, SymbolPaths};
 use super::planner::hook;
 use super::session::Common;
-use super::sites::{File, Numbered, NumberedHook, Registry};
+use super::sites::{AnalysedFile, Numbered, NumberedHook, Registry};
 
 /// Functions by raw name, with the operation of each.
-pub type Taken = BTreeMap<String, usize>;
+pub type OperationsByName = BTreeMap<String, usize>;
 
 /// The hooks for the functions in `taken` that a file defines, by its own addresses. `file`: what
 /// is known about it, if its calls count.
@@ -25,8 +25,8 @@ pub fn hooks(
     common: &Common,
     registry: &mut Registry,
     (path, module): (&Path, &Module),
-    file: Option<&File>,
-    taken: &Taken,
+    file: Option<&AnalysedFile>,
+    taken: &OperationsByName,
     helper: &mut dyn FnMut(&Option<String>) -> u64,
 ) -> Vec<Hook> {
     let libraries = common.catalogue.libraries();
@@ -54,9 +54,9 @@ pub fn hooks(
 }
 
 /// The places in a file that count, as [`PointerCall`]s.
-pub fn places(file: &File, catalogue: &Catalogue) -> Vec<u8> {
+pub fn places(file: &AnalysedFile, catalogue: &Catalogue) -> Vec<u8> {
     let Some(module) = file.module() else { return Vec::new() };
-    let (paths, libraries) = (Paths::default(), catalogue.libraries());
+    let (paths, libraries) = (SymbolPaths::default(), catalogue.libraries());
     // `None`: the inside of a library, whose calls are not points.
     let mut known: HashMap<String, Option<u16>> = HashMap::new();
     let mut whose = |name: &str| {
@@ -97,7 +97,7 @@ pub fn number_callers(
     registry: &mut Registry,
     catalogue: &Catalogue,
     hooks: &[(String, usize)],
-    files: &[(PathBuf, File)],
+    files: &[(PathBuf, AnalysedFile)],
 ) {
     registry.hooks =
         hooks.iter().map(|(callee, op)| NumberedHook { callee: callee.clone(), operation: *op }).collect();
@@ -129,14 +129,14 @@ pub fn number_callers(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tsvd::sites::Found;
+    use crate::tsvd::sites::FileAnalysis;
 
     /// Calls of two functions from two places, as numbered by a registry that already has `first`
     /// sites.
     fn numbered(first: u64) -> Vec<String> {
         let hooks = [("strtok".to_string(), 0), ("deflate".to_string(), 1)];
         let path = PathBuf::from("/no such/prog");
-        let files = [(path.clone(), File::new(&path, Found::default()))];
+        let files = [(path.clone(), AnalysedFile::new(&path, FileAnalysis::default()))];
         let call = |hook, place| FixedCaller { hook, file: 0, place }.encode().unwrap();
         // Words after an empty one do not count.
         let words = [first, call(0, 0x10), call(1, 0x10), call(1, 0x20), 0, call(0, 0x30)];
@@ -163,13 +163,15 @@ mod tests {
     #[test]
     fn places_are_in_order_and_those_of_a_library_s_inside_are_left_out() {
         let catalogue = Catalogue::load(&[]).unwrap();
-        let file = File::new(&std::env::current_exe().unwrap(), Found::default());
+        let file = AnalysedFile::new(&std::env::current_exe().unwrap(), FileAnalysis::default());
         let bytes = places(&file, &catalogue);
         let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
         assert!(words.len() > 1000 && words.is_sorted());
         let mut all = 0;
         file.module().unwrap().each_call(|_, _, _| all += 1);
         assert!(words.len() <= all);
-        assert!(places(&File::new(Path::new("/no such"), Found::default()), &catalogue).is_empty());
+        assert!(
+            places(&AnalysedFile::new(Path::new("/no such"), FileAnalysis::default()), &catalogue).is_empty()
+        );
     }
 }

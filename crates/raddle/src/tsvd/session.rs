@@ -12,7 +12,7 @@ use raddle_wire::config::{Config, ConfigMode};
 use raddle_wire::tsvd::{ObjectOperand, PARAMS_FILE, SHARED_FILE, SharedMapping, Site, flag, site_flag};
 
 use super::api::Catalogue;
-use super::planner::{Files, Planner};
+use super::planner::{AnalysedFiles, Planner};
 use super::sites::{self, Numbered, Registry};
 use super::traps::Traps;
 use raddle_harness::questions::Questions;
@@ -95,14 +95,14 @@ impl Common {
     }
 }
 
-pub struct Session {
+pub struct TsvdSession {
     dir: SessionFolder,
     stop: Arc<AtomicBool>,
-    planner: JoinHandle<Files>,
+    planner: JoinHandle<AnalysedFiles>,
 }
 
-impl Session {
-    pub fn open(common: &Arc<Common>, params: &Params, files: Files) -> Result<Session> {
+impl TsvdSession {
+    pub fn open(common: &Arc<Common>, params: &Params, files: AnalysedFiles) -> Result<TsvdSession> {
         let dir = SessionFolder::new()?;
         raddle_harness::detection::session::check_limits(dir.path())?;
         let flags =
@@ -112,7 +112,7 @@ impl Session {
         let planner = Planner { questions: Questions::listen(dir.path())?, common: common.clone(), files };
         let stopped = stop.clone();
         let planner = raddle_harness::threads::spawn("plans", move || planner.serve(&stopped))?;
-        Ok(Session { dir, stop, planner })
+        Ok(TsvdSession { dir, stop, planner })
     }
 
     pub fn dir(&self) -> &Path {
@@ -120,7 +120,7 @@ impl Session {
     }
 
     /// Ends the session after the target. Returns the folder with its logs, and the analysed files.
-    pub fn close(self) -> (SessionFolder, Files) {
+    pub fn close(self) -> (SessionFolder, AnalysedFiles) {
         self.stop.store(true, Ordering::Release);
         Questions::wake(self.dir.path());
         let files = self.planner.join().unwrap_or_default();

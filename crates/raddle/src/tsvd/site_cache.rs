@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::api::Catalogue;
-use super::sites::{self, File, Found};
+use super::sites::{self, AnalysedFile, FileAnalysis};
 use raddle_harness::install::{cache, results};
 use raddle_harness::program::build_id;
 
@@ -20,17 +20,17 @@ const MOST: usize = 256;
 const MOST_BYTES: u64 = 256 << 20;
 
 /// The sites of a file, from the cache if it has been analysed before.
-pub fn look(path: &Path, catalogue: &Catalogue) -> File {
+pub fn look(path: &Path, catalogue: &Catalogue) -> AnalysedFile {
     let folder = cache::root().ok().map(|root| root.join("tsvd"));
     look_in(folder.as_deref(), path, catalogue)
 }
 
-fn look_in(folder: Option<&Path>, path: &Path, catalogue: &Catalogue) -> File {
+fn look_in(folder: Option<&Path>, path: &Path, catalogue: &Catalogue) -> AnalysedFile {
     let Some((folder, kept)) = folder.and_then(|f| Some((f, name(f, path, catalogue)?))) else {
-        return File::new(path, sites::look(path, catalogue));
+        return AnalysedFile::new(path, sites::look(path, catalogue));
     };
-    if let Some(found) = results::read::<Found>(&kept) {
-        return File::new(path, found);
+    if let Some(found) = results::read::<FileAnalysis>(&kept) {
+        return AnalysedFile::new(path, found);
     }
     let found = sites::look(path, catalogue);
     // The file may have been replaced while it was being read.
@@ -39,7 +39,7 @@ fn look_in(folder: Option<&Path>, path: &Path, catalogue: &Catalogue) -> File {
         results::write(Some(&kept), &found);
         results::trim(folder, MOST, MOST_BYTES);
     }
-    File::new(path, found)
+    AnalysedFile::new(path, found)
 }
 
 fn name(folder: &Path, path: &Path, catalogue: &Catalogue) -> Option<PathBuf> {

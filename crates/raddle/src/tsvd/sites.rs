@@ -9,7 +9,7 @@ use raddle_tsvd::MAX_SITES;
 use raddle_wire::tsvd::{ObjectOperand, Site};
 use serde::{Deserialize, Serialize};
 
-use super::api::{Catalogue, Paths};
+use super::api::{Catalogue, SymbolPaths};
 
 /// Identifies the content of a file, as far as the system tells.
 pub type Version = (PathBuf, u64, i64);
@@ -29,11 +29,11 @@ pub struct FileSite {
     /// Stable across builds: the calling function, the called function, and which of these calls it
     /// is.
     pub name: String,
-    pub what: SiteKind,
+    pub what: CallRole,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SiteKind {
+pub enum CallRole {
     /// An operation of the catalogue.
     Point(usize),
     /// `std::async` with a policy as its second argument.
@@ -43,16 +43,16 @@ pub enum SiteKind {
 }
 
 /// What is known of a file.
-pub struct File {
+pub struct AnalysedFile {
     path: PathBuf,
     /// Opened on first use. `None`: it cannot be read.
     module: OnceCell<Option<Module>>,
-    pub found: Found,
+    pub found: FileAnalysis,
 }
 
 /// The results of analysing a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct FileAnalysis {
     pub sites: Vec<FileSite>,
     /// Whether it has the names of its own functions. Without them, only calls into other libraries
     /// are found.
@@ -69,9 +69,9 @@ pub struct Found {
     pub returns: HashSet<u64>,
 }
 
-impl File {
-    pub fn new(path: &Path, found: Found) -> File {
-        File { path: path.into(), module: OnceCell::new(), found }
+impl AnalysedFile {
+    pub fn new(path: &Path, found: FileAnalysis) -> AnalysedFile {
+        AnalysedFile { path: path.into(), module: OnceCell::new(), found }
     }
 
     pub fn module(&self) -> Option<&Module> {
@@ -91,7 +91,7 @@ impl File {
             return None;
         }
         let call = self.module()?.call_before(place)?;
-        let paths = Paths::default();
+        let paths = SymbolPaths::default();
         let own = |name: &Option<String>| {
             name.as_deref().is_some_and(|name| catalogue.is_own(name, operation, &paths))
         };
@@ -232,12 +232,12 @@ impl Registry {
 }
 
 /// Finds the sites of a file. An unreadable file has none.
-pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
+pub fn look(path: &Path, catalogue: &Catalogue) -> FileAnalysis {
     let Ok(module) = Module::open(path) else {
-        return Found { has_symbols: true, ..Found::default() };
+        return FileAnalysis { has_symbols: true, ..FileAnalysis::default() };
     };
-    let mut known: HashMap<String, Option<SiteKind>> = HashMap::new();
-    let paths = Paths::default();
+    let mut known: HashMap<String, Option<CallRole>> = HashMap::new();
+    let paths = SymbolPaths::default();
     let wanted = |name: &str| what(name, catalogue, &paths).is_some();
     let Calls { sites: found, taken } = module.calls(wanted);
     let returns = found.iter().filter(|s| !s.tail).map(|s| s.return_address).collect();
@@ -251,7 +251,7 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     for site in found {
         let what = *known.entry(site.callee.clone()).or_insert_with(|| what(&site.callee, catalogue, &paths));
         let Some(what) = what else { continue };
-        if let SiteKind::Point(operation) = what
+        if let CallRole::Point(operation) = what
             && !catalogue.operations[operation].is_destructor()
         {
             called.insert(operation);
@@ -264,7 +264,7 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         let own = |operation| {
             may_be_own && site.caller.as_deref().is_some_and(|c| catalogue.is_own(c, operation, &paths))
         };
-        if matches!(what, SiteKind::Point(operation) if own(operation) || catalogue.is_over_own_type(callee))
+        if matches!(what, CallRole::Point(operation) if own(operation) || catalogue.is_over_own_type(callee))
         {
             continue;
         }
@@ -285,8 +285,8 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
         .into_iter()
         .filter(|name| !catalogue.is_over_own_type(name))
         .filter_map(|name| match what(&name, catalogue, &paths)? {
-            SiteKind::Point(operation) => Some((name, operation)),
-            SiteKind::Async | SiteKind::Lookup => None,
+            CallRole::Point(operation) => Some((name, operation)),
+            CallRole::Async | CallRole::Lookup => None,
         })
         .collect();
     let by_memory = mark_results(&module, &mut sites, &taken);
@@ -294,14 +294,14 @@ pub fn look(path: &Path, catalogue: &Catalogue) -> Found {
     called.extend(taken.values().filter(|operation| !catalogue.operations[**operation].is_destructor()));
     let inlined = inlined(&module, &called, catalogue, &paths);
     let inlined_calls = inlined_calls(&module, catalogue, &paths);
-    Found { sites, has_symbols, inlined, inlined_calls, taken, by_memory, returns }
+    FileAnalysis { sites, has_symbols, inlined, inlined_calls, taken, by_memory, returns }
 }
 
 /// The calls of listed functions that a compiler has inlined, but for calls by the library itself.
 /// Destructors do not count, as above.
-fn inlined_calls(module: &Module, catalogue: &Catalogue, paths: &Paths) -> BTreeMap<usize, u32> {
+fn inlined_calls(module: &Module, catalogue: &Catalogue, paths: &SymbolPaths) -> BTreeMap<usize, u32> {
     let point = |name: &str| match what(name, catalogue, paths) {
-        Some(SiteKind::Point(operation)) if !catalogue.operations[operation].is_destructor() => {
+        Some(CallRole::Point(operation)) if !catalogue.operations[operation].is_destructor() => {
             Some(operation)
         }
         _ => None,
@@ -347,7 +347,12 @@ fn is_rust(raw: &str) -> bool {
 
 /// Classes of which the file has the inner parts but no call. Classes that share those parts cannot
 /// be told apart, so a call of one counts for all.
-fn inlined(module: &Module, called: &HashSet<usize>, catalogue: &Catalogue, paths: &Paths) -> Vec<usize> {
+fn inlined(
+    module: &Module,
+    called: &HashSet<usize>,
+    catalogue: &Catalogue,
+    paths: &SymbolPaths,
+) -> Vec<usize> {
     let called: HashSet<&[String]> = called
         .iter()
         .map(|operation| &catalogue.classes[catalogue.operations[*operation].class])
@@ -378,16 +383,16 @@ fn name(site: &CallSite, times: &mut HashMap<(String, String), u32>) -> String {
     format!("{caller} > {} #{nth}", site.callee)
 }
 
-fn what(raw: &str, catalogue: &Catalogue, paths: &Paths) -> Option<SiteKind> {
+fn what(raw: &str, catalogue: &Catalogue, paths: &SymbolPaths) -> Option<CallRole> {
     if let Some(operation) = catalogue.find(raw, paths) {
-        return Some(SiteKind::Point(operation));
+        return Some(CallRole::Point(operation));
     }
     if ["dlsym", "dlvsym", "g_module_symbol"].contains(&raw) {
-        return Some(SiteKind::Lookup);
+        return Some(CallRole::Lookup);
     }
     // std::async<F, A...>(std::launch, F&&, A&&...). The overload without a policy calls this one.
     let is_async = raw.starts_with("_ZSt5asyncI") && raw.contains("St6launch");
-    is_async.then_some(SiteKind::Async)
+    is_async.then_some(CallRole::Async)
 }
 
 #[cfg(test)]

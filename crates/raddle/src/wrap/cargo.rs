@@ -17,7 +17,7 @@
 //! conseq -- cargo raddle test`, this adds nothing.
 
 use super::cc::CARGO_TARGET;
-use super::rustc::{NEXT_WRAPPER, Refusal, SYSROOT};
+use super::rustc::{CrateRefusal, NEXT_WRAPPER, SYSROOT};
 use crate::shims;
 use crate::sysroot::{self, TARGET, Toolchain};
 use anyhow::Context;
@@ -49,7 +49,7 @@ pub fn run(options: &[OsString], cargo_args: &[OsString]) -> anyhow::Result<Exit
         );
     }
     if let Some(target) = value_of("--target", cargo_args).filter(|t| t != TARGET) {
-        anyhow::bail!(Refusal::ForeignTarget(target.to_string_lossy().into_owned()));
+        anyhow::bail!(CrateRefusal::ForeignTarget(target.to_string_lossy().into_owned()));
     }
     let cargo = env("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = if is_watched {

@@ -5,8 +5,8 @@
 
 use super::compiler::{Compiler, Family};
 use super::gcc_calls;
-use super::invocation::{Invocation, Output, Stage};
-use super::options::Language;
+use super::invocation::{Invocation, LinkOutput, Stage};
+use super::options::InputLanguage;
 use super::response;
 use raddle_harness::install::Runtime;
 use std::ffi::{OsStr, OsString};
@@ -31,7 +31,7 @@ pub struct Additions {
 
 /// Why raddle will not do what a command line asks.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommandRefusal {
     #[error(
         "a statically linked executable leaves no way to watch its synchronisation: link it \
          without -static (and -static-pie)"
@@ -123,7 +123,9 @@ fn for_tsvd(invocation: &Invocation, family: Family, debug_info: bool) -> Additi
             front.extend(["-fno-ipa-sra", "-fno-ipa-cp", "-fno-ipa-icf"].map(OsString::from));
         }
     }
-    let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
+    let source = |l: &InputLanguage| {
+        matches!(l, InputLanguage::CFamily | InputLanguage::Header | InputLanguage::Other)
+    };
     if debug_info && !invocation.debug_info && invocation.languages.iter().any(source) {
         front.push("-g1".into());
     }
@@ -153,7 +155,7 @@ pub fn additions(
     family: Family,
     runtime: &Runtime,
     debug_info: bool,
-) -> Result<Additions, Refusal> {
+) -> Result<Additions, CommandRefusal> {
     refuse(invocation)?;
     let mut added = Additions::default();
     if invocation.compiles() {
@@ -165,15 +167,15 @@ pub fn additions(
     Ok(added)
 }
 
-fn refuse(invocation: &Invocation) -> Result<(), Refusal> {
+fn refuse(invocation: &Invocation) -> Result<(), CommandRefusal> {
     if let Some(option) = &invocation.foreign_target {
-        return Err(Refusal::ForeignTarget(option.clone()));
+        return Err(CommandRefusal::ForeignTarget(option.clone()));
     }
     if let Some(name) = invocation.other_sanitizers.first() {
-        return Err(Refusal::OtherSanitizer(name.clone()));
+        return Err(CommandRefusal::OtherSanitizer(name.clone()));
     }
-    if invocation.stage == Stage::Link(Output::StaticExecutable) {
-        return Err(Refusal::Static);
+    if invocation.stage == Stage::Link(LinkOutput::StaticExecutable) {
+        return Err(CommandRefusal::Static);
     }
     Ok(())
 }
@@ -195,11 +197,13 @@ fn add_compile(
     if family == Family::Gcc {
         front.push("-Wno-tsan".into());
     }
-    let c_family = |l: &Language| matches!(l, Language::CFamily | Language::Header);
+    let c_family = |l: &InputLanguage| matches!(l, InputLanguage::CFamily | InputLanguage::Header);
     if family == Family::Gcc && invocation.languages.iter().any(c_family) {
         front.extend(gcc_calls::options().map(OsString::from));
     }
-    let source = |l: &Language| matches!(l, Language::CFamily | Language::Header | Language::Other);
+    let source = |l: &InputLanguage| {
+        matches!(l, InputLanguage::CFamily | InputLanguage::Header | InputLanguage::Other)
+    };
     if family == Family::Clang && invocation.languages.iter().any(source) {
         front.extend(["-mllvm".into(), READ_BEFORE_WRITE.into()]);
     }
@@ -215,7 +219,7 @@ fn add_compile(
 
 fn add_link(
     invocation: &Invocation,
-    output: Output,
+    output: LinkOutput,
     family: Family,
     runtime: &Runtime,
     added: &mut Additions,
@@ -230,9 +234,9 @@ fn add_link(
         Family::Clang => front.push("-fno-sanitize-link-runtime".into()),
     }
     match output {
-        Output::Executable => add_runtime(invocation, runtime, added),
-        Output::SharedLibrary => added.back.push(allow_undefined(invocation).into()),
-        Output::Relocatable | Output::StaticExecutable => {}
+        LinkOutput::Executable => add_runtime(invocation, runtime, added),
+        LinkOutput::SharedLibrary => added.back.push(allow_undefined(invocation).into()),
+        LinkOutput::Relocatable | LinkOutput::StaticExecutable => {}
     }
 }
 
@@ -279,7 +283,7 @@ fn joined(option: &str, path: impl AsRef<OsStr>) -> OsString {
 mod tests {
     use super::*;
 
-    fn added(family: Family, line: &str) -> Result<(String, String), Refusal> {
+    fn added(family: Family, line: &str) -> Result<(String, String), CommandRefusal> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let runtime = Runtime::at("/rt".into());
         let added = additions(&Invocation::parse(&words), family, &runtime, true)?;
@@ -375,12 +379,12 @@ mod tests {
 
     #[test]
     fn refusals_name_the_remedy() {
-        assert_eq!(added(Family::Gcc, "-static a.c"), Err(Refusal::Static));
-        assert_eq!(added(Family::Gcc, "-static-pie a.o"), Err(Refusal::Static));
+        assert_eq!(added(Family::Gcc, "-static a.c"), Err(CommandRefusal::Static));
+        assert_eq!(added(Family::Gcc, "-static-pie a.o"), Err(CommandRefusal::Static));
         assert!(added(Family::Gcc, "-static -c a.c").is_ok(), "nothing is linked");
-        let address = Refusal::OtherSanitizer("address".into());
+        let address = CommandRefusal::OtherSanitizer("address".into());
         assert_eq!(added(Family::Clang, "-fsanitize=address -c a.c"), Err(address));
-        let foreign = Refusal::ForeignTarget("-m32".into());
+        let foreign = CommandRefusal::ForeignTarget("-m32".into());
         assert_eq!(added(Family::Clang, "-m32 -c a.c"), Err(foreign));
     }
 

@@ -4,7 +4,7 @@
 //! Pure: words in, an [`Invocation`] out. It reads the *expanded* words (see
 //! [`response`](super::response)) and never rewrites them.
 
-use super::options::{self, Language};
+use super::options::{self, InputLanguage};
 use std::ffi::OsString;
 
 /// How far the compiler goes with its inputs.
@@ -17,12 +17,12 @@ pub enum Stage {
     /// `-c`, `-S`, `-fsyntax-only`, or only headers to precompile.
     Compile,
     /// The linker runs, after compiling the sources if there are any.
-    Link(Output),
+    Link(LinkOutput),
 }
 
 /// What the linker makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
+pub enum LinkOutput {
     /// A dynamically linked executable.
     Executable,
     /// `-shared`.
@@ -38,7 +38,7 @@ pub enum Output {
 pub struct Invocation {
     pub stage: Stage,
     /// The languages of the inputs that get compiled, each once.
-    pub languages: Vec<Language>,
+    pub languages: Vec<InputLanguage>,
     /// The user chose a level of debug information.
     pub debug_info: bool,
     /// Requested sanitizers besides `thread`.
@@ -66,12 +66,12 @@ impl Invocation {
 
     /// Whether any input is compiled in a way that can be instrumented.
     pub fn compiles(&self) -> bool {
-        self.languages.iter().any(|l| *l != Language::Assembler)
+        self.languages.iter().any(|l| *l != InputLanguage::Assembler)
     }
 
     /// Whether any input goes through the C preprocessor.
     pub fn preprocesses(&self) -> bool {
-        use Language::{CFamily, Header, PreprocessedAssembler};
+        use InputLanguage::{CFamily, Header, PreprocessedAssembler};
         self.languages.iter().any(|l| matches!(l, CFamily | Header | PreprocessedAssembler))
     }
 }
@@ -85,8 +85,8 @@ struct Reader {
     relocatable: bool,
     static_: bool,
     /// The current `-x`.
-    forced: Option<Language>,
-    languages: Vec<Language>,
+    forced: Option<InputLanguage>,
+    languages: Vec<InputLanguage>,
     linker_inputs: Vec<String>,
     debug_info: bool,
     sanitizers: Vec<String>,
@@ -147,7 +147,7 @@ impl Reader {
 
     fn input(&mut self, path: &str) {
         match self.forced.unwrap_or_else(|| options::language_of_path(path)) {
-            Language::LinkerInput => self.linker_inputs.push(path.to_owned()),
+            InputLanguage::LinkerInput => self.linker_inputs.push(path.to_owned()),
             language if !self.languages.contains(&language) => self.languages.push(language),
             _ => {}
         }
@@ -175,19 +175,19 @@ impl Reader {
         if let Some(stage) = self.stop {
             return stage;
         }
-        let only_headers = self.languages.contains(&Language::Header)
-            && self.languages.iter().all(|l| *l == Language::Header);
+        let only_headers = self.languages.contains(&InputLanguage::Header)
+            && self.languages.iter().all(|l| *l == InputLanguage::Header);
         if only_headers {
             return Stage::Compile;
         }
         Stage::Link(if self.relocatable {
-            Output::Relocatable
+            LinkOutput::Relocatable
         } else if self.shared {
-            Output::SharedLibrary
+            LinkOutput::SharedLibrary
         } else if self.static_ {
-            Output::StaticExecutable
+            LinkOutput::StaticExecutable
         } else {
-            Output::Executable
+            LinkOutput::Executable
         })
     }
 }

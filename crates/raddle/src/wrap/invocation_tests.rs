@@ -7,10 +7,10 @@ fn parse(line: &str) -> Invocation {
     Invocation::parse(&words)
 }
 
-const EXE: Stage = Stage::Link(Output::Executable);
-const SHARED: Stage = Stage::Link(Output::SharedLibrary);
-const MERGED: Stage = Stage::Link(Output::Relocatable);
-const STATIC: Stage = Stage::Link(Output::StaticExecutable);
+const EXE: Stage = Stage::Link(LinkOutput::Executable);
+const SHARED: Stage = Stage::Link(LinkOutput::SharedLibrary);
+const MERGED: Stage = Stage::Link(LinkOutput::Relocatable);
+const STATIC: Stage = Stage::Link(LinkOutput::StaticExecutable);
 
 #[test]
 fn stages_of_real_command_lines() {
@@ -114,9 +114,9 @@ fn sources_are_told_from_values() {
     assert!(parse("-o main.c main.o").languages.is_empty());
     assert!(parse("-MF x.c -MT y.c main.o").languages.is_empty());
     assert!(parse("-Xclang foo.c main.o").languages.is_empty());
-    assert_eq!(parse("-include pre.h -c main.c").languages, [Language::CFamily]);
-    assert_eq!(parse("a.c b.cc c.s d.o").languages, [Language::CFamily, Language::Assembler]);
-    assert_eq!(parse("-x assembler boot.txt").languages, [Language::Assembler]);
+    assert_eq!(parse("-include pre.h -c main.c").languages, [InputLanguage::CFamily]);
+    assert_eq!(parse("a.c b.cc c.s d.o").languages, [InputLanguage::CFamily, InputLanguage::Assembler]);
+    assert_eq!(parse("-x assembler boot.txt").languages, [InputLanguage::Assembler]);
     assert_eq!(parse("-xc++ a -x none b").linker_inputs, ["b"]);
 }
 
@@ -172,5 +172,5 @@ fn odd_words_do_not_upset_it() {
     use std::os::unix::ffi::OsStringExt;
     assert_eq!(parse("-o").stage, Stage::Query);
     let words = vec![OsString::from(""), OsString::from_vec(vec![0xff, b'.', b'c'])];
-    assert_eq!(Invocation::parse(&words).languages, [Language::CFamily]);
+    assert_eq!(Invocation::parse(&words).languages, [InputLanguage::CFamily]);
 }

@@ -112,7 +112,7 @@ pub fn is_debug_info(option: &str) -> bool {
 
 /// What the compiler does with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum InputLanguage {
     /// C, C++, Objective-C, or their preprocessed forms: takes `-D` and `-isystem`.
     CFamily,
     /// A header to precompile: nothing is linked.
@@ -128,34 +128,36 @@ pub enum Language {
 }
 
 /// The language of `path` by its extension, as gcc and clang see it.
-pub fn language_of_path(path: &str) -> Language {
+pub fn language_of_path(path: &str) -> InputLanguage {
     let name = path.rsplit('/').next().unwrap_or(path);
     let Some((_, ending)) = name.rsplit_once('.') else {
-        return Language::LinkerInput;
+        return InputLanguage::LinkerInput;
     };
     match ending {
         "c" | "i" | "ii" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "m" | "mi" | "mm" | "M"
-        | "mii" | "cppm" | "ixx" | "cu" => Language::CFamily,
-        "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" => Language::Header,
-        "S" | "sx" => Language::PreprocessedAssembler,
-        "s" => Language::Assembler,
+        | "mii" | "cppm" | "ixx" | "cu" => InputLanguage::CFamily,
+        "h" | "hh" | "H" | "hp" | "hxx" | "hpp" | "HPP" | "h++" | "tcc" => InputLanguage::Header,
+        "S" | "sx" => InputLanguage::PreprocessedAssembler,
+        "s" => InputLanguage::Assembler,
         "f" | "for" | "ftn" | "F" | "FOR" | "fpp" | "FPP" | "FTN" | "f90" | "f95" | "f03" | "f08" | "F90"
-        | "F95" | "F03" | "F08" | "d" | "di" | "dd" | "go" | "adb" | "ads" | "ll" | "bc" => Language::Other,
-        _ => Language::LinkerInput,
+        | "F95" | "F03" | "F08" | "d" | "di" | "dd" | "go" | "adb" | "ads" | "ll" | "bc" => {
+            InputLanguage::Other
+        }
+        _ => InputLanguage::LinkerInput,
     }
 }
 
 /// The language that `-x NAME` chooses; `None` for `-x none`, which goes back to the extensions.
-pub fn language_of_name(name: &str) -> Option<Language> {
+pub fn language_of_name(name: &str) -> Option<InputLanguage> {
     match name {
         "none" => None,
-        "assembler" => Some(Language::Assembler),
-        "assembler-with-cpp" => Some(Language::PreprocessedAssembler),
-        _ if name.ends_with("-header") || name.ends_with("-header-unit") => Some(Language::Header),
+        "assembler" => Some(InputLanguage::Assembler),
+        "assembler-with-cpp" => Some(InputLanguage::PreprocessedAssembler),
+        _ if name.ends_with("-header") || name.ends_with("-header-unit") => Some(InputLanguage::Header),
         _ if name.starts_with('c') || name.starts_with("objective-c") || name == "cpp-output" => {
-            Some(Language::CFamily)
+            Some(InputLanguage::CFamily)
         }
-        _ => Some(Language::Other),
+        _ => Some(InputLanguage::Other),
     }
 }
 
@@ -196,25 +198,25 @@ mod tests {
 
     #[test]
     fn endings_as_the_compilers_read_them() {
-        assert_eq!(language_of_path("a/b.c"), Language::CFamily);
-        assert_eq!(language_of_path("b.C"), Language::CFamily);
-        assert_eq!(language_of_path("b.hpp"), Language::Header);
-        assert_eq!(language_of_path("b.s"), Language::Assembler);
-        assert_eq!(language_of_path("b.S"), Language::PreprocessedAssembler);
-        assert_eq!(language_of_path("b.f90"), Language::Other);
+        assert_eq!(language_of_path("a/b.c"), InputLanguage::CFamily);
+        assert_eq!(language_of_path("b.C"), InputLanguage::CFamily);
+        assert_eq!(language_of_path("b.hpp"), InputLanguage::Header);
+        assert_eq!(language_of_path("b.s"), InputLanguage::Assembler);
+        assert_eq!(language_of_path("b.S"), InputLanguage::PreprocessedAssembler);
+        assert_eq!(language_of_path("b.f90"), InputLanguage::Other);
         for object in ["b.o", "libx.a", "libx.so.1", "script", "dir.c/object", "x.lo"] {
-            assert_eq!(language_of_path(object), Language::LinkerInput, "{object}");
+            assert_eq!(language_of_path(object), InputLanguage::LinkerInput, "{object}");
         }
     }
 
     #[test]
     fn names_of_languages() {
         assert_eq!(language_of_name("none"), None);
-        assert_eq!(language_of_name("c++"), Some(Language::CFamily));
-        assert_eq!(language_of_name("cpp-output"), Some(Language::CFamily));
-        assert_eq!(language_of_name("objective-c++-cpp-output"), Some(Language::CFamily));
-        assert_eq!(language_of_name("c++-header"), Some(Language::Header));
-        assert_eq!(language_of_name("assembler"), Some(Language::Assembler));
-        assert_eq!(language_of_name("f95"), Some(Language::Other));
+        assert_eq!(language_of_name("c++"), Some(InputLanguage::CFamily));
+        assert_eq!(language_of_name("cpp-output"), Some(InputLanguage::CFamily));
+        assert_eq!(language_of_name("objective-c++-cpp-output"), Some(InputLanguage::CFamily));
+        assert_eq!(language_of_name("c++-header"), Some(InputLanguage::Header));
+        assert_eq!(language_of_name("assembler"), Some(InputLanguage::Assembler));
+        assert_eq!(language_of_name("f95"), Some(InputLanguage::Other));
     }
 }

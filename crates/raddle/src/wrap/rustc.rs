@@ -35,7 +35,7 @@ pub const NEXT_WRAPPER: &str = "RADDLE_NEXT_RUSTC_WRAPPER";
 
 /// The wrapped tool: both take the same instrumentation options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
+pub enum RustTool {
     Rustc,
     /// rustdoc compiles doctests with its own `-C` and `-Z` options.
     Rustdoc,
@@ -43,7 +43,7 @@ pub enum Tool {
 
 /// Why raddle will not compile a crate.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CrateRefusal {
     #[error("-C prefer-dynamic uses a std that is not instrumented: build without it under raddle")]
     PreferDynamic,
     #[error("--target {0}: raddle instruments {TARGET} programs only")]
@@ -122,12 +122,12 @@ impl Crate {
         self.types.iter().any(|t| t == "dylib" || t == "cdylib")
     }
 
-    fn refuse(&self) -> Result<(), Refusal> {
+    fn refuse(&self) -> Result<(), CrateRefusal> {
         match &self.target {
-            Some(target) if target != TARGET => Err(Refusal::ForeignTarget(target.clone())),
-            _ if self.prefer_dynamic => Err(Refusal::PreferDynamic),
-            _ if self.crt_static => Err(Refusal::Static),
-            _ if self.own_sysroot => Err(Refusal::Sysroot),
+            Some(target) if target != TARGET => Err(CrateRefusal::ForeignTarget(target.clone())),
+            _ if self.prefer_dynamic => Err(CrateRefusal::PreferDynamic),
+            _ if self.crt_static => Err(CrateRefusal::Static),
+            _ if self.own_sysroot => Err(CrateRefusal::Sysroot),
             _ => Ok(()),
         }
     }
@@ -184,10 +184,10 @@ fn takes_next_word(name: &str) -> bool {
 /// What to append for a crate of the target.
 pub fn additions(
     krate: &Crate,
-    tool: Tool,
+    tool: RustTool,
     runtime: &Runtime,
     overlay: &Path,
-) -> Result<Vec<OsString>, Refusal> {
+) -> Result<Vec<OsString>, CrateRefusal> {
     krate.refuse()?;
     let mut words: Vec<OsString> =
         ["-Zsanitizer=thread", "-Zexternal-clangrt", "-Cunsafe-allow-abi-mismatch=sanitizer", "--sysroot"]
@@ -199,7 +199,7 @@ pub fn additions(
     if !krate.has_line_tables {
         words.push("-Cdebuginfo=line-tables-only".into());
     }
-    if krate.links_executable() || tool == Tool::Rustdoc {
+    if krate.links_executable() || tool == RustTool::Rustdoc {
         // Before the crate's own objects, so that no archive defines an interposed name first.
         words.push(linker_word("-Zpre-link-arg=", runtime.object().as_os_str()));
         for word in cc::dynamic_list(runtime) {
@@ -219,23 +219,23 @@ fn linker_word(option: &str, value: &OsStr) -> OsString {
 }
 
 /// Parses the command line, adds raddle's words if it is for the target, and executes rustc.
-pub fn run(tool: Tool, mut args: Vec<OsString>) -> anyhow::Result<ExitCode> {
+pub fn run(tool: RustTool, mut args: Vec<OsString>) -> anyhow::Result<ExitCode> {
     let wrapped =
-        (tool == Tool::Rustc && args.first().is_some_and(|a| is_compiler(a))).then(|| args.remove(0));
+        (tool == RustTool::Rustc && args.first().is_some_and(|a| is_compiler(a))).then(|| args.remove(0));
     if let Some(program) = wrapped.as_ref().filter(|_| args == ["-vV"]) {
         return marked_version(program);
     }
     Err(super::exec(prepare(tool, wrapped, &args)?))
 }
 
-fn prepare(tool: Tool, wrapped: Option<OsString>, args: &[OsString]) -> anyhow::Result<Command> {
-    let by_cargo = wrapped.is_some() || tool == Tool::Rustdoc;
+fn prepare(tool: RustTool, wrapped: Option<OsString>, args: &[OsString]) -> anyhow::Result<Command> {
+    let by_cargo = wrapped.is_some() || tool == RustTool::Rustdoc;
     let program = wrapped.unwrap_or_else(|| real(tool));
     let read = |path: &Path| std::fs::read(path).ok();
     let krate = Crate::parse(&response::expand(args, &read));
 
     let mut command = match std::env::var_os(NEXT_WRAPPER).filter(|w| !w.is_empty()) {
-        Some(next) if by_cargo && tool == Tool::Rustc => {
+        Some(next) if by_cargo && tool == RustTool::Rustc => {
             let mut command = Command::new(next);
             command.arg(&program);
             command
@@ -243,7 +243,7 @@ fn prepare(tool: Tool, wrapped: Option<OsString>, args: &[OsString]) -> anyhow::
         _ => Command::new(&program),
     };
     command.args(args);
-    let from_cargo_itself = std::env::var_os("CARGO_CRATE_NAME").is_some() || tool == Tool::Rustdoc;
+    let from_cargo_itself = std::env::var_os("CARGO_CRATE_NAME").is_some() || tool == RustTool::Rustdoc;
     let for_target = !by_cargo || (krate.target.is_some() && from_cargo_itself);
     if krate.is_query || krate.is_proc_macro() || !for_target {
         return Ok(command);
@@ -261,10 +261,10 @@ fn prepare(tool: Tool, wrapped: Option<OsString>, args: &[OsString]) -> anyhow::
 }
 
 /// The tool behind the wrapper if it is not named.
-fn real(tool: Tool) -> OsString {
+fn real(tool: RustTool) -> OsString {
     let (variable, default) = match tool {
-        Tool::Rustc => ("RADDLE_RUSTC", "rustc"),
-        Tool::Rustdoc => ("RADDLE_RUSTDOC", "rustdoc"),
+        RustTool::Rustc => ("RADDLE_RUSTC", "rustc"),
+        RustTool::Rustdoc => ("RADDLE_RUSTDOC", "rustdoc"),
     };
     std::env::var_os(variable).filter(|v| !v.is_empty()).unwrap_or_else(|| default.into())
 }

@@ -7,9 +7,9 @@ fn parse(line: &str) -> Crate {
     Crate::parse(&words)
 }
 
-fn added(line: &str) -> Result<String, Refusal> {
+fn added(line: &str) -> Result<String, CrateRefusal> {
     let runtime = Runtime::at("/rt".into());
-    let words = additions(&parse(line), Tool::Rustc, &runtime, Path::new("/overlay"))?;
+    let words = additions(&parse(line), RustTool::Rustc, &runtime, Path::new("/overlay"))?;
     Ok(words.join(OsStr::new(" ")).into_string().unwrap())
 }
 
@@ -84,13 +84,13 @@ fn an_executable_gets_the_runtime() {
 
 #[test]
 fn refusals() {
-    assert_eq!(added("-C prefer-dynamic x.rs"), Err(Refusal::PreferDynamic));
-    assert_eq!(added("-Cprefer-dynamic=yes x.rs"), Err(Refusal::PreferDynamic));
+    assert_eq!(added("-C prefer-dynamic x.rs"), Err(CrateRefusal::PreferDynamic));
+    assert_eq!(added("-Cprefer-dynamic=yes x.rs"), Err(CrateRefusal::PreferDynamic));
     assert!(added("-Cprefer-dynamic=no x.rs").is_ok());
-    assert_eq!(added("-Ctarget-feature=+crt-static x.rs"), Err(Refusal::Static));
-    assert_eq!(added("--sysroot /x x.rs"), Err(Refusal::Sysroot));
+    assert_eq!(added("-Ctarget-feature=+crt-static x.rs"), Err(CrateRefusal::Static));
+    assert_eq!(added("--sysroot /x x.rs"), Err(CrateRefusal::Sysroot));
     let musl = "x86_64-unknown-linux-musl";
-    assert_eq!(added(&format!("--target {musl} x.rs")), Err(Refusal::ForeignTarget(musl.into())));
+    assert_eq!(added(&format!("--target {musl} x.rs")), Err(CrateRefusal::ForeignTarget(musl.into())));
 }
 
 #[test]

@@ -225,16 +225,16 @@ fn seen(m: &Machine, live: Set) -> (Vec<u64>, Vec<u128>, Option<(u8, bool)>) {
 }
 
 /// Executes a check. None: it changed what is live; otherwise whether it found the access recorded.
-fn execute(case: &Case, registers: &Registers, live: Set, spoil: Option<usize>) -> Option<bool> {
+fn execute(case: &Case, registers: &CheckRegisters, live: Set, spoil: Option<usize>) -> Option<bool> {
     let mut machine = case.machine.clone();
     let before = seen(&machine, live);
     let (mut code, mut rest) = (Vec::new(), Vec::new());
-    let mut check = Check { to: &mut code, registers, header: HEADER, otherwise: OTHERWISE };
+    let mut check = CheckWriter { to: &mut code, registers, header: HEADER, otherwise: OTHERWISE };
     check.keep_registers();
     crate::emit::address(check.to, &case.instruction, registers.address, registers.pushed());
     check.keep_flags();
     check.check(case.size, case.write);
-    Check { to: &mut rest, registers, header: HEADER, otherwise: OTHERWISE }.restore();
+    CheckWriter { to: &mut rest, registers, header: HEADER, otherwise: OTHERWISE }.restore();
     if let Some(n) = spoil {
         let both = code.len() + rest.len();
         let n = n % both;

@@ -22,7 +22,7 @@ use core::ffi::c_int;
 use super::clock::Clock;
 use super::objects::{self, Object};
 use super::thread::{Thread, gate};
-use super::trace::Shape;
+use super::trace::AccessShape;
 use super::{check, flush, sids};
 use crate::hub::fences;
 use crate::layout::{ATOMIC, READ, is_watchable};
@@ -274,7 +274,7 @@ pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc:
             at += n;
             continue;
         }
-        while !t.trace.try_access(t.sp, at, pc, Shape { write: WRITE, log2: n.ilog2() }) {
+        while !t.trace.try_access(t.sp, at, pc, AccessShape { write: WRITE, log2: n.ilog2() }) {
             t.trace.prepare(t.sp, &t.held);
         }
         check::check::<WRITE, false>(t, at, pc, current);

@@ -82,7 +82,7 @@ pub fn alone() -> std::sync::MutexGuard<'static, ()> {
 #[cfg(test)]
 mod tests {
     use super::super::clock::HIGHEST;
-    use super::super::object_clock::{Kept, Stamp};
+    use super::super::object_clock::{Kept, ReleaseStamp};
     use super::super::pairs::Pairs;
     use super::*;
     use proptest::prelude::*;
@@ -106,7 +106,8 @@ mod tests {
             let (clock, pairs) = (&self.clock, &self.pairs);
             let epoch = clock.0[self.sid];
             let snapshot = core::ptr::null_mut();
-            let stamp = Stamp { clock, pairs, snapshot, sid: self.sid as u8, epoch, generation: now() };
+            let stamp =
+                ReleaseStamp { clock, pairs, snapshot, sid: self.sid as u8, epoch, generation: now() };
             if join { kept.join(stamp) } else { kept.assign(stamp) }
         }
 

@@ -8,7 +8,7 @@ use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::thread::{Current, Thread, gate};
-use super::trace::Shape;
+use super::trace::AccessShape;
 use super::{flush, hand_over, held_locks, report, settings};
 use crate::explore;
 use crate::layout::*;
@@ -452,7 +452,7 @@ pub fn plain_access<const WRITE: bool, const SIZE: usize>(
     pc: usize,
     p: *mut u8,
 ) {
-    if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
+    if !t.trace.try_access(t.sp, address, pc, AccessShape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
     let current = t.state & !(READ | ATOMIC) | mask::<SIZE>(address) | if WRITE { 0 } else { READ };
@@ -516,7 +516,7 @@ fn access_at_gate<const WRITE: bool, const SIZE: usize>(mut t: Current, address:
 
 #[inline(always)]
 fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if !t.trace.try_access(t.sp, address, pc, Shape { write: WRITE, log2: SIZE.ilog2() }) {
+    if !t.trace.try_access(t.sp, address, pc, AccessShape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
     // The flags are never set here, but the compiler does not know that and would test whether the

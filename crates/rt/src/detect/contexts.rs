@@ -231,12 +231,12 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
 
 /// What a context had done and seen when it ended, for those who learn of its end later.
 #[repr(C)]
-pub struct Ended {
+pub struct EndedContext {
     clock: Clock,
     generation: u32,
 }
 
-impl Ended {
+impl EndedContext {
     /// Takes it over from the running context, which is about to end.
     pub fn note(&mut self, t: &mut Thread) {
         let _inside = t.enter();

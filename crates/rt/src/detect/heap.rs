@@ -13,7 +13,7 @@ use crate::layout::{block_info, block_page, is_watchable};
 /// The search for a block goes back no farther than this.
 const FARTHEST: usize = 1 << 30;
 
-pub struct Block {
+pub struct HeapBlock {
     pub start: usize,
     pub thread: u32,
     pub stack: u32,
@@ -74,7 +74,7 @@ pub fn is_freed(address: usize) -> bool {
 
 /// The block that starts at or before `address`. The caller compares its size to see whether it
 /// contains `address`.
-pub fn find(address: usize) -> Option<Block> {
+pub fn find(address: usize) -> Option<HeapBlock> {
     const PAGE: usize = 4096;
     let mut last = address & !15;
     while is_watchable(last) && address - last <= FARTHEST {
@@ -85,7 +85,7 @@ pub fn find(address: usize) -> Option<Block> {
             loop {
                 let word = info(start).load(Relaxed) & !GIVEN_BACK;
                 if word != 0 {
-                    return Some(Block { start, thread: (word >> 32) as u32 - 1, stack: word as u32 });
+                    return Some(HeapBlock { start, thread: (word >> 32) as u32 - 1, stack: word as u32 });
                 }
                 if start.is_multiple_of(PAGE) {
                     break;

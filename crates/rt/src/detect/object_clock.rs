@@ -125,7 +125,7 @@ impl Snapshot {
 
 /// What a release hands over: the clock of its thread, whose sid is at `epoch`.
 #[derive(Clone, Copy)]
-pub struct Stamp<'a> {
+pub struct ReleaseStamp<'a> {
     pub clock: &'a Clock,
     /// The clock as pairs, if it has few threads.
     pub pairs: &'a Pairs,
@@ -224,7 +224,7 @@ impl Kept {
 
     /// Replaces the clock by that of the stamp.
     #[inline]
-    pub fn assign(&mut self, stamp: Stamp) {
+    pub fn assign(&mut self, stamp: ReleaseStamp) {
         if stamp.snapshot.is_null() {
             self.let_go();
             self.0 = *stamp.pairs;
@@ -236,7 +236,7 @@ impl Kept {
     }
 
     #[inline]
-    pub fn join(&mut self, stamp: Stamp) {
+    pub fn join(&mut self, stamp: ReleaseStamp) {
         self.correct(stamp.generation);
         if self.is_empty() || self.is_known_to(stamp.clock) {
             return self.assign(stamp);
@@ -334,11 +334,18 @@ mod tests {
 
     /// A release by the thread that has `sid`, as
     /// [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
-    fn release(clock: &Clock, sid: usize, by: impl FnOnce(Stamp)) {
+    fn release(clock: &Clock, sid: usize, by: impl FnOnce(ReleaseStamp)) {
         let pairs = Pairs::of(clock, sid, 0);
         let many = pairs.are_too_many();
         let snapshot = if many { Snapshot::of(clock) } else { core::ptr::null_mut() };
-        by(Stamp { clock, pairs: &pairs, snapshot, sid: sid as u8, epoch: clock.0[sid], generation: 0 });
+        by(ReleaseStamp {
+            clock,
+            pairs: &pairs,
+            snapshot,
+            sid: sid as u8,
+            epoch: clock.0[sid],
+            generation: 0,
+        });
         // SAFETY: not used again.
         unsafe { Snapshot::let_go(snapshot) };
     }

@@ -1,7 +1,7 @@
 //! Reads back from the traces who made the access in a shadow slot, where, and with which locks.
 
 use super::thread::{Card, card};
-use super::trace::{LockEvent, RingEvent, Shape, granule_hash};
+use super::trace::{AccessShape, LockEvent, RingEvent, granule_hash};
 use super::{objects, sids};
 use crate::hub::modules;
 use crate::layout::{ATOMIC, READ, epoch, sid};
@@ -72,7 +72,7 @@ pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
 }
 
 /// The trace of a thread. If the thread runs, it keeps writing meanwhile.
-fn trace_of(card: &Card) -> super::trace::Trace {
+fn trace_of(card: &Card) -> super::trace::AccessTrace {
     let live = card.live.load(core::sync::atomic::Ordering::Acquire);
     // SAFETY: a thread takes its pointer back under the lock on reports, which is held.
     if live.is_null() { card.trace.get() } else { unsafe { (*live).trace } }
@@ -124,7 +124,7 @@ impl Replay<'_> {
     }
 
     /// 2 if the access covers a byte that both share; 0 if it cannot be the one.
-    fn fit_of(&self, shape: Shape, byte: u32) -> u32 {
+    fn fit_of(&self, shape: AccessShape, byte: u32) -> u32 {
         let bytes = ((1u32 << (1 << shape.log2)) - 1) << byte;
         let fits = shape.write == (self.slot & READ == 0) && bytes & self.overlap != 0;
         fits as u32 * 2

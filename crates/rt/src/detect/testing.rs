@@ -12,12 +12,12 @@ pub use crate::layout::{ATOMIC, EPOCH_MAX, READ, SLOTS, epoch, sid};
 const ALREADY: isize = -(libc::EEXIST as isize);
 
 thread_local! {
-    static RACES: RefCell<Vec<Race>> = const { RefCell::new(Vec::new()) };
+    static RACES: RefCell<Vec<RacePair>> = const { RefCell::new(Vec::new()) };
 }
 
 /// One pair of accesses, as passed to [`super::report::race`].
 #[derive(Clone, Copy, Debug)]
-pub struct Race {
+pub struct RacePair {
     /// The first byte of the granule.
     pub granule: usize,
     pub current: u32,
@@ -26,11 +26,11 @@ pub struct Race {
 
 /// Called for each pair, before repetitions are folded.
 pub fn note(address: usize, current: u32, other: u32) {
-    RACES.with_borrow_mut(|races| races.push(Race { granule: address & !7, current, other }));
+    RACES.with_borrow_mut(|races| races.push(RacePair { granule: address & !7, current, other }));
 }
 
 /// The races noted since the last call.
-pub fn take_races() -> Vec<Race> {
+pub fn take_races() -> Vec<RacePair> {
     RACES.take()
 }
 

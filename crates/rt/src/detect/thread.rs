@@ -24,9 +24,9 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::
 
 use super::clock::Clock;
 use super::held_locks::Held;
-use super::object_clock::{Kept, Snapshot, Stamp, Taught};
+use super::object_clock::{Kept, ReleaseStamp, Snapshot, Taught};
 use super::pairs::Pairs;
-use super::trace::{self, Trace};
+use super::trace::{self, AccessTrace};
 use super::{Settings, chain, settings, sids};
 use crate::handle::Handle;
 use crate::layout::*;
@@ -57,7 +57,7 @@ pub struct Thread {
     pub hot: [u32; 4],
     pub hot_write8: [u32; 4],
     pub hot_read8: [u32; 4],
-    /// The shadow call stack's next free entry. See [`Trace`].
+    /// The shadow call stack's next free entry. See [`AccessTrace`].
     pub sp: *mut usize,
     /// The current writes are those of `free`.
     pub freeing: bool,
@@ -78,7 +78,7 @@ pub struct Thread {
     pub generation: u32,
     /// Creates and joins so far: the thread's segment for lock order.
     pub fork_join: u32,
-    pub trace: Trace,
+    pub trace: AccessTrace,
     pub held: Held,
     pub card: *mut Card,
     /// What relaxed loads have seen; an acquire fence joins it. Null until there is something.
@@ -131,7 +131,7 @@ pub struct Card {
     /// The thread itself while it runs; null before and after.
     pub live: AtomicPtr<Thread>,
     /// The thread sets it when it ends; [`trace::retire`] takes it back under the pool's lock.
-    pub trace: Cell<Trace>,
+    pub trace: Cell<AccessTrace>,
     /// All that the contexts of the thread have done and seen; null until it runs a second one.
     pub carrier: AtomicPtr<super::contexts::Carrier>,
     /// The last clock, for the thread that joins this one, and the generation in which it was
@@ -140,14 +140,14 @@ pub struct Card {
     pub last: Cell<Clock>,
     pub last_generation: Cell<u32>,
     /// Set by its creator before it starts.
-    pub start: Cell<Start>,
+    pub start: Cell<ThreadStart>,
     /// The signals that the thread is to block; all of them until it is known.
     pub mask: Cell<u64>,
 }
 
 /// What a new thread is to do.
 #[derive(Clone, Copy, Default)]
-pub struct Start {
+pub struct ThreadStart {
     pub function: usize,
     pub argument: usize,
 }
@@ -333,7 +333,7 @@ impl Thread {
 
     /// What a release hands over; see [`publish`](Self::publish).
     #[inline]
-    pub fn stamp(&mut self) -> Stamp<'_> {
+    pub fn stamp(&mut self) -> ReleaseStamp<'_> {
         self.publish();
         let (sid, epoch) = (self.sid(), self.max_epoch() as u16);
         if self.pairs.are_unknown() || self.pairs.is_empty() {
@@ -350,7 +350,7 @@ impl Thread {
             self.snapshot = Snapshot::of(&self.clock);
         }
         let Thread { clock, pairs, snapshot, generation, .. } = self;
-        Stamp { clock, pairs, snapshot: *snapshot, sid: sid as u8, epoch, generation: *generation }
+        ReleaseStamp { clock, pairs, snapshot: *snapshot, sid: sid as u8, epoch, generation: *generation }
     }
 
     /// The thread has learned something, so its current snapshot is out of date.

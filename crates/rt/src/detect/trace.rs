@@ -50,7 +50,7 @@ const LARGEST_STACK: usize = 1 << 30;
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Trace {
+pub struct AccessTrace {
     /// The next event; null: no trace is kept (history 0).
     pos: *mut u64,
     ring: *mut u64,
@@ -68,7 +68,7 @@ pub struct Trace {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RingEvent {
     Access {
-        shape: Shape,
+        shape: AccessShape,
         pc: u32,
         depth: u32,
         byte: u32,
@@ -120,12 +120,12 @@ pub const fn granule_hash(address: usize) -> u64 {
 /// The kind of an access, as far as its event says: whether it writes, and the logarithm of its
 /// size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct AccessShape {
     pub write: bool,
     pub log2: u32,
 }
 
-impl Trace {
+impl AccessTrace {
     /// Gets the memory, reused or new.
     pub fn open(&mut self, thread_stack: usize) {
         // The smallest frame is a return address and the padding that keeps the stack aligned.
@@ -151,7 +151,7 @@ impl Trace {
     /// Enters an access that goes into the shadow. False: call [`prepare`](Self::prepare) first.
     /// This function calls nothing, so that the slow path of a probe needs no frame.
     #[inline(always)]
-    pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, shape: Shape) -> bool {
+    pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, shape: AccessShape) -> bool {
         if self.pos.is_null() {
             return true;
         }
@@ -354,7 +354,7 @@ fn lock_word(what: LockEvent, mode: LockMode, stack: u32) -> u64 {
 fn decode(w: u64, next: u64) -> (Option<RingEvent>, usize) {
     if w >> 63 == 0 {
         let event = RingEvent::Access {
-            shape: Shape { write: w >> 62 & 1 == 1, log2: (w >> 19) as u32 & 3 },
+            shape: AccessShape { write: w >> 62 & 1 == 1, log2: (w >> 19) as u32 & 3 },
             pc: (w >> 30) as u32,
             depth: (w >> 24) as u32 & 63,
             byte: (w >> 21) as u32 & 7,
@@ -412,11 +412,11 @@ fn parts(history: u32) -> u32 {
     if history == 2 { most } else { most / 2 }
 }
 
-fn fresh(bytes: usize) -> Trace {
+fn fresh(bytes: usize) -> AccessTrace {
     let raw = sys::pages((RING + PART) * 8) as usize;
     let ring = raw.next_multiple_of(PART * 8) as *mut u64;
     let stack = shadow_stack(bytes);
-    Trace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, parts: parts(1), state: 0 }
+    AccessTrace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, parts: parts(1), state: 0 }
 }
 
 /// The bottom of a new shadow call stack. It is page-aligned, since the low bits of sp give the
@@ -457,7 +457,7 @@ pub fn retire(card: *mut super::thread::Card) {
     }
 }
 
-pub const NONE: Trace = Trace {
+pub const NONE: AccessTrace = AccessTrace {
     pos: core::ptr::null_mut(),
     ring: core::ptr::null_mut(),
     stack: core::ptr::null_mut(),
@@ -468,14 +468,14 @@ pub const NONE: Trace = Trace {
 };
 
 struct Spare {
-    traces: [Trace; 32],
+    traces: [AccessTrace; 32],
     n: usize,
 }
 
 static SPARE: Shared<Spare> = Shared::new(Spare { traces: [NONE; 32], n: 0 });
 
 impl Spare {
-    fn put(&mut self, t: Trace) {
+    fn put(&mut self, t: AccessTrace) {
         if self.n < self.traces.len() {
             self.traces[self.n] = t;
             self.n += 1;
@@ -488,14 +488,14 @@ impl Spare {
     }
 }
 
-fn reuse(bytes: usize) -> Option<Trace> {
+fn reuse(bytes: usize) -> Option<AccessTrace> {
     let _guard = LOCK_POOL.lock();
     // SAFETY: under LOCK_POOL.
     let spare = unsafe { &mut *SPARE.get() };
     let at = spare.traces[..spare.n].iter().position(|t| t.stack_bytes >= bytes)?;
     spare.n -= 1;
     spare.traces.swap(at, spare.n);
-    Some(Trace { wrapped: false, ..spare.traces[spare.n] })
+    Some(AccessTrace { wrapped: false, ..spare.traces[spare.n] })
 }
 
 pub fn reset_lock() {
@@ -506,9 +506,9 @@ pub fn reset_lock() {
 mod tests {
     use super::*;
 
-    const WRITE4: Shape = Shape { write: true, log2: 2 };
+    const WRITE4: AccessShape = AccessShape { write: true, log2: 2 };
 
-    fn collect(t: &Trace) -> Vec<RingEvent> {
+    fn collect(t: &AccessTrace) -> Vec<RingEvent> {
         let mut v = Vec::new();
         t.replay(|e| v.push(e));
         v

@@ -12,28 +12,28 @@ use super::{Wait, is_on, op, point, retry_with_fork, state};
 
 /// Whether the new program gets the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Session {
+pub enum SessionPassing {
     Kept,
     /// The new program is not explored.
     Dropped,
 }
 
 /// The running thread is about to call `exec`.
-pub fn begins(pc: usize) -> Session {
+pub fn begins(pc: usize) -> SessionPassing {
     if !is_on() {
-        return Session::Kept;
+        return SessionPassing::Kept;
     }
     if !state().running {
         // The process was made for one order, which the new program does not know.
         if state().serve.is_child() {
             give_up_worker(Status::Cannot, Cannot::Exec.number());
         }
-        return Session::Kept;
+        return SessionPassing::Kept;
     }
     retry_with_fork(Outside::Process);
     point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
     state().serve.slot().set_outcome(ExecutionEnd::Exec);
-    Session::Dropped
+    SessionPassing::Dropped
 }
 
 /// `exec` has returned: the program is still there.

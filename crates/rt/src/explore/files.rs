@@ -24,7 +24,7 @@ struct Open {
 }
 
 /// All zero: no files.
-pub struct Files {
+pub struct OpenFiles {
     count: usize,
     open: [Open; MOST],
     /// The number that the next descriptor would have.
@@ -45,7 +45,7 @@ fn first_free() -> isize {
     fd
 }
 
-impl Files {
+impl OpenFiles {
     /// Called before the first execution. `output`: the descriptor that raddle has opened for
     /// itself.
     pub fn note(&mut self, output: usize) {

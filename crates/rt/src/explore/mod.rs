@@ -45,11 +45,11 @@
 //! would block is decided beforehand by looking at the object.
 //!
 //! Invariants:
-//! - All that is written here between two points of one execution lies in [`State`], in the heap,
+//! - All that is written here between two points of one execution lies in [`ExplorationState`], in the heap,
 //!   or in memory that the snapshot restores. `State` is never part of the snapshot.
 //! - Nothing here calls into the C library while an execution runs, except functions that take no
 //!   lock.
-//! - Nobody holds a reference to [`State`], or to a part of it, across a call that may ask for it
+//! - Nobody holds a reference to [`ExplorationState`], or to a part of it, across a call that may ask for it
 //!   again. [`state`] returns a [`Handle`], which is a pointer: each access through it makes its
 //!   own reference. Where several parts are used together (`let s = &mut *s;`), only methods of
 //!   those parts are called meanwhile, and these do not ask for the state. A method that must ask
@@ -118,7 +118,7 @@ use crate::mode::{self, Mode};
 use crate::relocated;
 use crate::sys;
 
-static STATE: AtomicPtr<State> = AtomicPtr::new(core::ptr::null_mut());
+static STATE: AtomicPtr<ExplorationState> = AtomicPtr::new(core::ptr::null_mut());
 
 /// True if the process is explored: the interposed functions then call this module, not the
 /// detector.
@@ -205,7 +205,7 @@ pub enum Several {
 }
 
 /// Everything about the executions, in its own memory.
-pub struct State {
+pub struct ExplorationState {
     pub header: *mut Header,
     /// True between the beginning and the end of an execution.
     pub running: bool,
@@ -262,7 +262,7 @@ pub struct State {
     sent: u64,
 }
 
-impl State {
+impl ExplorationState {
     #[inline(always)]
     fn current_thread(&self) -> &Logical {
         &self.threads[self.current]
@@ -274,9 +274,9 @@ impl State {
     }
 }
 
-/// The one [`State`], set before [`is_on`]; see the invariants on references.
+/// The one [`ExplorationState`], set before [`is_on`]; see the invariants on references.
 #[inline(always)]
-pub fn state() -> Handle<State> {
+pub fn state() -> Handle<ExplorationState> {
     // SAFETY: never freed, and one thread runs at a time.
     unsafe { Handle::new(STATE.load(Relaxed)) }
 }
@@ -285,7 +285,7 @@ pub fn state() -> Handle<State> {
 /// every process that is not explored would touch as well.
 #[inline(never)]
 pub fn turn_on(header: *mut Header) {
-    let at = sys::pages(size_of::<State>()).cast::<State>();
+    let at = sys::pages(size_of::<ExplorationState>()).cast::<ExplorationState>();
     // SAFETY: fresh memory of the right size. All zero is a valid state except for the fields
     // written here. The pilot is not written: it is large, and making and moving it would touch
     // pages of the stack and of the state, whose page table entries each fork copies.

@@ -5,7 +5,7 @@
 //! race: what a program does then is worth seeing too. Both have memory outside the snapshot, and
 //! start anew with each execution.
 
-use raddle_explore::races::{Access, CALLERS, Deed, Races, number};
+use raddle_explore::races::{CALLERS, Deed, GranuleAccess, Races, number};
 use raddle_explore::stale::AtomicObject;
 use raddle_wire::explore::{RACES, RacingPair, flag};
 
@@ -58,7 +58,7 @@ pub fn unmapped(address: usize, len: usize) {
 fn range(deed: Deed, address: usize, len: usize, pc: usize) {
     let me = state().current;
     let Some(count) = memory::model().and_then(|mut m| m.clock(me).map(|c| c.next(me))) else { return };
-    each(Access::new(me, count, state().pilot.steps(), deed), address, len.min(LONG), pc);
+    each(GranuleAccess::new(me, count, state().pilot.steps(), deed), address, len.min(LONG), pc);
 }
 
 /// An atomic access, event `count` of its thread, after its synchronisation took effect.
@@ -67,13 +67,13 @@ pub fn atomic(deed: Deed, place: &AtomicObject, count: Option<u32>, pc: usize) {
     if let Some(count) = count
         && !state().races.is_null()
     {
-        let access = Access::new(state().current, count, state().pilot.steps(), deed);
+        let access = GranuleAccess::new(state().current, count, state().pilot.steps(), deed);
         each(access, place.address as usize, place.size.into(), pc);
     }
 }
 
 /// Checks the access to each granule.
-fn each(access: Access, address: usize, len: usize, pc: usize) {
+fn each(access: GranuleAccess, address: usize, len: usize, pc: usize) {
     let me = state().current;
     let Some(mut model) = memory::model() else { return };
     let Some(now) = model.clock(me) else { return };
@@ -96,7 +96,7 @@ fn each(access: Access, address: usize, len: usize, pc: usize) {
 }
 
 #[cold]
-fn report(granule: u64, access: [Access; 2], pc: usize) {
+fn report(granule: u64, access: [GranuleAccess; 2], pc: usize) {
     let mut s = state();
     let number = number(access[0].frames[0], access[1].frames[0]);
     let slot = s.serve.slot();

@@ -14,7 +14,7 @@ use raddle_wire::explore::{
     parts, point,
 };
 
-use super::files::Files;
+use super::files::OpenFiles;
 use super::switch::{Context, jump, park, switch};
 use super::{
     Logical, called_imports, fatal, found_functions, has, heap, hidden, leaks, memory, os_threads, output,
@@ -66,7 +66,7 @@ pub struct Serve {
     shares_memory: bool,
     /// It has mapped a file with `MAP_SHARED`.
     pub maps_file: bool,
-    files: Files,
+    files: OpenFiles,
     /// `main` has begun; and libtest was refused a thread.
     in_main: bool,
     has_declined: bool,

@@ -653,14 +653,14 @@ pub fn by_handle(handle: usize) -> Option<usize> {
 
 /// How long to wait for a thread's end.
 #[derive(Clone, Copy)]
-pub enum Patience {
+pub enum WaitLimit {
     Endless,
     Until(sync::Until),
     None,
 }
 
 /// None if raddle does not control the thread.
-pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize, c_int>> {
+pub fn join(handle: usize, patience: WaitLimit, pc: usize) -> Option<Result<usize, c_int>> {
     let i = by_handle(handle)?;
     let s = state();
     if i == s.current {
@@ -671,17 +671,17 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     }
     let o = op(OpKind::Join, i, pc);
     match patience {
-        Patience::Endless => {
+        WaitLimit::Endless => {
             if wait(o, Wait::Thread(i), None, Breaks::Cancel, pc) == End::Broken {
                 return Some(Err(libc::EINTR));
             }
         }
-        Patience::Until(until) => match sync::wait_until(o, Wait::Thread(i), until, Breaks::Cancel, pc) {
+        WaitLimit::Until(until) => match sync::wait_until(o, Wait::Thread(i), until, Breaks::Cancel, pc) {
             End::Over => {}
             End::GaveUp => return Some(Err(libc::ETIMEDOUT)),
             End::Broken => return Some(Err(libc::EINTR)),
         },
-        Patience::None => {
+        WaitLimit::None => {
             point(o, Wait::Nothing, pc);
             if !state().threads[i].ended {
                 return Some(Err(libc::EBUSY));
@@ -697,7 +697,7 @@ pub fn join(handle: usize, patience: Patience, pc: usize) -> Option<Result<usize
     let t = &mut s.threads[i];
     t.joined = true;
     // A thread that may time out need not have waited.
-    t.joiner = matches!(patience, Patience::Endless).then_some(me);
+    t.joiner = matches!(patience, WaitLimit::Endless).then_some(me);
     Some(Ok(t.result))
 }
 

@@ -11,7 +11,7 @@ const MOST: usize = 2048;
 
 /// One mapping of a file. A module has several.
 #[derive(Clone, Copy)]
-pub struct Module {
+pub struct Mapping {
     pub low: usize,
     pub high: usize,
     executable: (usize, usize),
@@ -26,11 +26,11 @@ pub struct Module {
 }
 
 struct Table {
-    modules: [Module; MOST],
+    modules: [Mapping; MOST],
     n: usize,
 }
 
-const NONE: Module = Module {
+const NONE: Mapping = Mapping {
     low: 0,
     high: 0,
     executable: (0, 0),
@@ -120,7 +120,7 @@ struct Map {
 impl Table {
     fn add(&mut self, map: Map, path: &[u8]) {
         let path_hash = fnv64(path);
-        let same = |m: &&mut Module| m.path_hash == path_hash && m.low == map.start && m.high == map.end;
+        let same = |m: &&mut Mapping| m.path_hash == path_hash && m.low == map.start && m.high == map.end;
         if let Some(m) = self.modules[..self.n].iter_mut().rev().find(same) {
             m.gone = false;
             return;
@@ -130,7 +130,7 @@ impl Table {
         }
         let executable = if map.executable { (map.start, map.end) } else { (0, 0) };
         let trusted = path.windows(9).any(|w| w == b"libstdc++");
-        self.modules[self.n] = Module {
+        self.modules[self.n] = Mapping {
             low: map.start,
             high: map.end,
             executable,
@@ -206,7 +206,7 @@ fn table() -> &'static Table {
 /// Completes a program counter of which only the low half was kept.
 pub fn complete(low: u32) -> u64 {
     let t = table();
-    let fits = |m: &&Module| !m.gone && m.executable.1 != 0;
+    let fits = |m: &&Mapping| !m.gone && m.executable.1 != 0;
     for m in t.modules[..t.n].iter().filter(fits) {
         let high = m.executable.0 & !0xffff_ffff;
         for pc in [high | low as usize, (high | low as usize).wrapping_add(1 << 32)] {
@@ -241,7 +241,7 @@ pub fn mark_instrumented(pc: usize) {
         if unsafe { super::imports::has(start, b"__tsan_init") } {
             let of = fnv64(path);
             let t = table();
-            let code = |m: &&Module| m.path_hash == of && !m.gone && m.executable.1 != 0;
+            let code = |m: &&Mapping| m.path_hash == of && !m.gone && m.executable.1 != 0;
             t.modules[..t.n].iter().filter(code).for_each(|m| mark(m.executable.0));
         }
     });
@@ -265,7 +265,7 @@ pub fn mark(pc: usize) {
 static FIRST_START: AtomicUsize = AtomicUsize::new(0);
 static FIRST_END: AtomicUsize = AtomicUsize::new(0);
 
-fn contains(m: &Module, pc: usize) -> bool {
+fn contains(m: &Mapping, pc: usize) -> bool {
     !m.gone && pc >= m.executable.0 && pc < m.executable.1
 }
 

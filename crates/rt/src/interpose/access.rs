@@ -35,11 +35,8 @@ fn is_output(file: *mut core::ffi::c_void) -> bool {
 
 /// The object that stands for a file name, at an address where the target has no memory.
 unsafe fn name(path: Text) -> usize {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     // SAFETY: the caller's string.
-    for byte in unsafe { core::ffi::CStr::from_ptr(path) }.to_bytes() {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    }
+    let hash = raddle_base::hash::fnv64(unsafe { core::ffi::CStr::from_ptr(path) }.to_bytes());
     0x4100_0000_0000 + (hash >> 34) as usize * 16
 }
 

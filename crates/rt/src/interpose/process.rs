@@ -475,8 +475,8 @@ unsafe fn becomes(environment: Texts, real: impl FnOnce(Texts) -> c_int) -> c_in
     // SAFETY: the caller's environment.
     let environment = unsafe {
         match explore::exec::begins(0) {
-            explore::exec::Session::Kept => with_session(environment),
-            explore::exec::Session::Dropped => without_session(environment),
+            explore::exec::SessionPassing::Kept => with_session(environment),
+            explore::exec::SessionPassing::Dropped => without_session(environment),
         }
     };
     let result = real(environment);

@@ -11,9 +11,9 @@ use super::access::Call;
 use super::caller::in_program;
 use super::interpose;
 use super::stack_size::{make_room_by_default, with_room};
-use crate::detect::thread::{Card, Current, Start, current, new_card};
+use crate::detect::thread::{Card, Current, ThreadStart, current, new_card};
 use crate::detect::{depot, misuse, objects, range, sids, sync};
-use crate::explore::{self, sync::Until, threads::Patience};
+use crate::explore::{self, sync::Until, threads::WaitLimit};
 use crate::hub::{is_active, log, modules};
 use crate::sys::{self, Shared, Spin};
 use crate::trace::plain;
@@ -157,7 +157,7 @@ pub fn adopt(mut t: Current) {
 }
 
 /// The card for a thread that `t` is about to create.
-fn announce(mut t: Current, start: Start, detached: bool, pc: usize) -> *mut Card {
+fn announce(mut t: Current, start: ThreadStart, detached: bool, pc: usize) -> *mut Card {
     let _inside = t.enter();
     let stack = depot::current(&t, pc);
     let card = new_card(t.id(), stack);
@@ -188,7 +188,7 @@ unsafe extern "C-unwind" fn run(card: *mut c_void) -> *mut c_void {
     // SAFETY: the program's own start routine and argument.
     unsafe {
         sys::set_blocked_signals((*card).mask.get());
-        let Start { function, argument } = (*card).start.get();
+        let ThreadStart { function, argument } = (*card).start.get();
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> *mut c_void>(function)(argument)
     }
 }
@@ -200,7 +200,7 @@ unsafe extern "C-unwind" fn run_c11(card: *mut c_void) -> c_int {
     // SAFETY: as above.
     unsafe {
         sys::set_blocked_signals((*card).mask.get());
-        let Start { function, argument } = (*card).start.get();
+        let ThreadStart { function, argument } = (*card).start.get();
         core::mem::transmute::<usize, unsafe extern "C-unwind" fn(usize) -> c_int>(function)(argument)
     }
 }
@@ -318,7 +318,7 @@ interpose! {
         let pc = in_program(&t, pc);
         adopt(t);
         finish_reports_at_exit();
-        let card = announce(t, Start { function, argument }, starts_detached(attributes), pc);
+        let card = announce(t, ThreadStart { function, argument }, starts_detached(attributes), pc);
         let r = with_signals_blocked(card, || {
             with_room(attributes, |attributes| real(handle, attributes, run as *const () as usize, card as usize))
         });
@@ -336,7 +336,7 @@ interpose! {
     }
     fn thrd_create(handle: *mut usize, function: usize, argument: usize) -> c_int, |t, pc, real| {
         make_room_by_default();
-        let card = announce(t, Start { function, argument }, false, pc);
+        let card = announce(t, ThreadStart { function, argument }, false, pc);
         let r = with_signals_blocked(card, || real(handle, run_c11 as *const () as usize, card as usize));
         if r == 0 {
             register_handle(&*card, *handle);
@@ -353,7 +353,7 @@ interpose! {
     fn pthread_join(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore cancels {
-        match explore::threads::join(handle, Patience::Endless, in_program(&t, pc)) {
+        match explore::threads::join(handle, WaitLimit::Endless, in_program(&t, pc)) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;
@@ -367,7 +367,7 @@ interpose! {
     fn pthread_tryjoin_np(handle: usize, result: *mut *mut c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
-        match explore::threads::join(handle, Patience::None, pc) {
+        match explore::threads::join(handle, WaitLimit::None, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;
@@ -381,7 +381,7 @@ interpose! {
     fn pthread_timedjoin_np(handle: usize, result: *mut *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, until))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result, until)) } explore cancels {
-        match explore::threads::join(handle, Patience::Until(Until::new(libc::CLOCK_REALTIME, until)), pc) {
+        match explore::threads::join(handle, WaitLimit::Until(Until::new(libc::CLOCK_REALTIME, until)), pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;
@@ -395,7 +395,7 @@ interpose! {
     fn pthread_clockjoin_np(handle: usize, result: *mut *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result, clock, until))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result, clock, until)) } explore cancels {
-        match explore::threads::join(handle, Patience::Until(Until::new(clock, until)), pc) {
+        match explore::threads::join(handle, WaitLimit::Until(Until::new(clock, until)), pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as *mut c_void;
@@ -409,7 +409,7 @@ interpose! {
     fn thrd_join(handle: usize, result: *mut c_int) -> c_int, |t, pc, real| {
         join(t, handle, || real(handle, result))
     } record as detect, tsvd { tsvd_sync::join(handle, || real(handle, result)) } explore {
-        match explore::threads::join(handle, Patience::Endless, pc) {
+        match explore::threads::join(handle, WaitLimit::Endless, pc) {
             Some(Ok(value)) => {
                 if !result.is_null() {
                     *result = value as c_int;

@@ -7,7 +7,7 @@ use super::access::{Call, accesses};
 
 /// The beginning of every stream.
 #[repr(C)]
-pub struct Stream {
+pub struct XdrStream {
     what: c_int,
     operations: *const c_void,
 }
@@ -16,7 +16,7 @@ const ENCODE: c_int = 0;
 const DECODE: c_int = 1;
 
 /// Before a value is encoded or decoded. The stream's accesses to its own memory are not followed.
-unsafe fn before<T>(c: &mut Call, stream: *const Stream, value: *const T) {
+unsafe fn before<T>(c: &mut Call, stream: *const XdrStream, value: *const T) {
     c.changes_outside();
     // SAFETY: the caller's stream.
     c.reads_one(unsafe { &raw const (*stream).what });
@@ -28,13 +28,13 @@ unsafe fn before<T>(c: &mut Call, stream: *const Stream, value: *const T) {
     }
 }
 
-unsafe fn after<T>(c: &mut Call, stream: *const Stream, value: *const T, result: c_int) {
+unsafe fn after<T>(c: &mut Call, stream: *const XdrStream, value: *const T, result: c_int) {
     // SAFETY: the caller's stream.
     c.wrote_if(result != 0 && unsafe { (*stream).what } == DECODE, value);
 }
 
 /// Before bytes that the caller has elsewhere are encoded.
-unsafe fn encodes_bytes(c: &mut Call, stream: *const Stream, at: *const *mut c_char, n: usize) {
+unsafe fn encodes_bytes(c: &mut Call, stream: *const XdrStream, at: *const *mut c_char, n: usize) {
     // SAFETY: the caller's stream, and where its bytes are.
     unsafe {
         if (*stream).what == ENCODE {
@@ -46,7 +46,7 @@ unsafe fn encodes_bytes(c: &mut Call, stream: *const Stream, at: *const *mut c_c
 /// Bytes were decoded, to where the caller wanted them or to their own block.
 unsafe fn decoded_bytes(
     c: &mut Call,
-    stream: *const Stream,
+    stream: *const XdrStream,
     at: *const *mut c_char,
     n: usize,
     result: c_int,
@@ -60,7 +60,7 @@ unsafe fn decoded_bytes(
 }
 
 /// Writes the fields that every function that makes a stream sets.
-unsafe fn makes(c: &mut Call, stream: *mut Stream) {
+unsafe fn makes(c: &mut Call, stream: *mut XdrStream) {
     c.changes_outside();
     // SAFETY: the caller's stream.
     unsafe {
@@ -72,7 +72,7 @@ unsafe fn makes(c: &mut Call, stream: *mut Stream) {
 macro_rules! values {
     ($($name:ident(value: $ty:ty) -> c_int,)*) => {
         accesses! {$(
-            fn $name(stream: *mut Stream, value: *mut $ty) -> c_int, |c| { before(&mut c, stream, value) } then |r| {
+            fn $name(stream: *mut XdrStream, value: *mut $ty) -> c_int, |c| { before(&mut c, stream, value) } then |r| {
                 after(&mut c, stream, value, r)
             }
         )*}
@@ -109,7 +109,7 @@ values! {
 }
 
 accesses! {
-    fn xdr_bytes(stream: *mut Stream, at: *mut *mut c_char, n: *mut c_uint, most: c_uint) -> c_int, |c| {
+    fn xdr_bytes(stream: *mut XdrStream, at: *mut *mut c_char, n: *mut c_uint, most: c_uint) -> c_int, |c| {
         before(&mut c, stream, at);
         before(&mut c, stream, n);
         encodes_bytes(&mut c, stream, at, *n as usize)
@@ -117,17 +117,17 @@ accesses! {
         after(&mut c, stream, n, r);
         decoded_bytes(&mut c, stream, at, *n as usize, r)
     }
-    fn xdr_string(stream: *mut Stream, at: *mut *mut c_char, most: c_uint) -> c_int, |c| {
+    fn xdr_string(stream: *mut XdrStream, at: *mut *mut c_char, most: c_uint) -> c_int, |c| {
         before(&mut c, stream, at);
         if (*stream).what == ENCODE { c.text(*at); }
     } then |r| {
         if r != 0 && (*stream).what == DECODE { c.wrote_text(*at) }
     }
-    fn xdr_opaque(stream: *mut Stream, at: *mut c_char, n: c_uint) -> c_int, |c| {
+    fn xdr_opaque(stream: *mut XdrStream, at: *mut c_char, n: c_uint) -> c_int, |c| {
         c.changes_outside();
         encodes_bytes(&mut c, stream, &raw const at, n as usize)
     } then |r| { decoded_bytes(&mut c, stream, &raw const at, n as usize, r) }
-    fn xdrmem_create(stream: *mut Stream, room: *mut c_char, n: c_uint, what: c_int), |c| { makes(&mut c, stream) }
-    fn xdrstdio_create(stream: *mut Stream, file: *mut c_void, what: c_int), |c| { makes(&mut c, stream) }
-    fn xdrrec_create(stream: *mut Stream, send: c_uint, receive: c_uint, handle: *mut c_char, read: usize, write: usize), |c| { c.changes_outside(); c.writes_one(&raw const (*stream).operations) }
+    fn xdrmem_create(stream: *mut XdrStream, room: *mut c_char, n: c_uint, what: c_int), |c| { makes(&mut c, stream) }
+    fn xdrstdio_create(stream: *mut XdrStream, file: *mut c_void, what: c_int), |c| { makes(&mut c, stream) }
+    fn xdrrec_create(stream: *mut XdrStream, send: c_uint, receive: c_uint, handle: *mut c_char, read: usize, write: usize), |c| { c.changes_outside(); c.writes_one(&raw const (*stream).operations) }
 }

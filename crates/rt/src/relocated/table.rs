@@ -7,7 +7,7 @@ use super::table as entries;
 use raddle_wire::relocated::{RelocatedHeader, at_most};
 
 /// An object and its copy.
-pub struct Object {
+pub struct CopiedObject {
     pub header: &'static RelocatedHeader,
     pub text: Range<usize>,
     pub code: Range<usize>,
@@ -28,13 +28,13 @@ static ENTRIES: [Entry; MOST] =
 /// No entry behind these was ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-pub fn all() -> impl Iterator<Item = Object> {
+pub fn all() -> impl Iterator<Item = CopiedObject> {
     ENTRIES[..USED.load(Acquire)].iter().filter_map(|e| {
         // SAFETY: 0, or a mapped file that stays until the entry is removed.
         let header = unsafe { (e.header.load(Acquire) as *const RelocatedHeader).as_ref()? };
         let (text, code) = (e.text.load(Relaxed), e.code.load(Relaxed));
         let text = text..text + header.text_len as usize;
-        Some(Object { header, text, code: code..code + header.code_len as usize })
+        Some(CopiedObject { header, text, code: code..code + header.code_len as usize })
     })
 }
 
@@ -60,7 +60,7 @@ pub fn remove(header: &RelocatedHeader) {
 }
 
 /// Whose copy `pc` is in.
-pub fn with_code(pc: usize) -> Option<Object> {
+pub fn with_code(pc: usize) -> Option<CopiedObject> {
     all().find(|o| o.code.contains(&pc))
 }
 

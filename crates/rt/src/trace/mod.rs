@@ -26,7 +26,7 @@
 //! If a thread accesses much memory between two steps, most of it is its own, and such accesses are
 //! skipped in eight instructions ([`probes`]). While the trace learns what is shared, it records
 //! accesses to memory that is already known to be shared. When it finds more, the stream begins
-//! anew, once nothing has been found for a while ([`Progress::is_quiet`]). So if such a program
+//! anew, once nothing has been found for a while ([`TraceProgress::is_quiet`]). So if such a program
 //! shares early what it shares, its first execution leaves a trace of nearly all of it, and the
 //! second ends where that begins ([`TraceHeader::begins`], [`TraceHeader::until`]): both together are what a
 //! complete second one would record. A digest of the steps says whether the second has taken the
@@ -63,8 +63,8 @@ use crate::handle::Handle;
 use crate::hub::session;
 use crate::layout::is_watchable;
 use crate::sys;
-use progress::{Progress, Records};
-use shared::Granule;
+use progress::{Records, TraceProgress};
+use shared::GranuleState;
 use values::{pieces, value};
 
 const LARGEST: usize = 1 << 16;
@@ -98,7 +98,7 @@ struct Trace {
     pending: Pending,
     /// The contents of a block before it is written: the initial value, if that write is the first.
     before: [u8; LARGEST],
-    progress: Progress,
+    progress: TraceProgress,
 }
 
 /// A write whose store comes after its probe.
@@ -177,7 +177,7 @@ pub fn prepare() {
             had_too_much: false,
             pending: Pending::NOTHING,
             before: [0; LARGEST],
-            progress: Progress::START,
+            progress: TraceProgress::START,
         });
     }
     TRACE.store(at, Relaxed);
@@ -198,7 +198,7 @@ pub fn begin() {
     let Some(t) = (unsafe { TRACE.load(Relaxed).as_mut() }) else { return };
     t.execution += 1;
     t.mode = t.header().mode();
-    t.progress = Progress::START;
+    t.progress = TraceProgress::START;
     t.header().was_cut.store(0, Relaxed);
     shared::turn(0);
     let all = t.mode == Recording::Learn && !t.had_too_much;
@@ -401,9 +401,9 @@ impl Trace {
         self.accesses += 1;
         match self.mode {
             Recording::Learn => match shared::learn(address) {
-                Granule::Own => self.progress.records == Records::All && (write || self.has(pc)),
-                Granule::Shared => self.progress.records != Records::Nothing && (write || self.has(pc)),
-                Granule::Discovered => self.discovered(address) && (write || self.has(pc)),
+                GranuleState::Own => self.progress.records == Records::All && (write || self.has(pc)),
+                GranuleState::Shared => self.progress.records != Records::Nothing && (write || self.has(pc)),
+                GranuleState::Discovered => self.discovered(address) && (write || self.has(pc)),
             },
             Recording::Shared => shared::is_shared(address) && (write || self.has(pc)),
             Recording::Table => self.has(pc),

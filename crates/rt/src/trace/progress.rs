@@ -6,7 +6,7 @@
 //! access to a thread's own memory, which could be skipped in 2 ns, takes 7 ns and 5 bytes. That is
 //! nothing beside the scheduler if a thread makes a few accesses between two steps, as in programs
 //! whose threads work together. It is far too much if a thread computes in its own memory. So the
-//! bytes are compared with the steps ([`Progress::most`]): a hash table under locks has 40 per
+//! bytes are compared with the steps ([`TraceProgress::most`]): a hash table under locks has 40 per
 //! step, a queue 160, a sweep over a grid two million.
 //!
 //! **Record what is known to be shared** ([`Records::Chosen`]), once the first way has become too
@@ -25,7 +25,7 @@ pub enum Records {
 }
 
 #[derive(Clone, Copy)]
-pub struct Progress {
+pub struct TraceProgress {
     pub steps: u64,
     /// A digest of the steps.
     pub way: u64,
@@ -35,8 +35,9 @@ pub struct Progress {
     pub records: Records,
 }
 
-impl Progress {
-    pub const START: Progress = Progress { steps: 0, way: 0, learned: 0, records: Records::Nothing };
+impl TraceProgress {
+    pub const START: TraceProgress =
+        TraceProgress { steps: 0, way: 0, learned: 0, records: Records::Nothing };
 
     /// Counts another step.
     #[inline]
@@ -66,8 +67,8 @@ mod tests {
     use super::*;
     use raddle_explore::OpKind;
 
-    fn after(steps: u64) -> Progress {
-        let mut p = Progress::START;
+    fn after(steps: u64) -> TraceProgress {
+        let mut p = TraceProgress::START;
         (0..steps).for_each(|i| p.step(&Op::new(OpKind::Lock, 64 + i % 2 * 8, 7)));
         p
     }
@@ -79,7 +80,7 @@ mod tests {
         other.step(&Op::new(OpKind::Unlock, 64, 7));
         assert_ne!(other.way, after(9).way);
         let (a, b) = (Op::new(OpKind::Lock, 64, 7), Op::new(OpKind::Lock, 72, 7));
-        let (mut ab, mut ba) = (Progress::START, Progress::START);
+        let (mut ab, mut ba) = (TraceProgress::START, TraceProgress::START);
         [a, b].iter().for_each(|op| ab.step(op));
         [b, a].iter().for_each(|op| ba.step(op));
         assert_ne!(ab.way, ba.way);

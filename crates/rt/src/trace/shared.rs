@@ -84,7 +84,7 @@ pub fn passes(address: usize) -> bool {
 
 /// What is known about a granule that the running thread touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Granule {
+pub enum GranuleState {
     /// The thread's own, or left to it by one it has joined.
     Own,
     Shared,
@@ -93,24 +93,24 @@ pub enum Granule {
 }
 
 #[inline]
-pub fn learn(address: usize) -> Granule {
+pub fn learn(address: usize) -> GranuleState {
     let at = owner(address);
     let me = RUNNING.load(Relaxed);
     match at.load(Relaxed) {
         NOBODY => at.store(me, Relaxed),
         o if o == me => {}
-        SHARED => return Granule::Shared,
+        SHARED => return GranuleState::Shared,
         FREED => {
             at.store(SHARED, Relaxed);
-            return Granule::Shared;
+            return GranuleState::Shared;
         }
         o if explore::threads::has_joined(explore::state().current, usize::from(o) - 1) => {}
         _ => {
             at.store(SHARED, Relaxed);
-            return Granule::Discovered;
+            return GranuleState::Discovered;
         }
     }
-    Granule::Own
+    GranuleState::Own
 }
 
 /// True if the granule is known to be shared. Memory that belongs to nobody becomes the thread's
@@ -131,7 +131,7 @@ pub fn is_shared(address: usize) -> bool {
 pub fn give_back(from: usize, to: usize, learns: bool, mut discovered: impl FnMut(usize)) {
     const LARGEST: usize = 1 << 16;
     for address in (from..to).step_by(8) {
-        if learns && address - from < LARGEST && learn(address) == Granule::Discovered {
+        if learns && address - from < LARGEST && learn(address) == GranuleState::Discovered {
             discovered(address);
         }
         let at = owner(address);
@@ -201,7 +201,7 @@ mod tests {
         testing::reserve_shadow();
         let at = 0x7a00_0002_0000;
         turn(3);
-        assert_eq!(learn(at), Granule::Own);
+        assert_eq!(learn(at), GranuleState::Own);
         owner(at + 8).store(SHARED, Relaxed);
         pass_by(true, true);
         assert!(passes(at) && passes(at + 8) && !passes(at + 16));
@@ -211,7 +211,7 @@ mod tests {
         give_back(at, at + 24, true, |granule| news.push(granule));
         assert_eq!(news, [0; 0]);
         assert!(!passes(at + 8) && is_shared(at + 8), "freed, and still known to be shared");
-        assert_eq!(learn(at + 8), Granule::Shared);
+        assert_eq!(learn(at + 8), GranuleState::Shared);
         assert!(passes(at + 8), "allocated again by another execution");
     }
 
@@ -222,9 +222,9 @@ mod tests {
         let at = 0x7a00_0003_0000;
         turn(4);
         pass_by(false, false);
-        assert_eq!(learn(at), Granule::Own);
+        assert_eq!(learn(at), GranuleState::Own);
         turn(5);
-        assert_eq!(learn(at + 8), Granule::Own);
+        assert_eq!(learn(at + 8), GranuleState::Own);
         owner(at + 16).store(SHARED, Relaxed);
         let known = |address| is_known(owner(address).load(Relaxed));
         assert!([at, at + 8, at + 16].iter().all(|a| !passes(*a)));

@@ -32,7 +32,7 @@ use crate::detect::thread::current;
 use raddle_wire::tsvd::site_flag;
 
 /// Code under construction.
-pub struct Code<const N: usize> {
+pub struct StubCode<const N: usize> {
     pub bytes: [u8; N],
     len: usize,
     /// The positions of the operands of jumps to `whole`.
@@ -40,9 +40,9 @@ pub struct Code<const N: usize> {
     jumps: usize,
 }
 
-impl<const N: usize> Code<N> {
-    pub const fn new() -> Code<N> {
-        Code { bytes: [0xcc; N], len: 0, to_whole: [0; 4], jumps: 0 }
+impl<const N: usize> StubCode<N> {
+    pub const fn new() -> StubCode<N> {
+        StubCode { bytes: [0xcc; N], len: 0, to_whole: [0; 4], jumps: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -104,7 +104,7 @@ pub fn target(entry: &Entry) -> usize {
 
 /// Writes the code. The pointer to [`super::state::EPOCH_AT`] and the target are at these distances
 /// from its own beginning.
-pub fn write<const N: usize>(code: &mut Code<N>, entry: &Entry, epoch_at: i32, target: i32) {
+pub fn write<const N: usize>(code: &mut StubCode<N>, entry: &Entry, epoch_at: i32, target: i32) {
     let own = &current().tsvd;
     let place = (&raw const own.near[entry.id as usize % NEAR]).cast::<u8>();
     let field = |offset: usize| from_thread_pointer(place.wrapping_add(offset));

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::redirect::{self, Entry, LIBRARY};
 use super::state::tsvd;
-use super::stub::Frame;
+use super::stub::CallRegisters;
 use super::{callers, names, pass};
 use crate::detect::thread::current;
 use crate::hub::{log, modules};
@@ -21,7 +21,7 @@ const LAUNCH_ASYNC: u64 = 1;
 
 /// Called for every call that did not take the fast path (see [`super::pass`]). Leaves the address
 /// of the intended function in `frame.word`.
-pub extern "C" fn arrive(frame: &mut Frame) {
+pub extern "C" fn arrive(frame: &mut CallRegisters) {
     let entry = redirect::entry(frame.word);
     let slot = entry.flags & site_flag::SLOT != 0;
     // SAFETY: a slot of the global offset table, which the loader has filled.
@@ -43,7 +43,7 @@ pub extern "C" fn arrive(frame: &mut Frame) {
 
 /// A call that arrives at a watched entry, perhaps through a pointer.
 #[inline(never)]
-fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
+fn arrive_at_entry(frame: &mut CallRegisters, entry: &'static Entry, call: (u64, u64)) {
     if !callers::is_watched(call.1) {
         return begin(frame, entry);
     }
@@ -62,7 +62,7 @@ fn arrive_at_entry(frame: &mut Frame, entry: &'static Entry, call: (u64, u64)) {
 /// function.
 #[cold]
 #[inline(never)]
-fn begin(frame: &mut Frame, entry: &'static Entry) {
+fn begin(frame: &mut CallRegisters, entry: &'static Entry) {
     let own = &mut current().tsvd;
     let Some(started) = own.take_start(entry.behind as u64) else { return };
     if own.inside || !callers::is_watched(started.get()) {
@@ -85,7 +85,7 @@ struct CallPlace {
 }
 
 #[inline(always)]
-fn go_on(frame: &mut Frame, entry: &'static Entry, place: CallPlace) {
+fn go_on(frame: &mut CallRegisters, entry: &'static Entry, place: CallPlace) {
     let own = &mut current().tsvd;
     if entry.flags & site_flag::ASYNC != 0 {
         if entry.flags & site_flag::LOOKUP == site_flag::LOOKUP {
@@ -111,7 +111,7 @@ fn go_on(frame: &mut Frame, entry: &'static Entry, place: CallPlace) {
 
 /// The object of the call. None if others cannot have it, or if the library lets them share it.
 #[inline(always)]
-fn object(frame: &Frame, entry: &Entry) -> Option<u64> {
+fn object(frame: &CallRegisters, entry: &Entry) -> Option<u64> {
     if entry.object == LIBRARY {
         return Some(1);
     }
@@ -191,7 +191,7 @@ impl Host for Waiting {
 
 /// A thread at its call, for the core and for the thread that springs its trap.
 struct Here<'a> {
-    frame: &'a Frame,
+    frame: &'a CallRegisters,
     entry: &'static Entry,
     place: CallPlace,
     object: u64,

@@ -16,7 +16,7 @@ use crate::sys;
 
 /// The registers of a call, as `raddle_tsvd_way` leaves them on the stack.
 #[repr(C)]
-pub struct Frame {
+pub struct CallRegisters {
     pub vectors: [u128; 16],
     /// rdi, rsi, rdx, rcx, r8, r9.
     pub arguments: [u64; 6],
@@ -35,8 +35,8 @@ pub struct Frame {
     pub return_address: u64,
 }
 
-const VECTORS: usize = core::mem::offset_of!(Frame, arguments);
-const _: () = assert!(VECTORS == 256 && core::mem::offset_of!(Frame, word) == VECTORS + 15 * 8);
+const VECTORS: usize = core::mem::offset_of!(CallRegisters, arguments);
+const _: () = assert!(VECTORS == 256 && core::mem::offset_of!(CallRegisters, word) == VECTORS + 15 * 8);
 
 core::arch::global_asm!(
     ".globl raddle_tsvd_way",
@@ -189,7 +189,7 @@ impl Area {
         let at = self.stub(self.used);
         self.used += 1;
         let head = self.at as i64 - at as i64;
-        let mut code = near::Code::<SIZE>::new();
+        let mut code = near::StubCode::<SIZE>::new();
         if entry.near != 0 {
             near::write(&mut code, entry, (head + EPOCH_AT as i64) as i32, TARGET as i32);
             code.bytes[TARGET..].copy_from_slice(&(near::target(entry) as u64).to_le_bytes());

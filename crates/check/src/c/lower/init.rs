@@ -251,7 +251,7 @@ type Part = (CType, u64, Option<(u8, u8)>);
 enum Parts<'t> {
     Scalar(CType),
     Array { of: CType, size: u64, count: Option<u64> },
-    Record { members: &'t [crate::c::types::Member], union: bool },
+    Record { members: &'t [crate::c::types::RecordMember], union: bool },
 }
 
 impl Parts<'_> {

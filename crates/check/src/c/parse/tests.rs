@@ -1,6 +1,6 @@
 use super::*;
 use crate::c::ast::{ExprKind, Stmt, StmtKind};
-use crate::c::pp::{Limits, NoIncludes, Preprocessor, State};
+use crate::c::pp::{Limits, MacroState, NoIncludes, Preprocessor};
 
 struct Parsed {
     items: Vec<Item>,
@@ -10,7 +10,7 @@ struct Parsed {
 }
 
 fn parse(text: &str) -> Parsed {
-    let mut state = State::default();
+    let mut state = MacroState::default();
     let words = Words::new(&mut state.interner);
     let (out, state) =
         Preprocessor::new(state, &NoIncludes, Limits::default()).run("a.c", text.as_bytes(), false);

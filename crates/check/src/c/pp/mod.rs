@@ -68,7 +68,7 @@ pub struct Macro {
 
 /// Macro definitions and spellings that carry over from one text to the next.
 #[derive(Debug, Clone, Default)]
-pub struct State {
+pub struct MacroState {
     pub interner: Interner,
     pub macros: FxHashMap<Sym, Rc<Macro>>,
 }
@@ -106,7 +106,7 @@ pub(super) struct Conditional {
 }
 
 pub struct Preprocessor<'a> {
-    pub state: State,
+    pub state: MacroState,
     includes: &'a dyn Includes,
     limits: Limits,
     files: Vec<SourceFile>,
@@ -143,7 +143,7 @@ pub(super) struct Names {
 }
 
 impl<'a> Preprocessor<'a> {
-    pub fn new(mut state: State, includes: &'a dyn Includes, limits: Limits) -> Self {
+    pub fn new(mut state: MacroState, includes: &'a dyn Includes, limits: Limits) -> Self {
         let i = &mut state.interner;
         let names = Names {
             defined: i.intern("defined"),
@@ -181,7 +181,7 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Preprocesses one text. `builtin` marks raddle's own.
-    pub fn run(mut self, path: &str, text: &[u8], builtin: bool) -> (Preprocessed, State) {
+    pub fn run(mut self, path: &str, text: &[u8], builtin: bool) -> (Preprocessed, MacroState) {
         self.files.push(SourceFile { path: path.into(), builtin });
         self.enter_file(text, 0);
         while let Some(token) = self.next() {

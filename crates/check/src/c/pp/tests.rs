@@ -10,7 +10,7 @@ impl Includes for Map {
 
 fn run_with(text: &str, includes: &dyn Includes, limits: Limits) -> (String, Preprocessed) {
     let (out, state) =
-        Preprocessor::new(State::default(), includes, limits).run("a.c", text.as_bytes(), false);
+        Preprocessor::new(MacroState::default(), includes, limits).run("a.c", text.as_bytes(), false);
     let text: Vec<_> = out.tokens.iter().map(|t| state.interner.name(t.sym).to_string()).collect();
     (text.join(" "), out)
 }

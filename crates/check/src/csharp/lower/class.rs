@@ -10,7 +10,7 @@ use super::scope::{Context, This, shared_names};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::{FieldDecl, Method, Passing, Place};
-use crate::ir::objects::{FIRST_FIELD, Slot};
+use crate::ir::objects::{FIRST_FIELD, FieldSlot};
 use crate::ir::{Instr, Pos};
 
 /// What each class gives to those derived from it. Computed once, because many may derive from one.
@@ -99,7 +99,7 @@ impl<'a> Lowerer<'_, 'a> {
                 // An overriding property shares the storage of the overridden one.
                 let known = table.fields.contains_key(&f.name) && f.is_property;
                 if !known {
-                    table.fields.insert(f.name, Slot { offset, volatile: f.is_volatile });
+                    table.fields.insert(f.name, FieldSlot { offset, volatile: f.is_volatile });
                     table.labels.push((offset, f.label.clone()));
                     offset += 8;
                 }

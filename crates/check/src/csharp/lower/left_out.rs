@@ -6,7 +6,7 @@ use super::ui::MOST_EVENTS;
 use crate::csharp::world::{MOST_ANCESTORS, MOST_OVERLOADS};
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct Unlowered {
     /// Functions that are too long or too deep.
     pub functions: u32,
     /// Classes that derive from more others than are examined.
@@ -17,7 +17,7 @@ pub struct LeftOut {
     pub members: u32,
 }
 
-impl LeftOut {
+impl Unlowered {
     /// One sentence for each kind of thing that was left out.
     pub fn sentences(&self) -> Vec<String> {
         let of = |n: u32, one: &str, more: String| match n {
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_sentence_for_each_kind() {
-        assert!(LeftOut::default().sentences().is_empty());
-        let some = LeftOut { functions: 1, deep_classes: 2, crowded_classes: 1, members: 3 };
+        assert!(Unlowered::default().sentences().is_empty());
+        let some = Unlowered { functions: 1, deep_classes: 2, crowded_classes: 1, members: 3 };
         let sentences = some.sentences();
         assert_eq!(sentences[0], "1 function is too long or too deep");
         assert_eq!(sentences[1], "2 classes derive from more than 64 others each");

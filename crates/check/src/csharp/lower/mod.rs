@@ -30,11 +30,11 @@ use super::syntax::{File, Syntax};
 use super::types::Ty;
 use super::world::{Place, World};
 use crate::ir::build::Builder;
-use crate::ir::objects::Class;
+use crate::ir::objects::ObjectClass;
 use crate::ir::{
     Access, EntryPoint, Global, Instr, Linkage, Pos, Scalar, Shape, SourceFile, SymbolRef, Unit, UnitFunction,
 };
-pub use left_out::LeftOut;
+pub use left_out::Unlowered;
 use scope::Context;
 use tables::Tables;
 
@@ -44,7 +44,7 @@ const DEEPEST: u32 = 200;
 const GLOBAL: u32 = 0x8000_0000;
 
 /// Lowers a whole program.
-pub fn lower(world: &World<'_>, files: &[Arc<File>]) -> (Unit, LeftOut) {
+pub fn lower(world: &World<'_>, files: &[Arc<File>]) -> (Unit, Unlowered) {
     let mut lowerer = Lowerer::new(world);
     lowerer.classes();
     lowerer.find_singletons();
@@ -78,7 +78,7 @@ pub(super) struct Lowerer<'w, 'a> {
     /// Functions that make an argument of a class for an entry.
     makers: HashMap<u32, Option<u32>>,
     depth: u32,
-    left_out: LeftOut,
+    left_out: Unlowered,
     /// Whether the program has windows, so that there is a UI thread.
     has_ui: bool,
     /// Classes that have one object per host, and the globals that hold these objects.
@@ -104,7 +104,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             implementations: None,
             makers: HashMap::new(),
             depth: 0,
-            left_out: LeftOut::default(),
+            left_out: Unlowered::default(),
             has_ui: ui::has_windows(world),
             singletons: HashMap::new(),
         }
@@ -253,7 +253,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         }
     }
 
-    fn add_class(&mut self, class: Class) -> u32 {
+    fn add_class(&mut self, class: ObjectClass) -> u32 {
         self.tables.add(class)
     }
 }

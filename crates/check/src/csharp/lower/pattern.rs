@@ -237,7 +237,7 @@ impl<'a> Lowerer<'_, 'a> {
         let sections = s.field("body").map(Syntax::children).unwrap_or_default();
         let end = self.builder().label();
         let cleanups = self.context().cleanups.len();
-        self.context().loops.push(super::scope::Loop { end, next: None, cleanups });
+        self.context().loops.push(super::scope::LoopLabels { end, next: None, cleanups });
         self.enter();
         let labels: Vec<_> = sections.iter().map(|_| self.builder().label()).collect();
         let mut default = end;

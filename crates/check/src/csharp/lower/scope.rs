@@ -9,7 +9,7 @@ use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::Place;
 use crate::ir::build::{Builder, Label};
-use crate::ir::objects::{Class, DELEGATE_CAPTURED, DELEGATE_TARGET, FIRST_FIELD, Slot};
+use crate::ir::objects::{DELEGATE_CAPTURED, DELEGATE_TARGET, FIRST_FIELD, FieldSlot, ObjectClass};
 use crate::ir::{Access, Instr, Scalar};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Named<'a> {
     Function(Rc<LocalFunction<'a>>),
 }
 
-pub struct Loop {
+pub struct LoopLabels {
     pub end: Label,
     pub next: Option<Label>,
     pub cleanups: usize,
@@ -71,7 +71,7 @@ pub struct Context<'a> {
     pub this: This,
     /// Variables of the surrounding functions that this one uses, in the order of its delegate.
     pub captures: Vec<&'a str>,
-    pub loops: Vec<Loop>,
+    pub loops: Vec<LoopLabels>,
     pub cleanups: Vec<Cleanup<'a>>,
     /// The local with the task of an asynchronous function, or with what an iterator has yielded so
     /// far.
@@ -167,14 +167,14 @@ impl<'a> Lowerer<'_, 'a> {
     fn variable_class(&mut self, name: &str) -> u32 {
         let field = self.tables.name("value");
         let owner = self.context().name.clone();
-        let mut class = Class {
+        let mut class = ObjectClass {
             name: format!("{owner}.{name}").into(),
             size: FIRST_FIELD + 8,
             labels: vec![(FIRST_FIELD, name.into())],
             is_variable: true,
-            ..Class::default()
+            ..ObjectClass::default()
         };
-        class.fields.insert(field, Slot { offset: FIRST_FIELD, volatile: false });
+        class.fields.insert(field, FieldSlot { offset: FIRST_FIELD, volatile: false });
         self.add_class(class)
     }
 

@@ -1,6 +1,6 @@
 //! Statements. The operand stack is empty before and after each.
 
-use super::scope::Loop;
+use super::scope::LoopLabels;
 use super::{DEEPEST, Lowerer};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
@@ -177,7 +177,7 @@ impl<'a> Lowerer<'_, 'a> {
     fn enter_loop(&mut self) -> (crate::ir::build::Label, crate::ir::build::Label) {
         let (next, end) = (self.builder().label(), self.builder().label());
         let cleanups = self.context().cleanups.len();
-        self.context().loops.push(Loop { end, next: Some(next), cleanups });
+        self.context().loops.push(LoopLabels { end, next: Some(next), cleanups });
         (next, end)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::csharp::types::Ty;
 use crate::csharp::world::{Method, World};
-use crate::ir::objects::{CallSite, Class, Classes};
+use crate::ir::objects::{Classes, MethodCall, ObjectClass};
 
 pub struct Tables {
     classes: Classes,
@@ -25,7 +25,9 @@ impl Tables {
             sites: HashMap::new(),
         };
         for ty in &world.types {
-            t.classes.all.push(Class { name: display(ty.name, ty.type_params.len()), ..Class::default() });
+            t.classes
+                .all
+                .push(ObjectClass { name: display(ty.name, ty.type_params.len()), ..ObjectClass::default() });
         }
         t.classes.done = t.name("__done");
         t.classes.handle = t.name("__handle");
@@ -67,7 +69,7 @@ impl Tables {
         let count = u8::try_from(arguments + 1).unwrap_or(u8::MAX);
         let site = *self.sites.entry((exact, by_arity, count)).or_insert(n);
         if site == n {
-            self.classes.calls.push(CallSite {
+            self.classes.calls.push(MethodCall {
                 keys: [exact, by_arity],
                 arguments: count,
                 name: name.into(),
@@ -76,7 +78,7 @@ impl Tables {
         site | u32::from(count) << 24
     }
 
-    pub fn add(&mut self, class: Class) -> u32 {
+    pub fn add(&mut self, class: ObjectClass) -> u32 {
         self.classes.all.push(class);
         self.classes.all.len() as u32 - 1
     }
@@ -90,7 +92,7 @@ impl Tables {
         format!("{}.{field}", self.classes.all[class as usize].name).into()
     }
 
-    pub fn class(&mut self, n: u32) -> &mut Class {
+    pub fn class(&mut self, n: u32) -> &mut ObjectClass {
         &mut self.classes.all[n as usize]
     }
 

@@ -114,7 +114,7 @@ fn what_waits_for_ever_changes() {
     for _ in 0..PATIENCE {
         standing = w.standing(name);
     }
-    assert_eq!(standing, Standing::Overdue(true));
+    assert_eq!(standing, ConditionStatus::Overdue(true));
     w.forget(name);
     assert!(!w.assume(name, false));
 }

@@ -5,10 +5,10 @@ use raddle_wire::record::MisuseKind;
 
 use super::{Cast, Explain};
 use crate::collect::Misuse;
-use crate::detection::Options;
+use crate::detection::DetectionOptions;
 
 impl Explain<'_> {
-    pub(super) fn misuses(&mut self, options: &Options) -> Vec<Finding> {
+    pub(super) fn misuses(&mut self, options: &DetectionOptions) -> Vec<Finding> {
         let is_wanted = |m: &&Misuse| !match m.what {
             Some(MisuseKind::ThreadLeak) => !options.thread_leaks,
             Some(MisuseKind::SignalErrno | MisuseKind::SignalUnsafe) => !options.signal_bugs,

@@ -4,10 +4,10 @@ use raddle_finding::Location;
 use raddle_wire::record::AddressKind;
 
 use super::{Cast, Explain};
-use crate::collect::Race;
+use crate::collect::LoggedRace;
 
 impl Explain<'_> {
-    pub fn location(&mut self, race: &Race, cast: &mut Cast) -> Option<Location> {
+    pub fn location(&mut self, race: &LoggedRace, cast: &mut Cast) -> Option<Location> {
         let address = race.now.address.max(race.before.address);
         match race.place {
             AddressKind::Heap { start, size, thread, stack } => {

@@ -10,11 +10,11 @@ use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Space, Target};
 
 use super::{Hunter, LONGEST_RUN, number};
-use crate::explore::{Ending, Watched, watch_once};
+use crate::explore::{RunEnding, WatchedRun, watch_once};
 use crate::hunt::detectors;
 use crate::hunt::doubt::doubt;
 use crate::tsvd;
-use raddle_harness::detection::Mode;
+use raddle_harness::detection::DetectorMode;
 use raddle_harness::relocated;
 use raddle_harness::worker::Recipe;
 
@@ -29,10 +29,10 @@ const MORE_RUNS: u32 = 8;
 impl Hunter<'_> {
     /// One ordinary run under the detector. A copy of machine code cannot recognise atomic loads
     /// and stores, so locksets would suspect much that is correct.
-    fn watch(&mut self, recipe: &Recipe, mode: Mode, limit: Duration) -> Result<Watched> {
+    fn watch(&mut self, recipe: &Recipe, mode: DetectorMode, limit: Duration) -> Result<WatchedRun> {
         let begun = Instant::now();
         let watched = match &self.copy {
-            Some(copy) => watch_once(recipe, Some(copy), Mode::Hb, limit),
+            Some(copy) => watch_once(recipe, Some(copy), DetectorMode::Hb, limit),
             None => watch_once(recipe, None, mode, limit),
         };
         let took = begun.elapsed();
@@ -51,7 +51,7 @@ impl Hunter<'_> {
         let limit = plan::share(Part::Look, self.left()).max(least).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         let (recipe, begun) = (self.recipe(&args), Instant::now());
-        let mut watched = self.watch(&recipe, Mode::Hybrid, limit)?;
+        let mut watched = self.watch(&recipe, DetectorMode::Hybrid, limit)?;
         // A run that was cut off may not have reported it.
         let instrumented = watched.instrumented || self.program.has_runtime;
         self.out.coverage.extend(watched.unseen.clone());
@@ -64,16 +64,16 @@ impl Hunter<'_> {
         );
         // What a run has seen for certain, such as a broken rule, needs no schedule. Another run
         // confirms it.
-        let has_crashed = matches!(self.endings.last(), Some(Ending::Signal(_)));
+        let has_crashed = matches!(self.endings.last(), Some(RunEnding::Signal(_)));
         if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
-            let again = self.watch(&recipe, Mode::Hybrid, limit)?;
+            let again = self.watch(&recipe, DetectorMode::Hybrid, limit)?;
             self.watched(again);
         }
         Ok(instrumented)
     }
 
     /// Takes in an ordinary run. Returns whether it saw something for certain.
-    pub(super) fn watched(&mut self, watched: Watched) -> bool {
+    pub(super) fn watched(&mut self, watched: WatchedRun) -> bool {
         self.runs += 1;
         self.endings.push(watched.ending);
         self.threads = self.threads.max(watched.threads);
@@ -116,7 +116,7 @@ impl Hunter<'_> {
                 break;
             }
             let limit = LONGEST_RUN.min(self.left().max(LEAST_LOOK));
-            let Ok(watched) = self.watch(&self.recipe(&args), Mode::Hybrid, limit) else { break };
+            let Ok(watched) = self.watch(&self.recipe(&args), DetectorMode::Hybrid, limit) else { break };
             gone.retain(|f| !watched.report.findings.iter().any(|seen| same_cause(seen, f)));
             self.watched(watched);
         }
@@ -147,7 +147,7 @@ impl Hunter<'_> {
                 return;
             }
             let limit = self.left().min(LONGEST_RUN);
-            let Ok(watched) = self.watch(&recipe, Mode::Hybrid, limit) else { return };
+            let Ok(watched) = self.watch(&recipe, DetectorMode::Hybrid, limit) else { return };
             self.watched(watched);
             for (by, finding) in std::mem::take(&mut self.alone) {
                 match self.is_corroborated(&finding) {
@@ -176,7 +176,7 @@ impl Hunter<'_> {
             if !is_needed || self.is_over() {
                 return n > 1;
             }
-            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { return n > 1 };
+            let Ok(watched) = self.watch(&recipe, DetectorMode::Hb, limit) else { return n > 1 };
             self.watched(watched);
         }
         self.out.ledger.tried("ordinary runs under happens-before", &|t| t.goal() == Goal::Race);
@@ -200,7 +200,7 @@ impl Hunter<'_> {
                 break;
             }
             let recipe = self.recipe(&args);
-            let Ok(watched) = self.watch(&recipe, Mode::Hb, limit) else { break };
+            let Ok(watched) = self.watch(&recipe, DetectorMode::Hb, limit) else { break };
             self.watched(watched);
             self.journal.borrow_mut().progress(self.prey, &self.out.ledger, "ran it again");
         }

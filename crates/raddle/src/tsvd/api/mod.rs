@@ -153,7 +153,7 @@ struct ProjectTsvd {
 
 /// Calls under the same rules. They conflict if they are on the same object.
 #[derive(Debug)]
-pub struct Class {
+pub struct ApiClass {
     pub name: String,
     pub library: String,
     pub documentation: String,
@@ -168,7 +168,7 @@ pub struct Class {
 
 /// A function, or the functions that a pattern matches.
 #[derive(Debug)]
-pub struct Operation {
+pub struct ApiOperation {
     pub pattern: String,
     pub class: usize,
     pub write: bool,
@@ -180,9 +180,9 @@ pub struct Operation {
 
 /// The paths of raw names, each computed once: demangling is slow.
 #[derive(Default)]
-pub struct Paths(RefCell<HashMap<String, Rc<str>>>);
+pub struct SymbolPaths(RefCell<HashMap<String, Rc<str>>>);
 
-impl Paths {
+impl SymbolPaths {
     fn of(&self, raw: &str) -> Rc<str> {
         if let Some(known) = self.0.borrow().get(raw) {
             return known.clone();
@@ -193,7 +193,7 @@ impl Paths {
     }
 }
 
-impl Operation {
+impl ApiOperation {
     pub fn is_destructor(&self) -> bool {
         self.pattern.rsplit("::").next().is_some_and(|name| name.starts_with('~'))
     }
@@ -206,8 +206,8 @@ impl Operation {
 /// All lists of a run.
 #[derive(Debug, Default)]
 pub struct Catalogue {
-    pub classes: Vec<Class>,
-    pub operations: Vec<Operation>,
+    pub classes: Vec<ApiClass>,
+    pub operations: Vec<ApiOperation>,
     exact: HashMap<String, Vec<usize>>,
     globs: Vec<usize>,
     own: Vec<String>,
@@ -255,7 +255,7 @@ impl Catalogue {
             if empty(&class.read, &class.write) && class.also.iter().all(|a| empty(&a.read, &a.write)) {
                 return Err(wrong("it names no function"));
             }
-            let same = |other: &Class| other.library == list.library && other.name == class.name;
+            let same = |other: &ApiClass| other.library == list.library && other.name == class.name;
             if self.classes.iter().any(same) {
                 return Err(wrong(
                     "the list has another class of this name: put all functions in one class, those whose object is elsewhere under [[class.also]]",
@@ -279,7 +279,7 @@ impl Catalogue {
                 let prefix = group.prefix.unwrap_or_else(|| class.prefix.clone());
                 let reads = group.read.iter().map(|name| (name, false));
                 for (name, write) in group.write.iter().map(|name| (name, true)).chain(reads) {
-                    self.add_operation(Operation {
+                    self.add_operation(ApiOperation {
                         pattern: format!("{prefix}{name}"),
                         class: number,
                         write,
@@ -290,7 +290,7 @@ impl Catalogue {
                     });
                 }
             }
-            self.classes.push(Class {
+            self.classes.push(ApiClass {
                 name: class.name,
                 library: list.library.clone(),
                 documentation: list.documentation.clone(),
@@ -305,7 +305,7 @@ impl Catalogue {
         Ok(())
     }
 
-    fn add_operation(&mut self, operation: Operation) {
+    fn add_operation(&mut self, operation: ApiOperation) {
         let number = self.operations.len();
         let root = operation.pattern.split("::").next().unwrap_or_default();
         self.roots.insert(root.to_string());
@@ -319,7 +319,7 @@ impl Catalogue {
     }
 
     /// The operation of a function, by its raw name.
-    pub fn find(&self, raw: &str, paths: &Paths) -> Option<usize> {
+    pub fn find(&self, raw: &str, paths: &SymbolPaths) -> Option<usize> {
         if !self.may_be(raw) {
             return None;
         }
@@ -327,7 +327,7 @@ impl Catalogue {
             return self.named(raw, raw);
         }
         let path = paths.of(raw);
-        let matches = |op: &Operation| matches_glob(&op.pattern, &path) && op.takes(raw);
+        let matches = |op: &ApiOperation| matches_glob(&op.pattern, &path) && op.takes(raw);
         let glob = || self.globs.iter().copied().find(|i| matches(&self.operations[*i]));
         self.named(&path, raw).or_else(glob)
     }
@@ -337,12 +337,12 @@ impl Catalogue {
     }
 
     /// The classes of which the function is a trace: it exists only if the class is used.
-    pub fn traced(&self, raw: &str, paths: &Paths) -> Vec<usize> {
+    pub fn traced(&self, raw: &str, paths: &SymbolPaths) -> Vec<usize> {
         if !self.may_be(raw) {
             return Vec::new();
         }
         let path = paths.of(raw);
-        let traces = |class: &Class| class.traces.iter().any(|t| matches_glob(t, &path));
+        let traces = |class: &ApiClass| class.traces.iter().any(|t| matches_glob(t, &path));
         (0..self.classes.len()).filter(|i| traces(&self.classes[*i])).collect()
     }
 
@@ -353,13 +353,13 @@ impl Catalogue {
     }
 
     /// Whether a call from this function is internal to the library.
-    pub fn is_own(&self, raw_caller: &str, operation: usize, paths: &Paths) -> bool {
+    pub fn is_own(&self, raw_caller: &str, operation: usize, paths: &SymbolPaths) -> bool {
         self.library_of(raw_caller, paths) == Some(self.library(operation))
             || self.is_own_of_all(raw_caller, paths)
     }
 
     /// Whether the function is internal to a library, so that none of its calls is a point.
-    pub fn is_own_of_all(&self, raw: &str, paths: &Paths) -> bool {
+    pub fn is_own_of_all(&self, raw: &str, paths: &SymbolPaths) -> bool {
         if !self.may_be(raw) {
             return false;
         }
@@ -369,7 +369,7 @@ impl Catalogue {
     }
 
     /// The library that lists a function by its name.
-    pub fn library_of(&self, raw: &str, paths: &Paths) -> Option<&str> {
+    pub fn library_of(&self, raw: &str, paths: &SymbolPaths) -> Option<&str> {
         let path = self.may_be(raw).then(|| paths.of(raw))?;
         self.exact.get(&*path).map(|found| self.library(found[0]))
     }

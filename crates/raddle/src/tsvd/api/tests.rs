@@ -7,7 +7,7 @@ fn shipped() -> Catalogue {
 
 /// Class, access, object.
 fn of(catalogue: &Catalogue, raw: &str) -> Option<(String, bool, ObjectOperand)> {
-    let op = &catalogue.operations[catalogue.find(raw, &Paths::default())?];
+    let op = &catalogue.operations[catalogue.find(raw, &SymbolPaths::default())?];
     Some((catalogue.classes[op.class].name.clone(), op.write, op.object))
 }
 
@@ -74,7 +74,7 @@ fn what_may_be_shared_is_not_listed() {
         "_Z",
         "_ZN",
     ] {
-        assert_eq!(catalogue.find(raw, &Paths::default()), None, "{raw}");
+        assert_eq!(catalogue.find(raw, &SymbolPaths::default()), None, "{raw}");
     }
 }
 
@@ -134,7 +134,7 @@ fn functions_of_c_libraries_exist() {
         }
         looked_at += 1;
         let names: HashSet<&str> = modules.iter().flat_map(|m| m.function_names()).collect();
-        let of_library = |op: &&Operation| catalogue.classes[op.class].library == library;
+        let of_library = |op: &&ApiOperation| catalogue.classes[op.class].library == library;
         let missing: BTreeSet<&str> = catalogue
             .operations
             .iter()
@@ -195,22 +195,22 @@ fn what_is_wrong_with_a_list_is_said() {
 #[test]
 fn calls_from_inside_a_library_are_its_own() {
     let catalogue = shipped();
-    let operation = catalogue.find("_ZNSt6vectorIiSaIiEE9push_backERKi", &Paths::default()).unwrap();
+    let operation = catalogue.find("_ZNSt6vectorIiSaIiEE9push_backERKi", &SymbolPaths::default()).unwrap();
     assert!(catalogue.is_own(
         "_ZNSt8_Rb_treeIiiSt9_IdentityIiESt4lessIiESaIiEE8_M_eraseEv",
         operation,
-        &Paths::default()
+        &SymbolPaths::default()
     ));
-    assert!(catalogue.is_own("_ZNSt6vectorIiSaIiEE6insertERKi", operation, &Paths::default()));
-    assert!(!catalogue.is_own("_Z6workerv", operation, &Paths::default()));
-    assert!(!catalogue.is_own("main", operation, &Paths::default()));
+    assert!(catalogue.is_own("_ZNSt6vectorIiSaIiEE6insertERKi", operation, &SymbolPaths::default()));
+    assert!(!catalogue.is_own("_Z6workerv", operation, &SymbolPaths::default()));
+    assert!(!catalogue.is_own("main", operation, &SymbolPaths::default()));
 }
 
 #[test]
 fn pointers_to_the_state_of_futures_are_the_library_s_own() {
     let catalogue = shipped();
     let future = "_ZNKSt10unique_ptrINSt13__future_base12_Result_baseENS1_8_DeleterEEdeEv";
-    assert!(catalogue.find(future, &Paths::default()).is_some() && catalogue.is_over_own_type(future));
+    assert!(catalogue.find(future, &SymbolPaths::default()).is_some() && catalogue.is_over_own_type(future));
     assert!(catalogue.is_over_own_type("_ZNSt10unique_ptrINSt6thread6_StateESt14default_deleteIS1_EED1Ev"));
     // What a user does with futures is not internal.
     assert!(!catalogue.is_over_own_type("_ZNSt6vectorISt6futureIiESaIS1_EE9push_backEOS1_"));

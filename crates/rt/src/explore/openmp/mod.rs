@@ -27,7 +27,7 @@ mod tasks;
 mod team;
 
 pub use locks::{ATOMIC, NestLock, UNNAMED, lock, nest_lock, nest_test, nest_unlock, test, unlock};
-pub use share::{Bounds, copy_end, copy_start, ends, next, ordered_end, ordered_start, single, start};
+pub use share::{LoopBounds, copy_end, copy_start, ends, next, ordered_end, ordered_start, single, start};
 pub use tasks::{Spec, create, group_end, group_start, task_loop, wait_for_children, wait_for_depends};
 pub use team::{barrier, level, max_threads, region, set_threads, size, thread_number};
 
@@ -50,7 +50,7 @@ pub struct Own {
     level: u32,
     /// How many loops, sections and singles it has reached in this region, and the current one.
     shares: u32,
-    share: *const share::Share,
+    share: *const share::LoopShare,
     /// The thread's current chunk of it.
     chunk: u64,
 }
@@ -66,7 +66,7 @@ impl Own {
         unsafe { self.task.as_ref() }
     }
 
-    fn share(&self) -> Option<&'static share::Share> {
+    fn share(&self) -> Option<&'static share::LoopShare> {
         // SAFETY: as above.
         unsafe { self.share.as_ref() }
     }

@@ -19,7 +19,7 @@ use crate::explore::{Wait, memory, op, point};
 pub const SHARES: usize = 32;
 
 #[repr(C)]
-pub struct Share {
+pub struct LoopShare {
     /// Its number in the region, from 1; 0: unused.
     index: Cell<u32>,
     /// The number of threads that are done with it.
@@ -48,7 +48,7 @@ struct Plan {
 const NOTHING: Plan = Plan { start: 0, step: 0, total: 0, chunk: 1, fixed: false, ordered: false };
 
 /// A loop as written in the program.
-pub struct Bounds {
+pub struct LoopBounds {
     pub start: u64,
     pub end: u64,
     pub step: u64,
@@ -59,10 +59,10 @@ pub struct Bounds {
     pub ordered: bool,
 }
 
-impl Share {
+impl LoopShare {
     /// All zeros: there are many, and programs should not carry them in their files.
-    pub const fn new() -> Share {
-        Share {
+    pub const fn new() -> LoopShare {
+        LoopShare {
             index: Cell::new(0),
             left: Cell::new(0),
             plan: Cell::new(Plan { chunk: 0, ..NOTHING }),
@@ -81,7 +81,7 @@ impl Share {
     }
 
     /// Begins the only construct of a region with this many threads.
-    pub fn begin_first(&self, bounds: &Bounds, threads: u32) {
+    pub fn begin_first(&self, bounds: &LoopBounds, threads: u32) {
         self.begin(1, bounds.plan(threads));
     }
 
@@ -108,21 +108,21 @@ impl Share {
     }
 }
 
-impl Bounds {
+impl LoopBounds {
     fn plan(&self, threads: u32) -> Plan {
         let way = if self.up { self.end.wrapping_sub(self.start) } else { self.start.wrapping_sub(self.end) };
         let step = if self.up { self.step } else { self.step.wrapping_neg() }.max(1);
         // Signed. This is wrong only for the longest of unsigned loops, which nobody explores.
         let total = if (way as i64) <= 0 { 0 } else { way.div_ceil(step) };
         let chunk = if self.chunk != 0 { self.chunk } else { total.div_ceil(threads as u64).max(1) };
-        let Bounds { start, step, fixed, ordered, .. } = *self;
+        let LoopBounds { start, step, fixed, ordered, .. } = *self;
         Plan { start, step, total, chunk, fixed, ordered }
     }
 
     /// Sections are numbered from 1.
-    pub fn sections(n: u32) -> Bounds {
+    pub fn sections(n: u32) -> LoopBounds {
         let end = u64::from(n) + 1;
-        Bounds { start: 1, end, step: 1, up: true, chunk: 1, fixed: false, ordered: false }
+        LoopBounds { start: 1, end, step: 1, up: true, chunk: 1, fixed: false, ordered: false }
     }
 }
 
@@ -146,7 +146,7 @@ fn come_to(team: &'static Team, plan: Plan, pc: usize) -> bool {
 }
 
 /// The thread comes to a loop. Returns its first iterations.
-pub fn start(bounds: &Bounds, pc: usize) -> Option<(u64, u64)> {
+pub fn start(bounds: &LoopBounds, pc: usize) -> Option<(u64, u64)> {
     let Some(team) = current().explored_openmp.team() else { super::refuse() };
     come_to(team, bounds.plan(team.n.get()), pc);
     next(pc)
@@ -228,7 +228,7 @@ pub fn copy_end(data: *mut c_void, pc: usize) {
     ends();
 }
 
-fn wait_for_turn(share: &Share, pc: usize) {
+fn wait_for_turn(share: &LoopShare, pc: usize) {
     let at = share.turn_at();
     point(handing(OpKind::FutexWait, at, pc), Wait::Nothing, pc);
     while share.turn.get() != current().explored_openmp.chunk {

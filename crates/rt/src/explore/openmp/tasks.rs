@@ -155,24 +155,24 @@ impl Task {
 
 /// Which tasks a waiting thread may take.
 #[derive(Clone, Copy)]
-pub enum Which {
+pub enum TaskChoice {
     Any,
     ChildrenOf(&'static Task),
     Of(&'static Group),
 }
 
-impl Which {
+impl TaskChoice {
     fn has(self, t: &Task) -> bool {
         match self {
-            Which::Any => true,
-            Which::ChildrenOf(parent) => core::ptr::eq(t.parent.get(), parent),
-            Which::Of(group) => core::ptr::eq(t.group.get(), group),
+            TaskChoice::Any => true,
+            TaskChoice::ChildrenOf(parent) => core::ptr::eq(t.parent.get(), parent),
+            TaskChoice::Of(group) => core::ptr::eq(t.group.get(), group),
         }
     }
 }
 
 /// Runs the oldest task that is ready, if there is one.
-pub fn run_one(team: &'static Team, which: Which, pc: usize) -> bool {
+pub fn run_one(team: &'static Team, which: TaskChoice, pc: usize) -> bool {
     if team.unfinished.get() == 0 {
         return false;
     }
@@ -290,7 +290,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
         return team.changed(pc);
     }
     while !task.is_ready() {
-        if !run_one(team, Which::Any, pc) && !task.is_ready() {
+        if !run_one(team, TaskChoice::Any, pc) && !task.is_ready() {
             team.wait_for_change(pc);
         }
     }
@@ -301,7 +301,7 @@ pub unsafe fn create(spec: &Spec, pc: usize) {
 }
 
 /// Waits until `is_so` holds, and runs tasks of `which` meanwhile.
-fn until(is_so: impl Fn() -> bool, which: Which, pc: usize) {
+fn until(is_so: impl Fn() -> bool, which: TaskChoice, pc: usize) {
     let Some(team) = current().explored_openmp.team() else { return };
     team.looks_at_tasks(pc);
     while !is_so() {
@@ -313,7 +313,7 @@ fn until(is_so: impl Fn() -> bool, which: Which, pc: usize) {
 
 pub fn wait_for_children(pc: usize) {
     let Some(task) = current().explored_openmp.task() else { return };
-    until(|| task.children.get() == 0, Which::ChildrenOf(task), pc);
+    until(|| task.children.get() == 0, TaskChoice::ChildrenOf(task), pc);
     memory::acquired(task.children_at());
 }
 
@@ -353,7 +353,7 @@ pub fn group_end(pc: usize) {
     let Some((task, group)) = current().explored_openmp.task().and_then(|t| Some((t, t.group()?))) else {
         return;
     };
-    until(|| group.unfinished.get() == 0, Which::Of(group), pc);
+    until(|| group.unfinished.get() == 0, TaskChoice::Of(group), pc);
     memory::acquired(&raw const *group as usize);
     task.group.set(group.around.get());
     group.used.set(false);

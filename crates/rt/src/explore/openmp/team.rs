@@ -10,7 +10,7 @@ use core::ffi::c_void;
 
 use raddle_explore::{MAX_THREADS, OpKind};
 
-use super::share::{Bounds, SHARES, Share};
+use super::share::{LoopBounds, LoopShare, SHARES};
 use super::tasks::{self, Task};
 use super::{Own, handing};
 use crate::detect::thread::current;
@@ -42,7 +42,7 @@ pub struct Team {
     pub unfinished: Cell<u32>,
     /// The object of steps that change the tasks.
     queue: Cell<u32>,
-    pub shares: [Share; SHARES],
+    pub shares: [LoopShare; SHARES],
 }
 
 #[repr(C)]
@@ -69,7 +69,7 @@ static TEAMS: Shared<[Team; MAX_THREADS]> = Shared::new(
             passed: Cell::new(0),
             unfinished: Cell::new(0),
             queue: Cell::new(0),
-            shares: [const { Share::new() }; SHARES],
+            shares: [const { LoopShare::new() }; SHARES],
         }
     }; MAX_THREADS],
 );
@@ -102,7 +102,7 @@ impl Team {
         team.used.set(true);
         team.arrived.set(0);
         team.unfinished.set(0);
-        team.shares.iter().for_each(Share::clear);
+        team.shares.iter().for_each(LoopShare::clear);
         team
     }
 
@@ -184,7 +184,7 @@ pub fn level() -> u32 {
 
 /// Runs `function(data)` in each thread of a team. `first`: the region is this one loop, or these
 /// sections.
-pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&Bounds>, pc: usize) {
+pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&LoopBounds>, pc: usize) {
     let n = threads_for(asked);
     if n > 1 {
         crate::explore::begin(pc);
@@ -289,7 +289,7 @@ pub fn barrier(pc: usize) {
     team.pass_if_all_there();
     team.changed(pc);
     while team.passed.get() == passed {
-        if !tasks::run_one(team, tasks::Which::Any, pc) && team.passed.get() == passed {
+        if !tasks::run_one(team, tasks::TaskChoice::Any, pc) && team.passed.get() == passed {
             team.wait_for_change(pc);
         }
     }

@@ -3,7 +3,7 @@
 /// The C library's `va_list`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Arguments {
+pub struct VaList {
     general: u32,
     floating: u32,
     overflow: usize,
@@ -14,7 +14,7 @@ pub struct Arguments {
 const GENERAL_END: u32 = 6 * 8;
 const FLOATING_END: u32 = GENERAL_END + 8 * 16;
 
-impl Arguments {
+impl VaList {
     /// The next integer or pointer.
     ///
     /// # Safety
@@ -134,7 +134,7 @@ mod tests {
         let saved: Vec<usize> = (0..22).collect();
         // A long double is aligned: it leaves one word of the stack out.
         let stack: [u128; 4] = [101 << 64 | 100, 103 << 64 | 102, 105 << 64 | 104, 0];
-        let mut a = Arguments {
+        let mut a = VaList {
             general: 8 * 4,
             floating: GENERAL_END,
             overflow: stack.as_ptr() as usize,

@@ -1,17 +1,17 @@
 //! One `%…` of a format, of bytes or of wide characters.
 
 /// A character of a format.
-pub trait Unit: Copy {
+pub trait FormatUnit: Copy {
     fn code(self) -> u32;
 }
 
-impl Unit for core::ffi::c_char {
+impl FormatUnit for core::ffi::c_char {
     fn code(self) -> u32 {
         u32::from(self as u8)
     }
 }
 
-impl Unit for u32 {
+impl FormatUnit for u32 {
     fn code(self) -> u32 {
         self
     }
@@ -44,7 +44,7 @@ pub struct Directive {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum FormatFamily {
     Print,
     Scan,
 }
@@ -54,7 +54,7 @@ pub enum Family {
 ///
 /// # Safety
 /// The format ends in zero.
-pub unsafe fn next<U: Unit>(at: &mut *const U, family: Family) -> Option<Directive> {
+pub unsafe fn next<U: FormatUnit>(at: &mut *const U, family: FormatFamily) -> Option<Directive> {
     loop {
         match take(at)? {
             b'%' if peek(at) == b'%' => _ = take(at),
@@ -72,10 +72,10 @@ pub unsafe fn next<U: Unit>(at: &mut *const U, family: Family) -> Option<Directi
         wide: false,
         conversion: 0,
     };
-    while family == Family::Print && b"-+ #0'I".contains(&peek(at)) {
+    while family == FormatFamily::Print && b"-+ #0'I".contains(&peek(at)) {
         take(at);
     }
-    if family == Family::Scan && peek(at) == b'*' {
+    if family == FormatFamily::Scan && peek(at) == b'*' {
         take(at);
         d.suppressed = true;
     }
@@ -84,14 +84,14 @@ pub unsafe fn next<U: Unit>(at: &mut *const U, family: Family) -> Option<Directi
     if peek(at) == b'$' {
         return None;
     }
-    if family == Family::Print && peek(at) == b'.' {
+    if family == FormatFamily::Print && peek(at) == b'.' {
         take(at);
         d.precision = match amount(at) {
             Amount::Missing => Amount::Number(0),
             other => other,
         };
     }
-    if family == Family::Scan && peek(at) == b'm' {
+    if family == FormatFamily::Scan && peek(at) == b'm' {
         take(at);
         d.allocates = true;
     }
@@ -100,13 +100,13 @@ pub unsafe fn next<U: Unit>(at: &mut *const U, family: Family) -> Option<Directi
     if matches!(d.conversion, b'S' | b'C') {
         (d.wide, d.conversion) = (true, d.conversion.to_ascii_lowercase());
     }
-    if family == Family::Scan && d.conversion == b'[' {
+    if family == FormatFamily::Scan && d.conversion == b'[' {
         set(at);
     }
     Some(d)
 }
 
-fn length<U: Unit>(at: &mut *const U, d: &mut Directive) {
+fn length<U: FormatUnit>(at: &mut *const U, d: &mut Directive) {
     loop {
         match peek(at) {
             b'h' => d.integer /= 2,
@@ -125,7 +125,7 @@ fn length<U: Unit>(at: &mut *const U, d: &mut Directive) {
 }
 
 /// Skips the rest of `[…]`. A bracket that comes first is a member.
-fn set<U: Unit>(at: &mut *const U) {
+fn set<U: FormatUnit>(at: &mut *const U) {
     if peek(at) == b'^' {
         take(at);
     }
@@ -135,7 +135,7 @@ fn set<U: Unit>(at: &mut *const U) {
     while take(at).is_some_and(|c| c != b']') {}
 }
 
-fn amount<U: Unit>(at: &mut *const U) -> Amount {
+fn amount<U: FormatUnit>(at: &mut *const U) -> Amount {
     if peek(at) == b'*' {
         take(at);
         return Amount::Argument;
@@ -150,14 +150,14 @@ fn amount<U: Unit>(at: &mut *const U) -> Amount {
 }
 
 /// Characters outside ASCII mean nothing in a format.
-fn peek<U: Unit>(at: &mut *const U) -> u8 {
+fn peek<U: FormatUnit>(at: &mut *const U) -> u8 {
     // SAFETY: nobody moves past the zero at the end.
     let code = unsafe { **at }.code();
     u8::try_from(code).unwrap_or(b'?')
 }
 
 /// None at the end, without a step.
-fn take<U: Unit>(at: &mut *const U) -> Option<u8> {
+fn take<U: FormatUnit>(at: &mut *const U) -> Option<u8> {
     let c = peek(at);
     if c == 0 {
         return None;
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use core::ffi::{CStr, c_char};
 
-    fn all(format: &CStr, family: Family) -> Vec<Directive> {
+    fn all(format: &CStr, family: FormatFamily) -> Vec<Directive> {
         let mut at: *const c_char = format.as_ptr();
         // SAFETY: a format.
         core::iter::from_fn(|| unsafe { next(&mut at, family) }).collect()
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn directives_of_printf() {
-        let d = all(c"100%% %-08.3f|%.*s|%hhx%lld %Lg %ls %n %zu%.s", Family::Print);
+        let d = all(c"100%% %-08.3f|%.*s|%hhx%lld %Lg %ls %n %zu%.s", FormatFamily::Print);
         let kinds: Vec<_> = d.iter().map(|d| (d.conversion as char, d.integer, d.precision)).collect();
         use Amount::*;
         assert_eq!(
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn directives_of_scanf() {
-        let d = all(c"%*d %9[^]%a]%ms %hd%c", Family::Scan);
+        let d = all(c"%*d %9[^]%a]%ms %hd%c", FormatFamily::Scan);
         let kinds: Vec<_> = d.iter().map(|d| (d.conversion as char, d.suppressed, d.allocates)).collect();
         assert_eq!(
             kinds,
@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn what_can_not_be_followed_ends_it() {
-        assert!(all(c"%2$s %1$s", Family::Print).is_empty());
-        assert!(all(c"%", Family::Print).is_empty() && all(c"%5", Family::Scan).is_empty());
-        assert!(all(c"%[abc", Family::Scan).len() == 1, "an open set, as the C library takes it");
+        assert!(all(c"%2$s %1$s", FormatFamily::Print).is_empty());
+        assert!(all(c"%", FormatFamily::Print).is_empty() && all(c"%5", FormatFamily::Scan).is_empty());
+        assert!(all(c"%[abc", FormatFamily::Scan).len() == 1, "an open set, as the C library takes it");
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         let format: Vec<u32> = "é %d %s\0".chars().map(u32::from).collect();
         let mut at = format.as_ptr();
         // SAFETY: a format.
-        let d: Vec<_> = core::iter::from_fn(|| unsafe { next(&mut at, Family::Print) }).collect();
+        let d: Vec<_> = core::iter::from_fn(|| unsafe { next(&mut at, FormatFamily::Print) }).collect();
         assert_eq!(d.iter().map(|d| d.conversion).collect::<Vec<_>>(), [b'd', b's']);
     }
 }

@@ -3,15 +3,15 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
-use super::arguments::{Arguments, variadic};
-use super::directive::{Amount, Family, Unit, next};
+use super::arguments::{VaList, variadic};
+use super::directive::{Amount, FormatFamily, FormatUnit, next};
 use crate::interpose::access::{Call, Text, Wide, accesses};
 use crate::interpose::stdio::{filling, filling_descriptor};
 
 type Room = *mut c_char;
 type WideRoom = *mut u32;
 type File = *mut c_void;
-type List = *mut Arguments;
+type List = *mut VaList;
 
 /// Strings longer than a C string can be.
 const ANY: usize = usize::MAX >> 2;
@@ -37,10 +37,10 @@ unsafe fn formats_wide(c: &mut Call, format: Wide, arguments: List) {
     }
 }
 
-unsafe fn follow<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments) {
+unsafe fn follow<U: FormatUnit>(c: &mut Call, mut format: *const U, mut a: VaList) {
     // SAFETY: the arguments are those that the format asks for; the C library relies on it too.
     unsafe {
-        while let Some(d) = next(&mut format, Family::Print) {
+        while let Some(d) = next(&mut format, FormatFamily::Print) {
             if d.width == Amount::Argument {
                 a.word();
             }

@@ -3,22 +3,22 @@
 
 use core::ffi::{c_int, c_void};
 
-use super::arguments::{Arguments, variadic};
-use super::directive::{Amount, Directive, Family, Unit, next};
+use super::arguments::{VaList, variadic};
+use super::directive::{Amount, Directive, FormatFamily, FormatUnit, next};
 use crate::interpose::access::{Call, Text, Wide, accesses, length, wide_length_within};
 use crate::interpose::stdio::filled;
 
 type File = *mut c_void;
-type List = *mut Arguments;
+type List = *mut VaList;
 
 /// Marks the items that were assigned. `%n` stores even if no assigned item follows, so only those
 /// before such an item are certain.
-unsafe fn assigned<U: Unit>(c: &mut Call, mut format: *const U, mut a: Arguments, items: c_int) {
+unsafe fn assigned<U: FormatUnit>(c: &mut Call, mut format: *const U, mut a: VaList, items: c_int) {
     let mut left = usize::try_from(items).unwrap_or(0);
     // SAFETY: the arguments match the format, and this many of them were filled in.
     unsafe {
         while left > 0
-            && let Some(d) = next(&mut format, Family::Scan)
+            && let Some(d) = next(&mut format, FormatFamily::Scan)
         {
             if d.suppressed {
                 continue;

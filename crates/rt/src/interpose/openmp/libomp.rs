@@ -10,7 +10,7 @@
 //!   nothing else;
 //! - after the code of a task has returned, the thread releases for those who wait for it: the
 //!   parent, the group, the barrier, tasks that depend on it. By then the thread has resumed the
-//!   context of the suspended task. What the task has done is kept ([`Ended`]) and released with
+//!   context of the suspended task. What the task has done is kept ([`EndedContext`]) and released with
 //!   it, until the thread acquires something, suspends the same task again, or creates a task.
 //!
 //! Without Archer no keys are known, and a task runs as part of its thread. So does one
@@ -32,7 +32,7 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use super::{OpenMp, at, stack_pointer, tls};
 use crate::annotate::ignore;
-use crate::detect::contexts::{self, Context, Ended};
+use crate::detect::contexts::{self, Context, EndedContext};
 use crate::detect::range;
 use crate::detect::sync::acquire;
 use crate::detect::thread::{Current, current};
@@ -53,7 +53,7 @@ pub struct Switch {
     released: usize,
     /// Of the task that has returned last, whose end Archer is about to announce; null before the
     /// first one.
-    ended: *mut Ended,
+    ended: *mut EndedContext,
     announces: bool,
     /// The key that was released into when the task suspended another.
     suspended: usize,
@@ -103,7 +103,7 @@ pub fn acquires(file: *const c_char, key: usize) {
 fn announce(mut t: Current, suspended: usize) {
     if t.task_switch.ended.is_null() {
         // Zero is valid.
-        t.task_switch.ended = sys::ARENA.take(size_of::<Ended>()).cast();
+        t.task_switch.ended = sys::ARENA.take(size_of::<EndedContext>()).cast();
     }
     let ended = t.task_switch.ended;
     // SAFETY: only this thread uses it.

@@ -6,10 +6,10 @@ use core::ffi::{c_int, c_long, c_uint};
 
 use super::{at_section, behind_sections};
 use crate::detect::thread::current;
-use crate::explore::openmp::{self as explored, Bounds};
+use crate::explore::openmp::{self as explored, LoopBounds};
 use crate::interpose::interpose;
 
-impl Bounds {
+impl LoopBounds {
     pub fn signed(
         start: c_long,
         end: c_long,
@@ -17,8 +17,8 @@ impl Bounds {
         chunk: c_long,
         fixed: bool,
         ordered: bool,
-    ) -> Bounds {
-        Bounds {
+    ) -> LoopBounds {
+        LoopBounds {
             start: start as u64,
             end: end as u64,
             step: step as u64,
@@ -49,21 +49,21 @@ macro_rules! loops {
         interpose! {
             $(fn $start(start: c_long, end: c_long, step: c_long, chunk: c_long, from: *mut c_long, until: *mut c_long) -> bool,
             |t, pc, real| { real(start, end, step, chunk, from, until) } record as detect, tsvd real, explore {
-                let bounds = Bounds::signed(start, end, step, chunk, is_static(stringify!($start)), $ordered);
+                let bounds = LoopBounds::signed(start, end, step, chunk, is_static(stringify!($start)), $ordered);
                 hand(explored::start(&bounds, pc), from, until)
             })*
             $(fn $plain(start: c_long, end: c_long, step: c_long, from: *mut c_long, until: *mut c_long) -> bool,
             |t, pc, real| { real(start, end, step, from, until) } record as detect, tsvd real, explore {
-                hand(explored::start(&Bounds::signed(start, end, step, 1, false, $ordered), pc), from, until)
+                hand(explored::start(&LoopBounds::signed(start, end, step, 1, false, $ordered), pc), from, until)
             })*
             $(fn $ull(up: bool, start: c_long, end: c_long, step: c_long, chunk: c_long, from: *mut c_long, until: *mut c_long) -> bool,
             |t, pc, real| { real(up, start, end, step, chunk, from, until) } record as detect, tsvd real, explore {
-                let bounds = Bounds { up, ..Bounds::signed(start, end, step, chunk, is_static(stringify!($ull)), $ordered) };
+                let bounds = LoopBounds { up, ..LoopBounds::signed(start, end, step, chunk, is_static(stringify!($ull)), $ordered) };
                 hand(explored::start(&bounds, pc), from, until)
             })*
             $(fn $ull_plain(up: bool, start: c_long, end: c_long, step: c_long, from: *mut c_long, until: *mut c_long) -> bool,
             |t, pc, real| { real(up, start, end, step, from, until) } record as detect, tsvd real, explore {
-                let bounds = Bounds { up, ..Bounds::signed(start, end, step, 1, false, $ordered) };
+                let bounds = LoopBounds { up, ..LoopBounds::signed(start, end, step, 1, false, $ordered) };
                 hand(explored::start(&bounds, pc), from, until)
             })*
             $(fn $next(from: *mut c_long, until: *mut c_long) -> bool, |t, pc, real| { real(from, until) } record as detect, tsvd real, explore {
@@ -132,7 +132,7 @@ interpose! {
         at_section(current(), section != 0);
         section
     } record as detect, tsvd real, explore {
-        explored::start(&Bounds::sections(n), pc).map_or(0, |(section, _)| section as c_uint)
+        explored::start(&LoopBounds::sections(n), pc).map_or(0, |(section, _)| section as c_uint)
     }
     // With task reductions.
     fn GOMP_sections2_start(n: c_uint, reductions: usize, memory: usize) -> c_uint, |t, pc, real| {

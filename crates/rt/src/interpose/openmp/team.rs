@@ -15,7 +15,7 @@ use super::{OpenMp, at, behind_sections, called_from, key, stack_pointer};
 use crate::detect::sync::{acquire, release};
 use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
-use crate::explore::openmp::{self as explored, Bounds};
+use crate::explore::openmp::{self as explored, LoopBounds};
 use crate::interpose::{Real, interpose};
 use crate::mode::{Mode, mode};
 
@@ -181,15 +181,15 @@ interpose! {
     } record as detect, tsvd real, explore { explored::refuse() }
     fn GOMP_parallel_sections(f: F, data: Data, threads: c_uint, count: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, threads, count, flags))
-    } record as detect, tsvd real, explore { explored::region(f, data, threads, Some(&Bounds::sections(count)), pc) }
+    } record as detect, tsvd real, explore { explored::region(f, data, threads, Some(&LoopBounds::sections(count)), pc) }
     fn GOMP_teams_reg(f: F, data: Data, teams: c_uint, limit: c_uint, flags: c_uint), |t, pc, real| {
         region(pc, t, f, data, |f, data| real(f, data, teams, limit, flags))
     } record as detect, tsvd real, explore { explored::refuse() }
 }
 
 /// The loop that makes up a region.
-fn one(name: &str, start: c_long, end: c_long, step: c_long, chunk: c_long) -> Bounds {
-    Bounds::signed(start, end, step, chunk, name.ends_with("static"), false)
+fn one(name: &str, start: c_long, end: c_long, step: c_long, chunk: c_long) -> LoopBounds {
+    LoopBounds::signed(start, end, step, chunk, name.ends_with("static"), false)
 }
 
 /// Regions that are one loop, by how they deal out iterations: with a chunk size, or without.
