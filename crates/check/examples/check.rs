@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use raddle_check::c::Includes;
-use raddle_check::{Budget, Options, Session, Source};
+use raddle_check::{Budget, CheckOptions, Session, Source};
 
 /// Looks beside the including file, then where it is told to.
 struct Beside;
@@ -45,7 +45,7 @@ fn main() {
         })
         .collect();
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
-    let mut options = Options { includes: Arc::new(Beside), ..Options::default() };
+    let mut options = CheckOptions { includes: Arc::new(Beside), ..CheckOptions::default() };
     if let Some(steps) = number("RADDLE_STEPS") {
         options.budget = Budget { steps, runs: u32::MAX, quiet: 2500, ..options.budget };
     }

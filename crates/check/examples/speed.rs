@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use raddle_check::explore::Budget;
 use raddle_check::interp::Bounds;
-use raddle_check::{Options, Source, check_sources};
+use raddle_check::{CheckOptions, Source, check_sources};
 
 struct Loop {
     name: &'static str,
@@ -96,7 +96,7 @@ fn machine(folder: &Path, l: &Loop) -> Option<f64> {
 fn rate(l: &Loop) -> (f64, f64) {
     let run = Bounds { steps: 20_000_000, ..Bounds::default() };
     let budget = Budget { run, steps: 20_000_000, runs: 4, stale: 4, quiet: 4, ..Budget::default() };
-    let options = Options { budget, ..Options::default() };
+    let options = CheckOptions { budget, ..CheckOptions::default() };
     let source = Source::new("speed.c", program(l.body, l.iterations));
     let started = Instant::now();
     let out = check_sources(&[source], &options);
@@ -148,7 +148,7 @@ fn whole_files() {
         let times = std::thread::scope(|s| {
             let timed = move || {
                 let started = Instant::now();
-                let out = check_sources(std::slice::from_ref(source), &Options::default());
+                let out = check_sources(std::slice::from_ref(source), &CheckOptions::default());
                 (started.elapsed().as_secs_f64() * 1e3, out.stats)
             };
             s.spawn(move || [timed(), timed()]).join().expect("no panic")

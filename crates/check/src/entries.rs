@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::interp::{EntryStart, named};
+use crate::interp::{Start, named};
 use crate::ir::{Instr, Program, SyncOp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +29,7 @@ pub enum EntryKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Entry {
     pub kind: EntryKind,
-    pub start: EntryStart,
+    pub start: Start,
     /// True if the functions it calls may start a thread. Through function pointers it may do so
     /// even when this is false.
     pub may_start: bool,
@@ -127,7 +127,7 @@ pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
         program.functions[i].defined && !program.functions[i].builtin && !program.functions[i].outlined
     };
     let entry = |kind, function: u32, in_the_middle| {
-        let start = EntryStart { function, in_the_middle };
+        let start = Start { function, in_the_middle };
         let may_start = in_the_middle || concurrent[function as usize];
         Entry { kind, start, may_start, about: function, assembly: 0 }
     };

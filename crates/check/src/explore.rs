@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::FxHashSet;
 
 use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
-use crate::interp::{Bounds, End, Knowledge, Machine, ProgramFacts};
+use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
 use crate::ir::Program;
 use crate::route::{self, Route};
 
@@ -97,7 +97,7 @@ impl Cut {
 pub struct LinkedProgram {
     pub program: Program,
     pub entries: Vec<Entry>,
-    pub facts: ProgramFacts,
+    pub facts: Facts,
     can_skip: Arc<[bool]>,
 }
 
@@ -107,7 +107,7 @@ impl LinkedProgram {
         Self {
             entries: entries::entries(&program, &sites),
             can_skip: route::skippable(&program),
-            facts: ProgramFacts::of(&program, sites),
+            facts: Facts::of(&program, sites),
             program,
         }
     }

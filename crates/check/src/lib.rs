@@ -41,4 +41,4 @@ pub mod session;
 
 pub use explore::Budget;
 pub use plan::{CheckPlan, CheckedProgram};
-pub use session::{CheckStats, CheckedFunction, Options, Outcome, Session, Source, check_sources};
+pub use session::{CheckOptions, CheckOutcome, CheckStats, CheckedFunction, Session, Source, check_sources};

@@ -15,7 +15,7 @@ use crate::interp::raw::RawFinding;
 use crate::ir::{Program, SymbolRef, Unit, link};
 use crate::programs::Member;
 use crate::report;
-use crate::session::{CheckedFunction, Outcome, Source};
+use crate::session::{CheckOutcome, CheckedFunction, Source};
 
 /// Up to this many programs get the whole budget each. More programs share what these would get.
 const WITH_FULL_BUDGET: u64 = 20;
@@ -55,7 +55,7 @@ pub struct CheckPlan<'a> {
     /// For each function, how many units mention it by name. Only if accesses without the lock
     /// that the rest of the program holds are wanted.
     mentions: Option<FxHashMap<Arc<str>, usize>>,
-    out: Outcome,
+    out: CheckOutcome,
 }
 
 /// The result of checking one program.
@@ -92,7 +92,7 @@ impl<'a> CheckPlan<'a> {
         members: Vec<Member>,
         jobs: Vec<Job>,
         guards: bool,
-        out: Outcome,
+        out: CheckOutcome,
     ) -> Self {
         let mentions = guards.then(|| mentions(members.iter()));
         Self { sources, budget: shared(budget, jobs.len()), members, jobs, mentions, out }
@@ -198,7 +198,7 @@ impl<'a> CheckPlan<'a> {
     }
 
     /// Combines the parts, in the order of the programs.
-    pub fn finish(self, parts: Vec<CheckedProgram>) -> Outcome {
+    pub fn finish(self, parts: Vec<CheckedProgram>) -> CheckOutcome {
         let mut out = self.out;
         let mut reached: FxHashSet<Place> = FxHashSet::default();
         let mut starts: FxHashMap<Place, bool> = FxHashMap::default();
@@ -251,7 +251,7 @@ fn cut_short_by(explored: &[Explored], bound: Cut) -> u64 {
     explored.iter().filter(|e| e.cut_short == Some(bound)).count() as u64
 }
 
-fn apply_ignores(sources: &[Source], out: &mut Outcome) {
+fn apply_ignores(sources: &[Source], out: &mut CheckOutcome) {
     if out.findings.is_empty() && out.guesses.is_empty() {
         return;
     }

@@ -192,13 +192,13 @@ fn nearness(one: &Member, other: &Member) -> (bool, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Source};
+    use crate::{CheckOptions, Source};
 
     fn members(files: &[(&str, Option<&str>, &str)]) -> Vec<Member> {
         let lower = |(path, group, text): &(&str, Option<&str>, &str)| Member {
             path: (*path).into(),
             group: group.map(Into::into),
-            unit: Source::new(path, text).lower(&Options::default()).unit,
+            unit: Source::new(path, text).lower(&CheckOptions::default()).unit,
         };
         files.iter().map(lower).collect()
     }

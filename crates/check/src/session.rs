@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use raddle_finding::Finding;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::c::{self, Includes, Limits, Lowered, NoIncludes};
+use crate::c::{self, Includes, Lowered, NoIncludes, PreprocessorLimits};
 use crate::csharp;
 use crate::entries::EntryKind;
 use crate::explore::Budget;
@@ -45,7 +45,7 @@ impl Source {
 
     /// Lowers the file by itself; [`Session::adopt`] takes the result. This allows lowering files
     /// on several threads.
-    pub fn lower(&self, options: &Options) -> Lowered {
+    pub fn lower(&self, options: &CheckOptions) -> Lowered {
         c::lower_file_with(&self.path, &self.text, &self.macros, &*options.includes, options.limits)
     }
 
@@ -59,9 +59,9 @@ impl Source {
 }
 
 #[derive(Clone)]
-pub struct Options {
+pub struct CheckOptions {
     pub budget: Budget,
-    pub limits: Limits,
+    pub limits: PreprocessorLimits,
     /// Where `#include` looks.
     pub includes: Arc<dyn Includes + Send + Sync>,
     /// Larger files are left out.
@@ -74,11 +74,11 @@ pub struct Options {
     pub guards: bool,
 }
 
-impl Default for Options {
+impl Default for CheckOptions {
     fn default() -> Self {
         Self {
             budget: Budget::default(),
-            limits: Limits::default(),
+            limits: PreprocessorLimits::default(),
             includes: Arc::new(NoIncludes),
             largest_file: 16 << 20,
             focus: None,
@@ -149,7 +149,7 @@ const GUESS: &str = "rests on a guess about code that was not run: that no calle
                      the lock that others hold";
 
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct CheckOutcome {
     pub findings: Vec<Finding>,
     /// Suspicions that hold only if a guess about code that was not run is right: that no caller of
     /// a start in the middle holds a lock, that a barrier which it initialised orders nothing,
@@ -170,7 +170,7 @@ pub struct Outcome {
 }
 
 /// Checks files as one program.
-pub fn check_sources(sources: &[Source], options: &Options) -> Outcome {
+pub fn check_sources(sources: &[Source], options: &CheckOptions) -> CheckOutcome {
     Session::new(options.clone()).check(sources, None)
 }
 
@@ -181,19 +181,19 @@ struct Cached {
 
 /// Keeps lowered files between checks.
 pub struct Session {
-    pub options: Options,
+    pub options: CheckOptions,
     cache: FxHashMap<Arc<str>, Cached>,
     csharp: csharp::Programs,
 }
 
 impl Session {
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: CheckOptions) -> Self {
         Self { options, cache: FxHashMap::default(), csharp: csharp::Programs::default() }
     }
 
     /// Checks files, as one program or several. Setting `cancel` makes it return soon, with the
     /// results so far.
-    pub fn check(&mut self, sources: &[Source], cancel: Option<&AtomicBool>) -> Outcome {
+    pub fn check(&mut self, sources: &[Source], cancel: Option<&AtomicBool>) -> CheckOutcome {
         let plan = self.plan(sources, cancel);
         let is_wanted = |_: &usize| !cancel.is_some_and(|c| c.load(Ordering::Relaxed));
         let parts = (0..plan.len()).take_while(is_wanted).map(|i| plan.check(i, cancel)).collect();
@@ -203,7 +203,7 @@ impl Session {
     /// Lowers stale files and determines the programs. The caller can check programs separately, on
     /// its own threads: [`CheckPlan::check`] for each, then [`CheckPlan::finish`].
     pub fn plan<'a>(&mut self, sources: &'a [Source], cancel: Option<&AtomicBool>) -> CheckPlan<'a> {
-        let mut out = Outcome::default();
+        let mut out = CheckOutcome::default();
         let mut members = Vec::new();
         let mut csharp = Vec::new();
         for s in sources {
@@ -245,7 +245,7 @@ impl Session {
     }
 
     /// Parses a C# file, or finds it in the cache.
-    fn csharp_file(&mut self, s: &Source, out: &mut Outcome) -> Option<(Arc<csharp::File>, u64)> {
+    fn csharp_file(&mut self, s: &Source, out: &mut CheckOutcome) -> Option<(Arc<csharp::File>, u64)> {
         out.stats.files += 1;
         let mut leave_out = |why: String| {
             out.stats.files_left_out += 1;
@@ -266,7 +266,7 @@ impl Session {
     }
 
     /// Lowers a file, or finds it in the cache.
-    fn unit(&mut self, s: &Source, out: &mut Outcome) -> Option<Arc<Unit>> {
+    fn unit(&mut self, s: &Source, out: &mut CheckOutcome) -> Option<Arc<Unit>> {
         out.stats.files += 1;
         if let Some(why) = self.unfit(s) {
             out.stats.files_left_out += 1;
@@ -324,7 +324,7 @@ pub fn is_text(text: &[u8]) -> bool {
     !text[..text.len().min(8192)].contains(&0)
 }
 
-impl Outcome {
+impl CheckOutcome {
     /// Counts the places of a file that could not be parsed.
     fn unparsed_places(&mut self, path: &Arc<str>, errors: u32, first: Option<u32>) {
         self.stats.unparsed += u64::from(errors);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use raddle_check::{Options, Source, check_sources};
+use raddle_check::{CheckOptions, Source, check_sources};
 use raddle_finding::{Finding, Op};
 
 /// One expected finding: kind, and the lines where its ends may lie with the operation there.
@@ -84,8 +84,8 @@ struct Row {
 }
 
 /// `RADDLE_SEED` tries another seed: the result must not hang on one.
-fn options() -> Options {
-    let mut options = Options::default();
+fn options() -> CheckOptions {
+    let mut options = CheckOptions::default();
     if let Some(seed) = std::env::var("RADDLE_SEED").ok().and_then(|s| s.parse().ok()) {
         options.budget.seed = seed;
     }

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use raddle_check::{Budget, Options, Source, check_sources};
+use raddle_check::{Budget, CheckOptions, Source, check_sources};
 
-fn options() -> Options {
+fn options() -> CheckOptions {
     let budget = Budget { steps: 200_000, runs: 20, ..Budget::interactive() };
-    Options { budget, ..Options::default() }
+    CheckOptions { budget, ..CheckOptions::default() }
 }
 
 fn corpus() -> Vec<(String, String)> {
@@ -56,7 +56,7 @@ class P {
     static void Main() { var t = new Thread(Work); t.Start(); Work(); t.Join(); }
 }
 class Unclosed { int x; void F() { if (x > 1) { x = ";
-    let out = check_sources(&[Source::new("a.cs", text)], &Options::default());
+    let out = check_sources(&[Source::new("a.cs", text)], &CheckOptions::default());
     assert_eq!(out.findings.len(), 1, "{:?}", out.findings);
     assert!(out.stats.unparsed > 0);
 }
@@ -68,7 +68,7 @@ fn marks_and_wide_characters_are_read() {
         [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let marked: Vec<u8> = [0xEF, 0xBB, 0xBF].into_iter().chain(text.bytes()).collect();
     for bytes in [wide, marked] {
-        let out = check_sources(&[Source::new("a.cs", bytes)], &Options::default());
+        let out = check_sources(&[Source::new("a.cs", bytes)], &CheckOptions::default());
         assert_eq!((out.findings.len(), out.stats.files_left_out), (1, 0));
     }
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use raddle_check::c::commands;
 use raddle_check::explore::Budget;
 use raddle_check::interp::Bounds;
-use raddle_check::{Options, Outcome, Source, check_sources};
+use raddle_check::{CheckOptions, CheckOutcome, Source, check_sources};
 
 /// As many cases as are asked for, or few.
 fn config() -> ProptestConfig {
@@ -19,14 +19,14 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: asked.unwrap_or(100), ..ProptestConfig::default() }
 }
 
-fn small() -> Options {
+fn small() -> CheckOptions {
     let run = Bounds { steps: 3_000, heap: 1 << 18, threads: 6, call_depth: 40 };
     let budget = Budget { run, steps: 15_000, runs: 5, stale: 3, quiet: 5, seed: 1 };
-    Options { budget, ..Options::default() }
+    CheckOptions { budget, ..CheckOptions::default() }
 }
 
 /// Checks a text and holds the answer against what is promised of every answer.
-fn check(text: &[u8]) -> Outcome {
+fn check(text: &[u8]) -> CheckOutcome {
     let sources = [Source::new("fuzz.c", text)];
     let out = check_sources(&sources, &small());
     // A run may finish the step at which it is stopped, and link and entry have a step each.

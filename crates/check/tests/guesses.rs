@@ -3,16 +3,16 @@
 
 use std::path::Path;
 
-use raddle_check::{Options, Outcome, Source, check_sources};
+use raddle_check::{CheckOptions, CheckOutcome, Source, check_sources};
 
 fn corpus() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/check")
 }
 
-fn check(path: &Path) -> (String, Outcome) {
+fn check(path: &Path) -> (String, CheckOutcome) {
     let text = std::fs::read_to_string(path).expect("a program of the corpus");
     let source = Source::new(&path.to_string_lossy(), text.clone().into_bytes());
-    (text, check_sources(&[source], &Options { guards: true, ..Options::default() }))
+    (text, check_sources(&[source], &CheckOptions { guards: true, ..CheckOptions::default() }))
 }
 
 #[test]

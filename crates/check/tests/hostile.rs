@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 use raddle_check::c::Includes;
 use raddle_check::explore::Budget;
 use raddle_check::interp::Bounds;
-use raddle_check::{Options, Outcome, Session, Source, check_sources};
+use raddle_check::{CheckOptions, CheckOutcome, Session, Source, check_sources};
 
 /// Small enough that thousands of checks are quick.
-fn small() -> Options {
+fn small() -> CheckOptions {
     let run = Bounds { steps: 5_000, heap: 1 << 20, threads: 8, call_depth: 50 };
     let budget = Budget { run, steps: 20_000, runs: 6, stale: 3, quiet: 6, seed: 1 };
-    Options { budget, ..Options::default() }
+    CheckOptions { budget, ..CheckOptions::default() }
 }
 
-fn check(text: impl AsRef<[u8]>) -> Outcome {
+fn check(text: impl AsRef<[u8]>) -> CheckOutcome {
     let started = Instant::now();
     let out = check_sources(&[Source::new("hostile.c", text)], &small());
     assert!(started.elapsed() < Duration::from_secs(300), "took {:?}", started.elapsed());
@@ -60,7 +60,7 @@ impl Includes for Cycle {
 
 #[test]
 fn a_cycle_of_includes_is_cut_with_a_sentence() {
-    let options = Options { includes: Arc::new(Cycle), ..small() };
+    let options = CheckOptions { includes: Arc::new(Cycle), ..small() };
     let out = Session::new(options).check(&[Source::new("a.c", "#include \"a.h\"\nint x;\n")], None);
     assert!(out.left_out[0].1.contains("include"), "{:?}", out.left_out);
 }
@@ -373,7 +373,7 @@ int main(void) {
     return 0;
 }
 static int unclosed(int x) { if (x > 1) { x = ";
-    let out = check_sources(&[Source::new("a.c", text)], &Options::default());
+    let out = check_sources(&[Source::new("a.c", text)], &CheckOptions::default());
     assert_eq!(out.findings.len(), 1, "{:?}", out.findings);
     assert!(out.stats.unparsed > 0);
 }

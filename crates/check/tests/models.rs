@@ -4,7 +4,7 @@
 use raddle_check::c::models;
 use raddle_check::explore::Budget;
 use raddle_check::ir::cfg;
-use raddle_check::{Options, Source, check_sources};
+use raddle_check::{CheckOptions, Source, check_sources};
 
 #[test]
 fn every_model_is_well_formed_code() {
@@ -25,7 +25,8 @@ fn kinds(globals: &str, first: &str, second: &str) -> Vec<String> {
          int main(void) {{ pthread_t a, b; setup(); pthread_create(&a, 0, first, 0); pthread_create(&b, 0, second, 0);\n\
          pthread_join(a, 0); pthread_join(b, 0); return x; }}\n"
     );
-    let options = Options { budget: Budget { runs: 150, ..Budget::default() }, ..Options::default() };
+    let options =
+        CheckOptions { budget: Budget { runs: 150, ..Budget::default() }, ..CheckOptions::default() };
     let out = check_sources(&[Source::new("m.c", &text)], &options);
     let mut kinds: Vec<String> = out.findings.iter().map(|f| format!("{:?}", f.kind)).collect();
     kinds.sort();
@@ -218,7 +219,7 @@ fn a_cancelled_thread_ends_where_it_waits() {
         pthread_cleanup_pop(1); return 0; }\n\
         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_cancel(t); pthread_join(t, 0);\n\
         pthread_mutex_lock(&m); x++; pthread_mutex_unlock(&m); return x; }";
-    let out = check_sources(&[Source::new("c.c", text)], &Options::default());
+    let out = check_sources(&[Source::new("c.c", text)], &CheckOptions::default());
     assert!(out.findings.is_empty(), "{:?}", out.findings);
     assert!(out.stats.steps < 1_000_000, "it ends: {:?}", out.stats);
 }

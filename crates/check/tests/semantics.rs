@@ -1,20 +1,20 @@
 //! C as the interpreter runs it, against what a compiler would make of it: each program's `main`
 //! returns a number.
 
-use raddle_check::c::{Limits, NoIncludes, lower_file, models};
+use raddle_check::c::{NoIncludes, PreprocessorLimits, lower_file, models};
 use raddle_check::entries::entries;
 use raddle_check::interp::value::is_unknown;
-use raddle_check::interp::{Bounds, End, EntryStart, Machine, RunResult};
+use raddle_check::interp::{Bounds, End, Machine, RunResult, Start};
 use raddle_check::ir::link::link;
 
 fn run_seed(text: &str, seed: u64) -> RunResult {
-    let lowered = lower_file("a.c", text.as_bytes(), &NoIncludes, Limits::default());
+    let lowered = lower_file("a.c", text.as_bytes(), &NoIncludes, PreprocessorLimits::default());
     assert_eq!(lowered.errors, 0, "parses: {text}");
     let models = models::unit();
     let program = link(&[&lowered.unit, &models]);
     let main = entries(&program, &[]).first().map(|e| e.start.function).expect("there is a main");
     let mut machine = Machine::new(&program, Bounds::default(), None);
-    machine.run(EntryStart { function: main, in_the_middle: false }, seed)
+    machine.run(Start { function: main, in_the_middle: false }, seed)
 }
 
 /// The value of `main`'s result.

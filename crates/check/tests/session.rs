@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use raddle_check::c::Includes;
 use raddle_check::entries::EntryKind;
-use raddle_check::{Budget, Options, Outcome, Session, Source, check_sources};
+use raddle_check::{Budget, CheckOptions, CheckOutcome, Session, Source, check_sources};
 use raddle_finding::{Confidence, Kind, Location, Op};
 
 const RACE: &str = "#include <pthread.h>\nint n;\nstatic void *f(void *a) {\n    n++;\n    return 0;\n}\n\
     int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, f, 0);\n    n = 2;\n    pthread_join(t, 0);\n}\n";
 
-fn check(sources: &[(&str, &str)]) -> Outcome {
+fn check(sources: &[(&str, &str)]) -> CheckOutcome {
     let sources: Vec<Source> = sources.iter().map(|(p, t)| Source::new(p, t)).collect();
-    check_sources(&sources, &Options::default())
+    check_sources(&sources, &CheckOptions::default())
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_focus_leaves_other_programs_alone() {
     let good = Source::new("good.c", "int main(void) { return 0; }\n");
     let bad = Source::new("bad.c", RACE);
     let about = |focus: &str| {
-        let options = Options { focus: Some(focus.into()), ..Options::default() };
+        let options = CheckOptions { focus: Some(focus.into()), ..CheckOptions::default() };
         check_sources(&[good.clone(), bad.clone()], &options)
     };
     let out = about("good.c");
@@ -172,7 +172,7 @@ fn a_program_has_the_files_it_uses_and_a_library_the_rest() {
 
 #[test]
 fn only_what_changed_is_lowered_again() {
-    let mut session = Session::new(Options::default());
+    let mut session = Session::new(CheckOptions::default());
     let a = Source::new("a.c", RACE);
     let b = Source::new("b.c", "int other(void) { return 3; }\n");
     assert_eq!(session.check(&[a.clone(), b.clone()], None).stats.lowered, 2);
@@ -187,14 +187,14 @@ fn only_what_changed_is_lowered_again() {
 fn a_builds_macros_count() {
     let text = RACE.replace("    n = 2;\n", "#ifdef RACY\n    n = 2;\n#endif\n");
     let source = Source::new("a.c", &text);
-    assert!(check_sources(std::slice::from_ref(&source), &Options::default()).findings.is_empty());
+    assert!(check_sources(std::slice::from_ref(&source), &CheckOptions::default()).findings.is_empty());
     let racy = source.with_macros(vec![("RACY".into(), Some("1".into()))]);
-    assert_eq!(check_sources(&[racy], &Options::default()).findings.len(), 1);
+    assert_eq!(check_sources(&[racy], &CheckOptions::default()).findings.len(), 1);
 }
 
 #[test]
 fn a_file_lowered_elsewhere_is_not_lowered_again() {
-    let mut session = Session::new(Options::default());
+    let mut session = Session::new(CheckOptions::default());
     let source = Source::new("a.c", RACE);
     assert!(session.is_stale(&source));
     let options = session.options.clone();
@@ -215,7 +215,7 @@ impl Includes for OneHeader {
 
 #[test]
 fn a_changed_header_makes_its_includers_stale() {
-    let mut session = Session::new(Options { includes: Arc::new(OneHeader), ..Options::default() });
+    let mut session = Session::new(CheckOptions { includes: Arc::new(OneHeader), ..CheckOptions::default() });
     let a = Source::new("a.c", "#include \"h.h\"\nint n; int main(void) { SET; }\n");
     session.check(std::slice::from_ref(&a), None);
     session.forget("h.h");
@@ -235,7 +235,7 @@ fn a_cancelled_check_returns_soon() {
     let endless = "#include <pthread.h>\nint n; void *f(void *a) { for (;;) n++; }\n\
         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); for (;;) ; }\n";
     let budget = Budget { steps: u64::MAX / 2, runs: u32::MAX, ..Budget::default() };
-    let mut session = Session::new(Options { budget, ..Options::default() });
+    let mut session = Session::new(CheckOptions { budget, ..CheckOptions::default() });
     let cancel = AtomicBool::new(true);
     let started = Instant::now();
     session.check(&[Source::new("a.c", endless)], Some(&cancel));

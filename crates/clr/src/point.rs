@@ -19,7 +19,7 @@ use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use raddle_tsvd::{Delay, Host, MAX_SITES, Point, Violation};
+use raddle_tsvd::{ApiPoint, Delay, Host, MAX_SITES, Violation};
 
 use crate::classes::{self, ClassKind};
 use crate::lists::Operation;
@@ -95,7 +95,7 @@ fn with_own<T>(act: impl FnOnce(&mut Own) -> T) -> Option<T> {
     OWN.try_with(|own| act(unsafe { &mut *own.get() })).ok()
 }
 
-/// The number of the thread, as in [`Point::thread`].
+/// The number of the thread, as in [`ApiPoint::thread`].
 pub fn this_thread() -> u32 {
     with_own(|own| own.number).unwrap_or(u32::MAX)
 }
@@ -281,7 +281,7 @@ fn object(hash: u32, class: ClassId, word: u32) -> u64 {
 fn arrive(own: &mut Own, slot: Slot, object: u64, site: u32) -> bool {
     let core = session().core;
     let number = site_number(site);
-    let point = Point { thread: own.number, site: number, object, write: site & WRITE != 0 };
+    let point = ApiPoint { thread: own.number, site: number, object, write: site & WRITE != 0 };
     if number >= MAX_SITES || core.passes(&point, false) {
         return false;
     }

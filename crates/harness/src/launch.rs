@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 
 use crate::detection::session::DetectionSession;
 use crate::install::Runtime;
-use crate::target::Program;
+use crate::target::TargetProgram;
 
 /// How the target ended.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +159,7 @@ fn ends_with_raddle(command: &mut Command) {
 }
 
 /// The program with the runtime loaded, as a process of the session in `dir`.
-pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
+pub fn command(program: &TargetProgram, words: &[OsString], runtime: &Runtime, dir: &Path) -> Command {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
     surroundings().apply(&mut command);
@@ -185,7 +185,7 @@ pub fn command(program: &Program, words: &[OsString], runtime: &Runtime, dir: &P
 /// The same for `raddle tsvd`. There is no shadow memory, so the address layout stays as it is, and
 /// the library interposes far fewer functions.
 pub fn tsvd_command(
-    program: &Program,
+    program: &TargetProgram,
     words: &[OsString],
     runtime: &Runtime,
     library: &Path,
@@ -212,7 +212,7 @@ pub fn tsvd_command(
 }
 
 pub fn run(
-    program: &Program,
+    program: &TargetProgram,
     words: &[OsString],
     runtime: &Runtime,
     session: &DetectionSession,
@@ -221,7 +221,7 @@ pub fn run(
 }
 
 /// Runs the command without raddle.
-pub fn run_plain(program: &Program, words: &[OsString]) -> Result<TargetStatus> {
+pub fn run_plain(program: &TargetProgram, words: &[OsString]) -> Result<TargetStatus> {
     let mut command = Command::new(&program.path);
     command.arg0(&words[0]).args(&words[1..]);
     surroundings().apply_all(&mut command);
@@ -275,7 +275,7 @@ pub fn input() -> Stdio {
 }
 
 /// Starts the command and waits for it, forwarding signals.
-pub fn start(program: &Program, mut command: Command) -> Result<TargetStatus> {
+pub fn start(program: &TargetProgram, mut command: Command) -> Result<TargetStatus> {
     pass_signals_on();
     ends_with_raddle(&mut command);
     let quiet = QUIET.load(Ordering::Relaxed);

@@ -15,7 +15,7 @@ use raddle_wire::relocated::{CALL_LENGTH, CopyCounts, FILE, Identity, MAGIC, Rel
 
 use crate::collect::{MappedCopy, Process};
 use crate::install::{cache, results};
-use crate::target::Program;
+use crate::target::TargetProgram;
 
 /// Functions by which a program starts threads, as their names begin.
 const STARTS_THREADS: [&str; 4] =
@@ -76,7 +76,7 @@ impl Prepared {
 /// of its own starts threads, and it starts no other programs. One that does (a shell, `make`,
 /// `ctest`, an interpreter) may be there to start what is to be watched, so it is left alone unless
 /// `wanted`.
-pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option<Prepared>> {
+pub fn prepare(program: &TargetProgram, wanted: bool, probes: Probes) -> Result<Option<Prepared>> {
     if !program.is_plain {
         return Ok(None);
     }
@@ -94,16 +94,16 @@ pub fn prepare(program: &Program, wanted: bool, probes: Probes) -> Result<Option
 }
 
 /// Whether such a program is left alone because it can start others.
-pub fn is_left_alone(program: &Program) -> bool {
+pub fn is_left_alone(program: &TargetProgram) -> bool {
     program.is_plain && map(&program.path).is_ok_and(|content| imports(&content, &STARTS_PROGRAMS))
 }
 
 /// The copy of such a program for `explore`, made whatever else the program does.
-pub fn scheduled(program: &Program) -> Result<Option<Arc<Prepared>>> {
+pub fn scheduled(program: &TargetProgram) -> Result<Option<Arc<Prepared>>> {
     Ok(prepare(program, true, Probes::Scheduled)?.map(Arc::new))
 }
 
-fn starts_threads(program: &Program, content: &[u8]) -> bool {
+fn starts_threads(program: &TargetProgram, content: &[u8]) -> bool {
     // A library that starts programs too may be an interpreter or a virtual machine.
     let library_does = |library: &PathBuf| {
         let does = |content: Mmap| imports(&content, &STARTS_THREADS) && !imports(&content, &STARTS_PROGRAMS);

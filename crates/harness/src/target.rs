@@ -82,7 +82,7 @@ pub enum TargetError {
 
 /// A program that can be started.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct TargetProgram {
     pub path: PathBuf,
     /// The program contains raddle's runtime. Otherwise the runtime is preloaded for libraries and
     /// children.
@@ -92,7 +92,7 @@ pub struct Program {
 }
 
 /// Finds the program as `execvp` would, and refuses what cannot work.
-pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
+pub fn find(command: &[OsString]) -> Result<TargetProgram, TargetError> {
     let name = &command[0];
     let shown = name.to_string_lossy().into_owned();
     let path = resolve(name).ok_or_else(|| match Path::new(name).exists() {
@@ -109,12 +109,12 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
         Ok(found) => found,
         // A program that can be executed but not read can still start others.
         Err(raddle_binary::Error::NotReadable { .. }) => {
-            return Ok(Program { path, has_runtime: false, is_plain: false });
+            return Ok(TargetProgram { path, has_runtime: false, is_plain: false });
         }
         Err(e) => return Err(TargetError::Unreadable(shown, e.to_string())),
     };
     if let FileKind::Script { .. } = found.kind {
-        return Ok(Program { path, has_runtime: false, is_plain: false });
+        return Ok(TargetProgram { path, has_runtime: false, is_plain: false });
     }
     match (found.class, found.machine) {
         (Some(AddressWidth::Elf32), _) => return Err(TargetError::Foreign(shown, "32-bit".into())),
@@ -140,7 +140,7 @@ pub fn find(command: &[OsString]) -> Result<Program, TargetError> {
     let has_runtime =
         matches!(found.instrumentation, Instrumentation::Raddle { .. } | Instrumentation::GccTsan);
     let is_plain = found.instrumentation == Instrumentation::None;
-    Ok(Program { path, has_runtime, is_plain })
+    Ok(TargetProgram { path, has_runtime, is_plain })
 }
 
 fn resolve(name: &OsString) -> Option<PathBuf> {
@@ -167,7 +167,7 @@ fn is_privileged(path: &Path) -> bool {
 }
 
 /// Checks after the run that there was something to watch and that the runtimes started.
-pub fn complain(program: &Program, processes: &[Process]) -> Result<(), TargetError> {
+pub fn complain(program: &TargetProgram, processes: &[Process]) -> Result<(), TargetError> {
     let name = |p: &Process| {
         if p.executable.is_empty() { program.path.display().to_string() } else { p.executable.clone() }
     };

@@ -13,7 +13,7 @@ use raddle_finding::Kind;
 use raddle_wire::explore::{End, ExecutionEnd, Stack, awaits};
 
 use crate::crew::{in_words, signal_name};
-use crate::describe::locks::{Held, cycle, held};
+use crate::describe::locks::{TakenLock, cycle, held};
 use crate::describe::message::Said;
 use crate::describe::steps::lock_of;
 use crate::monitors::{self, Observation};
@@ -103,7 +103,7 @@ fn has_circle(e: &Execution<'_>) -> bool {
 }
 
 /// The threads that a thread waits for, as far as is known.
-pub fn awaited(held: &[Held], end: &End) -> Vec<ThreadId> {
+pub fn awaited(held: &[TakenLock], end: &End) -> Vec<ThreadId> {
     if end.pending.kind() == OpKind::Join {
         return vec![ThreadId(end.pending.object as u16)];
     }

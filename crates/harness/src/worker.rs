@@ -33,7 +33,7 @@ use crate::processor_time::{self, Activity};
 use crate::relocated::Prepared;
 use crate::session_folder::SessionFolder;
 use crate::shared_file::{Ahead, SharedFile};
-use crate::target::Program;
+use crate::target::TargetProgram;
 use crate::watch::{Watch, Watched};
 
 /// Each execution is a process with threads of the operating system.
@@ -48,7 +48,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Everything needed to start a worker.
 #[derive(Clone)]
 pub struct Recipe {
-    pub program: Program,
+    pub program: TargetProgram,
     pub words: Vec<OsString>,
     pub runtime: Runtime,
     /// Where to run it, and variables to set. `None` and an empty list: the same as raddle itself.

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::text::offset;
     use raddle_check::ignore::ignored_lines;
-    use raddle_check::{Options, Source, check_sources};
+    use raddle_check::{CheckOptions, Source, check_sources};
 
     fn diagnostic(line: u32, kind: &str) -> Diagnostic {
         let at = Position::new(line, 1);
@@ -194,7 +194,7 @@ mod tests {
     fn functions_that_start_threads_have_lenses() {
         let text = "#include <pthread.h>\nvoid *f(void *a) { return a; }\nint plain(void) { return 1; }\n\
             int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); return pthread_join(t, 0); }\n";
-        let out = check_sources(&[Source::new("/a.c", text)], &Options::default());
+        let out = check_sources(&[Source::new("/a.c", text)], &CheckOptions::default());
         let lenses = lenses(Path::new("/a.c"), out.checked.iter());
         assert_eq!(lenses.len(), 1);
         assert_eq!(lenses[0].range.start.line, 3);

@@ -160,7 +160,7 @@ pub fn left_out(why: &str) -> Diagnostic {
 mod tests {
     use super::*;
     use lsp_types::TextDocumentItem;
-    use raddle_check::{Options, Source, check_sources};
+    use raddle_check::{CheckOptions, Source, check_sources};
     use raddle_finding::{Access, Confidence, Kind, Op};
 
     const RACE: &str = "#include <pthread.h>\nint n;\nvoid *f(void *a) { /* 😀 */ n++; return 0; }\n\
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn race() -> Finding {
-        let mut out = check_sources(&[Source::new("/w/a.c", RACE)], &Options::default());
+        let mut out = check_sources(&[Source::new("/w/a.c", RACE)], &CheckOptions::default());
         out.findings.remove(0)
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{after, never, select, tick};
 use lsp_server::{Connection, Message, Notification};
 use lsp_types::{Diagnostic, PublishDiagnosticsParams};
-use raddle_check::{CheckedFunction, Outcome};
+use raddle_check::{CheckOutcome, CheckedFunction};
 use raddle_finding::Finding;
 
 use crate::client::Client;
@@ -179,7 +179,7 @@ impl Server {
     }
 
     /// Replaces what was known about `focus` with the outcome of a check.
-    fn learn(&mut self, focus: &Path, outcome: Outcome) {
+    fn learn(&mut self, focus: &Path, outcome: CheckOutcome) {
         let name = focus.to_string_lossy();
         for known in self.known.values_mut() {
             known.findings.retain(|finding| !touches(finding, &name));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use raddle_check::{Budget, Options, Outcome, Session, Source};
+use raddle_check::{Budget, CheckOptions, CheckOutcome, Session, Source};
 
 use crate::documents::BufferText;
 use crate::project::{Folders, Overlay, ProgramFile, Projects, is_header};
@@ -40,7 +40,7 @@ pub enum WorkerEvent {
     Checked {
         generation: u64,
         focus: PathBuf,
-        outcome: Box<Outcome>,
+        outcome: Box<CheckOutcome>,
     },
     /// The job has ended, completely or not.
     Ended {
@@ -83,7 +83,7 @@ struct Checker {
 impl Checker {
     fn new(events: Sender<WorkerEvent>) -> Checker {
         Checker {
-            session: Session::new(Options::default()),
+            session: Session::new(CheckOptions::default()),
             projects: Projects::new(),
             overlay: Overlay::default(),
             headers: HashMap::new(),
@@ -113,7 +113,7 @@ impl Checker {
         }
         let program = self.projects.program(&job.focus, &job.overlay, &job.settings);
         if program.is_empty() {
-            return self.answer(job, Outcome::default());
+            return self.answer(job, CheckOutcome::default());
         }
         let alone = self.is_hurried(&program);
         let first = if alone { &program[..1] } else { &program[..] };
@@ -156,7 +156,7 @@ impl Checker {
     }
 
     /// Lowers what has changed and checks it. Returns None if cancelled.
-    fn stage(&mut self, job: &CheckJob, members: &[ProgramFile], budget: Budget) -> Option<Outcome> {
+    fn stage(&mut self, job: &CheckJob, members: &[ProgramFile], budget: Budget) -> Option<CheckOutcome> {
         if !self.lower(job, members) {
             return None;
         }
@@ -183,7 +183,7 @@ impl Checker {
                 overlay: job.overlay.clone(),
                 files: self.projects.files.clone(),
             };
-            let options = Options { includes: Arc::new(folders), ..self.session.options.clone() };
+            let options = CheckOptions { includes: Arc::new(folders), ..self.session.options.clone() };
             let lowered = member.source.lower(&options);
             let included = lowered.unit.files.iter().map(|file| file.path.clone()).collect();
             self.headers.insert(member.source.path.clone(), included);
@@ -202,7 +202,7 @@ impl Checker {
         }
     }
 
-    fn answer(&self, job: &CheckJob, outcome: Outcome) {
+    fn answer(&self, job: &CheckJob, outcome: CheckOutcome) {
         if !job.is_cancelled() {
             let outcome = Box::new(outcome);
             let checked =
@@ -218,9 +218,9 @@ impl CheckJob {
     }
 }
 
-fn too_large(focus: &Path, size: usize, settings: &EditorSettings) -> Outcome {
+fn too_large(focus: &Path, size: usize, settings: &EditorSettings) -> CheckOutcome {
     let why = format!("is {} MB; files above {} MB are left out", size >> 20, settings.largest_file >> 20);
-    Outcome { left_out: vec![(focus.to_string_lossy().as_ref().into(), why)], ..Outcome::default() }
+    CheckOutcome { left_out: vec![(focus.to_string_lossy().as_ref().into(), why)], ..CheckOutcome::default() }
 }
 
 #[cfg(test)]
@@ -266,7 +266,7 @@ mod tests {
         }
 
         /// All answers to a job, which must end without an error.
-        fn run(&self, job: CheckJob) -> Vec<Outcome> {
+        fn run(&self, job: CheckJob) -> Vec<CheckOutcome> {
             let generation = job.generation;
             self.worker.jobs.send(job).unwrap();
             let mut out = Vec::new();
@@ -281,7 +281,7 @@ mod tests {
             }
         }
 
-        fn check(&mut self, name: &str) -> Vec<Outcome> {
+        fn check(&mut self, name: &str) -> Vec<CheckOutcome> {
             let job = self.job(name);
             self.run(job)
         }

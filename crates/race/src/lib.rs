@@ -30,6 +30,6 @@ pub use event::{
     Annotation, AtomicOp, ByteRange, Event, EventKind, EventSource, LockId, LockMode, MemoryOrder, SyncId,
 };
 pub use lockset::LockSet;
-pub use machine::{InitializationUnit, Machine, MachineConfig, SegmentStart, StateMachine};
+pub use machine::{InitializationUnit, MachineConfig, RaceDetector, SegmentStart, StateMachine};
 pub use raddle_base::clock::ThreadId;
 pub use report::{Race, RacingAccess};

@@ -166,7 +166,7 @@ impl MachineConfig {
 }
 
 /// A race detector: feed it events, in the order in which they were observed.
-pub struct Machine {
+pub struct RaceDetector {
     config: MachineConfig,
     sync: Sync,
     atomics: Atomics,
@@ -176,7 +176,7 @@ pub struct Machine {
     flushes: u64,
 }
 
-impl Machine {
+impl RaceDetector {
     /// A machine that has seen no event.
     pub fn new(config: MachineConfig) -> Self {
         Self {
@@ -229,7 +229,7 @@ impl Machine {
         self.flushes += 1;
     }
 
-    /// How often [`Machine::flush`] was called.
+    /// How often [`RaceDetector::flush`] was called.
     pub fn flushes(&self) -> u64 {
         self.flushes
     }

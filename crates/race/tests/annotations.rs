@@ -227,7 +227,7 @@ fn new_memory_has_no_past() {
 #[test]
 fn an_expected_race_is_not_reported_and_a_missing_one_is_told() {
     for &mode in PRECISE {
-        let mut machine = Machine::new(MachineConfig::new(mode));
+        let mut machine = RaceDetector::new(MachineConfig::new(mode));
         let mut trace = Trace::with_threads(2);
         trace.note(1, Annotation::ExpectRace(x())).note(1, Annotation::ExpectRace(ByteRange::new(Y, 1)));
         trace.write(1, X).write(2, X).write(1, Y);
@@ -239,7 +239,7 @@ fn an_expected_race_is_not_reported_and_a_missing_one_is_told() {
 
 #[test]
 fn a_thread_has_the_name_it_gave_itself() {
-    let mut machine = Machine::new(MachineConfig::new(StateMachine::Hybrid));
+    let mut machine = RaceDetector::new(MachineConfig::new(StateMachine::Hybrid));
     let mut trace = Trace::with_threads(1);
     trace.note(1, Annotation::ThreadName("worker".into()));
     machine.handle_all(&trace.events);

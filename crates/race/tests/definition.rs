@@ -16,7 +16,7 @@ const LENGTH: usize = 40;
 type Found = BTreeSet<(usize, u64)>;
 
 fn machine_finds(config: MachineConfig, events: &[Event]) -> Found {
-    let mut machine = Machine::new(config);
+    let mut machine = RaceDetector::new(config);
     let mut found = Found::new();
     for (at, event) in events.iter().enumerate() {
         for race in machine.handle(event) {
@@ -143,7 +143,7 @@ proptest! {
                 let initialization = MachineConfig { initialization_state: Some(granule), ..config(mode) };
                 prop_assert!(racy(&machine_finds(initialization, &events)).is_subset(&whole));
             }
-            let mut flushed = Machine::new(config(mode));
+            let mut flushed = RaceDetector::new(config(mode));
             let (before, after) = events.split_at(flush_at.min(events.len()));
             let mut found = flushed.handle_all(before);
             flushed.flush();
@@ -164,7 +164,7 @@ proptest! {
             .map(|(at, event)| Event { context: EventSource(at as u64), ..event })
             .collect();
         let definition = Definition::new(&numbered, false);
-        for race in Machine::new(each).handle_all(&numbered) {
+        for race in RaceDetector::new(each).handle_all(&numbered) {
             let at = |access: &RacingAccess| access.context.expect("history is kept").0 as usize;
             let current = at(&race.current);
             prop_assert!(!race.earlier.is_empty());

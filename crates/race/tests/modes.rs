@@ -183,7 +183,7 @@ fn a_byte_is_reported_once_unless_asked() {
 fn a_flush_forgets_accesses_and_keeps_locks() {
     for mode in [StateMachine::HappensBefore, StateMachine::Hybrid] {
         let run = |before: &dyn Fn(&mut Trace), after: &dyn Fn(&mut Trace)| {
-            let mut machine = Machine::new(config(mode));
+            let mut machine = RaceDetector::new(config(mode));
             let (mut first, mut second) = (Trace::with_threads(2), Trace::default());
             before(&mut first);
             after(&mut second);

@@ -3,11 +3,11 @@
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 use raddle_wire::relocated::string;
 
-use crate::program::Program;
+use crate::program::RelocatedProgram;
 
 /// An instruction's access, as far as probes are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum InstructionAccess {
     /// None, or to memory that only this thread uses or nobody writes.
     None,
     Read {
@@ -33,9 +33,9 @@ pub enum Access {
     Unknown,
 }
 
-impl Access {
+impl InstructionAccess {
     pub fn is_atomic(&self) -> bool {
-        use Access::*;
+        use InstructionAccess::*;
         matches!(self, Atomic | AtomicLoad | AtomicStore | Relaxed | RelaxedAtomic)
     }
 }
@@ -83,11 +83,11 @@ impl FrameUse {
 /// The access of `i`, whose addresses are `bias` above those of the file.
 pub fn of(
     i: &Instruction,
-    program: &Program,
+    program: &RelocatedProgram,
     bias: u64,
     frame: FrameUse,
     infos: &mut InstructionInfoFactory,
-) -> Access {
+) -> InstructionAccess {
     let is_string =
         (0..i.op_count()).any(|o| matches!(i.op_kind(o), OpKind::MemoryESRDI | OpKind::MemorySegRSI));
     if is_string {
@@ -97,7 +97,7 @@ pub fn of(
         return implicit(i);
     };
     let writes = match infos.info(i).op_access(operand) {
-        OpAccess::None | OpAccess::NoMemAccess => return Access::None,
+        OpAccess::None | OpAccess::NoMemAccess => return InstructionAccess::None,
         OpAccess::Read | OpAccess::CondRead => false,
         _ => true,
     };
@@ -111,32 +111,32 @@ pub fn of(
         && i.memory_segment() == Register::FS
         && (base != Register::None || i.memory_index() != Register::None)
     {
-        return Access::Unknown;
+        return InstructionAccess::Unknown;
     }
     if is_foreign || matches!(i.mnemonic(), Mnemonic::Nop | Mnemonic::Lea) {
-        return Access::None;
+        return InstructionAccess::None;
     }
     if base == Register::RIP && !writes && program.is_read_only(i.memory_displacement64().wrapping_sub(bias))
     {
-        return Access::None;
+        return InstructionAccess::None;
     }
     let is_atomic = i.has_lock_prefix() || i.mnemonic() == Mnemonic::Xchg;
     if frame.is_address(base) && (!frame.escapes || is_fence(i)) {
-        return Access::None;
+        return InstructionAccess::None;
     }
     let size = i.memory_size().size() as u32;
     if !is_expressible(i) || size == 0 || size > 64 {
-        return Access::Unknown;
+        return InstructionAccess::Unknown;
     }
     let call = program.atomic_call(i.ip().wrapping_sub(bias));
     match (is_atomic, writes, call.map(|c| c.is_relaxed)) {
-        (true, _, Some(true)) => Access::RelaxedAtomic,
-        (true, ..) => Access::Atomic,
-        (_, _, Some(true)) => Access::Relaxed,
-        (_, true, Some(false)) => Access::AtomicStore,
-        (_, false, Some(false)) if can_acquire_after(i) => Access::AtomicLoad,
-        (_, true, None) => Access::Write { size },
-        (_, false, _) => Access::Read { size },
+        (true, _, Some(true)) => InstructionAccess::RelaxedAtomic,
+        (true, ..) => InstructionAccess::Atomic,
+        (_, _, Some(true)) => InstructionAccess::Relaxed,
+        (_, true, Some(false)) => InstructionAccess::AtomicStore,
+        (_, false, Some(false)) if can_acquire_after(i) => InstructionAccess::AtomicLoad,
+        (_, true, None) => InstructionAccess::Write { size },
+        (_, false, _) => InstructionAccess::Read { size },
     }
 }
 
@@ -181,16 +181,16 @@ fn is_expressible(i: &Instruction) -> bool {
 }
 
 /// Instructions that access memory which no operand of the usual form names.
-fn implicit(i: &Instruction) -> Access {
+fn implicit(i: &Instruction) -> InstructionAccess {
     match i.mnemonic() {
         Mnemonic::Maskmovdqu | Mnemonic::Vmaskmovdqu | Mnemonic::Maskmovq | Mnemonic::Xlatb => {
-            Access::Unknown
+            InstructionAccess::Unknown
         }
-        _ => Access::None,
+        _ => InstructionAccess::None,
     }
 }
 
-fn string_operation(i: &Instruction) -> Access {
+fn string_operation(i: &Instruction) -> InstructionAccess {
     let (log2, loads) = match i.mnemonic() {
         Mnemonic::Movsb => (0, true),
         Mnemonic::Movsw => (1, true),
@@ -200,8 +200,10 @@ fn string_operation(i: &Instruction) -> Access {
         Mnemonic::Stosw => (1, false),
         Mnemonic::Stosd => (2, false),
         Mnemonic::Stosq => (3, false),
-        _ => return Access::Unknown,
+        _ => return InstructionAccess::Unknown,
     };
     let repeats = i.has_rep_prefix() || i.has_repne_prefix();
-    Access::String(log2 | if loads { string::LOADS } else { 0 } | if repeats { string::REPEATS } else { 0 })
+    InstructionAccess::String(
+        log2 | if loads { string::LOADS } else { 0 } | if repeats { string::REPEATS } else { 0 },
+    )
 }

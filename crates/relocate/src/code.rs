@@ -7,8 +7,8 @@ use iced_x86::{
     Register,
 };
 
-use crate::access::{self, Access, FrameUse};
-use crate::program::Program;
+use crate::access::{self, FrameUse, InstructionAccess};
+use crate::program::RelocatedProgram;
 
 /// Addresses of instructions are this much above those of the file, so that the copy can be below
 /// the first address of a program that begins at 0.
@@ -28,7 +28,7 @@ pub struct FunctionCode {
 pub struct Code {
     pub instructions: Vec<Instruction>,
     /// One for each instruction.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<InstructionAccess>,
     pub functions: Vec<FunctionCode>,
     /// The number of functions that could not even be decoded.
     pub undecoded: usize,
@@ -40,7 +40,7 @@ pub struct Code {
 const NONE: u32 = u32::MAX;
 
 impl Code {
-    pub fn read(program: &Program) -> Code {
+    pub fn read(program: &RelocatedProgram) -> Code {
         let mut code = Code {
             instructions: Vec::with_capacity(program.code.len() / 4),
             accesses: Vec::new(),
@@ -57,7 +57,7 @@ impl Code {
         code
     }
 
-    fn add(&mut self, program: &Program, range: &Range<u64>, infos: &mut InstructionInfoFactory) {
+    fn add(&mut self, program: &RelocatedProgram, range: &Range<u64>, infos: &mut InstructionInfoFactory) {
         let bytes = &program.code[(range.start - program.text) as usize..(range.end - program.text) as usize];
         let decoder = Decoder::with_ip(64, bytes, range.start + BIAS, DecoderOptions::NONE);
         let body: Vec<Instruction> = decoder.into_iter().collect();
@@ -72,7 +72,7 @@ impl Code {
         for (n, i) in body.iter().enumerate() {
             self.index[(i.ip() - self.text) as usize] = (first + n) as u32;
             let access = access::of(i, program, BIAS, frame, infos);
-            let overwrites = access == Access::Atomic && overwrites_address(i, infos);
+            let overwrites = access == InstructionAccess::Atomic && overwrites_address(i, infos);
             let stays = !is_movable(i) || leaves_shortly(i, range) || finds_itself(i, &body) || overwrites;
             can_be_copied &= !stays;
             self.accesses.push(access);
@@ -152,7 +152,7 @@ impl Code {
 }
 
 /// A jump to the copy fits into the function, or into the padding behind it.
-fn has_room_for_jump(program: &Program, function: &Range<u64>) -> bool {
+fn has_room_for_jump(program: &RelocatedProgram, function: &Range<u64>) -> bool {
     const JUMP: u64 = 5;
     let next = program.functions.partition_point(|r| r.start <= function.start);
     let next = program.functions.get(next).map_or(program.text_end(), |r| r.start);

@@ -27,7 +27,7 @@ use iced_x86::{
 };
 use raddle_wire::relocated::{LOOP_LENGTH_BITS, SHORT_LOOPS, scheduled, slot};
 
-use crate::access::{Access, can_acquire_after};
+use crate::access::{InstructionAccess, can_acquire_after};
 use crate::code::{Code, FunctionCode};
 use crate::inline::{self, CheckWriter};
 use crate::liveness::{self, Set};
@@ -223,23 +223,24 @@ impl<'a> Emitter<'a> {
 
     fn instruction(&mut self, n: usize) {
         let i = self.code.instructions[n];
-        self.probed += u64::from(!matches!(self.code.accesses[n], Access::None | Access::Unknown));
+        self.probed +=
+            u64::from(!matches!(self.code.accesses[n], InstructionAccess::None | InstructionAccess::Unknown));
         if self.scheduled {
             self.announce(&i, self.code.accesses[n]);
             return self.original(&i);
         }
         match self.code.accesses[n] {
-            Access::None | Access::Unknown | Access::Relaxed => {}
-            Access::RelaxedAtomic => self.addressed(&i, slot::RELAXED),
-            Access::AtomicStore => self.addressed(&i, slot::RELEASE),
-            Access::AtomicLoad => {
+            InstructionAccess::None | InstructionAccess::Unknown | InstructionAccess::Relaxed => {}
+            InstructionAccess::RelaxedAtomic => self.addressed(&i, slot::RELAXED),
+            InstructionAccess::AtomicStore => self.addressed(&i, slot::RELEASE),
+            InstructionAccess::AtomicLoad => {
                 let returns_to = EmittedInstruction::Hot(self.addressed_returning(&i, slot::LOAD));
                 self.acquiring_way(n, returns_to);
             }
-            Access::Read { size } => self.plain(n, slot::READ, size),
-            Access::Write { size } => self.plain(n, slot::WRITE, size),
-            Access::String(operation) => self.ranged(slot::STRING, operation, None),
-            Access::Atomic => {
+            InstructionAccess::Read { size } => self.plain(n, slot::READ, size),
+            InstructionAccess::Write { size } => self.plain(n, slot::WRITE, size),
+            InstructionAccess::String(operation) => self.ranged(slot::STRING, operation, None),
+            InstructionAccess::Atomic => {
                 self.addressed(&i, slot::RELEASE);
                 self.hot.push(copy(&i));
                 return self.addressed(&i, slot::ACQUIRE);
@@ -250,22 +251,25 @@ impl<'a> Emitter<'a> {
 
     /// The probe of a copy that is scheduled: what the instruction is about to do, as
     /// [`scheduled`] says.
-    fn announce(&mut self, i: &Instruction, access: Access) {
+    fn announce(&mut self, i: &Instruction, access: InstructionAccess) {
         let size = i.memory_size().size() as u32;
         // Compilers make one instruction of a relaxed load and a store: others may come between.
-        let is_merged = matches!(access, Access::AtomicStore | Access::Relaxed) && self.reads_first(i) != 0;
+        let is_merged = matches!(access, InstructionAccess::AtomicStore | InstructionAccess::Relaxed)
+            && self.reads_first(i) != 0;
         let what = match access {
-            Access::None | Access::Unknown => return,
+            InstructionAccess::None | InstructionAccess::Unknown => return,
             _ if is_merged => size | scheduled::WRITES | scheduled::READS_FIRST,
-            Access::String(operation) => return self.ranged(slot::STRING, operation, None),
-            Access::Read { .. } => size,
-            Access::Write { .. } => size | scheduled::WRITES | self.reads_first(i),
-            Access::Atomic | Access::RelaxedAtomic => {
+            InstructionAccess::String(operation) => return self.ranged(slot::STRING, operation, None),
+            InstructionAccess::Read { .. } => size,
+            InstructionAccess::Write { .. } => size | scheduled::WRITES | self.reads_first(i),
+            InstructionAccess::Atomic | InstructionAccess::RelaxedAtomic => {
                 size | scheduled::ATOMIC | scheduled::WRITES | scheduled::READS_FIRST
             }
-            Access::AtomicLoad => size | scheduled::ATOMIC,
-            Access::AtomicStore => size | scheduled::ATOMIC | scheduled::WRITES,
-            Access::Relaxed => size | scheduled::ATOMIC | if self.writes(i) { scheduled::WRITES } else { 0 },
+            InstructionAccess::AtomicLoad => size | scheduled::ATOMIC,
+            InstructionAccess::AtomicStore => size | scheduled::ATOMIC | scheduled::WRITES,
+            InstructionAccess::Relaxed => {
+                size | scheduled::ATOMIC | if self.writes(i) { scheduled::WRITES } else { 0 }
+            }
         };
         self.ranged(slot::SCHEDULED, what, Some(i));
     }
@@ -479,8 +483,12 @@ impl<'a> Emitter<'a> {
             self.late_parts.push((n, first));
             let i = self.code.instructions[n];
             match self.code.accesses[n] {
-                Access::Read { size } if !l.unprobed.contains(&n) => self.plain(n, slot::READ, size),
-                Access::Write { size } if !l.unprobed.contains(&n) => self.plain(n, slot::WRITE, size),
+                InstructionAccess::Read { size } if !l.unprobed.contains(&n) => {
+                    self.plain(n, slot::READ, size)
+                }
+                InstructionAccess::Write { size } if !l.unprobed.contains(&n) => {
+                    self.plain(n, slot::WRITE, size)
+                }
                 _ => {}
             }
             let mut moved = copy(&i);

@@ -109,11 +109,11 @@ use iced_x86::{
 use raddle_wire::relocated::{CopyCounts, Identity, MAGIC, RelocatedHeader, slot};
 use thiserror::Error;
 
-use access::Access;
+use access::InstructionAccess;
 use code::{BIAS, Code};
 use emit::{EmittedInstruction, Emitter};
 use merge::Entries;
-use program::Program;
+use program::RelocatedProgram;
 
 /// Why a program or a library cannot be watched without being built for it.
 #[derive(Debug, Error)]
@@ -184,7 +184,7 @@ fn relocate_at(
     options: CopyOptions,
     shift: i64,
 ) -> Result<Relocated, Refusal> {
-    let program = Program::read(bytes, options.library)?;
+    let program = RelocatedProgram::read(bytes, options.library)?;
     let code = Code::read(&program);
     if !code.functions.iter().any(|f| f.can_be_copied) {
         return Err(Refusal::NoText);
@@ -242,7 +242,7 @@ fn relocate_at(
         atomics: atomics(&program, &code),
         relaxed: distances(&program, program.atomics.iter().copied()),
         uses_high_vectors,
-        has_atomics: !program.atomics.is_empty() || code.accesses.iter().any(Access::is_atomic),
+        has_atomics: !program.atomics.is_empty() || code.accesses.iter().any(InstructionAccess::is_atomic),
         poisoned: if options.poison { poisoned(&program, &code) } else { Vec::new() },
     };
     let file = layout.file(&program, &tables, &encoded.code_buffer, object, counts)?;
@@ -250,7 +250,7 @@ fn relocate_at(
 }
 
 /// Copied functions that are to begin with a jump to their copies.
-fn patches(program: &Program, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
+fn patches(program: &RelocatedProgram, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
     let copied = code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched);
     copied
         .map(|f| {
@@ -260,8 +260,8 @@ fn patches(program: &Program, code: &Code, map: &[u32]) -> Vec<[u32; 2]> {
         .collect()
 }
 
-fn count(program: &Program, code: &Code, probed: u64) -> CopyCounts {
-    let is_access = |a: &&Access| **a != Access::None;
+fn count(program: &RelocatedProgram, code: &Code, probed: u64) -> CopyCounts {
+    let is_access = |a: &&InstructionAccess| **a != InstructionAccess::None;
     CopyCounts {
         functions: program.functions.iter().filter(|r| !r.contains(&program.entry)).count() as u64,
         // One without a jump to its copy is watched only where it is called by name.
@@ -274,15 +274,15 @@ fn count(program: &Program, code: &Code, probed: u64) -> CopyCounts {
 }
 
 /// Variables that an atomic instruction names, and guards: distances from the text.
-fn atomics(program: &Program, code: &Code) -> Vec<u32> {
+fn atomics(program: &RelocatedProgram, code: &Code) -> Vec<u32> {
     let named = code.instructions.iter().zip(&code.accesses).filter_map(|(i, access)| {
-        let is = *access == Access::Atomic && i.memory_base() == Register::RIP;
+        let is = *access == InstructionAccess::Atomic && i.memory_base() == Register::RIP;
         is.then(|| i.memory_displacement64() - BIAS)
     });
     distances(program, named.chain(program.guards.iter().copied()))
 }
 
-fn distances(program: &Program, addresses: impl Iterator<Item = u64>) -> Vec<u32> {
+fn distances(program: &RelocatedProgram, addresses: impl Iterator<Item = u64>) -> Vec<u32> {
     let mut all: Vec<u32> = addresses.map(|address| address.wrapping_sub(program.text) as u32).collect();
     all.sort_unstable();
     all.dedup();
@@ -290,7 +290,7 @@ fn distances(program: &Program, addresses: impl Iterator<Item = u64>) -> Vec<u32
 }
 
 /// The instructions of functions that nothing enters any more.
-fn poisoned(program: &Program, code: &Code) -> Vec<u32> {
+fn poisoned(program: &RelocatedProgram, code: &Code) -> Vec<u32> {
     let dead = code.functions.iter().filter(|f| f.can_be_copied && f.can_be_patched);
     dead.flat_map(|f| &code.instructions[f.body.clone()])
         .map(|i| (i.ip() - BIAS - program.text) as u32)
@@ -321,7 +321,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(program: &Program, code: &Code) -> Layout {
+    fn new(program: &RelocatedProgram, code: &Code) -> Layout {
         let instructions = code.instructions.len() as u64;
         let (loops, in_loops) = loops::at_most(code);
         // Each table has at most one entry for each instruction, but `back`, which has two more for
@@ -387,7 +387,7 @@ impl Layout {
 
     fn file(
         &self,
-        program: &Program,
+        program: &RelocatedProgram,
         tables: &Tables,
         code: &[u8],
         object: Identity,

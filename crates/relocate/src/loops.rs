@@ -36,7 +36,7 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAcc
 
 use raddle_wire::relocated::LOOP_LENGTH_BITS;
 
-use crate::access::Access;
+use crate::access::InstructionAccess;
 use crate::code::{Code, FunctionCode};
 use crate::liveness::Set;
 use crate::merge::Entries;
@@ -166,7 +166,10 @@ fn is_harmless(code: &Code, n: usize) -> bool {
         _ => false,
     };
     flows
-        && matches!(code.accesses[n], Access::None | Access::Read { .. } | Access::Write { .. })
+        && matches!(
+            code.accesses[n],
+            InstructionAccess::None | InstructionAccess::Read { .. } | InstructionAccess::Write { .. }
+        )
         && !i.has_lock_prefix()
         && !i.is_stack_instruction()
         && !matches!(
@@ -244,7 +247,7 @@ impl Finder<'_> {
         let advancing = self.advancing(&body)?;
         let (mut ranges, mut unprobed) = self.ranges(&body, &advancing);
         drop_covered_reads(code, &body, &mut ranges);
-        let accesses = body.clone().filter(|n| code.accesses[*n] != Access::None).count();
+        let accesses = body.clone().filter(|n| code.accesses[*n] != InstructionAccess::None).count();
         let exits = body.clone().filter(|n| leaves(code, &body, *n)).count();
         let mut registers: Vec<Register> = ranges.iter().map(|r| r.advancing).collect();
         registers.sort_unstable();
@@ -255,7 +258,7 @@ impl Finder<'_> {
             return None;
         }
         let has_calls = body.clone().any(|n| match code.accesses[n] {
-            Access::Read { size } | Access::Write { size } => {
+            InstructionAccess::Read { size } | InstructionAccess::Write { size } => {
                 !matches!(size, 1 | 2 | 4 | 8 | 16) && !unprobed.contains(&n)
             }
             _ => false,
@@ -266,7 +269,7 @@ impl Finder<'_> {
         }
         let starts = registers.into_iter().zip(spare).collect();
         let is_of_vectors = body.clone().all(|n| match code.accesses[n] {
-            Access::Read { size } | Access::Write { size } => size >= 16,
+            InstructionAccess::Read { size } | InstructionAccess::Write { size } => size >= 16,
             _ => true,
         });
         unprobed.shrink_to_fit();
@@ -311,8 +314,8 @@ impl Finder<'_> {
         let mut groups: HashMap<Key, Vec<Member>> = HashMap::new();
         for n in body.clone().filter(|n| is_in_each(self.code, body, *n)) {
             let (write, size) = match self.code.accesses[n] {
-                Access::Read { size } => (false, size),
-                Access::Write { size } => (true, size),
+                InstructionAccess::Read { size } => (false, size),
+                InstructionAccess::Write { size } => (true, size),
                 _ => continue,
             };
             let i = &self.code.instructions[n];

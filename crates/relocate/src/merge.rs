@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use iced_x86::{FlowControl, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
-use crate::access::Access;
+use crate::access::InstructionAccess;
 use crate::code::{Code, FunctionCode};
 use crate::emit::is_import;
 
@@ -181,8 +181,8 @@ pub fn probes(
 /// A plain access of 16, 32 or 64 bytes by a vector register.
 fn member(code: &Code, n: usize) -> Option<(Base, Member)> {
     let (write, size) = match code.accesses[n] {
-        Access::Read { size } => (false, size),
-        Access::Write { size } => (true, size),
+        InstructionAccess::Read { size } => (false, size),
+        InstructionAccess::Write { size } => (true, size),
         _ => return None,
     };
     let i = &code.instructions[n];
@@ -204,7 +204,7 @@ fn ends_window(code: &Code, n: usize) -> bool {
         .any(|o| i.op_kind(o) == OpKind::Register && i.op_register(o).is_vector_register())
         && i.op0_kind() == OpKind::Register
         && i.op0_register().is_gpr();
-    code.accesses[n] != Access::None
+    code.accesses[n] != InstructionAccess::None
         || i.flow_control() != FlowControl::Next
         || i.has_lock_prefix()
         || becomes_address
@@ -266,7 +266,7 @@ fn groups<'m>(members: impl Iterator<Item = &'m Member>) -> Vec<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::Program;
+    use crate::program::RelocatedProgram;
     use std::process::Command;
 
     const NONE: Option<Probe> = Some(Probe::None);
@@ -287,7 +287,7 @@ mod tests {
         let built = Command::new("gcc").arg(&source).arg("-o").arg(&program).status().unwrap();
         assert!(built.success());
         let bytes = std::fs::read(&program).unwrap();
-        let program = Program::read(&bytes, false).unwrap();
+        let program = RelocatedProgram::read(&bytes, false).unwrap();
         let code = Code::read(&program);
         let entries = Entries::of(&code, &program.handlers);
         let is_f = |f: &&FunctionCode| f.body.clone().any(|n| member(&code, n).is_some());

@@ -12,7 +12,7 @@ use crate::atomic_calls::{self, Operations};
 use crate::{Refusal, atomic_types};
 
 /// Addresses are those of the file.
-pub struct Program<'a> {
+pub struct RelocatedProgram<'a> {
     pub text: u64,
     pub code: &'a [u8],
     /// Sorted; they do not overlap.
@@ -41,7 +41,7 @@ pub struct Program<'a> {
 /// large as the code.
 const MOST_CODE: u64 = 64 << 20;
 
-impl<'a> Program<'a> {
+impl<'a> RelocatedProgram<'a> {
     pub fn read(bytes: &'a [u8], is_library: bool) -> Result<Self, Refusal> {
         let unreadable = |e: object::Error| Refusal::Unreadable(e.to_string());
         let file: ElfFile64<'a> = match ElfFile64::parse(bytes) {
@@ -76,7 +76,7 @@ impl<'a> Program<'a> {
         let (atomics, atomic_calls) = atomics(&file);
         let (functions, handlers) = functions(&file, &range);
         let unknown_code = crate::unknown::has(&file, code, range.start, &functions);
-        Ok(Program {
+        Ok(RelocatedProgram {
             text: range.start,
             code,
             functions,

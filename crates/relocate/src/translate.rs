@@ -6,14 +6,14 @@ use raddle_wire::relocated::RelocatedHeader;
 
 use crate::code::BIAS;
 use crate::emit::LABEL;
-use crate::program::Program;
+use crate::program::RelocatedProgram;
 
 /// Addresses of instructions are far above this.
 const NOT_COPIED: u64 = LABEL | 1;
 
 /// rax: an address, which becomes that of its copy if it has one. All else stays. `code`: where the
 /// copies begin; the table is behind the header.
-pub fn function(program: &Program, start: u64, code: u64) -> Vec<Instruction> {
+pub fn function(program: &RelocatedProgram, start: u64, code: u64) -> Vec<Instruction> {
     let map = start + size_of::<RelocatedHeader>() as u64;
     let len = program.code.len() as i32;
     try_function(program.text + BIAS, len, map, code)

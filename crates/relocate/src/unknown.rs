@@ -67,7 +67,7 @@ mod tests {
         gcc.args(flags).arg(path("a.c")).arg(path("b.s")).arg("-o").arg(path("a"));
         assert!(gcc.status().unwrap().success());
         let bytes = std::fs::read(path("a")).unwrap();
-        crate::program::Program::read(&bytes, false).unwrap().has_unknown_code
+        crate::program::RelocatedProgram::read(&bytes, false).unwrap().has_unknown_code
     }
 
     #[test]

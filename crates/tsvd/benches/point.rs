@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::sync::Barrier;
 
-use raddle_tsvd::{Host, PairState, Params, Point, Policy, TrapPair, Tsvd, Violation};
+use raddle_tsvd::{ApiPoint, Host, PairState, Params, Policy, TrapPair, Tsvd, Violation};
 
 struct Silent;
 
@@ -27,7 +27,7 @@ fn processor_time() -> u64 {
 
 /// Nanoseconds a point, the most of `threads` threads that make them at once. A point is
 /// `point(thread, i)`.
-fn cost(policy: Policy, threads: u32, passes: bool, point: impl Fn(u32, u64) -> Point + Sync) -> f64 {
+fn cost(policy: Policy, threads: u32, passes: bool, point: impl Fn(u32, u64) -> ApiPoint + Sync) -> f64 {
     let tsvd = Tsvd::boxed(&Params { chance: 0, ..Params::new(policy) });
     // Known pairs: the look-up is made and nothing is delayed.
     for (site_a, site_b) in (0..8).flat_map(|a| (a..8).map(move |b| (a, b))) {
@@ -54,24 +54,25 @@ fn cost(policy: Policy, threads: u32, passes: bool, point: impl Fn(u32, u64) -> 
 }
 
 fn main() {
-    let own = |thread: u32, i: u64| Point {
+    let own = |thread: u32, i: u64| ApiPoint {
         thread,
         site: thread * 4 + (i % 4) as u32,
         object: 1 + u64::from(thread) * 1000 + i % 100,
         write: i.is_multiple_of(4),
     };
-    let shared = |thread: u32, i: u64| Point { object: 77, ..own(thread, i) };
+    let shared = |thread: u32, i: u64| ApiPoint { object: 77, ..own(thread, i) };
     println!("nanoseconds a point, none delayed");
     for policy in Policy::ALL {
-        let cost = |threads, point: &(dyn Fn(u32, u64) -> Point + Sync)| cost(policy, threads, false, point);
+        let cost =
+            |threads, point: &(dyn Fn(u32, u64) -> ApiPoint + Sync)| cost(policy, threads, false, point);
         println!("{:16} one thread, 100 objects        {:6.1}", policy.name(), cost(1, &own));
         println!("{:16} two threads, objects their own {:6.1}", policy.name(), cost(2, &own));
         println!("{:16} two threads, one object        {:6.1}", policy.name(), cost(2, &shared));
     }
     println!("with passes, policy tsvd");
-    let few = |thread: u32, i: u64| Point { object: 0x1000 * (u64::from(thread) + 1), ..own(thread, i) };
+    let few = |thread: u32, i: u64| ApiPoint { object: 0x1000 * (u64::from(thread) + 1), ..own(thread, i) };
     for (what, threads, point) in [
-        ("one object each", 2, &few as &(dyn Fn(u32, u64) -> Point + Sync)),
+        ("one object each", 2, &few as &(dyn Fn(u32, u64) -> ApiPoint + Sync)),
         ("one object of both, settled", 2, &shared),
     ] {
         println!("{what:47} {:6.1}", cost(Policy::Tsvd, threads, true, point));

@@ -139,7 +139,7 @@ pub use memory::{ALIGN, SIZE};
 pub use params::{MAX_HISTORY, ONE, Params, Policy, technique};
 pub use passes::layout;
 pub use past::{Past, Span};
-pub use point::{Delay, Host, Point, Violation};
+pub use point::{ApiPoint, Delay, Host, Violation};
 pub use sites::{MAX_SITES, SiteCoverage};
 pub use trap_set::{PairState, TrapPair};
 pub use tsvd::{Stats, Tsvd};

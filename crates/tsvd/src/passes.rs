@@ -35,7 +35,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
-use crate::Point;
+use crate::ApiPoint;
 
 /// The number of passes that a thread can hold, one for each site and object that do not collide.
 pub(crate) const PASSES: usize = 128;
@@ -82,7 +82,7 @@ pub(crate) struct Lane {
 
 impl Lane {
     #[inline]
-    pub(crate) fn pass(&self, point: &Point) -> &Pass {
+    pub(crate) fn pass(&self, point: &ApiPoint) -> &Pass {
         let object = (point.object >> OBJECT_SHIFT) as usize;
         &self.passes[object.wrapping_add(point.site as usize) % PASSES]
     }
@@ -207,7 +207,7 @@ pub mod layout {
     pub const WAYS: usize = offset_of!(Tsvd, objects) + offset_of!(Objects, ways);
     /// From one way to the next, in bytes.
     pub const WAY_SIZE: usize = size_of::<Way>();
-    /// In a way, u64: its object, as in [`crate::Point`].
+    /// In a way, u64: its object, as in [`crate::ApiPoint`].
     pub const WAY_OBJECT: usize = offset_of!(Way, object);
     /// In a way, u32.
     pub const WAY_VERSION: usize = offset_of!(Way, version);

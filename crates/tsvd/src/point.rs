@@ -2,7 +2,7 @@
 
 /// A call of a thread-unsafe API that is about to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct ApiPoint {
     /// Numbered from zero; no two living threads have one number.
     pub thread: u32,
     /// The call site, numbered from zero, below [`crate::MAX_SITES`].
@@ -14,10 +14,10 @@ pub struct Point {
     pub write: bool,
 }
 
-impl Point {
+impl ApiPoint {
     /// Whether the contract is broken if both calls are under way at once (section 2.2).
     #[inline]
-    pub fn conflicts_with(&self, other: &Point) -> bool {
+    pub fn conflicts_with(&self, other: &ApiPoint) -> bool {
         self.thread != other.thread && self.object == other.object && (self.write || other.write)
     }
 }
@@ -28,7 +28,7 @@ impl Point {
 #[must_use]
 pub struct Delay {
     /// The call that waits.
-    pub point: Point,
+    pub point: ApiPoint,
     /// The time that was given to [`crate::Tsvd::on_call`].
     pub start: u64,
     /// How long to sleep.
@@ -39,18 +39,18 @@ pub struct Delay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The call of the thread that was delayed.
-    pub trapped: Point,
+    pub trapped: ApiPoint,
     /// What that thread gave to [`crate::Tsvd::trap_set`].
     pub cookie: u64,
     /// The call of the thread that came meanwhile.
-    pub caller: Point,
+    pub caller: ApiPoint,
     /// Whether this pair of sites was known already, from this run or by [`crate::Tsvd::seed`].
     pub repeated: bool,
 }
 
 /// The caller's side of a call.
 pub trait Host {
-    /// Whether the two points are on one object, for a caller whose [`Point::object`] may be the
+    /// Whether the two points are on one object, for a caller whose [`ApiPoint::object`] may be the
     /// same for two of them, as a hash may. False: nothing has happened. What holds for
     /// [`Host::violation`] holds here.
     fn is_one_object(&mut self, _violation: &Violation) -> bool {

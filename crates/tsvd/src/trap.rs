@@ -9,7 +9,7 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::spin::Spin;
-use crate::{Host, Point};
+use crate::{ApiPoint, Host};
 
 const BUCKETS: usize = 64;
 /// The maximum number of threads delayed at once at calls on objects of one bucket. More are not
@@ -19,7 +19,7 @@ const SLOTS: usize = 16;
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Trap {
-    pub point: Point,
+    pub point: ApiPoint,
     pub cookie: u64,
     hits: u32,
     set: bool,
@@ -59,7 +59,7 @@ impl Traps {
     /// say that a trap does not count.
     pub(crate) fn spring<H: Host>(
         &self,
-        caller: &Point,
+        caller: &ApiPoint,
         host: &mut H,
         mut sprung: impl FnMut(&Trap, &mut H) -> bool,
     ) -> u32 {
@@ -81,7 +81,7 @@ impl Traps {
     /// theirs at the same moment. Both are then at their calls. False if there is no room.
     pub(crate) fn set<H: Host>(
         &self,
-        point: &Point,
+        point: &ApiPoint,
         cookie: u64,
         host: &mut H,
         mut sprung: impl FnMut(&Trap, &mut H) -> bool,
@@ -104,7 +104,7 @@ impl Traps {
     }
 
     /// Removes a trap. Returns how often it was sprung; none if there is no such trap.
-    pub(crate) fn clear(&self, point: &Point, host: &mut impl Host) -> Option<u32> {
+    pub(crate) fn clear(&self, point: &ApiPoint, host: &mut impl Host) -> Option<u32> {
         let bucket = self.bucket(point.object);
         let _held = bucket.lock.hold(host);
         // SAFETY: the lock is held.

@@ -15,7 +15,7 @@ use crate::sites::{MAX_SITES, SiteCoverage, Sites};
 use crate::threads::{ThreadState, Threads};
 use crate::trap::{Trap, Traps};
 use crate::trap_set::{PairState, TrapPair, TrapSet};
-use crate::{Delay, Host, Params, Point, Policy, Violation};
+use crate::{ApiPoint, Delay, Host, Params, Policy, Violation};
 
 /// The whole state of one process. Several threads call it at once. See the crate for how it is
 /// used, and [`Tsvd::place`] for where it lives.
@@ -68,7 +68,7 @@ impl Tsvd {
     /// trap ([`Tsvd::trap_set`]), sleeps holding nothing, and comes back ([`Tsvd::delay_done`])
     /// before the call is made. Time must not be zero and should not run backwards.
     #[inline]
-    pub fn on_call(&self, now: u64, point: &Point, host: &mut impl Host) -> Option<Delay> {
+    pub fn on_call(&self, now: u64, point: &ApiPoint, host: &mut impl Host) -> Option<Delay> {
         if point.site >= MAX_SITES {
             return None;
         }
@@ -103,7 +103,7 @@ impl Tsvd {
     /// so it counts as a point, and [`Tsvd::on_call`] is not called. `ends`: as if
     /// [`Tsvd::object_gone`] had been called afterwards.
     #[inline]
-    pub fn passes(&self, point: &Point, ends: bool) -> bool {
+    pub fn passes(&self, point: &ApiPoint, ends: bool) -> bool {
         if point.site >= MAX_SITES || self.all_wanted.load(Relaxed) != 0 {
             return false;
         }
@@ -305,7 +305,7 @@ impl Tsvd {
 
     /// How many points like this one the thread has just made that were not looked at.
     #[inline]
-    fn went_by(&self, point: &Point) -> u32 {
+    fn went_by(&self, point: &ApiPoint) -> u32 {
         let lane = self.threads.lane(point.thread);
         if lane.owner.load(Relaxed) != point.thread.wrapping_add(1) {
             return 0;
@@ -320,7 +320,7 @@ impl Tsvd {
     /// Notes the visit of an object, so that others hear of it who have passes for it, and gives a
     /// pass for the next ones if `taught` is false.
     #[inline]
-    fn visit(&self, now: u64, point: &Point, way: usize, taught: bool) {
+    fn visit(&self, now: u64, point: &ApiPoint, way: usize, taught: bool) {
         let lane = self.threads.lane(point.thread);
         if lane.owner.load(Relaxed) != point.thread.wrapping_add(1) {
             // Passes of who had it before are void: a thread that takes a record begins an epoch.
@@ -340,7 +340,7 @@ impl Tsvd {
     }
 
     /// A delay at a hot site was not allowed, and the next will not be for a while.
-    fn pass_on(&self, point: &Point) {
+    fn pass_on(&self, point: &ApiPoint) {
         let pass = self.threads.lane(point.thread).pass(point);
         let may = self.params.policy == Policy::Tsvd && !self.traps.may_be_on(point.object);
         if may && pass.grant_refused() {
@@ -382,12 +382,12 @@ impl Tsvd {
     }
 
     #[cold]
-    fn check_for_trap(&self, point: &Point, host: &mut impl Host) -> bool {
+    fn check_for_trap(&self, point: &ApiPoint, host: &mut impl Host) -> bool {
         self.traps.spring(point, host, |trap, host| self.report(trap, point, host)) != 0
     }
 
     /// False: the caller knows better, and there is nothing to report.
-    fn report(&self, trap: &Trap, caller: &Point, host: &mut impl Host) -> bool {
+    fn report(&self, trap: &Trap, caller: &ApiPoint, host: &mut impl Host) -> bool {
         let sites = (trap.point.site, caller.site);
         let violation =
             Violation { trapped: trap.point, cookie: trap.cookie, caller: *caller, repeated: false };
@@ -401,7 +401,7 @@ impl Tsvd {
 
     /// 3.4.4.
     #[inline]
-    fn infer_order(&self, now: u64, point: &Point, thread: &ThreadState, host: &mut impl Host) {
+    fn infer_order(&self, now: u64, point: &ApiPoint, thread: &ThreadState, host: &mut impl Host) {
         let who = (point.thread, self.threads.lane(point.thread).points.load(Relaxed));
         let knows = self.params.has(technique::KNOWN_ORDER);
         let why = |thread, time| match () {
@@ -424,7 +424,7 @@ impl Tsvd {
     fn near_misses(
         &self,
         now: u64,
-        point: &Point,
+        point: &ApiPoint,
         (thread, concurrent): (&ThreadState, bool),
         host: &mut impl Host,
     ) {
@@ -471,7 +471,7 @@ impl Tsvd {
 
     /// 3.5: an earlier conflicting access that does not happen before this one makes a dangerous
     /// pair, however long ago it was made.
-    fn unordered(&self, now: u64, point: &Point, concurrent: bool, host: &mut impl Host) {
+    fn unordered(&self, now: u64, point: &ApiPoint, concurrent: bool, host: &mut impl Host) {
         let mut pairs = [0; MAX_HISTORY as usize];
         let mut found = 0;
         self.order.with(host, |order| {
@@ -491,7 +491,7 @@ impl Tsvd {
 
     /// 3.4.6: whenever a site of the trap set is about to be executed, with its probability.
     #[inline]
-    fn at_dangerous_site(&self, now: u64, point: &Point, thread: &ThreadState) -> Option<u64> {
+    fn at_dangerous_site(&self, now: u64, point: &ApiPoint, thread: &ThreadState) -> Option<u64> {
         let probability = self.sites.get(point.site).probability();
         if probability == 0 || !thread.draw(|rng| rng.chance(probability, crate::params::ONE)) {
             return None;
@@ -519,7 +519,7 @@ impl Tsvd {
     }
 
     #[inline]
-    fn at_sample(&self, point: &Point, thread: &ThreadState, first: bool) -> Option<u64> {
+    fn at_sample(&self, point: &ApiPoint, thread: &ThreadState, first: bool) -> Option<u64> {
         thread.draw(|rng| {
             let chance = self.params.chance;
             if first {
@@ -530,7 +530,7 @@ impl Tsvd {
     }
 
     #[cold]
-    fn delay(&self, now: u64, point: &Point, thread: &ThreadState, nanos: u64) -> Option<Delay> {
+    fn delay(&self, now: u64, point: &ApiPoint, thread: &ThreadState, nanos: u64) -> Option<Delay> {
         if !self.budget.pay(&self.params, thread, now, nanos) {
             self.pass_on(point);
             return None;
@@ -546,7 +546,7 @@ fn micros(nanos: u64) -> u32 {
 }
 
 #[inline]
-fn access(now: u64, point: &Point, concurrent: bool) -> PastAccess {
-    let Point { thread, site, write, .. } = *point;
+fn access(now: u64, point: &ApiPoint, concurrent: bool) -> PastAccess {
+    let ApiPoint { thread, site, write, .. } = *point;
     PastAccess { time: now, thread, site, write, concurrent, mark: 0 }
 }

@@ -6,7 +6,7 @@ mod simulation;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use proptest::prelude::*;
-use raddle_tsvd::{Host, Params, Point, Policy, Tsvd, Violation};
+use raddle_tsvd::{ApiPoint, Host, Params, Policy, Tsvd, Violation};
 use simulation::{MS, Op, US, run};
 
 fn policy() -> impl Strategy<Value = Policy> {
@@ -219,7 +219,7 @@ fn threads_at_once_are_reported_only_while_they_are_held() {
             let tsvd = &tsvd;
             scope.spawn(move || {
                 for i in 0..20_000u64 {
-                    let point = Point { thread, site: thread, object: 1 + i % 3, write: i % 2 == 0 };
+                    let point = ApiPoint { thread, site: thread, object: 1 + i % 3, write: i % 2 == 0 };
                     let Some(delay) = tsvd.on_call(i + 1, &point, &mut Witness) else { continue };
                     HELD[thread as usize].store(point.object, SeqCst);
                     assert!(tsvd.trap_set(&delay, 0, &mut Witness));

@@ -126,7 +126,7 @@ pub fn name_hash(name: &[u8]) -> u64 {
 /// A call that arrived at the entry of a watched function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryCall {
-    /// [`Site::id`] of the hook.
+    /// [`RedirectSite::id`] of the hook.
     pub hook: u32,
     pub return_address: u64,
 }
@@ -171,7 +171,7 @@ pub enum ObjectOperand {
 
 /// A call or jump to redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Site {
+pub struct RedirectSite {
     /// Address of the instruction, whose last four bytes are its operand.
     pub address: u64,
     /// The bytes that the instruction must have, the first one lowest.
@@ -218,7 +218,7 @@ pub mod site_flag {
 
 pub const SITE_WORDS: usize = 6;
 
-impl Site {
+impl RedirectSite {
     pub fn is(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -237,7 +237,7 @@ impl Site {
         [self.address, self.bytes, packed, u64::from(self.id), self.via, self.safe_if]
     }
 
-    pub fn decode(words: &[u64]) -> Option<Site> {
+    pub fn decode(words: &[u64]) -> Option<RedirectSite> {
         let [address, bytes, packed, id, via, safe_if] = *words else { return None };
         let object = match (packed >> 16) as u8 {
             0xff => ObjectOperand::Library,
@@ -245,7 +245,7 @@ impl Site {
             _ => return None,
         };
         let field = (packed >> 24 & 0x3_ffff).checked_sub(1).map(|f| f as u16);
-        Some(Site {
+        Some(RedirectSite {
             address,
             bytes,
             len: packed as u8,
@@ -271,7 +271,7 @@ const HOOK_BYTES: usize = (MOST_MOVED + MOST_CODE + 5usize).next_multiple_of(8);
 pub struct Hook {
     /// Which object a call is on, and how. `address` is where the jump goes. `id` is the hook's
     /// number in this run, the same in all processes.
-    pub site: Site,
+    pub site: RedirectSite,
     /// The bytes that must be there, which the jump replaces.
     pub bytes: [u8; MOST_MOVED],
     pub len: u8,
@@ -307,7 +307,7 @@ impl Hook {
         let fits = (5..=MOST_MOVED).contains(&usize::from(len)) && usize::from(code_len) <= MOST_CODE;
         let relative = [a, b, c];
         let inside = relative.iter().all(|at| *at == 0 || u32::from(*at) + 4 <= u32::from(code_len));
-        let site = Site::decode(site)?;
+        let site = RedirectSite::decode(site)?;
         (fits && inside).then_some(Hook { site, bytes: *bytes, len, code: *code, code_len, relative })
     }
 }
@@ -328,7 +328,7 @@ pub struct StartingPair {
 #[cfg(any(feature = "std", test))]
 #[derive(Debug, Default)]
 pub struct Contents<'a> {
-    pub sites: &'a [Site],
+    pub sites: &'a [RedirectSite],
     pub pairs: &'a [StartingPair],
     pub exempt: &'a [u64],
     pub hooks: &'a [Hook],
@@ -387,8 +387,8 @@ impl<'a> TsvdPlan<'a> {
         !self.sites.is_empty()
     }
 
-    pub fn sites(self) -> impl Iterator<Item = Site> + Clone + 'a {
-        self.sites.chunks_exact(SITE_WORDS).filter_map(Site::decode)
+    pub fn sites(self) -> impl Iterator<Item = RedirectSite> + Clone + 'a {
+        self.sites.chunks_exact(SITE_WORDS).filter_map(RedirectSite::decode)
     }
 
     /// The plan, restricted to the sites with an address in the range.
@@ -433,20 +433,22 @@ mod tests {
         bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().unwrap())).collect()
     }
 
-    fn any_site() -> impl Strategy<Value = Site> {
+    fn any_site() -> impl Strategy<Value = RedirectSite> {
         let object = prop_oneof![(0u8..6).prop_map(ObjectOperand::Argument), Just(ObjectOperand::Library)];
         let numbers = (any::<[u64; 4]>(), any::<u8>(), any::<u8>(), 0u32..1 << 22, any::<u32>());
-        (numbers, object, any::<Option<u16>>()).prop_map(|((w, len, flags, class, id), object, field)| Site {
-            address: w[0],
-            bytes: w[1],
-            len,
-            flags,
-            object,
-            class,
-            id,
-            field,
-            via: w[2],
-            safe_if: w[3],
+        (numbers, object, any::<Option<u16>>()).prop_map(|((w, len, flags, class, id), object, field)| {
+            RedirectSite {
+                address: w[0],
+                bytes: w[1],
+                len,
+                flags,
+                object,
+                class,
+                id,
+                field,
+                via: w[2],
+                safe_if: w[3],
+            }
         })
     }
 
@@ -478,7 +480,7 @@ mod tests {
             let plan = TsvdPlan::decode(&words).unwrap();
             prop_assert_eq!(plan.sites().collect::<Vec<_>>(), sites.clone());
             let (low, high) = (1 << 62, 1 << 63);
-            let inside: Vec<Site> = sites.into_iter().filter(|s| (low..high).contains(&s.address)).collect();
+            let inside: Vec<RedirectSite> = sites.into_iter().filter(|s| (low..high).contains(&s.address)).collect();
             prop_assert_eq!(plan.within(low..high).sites().collect::<Vec<_>>(), inside);
             prop_assert_eq!(plan.pairs().collect::<Vec<_>>(), pairs);
             prop_assert_eq!(plan.exempt, &exempt[..]);
@@ -501,7 +503,7 @@ mod tests {
         }
     }
 
-    const SITE: Site = Site {
+    const SITE: RedirectSite = RedirectSite {
         address: 1,
         bytes: 2,
         len: 5,
@@ -516,12 +518,12 @@ mod tests {
 
     #[test]
     fn a_site_with_a_seventh_argument_is_refused() {
-        assert_eq!(Site::decode(&SITE.encode()), None);
+        assert_eq!(RedirectSite::decode(&SITE.encode()), None);
     }
 
     #[test]
     fn a_hook_that_does_not_move_enough_or_points_outside_is_refused() {
-        let site = Site { object: ObjectOperand::Library, ..SITE };
+        let site = RedirectSite { object: ObjectOperand::Library, ..SITE };
         let (bytes, code) = ([0x90; MOST_MOVED], [0x90; MOST_CODE]);
         let hook = Hook { site, bytes, len: 7, code, code_len: 9, relative: [3, 5, 0] };
         assert_eq!(Hook::decode(&hook.encode()), Some(hook));

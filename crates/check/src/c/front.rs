@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::models;
 use super::parse::{Parser, Scopes, Words};
-use super::pp::{Includes, Limits, MacroState, NoIncludes, Preprocessor};
+use super::pp::{Includes, MacroState, NoIncludes, Preprocessor, PreprocessorLimits};
 use crate::ir::{SourceFile, Unit};
 
 /// What every file starts from: built-in declarations and macros.
@@ -41,7 +41,7 @@ pub(super) fn model_unit() -> Arc<Unit> {
 }
 
 /// Lowers one file. Never fails; what it cannot understand becomes unknown.
-pub fn lower_file(path: &str, text: &[u8], includes: &dyn Includes, limits: Limits) -> Lowered {
+pub fn lower_file(path: &str, text: &[u8], includes: &dyn Includes, limits: PreprocessorLimits) -> Lowered {
     lower_file_with(path, text, &[], includes, limits)
 }
 
@@ -52,7 +52,7 @@ pub fn lower_file_with(
     text: &[u8],
     macros: &[(String, Option<String>)],
     includes: &dyn Includes,
-    limits: Limits,
+    limits: PreprocessorLimits,
 ) -> Lowered {
     let mut front = BASE.with(|b| b.0.clone());
     for (name, value) in macros {
@@ -72,7 +72,7 @@ impl Front {
             "<models>",
             models::model_text().as_bytes(),
             &NoIncludes,
-            Limits::default(),
+            PreprocessorLimits::default(),
             true,
         );
         let front = front.declare("<models>", &models::model_text());
@@ -81,8 +81,11 @@ impl Front {
 
     /// Takes over the declarations of a text.
     fn declare(self, path: &str, text: &str) -> Self {
-        let (out, state) =
-            Preprocessor::new(self.state, &NoIncludes, Limits::default()).run(path, text.as_bytes(), true);
+        let (out, state) = Preprocessor::new(self.state, &NoIncludes, PreprocessorLimits::default()).run(
+            path,
+            text.as_bytes(),
+            true,
+        );
         let mut parser = Parser::new(&out.tokens, &state.interner, &self.words, self.scopes);
         parser.run();
         let scopes = parser.scopes;
@@ -94,7 +97,7 @@ impl Front {
             Some(value) => format!("#define {name} {value}\n"),
             None => format!("#undef {name}\n"),
         };
-        let (_, state) = Preprocessor::new(self.state, &NoIncludes, Limits::default()).run(
+        let (_, state) = Preprocessor::new(self.state, &NoIncludes, PreprocessorLimits::default()).run(
             "<macros>",
             line.as_bytes(),
             true,
@@ -107,7 +110,7 @@ impl Front {
         path: &str,
         text: &[u8],
         includes: &dyn Includes,
-        limits: Limits,
+        limits: PreprocessorLimits,
         builtin: bool,
     ) -> (super::pp::Preprocessed, Unit, u32, Option<u32>) {
         let (mut out, state) = Preprocessor::new(self.state, includes, limits).run(path, text, builtin);

@@ -1,7 +1,7 @@
 //! Splits bytes into preprocessing tokens: line splices, comments, and a token for every byte,
 //! sensible or not.
 
-use super::token::{Interner, Kind, PUNCTS, Punct, Sym, Token};
+use super::token::{Interner, PUNCTS, Punct, Sym, Token, TokenKind};
 use crate::ir::Pos;
 
 /// For each byte, the punctuators that start with it, one bit each. Every second token is a
@@ -123,7 +123,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn token(&mut self) -> (Kind, Sym) {
+    fn token(&mut self) -> (TokenKind, Sym) {
         let b = self.peek(0);
         if is_ident_start(b) {
             return self.ident_or_prefixed();
@@ -137,7 +137,7 @@ impl Lexer<'_> {
         self.punct()
     }
 
-    fn ident_or_prefixed(&mut self) -> (Kind, Sym) {
+    fn ident_or_prefixed(&mut self) -> (TokenKind, Sym) {
         let start = self.at;
         let mut spliced = false;
         self.spelling.clear();
@@ -164,14 +164,14 @@ impl Lexer<'_> {
                 return self.quoted(quote);
             }
             if let Ok(word) = std::str::from_utf8(word) {
-                return (Kind::Ident, self.interner.intern(word));
+                return (TokenKind::Ident, self.interner.intern(word));
             }
             push_lossy(&mut self.spelling, word);
         }
-        (Kind::Ident, self.interner.intern(&self.spelling))
+        (TokenKind::Ident, self.interner.intern(&self.spelling))
     }
 
-    fn number(&mut self) -> (Kind, Sym) {
+    fn number(&mut self) -> (TokenKind, Sym) {
         let start = self.at;
         loop {
             let b = self.peek(0);
@@ -188,12 +188,12 @@ impl Lexer<'_> {
             }
         }
         let text = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
-        (Kind::Number, self.interner.intern(&text))
+        (TokenKind::Number, self.interner.intern(&text))
     }
 
     /// Keeps the quotes and escapes, which the parser decodes. Bytes above 127 become code points
     /// of the same number, so that nothing is lost and the spelling is still a `str`.
-    fn quoted(&mut self, quote: u8) -> (Kind, Sym) {
+    fn quoted(&mut self, quote: u8) -> (TokenKind, Sym) {
         self.spelling.clear();
         self.spelling.push(quote as char);
         self.at += 1;
@@ -215,11 +215,11 @@ impl Lexer<'_> {
                 self.at += 1;
             }
         }
-        let kind = if quote == b'"' { Kind::Str } else { Kind::Char };
+        let kind = if quote == b'"' { TokenKind::Str } else { TokenKind::Char };
         (kind, self.interner.intern(&self.spelling))
     }
 
-    fn punct(&mut self) -> (Kind, Sym) {
+    fn punct(&mut self) -> (TokenKind, Sym) {
         let rest = &self.text[self.at..];
         let mut candidates = STARTING_WITH[usize::from(rest[0])];
         while candidates != 0 {
@@ -228,11 +228,11 @@ impl Lexer<'_> {
             let (text, punct) = PUNCTS[i];
             if rest.starts_with(text.as_bytes()) {
                 self.at += text.len();
-                return (Kind::Punct(undo_digraph(punct)), self.puncts[i]);
+                return (TokenKind::Punct(undo_digraph(punct)), self.puncts[i]);
             }
         }
         self.at += 1;
-        (Kind::Other, self.interner.intern("?"))
+        (TokenKind::Other, self.interner.intern("?"))
     }
 }
 

@@ -13,4 +13,4 @@ mod token;
 mod types;
 
 pub use front::{Lowered, lower_file, lower_file_with};
-pub use pp::{Includes, Limits, NoIncludes};
+pub use pp::{Includes, NoIncludes, PreprocessorLimits};

@@ -38,14 +38,14 @@ impl Interner {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TokenKind {
     Ident,
     /// A preprocessing number. The parser computes its value from its spelling.
     Number,
     Char,
     Str,
     Punct(Punct),
-    /// `#pragma omp`; its words follow, up to [`Kind::PragmaEnd`].
+    /// `#pragma omp`; its words follow, up to [`TokenKind::PragmaEnd`].
     PragmaOmp,
     PragmaEnd,
     /// A byte that starts no token.
@@ -55,7 +55,7 @@ pub enum Kind {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// First on its line.
     pub bol: bool,
     /// Preceded by white space.
@@ -68,7 +68,7 @@ pub struct Token {
 
 impl Token {
     pub fn is(&self, p: Punct) -> bool {
-        self.kind == Kind::Punct(p)
+        self.kind == TokenKind::Punct(p)
     }
 }
 

@@ -1,7 +1,7 @@
-use crate::{Options, Source, check_sources};
+use crate::{CheckOptions, Source, check_sources};
 
 fn kinds(text: &str) -> Vec<String> {
-    let out = check_sources(&[Source::new("a.cs", text)], &Options::default());
+    let out = check_sources(&[Source::new("a.cs", text)], &CheckOptions::default());
     out.findings
         .iter()
         .map(|f| {
@@ -70,7 +70,7 @@ fn all_code_of_the_corpus_verifies() {
 
 #[test]
 fn thread_starts_are_counted_at_their_call() {
-    let out = check_sources(&[Source::new("a.cs", RACE)], &Options::default());
+    let out = check_sources(&[Source::new("a.cs", RACE)], &CheckOptions::default());
     assert_eq!((out.stats.thread_starts, out.stats.thread_starts_reached), (1, 1));
     assert_eq!((out.stats.entries, out.stats.files), (1, 1));
 }

@@ -49,7 +49,7 @@ pub struct SeenCall {
 
 /// What is known about a function.
 #[derive(Debug, Clone, Default)]
-pub struct FunctionSummary {
+pub struct Seen {
     pub accesses: Vec<SeenAccess>,
     pub calls: Vec<SeenCall>,
     /// Places that are accessed atomically, or by assembly.
@@ -68,7 +68,7 @@ pub struct FunctionSummary {
     pub uncertain: bool,
 }
 
-impl FunctionSummary {
+impl Seen {
     /// Whether it releases a lock that it has not taken.
     pub fn releases_others(&self) -> bool {
         !self.releases.is_empty()
@@ -104,7 +104,7 @@ struct State {
 pub struct Flow<'p> {
     program: &'p Program,
     pub paths: Paths,
-    pub seen: Vec<Option<FunctionSummary>>,
+    pub seen: Vec<Option<Seen>>,
     effects: Vec<Effect>,
 }
 
@@ -140,10 +140,9 @@ impl<'p> Flow<'p> {
         }
         let info = &self.program.functions[f as usize];
         // A function that calls itself sees this.
-        self.seen[f as usize] = Some(FunctionSummary::default());
+        self.seen[f as usize] = Some(Seen::default());
         if info.end - info.entry > LARGEST || depth > DEEPEST {
-            self.seen[f as usize] =
-                Some(FunctionSummary { given_up: true, uncertain: true, ..FunctionSummary::default() });
+            self.seen[f as usize] = Some(Seen { given_up: true, uncertain: true, ..Seen::default() });
             return;
         }
         let callees: FxHashSet<u32> = self.program.code[info.entry as usize..info.end as usize]
@@ -225,7 +224,7 @@ struct Walk<'a, 'p> {
     flow: &'a mut Flow<'p>,
     program: &'p Program,
     function: u32,
-    out: FunctionSummary,
+    out: Seen,
     /// The number of instructions that set a variable, and what they set it to.
     sets: FxHashMap<u16, u32>,
     values: FxHashMap<u16, Path>,
@@ -243,11 +242,11 @@ impl<'a, 'p> Walk<'a, 'p> {
                 *sets.entry(*n).or_default() += 1;
             }
         }
-        let (out, values) = (FunctionSummary::default(), FxHashMap::default());
+        let (out, values) = (Seen::default(), FxHashMap::default());
         Self { flow, program, function, out, sets, values, records: false }
     }
 
-    fn run(mut self) -> FunctionSummary {
+    fn run(mut self) -> Seen {
         let f = &self.program.functions[self.function as usize];
         let (entry, end) = (f.entry, f.end);
         let mut is_start: FxHashSet<u32> = FxHashSet::default();

@@ -2,7 +2,7 @@
 
 use super::context::{ContextId, ROOT};
 use super::step::HAVOC;
-use super::thread::CallFrame;
+use super::thread::Frame;
 use super::value::{is_unknown, mix, unknown};
 use super::{End, Machine};
 use crate::ir::{Program, Scalar};
@@ -59,7 +59,7 @@ impl Machine<'_> {
         let t = &mut self.threads[ti];
         let base = t.stack.len() - params;
         t.stack.resize(base + locals.max(params as u32) as usize, 0);
-        t.frames.push(CallFrame {
+        t.frames.push(Frame {
             function: f,
             return_pc: pc + 1,
             base: base as u32,
@@ -223,7 +223,7 @@ impl Machine<'_> {
 
     /// Ends a thread's innermost frame, with all that lives as long as it.
     #[inline]
-    pub(super) fn pop_frame(&mut self, ti: usize) -> Option<CallFrame> {
+    pub(super) fn pop_frame(&mut self, ti: usize) -> Option<Frame> {
         let t = &mut self.threads[ti];
         let frame = t.frames.pop()?;
         t.stack.truncate(frame.base as usize);

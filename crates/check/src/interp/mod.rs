@@ -91,7 +91,7 @@ impl Default for Bounds {
 
 /// How an entry is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EntryStart {
+pub struct Start {
     pub function: u32,
     /// Globals hold unknown values, which earlier code may have left in them.
     pub in_the_middle: bool,
@@ -129,14 +129,14 @@ pub struct RunResult {
 
 /// What is known about a program before it runs, shared by all machines that run it.
 #[derive(Debug, Clone)]
-pub struct ProgramFacts {
+pub struct Facts {
     pub doom: Arc<Doom>,
     pub locking: Arc<Locking>,
     /// The instructions of its own functions that start a thread.
     pub sites: Arc<[u32]>,
 }
 
-impl ProgramFacts {
+impl Facts {
     pub fn of(program: &Program, sites: Arc<[u32]>) -> Self {
         Self { doom: Arc::new(Doom::of(program)), locking: Arc::new(Locking::of(program)), sites }
     }
@@ -194,7 +194,7 @@ pub struct Machine<'p> {
     witness: Witness,
     rng: XorShift,
     seed: u64,
-    start: EntryStart,
+    start: Start,
     /// For each call of the function that a start in the middle calls, the locks held there.
     callers: Option<(u32, Vec<Vec<CallersLock>>)>,
     /// For such a function and a lock, whether a caller may hold it.
@@ -262,12 +262,12 @@ pub struct Machine<'p> {
 
 impl<'p> Machine<'p> {
     pub fn new(program: &'p Program, bounds: Bounds, cancel: Option<&'p AtomicBool>) -> Self {
-        Self::with_facts(program, ProgramFacts::of(program, Arc::default()), bounds, cancel)
+        Self::with_facts(program, Facts::of(program, Arc::default()), bounds, cancel)
     }
 
     pub fn with_facts(
         program: &'p Program,
-        ProgramFacts { doom, locking, sites }: ProgramFacts,
+        Facts { doom, locking, sites }: Facts,
         bounds: Bounds,
         cancel: Option<&'p AtomicBool>,
     ) -> Self {
@@ -290,7 +290,7 @@ impl<'p> Machine<'p> {
             witness: Witness::default(),
             rng: XorShift::new(0),
             seed: 0,
-            start: EntryStart { function: 0, in_the_middle: false },
+            start: Start { function: 0, in_the_middle: false },
             callers: None,
             callers_may_hold: FxHashMap::default(),
             released_callers: false,
@@ -343,7 +343,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs an entry to its end. The seed decides everything that is open.
-    pub fn run(&mut self, start: EntryStart, seed: u64) -> RunResult {
+    pub fn run(&mut self, start: Start, seed: u64) -> RunResult {
         self.prepare(start, seed);
         while self.end.is_none() {
             match self.pick() {
@@ -368,7 +368,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn prepare(&mut self, start: EntryStart, seed: u64) {
+    fn prepare(&mut self, start: Start, seed: u64) {
         let base = self.base(start.in_the_middle);
         self.memory.reset(&base, self.bounds.heap);
         self.threads.clear();

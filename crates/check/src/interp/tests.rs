@@ -3,7 +3,7 @@
 use super::*;
 use crate::ir::build::Builder;
 use crate::ir::{
-    Access, AtomicOp, Global, Instr, Linkage, Order, Pos, Scalar, Shape, SymbolRef, SyncOp, Unit, link,
+    Access, AtomicOp, Global, GlobalShape, Instr, Linkage, Order, Pos, Scalar, SymbolRef, SyncOp, Unit, link,
 };
 
 const X: u32 = 0;
@@ -37,7 +37,7 @@ fn program(worker: &[Instr], main: &[Instr]) -> Program {
         thread_local: false,
         constant: false,
         declared_only: false,
-        shape: Shape::default(),
+        shape: GlobalShape::default(),
     };
     let unit = Unit {
         functions: vec![function("main", &whole, 0), function("worker", worker, 1)],
@@ -52,7 +52,7 @@ fn kinds(p: &Program, seeds: u64) -> Vec<Kind> {
     let main = p.functions.iter().position(|f| &*f.name == "main").expect("main") as u32;
     let mut m = Machine::new(p, Bounds { steps: 10_000, ..Bounds::default() }, None);
     for seed in 0..seeds {
-        m.run(EntryStart { function: main, in_the_middle: false }, seed);
+        m.run(Start { function: main, in_the_middle: false }, seed);
     }
     let mut out: Vec<Kind> = m.knowledge.findings.iter().map(|f| f.kind).collect();
     out.sort();
@@ -176,7 +176,7 @@ fn a_lock_at_an_unknown_address_still_guards() {
 fn both_sides_of_an_unknown_branch_are_covered() {
     let p = program(&ending(vec![]), &[Instr::Unknown, Instr::Drop]);
     let mut m = Machine::new(&p, Bounds::default(), None);
-    m.prepare(EntryStart { function: 0, in_the_middle: false }, 1);
+    m.prepare(Start { function: 0, in_the_middle: false }, 1);
     let mut sides = [0, 0];
     for i in 0..40 {
         let u = value::unknown(value::mix(9, i, 0));
@@ -196,7 +196,7 @@ fn a_run_ends_within_its_bounds() {
     let at = p.code.iter().position(|i| *i == Instr::Nop).expect("its place");
     p.code[at] = Instr::Jump(at as u32);
     let mut m = Machine::new(&p, Bounds { steps: 1000, ..Bounds::default() }, None);
-    let r = m.run(EntryStart { function: 0, in_the_middle: false }, 1);
+    let r = m.run(Start { function: 0, in_the_middle: false }, 1);
     assert_eq!(r.end, End::Steps);
     assert!(r.steps <= 1000);
 }

@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::context::{ContextId, Held};
 
 #[derive(Debug, Clone, Copy)]
-pub struct CallFrame {
+pub struct Frame {
     pub function: u32,
     /// Where the caller continues.
     pub return_pc: u32,
@@ -74,7 +74,7 @@ pub enum WaitPhase {
 #[derive(Debug)]
 pub struct SimulatedThread {
     pub stack: Vec<u64>,
-    pub frames: Vec<CallFrame>,
+    pub frames: Vec<Frame>,
     pub pc: u32,
     pub state: State,
     pub clock: Clock,

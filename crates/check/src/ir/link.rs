@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Function, Global, GlobalInfo, Handler, Instr, Linkage, Pos, Program, Shape, SymbolRef, Unit,
+    Function, Global, GlobalInfo, GlobalShape, Handler, Instr, Linkage, Pos, Program, SymbolRef, Unit,
     UnitFunction, cfg,
 };
 
@@ -127,7 +127,7 @@ impl Linker {
                         thread_local: false,
                         constant: false,
                         declared_only: true,
-                        shape: Shape::default(),
+                        shape: GlobalShape::default(),
                     };
                     let at = self.place(&g, 0);
                     self.globals.insert(name.clone(), at);
@@ -421,7 +421,7 @@ mod tests {
             thread_local: false,
             constant: false,
             declared_only: false,
-            shape: Shape::default(),
+            shape: GlobalShape::default(),
         });
         let p = link(&[&a]);
         let bytes: [u8; 8] = p.image[8..16].try_into().expect("eight bytes");

@@ -26,6 +26,6 @@ mod unit;
 
 pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, Un};
 pub use unit::{
-    BitField, EntryPoint, Function, Global, GlobalInfo, Handler, Linkage, MemberId, Pos, Program, Reloc,
-    Shape, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction,
+    BitField, EntryPoint, Function, Global, GlobalInfo, GlobalShape, Handler, Linkage, MemberId, Pos,
+    Program, Reloc, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction,
 };

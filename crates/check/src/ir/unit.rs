@@ -116,7 +116,7 @@ pub struct Reloc {
 
 /// The parts of a global, so that a report can name the part it is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct GlobalShape {
     /// The size of an element if it is an array, else 0.
     pub stride: u32,
     /// The offset and name of each member of it or of its elements, in order of offset.
@@ -135,7 +135,7 @@ pub struct BitField {
     pub name: Arc<str>,
 }
 
-impl Shape {
+impl GlobalShape {
     /// The element and member at an offset, as the source would write them after the name.
     pub fn part(&self, offset: u32) -> String {
         let (index, rest) = match self.stride {
@@ -175,7 +175,7 @@ pub struct GlobalInfo {
     pub address: u32,
     pub size: u32,
     pub pos: Pos,
-    pub shape: Shape,
+    pub shape: GlobalShape,
 }
 
 #[derive(Debug, Clone)]
@@ -193,7 +193,7 @@ pub struct Global {
     pub constant: bool,
     /// Declared only; another unit should define it.
     pub declared_only: bool,
-    pub shape: Shape,
+    pub shape: GlobalShape,
 }
 
 /// One lowered file.
@@ -298,15 +298,15 @@ mod tests {
     #[test]
     fn parts_are_named_as_the_source_would() {
         let members = vec![(0, "a".into()), (4, "b.c".into())];
-        let record = Shape { members: members.clone(), ..Shape::default() };
+        let record = GlobalShape { members: members.clone(), ..GlobalShape::default() };
         assert_eq!(record.part(0), ".a");
         assert_eq!(record.part(6), ".b.c");
-        let array = Shape { stride: 8, members, ..Shape::default() };
+        let array = GlobalShape { stride: 8, members, ..GlobalShape::default() };
         assert_eq!(array.part(12), "[1].b.c");
         assert_eq!(array.member_at(4), array.member_at(12));
-        assert_eq!(Shape { stride: 4, ..Shape::default() }.part(8), "[2]");
-        assert_eq!(Shape::default().part(0), "");
-        let cut = Shape { members: vec![(0, "a".into()), (4, "".into())], ..Shape::default() };
+        assert_eq!(GlobalShape { stride: 4, ..GlobalShape::default() }.part(8), "[2]");
+        assert_eq!(GlobalShape::default().part(0), "");
+        let cut = GlobalShape { members: vec![(0, "a".into()), (4, "".into())], ..GlobalShape::default() };
         assert_eq!((cut.part(3), cut.part(9)), (".a".into(), String::new()));
     }
 
@@ -314,7 +314,7 @@ mod tests {
     fn a_bit_field_is_named_by_its_bits() {
         let bit = |offset, at, width, name: &str| BitField { offset, at, width, name: name.into() };
         let bits = vec![bit(4, 0, 1, "open"), bit(4, 1, 1, "dirty"), bit(4, 6, 10, "count")];
-        let shape = Shape { stride: 8, bits, ..Shape::default() };
+        let shape = GlobalShape { stride: 8, bits, ..GlobalShape::default() };
         assert_eq!(shape.bit_field(4, 1, 1).as_deref(), Some("[0].dirty"));
         assert_eq!(shape.bit_field(13, 6, 10).as_deref(), Some("[1].count"));
         assert_eq!(shape.bit_field(14, 6, 10), None);

@@ -6,7 +6,7 @@ use raddle_explore::{OpKind, Step, ThreadId};
 
 /// A held lock, and the step that took it; none if it was taken before there were steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct TakenLock {
     pub thread: ThreadId,
     pub lock: u64,
     pub step: Option<usize>,
@@ -14,7 +14,7 @@ pub struct Held {
 }
 
 /// The locks held after all these steps, the longest held first.
-pub fn held(steps: &[Step]) -> Vec<Held> {
+pub fn held(steps: &[Step]) -> Vec<TakenLock> {
     let mut holding = Holding::default();
     for (i, step) in steps.iter().enumerate() {
         holding.step(i, step);
@@ -27,13 +27,13 @@ pub fn held(steps: &[Step]) -> Vec<Held> {
 /// A `trylock` is taken to have succeeded when nobody else holds the lock at that moment.
 #[derive(Default)]
 pub struct Holding {
-    held: Vec<Held>,
+    held: Vec<TakenLock>,
     depth: HashMap<(ThreadId, u64), u32>,
 }
 
 impl Holding {
     /// Processes step `i`. Returns the lock that this step takes or releases.
-    pub fn step(&mut self, i: usize, step: &Step) -> Option<Held> {
+    pub fn step(&mut self, i: usize, step: &Step) -> Option<TakenLock> {
         use OpKind::*;
         let op = &step.op;
         match op.kind() {
@@ -50,17 +50,17 @@ impl Holding {
         }
     }
 
-    fn take(&mut self, step: usize, thread: ThreadId, lock: u64, read: bool) -> Option<Held> {
+    fn take(&mut self, step: usize, thread: ThreadId, lock: u64, read: bool) -> Option<TakenLock> {
         *self.depth.entry((thread, lock)).or_default() += 1;
         if self.held.iter().any(|h| h.thread == thread && h.lock == lock) {
             return None;
         }
-        let held = Held { thread, lock, step: Some(step), read };
+        let held = TakenLock { thread, lock, step: Some(step), read };
         self.held.push(held);
         Some(held)
     }
 
-    fn give(&mut self, thread: ThreadId, lock: u64) -> Option<Held> {
+    fn give(&mut self, thread: ThreadId, lock: u64) -> Option<TakenLock> {
         let n = self.depth.entry((thread, lock)).or_default();
         *n = n.saturating_sub(1);
         if *n > 0 {

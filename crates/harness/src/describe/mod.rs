@@ -24,7 +24,7 @@ use raddle_finding::{
 };
 use raddle_wire::explore::{End, FRAMES};
 
-use self::locks::{Held, cycle, held};
+use self::locks::{TakenLock, cycle, held};
 use self::rust_waits::RustWait;
 use self::steps::{StepWords, lock_of};
 use self::timeline::{Between, timeline};
@@ -84,13 +84,13 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
 
 /// The mutexes that threads wait for and that were taken before the first step: before the program
 /// created a thread.
-fn taken_before(ends: &[End], held: &[Held]) -> Vec<Held> {
-    let mut taken: Vec<Held> = Vec::new();
+fn taken_before(ends: &[End], held: &[TakenLock]) -> Vec<TakenLock> {
+    let mut taken: Vec<TakenLock> = Vec::new();
     for end in ends.iter().filter(|end| end.ended == 0 && end.holder != 0) {
         let (thread, lock) = (ThreadId(end.holder - 1), end.pending.object);
         let is_known = held.iter().chain(&taken).any(|h| h.lock == lock);
         if lock_of(&end.pending).is_some() && !is_known {
-            taken.push(Held { thread, lock, step: None, read: false });
+            taken.push(TakenLock { thread, lock, step: None, read: false });
         }
     }
     taken
@@ -109,7 +109,7 @@ fn rust_waits_of(failure: &Failure, words: &mut StepWords<'_>) -> Vec<(End, Opti
 struct Teller<'a> {
     failure: &'a Failure,
     steps: &'a [Step],
-    held: Vec<Held>,
+    held: Vec<TakenLock>,
     rust: Vec<(End, Option<RustWait>)>,
     explanation: Explanation,
 }

@@ -6,7 +6,7 @@ use raddle_explore::{OpKind, Step, ThreadId};
 use raddle_finding::Frame;
 use raddle_wire::explore::End;
 
-use super::locks::Held;
+use super::locks::TakenLock;
 
 /// What a thread waits for at a futex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn held(
     steps: &[Step],
     ends: &[End],
     takes: &mut dyn FnMut(usize) -> Option<bool>,
-) -> Vec<Held> {
+) -> Vec<TakenLock> {
     let mut held = Vec::new();
     for lock in mutexes {
         let waits = |t: ThreadId| ends.iter().any(|e| e.thread == t && e.pending.object == *lock);
@@ -69,7 +69,7 @@ pub fn held(
         for (step, s) in last {
             match takes(step) {
                 Some(true) => {
-                    held.push(Held { thread: s.thread, lock: *lock, step: Some(step), read: false });
+                    held.push(TakenLock { thread: s.thread, lock: *lock, step: Some(step), read: false });
                     break;
                 }
                 Some(false) => break,
@@ -140,7 +140,7 @@ mod tests {
         let ends = [end(1, 0x20), end(2, 0x10)];
         let waits: Vec<_> = ends.iter().map(|e| (*e, Some(RustWait::Mutex))).collect();
         let words = mutexes(&waits);
-        let who = |held: Vec<Held>| held.iter().map(|h| (h.lock, h.thread.0)).collect::<Vec<_>>();
+        let who = |held: Vec<TakenLock>| held.iter().map(|h| (h.lock, h.thread.0)).collect::<Vec<_>>();
         assert_eq!(who(held(&words, &steps, &ends, &mut |_| Some(true))), [(0x10, 1), (0x20, 2)]);
         assert!(held(&words, &steps, &ends, &mut |_| Some(false)).is_empty());
     }

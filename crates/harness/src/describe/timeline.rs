@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use raddle_explore::{Step, StepFlags, ThreadId};
 use raddle_finding::{Frame, LockSpan, Timeline, TimelineStep};
 
-use super::locks::{Held, Holding};
+use super::locks::{Holding, TakenLock};
 use super::steps::StepWords;
 
 /// How many of the last steps are shown. Nobody looks at a larger picture.
@@ -58,7 +58,7 @@ struct Making {
     holding: Holding,
     /// The bars by thread. Until all lanes are known, the thread's number takes the place of its
     /// lane.
-    open: Vec<(Held, usize)>,
+    open: Vec<(TakenLock, usize)>,
 }
 
 impl Making {
@@ -92,10 +92,10 @@ impl Making {
     }
 
     /// A lock that was taken gets a bar; one that was released ends its bar.
-    fn bars(&mut self, words: &mut StepWords<'_>, changed: Option<Held>) {
+    fn bars(&mut self, words: &mut StepWords<'_>, changed: Option<TakenLock>) {
         let Some(held) = changed else { return };
         let here = self.out.steps.len().saturating_sub(1);
-        let same = |(open, _): &(Held, usize)| open.thread == held.thread && open.lock == held.lock;
+        let same = |(open, _): &(TakenLock, usize)| open.thread == held.thread && open.lock == held.lock;
         if let Some(at) = self.open.iter().position(same) {
             let (_, bar) = self.open.remove(at);
             self.out.held[bar].until = Some(here);

@@ -112,7 +112,7 @@ impl Trace {
 }
 
 pub fn races_with(config: MachineConfig, trace: &Trace) -> Vec<Race> {
-    Machine::new(config).handle_all(&trace.events)
+    RaceDetector::new(config).handle_all(&trace.events)
 }
 
 pub fn races(mode: StateMachine, trace: &Trace) -> Vec<Race> {
@@ -121,7 +121,7 @@ pub fn races(mode: StateMachine, trace: &Trace) -> Vec<Race> {
 
 /// The bytes on which races are reported.
 pub fn racy_bytes(config: MachineConfig, events: &[Event]) -> BTreeSet<u64> {
-    Machine::new(config).handle_all(events).iter().flat_map(|race| race.bytes.bytes()).collect()
+    RaceDetector::new(config).handle_all(events).iter().flat_map(|race| race.bytes.bytes()).collect()
 }
 
 #[track_caller]

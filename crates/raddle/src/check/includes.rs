@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use raddle_check::c::Includes;
 use raddle_check::c::commands::{CompileCommand, FolderKind};
-use raddle_check::{Outcome, ignore};
+use raddle_check::{CheckOutcome, ignore};
 
 /// The largest header, and the most bytes of headers in memory.
 const LARGEST: u64 = 16 << 20;
@@ -243,7 +243,7 @@ impl Includes for IncludeSearch<'_> {
 
 /// Applies `raddle: ignore` in headers: the checker sees only the comments of the files it was
 /// given.
-pub fn apply_ignores(outcome: &mut Outcome) {
+pub fn apply_ignores(outcome: &mut CheckOutcome) {
     let mut lines: HashMap<String, _> = HashMap::new();
     for finding in outcome.findings.iter().chain(&outcome.guesses) {
         for file in finding.accesses.iter().filter_map(|a| a.stack.first()?.file.clone()) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use raddle_check::Outcome;
+use raddle_check::CheckOutcome;
 use raddle_harness::say::say;
 
 /// The most sentences that are printed.
@@ -32,7 +32,7 @@ impl LeftOut {
     }
 
     /// Takes in what the checker itself left out.
-    pub fn take(&mut self, outcome: &mut Outcome) {
+    pub fn take(&mut self, outcome: &mut CheckOutcome) {
         self.by_checker += outcome.stats.files_left_out;
         for (path, why) in std::mem::take(&mut outcome.left_out) {
             self.sentences.push(format!("{path} {why}"));
@@ -41,7 +41,7 @@ impl LeftOut {
 
     /// Records a few places that could not be parsed: without the headers of a library there may be
     /// many.
-    pub fn unparsed(&mut self, outcome: &Outcome) {
+    pub fn unparsed(&mut self, outcome: &CheckOutcome) {
         const MOST_UNPARSED: usize = 5;
         for (path, what) in outcome.unparsed.iter().take(MOST_UNPARSED) {
             self.sentences.push(format!("{path} {what}"));

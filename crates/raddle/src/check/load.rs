@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use raddle_check::c::commands::CompileCommand;
-use raddle_check::c::{self, Limits, Lowered, NoIncludes};
-use raddle_check::{Options, Session, Source};
+use raddle_check::c::{self, Lowered, NoIncludes, PreprocessorLimits};
+use raddle_check::{CheckOptions, Session, Source};
 
 use raddle_lsp::csharp_project::{self, Projects};
 
@@ -59,11 +59,11 @@ pub fn load(
         let command = databases.entry(&real, left_out);
         jobs.push(Job { path, real, command });
     }
-    let options = Options {
+    let options = CheckOptions {
         budget: args.budget(),
         guards: args.all,
         largest_file: usize::try_from(args.largest_file).unwrap_or(usize::MAX),
-        ..Options::default()
+        ..CheckOptions::default()
     };
     let worker = Worker {
         jobs: &jobs,
@@ -98,7 +98,7 @@ fn common_root(jobs: &[Job<'_>], named: &[PathBuf]) -> PathBuf {
 fn collect(
     jobs: &[Job<'_>],
     done: Vec<(usize, Result<Done, String>)>,
-    options: Options,
+    options: CheckOptions,
     left_out: &mut LeftOut,
 ) -> Loaded {
     let mut out = Loaded { session: Session::new(options), sources: Vec::new(), read: FilesRead::default() };
@@ -177,10 +177,16 @@ impl Worker<'_> {
         }
         let preprocessed = command.zip(self.preprocessor).and_then(|(c, p)| p.run(&job.real, job.path, c));
         let lowered = match &preprocessed {
-            Some(text) => c::lower_file(&source.path, text, &NoIncludes, Limits::default()),
+            Some(text) => c::lower_file(&source.path, text, &NoIncludes, PreprocessorLimits::default()),
             None => {
                 let search = IncludeSearch::new(&self.headers, job.path, command);
-                c::lower_file_with(&source.path, &source.text, &source.macros, &search, Limits::default())
+                c::lower_file_with(
+                    &source.path,
+                    &source.text,
+                    &source.macros,
+                    &search,
+                    PreprocessorLimits::default(),
+                )
             }
         };
         Ok(Done { source, lowered: Some(lowered), preprocessed: preprocessed.is_some() })

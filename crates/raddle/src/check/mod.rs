@@ -31,10 +31,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::Result;
-use raddle_check::{CheckPlan, CheckStats, CheckedProgram, Outcome};
+use raddle_check::{CheckOutcome, CheckPlan, CheckStats, CheckedProgram};
 use raddle_finding::{Report, Stat};
 
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use crate::report::{Settler, TextTo};
 use left_out::LeftOut;
 
@@ -44,7 +44,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let Checked { report, stats, left_out, suspects } = check(&args)?;
     left_out.print();
     let nothing = nothing_checked(&left_out, &stats).filter(|_| !suspects);
-    if let (Some(why), Format::Text) = (&nothing, args.report.format) {
+    if let (Some(why), ReportFormat::Text) = (&nothing, args.report.format) {
         // Not "no findings": nothing was checked.
         anyhow::bail!("{why}");
     }
@@ -183,7 +183,7 @@ fn looked_at(stats: &CheckStats, guesses: u64) -> String {
 /// The outcome as a report.
 fn told(
     args: &Args,
-    outcome: &mut Outcome,
+    outcome: &mut CheckOutcome,
     left_out: &LeftOut,
     read: &load::FilesRead,
     begun: Instant,

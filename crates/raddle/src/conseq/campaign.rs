@@ -43,7 +43,7 @@ const TOLD: f64 = 0.97;
 /// When each part must be done. Reporting is within the time as well: shrinking findings, and
 /// looking up their lines.
 #[derive(Clone, Copy)]
-pub struct Budget {
+pub struct CampaignDeadlines {
     begun: Instant,
     seconds: f64,
     /// The longest time that the program may take by itself, if known.
@@ -54,27 +54,33 @@ pub struct Budget {
     latest: Option<Instant>,
 }
 
-impl Budget {
-    pub fn new(seconds: f64) -> Budget {
-        Budget { begun: Instant::now(), seconds, longest: None, telling: Duration::ZERO, latest: None }
+impl CampaignDeadlines {
+    pub fn new(seconds: f64) -> CampaignDeadlines {
+        CampaignDeadlines {
+            begun: Instant::now(),
+            seconds,
+            longest: None,
+            telling: Duration::ZERO,
+            latest: None,
+        }
     }
 
     /// The same with no execution after `end`, if there is one.
-    fn ending_at(self, end: Option<Instant>) -> Budget {
-        Budget { latest: end, ..self }
+    fn ending_at(self, end: Option<Instant>) -> CampaignDeadlines {
+        CampaignDeadlines { latest: end, ..self }
     }
 
     /// The same for a program that a command with this duration has started. A program that takes
     /// much longer does not end by itself.
-    pub fn within(self, command: Option<Duration>) -> Budget {
+    pub fn within(self, command: Option<Duration>) -> CampaignDeadlines {
         const SHORTEST: Duration = Duration::from_secs(2);
-        Budget { longest: command.map(|c| SHORTEST + c * 5), ..self }
+        CampaignDeadlines { longest: command.map(|c| SHORTEST + c * 5), ..self }
     }
 
     /// The same with more time for the report if that takes long: for several findings it reads the
     /// lines and names that the static analysis has read. If there is little time, the tests need
     /// all of it.
-    fn with_room_to_tell(self, static_half: f64) -> Budget {
+    fn with_room_to_tell(self, static_half: f64) -> CampaignDeadlines {
         const TIMES: f64 = 3.0;
         const MOST: f64 = 0.1;
         const LITTLE: f64 = 20.0;
@@ -83,7 +89,7 @@ impl Budget {
         }
         let usual = self.seconds * (1.0 - TOLD);
         let beyond = (TIMES * static_half - usual).clamp(0.0, MOST * self.seconds);
-        Budget { telling: Duration::from_secs_f64(beyond), ..self }
+        CampaignDeadlines { telling: Duration::from_secs_f64(beyond), ..self }
     }
 
     /// The same recipe with no execution after `end`, or after the caller's own end.
@@ -153,7 +159,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    fn new(budget: Budget) -> Phases {
+    fn new(budget: CampaignDeadlines) -> Phases {
         let begun = budget.begun;
         Phases {
             begun,
@@ -174,7 +180,13 @@ impl Phases {
 }
 
 /// The report on what `recipe` starts. A program without threads is an error.
-pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, notes: &Notes) -> Result<Report> {
+pub fn run(
+    args: &Args,
+    options: &Options,
+    recipe: &Recipe,
+    budget: CampaignDeadlines,
+    notes: &Notes,
+) -> Result<Report> {
     let rust = is_rust(&recipe.program.path);
     let clock = Phases::new(budget);
     let budget = budget.ending_at(recipe.end_at);
@@ -221,7 +233,13 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, budget: Budget, note
 
 /// Traced runs with a higher step limit, for a program that was still making progress when it was
 /// cut off. `None` if no run ends even so.
-fn with_more_steps(args: &Args, cut: &Runs, budget: Budget, rust: bool, notes: &Notes) -> Option<Runs> {
+fn with_more_steps(
+    args: &Args,
+    cut: &Runs,
+    budget: CampaignDeadlines,
+    rust: bool,
+    notes: &Notes,
+) -> Option<Runs> {
     const TIMES: u32 = 20;
     let most = cut.recipe.max_steps;
     if !cut.runs.iter().any(|r| r.is_too_long(most)) || raddle_harness::interrupt::came() {
@@ -240,7 +258,7 @@ fn with_loops(
     args: &Args,
     options: &Options,
     endless: &Runs,
-    budget: Budget,
+    budget: CampaignDeadlines,
     rust: bool,
     notes: &Notes,
 ) -> Option<Runs> {
@@ -263,7 +281,7 @@ pub fn run_whole(
     args: &Args,
     options: &Options,
     recipe: &Recipe,
-    budget: Budget,
+    budget: CampaignDeadlines,
     notes: &Notes,
 ) -> Result<Report> {
     let clock = Phases::new(budget);
@@ -281,7 +299,7 @@ fn finish(
     args: &Args,
     options: &Options,
     mut runs: Runs,
-    budget: Budget,
+    budget: CampaignDeadlines,
     mut clock: Phases,
     notes: &Notes,
 ) -> Result<Report> {
@@ -341,7 +359,7 @@ pub fn run_alone(
     args: &Args,
     options: &Options,
     recipe: &Recipe,
-    budget: Budget,
+    budget: CampaignDeadlines,
     notes: &Notes,
 ) -> Result<Report> {
     match run(args, options, recipe, budget, notes) {
@@ -401,7 +419,7 @@ mod tests {
 
     #[test]
     fn each_part_has_its_share_and_some_is_left_for_telling() {
-        let budget = Budget::new(60.0);
+        let budget = CampaignDeadlines::new(60.0);
         let end = budget.begun + Duration::from_secs(60);
         assert!(budget.traced() < budget.traced_by_itself() && budget.traced_by_itself() < budget.tested());
         assert!(budget.tested() < budget.shrunk());
@@ -410,7 +428,10 @@ mod tests {
         assert!(slow.tested() < budget.tested() && slow.told() < budget.told() && slow.over() == end);
         assert_eq!(budget.with_room_to_tell(0.1).told(), budget.told());
         assert!(budget.with_room_to_tell(1e9).tested() > budget.analysed());
-        assert_eq!(Budget { seconds: 10.0, ..budget }.with_room_to_tell(4.0).telling, Duration::ZERO);
+        assert_eq!(
+            CampaignDeadlines { seconds: 10.0, ..budget }.with_room_to_tell(4.0).telling,
+            Duration::ZERO
+        );
         let short = budget.within(Some(Duration::from_secs(1)));
         assert!(short.traced_by_itself() < budget.traced_by_itself());
     }

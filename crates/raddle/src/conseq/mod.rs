@@ -62,7 +62,7 @@ use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
 use crate::report::{Settler, TextTo};
-use campaign::Budget;
+use campaign::CampaignDeadlines;
 use raddle_harness::cases::is_one_of_libtest;
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
@@ -170,7 +170,7 @@ impl Analyses {
 /// Finds what could go wrong in a command, and makes it happen.
 fn investigate(
     args: &Args,
-    program: target::Program,
+    program: target::TargetProgram,
     options: &Options,
     end_at: Option<Instant>,
     notes: &Notes,
@@ -191,7 +191,7 @@ fn investigate(
     } else if let Some(tests) = suite::tests_of(args, &recipe) {
         suite::each(args, options, &recipe, tests, (Instant::now(), None), notes)
     } else {
-        campaign::run_alone(args, options, &recipe, Budget::new(args.seconds), notes)
+        campaign::run_alone(args, options, &recipe, CampaignDeadlines::new(args.seconds), notes)
     }
 }
 
@@ -230,7 +230,7 @@ fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
     }
 }
 
-fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
+fn recipe(args: &Args, program: target::TargetProgram, runtime: Runtime) -> Recipe {
     Recipe {
         program,
         words: args.command.clone(),

@@ -24,9 +24,9 @@ use raddle_finding::{Finding, Report, Stat, identity};
 use raddle_wire::config::{Config, ConfigMode, flag};
 
 use super::args::Args;
-use super::campaign::{self, Budget};
+use super::campaign::{self, CampaignDeadlines};
 use super::{LEFT_OUT, coverage, findings, not_instrumented};
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use raddle_harness::cases::{self, Case};
 use raddle_harness::collect::{self, Process};
 use raddle_harness::crew::{Notes, in_words};
@@ -52,7 +52,7 @@ pub struct StartedProgram {
 }
 
 /// One program or test to examine by itself.
-pub struct Part {
+pub struct SuitePart {
     recipe: Recipe,
     /// Where its findings are: ``in `./a 1` ``.
     at: String,
@@ -62,12 +62,12 @@ pub struct Part {
 
 /// The tests of a test program, to be examined one by one. `None`: it is not a test program, or the
 /// user has chosen what to run.
-pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<Part>> {
+pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<SuitePart>> {
     if args.whole || recipe.words.len() > 1 {
         return None;
     }
     let of = findings::words(recipe).join(" ");
-    let part = |case: &Case| Part {
+    let part = |case: &Case| SuitePart {
         recipe: case.recipe(recipe),
         at: format!("in the test `{}` of `{of}`", case.name),
         is_test: true,
@@ -94,7 +94,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
     let n = recipes.len();
     let program = |recipe: Recipe| {
         let at = format!("in `{}`", findings::words(&recipe).join(" "));
-        vec![Part { recipe, at, is_test: false }]
+        vec![SuitePart { recipe, at, is_test: false }]
     };
     let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
     let mut all = match each(args, options, recipe, parts, (begun, Some(ran)), notes) {
@@ -105,7 +105,8 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
                  starts",
                 findings::words(recipe).join(" ")
             ));
-            let whole = campaign::run_whole(args, options, recipe, Budget::new(left.max(1.0)), notes);
+            let whole =
+                campaign::run_whole(args, options, recipe, CampaignDeadlines::new(left.max(1.0)), notes);
             whole.map_err(|e| e.context(format!("{error:#}")))?
         }
         made => made?,
@@ -121,7 +122,7 @@ pub fn each(
     args: &Args,
     options: &Options,
     of: &Recipe,
-    parts: Vec<Part>,
+    parts: Vec<SuitePart>,
     (begun, command): (Instant, Option<Duration>),
     notes: &Notes,
 ) -> Result<Report> {
@@ -138,11 +139,11 @@ pub fn each(
             ));
             break;
         }
-        if part.is_test && args.report.format == Format::Text {
+        if part.is_test && args.report.format == ReportFormat::Text {
             say!("{} of {n}, {}", i + 1, part.at);
         }
         let seconds = left / (n - i) as f64;
-        let budget = Budget::new(seconds).within(command);
+        let budget = CampaignDeadlines::new(seconds).within(command);
         match campaign::run(args, options, &part.recipe, budget, notes) {
             Ok(report) => done.push(Examined { part: i, seconds, report }),
             Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
@@ -163,10 +164,10 @@ pub fn each(
     }
     let again = |examined: &mut Examined, seconds: f64| {
         let part = &parts[examined.part];
-        if part.is_test && args.report.format == Format::Text {
+        if part.is_test && args.report.format == ReportFormat::Text {
             say!("again, with the time that is left: {}", part.at);
         }
-        let budget = Budget::new(seconds).within(command);
+        let budget = CampaignDeadlines::new(seconds).within(command);
         if let Ok(report) = campaign::run(args, options, &part.recipe, budget, notes) {
             examined.improve(report);
         }

@@ -16,7 +16,7 @@ use raddle_finding::{Finding, Report, Stat};
 use raddle_wire::explore::flag;
 
 use super::args::Args;
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use raddle_harness::cases::{self, Case};
 use raddle_harness::crew::Notes;
 use raddle_harness::interrupt;
@@ -127,7 +127,7 @@ pub fn explore_each(
         if is_over() {
             break;
         }
-        if args.report.format == Format::Text {
+        if args.report.format == ReportFormat::Text {
             say!("test {} of {}: {}", i + 1, cases.len(), case.name);
         }
         let share = left() / (with_threads.len() - n) as f64;

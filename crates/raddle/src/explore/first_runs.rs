@@ -76,7 +76,7 @@ pub struct FirstRun {
 impl FirstRun {
     /// Whether [`see`] would make just this run: it ended by itself, and a search can check its
     /// executions for races.
-    fn serves(&self, program: &target::Program) -> bool {
+    fn serves(&self, program: &target::TargetProgram) -> bool {
         let threads = self.processes.iter().map(|p| p.threads_seen).max().unwrap_or(0);
         let is_few = (threads as usize) < raddle_explore::clock::THREADS;
         self.ending.status().is_some() && is_few && target::complain(program, &self.processes).is_ok()

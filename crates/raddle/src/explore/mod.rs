@@ -46,7 +46,7 @@ use raddle_explore::Limits;
 use raddle_finding::{Report, Stat};
 use raddle_wire::explore::flag;
 
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use crate::report::{Settler, TextTo};
 use coverage::Fresh;
 use first_runs::FirstRuns;
@@ -63,7 +63,7 @@ use raddle_harness::worker::Recipe;
 use raddle_harness::{interrupt, point_code, rust_sites};
 use resume::Saved;
 use scope::{Scope, Scoped};
-use search::{Clock, Search, Searcher};
+use search::{Search, SearchClock, Searcher};
 
 /// How many orders a worker has at once.
 const SLOTS: u32 = 32;
@@ -111,7 +111,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
         }
     }
     let status = settler.settle(report, crate::exit::CLEAN)?;
-    if let Some(covered) = covered.filter(|_| args.report.format == Format::Text) {
+    if let Some(covered) = covered.filter(|_| args.report.format == ReportFormat::Text) {
         say!("{}", covered.in_words());
     }
     Ok(status)
@@ -131,7 +131,7 @@ fn explore(args: &Args, mut recipe: Recipe, seconds: f64, notes: &Notes) -> Resu
         false => None,
     };
     let limit = Duration::from_secs_f64(seconds.min(1e9));
-    let mut clock = Clock::new(limit);
+    let mut clock = SearchClock::new(limit);
     let (seen, mut search) = prepare(args, &mut recipe, saved, None, &clock)?;
     // However slow the first runs were, the search gets half of the time.
     clock.leave(limit / 2);
@@ -227,7 +227,7 @@ fn nothing_ended(name: String, search: &Search, recipe: &Recipe, seconds: f64) -
 }
 
 /// How the workers of a search are started.
-pub fn recipe(args: &Args, program: target::Program, runtime: Runtime) -> Recipe {
+pub fn recipe(args: &Args, program: target::TargetProgram, runtime: Runtime) -> Recipe {
     let chosen = [
         (args.search.fork, flag::FORK),
         (args.search.os_threads, OS_THREADS),
@@ -267,7 +267,7 @@ fn prepare(
     recipe: &mut Recipe,
     saved: Option<Saved>,
     first: Option<&FirstRun>,
-    clock: &Clock,
+    clock: &SearchClock,
 ) -> Result<(FirstRuns, Search)> {
     let options = &args.search;
     let scope = Scope::new(&options.only, &options.skip);
@@ -335,7 +335,7 @@ fn watched(
     recipe: &Recipe,
     jobs: usize,
     notes: &Notes,
-    clock: &Clock,
+    clock: &SearchClock,
 ) -> Result<Recipe> {
     let (end, ended) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {

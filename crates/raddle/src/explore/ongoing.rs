@@ -14,7 +14,7 @@ use raddle_finding::Report;
 
 use super::args::{Args, MemoryModel};
 use super::outcome::Results;
-use super::search::{Clock, Search, is_stopped};
+use super::search::{Search, SearchClock, is_stopped};
 use super::visits::Visited;
 use super::{FirstRun, MORE_STEPS, MOST_STEPS, cases, new_search, nothing_ended, prepare, watched};
 use raddle_harness::crew::Notes;
@@ -53,7 +53,7 @@ impl<'a> Ongoing<'a> {
         if is_rust(&recipe.program.path) && args.search.memory == MemoryModel::Sc && recipe.copy.is_none() {
             recipe.quiet = rust_sites::of(&recipe.program.path);
         }
-        let (seen, mut search) = prepare(&args, &mut recipe, None, first, &Clock::new(limit))?;
+        let (seen, mut search) = prepare(&args, &mut recipe, None, first, &SearchClock::new(limit))?;
         search.visited = Visited::noted();
         Ok(Ongoing { args, recipe, search, seen, build_id, notes, begun })
     }
@@ -75,7 +75,7 @@ impl<'a> Ongoing<'a> {
     pub fn turn(self, limit: Duration, end: Instant) -> Result<(Ongoing<'a>, Report)> {
         let Ongoing { args, mut recipe, mut search, seen, build_id, notes, begun } = self;
         search.strategy.get().resume();
-        let mut clock = Clock::of_turn(limit, end);
+        let mut clock = SearchClock::of_turn(limit, end);
         let mut allowed = limit;
         let first_end = Instant::now() + end.saturating_duration_since(Instant::now()) / 2;
         loop {
@@ -94,7 +94,7 @@ impl<'a> Ongoing<'a> {
                     break;
                 }
                 allowed = (allowed * 2).min(first_end.saturating_duration_since(Instant::now()));
-                clock = Clock::of_turn(allowed, end);
+                clock = SearchClock::of_turn(allowed, end);
                 search.strategy.get().resume();
                 if !search.needs_more_steps() {
                     continue;

@@ -13,7 +13,7 @@ use super::coverage::shortcomings;
 use super::resume::Saved;
 use super::search::Search;
 use super::shrink::{self, Small};
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use raddle_harness::crew::{Crew, Notes};
 use raddle_harness::describe;
 use raddle_harness::describe::steps::StepWords;
@@ -127,7 +127,7 @@ impl Results<'_> {
         }
         crew.into_iter().for_each(Crew::stop);
         self.search.passing = passing;
-        if args.report.format == Format::Text {
+        if args.report.format == ReportFormat::Text {
             self.say_how_far(&mut places);
         }
         report.findings.extend(races);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::search::{Clock, Search, lock};
+use super::search::{Search, SearchClock, lock};
 use crate::report::{TextTo, terminal};
 use raddle_harness::say;
 
@@ -21,7 +21,7 @@ pub fn hide() {
 }
 
 /// Writes the line until `ended` is closed. Without a terminal, writes nothing.
-pub fn show(search: &Mutex<Search>, clock: &Clock, ended: &Receiver<()>) {
+pub fn show(search: &Mutex<Search>, clock: &SearchClock, ended: &Receiver<()>) {
     if HIDDEN.load(Ordering::Relaxed) || say::is_quiet() || !terminal::has_live_line() {
         return;
     }

@@ -507,7 +507,7 @@ impl Search {
 const LEAST_GRACE: Duration = Duration::from_millis(500);
 
 /// When a search must end, whatever it has found.
-pub struct Clock {
+pub struct SearchClock {
     pub begun: Instant,
     pub deadline: Instant,
     /// When executions that are running at the deadline are given up.
@@ -515,18 +515,18 @@ pub struct Clock {
     stop: AtomicBool,
 }
 
-impl Clock {
-    pub fn new(limit: Duration) -> Clock {
+impl SearchClock {
+    pub fn new(limit: Duration) -> SearchClock {
         let begun = Instant::now();
         // Decades are enough, and do not overflow.
         let limit = limit.min(Duration::from_secs(1 << 30));
-        Clock { begun, deadline: begun + limit, end: None, stop: AtomicBool::new(false) }
+        SearchClock { begun, deadline: begun + limit, end: None, stop: AtomicBool::new(false) }
     }
 
     /// The clock for one turn of a search that ends at `end`. An execution may outlast the turn,
     /// but not the search.
-    pub fn of_turn(limit: Duration, end: Instant) -> Clock {
-        Clock { end: Some(end), ..Clock::new(limit) }
+    pub fn of_turn(limit: Duration, end: Instant) -> SearchClock {
+        SearchClock { end: Some(end), ..SearchClock::new(limit) }
     }
 
     /// Ensures that at least `least` remains from now on.
@@ -564,7 +564,7 @@ pub fn run(
     recipe: &Recipe,
     jobs: usize,
     notes: &Notes,
-    clock: &Clock,
+    clock: &SearchClock,
 ) -> Result<Recipe> {
     let results = raddle_harness::threads::in_parallel(jobs, || work(search, recipe.clone(), notes, clock));
     let mut last = recipe.clone();
@@ -604,7 +604,7 @@ fn ahead(schedules: u64, slots: u32) -> usize {
     (schedules / 4 + 1).min(u64::from(slots)) as usize
 }
 
-fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &Clock) -> Result<Recipe> {
+fn work(search: &Mutex<Search>, recipe: Recipe, notes: &Notes, clock: &SearchClock) -> Result<Recipe> {
     let is_over = || clock.is_over();
     let mut recipe = recipe;
     loop {
@@ -636,7 +636,7 @@ enum Turns {
     Anew,
 }
 
-fn turns(search: &Mutex<Search>, round: u64, crew: &mut Crew<'_>, clock: &Clock) -> Result<Turns> {
+fn turns(search: &Mutex<Search>, round: u64, crew: &mut Crew<'_>, clock: &SearchClock) -> Result<Turns> {
     while !clock.is_over() {
         let finished = {
             let mut search = lock(search);

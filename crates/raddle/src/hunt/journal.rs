@@ -20,7 +20,7 @@ use super::args::Args;
 use super::live::Live;
 use super::prey::Prey;
 use super::report;
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use raddle_harness::say::say;
 
 /// The stored verdicts of a build.
@@ -61,8 +61,8 @@ impl Journal {
             folder,
             begun: Instant::now(),
             at: SystemTime::now(),
-            speaks: args.report.format == Format::Text,
-            live: Live::new(args.report.format == Format::Text),
+            speaks: args.report.format == ReportFormat::Text,
+            live: Live::new(args.report.format == ReportFormat::Text),
             resumes: args.resume,
             stored: BTreeMap::new(),
             last: Counts::default(),

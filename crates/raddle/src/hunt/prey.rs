@@ -29,7 +29,7 @@ use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::relocated::{self, Prepared};
-use raddle_harness::target::{self, Program};
+use raddle_harness::target::{self, TargetProgram};
 use raddle_harness::worker::Recipe;
 use schedule_files::ScheduleFiles;
 
@@ -76,7 +76,7 @@ pub struct CommandOutcome {
 pub struct Hunter<'a> {
     args: &'a Args,
     prey: &'a Prey,
-    program: Program,
+    program: TargetProgram,
     runtime: Runtime,
     /// A copy of its code with probes, if it was built without them.
     copy: Option<Prepared>,

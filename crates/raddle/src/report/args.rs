@@ -8,8 +8,8 @@ use std::path::PathBuf;
 #[group(skip)]
 pub struct ReportOptions {
     /// Format of the report
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Report")]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text, help_heading = "Report")]
+    pub format: ReportFormat,
 
     /// Write the report to this file [default: stdout; text of commands that run a program: stderr]
     #[arg(short, long, value_name = "FILE", help_heading = "Report")]
@@ -55,7 +55,7 @@ pub struct ReportOptions {
 
 /// How the report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// Readable text
     Text,
     /// JSON, schema raddle.findings/1

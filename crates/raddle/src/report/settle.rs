@@ -160,16 +160,16 @@ fn read(path: &Path, what: &str) -> Result<String> {
 }
 
 /// The format that a user asked for.
-pub fn format(format: args::Format) -> Format {
+pub fn format(format: args::ReportFormat) -> Format {
     match format {
-        args::Format::Text => Format::Text,
-        args::Format::Json => Format::Json,
-        args::Format::Sarif => Format::Sarif,
-        args::Format::Junit => Format::Junit,
-        args::Format::Github => Format::Github,
-        args::Format::Html => Format::Html,
-        args::Format::Markdown => Format::Markdown,
-        args::Format::Perfetto => Format::Perfetto,
+        args::ReportFormat::Text => Format::Text,
+        args::ReportFormat::Json => Format::Json,
+        args::ReportFormat::Sarif => Format::Sarif,
+        args::ReportFormat::Junit => Format::Junit,
+        args::ReportFormat::Github => Format::Github,
+        args::ReportFormat::Html => Format::Html,
+        args::ReportFormat::Markdown => Format::Markdown,
+        args::ReportFormat::Perfetto => Format::Perfetto,
     }
 }
 

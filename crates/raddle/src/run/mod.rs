@@ -40,7 +40,7 @@ pub fn run(args: Args) -> Result<ExitCode> {
     let libraries = options.instrument.libraries();
     // Exceptions find their way through copies by functions of the shared runtime.
     let has_runtime = program.has_runtime && matches!(libraries, Libraries::None | Libraries::Usual);
-    let launched = target::Program { has_runtime, ..program.clone() };
+    let launched = target::TargetProgram { has_runtime, ..program.clone() };
     let session = DetectionSession::open_with(&detection, libraries, options.probes())?;
     if let Some(copy) = &copy {
         say!("{} is not instrumented: {}", program.path.display(), relocated::coverage(copy.counts));

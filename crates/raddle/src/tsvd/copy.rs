@@ -26,7 +26,7 @@ use raddle_binary::Module;
 use raddle_finding::Stat;
 use raddle_wire::tsvd::{
     Contents, FIXED_CALLERS, FIXED_LIBRARIES, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Hook,
-    LIBRARIES, PlannedLibrary, STATE_SUFFIX, Site, site_flag,
+    LIBRARIES, PlannedLibrary, RedirectSite, STATE_SUFFIX, site_flag,
 };
 use serde::{Deserialize, Serialize};
 
@@ -171,7 +171,7 @@ fn common(lists: &[(PathBuf, String)], force_async: bool, own: &Path) -> Result<
 
 /// A plan that is valid wherever the program is loaded.
 struct Fixed {
-    sites: Vec<Site>,
+    sites: Vec<RedirectSite>,
     hooks: Vec<Hook>,
     /// The code whose calls count.
     watched: Vec<std::ops::Range<u64>>,

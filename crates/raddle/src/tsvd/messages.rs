@@ -14,7 +14,7 @@ use super::session::Common;
 use super::sites::{CallRole, Registry};
 use raddle_binary::plain_path;
 use raddle_harness::say::{count, say};
-use raddle_harness::target::Program;
+use raddle_harness::target::TargetProgram;
 use raddle_tsvd::Stats;
 
 /// Why nothing could be watched. Each is one sentence with its remedy.
@@ -55,7 +55,7 @@ pub fn lists(api: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
 /// Checks after the runs that there was something to watch in some process. Points that no run has
 /// reached do not count if a compiler has inlined what would have been reached.
 pub fn complain(
-    program: &Program,
+    program: &TargetProgram,
     common: &Common,
     files: &AnalysedFiles,
     (covered, has_clr): (&[Covered], bool),

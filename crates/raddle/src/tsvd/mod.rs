@@ -56,7 +56,7 @@ use raddle_finding::{Finding, Report, Stat};
 use raddle_tsvd::Stats;
 use raddle_wire::log::fatal;
 
-use crate::report::args::Format;
+use crate::report::args::ReportFormat;
 use crate::report::output::OutputFile;
 use crate::report::{Settler, TextTo};
 use api::Catalogue;
@@ -159,7 +159,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
         messages::warn(&common, options, &all.files, &all.stats);
         all.clr.warn();
     }
-    if options.report.format == Format::Text {
+    if options.report.format == ReportFormat::Text {
         let native = common.registry.lock().expect("nobody panics with the registry").files.len();
         let files = native + all.clr.files();
         raddle_harness::say::error(&format!(

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use raddle_binary::Movable;
 use raddle_tsvd::TrapPair;
-use raddle_wire::tsvd::{About, Contents, EntryCall, Hook, Question, Site, StartingPair, site_flag};
+use raddle_wire::tsvd::{About, Contents, EntryCall, Hook, Question, RedirectSite, StartingPair, site_flag};
 
 use super::api::SymbolPaths;
 use super::modules::{self, Loaded, MappedFile, Modules, PointedFunction};
@@ -92,7 +92,7 @@ impl Planner {
                     CallRole::Async => common.force_async.then(|| special_site(site, site_flag::ASYNC)),
                     CallRole::Lookup => Some(special_site(site, site_flag::LOOKUP)),
                 };
-                plan.extend(site.map(|s| Site { address: s.address.wrapping_add(loaded.bias), ..s }));
+                plan.extend(site.map(|s| RedirectSite { address: s.address.wrapping_add(loaded.bias), ..s }));
             }
         }
         let hooks = hooks(common, &mut registry, looked, modules, asked, &all);
@@ -130,7 +130,7 @@ impl Planner {
     /// The site of a call that arrived at a function's entry, if it counts.
     fn plan_of_call(&mut self, pid: u32, caller: EntryCall) -> Vec<u8> {
         let Some(id) = self.number_of_call(pid, caller) else { return Contents::default().encode() };
-        let site = Site { id, ..sites::blank_site() };
+        let site = RedirectSite { id, ..sites::blank_site() };
         let registry = self.common.registry.lock().expect("nobody panics with the registry");
         let pairs = pairs(&self.common, &registry);
         Contents { sites: &[site], pairs: &pairs, ..Contents::default() }.encode()
@@ -241,14 +241,14 @@ fn hooks(
                 continue;
             };
             let address = movable.address.wrapping_add(loaded.bias);
-            let site = Site { address, id, ..site };
+            let site = RedirectSite { address, id, ..site };
             hooks.push(hook(site, movable));
         }
     }
     hooks
 }
 
-pub fn hook(site: Site, movable: Movable) -> Hook {
+pub fn hook(site: RedirectSite, movable: Movable) -> Hook {
     let Movable { bytes, len, code, code_len, relative, .. } = movable;
     Hook { site, bytes, len, code, code_len, relative }
 }

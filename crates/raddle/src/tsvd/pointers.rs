@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
 use raddle_tsvd::MAX_SITES;
-use raddle_wire::tsvd::{FixedCaller, Hook, MOST_CALLERS, PointerCall, Site};
+use raddle_wire::tsvd::{FixedCaller, Hook, MOST_CALLERS, PointerCall, RedirectSite};
 
 use super::api::{Catalogue, SymbolPaths};
 use super::planner::hook;
@@ -47,7 +47,7 @@ pub fn hooks(
             let Some(id) = id.filter(|id| *id < FixedCaller::MOST_HOOKS) else { continue };
             let library = libraries.iter().position(|name| *name == common.catalogue.library(operation));
             let bytes = library.map_or(0, |n| n as u64 + 1);
-            hooks.push(hook(Site { address: movable.address, id, bytes, ..site }, movable));
+            hooks.push(hook(RedirectSite { address: movable.address, id, bytes, ..site }, movable));
         }
     }
     hooks

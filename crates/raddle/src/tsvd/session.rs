@@ -9,7 +9,9 @@ use anyhow::{Context, Result};
 use raddle_tsvd::Params;
 use raddle_wire::CONFIG;
 use raddle_wire::config::{Config, ConfigMode};
-use raddle_wire::tsvd::{ObjectOperand, PARAMS_FILE, SHARED_FILE, SharedMapping, Site, flag, site_flag};
+use raddle_wire::tsvd::{
+    ObjectOperand, PARAMS_FILE, RedirectSite, SHARED_FILE, SharedMapping, flag, site_flag,
+};
 
 use super::api::Catalogue;
 use super::planner::{AnalysedFiles, Planner};
@@ -43,7 +45,7 @@ impl Common {
         site: &sites::FileSite,
         operation: usize,
         helper: &mut dyn FnMut(&Option<String>) -> u64,
-    ) -> Option<Site> {
+    ) -> Option<RedirectSite> {
         let shape = self.shape(operation, site.by_memory, helper)?;
         let id = registry.number(path, site.address, || Numbered {
             path: path.into(),
@@ -57,7 +59,7 @@ impl Common {
         let tail = if site.tail { site_flag::TAIL } else { 0 };
         let slot = if site.slot { site_flag::SLOT } else { 0 };
         let flags = shape.flags | tail | slot;
-        Some(Site { address: site.address, bytes: site.bytes, len: site.len, flags, id, ..shape })
+        Some(RedirectSite { address: site.address, bytes: site.bytes, len: site.len, flags, id, ..shape })
     }
 
     /// What all calls of a function have in common. `None`: they cannot be points.
@@ -66,7 +68,7 @@ impl Common {
         operation: usize,
         by_memory: bool,
         helper: &mut dyn FnMut(&Option<String>) -> u64,
-    ) -> Option<Site> {
+    ) -> Option<RedirectSite> {
         let op = &self.catalogue.operations[operation];
         let class = &self.catalogue.classes[op.class];
         let (via, safe_if) = (helper(&op.via), helper(&class.safe_if));
@@ -80,7 +82,7 @@ impl Common {
             (!class.exempt.is_empty(), site_flag::EXEMPTS),
             (op.is_destructor(), site_flag::ENDS),
         ];
-        Some(Site {
+        Some(RedirectSite {
             flags: chosen.iter().filter(|(on, _)| *on).fold(0, |f, (_, bit)| f | bit),
             object: match op.object {
                 ObjectOperand::Argument(n @ 0..=4) if by_memory => ObjectOperand::Argument(n + 1),
@@ -164,9 +166,9 @@ fn params_bytes(params: &Params) -> &[u8] {
 }
 
 /// A call that is not a point but matters: [`site_flag::ASYNC`] or [`site_flag::LOOKUP`].
-pub fn special_site(site: &sites::FileSite, kind: u8) -> Site {
+pub fn special_site(site: &sites::FileSite, kind: u8) -> RedirectSite {
     let slot = if site.slot { site_flag::SLOT } else { 0 };
-    Site {
+    RedirectSite {
         address: site.address,
         bytes: site.bytes,
         len: site.len,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use raddle_binary::{CallSite, Calls, Module};
 use raddle_tsvd::MAX_SITES;
-use raddle_wire::tsvd::{ObjectOperand, Site};
+use raddle_wire::tsvd::{ObjectOperand, RedirectSite};
 use serde::{Deserialize, Serialize};
 
 use super::api::{Catalogue, SymbolPaths};
@@ -108,8 +108,8 @@ impl AnalysedFile {
 }
 
 /// An empty site.
-pub fn blank_site() -> Site {
-    Site {
+pub fn blank_site() -> RedirectSite {
+    RedirectSite {
         address: 0,
         bytes: 0,
         len: 0,

@@ -47,8 +47,8 @@ pub struct ReportArgs {
     pub files: Vec<PathBuf>,
 
     /// Format of the report
-    #[arg(long, value_enum, default_value_t = args::Format::Text)]
-    pub format: args::Format,
+    #[arg(long, value_enum, default_value_t = args::ReportFormat::Text)]
+    pub format: args::ReportFormat,
 
     /// The same as --format html
     #[arg(long, conflicts_with = "format")]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::liveness;
-use crate::program::Program;
+use crate::program::RelocatedProgram;
 use std::fmt::Write;
 use std::process::Command;
 
@@ -16,7 +16,7 @@ fn found(bodies: &[String]) -> (Code, Vec<Vec<Loop>>) {
     let built = Command::new("gcc").arg(&source).arg("-o").arg(&program).status().unwrap();
     assert!(built.success());
     let bytes = std::fs::read(&program).unwrap();
-    let program = Program::read(&bytes, false).unwrap();
+    let program = RelocatedProgram::read(&bytes, false).unwrap();
     let code = Code::read(&program);
     let entries = Entries::of(&code, &program.handlers);
     let mut infos = InstructionInfoFactory::new();
@@ -187,11 +187,11 @@ fn execute(code: &Code, l: &Loop, random: &mut Random) -> (Touched, usize, HashM
         if let Some(step) = step(i, full) {
             *registers.entry(full).or_default() += step;
         }
-        if let (Access::Read { size } | Access::Write { size }, true) =
+        if let (InstructionAccess::Read { size } | InstructionAccess::Write { size }, true) =
             (code.accesses[n], l.unprobed.contains(&n))
         {
             let at = address(i, &registers) + i.memory_displacement64() as i64;
-            let write = matches!(code.accesses[n], Access::Write { .. });
+            let write = matches!(code.accesses[n], InstructionAccess::Write { .. });
             touched.extend((at..at + i64::from(size)).map(|byte| (byte, write)));
         }
         let mut next = n + 1;

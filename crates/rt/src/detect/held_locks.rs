@@ -32,7 +32,7 @@ pub enum LockMode {
 /// One lock held.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Lock {
+pub struct HeldEntry {
     pub key: usize,
     /// The lock's own number, since addresses are reused.
     pub uid: u32,
@@ -46,7 +46,7 @@ pub struct Lock {
 
 #[repr(C)]
 pub struct Held {
-    locks: [Lock; DEEPEST],
+    locks: [HeldEntry; DEEPEST],
     n: u32,
     /// Locks beyond DEEPEST.
     unseen: u32,
@@ -60,7 +60,8 @@ pub struct Held {
     remembered: [(u16, u16); REMEMBERED],
 }
 
-const NO_LOCK: Lock = Lock { key: 0, uid: 0, stack: 0, mode: LockMode::Write, is_mutex: false, times: 0 };
+const NO_LOCK: HeldEntry =
+    HeldEntry { key: 0, uid: 0, stack: 0, mode: LockMode::Write, is_mutex: false, times: 0 };
 
 impl Held {
     pub const EMPTY: Held = Held {
@@ -73,7 +74,7 @@ impl Held {
         remembered: [(u16::MAX, 0); REMEMBERED],
     };
 
-    pub fn iter(&self) -> impl Iterator<Item = &Lock> {
+    pub fn iter(&self) -> impl Iterator<Item = &HeldEntry> {
         self.locks[..self.n as usize].iter()
     }
 
@@ -100,7 +101,7 @@ impl Held {
         self.unseen == 0
     }
 
-    pub fn push(&mut self, lock: Lock) {
+    pub fn push(&mut self, lock: HeldEntry) {
         if (self.n as usize) < DEEPEST {
             self.locks[self.n as usize] = lock;
             self.n += 1;
@@ -110,7 +111,7 @@ impl Held {
     }
 
     /// Releases the lock once. Some if it is no longer held.
-    pub fn pop(&mut self, key: usize) -> Option<Lock> {
+    pub fn pop(&mut self, key: usize) -> Option<HeldEntry> {
         let n = self.n as usize;
         let Some(at) = self.locks[..n].iter().rposition(|l| l.key == key) else {
             self.unseen = self.unseen.saturating_sub(1);
@@ -311,8 +312,8 @@ pub fn reset_lock() {
 mod tests {
     use super::*;
 
-    fn lock(key: usize) -> Lock {
-        Lock { key, uid: key as u32, stack: 0, mode: LockMode::Write, is_mutex: false, times: 1 }
+    fn lock(key: usize) -> HeldEntry {
+        HeldEntry { key, uid: key as u32, stack: 0, mode: LockMode::Write, is_mutex: false, times: 1 }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*};
 
-use super::held_locks::Lock;
+use super::held_locks::HeldEntry;
 use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Card, Thread, cards, gate};
 use super::{contexts, depot, heap};
@@ -84,7 +84,7 @@ fn is_excused(t: &Thread, other: u32, earlier: &Earlier) -> bool {
     if !is_restored && super::sids::has_started_over(crate::layout::sid(other)) {
         return true;
     }
-    let same = |l: &Lock, e: &HeldLock| e.lock == l.uid as u64 && (e.read == 0 || l.mode as u64 == 0);
+    let same = |l: &HeldEntry, e: &HeldLock| e.lock == l.uid as u64 && (e.read == 0 || l.mode as u64 == 0);
     super::sync::some_only_hold()
         && earlier.locks[..earlier.locks_held]
             .iter()
@@ -232,7 +232,7 @@ fn place_of(address: usize) -> AddressKind {
 }
 
 /// `t` takes `lock` while it holds others.
-pub fn lock_edge(t: &Thread, lock: Lock) {
+pub fn lock_edge(t: &Thread, lock: HeldEntry) {
     let held = t.held.iter().fold(0u64, |h, l| h.wrapping_add(mix(&[l.uid as u64, l.mode as u64])));
     let key =
         mix(&[t.id() as u64, t.fork_join as u64, lock.uid as u64, lock.mode as u64, lock.stack as u64, held]);

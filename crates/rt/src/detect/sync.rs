@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::held_locks::{self, Lock, LockMode};
+use super::held_locks::{self, HeldEntry, LockMode};
 use super::objects::{self, Creation, Object};
 use super::thread::{Current, Thread};
 use super::trace::LockEvent;
@@ -148,7 +148,7 @@ pub fn locking(t: &mut Thread, key: usize, taking: Taking) {
     let _inside = t.enter();
     let stack = depot::current(t, taking.pc);
     let uid = number(key, taking.what);
-    super::report::lock_edge(t, Lock { key, uid, stack, mode: taking.mode, is_mutex: false, times: 1 });
+    super::report::lock_edge(t, HeldEntry { key, uid, stack, mode: taking.mode, is_mutex: false, times: 1 });
 }
 
 /// The lock's number in reports. A new number is written to the log.
@@ -193,7 +193,7 @@ pub fn locked(mut t: Current, key: usize, taking: Taking) {
         log::write(&Record::Lock { lock: uid as u64, address: key as u64, what: taking.what });
     }
     let is_mutex = taking.what == LockKind::Mutex;
-    let lock = Lock { key, uid, stack, mode: taking.mode, is_mutex, times: 1 };
+    let lock = HeldEntry { key, uid, stack, mode: taking.mode, is_mutex, times: 1 };
     t.held.push(lock);
     t.trace.lock(t.sp, &t.held, LockEvent::Taken, taking.mode, key, stack);
     if hybrid {
@@ -375,8 +375,8 @@ pub fn barrier_passed(mut t: Current, key: usize, phase: u32) {
     });
 }
 
-impl From<&Lock> for HeldLock {
-    fn from(l: &Lock) -> HeldLock {
+impl From<&HeldEntry> for HeldLock {
+    fn from(l: &HeldEntry) -> HeldLock {
         HeldLock { lock: l.uid as u64, read: l.mode as u64, stack: l.stack as u64 }
     }
 }

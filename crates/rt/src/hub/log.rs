@@ -24,7 +24,7 @@ fn header() -> Option<&'static LogHeader> {
 /// Creates `DIR/PID.N.log`. Returns false on failure.
 pub fn open(dir: &[u8]) -> bool {
     for n in 0..1000 {
-        let mut path = super::session::Path::new(dir);
+        let mut path = super::session::PathBuffer::new(dir);
         path.number(sys::pid() as u64);
         path.push(b".");
         path.number(n);

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
-use super::session::{Path, dir, has_driver, is_empty_file, map_file};
+use super::session::{PathBuffer, dir, has_driver, is_empty_file, map_file};
 use super::{covered, log};
 use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
@@ -33,12 +33,12 @@ fn plan() -> Option<Plan<'static>> {
 /// Asks the driver and waits for its answer. The wait ends after a while, or when the driver is
 /// gone.
 pub fn ask(bias: usize) {
-    let mut path = Path::new(dir());
+    let mut path = PathBuffer::new(dir());
     path.push(PLAN.as_bytes());
     path.number(sys::pid() as u64);
     // Before `exec`, this process may have left a plan of its own.
     sys::unlink(path.as_ptr());
-    let mut fifo = Path::new(dir());
+    let mut fifo = PathBuffer::new(dir());
     fifo.push(ASK.as_bytes());
     let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd < 0 {

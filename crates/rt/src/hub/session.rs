@@ -8,15 +8,15 @@ use raddle_wire::explore::Header;
 use raddle_wire::{delays, trace};
 
 /// A path built without an allocator. A path that is too long is cut off, and then does not exist.
-pub struct Path {
+pub struct PathBuffer {
     bytes: [u8; 512],
     len: usize,
 }
 
-impl Path {
+impl PathBuffer {
     /// `DIR/`
-    pub fn new(dir: &[u8]) -> Path {
-        let mut path = Path { bytes: [0; 512], len: 0 };
+    pub fn new(dir: &[u8]) -> PathBuffer {
+        let mut path = PathBuffer { bytes: [0; 512], len: 0 };
         path.push(dir);
         path.push(b"/");
         path
@@ -68,7 +68,7 @@ fn is_privileged() -> bool {
 
 /// Whether a driver still answers questions. Only the driver has the FIFO open for reading.
 pub fn has_driver() -> bool {
-    let mut fifo = Path::new(dir());
+    let mut fifo = PathBuffer::new(dir());
     fifo.push(raddle_wire::ASK.as_bytes());
     let fd = sys::open(fifo.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC, 0);
     if fd >= 0 {
@@ -78,7 +78,7 @@ pub fn has_driver() -> bool {
 }
 
 /// Whether the file exists and is empty: an answer without content.
-pub fn is_empty_file(path: &Path) -> bool {
+pub fn is_empty_file(path: &PathBuffer) -> bool {
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return false;
@@ -177,7 +177,7 @@ pub fn remember(environment: *const *const c_char) {
 
 /// Maps the config page. None if there is none, or if it has another version.
 pub fn config() -> Option<&'static Config> {
-    let mut path = Path::new(dir());
+    let mut path = PathBuffer::new(dir());
     path.push(raddle_wire::CONFIG.as_bytes());
     let page = map_file(&path, 4096)?.0 as *const Config;
     // SAFETY: a mapping of a page, at least as long as a Config.
@@ -228,7 +228,7 @@ pub fn delays_file() -> Option<*mut delays::DelaysHeader> {
 
 /// Maps a file of the session's folder, shared and writable. Returns its address and its length.
 pub fn map_to_write(name: &str) -> Option<(usize, usize)> {
-    let mut path = Path::new(dir());
+    let mut path = PathBuffer::new(dir());
     path.push(name.as_bytes());
     let fd = sys::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0);
     if fd < 0 {
@@ -246,7 +246,7 @@ pub fn map_to_write(name: &str) -> Option<(usize, usize)> {
 }
 
 /// Maps a file, shared and read-only: its first `at_least` bytes, or all of it.
-pub fn map_file(path: &Path, at_least: usize) -> Option<(usize, usize)> {
+pub fn map_file(path: &PathBuffer, at_least: usize) -> Option<(usize, usize)> {
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     if fd < 0 {
         return None;

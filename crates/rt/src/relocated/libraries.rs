@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 use super::{file, identity, install, place_near, table};
 use crate::detect::thread::current;
-use crate::hub::session::{self, Path};
+use crate::hub::session::{self, PathBuffer};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared};
 use raddle_wire::record::Record;
@@ -168,7 +168,7 @@ fn path_of(address: usize, path: &mut [u8]) -> Option<usize> {
     found
 }
 
-fn numbered(name: &str, number: u32) -> Path {
+fn numbered(name: &str, number: u32) -> PathBuffer {
     let mut path = file(name.as_bytes());
     path.number(u64::from(sys::pid()));
     path.push(b".");
@@ -222,7 +222,7 @@ fn answered(k: &mut Known) {
 }
 
 /// What the driver has written there; None: nothing, for too long.
-fn wait<'a>(path: &Path, to: &'a mut [u8]) -> Option<&'a [u8]> {
+fn wait<'a>(path: &PathBuffer, to: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut waited = 0;
     while waited < PATIENCE_US {
         let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);

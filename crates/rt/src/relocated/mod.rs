@@ -20,7 +20,7 @@ use core::ops::Range;
 
 use crate::detect::objects::{self, Creation};
 use crate::explore;
-use crate::hub::session::{self, Path};
+use crate::hub::session::{self, PathBuffer};
 use crate::hub::{init, log, modules};
 use crate::sys;
 use raddle_wire::log::fatal;
@@ -54,14 +54,14 @@ pub fn is_meant() -> bool {
     Some(h.object) == identity(c"/proc/self/exe".as_ptr())
 }
 
-fn file(name: &[u8]) -> Path {
-    let mut path = Path::new(session::dir());
+fn file(name: &[u8]) -> PathBuffer {
+    let mut path = PathBuffer::new(session::dir());
     path.push(name);
     path
 }
 
 /// None: there is no such file, or it is of another version.
-fn read_header(path: &Path) -> Option<RelocatedHeader> {
+fn read_header(path: &PathBuffer) -> Option<RelocatedHeader> {
     let (at, len) = session::map_file(path, size_of::<RelocatedHeader>())?;
     // SAFETY: a mapping of at least a header's length.
     let h = unsafe { *(at as *const RelocatedHeader) };
@@ -93,7 +93,7 @@ pub fn install_executable() {
 
 /// Maps the copy and turns the object that is loaded with this bias to it. None: there was no place
 /// for it, and nothing has changed.
-fn install(path: &Path, bias: usize) -> Option<&'static RelocatedHeader> {
+fn install(path: &PathBuffer, bias: usize) -> Option<&'static RelocatedHeader> {
     let h = map(path, bias)?;
     let start = &raw const *h as usize;
     let code = start + h.code as usize;
@@ -160,7 +160,7 @@ fn give_up(code: u64) -> ! {
 }
 
 /// Maps the file, writable: where it fits as it is, or elsewhere near the object.
-fn map(path: &Path, bias: usize) -> Option<&'static mut RelocatedHeader> {
+fn map(path: &PathBuffer, bias: usize) -> Option<&'static mut RelocatedHeader> {
     let h = read_header(path)?;
     let image = bias.wrapping_add(h.image[0] as usize)..bias.wrapping_add(h.image[1] as usize);
     let fd = sys::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);

@@ -87,7 +87,7 @@ fn write_jump(at: usize, to: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_wire::tsvd::{MOST_CODE, MOST_MOVED, ObjectOperand, Site};
+    use raddle_wire::tsvd::{MOST_CODE, MOST_MOVED, ObjectOperand, RedirectSite};
 
     fn hook(address: u64, instructions: &[u8], relative: [u8; 3]) -> Hook {
         let object = ObjectOperand::Argument(0);
@@ -95,7 +95,7 @@ mod tests {
         bytes[..instructions.len()].copy_from_slice(instructions);
         code[..instructions.len()].copy_from_slice(instructions);
         let len = instructions.len() as u8;
-        let site = Site {
+        let site = RedirectSite {
             address,
             bytes: 0,
             len: 0,

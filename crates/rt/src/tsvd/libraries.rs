@@ -4,7 +4,7 @@
 
 use super::plans::{Given, map_words, named};
 use crate::hub::modules;
-use crate::hub::session::{Path, map_file};
+use crate::hub::session::{PathBuffer, map_file};
 use raddle_wire::tsvd::{FIXED_LIBRARIES, FIXED_NAMES, FIXED_PLACES, FIXED_PLAN, PlannedLibrary};
 
 /// Visits the plan of each library that is mapped now.
@@ -34,7 +34,7 @@ pub fn each(mut visit: impl FnMut(&Given)) {
     }
 }
 
-fn numbered(name: &str, number: u64) -> Path {
+fn numbered(name: &str, number: u64) -> PathBuffer {
     let mut path = named(name);
     path.push(b".");
     path.number(number);

@@ -27,7 +27,7 @@
 use core::mem::offset_of;
 
 use super::pass::{NEAR, Near};
-use super::redirect::{Entry, LIBRARY};
+use super::redirect::{LIBRARY, RedirectedSite};
 use crate::detect::thread::current;
 use raddle_wire::tsvd::site_flag;
 
@@ -90,13 +90,13 @@ fn from_thread_pointer(field: *const u8) -> i32 {
 }
 
 /// True if the stub of an entry has such code.
-pub fn is_for(entry: &Entry) -> bool {
+pub fn is_for(entry: &RedirectedSite) -> bool {
     let unfit = site_flag::HOOK | site_flag::ASYNC | site_flag::ENDS;
     entry.flags & unfit == 0 && entry.field < 0 && entry.via | entry.safe_if == 0 && target(entry) != 0
 }
 
 /// The target of the call. The loader has filled a slot and does not write it again.
-pub fn target(entry: &Entry) -> usize {
+pub fn target(entry: &RedirectedSite) -> usize {
     let is_slot = entry.flags & site_flag::SLOT != 0;
     // SAFETY: the slot of an instruction that calls through it.
     if is_slot { unsafe { *(entry.target as *const usize) } } else { entry.target }
@@ -104,7 +104,7 @@ pub fn target(entry: &Entry) -> usize {
 
 /// Writes the code. The pointer to [`super::state::EPOCH_AT`] and the target are at these distances
 /// from its own beginning.
-pub fn write<const N: usize>(code: &mut StubCode<N>, entry: &Entry, epoch_at: i32, target: i32) {
+pub fn write<const N: usize>(code: &mut StubCode<N>, entry: &RedirectedSite, epoch_at: i32, target: i32) {
     let own = &current().tsvd;
     let place = (&raw const own.near[entry.id as usize % NEAR]).cast::<u8>();
     let field = |offset: usize| from_thread_pointer(place.wrapping_add(offset));

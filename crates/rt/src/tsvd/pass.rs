@@ -14,7 +14,7 @@ use core::mem::offset_of;
 
 use super::Own;
 use super::point::NEAR_FRAMES;
-use super::redirect::{self, Entry, LIBRARY};
+use super::redirect::{self, LIBRARY, RedirectedSite};
 use super::state;
 use crate::detect::thread::Thread;
 use raddle_tsvd::{Tsvd, layout};
@@ -216,19 +216,19 @@ macro_rules! fast_way {
             near_left = const offset_of!(Near, left),
             chunk = const CHUNK,
             state = sym state::STATE,
-            entry_shift = const size_of::<Entry>().trailing_zeros(),
+            entry_shift = const size_of::<RedirectedSite>().trailing_zeros(),
             passed = const OWN + offset_of!(Own, passed),
             lane = const OWN + offset_of!(Own, lane),
             number = const OWN + offset_of!(Own, number),
             owner = const layout::LANE_OWNER,
             all_wanted = const layout::ALL_WANTED,
             alone = const layout::ALONE,
-            has_near = const offset_of!(Entry, near),
-            mix = const offset_of!(Entry, mix),
-            id = const offset_of!(Entry, id),
-            ends = const offset_of!(Entry, ends),
-            target = const offset_of!(Entry, target),
-            flags = const offset_of!(Entry, flags),
+            has_near = const offset_of!(RedirectedSite, near),
+            mix = const offset_of!(RedirectedSite, mix),
+            id = const offset_of!(RedirectedSite, id),
+            ends = const offset_of!(RedirectedSite, ends),
+            target = const offset_of!(RedirectedSite, target),
+            flags = const offset_of!(RedirectedSite, flags),
             slot = const site_flag::SLOT,
             object_shift = const layout::OBJECT_SHIFT,
             passes = const layout::PASSES,
@@ -254,7 +254,7 @@ macro_rules! fast_way {
 }
 
 const _: () = assert!(
-    size_of::<Entry>().is_power_of_two()
+    size_of::<RedirectedSite>().is_power_of_two()
         && layout::PASS_SIZE.is_power_of_two()
         && layout::WAY_SIZE.is_power_of_two()
         && layout::PASSES.is_power_of_two()
@@ -337,7 +337,7 @@ const FAST_LIBRARY: usize = 13;
 const FAST_ALONE: usize = 14;
 
 /// The path that the stub of an entry takes.
-pub fn way_of(entry: &Entry) -> usize {
+pub fn way_of(entry: &RedirectedSite) -> usize {
     if entry.flags & (site_flag::HOOK | site_flag::ASYNC) != 0 {
         WHOLE
     } else if entry.field >= 0 || entry.via | entry.safe_if != 0 {

@@ -6,10 +6,10 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::{ITSELF, copies, libraries};
 use crate::hub::init;
-use crate::hub::session::{Path, dir, has_driver, map_file};
+use crate::hub::session::{PathBuffer, dir, has_driver, map_file};
 use crate::sys;
 use raddle_wire::tsvd::{
-    About, EntryCall, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Question, Site, TsvdPlan,
+    About, EntryCall, FIXED_NAMES, FIXED_OWN, FIXED_PLACES, FIXED_PLAN, Question, RedirectSite, TsvdPlan,
 };
 
 /// How long the driver may take: the first time, it disassembles what is mapped.
@@ -39,9 +39,9 @@ impl Given {
     }
 
     /// A site with its address in this process.
-    pub fn placed(&self, site: Site) -> Site {
+    pub fn placed(&self, site: RedirectSite) -> RedirectSite {
         let address = site.address.wrapping_add(self.bias as u64);
-        Site { address, via: self.address(site.via), safe_if: self.address(site.safe_if), ..site }
+        RedirectSite { address, via: self.address(site.via), safe_if: self.address(site.safe_if), ..site }
     }
 
     /// The address of a function or object; 0 stays 0.
@@ -90,13 +90,13 @@ fn of_program() -> Option<Given> {
     })
 }
 
-pub fn named(name: &str) -> Path {
-    let mut path = Path::new(dir());
+pub fn named(name: &str) -> PathBuffer {
+    let mut path = PathBuffer::new(dir());
     path.push(name.as_bytes());
     path
 }
 
-pub fn map_words(path: &Path) -> Option<&'static [u64]> {
+pub fn map_words(path: &PathBuffer) -> Option<&'static [u64]> {
     let (at, len) = map_file(path, 0)?;
     // SAFETY: a mapping of that many bytes, page-aligned, which stays.
     Some(unsafe { core::slice::from_raw_parts(at as *const u64, len / 8) })

@@ -4,7 +4,7 @@ use core::ffi::c_char;
 use core::num::NonZero;
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::redirect::{self, Entry, LIBRARY};
+use super::redirect::{self, LIBRARY, RedirectedSite};
 use super::state::tsvd;
 use super::stub::CallRegisters;
 use super::{callers, names, pass};
@@ -12,7 +12,7 @@ use crate::detect::thread::current;
 use crate::hub::{log, modules};
 use crate::interpose::Real;
 use crate::sys;
-use raddle_tsvd::{Delay, Host, Point, Tsvd, Violation};
+use raddle_tsvd::{ApiPoint, Delay, Host, Tsvd, Violation};
 use raddle_wire::record::{CaughtThread, REGISTERS, Record};
 use raddle_wire::tsvd::site_flag;
 
@@ -43,7 +43,7 @@ pub extern "C" fn arrive(frame: &mut CallRegisters) {
 
 /// A call that arrives at a watched entry, perhaps through a pointer.
 #[inline(never)]
-fn arrive_at_entry(frame: &mut CallRegisters, entry: &'static Entry, call: (u64, u64)) {
+fn arrive_at_entry(frame: &mut CallRegisters, entry: &'static RedirectedSite, call: (u64, u64)) {
     if !callers::is_watched(call.1) {
         return begin(frame, entry);
     }
@@ -62,7 +62,7 @@ fn arrive_at_entry(frame: &mut CallRegisters, entry: &'static Entry, call: (u64,
 /// function.
 #[cold]
 #[inline(never)]
-fn begin(frame: &mut CallRegisters, entry: &'static Entry) {
+fn begin(frame: &mut CallRegisters, entry: &'static RedirectedSite) {
     let own = &mut current().tsvd;
     let Some(started) = own.take_start(entry.behind as u64) else { return };
     if own.inside || !callers::is_watched(started.get()) {
@@ -85,7 +85,7 @@ struct CallPlace {
 }
 
 #[inline(always)]
-fn go_on(frame: &mut CallRegisters, entry: &'static Entry, place: CallPlace) {
+fn go_on(frame: &mut CallRegisters, entry: &'static RedirectedSite, place: CallPlace) {
     let own = &mut current().tsvd;
     if entry.flags & site_flag::ASYNC != 0 {
         if entry.flags & site_flag::LOOKUP == site_flag::LOOKUP {
@@ -97,7 +97,7 @@ fn go_on(frame: &mut CallRegisters, entry: &'static Entry, place: CallPlace) {
         let write = entry.flags & site_flag::WRITE != 0;
         let thread = own.number();
         own.lane = tsvd.lane(thread) as usize;
-        let point = Point { thread, site: place.site, object: key(object, entry.mix), write };
+        let point = ApiPoint { thread, site: place.site, object: key(object, entry.mix), write };
         let mut here = Here { frame, entry, place, object };
         if let Some(delay) = tsvd.on_call(now(), &point, &mut here) {
             hold(tsvd, &delay, &mut here);
@@ -111,7 +111,7 @@ fn go_on(frame: &mut CallRegisters, entry: &'static Entry, place: CallPlace) {
 
 /// The object of the call. None if others cannot have it, or if the library lets them share it.
 #[inline(always)]
-fn object(frame: &CallRegisters, entry: &Entry) -> Option<u64> {
+fn object(frame: &CallRegisters, entry: &RedirectedSite) -> Option<u64> {
     if entry.object == LIBRARY {
         return Some(1);
     }
@@ -142,7 +142,7 @@ pub const NEAR_FRAMES: u64 = 64 << 10;
 
 /// Asks functions of the library what the object belongs to and whether it may be shared.
 #[cold]
-fn ask_library(mut object: u64, entry: &Entry) -> Option<u64> {
+fn ask_library(mut object: u64, entry: &RedirectedSite) -> Option<u64> {
     // SAFETY: the list names functions of the library with this type, which the driver has found in
     // it.
     let call = |function: usize, object: u64| unsafe {
@@ -192,7 +192,7 @@ impl Host for Waiting {
 /// A thread at its call, for the core and for the thread that springs its trap.
 struct Here<'a> {
     frame: &'a CallRegisters,
-    entry: &'static Entry,
+    entry: &'static RedirectedSite,
     place: CallPlace,
     object: u64,
 }

@@ -9,11 +9,11 @@ use super::stub::Area;
 use super::{callers, copies, hook, near};
 use crate::hub::{log, modules};
 use crate::sys::{self, Shared, Spin};
-use raddle_wire::tsvd::{ObjectOperand, Site, TsvdPlan, site_flag};
+use raddle_wire::tsvd::{ObjectOperand, RedirectSite, TsvdPlan, site_flag};
 
 /// A redirected site, in the form that its calls need.
 #[repr(C, align(64))]
-pub struct Entry {
+pub struct RedirectedSite {
     /// The function, or the slot that holds its address.
     pub target: usize,
     /// The address after the instruction.
@@ -33,16 +33,16 @@ pub struct Entry {
     pub flags: u8,
 }
 
-/// [`Entry::object`] of a class whose state belongs to the library.
+/// [`RedirectedSite::object`] of a class whose state belongs to the library.
 pub const LIBRARY: u8 = 0xff;
 
 const MOST: usize = 1 << 20;
-pub static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(core::ptr::null_mut());
+pub static ENTRIES: AtomicPtr<RedirectedSite> = AtomicPtr::new(core::ptr::null_mut());
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// The entry that a stub names.
 #[inline(always)]
-pub fn entry(number: u64) -> &'static Entry {
+pub fn entry(number: u64) -> &'static RedirectedSite {
     // SAFETY: stubs carry numbers of entries that were written before the stub; entries are never
     // freed.
     unsafe { &*ENTRIES.load(Relaxed).add(number as usize) }
@@ -95,7 +95,7 @@ pub fn for_name(hash: u64) {
 fn follow(given: &Given) {
     let Some(plan) = TsvdPlan::decode(given.words) else { return };
     if ENTRIES.load(Relaxed).is_null() {
-        ENTRIES.store(sys::pages(MOST * size_of::<Entry>()).cast(), Release);
+        ENTRIES.store(sys::pages(MOST * size_of::<RedirectedSite>()).cast(), Release);
     }
     // The plan of a library has none: the program's apply to all.
     if !plan.exempt.is_empty() {
@@ -157,8 +157,12 @@ fn patch(plan: TsvdPlan, given: &Given) {
 }
 
 /// First writes all stubs, then the code: a thread may run through it at any moment.
-fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site> + Clone, alone: bool) {
-    let fits = |s: &Site| is_as_read(s) && (alone || is_in_one_line(s));
+fn patch_mapping(
+    (start, end): (usize, usize),
+    sites: impl Iterator<Item = RedirectSite> + Clone,
+    alone: bool,
+) {
+    let fits = |s: &RedirectSite| is_as_read(s) && (alone || is_in_one_line(s));
     let count = sites.clone().filter(fits).count();
     let first = COUNT.load(Relaxed);
     if count == 0 || first as usize + count > MOST {
@@ -195,7 +199,7 @@ fn patch_mapping((start, end): (usize, usize), sites: impl Iterator<Item = Site>
 }
 
 /// True if the instruction in memory is the one in the file, and has a four-byte operand.
-fn is_as_read(site: &Site) -> bool {
+fn is_as_read(site: &RedirectSite) -> bool {
     let len = site.len as usize;
     if !(5..=8).contains(&len) {
         return false;
@@ -206,7 +210,7 @@ fn is_as_read(site: &Site) -> bool {
 }
 
 /// True if the operand lies in one cache line: then a running thread sees a store to it at once.
-fn is_in_one_line(site: &Site) -> bool {
+fn is_in_one_line(site: &RedirectSite) -> bool {
     let behind = site.address as usize + site.len as usize;
     (behind - 4) / 64 == (behind - 1) / 64
 }
@@ -219,22 +223,22 @@ fn store_operand(at: usize, value: i32) {
     }
 }
 
-fn new_entry(site: &Site) -> Entry {
+fn new_entry(site: &RedirectSite) -> RedirectedSite {
     let behind = site.address as usize + site.len as usize;
     // SAFETY: the operand is mapped, as above; it need not be aligned.
     let operand = unsafe { core::ptr::read_unaligned((behind - 4) as *const i32) };
     let entry = entry_to(site, behind.wrapping_add_signed(operand as isize));
-    Entry { near: u32::from(near::is_for(&entry)), ..entry }
+    RedirectedSite { near: u32::from(near::is_for(&entry)), ..entry }
 }
 
 /// The entry of a function whose first instructions have moved to `target`.
-pub fn hook_entry(site: &Site, target: usize) -> Entry {
+pub fn hook_entry(site: &RedirectSite, target: usize) -> RedirectedSite {
     let entry = entry_to(site, target);
-    Entry { flags: entry.flags & !site_flag::SLOT | site_flag::HOOK, ..entry }
+    RedirectedSite { flags: entry.flags & !site_flag::SLOT | site_flag::HOOK, ..entry }
 }
 
 /// Adds one more entry, under the lock. None if there is no room.
-pub fn add(entry: Entry) -> Option<u32> {
+pub fn add(entry: RedirectedSite) -> Option<u32> {
     let number = COUNT.load(Relaxed);
     if number as usize >= MOST {
         return None;
@@ -245,8 +249,8 @@ pub fn add(entry: Entry) -> Option<u32> {
     Some(number)
 }
 
-fn entry_to(site: &Site, target: usize) -> Entry {
-    Entry {
+fn entry_to(site: &RedirectSite, target: usize) -> RedirectedSite {
+    RedirectedSite {
         target,
         behind: site.address as usize + site.len as usize,
         via: site.via as usize,
@@ -277,13 +281,24 @@ pub mod tests {
     use super::*;
 
     /// An entry without a site, with these flags.
-    pub fn entry(flags: u8) -> Entry {
-        entry_to(&Site { flags, ..site(0, 0, 5) }, 0)
+    pub fn entry(flags: u8) -> RedirectedSite {
+        entry_to(&RedirectSite { flags, ..site(0, 0, 5) }, 0)
     }
 
-    fn site(address: u64, bytes: u64, len: u8) -> Site {
+    fn site(address: u64, bytes: u64, len: u8) -> RedirectSite {
         let object = ObjectOperand::Argument(0);
-        Site { address, bytes, len, flags: 0, object, class: 1, id: 7, field: None, via: 0, safe_if: 0 }
+        RedirectSite {
+            address,
+            bytes,
+            len,
+            flags: 0,
+            object,
+            class: 1,
+            id: 7,
+            field: None,
+            via: 0,
+            safe_if: 0,
+        }
     }
 
     /// `call .+5+0x10`, and something after it.
@@ -305,7 +320,8 @@ pub mod tests {
         let entry = new_entry(&site(at as u64, 0, 5));
         assert_eq!((entry.behind, entry.target), (at + 5, at + 5 + 0x10));
         assert_eq!((entry.object, entry.field, entry.id), (0, -1, 7));
-        let library = Site { object: ObjectOperand::Library, field: Some(64), ..site(at as u64, 0, 5) };
+        let library =
+            RedirectSite { object: ObjectOperand::Library, field: Some(64), ..site(at as u64, 0, 5) };
         assert_eq!((new_entry(&library).object, new_entry(&library).field), (LIBRARY, 64));
     }
 

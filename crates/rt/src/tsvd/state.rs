@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::*};
 
 use super::point::Waiting;
 use crate::hub::log;
-use crate::hub::session::{Path, dir, map_file};
+use crate::hub::session::{PathBuffer, dir, map_file};
 use crate::sys;
 use raddle_tsvd::{PairState, Params, SIZE, TrapPair, Tsvd, layout};
 use raddle_wire::log::fatal;
@@ -25,7 +25,7 @@ pub fn tsvd() -> Option<&'static Tsvd> {
 
 /// The parameters of the run. None if there are none, or if they have another layout.
 fn params() -> Option<Params> {
-    let mut path = Path::new(dir());
+    let mut path = PathBuffer::new(dir());
     path.push(PARAMS_FILE.as_bytes());
     let (at, len) = map_file(&path, 4096)?;
     // SAFETY: a mapping of at least that size; the driver wrote a valid value, as the equal length
@@ -62,7 +62,7 @@ pub fn reopen() -> bool {
 
 fn new_file() -> Option<*mut u8> {
     for n in 0..1000 {
-        let mut path = Path::new(dir());
+        let mut path = PathBuffer::new(dir());
         path.number(u64::from(sys::pid()));
         path.push(b".");
         path.number(n);

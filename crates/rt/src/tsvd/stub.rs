@@ -11,7 +11,7 @@
 
 use super::near;
 use super::pass::{self, WAYS};
-use super::redirect::Entry;
+use super::redirect::RedirectedSite;
 use crate::sys;
 
 /// The registers of a call, as `raddle_tsvd_way` leaves them on the stack.
@@ -185,7 +185,7 @@ impl Area {
     }
 
     /// Writes the next stub, for entry number `site`.
-    pub fn add(&mut self, site: u32, entry: &Entry) {
+    pub fn add(&mut self, site: u32, entry: &RedirectedSite) {
         let at = self.stub(self.used);
         self.used += 1;
         let head = self.at as i64 - at as i64;

@@ -75,7 +75,7 @@ struct Life {
 /// The machine's accesses, numbered by their place among all events.
 pub struct Both {
     settings: Settings,
-    machine: Machine,
+    machine: RaceDetector,
     events: Vec<Event>,
     lives: Vec<Life>,
     started: u32,
@@ -127,7 +127,7 @@ impl Both {
         fast::forget_objects(0, 1024);
         let mut both = Self {
             settings,
-            machine: Machine::new(config(&settings)),
+            machine: RaceDetector::new(config(&settings)),
             events: Vec::new(),
             lives: Vec::new(),
             started: 0,
@@ -529,8 +529,8 @@ impl Both {
     fn races_alone(&self, x: usize, y: usize, byte: u64) -> bool {
         use Annotation::*;
         let mode = if self.settings.hybrid { StateMachine::Hybrid } else { StateMachine::HappensBefore };
-        let mut machine = Machine::new(MachineConfig { report_once: false, ..MachineConfig::new(mode) });
-        let note = |machine: &mut Machine, thread: ThreadId, annotations: [Annotation; 2]| {
+        let mut machine = RaceDetector::new(MachineConfig { report_once: false, ..MachineConfig::new(mode) });
+        let note = |machine: &mut RaceDetector, thread: ThreadId, annotations: [Annotation; 2]| {
             for annotation in annotations {
                 machine.handle(&Event::new(thread, EventSource(0), EventKind::Annotate(annotation)));
             }

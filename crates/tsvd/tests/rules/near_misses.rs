@@ -1,11 +1,11 @@
 //! 3.4.2: near misses.
 
-use raddle_tsvd::{PairState, Point, technique};
+use raddle_tsvd::{ApiPoint, PairState, technique};
 
 use crate::world::{MS, OBJECT, OTHER, World, read, write};
 
 /// Whether two calls, the second so many ms after the first, make a dangerous pair.
-fn near_miss(first: Point, second: Point, apart: u64) -> bool {
+fn near_miss(first: ApiPoint, second: ApiPoint, apart: u64) -> bool {
     let mut world = World::with(|_| {});
     world.call(1000, first);
     world.call(1000 + apart, second);

@@ -1,13 +1,13 @@
 //! Deviation 9: what need not be looked at.
 
-use raddle_tsvd::{ONE, PairState, Point, TrapPair};
+use raddle_tsvd::{ApiPoint, ONE, PairState, TrapPair};
 
 use crate::world::{MS, OBJECT, OTHER, World, read, write};
 
 const US: u64 = 1_000;
 
 /// Comes to a point so often, a microsecond apart, and says how often it went by.
-fn visit(world: &mut World, start: u64, point: Point, times: u64) -> u64 {
+fn visit(world: &mut World, start: u64, point: ApiPoint, times: u64) -> u64 {
     let mut passed = 0;
     for i in 0..times {
         if world.tsvd.passes(&point, false) {
@@ -20,7 +20,7 @@ fn visit(world: &mut World, start: u64, point: Point, times: u64) -> u64 {
 }
 
 /// A world in which thread 1 has a pass for this point.
-fn hot(point: Point) -> World {
+fn hot(point: ApiPoint) -> World {
     let mut world = World::with(|_| {});
     // Two threads: nobody is alone.
     world.tsvd.on_call(MS, &read(9, 99, OTHER), &mut world.log);

@@ -1,6 +1,6 @@
 //! Extension 2: one near miss is worth one delay at each end.
 
-use raddle_tsvd::Point;
+use raddle_tsvd::ApiPoint;
 use raddle_tsvd::technique::{RENEWAL, WINDOW};
 
 use crate::world::{OBJECT, OTHER, World, read, write};
@@ -14,7 +14,7 @@ fn after_a_near_miss(techniques: u32) -> World {
 }
 
 /// Whether one of many calls is delayed: a pair that has failed once is not, now and then.
-fn delayed_within(world: &mut World, ms: u64, point: Point) -> bool {
+fn delayed_within(world: &mut World, ms: u64, point: ApiPoint) -> bool {
     (0..20).any(|_| world.pass(ms, point))
 }
 

@@ -1,6 +1,6 @@
 //! One simulated process, and what was reported of it.
 
-use raddle_tsvd::{Delay, Host, ONE, PairState, Params, Point, Policy, TrapPair, Tsvd, Violation};
+use raddle_tsvd::{ApiPoint, Delay, Host, ONE, PairState, Params, Policy, TrapPair, Tsvd, Violation};
 
 pub const MS: u64 = 1_000_000;
 pub const OBJECT: u64 = 0x7f00_1000;
@@ -39,14 +39,14 @@ impl World {
     }
 
     /// A call; if it is delayed, the trap is set.
-    pub fn call(&mut self, ms: u64, point: Point) -> Option<Delay> {
+    pub fn call(&mut self, ms: u64, point: ApiPoint) -> Option<Delay> {
         let delay = self.tsvd.on_call(ms * MS, &point, &mut self.log)?;
         assert!(self.tsvd.trap_set(&delay, u64::from(point.thread), &mut self.log));
         Some(delay)
     }
 
     /// A call whose delay, if any, ends before anything else happens.
-    pub fn pass(&mut self, ms: u64, point: Point) -> bool {
+    pub fn pass(&mut self, ms: u64, point: ApiPoint) -> bool {
         let delay = self.call(ms, point);
         delay.inspect(|delay| _ = self.wake(ms + delay.nanos / MS, delay)).is_some()
     }
@@ -77,16 +77,16 @@ impl World {
     }
 }
 
-pub fn write(thread: u32, site: u32, object: u64) -> Point {
-    Point { thread, site, object, write: true }
+pub fn write(thread: u32, site: u32, object: u64) -> ApiPoint {
+    ApiPoint { thread, site, object, write: true }
 }
 
-pub fn read(thread: u32, site: u32, object: u64) -> Point {
-    Point { thread, site, object, write: false }
+pub fn read(thread: u32, site: u32, object: u64) -> ApiPoint {
+    ApiPoint { thread, site, object, write: false }
 }
 
 /// A world with no thread delayed but by a trap at site 9 that the caller sets.
-pub fn trapped(point: Point) -> (World, Delay) {
+pub fn trapped(point: ApiPoint) -> (World, Delay) {
     let mut world = World::with(|_| {});
     world.seed(point.site, 900);
     let delay = world.call(1, point).expect("its pair was seeded");

@@ -2,7 +2,7 @@
 //! calls is the program's answer to a delay: a thread that is held keeps its locks, and others wait
 //! for them.
 
-use raddle_tsvd::{Delay, Host, Point, Tsvd, Violation};
+use raddle_tsvd::{ApiPoint, Delay, Host, Tsvd, Violation};
 
 pub const US: u64 = 1_000;
 pub const MS: u64 = 1_000 * US;
@@ -53,7 +53,7 @@ pub struct Outcome {
 /// Who is held at which point, as the simulation knows it.
 #[derive(Default)]
 struct Watcher {
-    held: Vec<(Point, u64)>,
+    held: Vec<(ApiPoint, u64)>,
     outcome: Outcome,
 }
 
@@ -103,7 +103,7 @@ pub fn run(tsvd: &Tsvd, programs: &[Vec<Op>]) -> Outcome {
                 waiting.for_each(|thread| (thread.state, thread.at) = (State::Ready, now));
             }
             Op::Call { site, object, write } => {
-                let point = Point { thread: i as u32, site, object, write };
+                let point = ApiPoint { thread: i as u32, site, object, write };
                 if tsvd.passes(&point, false) {
                     watcher.outcome.passed += 1;
                     threads[i].call_made();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind, Init, VarDecl};
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{Bin, BitField, Global, Linkage, Pos, Reloc, Shape, SymbolRef};
+use crate::ir::{Bin, BitField, Global, GlobalShape, Linkage, Pos, Reloc, SymbolRef};
 
 /// A constant: a number, or a symbol's address plus a number.
 struct Address {
@@ -194,13 +194,13 @@ impl Lower<'_> {
     }
 
     /// The names of a type's parts, for reports.
-    pub(super) fn shape(&self, ty: CType) -> Shape {
+    pub(super) fn shape(&self, ty: CType) -> GlobalShape {
         let (mut element, mut stride) = (ty, 0);
         while let Type::Array(of, _) = self.types().get(element) {
             element = *of;
             stride = self.types().size(element).unwrap_or(0) as u32;
         }
-        let mut shape = Shape { stride, ..Shape::default() };
+        let mut shape = GlobalShape { stride, ..GlobalShape::default() };
         if !self.is_opaque(element) {
             self.member_names(element, 0, "", &mut shape);
         }
@@ -209,7 +209,7 @@ impl Lower<'_> {
         shape
     }
 
-    fn member_names(&self, ty: CType, offset: u64, prefix: &str, out: &mut Shape) {
+    fn member_names(&self, ty: CType, offset: u64, prefix: &str, out: &mut GlobalShape) {
         /// The most names of one object. What comes after them has none, rather than the last.
         const MOST: usize = 2_000;
         let Type::Record(r) = self.types().get(ty) else { return };
@@ -280,7 +280,7 @@ impl Lower<'_> {
             thread_local: false,
             constant: true,
             declared_only: false,
-            shape: Shape::default(),
+            shape: GlobalShape::default(),
         });
         let index = self.unit.globals.len() as u32 - 1;
         let symbol = self.symbol(SymbolRef::OwnGlobal(index));

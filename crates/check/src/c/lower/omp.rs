@@ -23,7 +23,7 @@ use crate::c::ast::{Expr, ExprKind, OmpDirective, OmpKind, ReductionOp, Stmt, St
 use crate::c::token::Sym;
 use crate::c::types::{CType, Types};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Bin, Global, Instr, Linkage, Pos, Scalar, Shape, SymbolRef, SyncOp};
+use crate::ir::{Access, Bin, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SymbolRef, SyncOp};
 
 /// The number of threads in a team, unless the program asks for fewer.
 const TEAM: i64 = 3;
@@ -105,7 +105,7 @@ impl Lower<'_> {
                 thread_local: false,
                 constant: true,
                 declared_only: false,
-                shape: Shape::default(),
+                shape: GlobalShape::default(),
             });
             self.unit.globals.len() - 1
         });

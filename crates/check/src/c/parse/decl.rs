@@ -3,7 +3,7 @@
 use super::declarator::Declared;
 use super::{Confused, Meaning, Parse, Parser, Word};
 use crate::c::ast::{Assembly, Expr, ExprKind, FunctionDef, Init, Item, Storage, VarDecl};
-use crate::c::token::{Kind, Punct, Sym, Token};
+use crate::c::token::{Punct, Sym, Token, TokenKind};
 use crate::c::types::{CType, Type, Types};
 
 /// The specifiers before the declarators.
@@ -118,7 +118,9 @@ impl Parser<'_> {
                     | Void
                     | Volatile
             ),
-            None => t.kind == Kind::Ident && matches!(self.scopes.meaning(t.sym), Some(Meaning::Typedef(_))),
+            None => {
+                t.kind == TokenKind::Ident && matches!(self.scopes.meaning(t.sym), Some(Meaning::Typedef(_)))
+            }
         }
     }
 
@@ -158,7 +160,7 @@ impl Parser<'_> {
                 Word::Extern => {
                     spec.storage = Storage::Extern;
                     // `extern "C"`
-                    if self.ahead(1).kind == Kind::Str {
+                    if self.ahead(1).kind == TokenKind::Str {
                         self.at += 1;
                     }
                 }
@@ -239,8 +241,8 @@ impl Parser<'_> {
         loop {
             let t = self.ahead(n);
             match t.kind {
-                Kind::Punct(Punct::Star) => stars += 1,
-                Kind::Ident
+                TokenKind::Punct(Punct::Star) => stars += 1,
+                TokenKind::Ident
                     if matches!(
                         self.words.get(t.sym),
                         Some(Word::Const | Word::Restrict | Word::Volatile)
@@ -248,8 +250,8 @@ impl Parser<'_> {
                 {
                     stars += 1;
                 }
-                Kind::Punct(Punct::RParen | Punct::Comma) => return true,
-                Kind::Ident => {
+                TokenKind::Punct(Punct::RParen | Punct::Comma) => return true,
+                TokenKind::Ident => {
                     // `a * b;` with `a` undeclared is a declaration; with an operator after it, it
                     // is a product.
                     let after = self.ahead(n + 1).kind;
@@ -257,7 +259,7 @@ impl Parser<'_> {
                         && self.is_plain_ident(&t)
                         && matches!(
                             after,
-                            Kind::Punct(
+                            TokenKind::Punct(
                                 Punct::Semi
                                     | Punct::Eq
                                     | Punct::Comma
@@ -365,9 +367,9 @@ impl Parser<'_> {
             &["mfence", "lfence", "sfence", "lock", "xchgl", "xchgq", "xchg", "dmb", "dsb", "sync", "lwsync"];
         let tokens = &self.tokens[from..to.min(self.tokens.len())];
         let text = |t: &Token| self.text(t.sym).trim_matches('"').to_ascii_lowercase();
-        let is_text = |t: &&Token| t.kind == Kind::Str;
+        let is_text = |t: &&Token| t.kind == TokenKind::Str;
         let operands = || {
-            let follows = |pair: &&[Token]| pair[1].kind == Kind::Punct(Punct::LParen);
+            let follows = |pair: &&[Token]| pair[1].kind == TokenKind::Punct(Punct::LParen);
             tokens.windows(2).filter(|pair| is_text(&&pair[0])).filter(follows).map(|pair| text(&pair[0]))
         };
         let clobbers_memory = tokens.iter().filter(is_text).any(|t| text(t) == "memory");
@@ -401,7 +403,7 @@ impl Parser<'_> {
         if self.eat(Punct::Semi) || self.eat_word(Word::Extension) {
             return Ok(());
         }
-        if self.peek().kind == Kind::PragmaOmp {
+        if self.peek().kind == TokenKind::PragmaOmp {
             self.omp_at_file_level();
             return Ok(());
         }
@@ -483,7 +485,7 @@ impl Parser<'_> {
 
     fn is_extern_block(&self) -> bool {
         self.word() == Some(Word::Extern)
-            && self.ahead(1).kind == Kind::Str
+            && self.ahead(1).kind == TokenKind::Str
             && self.ahead(2).is(Punct::LBrace)
     }
 

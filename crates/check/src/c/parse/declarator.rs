@@ -1,7 +1,7 @@
 //! Declarators: `*name[3](int)`, and the types they build from a base type.
 
 use super::{Confused, Meaning, Parse, Parser, Word};
-use crate::c::token::{Kind, Punct, Sym};
+use crate::c::token::{Punct, Sym, TokenKind};
 use crate::c::types::{CType, Type, Types};
 use crate::ir::Pos;
 
@@ -98,8 +98,8 @@ impl Parser<'_> {
     fn is_nested_declarator(&self) -> bool {
         let t = self.ahead(1);
         match t.kind {
-            Kind::Punct(Punct::Star | Punct::Caret | Punct::LParen | Punct::LBracket) => true,
-            Kind::Ident => match self.words.get(t.sym) {
+            TokenKind::Punct(Punct::Star | Punct::Caret | Punct::LParen | Punct::LBracket) => true,
+            TokenKind::Ident => match self.words.get(t.sym) {
                 Some(Word::Attribute) => true,
                 Some(_) => false,
                 None => !matches!(self.scopes.meaning(t.sym), Some(Meaning::Typedef(_))),
@@ -194,9 +194,9 @@ impl Parser<'_> {
                 return false;
             }
             match self.ahead(n + 1).kind {
-                Kind::Punct(Punct::Comma) => n += 2,
+                TokenKind::Punct(Punct::Comma) => n += 2,
                 // A single unknown name is more likely a type whose header is missing.
-                Kind::Punct(Punct::RParen) => return n > 0 || self.starts_type(&self.ahead(n + 2)),
+                TokenKind::Punct(Punct::RParen) => return n > 0 || self.starts_type(&self.ahead(n + 2)),
                 _ => return false,
             }
         }

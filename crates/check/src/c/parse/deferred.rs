@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Meaning, Parser, Scopes};
 use crate::c::ast::{FunctionDef, Item};
-use crate::c::token::{Kind, Punct, Sym};
+use crate::c::token::{Punct, Sym, TokenKind};
 
 /// A function without its body, and the position of the body among the tokens.
 pub(super) struct Deferred {
@@ -33,8 +33,8 @@ impl Parser<'_> {
         let mut depth = 0;
         for (i, t) in self.tokens[self.at..].iter().enumerate() {
             match t.kind {
-                Kind::Punct(Punct::LBrace) => depth += 1,
-                Kind::Punct(Punct::RBrace) => depth -= 1,
+                TokenKind::Punct(Punct::LBrace) => depth += 1,
+                TokenKind::Punct(Punct::RBrace) => depth -= 1,
                 _ => {}
             }
             if depth == 0 {
@@ -112,9 +112,10 @@ struct Needed {
 impl Needed {
     /// Records the names in a range of tokens, except the last mention of `own`.
     fn mention(&mut self, tokens: &[crate::c::token::Token], own: Option<Sym>) {
-        let skip = own.and_then(|own| tokens.iter().rposition(|t| t.kind == Kind::Ident && t.sym == own));
+        let skip =
+            own.and_then(|own| tokens.iter().rposition(|t| t.kind == TokenKind::Ident && t.sym == own));
         for (i, t) in tokens.iter().enumerate() {
-            if t.kind == Kind::Ident
+            if t.kind == TokenKind::Ident
                 && Some(i) != skip
                 && let Some(functions) = self.by_name.get(&t.sym)
                 && self.seen.insert(t.sym)

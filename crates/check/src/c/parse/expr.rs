@@ -3,7 +3,7 @@
 use super::{Confused, Meaning, Parse, Parser, Word};
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::literal;
-use crate::c::token::{Kind, Punct, Token};
+use crate::c::token::{Punct, Token, TokenKind};
 use crate::c::types::{CType, Types};
 use crate::ir::{Bin, Pos};
 
@@ -92,10 +92,10 @@ impl Parser<'_> {
         }
         let after = self.ahead(n + 1);
         match after.kind {
-            Kind::Ident => self.word_of(&after).is_none_or(|w| w == Word::Sizeof),
-            Kind::Number | Kind::Str | Kind::Char => true,
-            Kind::Punct(Punct::LParen | Punct::LBrace) => n > 2 || self.text(t.sym).ends_with("_t"),
-            Kind::Punct(Punct::And | Punct::Star) => n > 2,
+            TokenKind::Ident => self.word_of(&after).is_none_or(|w| w == Word::Sizeof),
+            TokenKind::Number | TokenKind::Str | TokenKind::Char => true,
+            TokenKind::Punct(Punct::LParen | Punct::LBrace) => n > 2 || self.text(t.sym).ends_with("_t"),
+            TokenKind::Punct(Punct::And | Punct::Star) => n > 2,
             _ => n > 2,
         }
     }
@@ -124,15 +124,15 @@ impl Parser<'_> {
     fn unary(&mut self) -> Parse<Expr> {
         let t = self.peek();
         let wrap: fn(Box<Expr>) -> ExprKind = match t.kind {
-            Kind::Punct(Punct::And) => ExprKind::AddressOf,
-            Kind::Punct(Punct::Star) => ExprKind::Deref,
-            Kind::Punct(Punct::Minus) => ExprKind::Neg,
-            Kind::Punct(Punct::Plus) => ExprKind::Plus,
-            Kind::Punct(Punct::Tilde) => ExprKind::BitNot,
-            Kind::Punct(Punct::Not) => ExprKind::Not,
-            Kind::Punct(Punct::Inc) => |e| ExprKind::Step(e, 1, false),
-            Kind::Punct(Punct::Dec) => |e| ExprKind::Step(e, -1, false),
-            Kind::Punct(Punct::AndAnd) => {
+            TokenKind::Punct(Punct::And) => ExprKind::AddressOf,
+            TokenKind::Punct(Punct::Star) => ExprKind::Deref,
+            TokenKind::Punct(Punct::Minus) => ExprKind::Neg,
+            TokenKind::Punct(Punct::Plus) => ExprKind::Plus,
+            TokenKind::Punct(Punct::Tilde) => ExprKind::BitNot,
+            TokenKind::Punct(Punct::Not) => ExprKind::Not,
+            TokenKind::Punct(Punct::Inc) => |e| ExprKind::Step(e, 1, false),
+            TokenKind::Punct(Punct::Dec) => |e| ExprKind::Step(e, -1, false),
+            TokenKind::Punct(Punct::AndAnd) => {
                 self.at += 1;
                 let (label, _) = self.ident()?;
                 return Ok(expr(t.pos, ExprKind::LabelAddress(label)));
@@ -142,7 +142,8 @@ impl Parser<'_> {
         self.at += 1;
         let operand = self.deeper(Self::cast)?;
         // `*p` is reported at the position of `p`, `++x` at that of `x`.
-        let pos = if matches!(t.kind, Kind::Punct(Punct::Inc | Punct::Dec)) { operand.pos } else { t.pos };
+        let pos =
+            if matches!(t.kind, TokenKind::Punct(Punct::Inc | Punct::Dec)) { operand.pos } else { t.pos };
         Ok(expr(pos, wrap(boxed(operand))))
     }
 
@@ -191,17 +192,17 @@ impl Parser<'_> {
     fn primary(&mut self) -> Parse<Expr> {
         let t = self.peek();
         let kind = match t.kind {
-            Kind::Number => {
+            TokenKind::Number => {
                 self.at += 1;
                 self.number(&t)
             }
-            Kind::Char => {
+            TokenKind::Char => {
                 self.at += 1;
                 ExprKind::Int(literal::character(self.text(t.sym)) as u64, Types::INT)
             }
-            Kind::Str => self.string(),
-            Kind::Punct(Punct::LParen) => return self.parenthesised(),
-            Kind::Ident => match self.word() {
+            TokenKind::Str => self.string(),
+            TokenKind::Punct(Punct::LParen) => return self.parenthesised(),
+            TokenKind::Ident => match self.word() {
                 Some(word) => return self.builtin(word, t.pos),
                 None => {
                     self.at += 1;
@@ -234,13 +235,13 @@ impl Parser<'_> {
     /// Parses a string; adjacent strings are one.
     fn string(&mut self) -> ExprKind {
         let mut bytes = Vec::new();
-        while self.peek().kind == Kind::Str {
+        while self.peek().kind == TokenKind::Str {
             let t = self.next();
             bytes.extend(literal::unescape(self.text(t.sym)));
             // `"%" PRIu64` without its header: the name represents a string.
             while self.is_plain_ident(&self.peek())
                 && self.scopes.meaning(self.peek().sym).is_none()
-                && (self.ahead(1).kind == Kind::Str || self.text(self.peek().sym).starts_with("PRI"))
+                && (self.ahead(1).kind == TokenKind::Str || self.text(self.peek().sym).starts_with("PRI"))
             {
                 self.at += 1;
             }
@@ -338,30 +339,30 @@ impl Parser<'_> {
     fn postfix(&mut self, mut e: Expr) -> Parse<Expr> {
         loop {
             let t = self.peek();
-            if matches!(t.kind, Kind::Punct(_)) {
+            if matches!(t.kind, TokenKind::Punct(_)) {
                 self.link()?;
             }
             match t.kind {
-                Kind::Punct(Punct::LParen) => {
+                TokenKind::Punct(Punct::LParen) => {
                     self.at += 1;
                     let arguments = self.arguments()?;
                     let pos = e.pos;
                     e = expr(pos, ExprKind::Call(boxed(e), arguments));
                 }
-                Kind::Punct(Punct::LBracket) => {
+                TokenKind::Punct(Punct::LBracket) => {
                     self.at += 1;
                     let index = self.deeper(Self::expression)?;
                     self.expect(Punct::RBracket)?;
                     let pos = e.pos;
                     e = expr(pos, ExprKind::Index(boxed(e), boxed(index)));
                 }
-                Kind::Punct(p @ (Punct::Dot | Punct::Arrow)) => {
+                TokenKind::Punct(p @ (Punct::Dot | Punct::Arrow)) => {
                     self.at += 1;
                     let (name, _) = self.ident()?;
                     let pos = e.pos;
                     e = expr(pos, ExprKind::Member(boxed(e), name, p == Punct::Arrow));
                 }
-                Kind::Punct(p @ (Punct::Inc | Punct::Dec)) => {
+                TokenKind::Punct(p @ (Punct::Inc | Punct::Dec)) => {
                     self.at += 1;
                     let by = if p == Punct::Inc { 1 } else { -1 };
                     e = expr(e.pos, ExprKind::Step(boxed(e), by, true));
@@ -415,7 +416,7 @@ enum Operator {
 }
 
 fn binary_operator(t: &Token) -> Option<(Operator, u8)> {
-    let Kind::Punct(p) = t.kind else { return None };
+    let TokenKind::Punct(p) = t.kind else { return None };
     Some(match p {
         Punct::OrOr => (Operator::Or, 1),
         Punct::AndAnd => (Operator::And, 2),
@@ -440,7 +441,7 @@ fn binary_operator(t: &Token) -> Option<(Operator, u8)> {
 }
 
 fn assignment_operator(t: &Token) -> Option<Option<Bin>> {
-    let Kind::Punct(p) = t.kind else { return None };
+    let TokenKind::Punct(p) = t.kind else { return None };
     Some(match p {
         Punct::Eq => None,
         Punct::MulEq => Some(Bin::Mul),

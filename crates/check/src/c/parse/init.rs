@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::c::ast::{Designator, ExprKind, Init};
-use crate::c::token::{Kind, Punct};
+use crate::c::token::{Punct, TokenKind};
 use crate::c::types::{CType, Type};
 
 impl Parser<'_> {
@@ -97,7 +97,7 @@ impl Parser<'_> {
 
     /// Whether a token begins a value and cannot continue the previous one.
     fn starts_item(&self) -> bool {
-        matches!(self.peek().kind, Kind::Ident | Kind::Number | Kind::Str | Kind::Char)
+        matches!(self.peek().kind, TokenKind::Ident | TokenKind::Number | TokenKind::Str | TokenKind::Char)
     }
 
     fn designators(&mut self) -> Parse<Vec<Designator>> {

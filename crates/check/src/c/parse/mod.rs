@@ -28,7 +28,7 @@ mod stmt;
 use rustc_hash::FxHashMap;
 
 use super::ast::{Expr, Item};
-use super::token::{Interner, Kind, Punct, Sym, Token};
+use super::token::{Interner, Punct, Sym, Token, TokenKind};
 use super::types::{CType, Types};
 use crate::ir::Pos;
 pub use consteval::constant;
@@ -122,7 +122,7 @@ type Parse<T> = Result<T, Confused>;
 impl<'a> Parser<'a> {
     pub fn new(tokens: &'a [Token], interner: &'a Interner, words: &'a Words, scopes: Scopes) -> Self {
         let pos = tokens.last().map(|t| t.pos).unwrap_or_default();
-        let eof = Token { kind: Kind::Eof, bol: true, space: true, painted: false, sym: Sym(0), pos };
+        let eof = Token { kind: TokenKind::Eof, bol: true, space: true, painted: false, sym: Sym(0), pos };
         Self {
             tokens,
             at: 0,
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
 
     /// Parses the whole file.
     pub fn run(&mut self) {
-        while self.peek().kind != Kind::Eof && self.errors < ERRORS {
+        while self.peek().kind != TokenKind::Eof && self.errors < ERRORS {
             let before = self.at;
             if self.external().is_err() {
                 self.error();
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
     }
 
     fn word_of(&self, t: &Token) -> Option<Word> {
-        if t.kind == Kind::Ident { self.words.get(t.sym) } else { None }
+        if t.kind == TokenKind::Ident { self.words.get(t.sym) } else { None }
     }
 
     fn eat_word(&mut self, w: Word) -> bool {
@@ -216,7 +216,7 @@ impl<'a> Parser<'a> {
     /// The current token as a name that is not a keyword.
     fn ident(&mut self) -> Parse<(Sym, Pos)> {
         let t = self.peek();
-        if t.kind == Kind::Ident && self.words.get(t.sym).is_none() {
+        if t.kind == TokenKind::Ident && self.words.get(t.sym).is_none() {
             self.at += 1;
             return Ok((t.sym, t.pos));
         }
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is_plain_ident(&self, t: &Token) -> bool {
-        t.kind == Kind::Ident && self.words.get(t.sym).is_none()
+        t.kind == TokenKind::Ident && self.words.get(t.sym).is_none()
     }
 
     fn text(&self, sym: Sym) -> &str {
@@ -251,11 +251,11 @@ impl<'a> Parser<'a> {
     /// Skips a balanced group that starts at the current opening bracket.
     fn skip_balanced(&mut self) {
         let mut depth = 0u32;
-        while self.peek().kind != Kind::Eof {
+        while self.peek().kind != TokenKind::Eof {
             let t = self.next();
             match t.kind {
-                Kind::Punct(Punct::LParen | Punct::LBracket | Punct::LBrace) => depth += 1,
-                Kind::Punct(Punct::RParen | Punct::RBracket | Punct::RBrace) => {
+                TokenKind::Punct(Punct::LParen | Punct::LBracket | Punct::LBrace) => depth += 1,
+                TokenKind::Punct(Punct::RParen | Punct::RBracket | Punct::RBrace) => {
                     depth = depth.saturating_sub(1);
                 }
                 _ => {}

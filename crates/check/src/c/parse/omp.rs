@@ -2,12 +2,12 @@
 
 use super::{Parse, Parser};
 use crate::c::ast::{Item, OmpDirective, OmpKind, ReductionOp, StmtKind};
-use crate::c::token::{Kind, Punct, Sym};
+use crate::c::token::{Punct, Sym, TokenKind};
 use crate::ir::Bin;
 
 impl Parser<'_> {
     pub(super) fn skip_pragma(&mut self) {
-        while !matches!(self.peek().kind, Kind::PragmaEnd | Kind::Eof) {
+        while !matches!(self.peek().kind, TokenKind::PragmaEnd | TokenKind::Eof) {
             self.at += 1;
         }
         self.at += 1;
@@ -33,7 +33,7 @@ impl Parser<'_> {
     pub(super) fn omp(&mut self) -> Parse<StmtKind> {
         self.at += 1;
         let mut words = Vec::new();
-        while self.peek().kind == Kind::Ident && is_construct(self.text(self.peek().sym)) {
+        while self.peek().kind == TokenKind::Ident && is_construct(self.text(self.peek().sym)) {
             words.push(self.text(self.peek().sym).to_string());
             self.at += 1;
         }
@@ -52,7 +52,7 @@ impl Parser<'_> {
             directive.name = Some(self.ahead(1).sym);
             self.skip_balanced();
         }
-        while !matches!(self.peek().kind, Kind::PragmaEnd | Kind::Eof) {
+        while !matches!(self.peek().kind, TokenKind::PragmaEnd | TokenKind::Eof) {
             self.clause(&mut directive);
         }
         self.at += 1;
@@ -92,12 +92,12 @@ impl Parser<'_> {
 
     fn names(&mut self, out: &mut Vec<Sym>) {
         self.at += 1;
-        while !matches!(self.peek().kind, Kind::PragmaEnd | Kind::Eof) {
+        while !matches!(self.peek().kind, TokenKind::PragmaEnd | TokenKind::Eof) {
             let t = self.next();
             if t.is(Punct::RParen) {
                 break;
             }
-            if t.kind == Kind::Ident {
+            if t.kind == TokenKind::Ident {
                 out.push(t.sym);
             }
             if t.is(Punct::LBracket) {
@@ -113,12 +113,12 @@ impl Parser<'_> {
         let op = match (op.kind, self.text(op.sym)) {
             (_, "min") => ReductionOp::Min,
             (_, "max") => ReductionOp::Max,
-            (Kind::Punct(Punct::Star), _) => ReductionOp::Bin(Bin::Mul),
-            (Kind::Punct(Punct::And), _) => ReductionOp::Bin(Bin::And),
-            (Kind::Punct(Punct::Or), _) => ReductionOp::Bin(Bin::Or),
-            (Kind::Punct(Punct::Caret), _) => ReductionOp::Bin(Bin::Xor),
-            (Kind::Punct(Punct::AndAnd), _) => ReductionOp::LogicalAnd,
-            (Kind::Punct(Punct::OrOr), _) => ReductionOp::LogicalOr,
+            (TokenKind::Punct(Punct::Star), _) => ReductionOp::Bin(Bin::Mul),
+            (TokenKind::Punct(Punct::And), _) => ReductionOp::Bin(Bin::And),
+            (TokenKind::Punct(Punct::Or), _) => ReductionOp::Bin(Bin::Or),
+            (TokenKind::Punct(Punct::Caret), _) => ReductionOp::Bin(Bin::Xor),
+            (TokenKind::Punct(Punct::AndAnd), _) => ReductionOp::LogicalAnd,
+            (TokenKind::Punct(Punct::OrOr), _) => ReductionOp::LogicalOr,
             _ => ReductionOp::Bin(Bin::Add),
         };
         // The current token is the colon, which `names` skips like a parenthesis.

@@ -2,7 +2,7 @@
 
 use super::declarator::Declared;
 use super::{Confused, Meaning, Parse, Parser, Word};
-use crate::c::token::{Kind, Punct, Sym};
+use crate::c::token::{Punct, Sym, TokenKind};
 use crate::c::types::{CType, Type, Types};
 
 impl Parser<'_> {
@@ -22,7 +22,7 @@ impl Parser<'_> {
         };
         let Type::Record(n) = *self.scopes.types.get(ty) else { return Err(Confused) };
         let mut members = Vec::new();
-        while !self.is(Punct::RBrace) && self.peek().kind != Kind::Eof {
+        while !self.is(Punct::RBrace) && self.peek().kind != TokenKind::Eof {
             let before = self.at;
             if self.members(&mut members).is_err() {
                 self.error();

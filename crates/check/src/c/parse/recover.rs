@@ -1,7 +1,7 @@
 //! Recovery after an error.
 
 use super::{Parser, Word};
-use crate::c::token::{Kind, Punct, Token};
+use crate::c::token::{Punct, Token, TokenKind};
 
 /// The maximum length of a function's head, in tokens.
 const HEAD: usize = 120;
@@ -13,16 +13,16 @@ impl Parser<'_> {
         if self.at == start {
             self.at += 1;
         }
-        while self.peek().kind != Kind::Eof {
+        while self.peek().kind != TokenKind::Eof {
             if self.at > start && self.starts_function(self.at) {
                 return;
             }
             match self.peek().kind {
-                Kind::Punct(Punct::Semi) => {
+                TokenKind::Punct(Punct::Semi) => {
                     self.at += 1;
                     return;
                 }
-                Kind::Punct(Punct::LBrace) => {
+                TokenKind::Punct(Punct::LBrace) => {
                     self.skip_block();
                     if !self.is(Punct::Semi) && !self.is_plain_ident(&self.peek()) {
                         return;
@@ -39,13 +39,13 @@ impl Parser<'_> {
     /// Skips a braced block, but not past the start of the next function.
     fn skip_block(&mut self) {
         let mut depth = 0u32;
-        while self.peek().kind != Kind::Eof {
+        while self.peek().kind != TokenKind::Eof {
             if depth > 0 && self.starts_function(self.at) {
                 return;
             }
             match self.next().kind {
-                Kind::Punct(Punct::LBrace) => depth += 1,
-                Kind::Punct(Punct::RBrace) => {
+                TokenKind::Punct(Punct::LBrace) => depth += 1,
+                TokenKind::Punct(Punct::RBrace) => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         return;
@@ -67,7 +67,7 @@ impl Parser<'_> {
         if self.at == start && !self.is(Punct::RBrace) {
             self.at += 1;
         }
-        while self.peek().kind != Kind::Eof {
+        while self.peek().kind != TokenKind::Eof {
             if self.starts_function(self.at) {
                 return;
             }
@@ -78,7 +78,7 @@ impl Parser<'_> {
                 return;
             }
             match t.kind {
-                Kind::Punct(Punct::LBrace) => {
+                TokenKind::Punct(Punct::LBrace) => {
                     let is_value = self.at > 0 && self.tokens[self.at - 1].is(Punct::Eq);
                     self.skip_block();
                     if depth == 0 && !is_value {
@@ -86,12 +86,12 @@ impl Parser<'_> {
                     }
                     continue;
                 }
-                Kind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
-                Kind::Punct(Punct::RParen | Punct::RBracket) => depth = depth.saturating_sub(1),
-                Kind::Punct(Punct::RBrace) => return,
+                TokenKind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
+                TokenKind::Punct(Punct::RParen | Punct::RBracket) => depth = depth.saturating_sub(1),
+                TokenKind::Punct(Punct::RBrace) => return,
                 // A `;` ends the statement even in open brackets, which were never closed, except
                 // in a `for`.
-                Kind::Punct(Punct::Semi) if depth == 0 || self.ahead(1).bol => {
+                TokenKind::Punct(Punct::Semi) if depth == 0 || self.ahead(1).bol => {
                     self.at += 1;
                     return;
                 }
@@ -107,10 +107,10 @@ impl Parser<'_> {
         // A statement may be missing at the end of the text, and then begins behind the last token.
         for t in self.tokens.get(start..self.at.min(self.tokens.len())).unwrap_or_default() {
             match t.kind {
-                Kind::Punct(Punct::LBrace) => depth += 1,
-                Kind::Punct(Punct::RBrace) => depth -= 1,
+                TokenKind::Punct(Punct::LBrace) => depth += 1,
+                TokenKind::Punct(Punct::RBrace) => depth -= 1,
                 // In a block of statements, each one recovers by itself.
-                Kind::Punct(Punct::Semi) => return false,
+                TokenKind::Punct(Punct::Semi) => return false,
                 _ => {}
             }
         }
@@ -127,7 +127,9 @@ impl Parser<'_> {
     /// Nothing else looks like that inside a body.
     pub(super) fn starts_function(&self, i: usize) -> bool {
         let Some(first) = self.tokens.get(i) else { return false };
-        if !(first.bol && first.pos.col == 1 && first.kind == Kind::Ident) || self.starts_statement(first) {
+        if !(first.bol && first.pos.col == 1 && first.kind == TokenKind::Ident)
+            || self.starts_statement(first)
+        {
             return false;
         }
         if self.word_of(first).is_some_and(|w| matches!(w, Word::Else | Word::Sizeof)) {
@@ -138,7 +140,7 @@ impl Parser<'_> {
         let mut j = i;
         while let Some(t) = self.tokens.get(j).filter(|_| j < i + HEAD) {
             match t.kind {
-                Kind::Ident => {
+                TokenKind::Ident => {
                     names += 1;
                     // Words between the list and the body are attributes. A name there is an
                     // old-style parameter.
@@ -146,12 +148,12 @@ impl Parser<'_> {
                         return false;
                     }
                 }
-                Kind::Punct(Punct::Star) => {}
-                Kind::Punct(Punct::LParen) if names >= 2 => {
+                TokenKind::Punct(Punct::Star) => {}
+                TokenKind::Punct(Punct::LParen) if names >= 2 => {
                     j = self.closing(j);
                     saw_list = true;
                 }
-                Kind::Punct(Punct::LBrace) => return saw_list,
+                TokenKind::Punct(Punct::LBrace) => return saw_list,
                 _ => return false,
             }
             j += 1;
@@ -164,9 +166,9 @@ impl Parser<'_> {
         let mut depth = 0i32;
         for (j, t) in self.tokens.iter().enumerate().skip(open).take(4 * HEAD) {
             match t.kind {
-                Kind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
-                Kind::Punct(Punct::RParen | Punct::RBracket) => depth -= 1,
-                Kind::Punct(Punct::LBrace | Punct::RBrace | Punct::Semi) => return j.saturating_sub(1),
+                TokenKind::Punct(Punct::LParen | Punct::LBracket) => depth += 1,
+                TokenKind::Punct(Punct::RParen | Punct::RBracket) => depth -= 1,
+                TokenKind::Punct(Punct::LBrace | Punct::RBrace | Punct::Semi) => return j.saturating_sub(1),
                 _ => {}
             }
             if depth == 0 {

@@ -2,7 +2,7 @@
 
 use super::{Confused, Parse, Parser, Word};
 use crate::c::ast::{Expr, ExprKind, Stmt, StmtKind, Storage, VarDecl};
-use crate::c::token::{Kind, Punct};
+use crate::c::token::{Punct, TokenKind};
 use crate::ir::Pos;
 
 impl Parser<'_> {
@@ -11,7 +11,8 @@ impl Parser<'_> {
         self.expect(Punct::LBrace)?;
         self.scopes.open();
         let mut out = Vec::new();
-        while !self.is(Punct::RBrace) && self.peek().kind != Kind::Eof && !self.starts_function(self.at) {
+        while !self.is(Punct::RBrace) && self.peek().kind != TokenKind::Eof && !self.starts_function(self.at)
+        {
             out.push(self.statement());
         }
         if !self.eat(Punct::RBrace) {
@@ -38,7 +39,7 @@ impl Parser<'_> {
 
     fn boxed_statement(&mut self) -> Box<Stmt> {
         // `if (x)` with nothing after it, at the end of a block.
-        if self.is(Punct::RBrace) || self.peek().kind == Kind::Eof {
+        if self.is(Punct::RBrace) || self.peek().kind == TokenKind::Eof {
             self.error();
             return Box::new(Stmt { pos: self.peek().pos, kind: StmtKind::Error });
         }
@@ -48,13 +49,13 @@ impl Parser<'_> {
     fn try_statement(&mut self) -> Parse<StmtKind> {
         let t = self.peek();
         match t.kind {
-            Kind::Punct(Punct::LBrace) => return Ok(StmtKind::Block(self.block()?)),
-            Kind::Punct(Punct::Semi) => {
+            TokenKind::Punct(Punct::LBrace) => return Ok(StmtKind::Block(self.block()?)),
+            TokenKind::Punct(Punct::Semi) => {
                 self.at += 1;
                 return Ok(StmtKind::Empty);
             }
-            Kind::PragmaOmp => return self.omp(),
-            Kind::PragmaEnd => {
+            TokenKind::PragmaOmp => return self.omp(),
+            TokenKind::PragmaEnd => {
                 self.at += 1;
                 return Ok(StmtKind::Empty);
             }
@@ -91,7 +92,7 @@ impl Parser<'_> {
         }
         let t = self.peek();
         let call = matches!(e.kind, ExprKind::Call(..));
-        if t.kind == Kind::Eof
+        if t.kind == TokenKind::Eof
             || self.is(Punct::RBrace)
             || t.bol && !self.is_operator()
             || call && self.is(Punct::LBrace)
@@ -105,7 +106,7 @@ impl Parser<'_> {
     }
 
     fn is_operator(&self) -> bool {
-        matches!(self.peek().kind, Kind::Punct(p) if !matches!(p, Punct::Star | Punct::LBrace | Punct::Inc | Punct::Dec))
+        matches!(self.peek().kind, TokenKind::Punct(p) if !matches!(p, Punct::Star | Punct::LBrace | Punct::Inc | Punct::Dec))
     }
 
     fn is_declaration(&self) -> bool {
@@ -245,7 +246,7 @@ impl Parser<'_> {
                 StmtKind::Empty
             }
             Word::LabelDecl => {
-                while !self.eat(Punct::Semi) && self.peek().kind != Kind::Eof {
+                while !self.eat(Punct::Semi) && self.peek().kind != TokenKind::Eof {
                     self.at += 1;
                 }
                 StmtKind::Empty

@@ -1,6 +1,6 @@
 use super::*;
 use crate::c::ast::{ExprKind, Stmt, StmtKind};
-use crate::c::pp::{Limits, MacroState, NoIncludes, Preprocessor};
+use crate::c::pp::{MacroState, NoIncludes, Preprocessor, PreprocessorLimits};
 
 struct Parsed {
     items: Vec<Item>,
@@ -12,8 +12,11 @@ struct Parsed {
 fn parse(text: &str) -> Parsed {
     let mut state = MacroState::default();
     let words = Words::new(&mut state.interner);
-    let (out, state) =
-        Preprocessor::new(state, &NoIncludes, Limits::default()).run("a.c", text.as_bytes(), false);
+    let (out, state) = Preprocessor::new(state, &NoIncludes, PreprocessorLimits::default()).run(
+        "a.c",
+        text.as_bytes(),
+        false,
+    );
     let mut parser = Parser::new(&out.tokens, &state.interner, &words, Scopes::default());
     parser.run();
     let (items, errors) = (std::mem::take(&mut parser.items), parser.errors());

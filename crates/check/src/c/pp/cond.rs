@@ -1,7 +1,7 @@
 //! The arithmetic of `#if`.
 
 use super::Preprocessor;
-use crate::c::token::{Kind, Punct, Sym, Token};
+use crate::c::token::{Punct, Sym, Token, TokenKind};
 
 impl Preprocessor<'_> {
     /// Whether the condition holds. Nonsense does not.
@@ -28,12 +28,12 @@ impl Preprocessor<'_> {
                 let open = line.get(i + 1).is_some_and(|n| n.is(Punct::LParen));
                 let name = line.get(i + 1 + usize::from(open));
                 let yes = name.is_some_and(|n| self.is_defined(n.sym));
-                out.push(self.make(Kind::Number, if yes { "1" } else { "0" }, t.pos));
+                out.push(self.make(TokenKind::Number, if yes { "1" } else { "0" }, t.pos));
                 i += if open { 4 } else { 2 };
             } else if word.starts_with("__has_") && line.get(i + 1).is_some_and(|n| n.is(Punct::LParen)) {
                 // The models replace the headers and attributes that matter.
                 let yes = t.sym == self.names.has_include;
-                out.push(self.make(Kind::Number, if yes { "1" } else { "0" }, t.pos));
+                out.push(self.make(TokenKind::Number, if yes { "1" } else { "0" }, t.pos));
                 let close = line[i..].iter().position(|n| n.is(Punct::RParen));
                 i = close.map_or(line.len(), |c| i + c + 1);
             } else {
@@ -125,18 +125,18 @@ impl Terms<'_, '_> {
         self.at += 1;
         self.unknown = None;
         match t.kind {
-            Kind::Punct(Punct::Not) => i64::from(self.known_unary() == 0),
-            Kind::Punct(Punct::Minus) => self.known_unary().wrapping_neg(),
-            Kind::Punct(Punct::Plus) => self.unary(),
-            Kind::Punct(Punct::Tilde) => !self.known_unary(),
-            Kind::Punct(Punct::LParen) => {
+            TokenKind::Punct(Punct::Not) => i64::from(self.known_unary() == 0),
+            TokenKind::Punct(Punct::Minus) => self.known_unary().wrapping_neg(),
+            TokenKind::Punct(Punct::Plus) => self.unary(),
+            TokenKind::Punct(Punct::Tilde) => !self.known_unary(),
+            TokenKind::Punct(Punct::LParen) => {
                 let v = self.conditional();
                 self.eat(Punct::RParen);
                 v
             }
-            Kind::Number => crate::c::literal::integer(self.pp.name(&t)).map_or(0, |n| n.value as i64),
-            Kind::Char => crate::c::literal::character(self.pp.name(&t)),
-            Kind::Ident => {
+            TokenKind::Number => crate::c::literal::integer(self.pp.name(&t)).map_or(0, |n| n.value as i64),
+            TokenKind::Char => crate::c::literal::character(self.pp.name(&t)),
+            TokenKind::Ident => {
                 // An unknown function-like name: skip its arguments with it.
                 if self.eat(Punct::LParen) {
                     self.conditional();
@@ -156,7 +156,7 @@ impl Terms<'_, '_> {
 }
 
 fn operator(t: &Token) -> Option<(Punct, u8)> {
-    let Kind::Punct(p) = t.kind else { return None };
+    let TokenKind::Punct(p) = t.kind else { return None };
     let strength = match p {
         Punct::OrOr => 1,
         Punct::AndAnd => 2,

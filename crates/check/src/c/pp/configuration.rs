@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Macro, Preprocessor};
-use crate::c::token::{Kind, Punct, Sym, Token};
+use crate::c::token::{Punct, Sym, Token, TokenKind};
 
 /// What a build's configuration finds on every system of today. Without it, a program would be
 /// checked in the variant that it keeps for compilers without atomics or threads.
@@ -59,7 +59,7 @@ impl Preprocessor<'_> {
 
     /// Defines a macro as 1 that is not defined otherwise.
     fn define_as_one(&mut self, name: Sym) {
-        let one = self.make(Kind::Number, "1", crate::ir::Pos::default());
+        let one = self.make(TokenKind::Number, "1", crate::ir::Pos::default());
         let found = || Rc::new(Macro { params: None, variadic: false, body: [one].into() });
         self.state.macros.entry(name).or_insert_with(found);
     }
@@ -86,7 +86,7 @@ impl Preprocessor<'_> {
 
     fn any(&self, tokens: (usize, usize), wanted: fn(&str) -> bool) -> bool {
         let tokens = self.streams.last().map_or(&[][..], |top| &top.tokens[tokens.0..tokens.1]);
-        tokens.iter().any(|t| t.kind == Kind::Ident && wanted(self.name(t)))
+        tokens.iter().any(|t| t.kind == TokenKind::Ident && wanted(self.name(t)))
     }
 
     /// The text up to an `#else` and from there to the `#endif`, as ranges of tokens. The second

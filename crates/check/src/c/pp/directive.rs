@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::configuration::{names_configuration, shares_folder};
 use super::{Conditional, Macro, Preprocessor, Stream};
-use crate::c::token::{Kind, Punct, Sym, Token};
+use crate::c::token::{Punct, Sym, Token, TokenKind};
 use crate::ir::SourceFile;
 
 impl Preprocessor<'_> {
@@ -16,22 +16,22 @@ impl Preprocessor<'_> {
         let skipping = self.conditionals.last().is_some_and(|c| !c.active);
         let name = self.name(word).to_string();
         match (word.kind, name.as_str()) {
-            (Kind::Ident, "if" | "ifdef" | "ifndef") => self.open(&name, rest, skipping),
-            (Kind::Ident, "elif" | "elifdef" | "elifndef" | "else") => self.alternative(&name, rest),
-            (Kind::Ident, "endif") => {
+            (TokenKind::Ident, "if" | "ifdef" | "ifndef") => self.open(&name, rest, skipping),
+            (TokenKind::Ident, "elif" | "elifdef" | "elifndef" | "else") => self.alternative(&name, rest),
+            (TokenKind::Ident, "endif") => {
                 self.conditionals.pop();
             }
             _ if skipping => {}
-            (Kind::Ident, "define") => self.define(rest),
-            (Kind::Ident, "undef") => {
+            (TokenKind::Ident, "define") => self.define(rest),
+            (TokenKind::Ident, "undef") => {
                 if let Some(t) = rest.first() {
                     self.state.macros.remove(&t.sym);
                 }
             }
-            (Kind::Ident, "include" | "include_next" | "import") => self.include(rest, hash),
-            (Kind::Ident, "pragma") => return self.pragma(rest, hash),
-            (Kind::Ident, "line") => self.line_marker(rest, hash),
-            (Kind::Number, _) => self.line_marker(&line, hash),
+            (TokenKind::Ident, "include" | "include_next" | "import") => self.include(rest, hash),
+            (TokenKind::Ident, "pragma") => return self.pragma(rest, hash),
+            (TokenKind::Ident, "line") => self.line_marker(rest, hash),
+            (TokenKind::Number, _) => self.line_marker(&line, hash),
             _ => {}
         }
         None
@@ -72,7 +72,7 @@ impl Preprocessor<'_> {
 
     fn define(&mut self, line: &[Token]) {
         let Some((name, mut rest)) = line.split_first() else { return };
-        if name.kind != Kind::Ident {
+        if name.kind != TokenKind::Ident {
             return;
         }
         let (mut params, mut variadic) = (None, false);
@@ -81,13 +81,13 @@ impl Preprocessor<'_> {
             let close = rest.iter().position(|t| t.is(Punct::RParen)).unwrap_or(rest.len());
             for t in &rest[1..close] {
                 match t.kind {
-                    Kind::Ident => list.push(t.sym),
-                    Kind::Punct(Punct::Ellipsis) => {
+                    TokenKind::Ident => list.push(t.sym),
+                    TokenKind::Punct(Punct::Ellipsis) => {
                         variadic = true;
                         // `args...` names the rest itself; a bare `...` is `__VA_ARGS__`.
                         let named = rest[1..close]
                             .windows(2)
-                            .any(|w| w[0].kind == Kind::Ident && w[1].is(Punct::Ellipsis));
+                            .any(|w| w[0].kind == TokenKind::Ident && w[1].is(Punct::Ellipsis));
                         if !named {
                             list.push(self.names.va_args);
                         }
@@ -150,15 +150,15 @@ impl Preprocessor<'_> {
     fn include_name(&mut self, line: &[Token]) -> Option<(String, bool)> {
         let first = line.first()?;
         match first.kind {
-            Kind::Str => Some((self.name(first).trim_matches('"').to_string(), false)),
-            Kind::Punct(Punct::Lt) => {
+            TokenKind::Str => Some((self.name(first).trim_matches('"').to_string(), false)),
+            TokenKind::Punct(Punct::Lt) => {
                 let end = line.iter().position(|t| t.is(Punct::Gt))?;
                 Some((line[1..end].iter().map(|t| self.name(t)).collect(), true))
             }
-            Kind::Ident => {
+            TokenKind::Ident => {
                 let expanded = self.expand_all(line);
                 let first = expanded.first()?;
-                let spelled = first.kind == Kind::Str || first.is(Punct::Lt);
+                let spelled = first.kind == TokenKind::Str || first.is(Punct::Lt);
                 if spelled { self.include_name(&expanded) } else { None }
             }
             _ => None,
@@ -169,7 +169,7 @@ impl Preprocessor<'_> {
         let Some(number) = line.first().and_then(|t| self.name(t).parse::<i64>().ok()) else { return };
         let real = hash.pos.file;
         let file = match line.get(1) {
-            Some(t) if t.kind == Kind::Str => {
+            Some(t) if t.kind == TokenKind::Str => {
                 let path = self.name(t).trim_matches('"').replace("\\\\", "\\");
                 // Names of generated parts, such as `<built-in>`, are not files of the user.
                 self.file_number(path.into())
@@ -190,11 +190,11 @@ impl Preprocessor<'_> {
             "omp" => {
                 let hash = self.place(hash);
                 let mut words = self.expand_all(&line[1..]);
-                words.push(Token { kind: Kind::PragmaEnd, bol: false, pos: hash.pos, ..*first });
+                words.push(Token { kind: TokenKind::PragmaEnd, bol: false, pos: hash.pos, ..*first });
                 let tokens: Rc<[Token]> = words.into_iter().map(|t| Token { bol: false, ..t }).collect();
                 let conditionals = self.conditionals.len();
                 self.streams.push(Stream { tokens, at: 0, of: None, file: None, conditionals });
-                Some(Token { kind: Kind::PragmaOmp, pos: hash.pos, ..*first })
+                Some(Token { kind: TokenKind::PragmaOmp, pos: hash.pos, ..*first })
             }
             _ => None,
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Macro, Preprocessor, Stream};
 use crate::c::lex::lex;
-use crate::c::token::{Kind, Punct, Sym, Token};
+use crate::c::token::{Punct, Sym, Token, TokenKind};
 use crate::ir::Pos;
 
 /// Deeper expansions are given up.
@@ -58,15 +58,15 @@ impl Preprocessor<'_> {
 
     fn special(&mut self, token: Token) -> Option<Token> {
         if token.sym == self.names.line {
-            return Some(self.make(Kind::Number, &token.pos.line.to_string(), token.pos));
+            return Some(self.make(TokenKind::Number, &token.pos.line.to_string(), token.pos));
         }
         if token.sym == self.names.file {
             let path =
                 self.files.get(usize::from(token.pos.file)).map(|f| f.path.clone()).unwrap_or_default();
-            return Some(self.make(Kind::Str, &format!("\"{path}\""), token.pos));
+            return Some(self.make(TokenKind::Str, &format!("\"{path}\""), token.pos));
         }
         if token.sym == self.names.counter {
-            return Some(self.make(Kind::Number, &self.expanded.to_string(), token.pos));
+            return Some(self.make(TokenKind::Number, &self.expanded.to_string(), token.pos));
         }
         None
     }
@@ -117,10 +117,10 @@ impl Preprocessor<'_> {
                 break;
             }
             match t.kind {
-                Kind::Punct(Punct::LParen) => depth += 1,
-                Kind::Punct(Punct::RParen) if depth == 0 => break,
-                Kind::Punct(Punct::RParen) => depth -= 1,
-                Kind::Punct(Punct::Comma) if depth == 0 => {
+                TokenKind::Punct(Punct::LParen) => depth += 1,
+                TokenKind::Punct(Punct::RParen) if depth == 0 => break,
+                TokenKind::Punct(Punct::RParen) => depth -= 1,
+                TokenKind::Punct(Punct::Comma) if depth == 0 => {
                     let last_takes_all = m.variadic && arguments.len() == wanted;
                     if !last_takes_all {
                         arguments.push(Vec::new());
@@ -145,14 +145,14 @@ impl Preprocessor<'_> {
         let mut i = 0;
         while i < body.len() {
             let t = body[i];
-            let param = params.iter().position(|p| t.kind == Kind::Ident && *p == t.sym);
+            let param = params.iter().position(|p| t.kind == TokenKind::Ident && *p == t.sym);
             let after_paste = i > 0 && body[i - 1].is(Punct::Paste);
             let before_paste = body.get(i + 1).is_some_and(|n| n.is(Punct::Paste));
             if t.is(Punct::Hash)
                 && let Some(n) = body.get(i + 1).and_then(|n| params.iter().position(|p| *p == n.sym))
             {
                 let text = self.stringify(arguments.get(n).map_or(&[], Vec::as_slice));
-                out.push(self.make(Kind::Str, &text, at.pos));
+                out.push(self.make(TokenKind::Str, &text, at.pos));
                 i += 2;
                 continue;
             }
@@ -204,7 +204,7 @@ impl Preprocessor<'_> {
                 i += 2;
                 continue;
             }
-            if !t.is(Punct::Paste) && t.kind != Kind::Other {
+            if !t.is(Punct::Paste) && t.kind != TokenKind::Other {
                 out.push(t);
             }
             i += 1;
@@ -219,7 +219,7 @@ impl Preprocessor<'_> {
                 text.push(' ');
             }
             for c in self.name(t).chars() {
-                if matches!(t.kind, Kind::Str | Kind::Char) && matches!(c, '"' | '\\') {
+                if matches!(t.kind, TokenKind::Str | TokenKind::Char) && matches!(c, '"' | '\\') {
                     text.push('\\');
                 }
                 text.push(c);
@@ -231,7 +231,7 @@ impl Preprocessor<'_> {
 
     /// Expands a list of tokens completely, independently of everything else.
     pub(super) fn expand_all(&mut self, tokens: &[Token]) -> Vec<Token> {
-        if !tokens.iter().any(|t| t.kind == Kind::Ident) || self.argument_depth >= ARGUMENT_DEPTH {
+        if !tokens.iter().any(|t| t.kind == TokenKind::Ident) || self.argument_depth >= ARGUMENT_DEPTH {
             return tokens.to_vec();
         }
         self.argument_depth += 1;
@@ -263,7 +263,7 @@ impl Preprocessor<'_> {
                 continue;
             }
             let Some(t) = self.raw() else { break };
-            if t.kind == Kind::Ident && self.expand(t) {
+            if t.kind == TokenKind::Ident && self.expand(t) {
                 continue;
             }
             out.push(t);

@@ -9,7 +9,7 @@
 //! 3. `#pragma omp` survives as tokens for the parser; all other pragmas vanish.
 //! 4. `# 12 "file.c"` (the output of a real preprocessor) sets the position, so preprocessed text
 //!    takes the same path.
-//! 5. [`Limits`] bounds everything: include cycles, macros that double each time, endless text.
+//! 5. [`PreprocessorLimits`] bounds everything: include cycles, macros that double each time, endless text.
 
 mod cond;
 mod configuration;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::lex::lex;
-use super::token::{Interner, Kind, Punct, Sym, Token};
+use super::token::{Interner, Punct, Sym, Token, TokenKind};
 use crate::ir::{Pos, SourceFile};
 
 /// Where `#include` finds its files. The checker itself opens none.
@@ -42,7 +42,7 @@ impl Includes for NoIncludes {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct PreprocessorLimits {
     /// The maximum number of tokens passed to the parser from one file and all its includes.
     pub tokens: usize,
     /// The maximum number of bytes read.
@@ -52,7 +52,7 @@ pub struct Limits {
     pub expansions: usize,
 }
 
-impl Default for Limits {
+impl Default for PreprocessorLimits {
     fn default() -> Self {
         Self { tokens: 8_000_000, bytes: 32 << 20, include_depth: 100, expansions: 16_000_000 }
     }
@@ -108,7 +108,7 @@ pub(super) struct Conditional {
 pub struct Preprocessor<'a> {
     pub state: MacroState,
     includes: &'a dyn Includes,
-    limits: Limits,
+    limits: PreprocessorLimits,
     files: Vec<SourceFile>,
     streams: Vec<Stream>,
     conditionals: Vec<Conditional>,
@@ -143,7 +143,7 @@ pub(super) struct Names {
 }
 
 impl<'a> Preprocessor<'a> {
-    pub fn new(mut state: MacroState, includes: &'a dyn Includes, limits: Limits) -> Self {
+    pub fn new(mut state: MacroState, includes: &'a dyn Includes, limits: PreprocessorLimits) -> Self {
         let i = &mut state.interner;
         let names = Names {
             defined: i.intern("defined"),
@@ -246,7 +246,7 @@ impl<'a> Preprocessor<'a> {
                 continue;
             }
             let token = if in_file { self.place(token) } else { token };
-            if token.kind == Kind::Ident && self.expand(token) {
+            if token.kind == TokenKind::Ident && self.expand(token) {
                 continue;
             }
             return Some(token);
@@ -287,7 +287,7 @@ impl<'a> Preprocessor<'a> {
         self.state.interner.name(token.sym)
     }
 
-    fn make(&mut self, kind: Kind, text: &str, pos: Pos) -> Token {
+    fn make(&mut self, kind: TokenKind, text: &str, pos: Pos) -> Token {
         let sym = self.state.interner.intern(text);
         Token { kind, bol: false, space: true, painted: false, sym, pos }
     }

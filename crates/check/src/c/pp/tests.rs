@@ -8,7 +8,7 @@ impl Includes for Map {
     }
 }
 
-fn run_with(text: &str, includes: &dyn Includes, limits: Limits) -> (String, Preprocessed) {
+fn run_with(text: &str, includes: &dyn Includes, limits: PreprocessorLimits) -> (String, Preprocessed) {
     let (out, state) =
         Preprocessor::new(MacroState::default(), includes, limits).run("a.c", text.as_bytes(), false);
     let text: Vec<_> = out.tokens.iter().map(|t| state.interner.name(t.sym).to_string()).collect();
@@ -16,7 +16,7 @@ fn run_with(text: &str, includes: &dyn Includes, limits: Limits) -> (String, Pre
 }
 
 fn run(text: &str) -> String {
-    run_with(text, &NoIncludes, Limits::default()).0
+    run_with(text, &NoIncludes, PreprocessorLimits::default()).0
 }
 
 #[test]
@@ -51,8 +51,11 @@ fn conditionals_nest() {
 #[test]
 fn includes_are_taken_in_and_missing_ones_noted() {
     let files = Map(&[("a.h", "#pragma once\nint a;")]);
-    let (text, out) =
-        run_with("#include \"a.h\"\n#include \"a.h\"\n#include <no.h>\nb", &files, Limits::default());
+    let (text, out) = run_with(
+        "#include \"a.h\"\n#include \"a.h\"\n#include <no.h>\nb",
+        &files,
+        PreprocessorLimits::default(),
+    );
     assert_eq!(text, "int a ; b");
     assert_eq!(out.missing.len(), 1);
     assert_eq!(&*out.files[out.tokens[0].pos.file as usize].path, "a.h");
@@ -61,7 +64,7 @@ fn includes_are_taken_in_and_missing_ones_noted() {
 #[test]
 fn a_cycle_of_includes_is_cut() {
     let files = Map(&[("a.h", "#include \"b.h\"\nint a;"), ("b.h", "#include \"a.h\"\nint b;")]);
-    let (_, out) = run_with("#include \"a.h\"\n", &files, Limits::default());
+    let (_, out) = run_with("#include \"a.h\"\n", &files, PreprocessorLimits::default());
     assert_eq!(out.cut_short.len(), 1, "{:?}", out.cut_short);
 }
 
@@ -71,14 +74,14 @@ fn macros_that_double_each_time_are_cut() {
     for i in 1..64 {
         text += &format!("#define M{i} M{} M{}\n", i - 1, i - 1);
     }
-    let limits = Limits { expansions: 100_000, ..Limits::default() };
+    let limits = PreprocessorLimits { expansions: 100_000, ..PreprocessorLimits::default() };
     let (_, out) = run_with(&(text + "M63"), &NoIncludes, limits);
     assert_eq!(out.cut_short.len(), 1);
 }
 
 #[test]
 fn line_markers_set_the_place() {
-    let (_, out) = run_with("# 10 \"x.c\"\na\nb\n#line 50\nc", &NoIncludes, Limits::default());
+    let (_, out) = run_with("# 10 \"x.c\"\na\nb\n#line 50\nc", &NoIncludes, PreprocessorLimits::default());
     let at: Vec<_> =
         out.tokens.iter().map(|t| (out.files[t.pos.file as usize].path.to_string(), t.pos.line)).collect();
     assert_eq!(at, [("x.c".into(), 10), ("x.c".into(), 11), ("x.c".into(), 50)]);
@@ -86,17 +89,20 @@ fn line_markers_set_the_place() {
 
 #[test]
 fn an_expansion_has_the_place_of_its_use() {
-    let (_, out) = run_with("#define X a + b\n\n  X", &NoIncludes, Limits::default());
+    let (_, out) = run_with("#define X a + b\n\n  X", &NoIncludes, PreprocessorLimits::default());
     assert!(out.tokens.iter().all(|t| t.pos.line == 3 && t.pos.col == 3));
 }
 
 #[test]
 fn omp_pragmas_survive_and_others_vanish() {
-    let (text, out) =
-        run_with("#pragma omp parallel for\n#pragma GCC ivdep\nx", &NoIncludes, Limits::default());
+    let (text, out) = run_with(
+        "#pragma omp parallel for\n#pragma GCC ivdep\nx",
+        &NoIncludes,
+        PreprocessorLimits::default(),
+    );
     assert_eq!(text, "omp parallel for omp x");
-    assert_eq!(out.tokens[0].kind, Kind::PragmaOmp);
-    assert_eq!(out.tokens[3].kind, Kind::PragmaEnd);
+    assert_eq!(out.tokens[0].kind, TokenKind::PragmaOmp);
+    assert_eq!(out.tokens[3].kind, TokenKind::PragmaEnd);
 }
 
 #[test]
@@ -116,14 +122,14 @@ fn a_configuration_that_is_not_there_has_what_every_system_has() {
     assert_eq!(run("#include \"other.h\"\n#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif"), "no");
     let empty = Map(&[("config.h", "")]);
     let text = "#include \"config.h\"\n#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif";
-    assert_eq!(run_with(text, &empty, Limits::default()).0, "no");
+    assert_eq!(run_with(text, &empty, PreprocessorLimits::default()).0, "no");
 }
 
 #[test]
 fn a_configuration_that_was_read_or_is_not_the_programs_own_adds_nothing() {
     let have = "#ifdef HAVE_ATOMIC\nyes\n#else\nno\n#endif";
     let read = Map(&[("config.h", "")]);
-    let run_read = |text: &str| run_with(text, &read, Limits::default()).0;
+    let run_read = |text: &str| run_with(text, &read, PreprocessorLimits::default()).0;
     assert_eq!(run_read(&format!("#include \"config.h\"\n#include \"my_config.h\"\n{have}")), "no");
     for other in ["<config.h>", "<libconfig.h>", "\"libconfig.h\"", "\"configure_all.h\""] {
         assert_eq!(run(&format!("#include {other}\n{have}")), "no", "{other}");
@@ -174,7 +180,7 @@ impl Includes for WithoutFolder {
 
 #[test]
 fn a_header_found_without_its_folder_is_not_the_one_that_asks_for_it() {
-    let (text, out) = run_with("#include \"util.h\"", &WithoutFolder, Limits::default());
+    let (text, out) = run_with("#include \"util.h\"", &WithoutFolder, PreprocessorLimits::default());
     assert_eq!(text, "yes");
     assert_eq!(out.missing, ["vendor/util.h".into()]);
 }

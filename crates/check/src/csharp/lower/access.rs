@@ -170,7 +170,7 @@ impl<'a> Lowerer<'_, 'a> {
     fn initialises(&self, class: u32) -> bool {
         let decl = self.world.class(class);
         let own = if decl.static_constructor.is_some() { decl.name } else { "static fields" };
-        let is_static = |c: &super::scope::Context<'a>| c.this == super::scope::This::None;
+        let is_static = |c: &super::scope::LoweringContext<'a>| c.this == super::scope::This::None;
         self.contexts.first().is_some_and(|c| is_static(c) && c.name == format!("{}.{own}", decl.name))
     }
 

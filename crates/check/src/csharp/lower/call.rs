@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Lowerer;
 use super::access::spine_is_conditional;
 use super::scope::Named;
-use super::target::Target;
+use super::target::AssignmentTarget;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::{Member, Passing};
@@ -49,7 +49,9 @@ impl<'a> Lowerer<'_, 'a> {
             };
             if by_address {
                 let (target, mut ty) = self.target(e);
-                if let (Target::Boxed(name), Ty::Unknown, Some(want)) = (&target, &ty, expected.get(i)) {
+                if let (AssignmentTarget::Boxed(name), Ty::Unknown, Some(want)) =
+                    (&target, &ty, expected.get(i))
+                {
                     ty = want.clone();
                     self.retype(name, want.clone());
                 }
@@ -87,10 +89,12 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Stores without recording the access: the callee's own store counts.
-    fn store_target_quietly(&mut self, t: &Target<'a>, s: Syntax<'a>) {
+    fn store_target_quietly(&mut self, t: &AssignmentTarget<'a>, s: Syntax<'a>) {
         let hidden = std::mem::replace(&mut self.context().hidden, true);
         match t {
-            Target::Local(_) | Target::Boxed(_) | Target::Address(_) => self.store_target(t, s),
+            AssignmentTarget::Local(_) | AssignmentTarget::Boxed(_) | AssignmentTarget::Address(_) => {
+                self.store_target(t, s)
+            }
             _ => self.emit(Instr::Drop),
         }
         self.context().hidden = hidden;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Lowerer;
 use super::call::arguments_of;
-use super::scope::{Context, This, shared_names};
+use super::scope::{LoweringContext, This, shared_names};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::{FieldDecl, Method, Passing, Place};
@@ -182,7 +182,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     fn open(&mut self, class: u32, s: Syntax<'a>, this: This, name: String) {
         let hidden = self.world.class(class).builtin;
-        let mut c = Context::new(self.class_place(class, s.file), Some(class), this, hidden, name);
+        let mut c = LoweringContext::new(self.class_place(class, s.file), Some(class), this, hidden, name);
         c.builder.pos = s.pos();
         self.contexts.push(c);
     }
@@ -406,7 +406,7 @@ impl<'a> Lowerer<'_, 'a> {
     fn top_level(&mut self, file: u16, statements: &[Syntax<'a>]) {
         let Some(first) = statements.first().copied() else { return };
         let place = Place { file, ..Place::default() };
-        let mut c = Context::new(place, None, This::None, false, "Main".into());
+        let mut c = LoweringContext::new(place, None, This::None, false, "Main".into());
         c.builder.pos = first.pos();
         for s in statements {
             c.shared.extend(shared_names(*s));

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::Lowerer;
-use super::scope::{Context, LocalFunction, Named, Storage, This, Var, shared_names};
+use super::scope::{LocalFunction, LoweringContext, Named, Storage, This, Var, shared_names};
 use crate::csharp::declare::has_yield;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
@@ -100,7 +100,7 @@ impl<'a> Lowerer<'_, 'a> {
     ) -> (Vec<&'a str>, Ty) {
         let around = self.context();
         let this = if around.this == This::None { This::None } else { This::OfDelegate };
-        let mut c = Context::new(around.place.clone(), around.class, this, around.hidden, name);
+        let mut c = LoweringContext::new(around.place.clone(), around.class, this, around.hidden, name);
         c.shared = body.map(shared_names).unwrap_or_default();
         c.ret = ret;
         c.builder.pos = s.pos();
@@ -243,7 +243,7 @@ impl<'a> Lowerer<'_, 'a> {
         let n = method.params.len();
         let name = format!("{}.{}", self.world.class(method.class).name, method.name);
         let place = self.place();
-        let mut c = Context::new(place, None, This::None, true, name);
+        let mut c = LoweringContext::new(place, None, This::None, true, name);
         c.builder.pos = method.node.pos();
         c.builder.locals = n as u32 + 1;
         self.contexts.push(c);

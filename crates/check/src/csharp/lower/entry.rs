@@ -5,7 +5,7 @@
 //! threads it started run for a while.
 
 use super::Lowerer;
-use super::scope::{Context, This};
+use super::scope::{LoweringContext, This};
 use super::subject::Failed;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::world::{Method, Place, TypeDecl, TypeKind};
@@ -154,7 +154,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     pub fn open_entry(&mut self, s: Syntax<'a>, name: String) {
         let place = Place { file: s.file, ..Place::default() };
-        let mut c = Context::new(place, None, This::None, false, name);
+        let mut c = LoweringContext::new(place, None, This::None, false, name);
         c.builder.pos = s.pos();
         c.builder.pos.line = 0;
         self.contexts.push(c);

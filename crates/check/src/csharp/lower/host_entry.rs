@@ -2,7 +2,7 @@
 //! which are stopped while they work.
 
 use super::Lowerer;
-use super::scope::{Context, This};
+use super::scope::{LoweringContext, This};
 use super::subject::Failed;
 use crate::csharp::types::Ty;
 use crate::csharp::world::{Method, Place, TypeDecl, TypeKind, World};
@@ -94,7 +94,7 @@ impl<'a> Lowerer<'_, 'a> {
         let node = decl.nodes[0];
         let (name, client) = (format!("requests to {}", decl.name), self.new_function());
         let place = Place { file: node.file, ..Place::default() };
-        let mut c = Context::new(place, None, This::None, false, name.clone());
+        let mut c = LoweringContext::new(place, None, This::None, false, name.clone());
         c.builder.pos = node.pos();
         c.builder.pos.line = 0;
         c.builder.locals = 1;

@@ -32,10 +32,11 @@ use super::world::{Place, World};
 use crate::ir::build::Builder;
 use crate::ir::objects::ObjectClass;
 use crate::ir::{
-    Access, EntryPoint, Global, Instr, Linkage, Pos, Scalar, Shape, SourceFile, SymbolRef, Unit, UnitFunction,
+    Access, EntryPoint, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SourceFile, SymbolRef, Unit,
+    UnitFunction,
 };
 pub use left_out::Unlowered;
-use scope::Context;
+use scope::LoweringContext;
 use tables::Tables;
 
 /// The maximum nesting of expressions; deeper ones are unknown.
@@ -69,7 +70,7 @@ pub(super) struct Lowerer<'w, 'a> {
     /// The constructor of a class that declares none.
     default_constructors: HashMap<u32, u32>,
     thunks: HashMap<u32, u32>,
-    contexts: Vec<Context<'a>>,
+    contexts: Vec<LoweringContext<'a>>,
     entry_points: Vec<EntryPoint>,
     /// Numbers of the projects that have entries.
     assemblies: HashMap<Option<Arc<str>>, u32>,
@@ -126,12 +127,12 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             thread_local,
             constant: false,
             declared_only: false,
-            shape: Shape::default(),
+            shape: GlobalShape::default(),
         });
         self.globals.len() as u32 - 1
     }
 
-    fn context(&mut self) -> &mut Context<'a> {
+    fn context(&mut self) -> &mut LoweringContext<'a> {
         self.contexts.last_mut().expect("code is emitted inside a function only")
     }
 

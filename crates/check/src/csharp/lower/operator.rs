@@ -1,7 +1,7 @@
 //! Operators and assignments.
 
 use super::Lowerer;
-use super::target::Target;
+use super::target::AssignmentTarget;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::ir::{Bin, Instr, Scalar, Un};
@@ -271,7 +271,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     fn compound(&mut self, left: Syntax<'a>, right: Syntax<'a>, op: &str, value: u16, s: Syntax<'a>) -> Ty {
         let (target, ty) = self.target(left);
-        if let Target::Member { object, name, .. } = &target
+        if let AssignmentTarget::Member { object, name, .. } = &target
             && let Some(done) = self.event(*object, name, &ty, op, right, s)
         {
             return done;

@@ -5,7 +5,7 @@
 //! calls the handler. `models/hosting.cs` says what the model does with it.
 
 use super::Lowerer;
-use super::scope::{Context, This};
+use super::scope::{LoweringContext, This};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::ir::objects::DELEGATE_TARGET;
@@ -38,7 +38,7 @@ impl<'a> Lowerer<'_, 'a> {
     /// The function that makes the arguments for the handler that its delegate is bound to.
     fn request(&mut self, params: &[Ty], makers: &[Option<u32>], s: Syntax<'a>) -> u32 {
         let around = self.context();
-        let mut c = Context::new(around.place.clone(), None, This::None, true, "a request".into());
+        let mut c = LoweringContext::new(around.place.clone(), None, This::None, true, "a request".into());
         c.builder.pos = s.pos();
         c.builder.pos.line = 0;
         c.builder.locals = 1;

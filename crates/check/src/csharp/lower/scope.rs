@@ -61,7 +61,7 @@ pub enum Cleanup<'a> {
     Dispose(u16),
 }
 
-pub struct Context<'a> {
+pub struct LoweringContext<'a> {
     pub builder: Builder,
     pub scopes: Vec<HashMap<&'a str, Named<'a>>>,
     /// Names that nested functions mention, or whose address is taken.
@@ -97,7 +97,7 @@ pub enum This {
     OfDelegate,
 }
 
-impl<'a> Context<'a> {
+impl<'a> LoweringContext<'a> {
     pub fn new(place: Place, class: Option<u32>, this: This, hidden: bool, name: String) -> Self {
         Self {
             builder: Builder::default(),

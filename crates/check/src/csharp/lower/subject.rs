@@ -1,7 +1,7 @@
 //! Objects and arguments for entries: what the callers of a library would pass.
 
 use super::Lowerer;
-use super::scope::{Context, This};
+use super::scope::{LoweringContext, This};
 use crate::csharp::types::Ty;
 use crate::csharp::world::{FieldDecl, Place, TypeKind};
 use crate::ir::{Access, Instr, Scalar};
@@ -150,8 +150,13 @@ impl<'a> Lowerer<'_, 'a> {
         let open = std::mem::take(&mut self.contexts);
         let depth = std::mem::take(&mut self.depth);
         let place = Place { file: node.file, ..Place::default() };
-        let mut c =
-            Context::new(place, None, This::None, false, format!("new {}", self.world.class(class).name));
+        let mut c = LoweringContext::new(
+            place,
+            None,
+            This::None,
+            false,
+            format!("new {}", self.world.class(class).name),
+        );
         c.builder.pos = node.pos();
         c.builder.pos.line = 0;
         self.contexts.push(c);

@@ -9,7 +9,7 @@ use crate::ir::objects::FIRST_FIELD;
 use crate::ir::{Access, AtomicOp, Instr, Order, Scalar};
 
 #[derive(Debug, Clone)]
-pub enum Target<'a> {
+pub enum AssignmentTarget<'a> {
     Local(u16),
     /// A variable that nested functions share.
     Boxed(&'a str),
@@ -45,27 +45,27 @@ pub enum Target<'a> {
         object: u16,
         arguments: Vec<u16>,
     },
-    Tuple(Vec<(Target<'a>, Ty)>),
+    Tuple(Vec<(AssignmentTarget<'a>, Ty)>),
     Nothing,
 }
 
 impl<'a> Lowerer<'_, 'a> {
     /// Evaluates the left side of an assignment.
-    pub fn target(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
+    pub fn target(&mut self, s: Syntax<'a>) -> (AssignmentTarget<'a>, Ty) {
         match s.kind() {
             "identifier" => self.identifier_target(s),
             "parenthesized_expression" => match s.first() {
                 Some(inner) => self.target(inner),
-                None => (Target::Nothing, Ty::Unknown),
+                None => (AssignmentTarget::Nothing, Ty::Unknown),
             },
             "member_access_expression" => self.member_target(s),
             "member_binding_expression" => {
                 let Some((object, ty)) = self.context().bindings.last().cloned() else {
-                    return (Target::Nothing, Ty::Unknown);
+                    return (AssignmentTarget::Nothing, Ty::Unknown);
                 };
                 let name = s.field("name").map_or("", Syntax::str);
                 let hider = self.hider(ty.class(), name);
-                (Target::Member { object, name, hider }, self.member_type(&ty, name))
+                (AssignmentTarget::Member { object, name, hider }, self.member_type(&ty, name))
             }
             "element_access_expression" => self.element_target(s),
             "declaration_expression" => {
@@ -73,7 +73,7 @@ impl<'a> Lowerer<'_, 'a> {
                 match s.field("name") {
                     Some(n) if n.kind() == "identifier" => self.fresh(n.str(), ty),
                     Some(n) => self.designation(n),
-                    None => (Target::Nothing, Ty::Unknown),
+                    None => (AssignmentTarget::Nothing, Ty::Unknown),
                 }
             }
             "tuple_expression" => {
@@ -83,60 +83,62 @@ impl<'a> Lowerer<'_, 'a> {
                     .filter_map(|a| if a.kind() == "argument" { a.last() } else { Some(a) })
                     .map(|e| self.target(e))
                     .collect();
-                (Target::Tuple(parts), Ty::Unknown)
+                (AssignmentTarget::Tuple(parts), Ty::Unknown)
             }
             "tuple_pattern" | "parenthesized_variable_designation" => self.designation(s),
-            "ref_expression" => s.first().map_or((Target::Nothing, Ty::Unknown), |e| self.target(e)),
-            "discard" => (Target::Nothing, Ty::Unknown),
+            "ref_expression" => {
+                s.first().map_or((AssignmentTarget::Nothing, Ty::Unknown), |e| self.target(e))
+            }
+            "discard" => (AssignmentTarget::Nothing, Ty::Unknown),
             _ => {
                 self.expression(s);
                 self.emit(Instr::Drop);
-                (Target::Nothing, Ty::Unknown)
+                (AssignmentTarget::Nothing, Ty::Unknown)
             }
         }
     }
 
     /// A variable that is declared where it is assigned.
-    pub fn fresh(&mut self, name: &'a str, ty: Ty) -> (Target<'a>, Ty) {
+    pub fn fresh(&mut self, name: &'a str, ty: Ty) -> (AssignmentTarget<'a>, Ty) {
         if name == "_" {
-            return (Target::Nothing, Ty::Unknown);
+            return (AssignmentTarget::Nothing, Ty::Unknown);
         }
         self.emit(Instr::Int(0));
         self.declare(name, ty.clone());
         match self.find(name) {
-            Some((_, Named::Var(v))) if v.storage == Storage::Plain => (Target::Local(v.slot), ty),
-            _ => (Target::Boxed(name), ty),
+            Some((_, Named::Var(v))) if v.storage == Storage::Plain => (AssignmentTarget::Local(v.slot), ty),
+            _ => (AssignmentTarget::Boxed(name), ty),
         }
     }
 
-    fn designation(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
+    fn designation(&mut self, s: Syntax<'a>) -> (AssignmentTarget<'a>, Ty) {
         let parts = s
             .children()
             .into_iter()
             .map(|c| match c.kind() {
                 "identifier" => self.fresh(c.str(), Ty::Unknown),
-                "discard" => (Target::Nothing, Ty::Unknown),
+                "discard" => (AssignmentTarget::Nothing, Ty::Unknown),
                 _ => self.designation(c),
             })
             .collect();
-        (Target::Tuple(parts), Ty::Unknown)
+        (AssignmentTarget::Tuple(parts), Ty::Unknown)
     }
 
-    fn identifier_target(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
+    fn identifier_target(&mut self, s: Syntax<'a>) -> (AssignmentTarget<'a>, Ty) {
         let name = s.str();
         let here = self.contexts.len() - 1;
         match self.find(name) {
             Some((level, Named::Var(v))) => {
                 let target = match v.storage {
-                    Storage::Plain if level == here => Target::Local(v.slot),
-                    Storage::Address if level == here => Target::Address(v.slot),
-                    Storage::Boxed => Target::Boxed(name),
-                    _ => Target::Nothing,
+                    Storage::Plain if level == here => AssignmentTarget::Local(v.slot),
+                    Storage::Address if level == here => AssignmentTarget::Address(v.slot),
+                    Storage::Boxed => AssignmentTarget::Boxed(name),
+                    _ => AssignmentTarget::Nothing,
                 };
                 return (target, v.ty);
             }
-            Some(_) => return (Target::Nothing, Ty::Unknown),
-            None if name == "_" => return (Target::Nothing, Ty::Unknown),
+            Some(_) => return (AssignmentTarget::Nothing, Ty::Unknown),
+            None if name == "_" => return (AssignmentTarget::Nothing, Ty::Unknown),
             None => {}
         }
         if let Some((owner, member, is_outer)) = self.own_member(name) {
@@ -152,30 +154,35 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Instr::Set(object));
             let ty = self.type_of_member(owner, member);
             let hider = self.hider(Some(owner), name);
-            return (Target::Member { object, name, hider }, ty);
+            return (AssignmentTarget::Member { object, name, hider }, ty);
         }
-        (Target::Nothing, Ty::Unknown)
+        (AssignmentTarget::Nothing, Ty::Unknown)
     }
 
     /// The target of a static member, if it is one.
-    fn static_target(&mut self, owner: u32, member: Member, name: &'a str) -> Option<(Target<'a>, Ty)> {
+    fn static_target(
+        &mut self,
+        owner: u32,
+        member: Member,
+        name: &'a str,
+    ) -> Option<(AssignmentTarget<'a>, Ty)> {
         let ty = self.type_of_member(owner, member);
         match member {
             Member::Field(i) if self.world.class(owner).fields[i].is_static => {
                 let volatile = self.world.class(owner).fields[i].is_volatile || self.context().fenced;
                 let global = *self.statics.get(&(owner, self.world.class(owner).fields[i].name))?;
-                Some((Target::Static { class: owner, global, volatile }, ty))
+                Some((AssignmentTarget::Static { class: owner, global, volatile }, ty))
             }
             Member::Property(i) if self.world.class(owner).properties[i].2 => {
-                Some((Target::StaticProperty { class: owner, name }, ty))
+                Some((AssignmentTarget::StaticProperty { class: owner, name }, ty))
             }
             _ => None,
         }
     }
 
-    fn member_target(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
+    fn member_target(&mut self, s: Syntax<'a>) -> (AssignmentTarget<'a>, Ty) {
         let (Some(object), Some(name)) = (s.field("expression"), s.field("name")) else {
-            return (Target::Nothing, Ty::Unknown);
+            return (AssignmentTarget::Nothing, Ty::Unknown);
         };
         let name = name.str();
         if let Some(class) = self.type_expression(object) {
@@ -184,7 +191,7 @@ impl<'a> Lowerer<'_, 'a> {
             {
                 return found;
             }
-            return (Target::Nothing, Ty::Unknown);
+            return (AssignmentTarget::Nothing, Ty::Unknown);
         }
         let ty = self.expression(object);
         let slot = self.temporary();
@@ -194,15 +201,15 @@ impl<'a> Lowerer<'_, 'a> {
         {
             const ITEMS: [&str; 8] = ["Item1", "Item2", "Item3", "Item4", "Item5", "Item6", "Item7", "Item8"];
             let name = ITEMS.get(i).copied().unwrap_or(name);
-            return (Target::Member { object: slot, name, hider: None }, parts[i].1.clone());
+            return (AssignmentTarget::Member { object: slot, name, hider: None }, parts[i].1.clone());
         }
         let member = self.member_type(&ty, name);
         let hider = self.hider(ty.class(), name);
-        (Target::Member { object: slot, name, hider }, member)
+        (AssignmentTarget::Member { object: slot, name, hider }, member)
     }
 
-    fn element_target(&mut self, s: Syntax<'a>) -> (Target<'a>, Ty) {
-        let Some(object) = s.field("expression") else { return (Target::Nothing, Ty::Unknown) };
+    fn element_target(&mut self, s: Syntax<'a>) -> (AssignmentTarget<'a>, Ty) {
+        let Some(object) = s.field("expression") else { return (AssignmentTarget::Nothing, Ty::Unknown) };
         let ty = self.expression(object);
         let object = self.temporary();
         self.emit(Instr::Set(object));
@@ -211,7 +218,12 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// An element of the object in a local.
-    pub fn subscript(&mut self, object: u16, ty: &Ty, arguments: &[Syntax<'a>]) -> (Target<'a>, Ty) {
+    pub fn subscript(
+        &mut self,
+        object: u16,
+        ty: &Ty,
+        arguments: &[Syntax<'a>],
+    ) -> (AssignmentTarget<'a>, Ty) {
         let mut slots = Vec::new();
         let mut from_end = false;
         for a in arguments {
@@ -223,34 +235,36 @@ impl<'a> Lowerer<'_, 'a> {
             slots.push(slot);
         }
         match (ty, slots.as_slice()) {
-            _ if from_end => (Target::Nothing, Ty::Unknown),
-            (Ty::Array(t), [index]) => (Target::Element { array: object, index: *index }, (**t).clone()),
+            _ if from_end => (AssignmentTarget::Nothing, Ty::Unknown),
+            (Ty::Array(t), [index]) => {
+                (AssignmentTarget::Element { array: object, index: *index }, (**t).clone())
+            }
             (Ty::Array(t), [row, column]) => {
-                (Target::Grid { array: object, row: *row, column: *column }, (**t).clone())
+                (AssignmentTarget::Grid { array: object, row: *row, column: *column }, (**t).clone())
             }
             _ => {
                 let element = self.method_result(ty, "get_Item", slots.len());
-                (Target::Indexer { object, arguments: slots }, element)
+                (AssignmentTarget::Indexer { object, arguments: slots }, element)
             }
         }
     }
 
     /// Pushes the value of a target.
-    pub fn load_target(&mut self, t: &Target<'a>, s: Syntax<'a>) {
+    pub fn load_target(&mut self, t: &AssignmentTarget<'a>, s: Syntax<'a>) {
         match t {
-            Target::Local(slot) => self.emit(Instr::Get(*slot)),
-            Target::Boxed(name) => {
+            AssignmentTarget::Local(slot) => self.emit(Instr::Get(*slot)),
+            AssignmentTarget::Boxed(name) => {
                 self.push_box(name);
                 self.emit(Instr::Field(FIRST_FIELD));
                 self.at(s);
                 self.load();
             }
-            Target::Address(slot) => {
+            AssignmentTarget::Address(slot) => {
                 self.emit(Instr::Get(*slot));
                 self.at(s);
                 self.load();
             }
-            Target::Static { class, global, volatile } => {
+            AssignmentTarget::Static { class, global, volatile } => {
                 self.class_init(*class);
                 self.global_address(*global);
                 self.at(s);
@@ -260,33 +274,33 @@ impl<'a> Lowerer<'_, 'a> {
                     self.load();
                 }
             }
-            Target::StaticProperty { class, name } => self.static_getter(*class, name, s),
-            Target::Member { object, name, hider } => {
+            AssignmentTarget::StaticProperty { class, name } => self.static_getter(*class, name, s),
+            AssignmentTarget::Member { object, name, hider } => {
                 self.emit(Instr::Get(*object));
                 self.get_member(name, *hider, s);
             }
-            Target::Element { .. } | Target::Grid { .. } => {
+            AssignmentTarget::Element { .. } | AssignmentTarget::Grid { .. } => {
                 self.push_address(t, s);
                 self.at(s);
                 self.load();
             }
-            Target::Indexer { object, arguments } => {
+            AssignmentTarget::Indexer { object, arguments } => {
                 self.emit(Instr::Get(*object));
                 arguments.iter().for_each(|a| self.emit(Instr::Get(*a)));
                 self.at(s);
                 let site = self.tables.site("get_Item", arguments.len(), None);
                 self.emit(Instr::CallMethod(site));
             }
-            Target::Tuple(_) | Target::Nothing => self.emit(Instr::Unknown),
+            AssignmentTarget::Tuple(_) | AssignmentTarget::Nothing => self.emit(Instr::Unknown),
         }
     }
 
     /// Stores the value on the stack.
-    pub fn store_target(&mut self, t: &Target<'a>, s: Syntax<'a>) {
+    pub fn store_target(&mut self, t: &AssignmentTarget<'a>, s: Syntax<'a>) {
         match t {
-            Target::Local(slot) => self.emit(Instr::Set(*slot)),
-            Target::StaticProperty { class, name } => self.static_setter(*class, name, s),
-            Target::Member { object, name, hider } => {
+            AssignmentTarget::Local(slot) => self.emit(Instr::Set(*slot)),
+            AssignmentTarget::StaticProperty { class, name } => self.static_setter(*class, name, s),
+            AssignmentTarget::Member { object, name, hider } => {
                 self.emit(Instr::Get(*object));
                 self.emit(Instr::Swap);
                 let name = self.member_name(name, *hider);
@@ -294,7 +308,7 @@ impl<'a> Lowerer<'_, 'a> {
                 self.at(s);
                 self.emit(Instr::SetMember(name, access));
             }
-            Target::Indexer { object, arguments } => {
+            AssignmentTarget::Indexer { object, arguments } => {
                 let value = self.temporary();
                 self.emit(Instr::Set(value));
                 self.emit(Instr::Get(*object));
@@ -305,21 +319,21 @@ impl<'a> Lowerer<'_, 'a> {
                 self.emit(Instr::CallMethod(site));
                 self.emit(Instr::Drop);
             }
-            Target::Tuple(parts) => self.store_parts(parts, s),
-            Target::Nothing => self.emit(Instr::Drop),
-            Target::Static { volatile: true, .. } => {
+            AssignmentTarget::Tuple(parts) => self.store_parts(parts, s),
+            AssignmentTarget::Nothing => self.emit(Instr::Drop),
+            AssignmentTarget::Static { volatile: true, .. } => {
                 self.push_address(t, s);
                 self.emit(Instr::Swap);
                 self.at(s);
                 self.emit(Instr::Atomic(AtomicOp::Store, Scalar::U64, Order::SeqCst));
             }
-            Target::Boxed(_) | Target::Address(_) | Target::Static { .. } => {
+            AssignmentTarget::Boxed(_) | AssignmentTarget::Address(_) | AssignmentTarget::Static { .. } => {
                 self.push_address(t, s);
                 self.emit(Instr::Swap);
                 self.at(s);
                 self.store();
             }
-            Target::Element { .. } | Target::Grid { .. } => {
+            AssignmentTarget::Element { .. } | AssignmentTarget::Grid { .. } => {
                 let value = self.temporary();
                 self.emit(Instr::Set(value));
                 self.push_address(t, s);
@@ -331,7 +345,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Stores the parts of a tuple, each to its own target.
-    fn store_parts(&mut self, parts: &[(Target<'a>, Ty)], s: Syntax<'a>) {
+    fn store_parts(&mut self, parts: &[(AssignmentTarget<'a>, Ty)], s: Syntax<'a>) {
         let tuple = self.temporary();
         self.emit(Instr::Set(tuple));
         for (i, (part, _)) in parts.iter().enumerate() {
@@ -343,30 +357,30 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Pushes the address of a target's value. A target without an address gets a place of its own.
-    pub fn push_address(&mut self, t: &Target<'a>, s: Syntax<'a>) {
+    pub fn push_address(&mut self, t: &AssignmentTarget<'a>, s: Syntax<'a>) {
         match t {
-            Target::Boxed(name) => {
+            AssignmentTarget::Boxed(name) => {
                 self.push_box(name);
                 self.emit(Instr::Field(FIRST_FIELD));
             }
-            Target::Address(slot) => self.emit(Instr::Get(*slot)),
-            Target::Static { class, global, .. } => {
+            AssignmentTarget::Address(slot) => self.emit(Instr::Get(*slot)),
+            AssignmentTarget::Static { class, global, .. } => {
                 self.class_init(*class);
                 self.global_address(*global);
             }
-            Target::Member { object, name, hider } => {
+            AssignmentTarget::Member { object, name, hider } => {
                 self.emit(Instr::Get(*object));
                 let name = self.member_name(name, *hider);
                 self.at(s);
                 self.emit(Instr::MemberAddr(name));
             }
-            Target::Element { array, index } => {
+            AssignmentTarget::Element { array, index } => {
                 self.emit(Instr::Get(*array));
                 self.emit(Instr::Get(*index));
                 self.at(s);
                 self.emit(Instr::ElementAddr);
             }
-            Target::Grid { array, row, column } => {
+            AssignmentTarget::Grid { array, row, column } => {
                 self.emit(Instr::Get(*array));
                 self.emit(Instr::Get(*row));
                 self.emit(Instr::Get(*column));

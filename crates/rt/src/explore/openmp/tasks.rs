@@ -9,7 +9,7 @@ use core::ffi::c_void;
 use super::team::Team;
 use crate::detect::thread::current;
 use crate::explore::{heap, memory};
-use crate::interpose::openmp::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
+use crate::interpose::openmp::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};
 use crate::sys::Shared;
 
 /// The maximum of unfinished tasks of all teams, including the implicit tasks of threads.
@@ -194,7 +194,7 @@ fn run(task: &'static Task) {
     task.addresses().for_each(|a| Depends::begins_after(a, memory::acquired));
     let before = core::mem::replace(&mut current().explored_openmp.task, task);
     // SAFETY: the compiler's function, and its data.
-    unsafe { core::mem::transmute::<usize, Function>(task.function.get())(task.data.get()) };
+    unsafe { core::mem::transmute::<usize, OutlinedFunction>(task.function.get())(task.data.get()) };
     current().explored_openmp.task = before;
     task.addresses().for_each(|a| Depends::ends_before(a, memory::released));
 }
@@ -218,7 +218,7 @@ fn finished(task: &'static Task, pc: usize) {
 
 /// A task as the program creates it.
 pub struct Spec {
-    pub function: Function,
+    pub function: OutlinedFunction,
     pub data: *mut c_void,
     pub copy: Option<Copier>,
     pub size: usize,

@@ -16,7 +16,7 @@ use super::{Own, handing};
 use crate::detect::thread::current;
 use crate::explore::sync::{begin_to_wait, tell};
 use crate::explore::{Wait, memory, op, point, state, threads};
-use crate::interpose::openmp::Function;
+use crate::interpose::openmp::OutlinedFunction;
 use crate::sys::Shared;
 
 /// A program does not mean the machine's number of processors, and more threads would only make the
@@ -184,7 +184,13 @@ pub fn level() -> u32 {
 
 /// Runs `function(data)` in each thread of a team. `first`: the region is this one loop, or these
 /// sections.
-pub fn region(function: Function, data: *mut c_void, asked: u32, first: Option<&LoopBounds>, pc: usize) {
+pub fn region(
+    function: OutlinedFunction,
+    data: *mut c_void,
+    asked: u32,
+    first: Option<&LoopBounds>,
+    pc: usize,
+) {
     let n = threads_for(asked);
     if n > 1 {
         crate::explore::begin(pc);
@@ -227,7 +233,7 @@ fn run(team: &'static Team, number: u32, pc: usize) {
     };
     // SAFETY: the compiler's function and its data.
     unsafe {
-        core::mem::transmute::<usize, Function>(team.function.get())(team.data.get() as *mut c_void);
+        core::mem::transmute::<usize, OutlinedFunction>(team.function.get())(team.data.get() as *mut c_void);
     }
     barrier(pc);
     task.done();

@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-pub type Function = unsafe extern "C-unwind" fn(*mut c_void);
+pub type OutlinedFunction = unsafe extern "C-unwind" fn(*mut c_void);
 pub type Copier = unsafe extern "C-unwind" fn(*mut c_void, *mut c_void);
 
 /// Flags of tasks: libgomp's `GOMP_TASK_FLAG_…`.

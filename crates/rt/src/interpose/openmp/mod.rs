@@ -37,7 +37,7 @@ mod tls;
 
 pub use libomp::{Switch, acquires, releases};
 
-pub use abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
+pub use abi::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};
 
 use crate::detect::contexts::{self, Context};
 use crate::detect::thread::{Current, current};

@@ -19,7 +19,7 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
-use super::abi::{Copier, Depends, Function, MOST_DEPENDS, TaskLoop, flag};
+use super::abi::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};
 use super::team::Team;
 use super::{OpenMp, at, key, stack_pointer};
 use crate::detect::sync::{acquire, release, release_into};
@@ -146,7 +146,7 @@ struct Wrapped {
     event: *mut c_void,
     is_detached: bool,
     task: *mut Task,
-    function: Function,
+    function: OutlinedFunction,
     copy: Option<Copier>,
     /// The program's data before they are copied.
     from: *mut c_void,
@@ -375,7 +375,7 @@ static TABLE: [Loop; LOOPS] = [const {
 }; LOOPS];
 
 impl Loop {
-    fn of(function: Function) -> Option<usize> {
+    fn of(function: OutlinedFunction) -> Option<usize> {
         TABLE.iter().position(|l| {
             let free = l.function.compare_exchange(0, function as usize, AcqRel, Acquire);
             free.is_ok() || free == Err(function as usize)
@@ -411,7 +411,7 @@ unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
     unsafe { (*task).is_apart = !at_once && t.openmp.is_in_company() };
     let floor = floor(stack_pointer(), data as usize + l.size.load(Relaxed));
     // SAFETY: the program's function.
-    let run = || unsafe { core::mem::transmute::<usize, Function>(l.function.load(Relaxed))(data) };
+    let run = || unsafe { core::mem::transmute::<usize, OutlinedFunction>(l.function.load(Relaxed))(data) };
     let ended = || {
         let mut keys = [key!(&raw const *l, Loop, done), 0, 0];
         let mut n = 1;
@@ -431,11 +431,11 @@ unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
 
 macro_rules! wrappers {
     ($($i:literal)*) => {
-        [$((copy_loop::<$i> as Copier, run_loop::<$i> as Function)),*]
+        [$((copy_loop::<$i> as Copier, run_loop::<$i> as OutlinedFunction)),*]
     };
 }
 
-static WRAPPERS: [(Copier, Function); LOOPS] = wrappers! {
+static WRAPPERS: [(Copier, OutlinedFunction); LOOPS] = wrappers! {
     0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 };
@@ -448,11 +448,11 @@ fn group(t: &Thread) -> *mut Task {
 
 /// Runs a `taskloop`; `real` gets the function and the copier to use.
 fn dealt(
-    f: Function,
+    f: OutlinedFunction,
     copy: Option<Copier>,
     size: c_long,
     flags: c_uint,
-    real: impl FnOnce(Function, Option<Copier>),
+    real: impl FnOnce(OutlinedFunction, Option<Copier>),
 ) {
     let Some(i) = Loop::of(f) else { return real(f, copy) };
     TABLE[i].copy.store(copy.map_or(0, |c| c as usize), Relaxed);
@@ -475,7 +475,7 @@ unsafe fn depends_of(flags: c_uint, list: *const usize) -> Depends {
 }
 
 fn spec(
-    function: Function,
+    function: OutlinedFunction,
     data: *mut c_void,
     copy: Option<Copier>,
     size: c_long,
@@ -498,7 +498,7 @@ fn spec(
     }
 }
 
-type F = Function;
+type F = OutlinedFunction;
 type C = Option<Copier>;
 type Data = *mut c_void;
 

@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::abi::Function;
+use super::abi::OutlinedFunction;
 use super::tasks::{self, Task};
 use super::tls;
 use super::{OpenMp, at, behind_sections, called_from, key, stack_pointer};
@@ -24,7 +24,7 @@ pub struct Team {
     /// Comes first, as in the data that it replaces: `GOMP_parallel_reductions` looks there for the
     /// variables that tasks reduce.
     reductions: *mut c_void,
-    function: Function,
+    function: OutlinedFunction,
     data: *mut c_void,
     /// Where the region was begun, and the thread that began it, whose stack already has the place.
     pub pc: usize,
@@ -83,9 +83,9 @@ unsafe extern "C-unwind" fn thread_of(team: *mut c_void) {
 fn region<R>(
     pc: usize,
     t: Current,
-    function: Function,
+    function: OutlinedFunction,
     data: *mut c_void,
-    real: impl FnOnce(Function, *mut c_void) -> R,
+    real: impl FnOnce(OutlinedFunction, *mut c_void) -> R,
 ) -> R {
     reducing_region(pc, t, function, data, core::ptr::null_mut(), real)
 }
@@ -93,10 +93,10 @@ fn region<R>(
 fn reducing_region<R>(
     pc: usize,
     t: Current,
-    function: Function,
+    function: OutlinedFunction,
     data: *mut c_void,
     reductions: *mut c_void,
-    real: impl FnOnce(Function, *mut c_void) -> R,
+    real: impl FnOnce(OutlinedFunction, *mut c_void) -> R,
 ) -> R {
     if mode() == Mode::Detect && !contexts::knows_tls_size() {
         contexts::set_tls_size(tls::size());
@@ -167,7 +167,7 @@ fn after(what: Option<usize>) {
     }
 }
 
-type F = Function;
+type F = OutlinedFunction;
 type Data = *mut c_void;
 
 interpose! {
