@@ -9,6 +9,7 @@ pub mod message;
 mod pace;
 pub mod race;
 mod rust_waits;
+mod std_calls;
 pub mod steps;
 pub mod timeline;
 pub mod values;
@@ -502,9 +503,13 @@ impl Rows {
             row.times += 1;
             return;
         }
-        let (text, frame) = (words.step(step), words.frame_of(i));
-        self.push(step.thread, text, frame, preempts);
-        self.last = Some(key);
+        let (text, frame) = (words.step_or_call(i), words.frame_of(i));
+        let goes_on = |row: &Row| self.threads.get(row.thread) == Some(&step.thread) && row.frame == frame;
+        let in_call = |row: &Row| text.is_call && row.text == text.text && goes_on(row);
+        if preempts || !self.rows.last().is_some_and(in_call) {
+            self.push(step.thread, text.text, frame, preempts);
+        }
+        self.last = (!text.is_call).then_some(key);
     }
 
     pub fn push(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, preempts: bool) {
