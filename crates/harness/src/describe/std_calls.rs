@@ -37,7 +37,11 @@ fn in_words(function: &str) -> Option<String> {
 }
 
 fn is_sync(path: &str) -> bool {
-    ["std::sync::", "alloc::sync::", "std::thread::"].iter().any(|home| path.starts_with(home))
+    let homes = ["std::sync", "alloc::sync", "std::thread"];
+    homes
+        .iter()
+        .filter_map(|home| path.strip_prefix(home))
+        .any(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
 /// `RwLock` of `std::sync::poison::rwlock::RwLock<u32>`.
