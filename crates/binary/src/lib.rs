@@ -35,6 +35,7 @@
 //! - Only `image` has unsafe code.
 
 mod address_taken;
+mod atomic_calls;
 mod bit_fields;
 mod by_value;
 mod calls;
@@ -79,6 +80,6 @@ pub use lock_sites::{Effect, LockClass, LockSite, LockSites, Patience};
 pub use module::{Address, Module};
 pub use needed::with_needed;
 pub use patterns::{Patterns, matches_glob};
-pub use std_atomics::is_std_own_affair;
+pub use std_atomics::{QuietSite, is_std_own_affair};
 pub use symbolize::{Lookup, SourceFrame, Symbolizer};
 pub use unwind::{ReadWord, Registers};

@@ -75,16 +75,10 @@
 //! - A tail jump to an atomic, which has no return address of its own. LLVM always calls
 //!   `__tsan_func_exit` after it, so there are none.
 
-use std::collections::HashMap;
-
-use crate::calls::{CallSite, Targets};
+use crate::atomic_calls::{AtomicCall, Owner};
+use crate::calls::CallSite;
 use crate::cold_paths::ColdFunctions;
-use crate::demangle::{demangle, generic_arguments, is_mangled, rust_path};
 use crate::module::Module;
-
-/// How deep functions of `core::sync::atomic` may wrap one another at `-O0`. The deepest seen is
-/// one.
-const DEEPEST: u8 = 3;
 
 /// What std's `RwLock` adds to its word for a reader and for a writer.
 const READ_LOCKED: u64 = 1;
@@ -164,78 +158,35 @@ impl Module {
     pub fn lock_sites(&self) -> LockSites {
         let mut found = LockSites::default();
         let cold = ColdFunctions::of(self);
-        let mut targets = self.targets(|name| Operation::of(name).is_some());
-        let mut operations = HashMap::new();
-        for depth in 0..=DEEPEST {
-            let mut wrappers: HashMap<u64, Option<String>> = HashMap::new();
-            let through_registers = self.calls_through_registers(&targets);
-            let calls = self.calls_of(&targets).into_iter().filter(|site| !site.tail);
-            for site in calls.chain(through_registers) {
-                let operation = operations.get(&site.callee).unwrap_or(&site.callee).clone();
-                self.add_site(&site, depth, operation, &cold, &mut found, &mut wrappers);
+        for call in self.atomic_calls(|name| Operation::of(name).is_some()) {
+            if call.depth == 0 && !self.debug().is_some_and(|debug| debug.describes(call.site.address)) {
+                found.without_debug_info += 1;
             }
-            operations.clear();
-            targets = Targets::default();
-            for (start, operation) in wrappers {
-                if let (Some(symbol), Some(operation)) = (self.symbols().function_at(start), operation) {
-                    targets.add_entry(start, symbol.name);
-                    operations.insert(symbol.name.to_string(), operation);
-                }
-            }
-            // The function may be one of another crate, which is called through its slot.
-            self.add_own_slots(&mut targets);
-            if targets.is_empty() {
-                break;
-            }
+            found.sites.extend(self.lock_site(call, &cold));
         }
         found.sites.sort_by_key(|site| (site.return_address, site.depth));
         found
     }
 
     /// Classifies one call. A call inside a function of `core::sync::atomic` says nothing by
-    /// itself; the callers of that function are examined next.
-    fn add_site(
-        &self,
-        site: &CallSite,
-        depth: u8,
-        operation: String,
-        cold: &ColdFunctions,
-        found: &mut LockSites,
-        wrappers: &mut HashMap<u64, Option<String>>,
-    ) {
-        if depth == 0 && !self.debug().is_some_and(|debug| debug.describes(site.address)) {
-            found.without_debug_info += 1;
-        }
-        let Some(kind) = Operation::of(&operation) else { return };
-        let names = self.raw_names(site.address).into_iter();
-        let names: Vec<String> = names.map(|(raw, file)| full_name(&raw, file.as_deref())).collect();
+    /// itself.
+    fn lock_site(&self, call: AtomicCall, cold: &ColdFunctions) -> Option<LockSite> {
+        let AtomicCall { site, depth, operation, owner, .. } = call;
+        let kind = Operation::of(&operation)?;
         let mut patience = Patience::Other;
-        let class = match owner(&names) {
-            Owner::Atomics => {
-                if let Some(symbol) = self.symbols().function_at(site.address) {
-                    // A function that performs two kinds of operations cannot be classified by its
-                    // call.
-                    let known = wrappers.entry(symbol.address).or_insert_with(|| Some(operation.clone()));
-                    if known.as_ref() != Some(&operation) {
-                        *known = None;
-                    }
-                }
-                return;
-            }
+        let (class, effect) = match owner {
+            Owner::Atomics => return None,
             Owner::Method(path) => {
                 patience = Patience::of(&path);
                 classify(&path, kind).or_else(|| {
                     // The other operations of the lock functions have been examined and are not
                     // lock sites.
-                    (lock_method(&path).is_none()).then(|| self.classify_by_code(site, kind, cold)).flatten()
+                    (lock_method(&path).is_none()).then(|| self.classify_by_code(&site, kind, cold)).flatten()
                 })
             }
-            Owner::Unknown => self.classify_by_code(site, kind, cold),
-        };
-        if let Some((class, effect)) = class {
-            let return_address = site.return_address;
-            found.sites.push(LockSite { return_address, depth, class, effect, patience, operation });
-        }
+            Owner::Unknown => self.classify_by_code(&site, kind, cold),
+        }?;
+        Some(LockSite { return_address: site.return_address, depth, class, effect, patience, operation })
     }
 
     /// Classifies a call by the cold function on its slow path.
@@ -290,53 +241,8 @@ impl Operation {
     }
 }
 
-/// The demangled name of a function. With line tables only, an inlined function has just its last
-/// word, but the file provides the rest.
-fn full_name(raw: &str, file: Option<&str>) -> String {
-    const HOMES: [(&str, &str); 3] = [
-        ("library/std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex"),
-        ("library/std/src/sys/sync/rwlock/futex.rs", "std::sys::sync::rwlock::futex::RwLock"),
-        ("library/core/src/sync/atomic.rs", "core::sync::atomic"),
-    ];
-    let home = file.and_then(|file| HOMES.iter().find(|(tail, _)| file.ends_with(tail)));
-    match home {
-        Some((_, home)) if !is_mangled(raw) => format!("{home}::{raw}"),
-        _ => demangle(raw),
-    }
-}
-
-/// The function that an operation belongs to.
-#[derive(Debug, PartialEq, Eq)]
-enum Owner {
-    /// The path of the first function that is not part of the atomics' own implementation.
-    Method(String),
-    /// The whole stack belongs to the atomics' own implementation.
-    Atomics,
-    Unknown,
-}
-
-/// Finds the owner in a stack of demangled names, innermost first.
-fn owner(names: &[String]) -> Owner {
-    let Some(last) = names.last() else { return Owner::Unknown };
-    for name in names {
-        let path = rust_path(name);
-        if !is_atomics(&path) {
-            return Owner::Method(path);
-        }
-    }
-    // `try_update::<RwLock::try_read::{closure}>` out of line: the closure names the method.
-    match generic_arguments(last).map(rust_path).and_then(|path| closure_owner(&path).map(str::to_string)) {
-        Some(method) => Owner::Method(method),
-        None => Owner::Atomics,
-    }
-}
-
-fn is_atomics(path: &str) -> bool {
-    path.starts_with("core::sync::atomic::") || path.starts_with("core::intrinsics::")
-}
-
 /// `a::b::{closure#0}` and, in legacy names, `a::b::{{closure}}`: `a::b`.
-fn closure_owner(path: &str) -> Option<&str> {
+pub(crate) fn closure_owner(path: &str) -> Option<&str> {
     path.find("::{closure").or_else(|| path.find("::{{closure")).map(|at| &path[..at])
 }
 
@@ -379,10 +285,6 @@ fn classify(path: &str, operation: Operation) -> Option<(LockClass, Effect)> {
 mod tests {
     use super::*;
 
-    fn stack(names: &[&str]) -> Owner {
-        owner(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>())
-    }
-
     #[test]
     fn operations_are_told_by_name() {
         assert_eq!(Operation::of("__tsan_atomic32_compare_exchange_val"), Some(Operation::CompareExchange));
@@ -390,32 +292,6 @@ mod tests {
         for other in ["__tsan_atomic32_load", "__tsan_atomic128_exchange", "__tsan_read4", "exchange"] {
             assert_eq!(Operation::of(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn the_owner_is_the_first_function_outside_the_atomics() {
-        let lock = "<std::sys::sync::mutex::futex::Mutex>::lock";
-        let atomics = ["core::sync::atomic::atomic_swap::<u32>", "<core::sync::atomic::AtomicU32>::swap"];
-        let path = "std::sys::sync::mutex::futex::Mutex::lock".to_string();
-        assert_eq!(stack(&[atomics[0], atomics[1], lock, "main"]), Owner::Method(path));
-        assert_eq!(stack(&atomics), Owner::Atomics);
-        assert_eq!(stack(&[]), Owner::Unknown);
-    }
-
-    #[test]
-    fn the_file_completes_a_name_that_is_only_a_word() {
-        let file = Some("/rustc/0/library/std/src/sys/sync/mutex/futex.rs");
-        assert_eq!(full_name("lock", file), "std::sys::sync::mutex::futex::Mutex::lock");
-        assert_eq!(full_name("lock", Some("/home/me/futex.rs")), "lock");
-        assert_eq!(full_name("_ZN1a1bE", file), "a::b");
-    }
-
-    #[test]
-    fn an_update_belongs_to_the_function_of_its_closure() {
-        let name = "<core::sync::atomic::AtomicU32>::try_update::<\
-                    <std::sys::sync::rwlock::futex::RwLock>::try_read::{closure#0}>";
-        let path = "std::sys::sync::rwlock::futex::RwLock::try_read".to_string();
-        assert_eq!(stack(&[name]), Owner::Method(path));
     }
 
     #[test]

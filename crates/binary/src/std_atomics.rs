@@ -17,7 +17,6 @@
 //! that it leaves for `join`. The type identifies the block. If the type is not known, the block is
 //! not std's.
 
-use crate::calls::CallSite;
 use crate::demangle::demangle;
 use crate::module::Module;
 
@@ -42,16 +41,27 @@ const CONTAINERS: [&str; 2] = ["/alloc/src/sync.rs", "/alloc/src/boxed.rs"];
 const COUNTS: &str = "/alloc/src/sync.rs";
 const LIBRARY: &str = "/library/";
 
+/// A call that concerns only std.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QuietSite {
+    /// The virtual address after the call.
+    pub return_address: u64,
+    /// 0: the call of the atomic operation, or the one that frees. N: that of the enclosing function
+    ///    N levels out, as in [`LockSite`](crate::LockSite).
+    pub depth: u8,
+}
+
 impl Module {
-    /// The sorted return addresses of quiet calls: calls of atomic operations, and calls that free
-    /// memory.
-    pub fn quiet_sites(&self) -> Vec<u64> {
-        let calls = self.call_sites(|name| is_atomic(name) || is_free(name));
-        let quiet = |call: &&CallSite| {
-            let frames = self.raw_names(call.address);
-            !call.tail && if is_free(&call.callee) { frees_own(&frames) } else { is_quiet(&frames) }
-        };
-        let mut quiet: Vec<u64> = calls.iter().filter(quiet).map(|call| call.return_address).collect();
+    /// The quiet calls: those of atomic operations, and those that free memory. Sorted.
+    pub fn quiet_sites(&self) -> Vec<QuietSite> {
+        let atomics = self.atomic_calls(is_atomic);
+        let atomics = atomics.iter().filter(|call| is_quiet(&call.frames));
+        let mut quiet: Vec<QuietSite> = atomics
+            .map(|call| QuietSite { return_address: call.site.return_address, depth: call.depth })
+            .collect();
+        let frees = self.call_sites(is_free);
+        let frees = frees.iter().filter(|call| !call.tail && frees_own(&self.raw_names(call.address)));
+        quiet.extend(frees.map(|call| QuietSite { return_address: call.return_address, depth: 0 }));
         quiet.sort_unstable();
         quiet.dedup();
         quiet

@@ -3,24 +3,36 @@
 
 use std::path::Path;
 
-use raddle_binary::{LockClass, LockSite, Module, Patience};
+use raddle_binary::{LockClass, LockSite, Module, Patience, QuietSite};
 use raddle_wire::explore::site;
 
 /// Sorted entries for the runtime; see [`site`].
 pub fn of(program: &Path) -> Vec<u64> {
     let Ok(module) = Module::open(program) else { return Vec::new() };
-    merge(module.quiet_sites(), &module.lock_sites().sites)
+    merge(&module.quiet_sites(), &module.lock_sites().sites)
 }
 
 /// Quiet sites stay quiet: the program does not wait for a lock that std uses internally.
-fn merge(quiet: Vec<u64>, locks: &[LockSite]) -> Vec<u64> {
-    let loud = |s: &&LockSite| s.depth == 0 && quiet.binary_search(&s.return_address).is_err();
-    let mut locks: Vec<u64> =
-        locks.iter().filter(loud).filter_map(|s| Some(s.return_address | bits(s)?)).collect();
-    locks.extend(quiet);
-    locks.sort_unstable();
-    locks.dedup();
-    locks
+fn merge(quiet: &[QuietSite], locks: &[LockSite]) -> Vec<u64> {
+    let mut quiet: Vec<u64> = quiet.iter().filter_map(|s| entry(s.return_address, s.depth)).collect();
+    quiet.sort_unstable();
+    let locks = locks.iter().filter_map(|s| Some((entry(s.return_address, s.depth)?, bits(s)?)));
+    let loud =
+        locks.filter(|(entry, _)| quiet.binary_search(entry).is_err()).map(|(entry, bits)| entry | bits);
+    let mut entries: Vec<u64> = loud.collect();
+    entries.extend(quiet);
+    entries.sort_unstable();
+    entries.dedup();
+    entries
+}
+
+/// The runtime looks one call further out, not more.
+fn entry(return_address: u64, depth: u8) -> Option<u64> {
+    match depth {
+        0 => Some(return_address),
+        1 => Some(return_address | site::WRAPPED),
+        _ => None,
+    }
 }
 
 /// Reader-writer locks are left to their own code: a reader gets in only if no writer waits, and
@@ -55,8 +67,26 @@ mod tests {
             lock(0x50, WriteAcquire, Patience::Waits, 0),
             lock(0x60, MutexAcquire, Patience::Waits, 1),
             lock(0x70, MutexAcquire, Patience::Waits, 0),
+            lock(0x80, MutexAcquire, Patience::Waits, 2),
         ];
-        let told = merge(vec![0x05, 0x70], &locks);
-        assert_eq!(told, [0x05, 0x70, 0x10 | site::LOCK, 0x30 | site::UNLOCK, 0x20 | site::TRY_LOCK]);
+        let quiet = |return_address, depth| QuietSite { return_address, depth };
+        let told = merge(&[quiet(0x05, 0), quiet(0x06, 1), quiet(0x70, 0)], &locks);
+        let expected = [
+            0x05,
+            0x70,
+            0x06 | site::WRAPPED,
+            0x10 | site::LOCK,
+            0x60 | site::WRAPPED | site::LOCK,
+            0x30 | site::UNLOCK,
+            0x20 | site::TRY_LOCK,
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_quiet_place_is_quiet_at_its_own_depth_only() {
+        let locks = [lock(0x10, LockClass::MutexAcquire, Patience::Waits, 0)];
+        let told = merge(&[QuietSite { return_address: 0x10, depth: 1 }], &locks);
+        assert_eq!(told, [0x10 | site::WRAPPED, 0x10 | site::LOCK]);
     }
 }

@@ -64,6 +64,42 @@ fn tests_of_rust_are_explored_one_by_one() {
     assert!(again.stderr.contains("3 of 3"), "{}", again.stderr);
 }
 
+/// A `Mutex` that is released too early, and an `RwLock`.
+const UNOPTIMISED: &str = r#"
+use std::sync::{Mutex, RwLock};
+static COUNT: Mutex<u32> = Mutex::new(0);
+static LIMIT: RwLock<u32> = RwLock::new(2);
+fn add() {
+    let seen = *COUNT.lock().unwrap();
+    *COUNT.lock().unwrap() = seen + 1;
+    assert!(seen < *LIMIT.read().unwrap());
+}
+fn main() {
+    let threads = [std::thread::spawn(add), std::thread::spawn(add)];
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(*COUNT.lock().unwrap(), 2);
+}
+"#;
+
+/// `cargo test` builds like this: atomic operations are functions that all of them share.
+#[test]
+fn locks_of_unoptimised_rust_are_locks() {
+    let bench = Bench::new();
+    bench.file("count.rs", UNOPTIMISED);
+    bench.ok("rustc --edition 2021 -g count.rs -o count");
+    let found = bench.explore("--seconds 60", &["./count"]);
+    assert_eq!((found.status, found.kinds()), (66, vec!["assertion"]), "{}", found.stderr);
+    let rows = found.findings()[0]["interleaving"]["rows"].as_array().unwrap();
+    let of_count = |word: &str| rows.iter().filter(|r| r["text"].as_str() == Some(word)).count();
+    let told = format!("{rows:#?}");
+    assert!(of_count("locks L1 `count::COUNT`") >= 2 && of_count("unlocks L1 `count::COUNT`") >= 2, "{told}");
+    assert!(!told.contains("updates `count::COUNT`"), "{told}");
+    // Of several steps of one call there is one row.
+    assert!(!told.contains("`count::LIMIT`") || told.contains("calls `RwLock::read`"), "{told}");
+}
+
 /// What a program made with GoogleTest does with its arguments, and the name by which it is known.
 const GOOGLETEST: &str = r#"
 #include <pthread.h>

@@ -491,8 +491,8 @@ impl Header {
 }
 
 /// What is known about places in the executable. An entry is an address in its file, that of the
-/// instruction after a call, with one of these bits. Without any bit, the operation there is not a
-/// scheduling point.
+/// instruction after a call, with one of the first three. Without any of them, the operation there
+/// is not a scheduling point.
 pub mod site {
     /// The operation takes a mutex whose word is 0 when it is free, and waits until it has it.
     pub const LOCK: u64 = 1 << 62;
@@ -500,6 +500,9 @@ pub mod site {
     pub const UNLOCK: u64 = 2 << 62;
     /// The operation takes a mutex if it is free.
     pub const TRY_LOCK: u64 = 3 << 62;
+    /// The call is not that of the operation, but of a function that consists of it: unoptimised
+    /// Rust has such functions.
+    pub const WRAPPED: u64 = 1 << 61;
 }
 
 /// The parts of a slot.

@@ -201,15 +201,24 @@ pub fn suggestion(finding: &Finding) -> Option<String> {
     };
     let function = || {
         // A thread outside the circle of a deadlock, mostly `main` in a join, waits for no lock or
-        // holds none. Its function would suppress every deadlock of the program.
-        let is_outside = |access: &&Access| {
-            kind == RuleKind::Deadlock && (access.lock.is_none() || access.locks.is_empty())
-        };
-        let (outside, within): (Vec<&Access>, Vec<&Access>) = finding.accesses.iter().partition(is_outside);
-        let frame = within.into_iter().chain(outside).find_map(|access| place(&access.stack))?;
+        // holds none. Its function would suppress every deadlock of the program. Without a circle,
+        // as after a lost wake-up, any function says more than `main`.
+        let is_outside = |access: &Access| access.lock.is_none() || access.locks.is_empty();
+        let is_main =
+            |access: &Access| place(&access.stack).and_then(|f| f.function.as_deref()).is_some_and(is_main);
+        let mut accesses: Vec<&Access> = finding.accesses.iter().collect();
+        if kind == RuleKind::Deadlock {
+            accesses.sort_by_key(|access| (is_outside(access), is_main(access)));
+        }
+        let frame = accesses.into_iter().find_map(|access| place(&access.stack))?;
         exactly(frame.function.as_deref()?)
     };
     Some(format!("{kind}:{}", variable.or_else(function)?))
+}
+
+/// `main`, or `bank::main` in Rust.
+fn is_main(function: &str) -> bool {
+    function.rsplit("::").next() == Some("main")
 }
 
 /// The pattern for a whole name. A name with a line break cannot be written in the file. A star in
@@ -565,5 +574,7 @@ mod tests {
             assert_eq!(line, "deadlock:^bump$");
             assert!(silences(&line, &deadlock));
         }
+        deadlock.accesses.iter_mut().for_each(|a| (a.lock, a.locks) = (None, Vec::new()));
+        assert_eq!(suggestion(&deadlock).unwrap(), "deadlock:^bump$", "all wait to be woken");
     }
 }

@@ -52,17 +52,6 @@ impl Printed {
         }
     }
 
-    /// The message and place of a Rust program's last panic: ``assertion `a == b` failed,
-    /// src/lib.rs:25``. A test harness shows captured output on standard output.
-    pub fn panic(&self) -> Option<String> {
-        let lines: Vec<&String> = self.err.iter().chain(&self.out).collect();
-        let at = lines.iter().rposition(|l| l.starts_with("thread '") && l.contains(" panicked at "))?;
-        let (_, place) = lines[at].rsplit_once(" panicked at ")?;
-        // The column is of no use in a sentence.
-        let place = place.trim_end_matches(':').rsplit_once(':').map_or(place, |(line, _)| line);
-        Some(lines.get(at + 1).map_or_else(|| place.to_owned(), |said| format!("{said}, {place}")))
-    }
-
     /// Whether this output shows the difference too.
     pub fn shows(&self, line: &PrintedLine) -> bool {
         self.lines(line.stream).contains(&line.text) == line.appears
@@ -352,13 +341,6 @@ mod tests {
         let line = usual.unusual(&Printed::from_bytes(b"b\n", b"broken\n"), &BOTH).unwrap();
         assert_eq!((line.stream, line.text.as_str()), (Stream::Err, "broken"));
         assert_eq!(Usual::default().unusual(&out("x\n"), &BOTH), None);
-    }
-
-    #[test]
-    fn a_panic_is_told_with_its_place() {
-        let text = "running 1 test\nthread 'tests::sum' (77) panicked at src/lib.rs:25:9:\nassertion `left == right` failed\n  left: 1\n";
-        assert_eq!(out(text).panic().as_deref(), Some("assertion `left == right` failed, src/lib.rs:25"));
-        assert_eq!(out("nothing panicked at all\n").panic(), None);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What a failing program says about its failure: the text and place printed by a panic, a test
 //! framework's check, or an uncaught C++ exception.
 
+use crate::watch::Watched;
+
 /// A failure in the program's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
@@ -9,11 +11,18 @@ pub struct Said {
     pub place: Option<(String, u32)>,
 }
 
+/// Finds the failure in what a program printed: on standard error, or on standard output, where a
+/// test harness shows what it has captured. `skip`: how many panics are usual. Later panics may
+/// follow from the one found, such as that of a thread which unwraps what `join` returned.
+pub fn of(watched: &Watched, skip: u32) -> Option<Said> {
+    let both = [watched.output(1), watched.output(0)];
+    find(&both.map(|text| String::from_utf8_lossy(&text).into_owned()).join("\n"), skip)
+}
+
 /// A longer message is cut.
 const LONGEST: usize = 400;
 
-/// Finds the failure in what was printed. `skip`: how many panics are usual.
-pub fn find(printed: &str, skip: u32) -> Option<Said> {
+fn find(printed: &str, skip: u32) -> Option<Said> {
     panic(printed, skip as usize).or_else(|| check(printed)).or_else(|| exception(printed))
 }
 

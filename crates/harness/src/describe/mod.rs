@@ -9,6 +9,7 @@ pub mod message;
 mod pace;
 pub mod race;
 mod rust_waits;
+mod std_calls;
 pub mod steps;
 pub mod timeline;
 pub mod values;
@@ -263,7 +264,7 @@ impl Teller<'_> {
         let end = self.ends().find(|end| end.thread == thread);
         let last = self.steps.iter().rfind(|s| s.thread == thread);
         let stack = match (end, last) {
-            (Some(end), _) => words.stack(&self.frames_of(end)),
+            (Some(end), _) => self.from_user_code(words.stack(&self.frames_of(end))),
             (None, Some(step)) => words.frames(step.op.site),
             (None, None) => Vec::new(),
         };
@@ -280,6 +281,16 @@ impl Teller<'_> {
             finding.accesses.push(self.access(words, self.steps[free].thread, Deed::Free, stack));
             deeds.push("freed the block".into());
         }
+    }
+
+    /// A failed assertion has happened where the program says so: how its library panics or throws
+    /// is left out.
+    fn from_user_code(&self, mut stack: Vec<Frame>) -> Vec<Frame> {
+        let user = stack.iter().position(raddle_finding::place::is_user_code);
+        if let (Kind::Assertion, Some(user)) = (self.failure.kind, user) {
+            stack.drain(..user);
+        }
+        stack
     }
 
     /// The step that freed the block. The last step of a double free is the second free.
@@ -503,9 +514,13 @@ impl Rows {
             row.times += 1;
             return;
         }
-        let (text, frame) = (words.step(step), words.frame_of(i));
-        self.push(step.thread, text, frame, preempts);
-        self.last = Some(key);
+        let (text, frame) = (words.step_or_call(i), words.frame_of(i));
+        let goes_on = |row: &Row| self.threads.get(row.thread) == Some(&step.thread) && row.frame == frame;
+        let in_call = |row: &Row| text.is_call && row.text == text.text && goes_on(row);
+        if preempts || !self.rows.last().is_some_and(in_call) {
+            self.push(step.thread, text.text, frame, preempts);
+        }
+        self.last = (!text.is_call).then_some(key);
     }
 
     pub fn push(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, preempts: bool) {

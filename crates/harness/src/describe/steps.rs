@@ -7,6 +7,7 @@ use raddle_explore::{Op, OpKind, SYSTEM_V, Step, TIMER_STEP, TIMERS, ThreadId};
 use raddle_finding::Frame;
 use raddle_wire::explore::Stack;
 
+use super::std_calls;
 use crate::places::{Mapped, Places};
 
 /// What is known of the process whose steps are described.
@@ -23,6 +24,13 @@ pub struct StepWords<'a> {
     blocks: Vec<u64>,
     /// Words in memory that are Rust locks.
     pub mutexes: Vec<u64>,
+}
+
+/// A step in words.
+pub struct StepText {
+    pub text: String,
+    /// Whether the words are those of a call, of which the step may be one of several.
+    pub is_call: bool,
 }
 
 /// The heap of an explored program, as the runtime lays it out.
@@ -200,9 +208,24 @@ impl<'a> StepWords<'a> {
             };
         }
         if step.is_value() {
-            return format!("takes choice {} of {}", step.value + 1, step.n_values);
+            // Waiters are numbered by how long they have waited, longest first.
+            return match step.value {
+                0 => format!("wakes the first of {} waiters", step.n_values),
+                n => format!("wakes waiter {} of {}", n + 1, step.n_values),
+            };
         }
         self.op(&step.op)
+    }
+
+    /// What step `i` does, or the call of Rust's library that it is a part of.
+    pub fn step_or_call(&mut self, i: usize) -> StepText {
+        let step = self.steps[i];
+        let call =
+            if step.op.is_memory() && !step.is_value() { std_calls::of(&self.frames_of(i)) } else { None };
+        match call {
+            Some(call) => StepText { text: format!("{call} ({})", self.object(&step.op)), is_call: true },
+            None => StepText { text: self.step(&step), is_call: false },
+        }
     }
 
     pub fn op(&mut self, op: &Op) -> String {

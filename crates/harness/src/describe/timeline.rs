@@ -39,7 +39,7 @@ pub fn timeline(
         }
         let changed = making.holding.step(i, step);
         if i >= first {
-            let (text, frame) = (words.step(step), words.frame_of(i));
+            let (text, frame) = (words.step_or_call(i).text, words.frame_of(i));
             let preempts = step.flags.has(StepFlags::PREEMPTION);
             making.add(Some(i as u64), step.thread, text, frame, matters(i));
             making.last_preempts(preempts);

@@ -54,6 +54,7 @@ use super::stacks::Stacks;
 use raddle_harness::check::printed::{self, Printed, PrintedLine, Stream};
 use raddle_harness::check::{self, Check, Guard};
 use raddle_harness::crew::{Crew, CrewError, Notes};
+use raddle_harness::describe::message;
 use raddle_harness::places::Mapped;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
@@ -664,9 +665,12 @@ fn look(e: &Execution<'_>, expect: &Expect<'_>) -> Seen {
     // That a thread panicked says little; the output has its message.
     if let (Some(failure), Some(watched)) = (&mut failure, e.watched)
         && failure.facts.sentence == PANICS
-        && let Some(said) = Printed::of(watched).panic()
+        && let Some(said) = message::of(watched, expect.usual.panics.unwrap_or(0))
     {
-        failure.facts.sentence = format!("{PANICS} ({said})");
+        failure.facts.sentence = match said.place {
+            Some((file, line)) => format!("{} ({file}:{line})", said.text),
+            None => said.text,
+        };
     }
     let mut check = None;
     if verdict.outcome == Outcome::Passed

@@ -84,7 +84,7 @@ pub fn once_more(
     let points = small.failure.points.as_deref().unwrap_or(&recipe.points).to_vec();
     let mut crew = Crew::new(Recipe { slots: 1, flags, points, watch, ..recipe.clone() }, notes, is_over);
     crew.post(Order::replay(small.failure.trace.view().choices()));
-    let (mut stacks, mut printed, mut again) = (Vec::new(), String::new(), false);
+    let (mut stacks, mut said, mut again) = (Vec::new(), None, false);
     let what = small.failure.what;
     while crew.in_flight() > 0 {
         let turn = crew.turn(&mut |_, e| {
@@ -95,8 +95,7 @@ pub fn once_more(
             };
             // Nothing is known about steps that come out differently.
             stacks = e.stacks[..steps.take_while(alike).count().min(e.stacks.len())].to_vec();
-            let both = e.watched.map(|w| [w.output(0), w.output(1)]).unwrap_or_default();
-            printed = both.map(|text| String::from_utf8_lossy(&text).into_owned()).join("\n");
+            said = e.watched.and_then(|w| message::of(w, usual.panics.unwrap_or(0)));
         });
         if turn.is_err() {
             break;
@@ -108,7 +107,7 @@ pub fn once_more(
     // A C assertion already has its message.
     let told = small.failure.facts.sentence.starts_with("assertion ");
     if matches!(small.failure.kind, Kind::Assertion | Kind::ExitStatus | Kind::Crash) && !told {
-        small.failure.facts.said = message::find(&printed, usual.panics.unwrap_or(0));
+        small.failure.facts.said = said;
     }
     small
 }

@@ -98,6 +98,7 @@ const PART: &[&str] = &[
     "control/race_relaxed_publish_bad.c",
     "control/rust_mpsc_bad.rs",
     "control/rust_panic_bad.rs",
+    "control/rust_panic_ignored_bad.rs",
     "control/rust_panic_ok.rs",
     "control/rwlock_upgrade_bad.c",
     "control/scope_only_bad.c",

@@ -10,6 +10,9 @@
 //! at its first operation until it will succeed, as for any other lock. So waiting for a lock that
 //! another thread holds is one step, and its holder is known.
 //!
+//! Unoptimised Rust makes its atomic operations in functions that all of them share. There the site
+//! is the call of that function, whose return address is the newest entry of the shadow stack.
+//!
 //! A thread that waits for another with quiet operations would wait for ever: after [`MOST`] in a
 //! row the next one is a step after all, and lets others go first.
 
@@ -18,6 +21,7 @@ use raddle_wire::explore::site;
 
 use super::state;
 use crate::detect::thread::current;
+use crate::detect::trace::ENTERED;
 use crate::hub::{init, modules};
 
 const CACHE: usize = 1 << 10;
@@ -52,6 +56,8 @@ const KINDS: [AtomicKind; 5] = [
 ];
 const SHIFT: u32 = 60;
 const ADDRESS: usize = (1 << SHIFT) - 1;
+/// Part of a key: the site is the call of a function around the operation.
+const WRAPPED: usize = 1 << 59;
 
 /// At the start of the process.
 pub fn prepare() {
@@ -65,17 +71,18 @@ pub fn prepare() {
     s.quiet.libc = c_library();
 }
 
-/// The kind of the atomic operation that returns to `pc`.
+/// The kind of the atomic operation that returns to `pc`, and the site: `pc`, or the call of the
+/// function that consists of the operation.
 #[inline]
-pub fn place(pc: usize) -> AtomicKind {
+pub fn place(pc: usize) -> (AtomicKind, usize) {
     let mut s = state();
     if s.quiet.sites.1 == 0 {
-        return AtomicKind::Ordinary;
+        return (AtomicKind::Ordinary, pc);
     }
-    let place = s.quiet.known(pc);
+    let (place, at) = s.quiet.known_or_wrapped(pc);
     let t = s.current_thread_mut();
     t.quiet = if place == AtomicKind::Quiet { t.quiet + 1 } else { 0 };
-    if t.quiet > MOST { AtomicKind::Ordinary } else { place }
+    if t.quiet > MOST { (AtomicKind::Ordinary, pc) } else { (place, at) }
 }
 
 /// True if the running thread has made so many in a row that it may be waiting.
@@ -97,10 +104,14 @@ pub fn frees_quietly(pc: usize) -> bool {
     if s.quiet.sites.1 == 0 {
         return false;
     }
+    s.quiet.known(pc) == AtomicKind::Quiet || s.quiet.known(newest_caller()) == AtomicKind::Quiet
+}
+
+/// The newest entry of the shadow stack: what the running function returns to. 0 if there is none.
+fn newest_caller() -> usize {
     let t = current();
-    // SAFETY: the newest entry of the shadow stack, if there is one.
-    let caller = unsafe { if t.sp > t.trace.stack { *t.sp.sub(1) } else { 0 } };
-    s.quiet.known(pc) == AtomicKind::Quiet || s.quiet.known(caller) == AtomicKind::Quiet
+    // SAFETY: between the bottom of the shadow stack and its top.
+    unsafe { if t.sp > t.trace.stack { *t.sp.sub(1) & !ENTERED } else { 0 } }
 }
 
 /// True if this is code of the C library or the loader.
@@ -110,6 +121,21 @@ pub fn is_of_libc(pc: usize) -> bool {
 }
 
 impl Quiet {
+    /// The kind of the operation that returns to `pc`, and its site.
+    #[inline]
+    fn known_or_wrapped(&mut self, pc: usize) -> (AtomicKind, usize) {
+        match self.known(pc) {
+            AtomicKind::Ordinary => {}
+            kind => return (kind, pc),
+        }
+        let caller = newest_caller();
+        match self.known(caller | WRAPPED) {
+            AtomicKind::Ordinary => (AtomicKind::Ordinary, pc),
+            kind => (kind, caller),
+        }
+    }
+
+    /// `pc` may have [`WRAPPED`] set.
     #[inline]
     fn known(&mut self, pc: usize) -> AtomicKind {
         let known = self.cache[pc % CACHE];
@@ -120,7 +146,8 @@ impl Quiet {
     fn look_up(&mut self, pc: usize) -> AtomicKind {
         // SAFETY: the header's table.
         let sites = unsafe { core::slice::from_raw_parts(self.sites.0, self.sites.1) };
-        let at = pc.wrapping_sub(self.bias) as u64;
+        let wrapped = if pc & WRAPPED == 0 { 0 } else { site::WRAPPED };
+        let at = (pc & !WRAPPED).wrapping_sub(self.bias) as u64 | wrapped;
         let kinds = [0, site::LOCK, site::UNLOCK, site::TRY_LOCK];
         let kind =
             kinds.iter().position(|kind| sites.binary_search(&(at | kind)).is_ok()).map_or(0, |i| i + 1);

@@ -385,9 +385,10 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
         return;
     }
     state().serve.is_at(0);
-    match known_places::place(pc) {
+    let (place, site) = known_places::place(pc);
+    match place {
         AtomicKind::Ordinary => {}
-        AtomicKind::Mutex(kind) => return mutex(kind, address, pc),
+        AtomicKind::Mutex(kind) => return mutex(kind, address, site),
         AtomicKind::Quiet => {
             if super::heap::is_freed(address) {
                 fatal::use_after_free(address, pc);

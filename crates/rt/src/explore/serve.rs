@@ -588,21 +588,26 @@ pub fn finish(what: ExecutionEnd) -> ! {
 /// Notes where each thread is.
 #[cold]
 fn note_ends(count: usize) {
-    let mut s = state();
     for i in 0..count.min(ENDS) {
-        let mut frames = [0u64; FRAMES];
-        let ended = s.threads[i].ended || s.threads[i].is_idle();
-        let depth = if ended { 0 } else { threads::frames(i, s.threads[i].pc, &mut frames) };
-        let pending = s.pending[i];
-        let holder = if ended { 0 } else { holder(s.threads[i].wait) };
-        let end = &mut s.serve.slot().end[i];
-        end.thread = raddle_explore::ThreadId(i as u16);
-        end.ended = ended as u16;
-        (end.depth, end.holder) = (depth as u16, holder);
-        end.pending = pending;
-        end.frames = frames;
+        note_thread(i, i);
     }
-    s.serve.slot().ends = count.min(ENDS) as u32;
+    state().serve.slot().ends = count.min(ENDS) as u32;
+}
+
+/// Notes at `at` where thread `i` is.
+fn note_thread(at: usize, i: usize) {
+    let mut s = state();
+    let mut frames = [0u64; FRAMES];
+    let ended = s.threads[i].ended || s.threads[i].is_idle();
+    let depth = if ended { 0 } else { threads::frames(i, s.threads[i].pc, &mut frames) };
+    let pending = s.pending[i];
+    let holder = if ended { 0 } else { holder(s.threads[i].wait) };
+    let end = &mut s.serve.slot().end[at];
+    end.thread = raddle_explore::ThreadId(i as u16);
+    end.ended = ended as u16;
+    (end.depth, end.holder) = (depth as u16, holder);
+    end.pending = pending;
+    end.frames = frames;
 }
 
 /// Who holds the mutex that a thread waits for, as [`End::holder`] has it. It may have been taken
@@ -682,21 +687,26 @@ pub fn shares_memory() {
     state().serve.shares_memory = true;
 }
 
-/// A Rust thread panics. For the first panic, keeps the thread and a digest of its stack, which
-/// distinguish two failures.
+/// A Rust thread panics. For the first panic, notes where the thread is, and keeps it with a digest
+/// of its stack: they distinguish two failures.
 pub fn panics() {
     if !super::is_running() {
         return;
     }
-    let mut frames = [0; FRAMES];
     let mut s = state();
     let me = s.current;
-    threads::frames(me, 0, &mut frames);
-    let slot = s.serve.slot();
-    slot.panics += 1;
-    if slot.panics == 1 {
+    s.serve.slot().panics += 1;
+    if s.serve.slot().panics == 1 {
+        note_thread(0, me);
+        let slot = s.serve.slot();
+        // The first frame is that of the thread's last step; the callers are those of the panic.
+        let end = &mut slot.end[0];
+        end.frames.copy_within(1.., 0);
+        end.frames[FRAMES - 1] = 0;
+        end.depth = end.depth.saturating_sub(1);
+        slot.ends = 1;
         let digest = |hash: u64, pc: &u64| (hash.rotate_left(5) ^ pc).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        slot.address = frames.iter().fold(0, digest) & !0xffff | me as u64;
+        slot.address = slot.end[0].frames.iter().fold(0, digest) & !0xffff | me as u64;
     }
 }
 

@@ -365,8 +365,10 @@ unsafe extern "C-unwind" fn raise() {
 /// Returns the address of the real function.
 extern "C" fn thrown(exception: *const [u8; 8]) -> usize {
     static REAL: Real = Real::new(c"_Unwind_RaiseException", None);
+    // Older versions of std store the class as a number, the first letter in its highest byte.
+    const RUST: [&[u8; 8]; 2] = [b"MOZ\0RUST", b"TSUR\0ZOM"];
     // SAFETY: an exception begins with its class: vendor and language.
-    if explore::is_running() && unsafe { *exception } == *b"TSUR\0ZOM" {
+    if explore::is_running() && RUST.contains(&unsafe { &*exception }) {
         explore::panics();
     }
     if matches!(mode(), Mode::Detect | Mode::Record) {
