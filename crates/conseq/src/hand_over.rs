@@ -30,6 +30,7 @@
 //! This does not see an address that is stored in another form (a difference, two halves). Then the
 //! freeing thread usually reads no address, and no order is claimed.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,6 +81,17 @@ pub(crate) struct HandOvers {
     blocks: FxHashMap<u32, Block>,
     /// With their indexes in the trace, in order.
     contacts: Vec<(u32, Contact)>,
+    known: RefCell<FxHashMap<(u32, ThreadId), Known>>,
+}
+
+/// What was found out about a block, by the index of its free, and a thread that accesses it. Each
+/// granule of the block asks. The answer depends on the access only by how often the thread has
+/// told others before it.
+struct Known {
+    /// When the thread may tell others of the block, in order.
+    tells: Vec<u32>,
+    /// Who could know the address early, if the thread has told this often.
+    early: FxHashMap<usize, FxHashSet<ThreadId>>,
 }
 
 impl HandOvers {
@@ -129,7 +141,21 @@ impl HandOvers {
         if by == block.by || thread == by || block.mentions.len() > MENTIONS || !has_read() {
             return false;
         }
-        !self.early(block, thread, access, free).contains(&by)
+        let mut known = self.known.borrow_mut();
+        let known = known.entry((free, thread)).or_insert_with(|| self.tells(block, thread));
+        let told = known.tells.partition_point(|index| *index < access);
+        !known.early.entry(told).or_insert_with(|| self.early(block, thread, access, free)).contains(&by)
+    }
+
+    fn tells(&self, block: &Block, thread: ThreadId) -> Known {
+        let written = block.mentions.iter().filter(|m| m.thread == thread && m.how == How::Written);
+        let forks = self.contacts.iter().filter_map(|(index, contact)| match contact {
+            Contact::Fork { parent, .. } if *parent == thread => Some(*index),
+            _ => None,
+        });
+        let mut tells: Vec<u32> = written.map(|m| m.index).chain(forks).collect();
+        tells.sort_unstable();
+        Known { tells, early: FxHashMap::default() }
     }
 
     /// The threads that could know the address of the block before the access was made.
@@ -157,18 +183,18 @@ impl HandOvers {
                     _ => {}
                 }
             }
-            let written = |cell: u64, early: &FxHashSet<ThreadId>| {
-                let writes = block.mentions.iter().filter(|m| m.how == How::Written && m.cell == cell);
-                writes.into_iter().any(|m| told(early, m.thread, m.index))
-            };
+            // Where a thread that could know the address early has written it.
+            let writes = block.mentions.iter().filter(|m| m.how == How::Written);
+            let mut written: FxHashSet<u64> =
+                writes.clone().filter(|m| told(&early, m.thread, m.index)).map(|m| m.cell).collect();
             for m in &block.mentions {
                 let learns = match m.how {
                     How::Written => false,
-                    How::Read => !early.contains(&m.thread) && written(m.cell, &early),
+                    How::Read => written.contains(&m.cell),
                     How::Found => true,
                 };
-                if learns && m.thread != thread {
-                    early.insert(m.thread);
+                if learns && m.thread != thread && early.insert(m.thread) {
+                    written.extend(writes.clone().filter(|w| w.thread == m.thread).map(|w| w.cell));
                 }
             }
             early.remove(&thread);

@@ -7,7 +7,7 @@
 //! constant. Only further pairs of the same two places are lost, which a report would not
 //! distinguish.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counts::{Decrements, Turn};
 use crate::critical_sections::{OpenSections, Sections};
@@ -91,7 +91,6 @@ pub(crate) struct ConsecutiveAccesses {
 /// What is known about a granule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Granule {
-    pub address: u64,
     /// The initial value, as a read of these bytes would have returned it.
     pub initial: Vec<Cell>,
     pub writes: Vec<Write>,
@@ -162,14 +161,50 @@ pub struct History {
     pub(crate) order: HappensBefore,
     pub(crate) held: OpenSections,
     pub(crate) hand_overs: HandOvers,
-    /// Blocks that were freed, in the order of the trace: first address, first address after.
-    pub freed: Vec<(u64, u64)>,
+    freed: Freed,
+    /// The granules at each address: one for each time that the memory was handed out.
+    at: FxHashMap<u64, Vec<u32>>,
     /// How many events of the trace were read: all, unless [`History::until`] ended early.
     pub events: usize,
     live: FxHashMap<u64, usize>,
     spinning: FxHashMap<u16, Spin>,
     /// Where in the trace a thread read at a place, and which value, in trace order.
     read_at: FxHashMap<(u32, u16), Vec<(u32, u64)>>,
+}
+
+/// The blocks that were freed. A program may free thousands, and each value that a pointer could
+/// have is looked up.
+#[derive(Default)]
+struct Freed {
+    begins: FxHashSet<u64>,
+    /// The first address of each block and the first one after it. Once sorted, they are apart.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Freed {
+    fn add(&mut self, from: u64, to: u64) {
+        if self.ranges.last() != Some(&(from, to)) {
+            self.ranges.push((from, to));
+        }
+        self.begins.insert(from);
+    }
+
+    fn sort(&mut self) {
+        self.ranges.sort_unstable();
+        let mut apart: Vec<(u64, u64)> = Vec::new();
+        for (from, to) in self.ranges.drain(..) {
+            match apart.last_mut() {
+                Some((_, end)) if from <= *end => *end = (*end).max(to),
+                _ => apart.push((from, to)),
+            }
+        }
+        self.ranges = apart;
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        let after = self.ranges.partition_point(|(from, _)| *from <= address);
+        after.checked_sub(1).is_some_and(|at| address < self.ranges[at].1)
+    }
 }
 
 /// The last read of a thread, to recognise repeated reads.
@@ -196,7 +231,8 @@ impl History {
             order: HappensBefore::new(semaphores.clone()),
             held: OpenSections::new(events, semaphores),
             hand_overs: HandOvers::of(events),
-            freed: Vec::new(),
+            freed: Freed::default(),
+            at: FxHashMap::default(),
             events: events.len(),
             live: FxHashMap::default(),
             spinning: FxHashMap::default(),
@@ -218,13 +254,24 @@ impl History {
             }
         }
         history.index_reads();
+        history.freed.sort();
         history
+    }
+
+    /// Whether `address` is inside of a block that was freed.
+    pub fn was_freed(&self, address: u64) -> bool {
+        self.freed.contains(address)
+    }
+
+    /// Whether a block that begins at `address` was freed.
+    pub fn was_freed_from(&self, address: u64) -> bool {
+        self.freed.begins.contains(&address)
     }
 
     /// The places that accessed the granule at `address`. A place may occur several times.
     pub fn sites_at(&self, address: u64) -> impl Iterator<Item = u32> + '_ {
-        let granules = self.granules.iter().filter(move |g| g.address == address & !7);
-        granules.flat_map(|g| {
+        let granules = self.at.get(&(address & !7)).into_iter().flatten();
+        granules.map(|at| &self.granules[*at as usize]).flat_map(|g| {
             let reads = g.reads.iter().map(|r| r.point.site);
             reads.chain(g.writes.iter().map(|w| w.point.site))
         })
@@ -303,7 +350,8 @@ impl History {
         let next = self.granules.len();
         let at = *self.live.entry(address).or_insert(next);
         if at == next {
-            self.granules.push(Granule { address, ..Granule::default() });
+            self.granules.push(Granule::default());
+            self.at.entry(address).or_default().push(at as u32);
         }
         let granule = &mut self.granules[at];
         if !granule.threads.contains(&point.thread()) {
@@ -378,7 +426,7 @@ impl History {
                 }
             }
         }
-        self.freed.push((from, to));
+        self.freed.add(from, to);
     }
 
     /// A loop that waits for a value and gets it from another thread orders the two (section 7.2).
@@ -433,6 +481,11 @@ mod tests {
         History::of(events, &|_| false)
     }
 
+    /// The first granule at an address.
+    fn granule(h: &History, address: u64) -> &Granule {
+        &h.granules[h.at[&address][0] as usize]
+    }
+
     #[test]
     fn a_read_knows_what_it_read() {
         let h = history(&[read(1, 1, 8, 0), write(2, 2, 8, 5), read(1, 3, 8, 5), write(1, 4, 12, 9)]);
@@ -465,7 +518,21 @@ mod tests {
         assert_eq!(h.granules.len(), 2);
         assert!(!h.granules[0].is_shared() && h.granules[1].is_shared());
         assert!(h.granules[0].freed.is_some() && h.granules[1].freed.is_none());
-        assert_eq!(h.freed, [(8, 16)]);
+        assert!(h.was_freed(8) && h.was_freed(15) && !h.was_freed(16) && !h.was_freed(7));
+        assert!(h.was_freed_from(8) && !h.was_freed_from(9));
+        assert_eq!(h.sites_at(12).collect::<Vec<u32>>(), [1, 3, 2], "of both blocks");
+    }
+
+    #[test]
+    fn what_is_inside_of_a_freed_block_is_found_whatever_else_was_freed() {
+        let blocks = [(64, 96), (8, 16), (80, 84), (96, 104), (0, 0), (16, 24), (8, 12)];
+        let free = |(from, to)| TraceEvent { thread: 1, site: 0, what: What::Free { from, to } };
+        let h = history(&blocks.map(free));
+        for address in 0..120 {
+            let inside = blocks.iter().any(|(from, to)| (*from..*to).contains(&address));
+            assert_eq!(h.was_freed(address), inside, "{address}");
+            assert_eq!(h.was_freed_from(address), blocks.iter().any(|(from, _)| *from == address));
+        }
     }
 
     #[test]
@@ -475,7 +542,7 @@ mod tests {
         let events =
             [take(1), write(1, 1, 8, 1), write(1, 2, 8, 2), give(1), take(1), write(1, 3, 8, 3), give(1)];
         let h = history(&events);
-        let data = h.granules.iter().find(|g| g.address == 8).unwrap();
+        let data = granule(&h, 8);
         let hidden: Vec<&[u64]> = data.writes.iter().map(|w| w.hidden_under.as_slice()).collect();
         assert_eq!(hidden, [&[64][..], &[], &[]]);
     }
@@ -502,12 +569,12 @@ mod tests {
         let events =
             [write(1, 1, 64, 5), read(2, 3, 8, 0), write(1, 2, 8, 1), read(2, 3, 8, 1), read(2, 4, 64, 5)];
         let h = history(&events);
-        let data = h.granules.iter().find(|g| g.address == 64).unwrap();
+        let data = granule(&h, 64);
         assert!(h.order.before(data.writes[0].point.stamp, data.reads[0].point.stamp));
         // A value read only once is an ordinary read, unless the program's code says otherwise.
         let short = [events[0], events[2], events[3], events[4]];
         let ordered = |h: &History| {
-            let data = h.granules.iter().find(|g| g.address == 64).unwrap();
+            let data = granule(h, 64);
             h.order.before(data.writes[0].point.stamp, data.reads[0].point.stamp)
         };
         assert!(!ordered(&history(&short)));

@@ -14,7 +14,7 @@ use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Deadlines, Expect, Tester};
 use super::traced_runs::{self, Run, Runs};
-use super::{analysis, certainty, findings, unscheduled};
+use super::{analysis, certainty, findings, rust_scopes, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
@@ -227,6 +227,8 @@ pub fn run(
     if rust && runs.scheduled {
         let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
+        let (modules, mut places) = (&runs.modules, Places::new());
+        runs.runs.iter_mut().for_each(|r| rust_scopes::recognise(&mut r.events, modules, &mut places));
     }
     finish(args, options, runs, budget, clock, notes)
 }

@@ -13,6 +13,7 @@
 //! listing        sites and reads of a file, without a run
 //! certainty      whether a consequence is certainly wrong
 //! rust_locks     atomics that implement locks
+//! rust_scopes    the order that scopes of threads imply
 //! sites          which values at which reads lead to which error site
 //! stacks         the call stacks of the accesses in question
 //! tester         forces each suspect with the scheduler
@@ -38,6 +39,7 @@ mod listing;
 mod ordinary_runs;
 mod result_cache;
 mod rust_locks;
+mod rust_scopes;
 mod sites;
 mod stacks;
 pub mod suite;

@@ -9,12 +9,14 @@
 //! each operation on it tell what the operation does.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_binary::{Effect, LockClass, Module};
 use raddle_conseq::event::{TraceEvent, What};
 
 use raddle_harness::places::Mapped;
+use raddle_harness::program::build_id;
 
 /// The places that acquire or release a lock, by the low half of the program counter.
 #[derive(Default)]
@@ -27,9 +29,9 @@ impl RustLocks {
         let first = modules.iter().filter(|m| m.path == *path).min_by_key(|m| m.low);
         let (Some(first), Ok(module)) = (first, Module::open(path)) else { return RustLocks::default() };
         let Some(bias) = module.load_bias(first.low, first.offset) else { return RustLocks::default() };
-        let sites = module.lock_sites().sites.into_iter().filter(|s| s.depth == 0);
         let low = |address: u64| bias.wrapping_add(address) as u32;
-        RustLocks(sites.map(|s| (low(s.return_address), (s.class, s.effect))).collect())
+        let sites = sites(path, &module);
+        RustLocks(sites.iter().map(|(address, class, effect)| (low(*address), (*class, *effect))).collect())
     }
 
     /// Replaces the operations on lock words by lock events.
@@ -77,6 +79,27 @@ impl RustLocks {
             _ => None,
         }
     }
+}
+
+type LockPlaces = Arc<Vec<(u64, LockClass, Effect)>>;
+
+/// The places of a file that are calls of the operation itself. They take a look at all of its
+/// debug information, and the tests of a program ask one after the other: those of the last file
+/// are kept.
+fn sites(path: &Path, module: &Module) -> LockPlaces {
+    static LAST: Mutex<Option<(PathBuf, String, LockPlaces)>> = Mutex::new(None);
+    let build = build_id(path);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, of, sites)) = &*last
+        && known == path
+        && *of == build
+    {
+        return sites.clone();
+    }
+    let all = module.lock_sites().sites.into_iter().filter(|s| s.depth == 0);
+    let sites = Arc::new(all.map(|s| (s.return_address, s.class, s.effect)).collect());
+    *last = Some((path.into(), build, Arc::clone(&sites)));
+    sites
 }
 
 /// The kind of lock that a word implements.

@@ -28,7 +28,8 @@ pub struct Sites {
     parts: Vec<Part>,
     /// By the low half of the program counter: part and read.
     reads: HashMap<u32, Vec<(usize, usize)>>,
-    /// Rust's prints: the program counter of the call, the start of its function, and the site.
+    /// Rust's prints, sorted: the low half of the call's program counter, how far before it reads
+    /// count, and the site.
     prints: Vec<(u64, u64, u32)>,
     kinds: Vec<SiteKind>,
 }
@@ -105,13 +106,15 @@ impl Sites {
                 continue;
             }
             for site in analysis.sites.iter().filter(|s| s.callee.as_deref().is_some_and(is_print)) {
-                let pc = |address: u64| bias.wrapping_add(address);
-                sites.prints.push((pc(site.address), pc(site.function.address), first + site.id));
+                let low = bias.wrapping_add(site.address) & 0xffff_ffff;
+                let before = site.address.wrapping_sub(site.function.address).min(BEFORE_PRINT);
+                sites.prints.push((low, before, first + site.id));
             }
             let n = analysis.sites.len() as u32;
             sites.parts.push(Part { path: path.into(), analysis, bias, first });
             first += n;
         }
+        sites.prints.sort_unstable();
         for (p, part) in sites.parts.iter().enumerate() {
             for (r, read) in part.analysis.reads.iter().enumerate() {
                 let pc = part.bias.wrapping_add(read.address);
@@ -252,13 +255,13 @@ impl Sites {
             (Relation::Tested(_), kind) if kind != SiteKind::Memory => with(value) != Some(false),
             (Relation::Pointer { offset }, _) => {
                 let to = value.wrapping_add_signed(*offset);
-                to < FIRST_PAGE || history.freed.iter().any(|(from, end)| (*from..*end).contains(&to))
+                to < FIRST_PAGE || history.was_freed(to)
             }
             // A block that is freed elsewhere is freed twice if it is freed here as well: because
             // the pointer is that of the block, or because a test now leads here that did not
             // before.
             (relation, SiteKind::Memory) if site.callee.is_some() => {
-                let is_freed = history.freed.iter().any(|(from, _)| *from == value);
+                let is_freed = history.was_freed_from(value);
                 let is_tested = matches!(relation, Relation::Tested(_));
                 let leads = |value| is_tested && with(value) == Some(true);
                 is_freed || leads(value) && !leads(read.point.cell.value)
@@ -281,12 +284,10 @@ fn is_of_the_system(path: &Path) -> bool {
 impl Judge for Sites {
     fn sites(&self, read: &Read, value: u64, history: &History) -> Vec<Option<ErrorSite>> {
         let of = self.reads.get(&read.point.site).map_or(&[][..], Vec::as_slice);
-        let printed = self.prints.iter().filter(|(call, function, _)| {
-            let read = u64::from(read.point.site);
-            let call_low = call & 0xffff_ffff;
-            let begin = (call - function).min(BEFORE_PRINT);
-            call_low.saturating_sub(begin) < read && read < call_low
-        });
+        let at = u64::from(read.point.site);
+        let after = &self.prints[self.prints.partition_point(|(call, ..)| *call <= at)..];
+        let near = after.iter().take_while(|(call, ..)| call.saturating_sub(BEFORE_PRINT) < at);
+        let printed = near.filter(|(call, before, _)| call.saturating_sub(*before) < at);
         let printed: Vec<_> = printed.map(|(_, _, site)| Some(ErrorSite::Code(*site))).collect();
         let critical = of.iter().filter_map(|(p, r)| {
             let part = &self.parts[*p];

@@ -164,7 +164,8 @@ impl Teller<'_> {
         if self.args.no_test {
             return "not tried: --no-test".into();
         }
-        let executions: u32 = of.iter().filter_map(|i| self.tested.tried.get(*i)).sum();
+        // Suspects of one write and one read share their executions.
+        let executions = of.iter().filter_map(|i| self.tested.tried.get(*i)).max().map_or(0, |n| *n);
         let by_delays = !self.runs.scheduled || self.args.tester == Means::Delays;
         match (executions, by_delays) {
             (0, _) => "not tried: the time was over (--seconds)".into(),

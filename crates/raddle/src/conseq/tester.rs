@@ -3,9 +3,9 @@
 //! The paper suspends threads for a while before the write and the read, and hopes that they meet.
 //! Here the scheduler of `explore` decides who runs, in three rounds:
 //!
-//! 1. **Aimed.** For each suspect, executions with the constraint that the read gets the suspect's
-//!    write: the read waits until that write is the last, then other writes wait until the read is
-//!    done ([`Tail::Constrained`]). The write and the read may also belong to one thread. If both
+//! 1. **Aimed** (`aimed`). For each suspect, executions with the constraint that the read gets the
+//!    suspect's write: the read waits until that write is the last, then other writes wait until
+//!    the read is done ([`Tail::Constrained`]). The write and the read may also belong to one thread. If both
 //!    need the same lock, holding the reader back inside its critical section would keep the writer
 //!    out. Then no thread is held back, and chance decides each time who takes the lock first.
 //! 2. **Searched.** All interleavings of the suspects' accesses, as far as time allows: a
@@ -41,9 +41,7 @@ use anyhow::Result;
 use raddle_conseq::SiteKind;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::shrink;
-use raddle_explore::{
-    Constraint, Limits, Next, OpKind, Order, Outcome, Portfolio, Step, Strategy, Tail, Trace,
-};
+use raddle_explore::{Limits, Next, Order, Outcome, Portfolio, Strategy, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{ExecutionEnd, flag};
 
@@ -60,7 +58,11 @@ use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
 
+mod aimed;
 mod complete_search;
+mod realized;
+
+use realized::Watchlist;
 
 /// How often to repeat an execution whose process was killed, or whose failure did not come again.
 const AGAIN: u32 = 3;
@@ -176,6 +178,7 @@ pub struct Deadlines {
 
 pub struct Tester<'a> {
     suspects: &'a [Suspect],
+    watchlist: Watchlist,
     /// The kind of each suspect's site, if it has one.
     kinds: Vec<Option<SiteKind>>,
     expect: Expect<'a>,
@@ -248,6 +251,7 @@ impl<'a> Tester<'a> {
         let executions = 0;
         Tester {
             suspects,
+            watchlist: Watchlist::of(suspects),
             kinds,
             expect,
             crew,
@@ -271,9 +275,7 @@ impl<'a> Tester<'a> {
     }
 
     pub fn run(mut self) -> Result<Tested> {
-        for i in 0..self.suspects.len() {
-            self.aim(i)?;
-        }
+        self.aim()?;
         let searched = self.search()?;
         self.shrink()?;
         let recipe = Recipe { watch: Watch::default(), ..self.crew.recipe().clone() };
@@ -335,28 +337,6 @@ impl<'a> Tester<'a> {
         }
         self.gave_up = true;
         Ok(None)
-    }
-
-    /// Executions that bring one suspect's write to its read.
-    fn aim(&mut self, i: usize) -> Result<()> {
-        let constraint = constraint(&self.suspects[i]);
-        // If one lock is around both, holding the access back keeps the release away. Then chance
-        // may succeed.
-        let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
-        let tail =
-            |seed| if frees && seed % 2 == 0 { Tail::Pos { seed } } else { Tail::Constrained { seed } };
-        for seed in 1..=AIMED {
-            if self.is_over() || self.is_shown(i) || self.realized[i] >= HARMLESS {
-                break;
-            }
-            self.tried[i] += 1;
-            let mut order = Order::free(0, tail(seed));
-            order.constraints = vec![constraint];
-            if let Some(seen) = self.execute(order)? {
-                self.take(seen);
-            }
-        }
-        Ok(())
     }
 
     /// Searches the interleavings of the accesses in question, then of all racing accesses.
@@ -429,8 +409,7 @@ impl<'a> Tester<'a> {
 
     fn take(&mut self, seen: Seen) {
         const PASSING: usize = 12;
-        let suspects: Vec<usize> =
-            (0..self.suspects.len()).filter(|i| is_realized(&seen.trace.steps, &self.suspects[*i])).collect();
+        let suspects = self.watchlist.realized(&seen.trace.steps);
         let Some(failure) = seen.failure else {
             // If a freed block could be accessed, it had been handed out again.
             let is_freed = |i: &&usize| matches!(self.suspects[**i].instead, Instead::Freed(_));
@@ -711,50 +690,4 @@ impl Expect<'_> {
         let broken = self.guards.iter().find(|g| g.invariant.broken(&events).is_some())?;
         Some(Check::Invariant(broken.clone()))
     }
-}
-
-/// The constraint for the scheduler. Freeing memory counts as writing to it.
-fn constraint(s: &Suspect) -> Constraint {
-    let write = match s.instead {
-        Instead::Write(w) | Instead::Freed(w) => w.site,
-        Instead::Initial => 0,
-    };
-    let object = s.read.cell.address & !7;
-    Constraint { object, write, read: s.read.site, wanted: 1, bytes: bytes(s).into() }
-}
-
-/// The bytes of the granule that the suspect's read covers: writes to neighbours do not matter.
-fn bytes(s: &Suspect) -> u8 {
-    let cell = &s.read.cell;
-    let low = if cell.size >= 8 { 0xff } else { (1u8 << cell.size) - 1 };
-    low << (cell.address & 7)
-}
-
-/// Whether the suspect's read got the suspect's value in these steps.
-fn is_realized(steps: &[Step], s: &Suspect) -> bool {
-    let object = s.read.cell.address & !7;
-    let mut last = None;
-    let mut freed = false;
-    for step in steps {
-        let op = &step.op;
-        if !op.covers(object, bytes(s)) {
-            continue;
-        }
-        if op.kind() == OpKind::Free {
-            freed = true;
-        }
-        let here = (op.is_memory_read() || freed) && op.site == s.read.site;
-        let as_said = match s.instead {
-            Instead::Write(w) => last == Some(w.site),
-            Instead::Initial => last.is_none(),
-            Instead::Freed(_) => freed,
-        };
-        if here && as_said {
-            return true;
-        }
-        if step.wrote() {
-            last = Some(op.site);
-        }
-    }
-    false
 }
