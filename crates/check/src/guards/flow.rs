@@ -571,7 +571,9 @@ impl<'a, 'p> Walk<'a, 'p> {
             Effect::ReadLock => self.lock(pc, lock, true, true, state),
             Effect::TryLock => self.lock(pc, lock, false, false, state),
             Effect::Unlock => self.unlock(lock, false, state),
-            Effect::SemWait => self.take(HeldLock { lock, always: true, shared: false, is_semaphore: true, pc }, state),
+            Effect::SemWait => {
+                self.take(HeldLock { lock, always: true, shared: false, is_semaphore: true, pc }, state)
+            }
             Effect::SemPost => self.unlock(lock, true, state),
             Effect::SetUp => self.out.sets_up = true,
             Effect::Start => self.out.starts = true,

@@ -165,7 +165,7 @@ impl Machine<'_> {
         let size = size.min(HAVOC);
         if let Ok(at) = self.memory.index(pointer, size) {
             self.fresh = self.fresh.wrapping_add(1);
-            self.memory.havoc(at, size as usize, u64::from(self.fresh));
+            self.make_unknown(at, size as usize, u64::from(self.fresh));
         }
     }
 
@@ -174,7 +174,7 @@ impl Machine<'_> {
         let size = self.size_behind(pointer).min(8 - pointer % 8);
         if let Ok(at) = self.memory.index(pointer, size) {
             self.fresh = self.fresh.wrapping_add(1);
-            self.memory.havoc(at, size as usize, u64::from(self.fresh));
+            self.make_unknown(at, size as usize, u64::from(self.fresh));
         }
     }
 

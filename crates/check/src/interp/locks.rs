@@ -313,7 +313,9 @@ impl Machine<'_> {
             // there. A lock that was initialised again was reported when it was released.
             let again = self.objects.get(&held.lock).is_some_and(|o| o.initialised_again.is_some());
             let is_callers = self.objects.get(&held.lock).is_some_and(|o| o.is_callers);
-            if Self::is_certain(held.lock) && !again && !is_callers {
+            // What frees the object that a lock is part of ends the lock.
+            let is_gone = self.memory.block(held.lock).is_some_and(|b| b.freed);
+            if Self::is_certain(held.lock) && !again && !is_callers && !is_gone {
                 self.report_leak(ti, held);
             }
         }

@@ -59,8 +59,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entry_locks::{AtEntry, EntryLocks};
-use crate::ir::{Instr, Program};
 use crate::ir::doom::Doom;
+use crate::ir::{Instr, Program};
 use crate::locking::Locking;
 use crate::route::Route;
 use clock::Clock;
