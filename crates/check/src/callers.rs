@@ -1,24 +1,14 @@
-//! Locks that all callers of a function hold when they call it.
+//! Whether some caller of a function may hold a lock that the function releases and has not taken.
 //!
-//! A start in the middle calls a function without its callers. If each of them holds a lock, the
-//! function's own accesses are guarded by a lock that the run has never seen. A finding that says
-//! otherwise rests on a guess.
-//!
-//! A lock counts as held at a call if every path of the caller takes it before and does not release
-//! it, or if all callers of the caller hold it. So a caller that may have released it is one that
-//! does not hold it, and the finding stands. So is a function whose address is taken, in code or in
-//! data, because then nobody knows who calls it. Only a lock that is a global or a part of one
-//! counts: of a lock behind a pointer the code does not tell whether it is the other thread's.
-//!
-//! [`may_hold`] asks the opposite question for a function that releases a lock which it has not
-//! taken: whether some caller may hold that lock.
+//! A start in the middle calls a function without its callers, so the release of a caller's lock
+//! looks wrong. What callers certainly hold is the question of [`crate::entry_locks`].
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Instr, Program, cfg};
 use crate::locking::Locking;
 
-/// The maximum length of a chain of callers.
+/// The maximum length of a chain of wrappers around a lock.
 const LONGEST_CHAIN: u32 = 4;
 /// The maximum number of instructions of a caller.
 const LARGEST: u32 = 20_000;
@@ -27,19 +17,14 @@ const DEEPEST: u32 = 32;
 
 /// A lock, as far as the code of a caller tells which one it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CallersLock {
+pub enum PossibleLock {
     Global(u64),
     BehindPointer,
     /// A function took it that does not tell which one.
     Unknown,
 }
 
-impl CallersLock {
-    /// Whether it is certainly the lock at an address.
-    pub fn is(self, lock: u64) -> bool {
-        self == Self::Global(lock)
-    }
-
+impl PossibleLock {
     /// Whether it may be the lock at an address. A lock behind a pointer is rather part of an object
     /// than a variable of its own.
     fn may_be(self, program: &Program, lock: u64) -> bool {
@@ -66,11 +51,6 @@ fn is_variable(program: &Program, lock: u64) -> bool {
 /// The last global that does not begin after an address.
 fn global_at(program: &Program, address: u64) -> usize {
     program.globals.partition_point(|g| u64::from(g.address) <= address)
-}
-
-/// For each call of a function, the locks held at it. Empty if the function has no calls.
-pub fn at_calls(program: &Program, locking: &Locking, function: u32) -> Vec<Vec<CallersLock>> {
-    Held::new(program, locking).calls(function, LONGEST_CHAIN)
 }
 
 /// Whether a caller of a function may hold a lock when it calls it. True as well if nobody knows who
@@ -114,11 +94,6 @@ fn callers_of(program: &Program, function: u32) -> Vec<u32> {
     program.functions.iter().enumerate().filter(calls).map(|(i, _)| i as u32).collect()
 }
 
-/// The locks that are held at each of the calls.
-fn common(calls: Vec<Vec<CallersLock>>) -> Vec<CallersLock> {
-    calls.into_iter().reduce(|a, b| a.into_iter().filter(|l| b.contains(l)).collect()).unwrap_or_default()
-}
-
 /// The paths from a function's beginning on which a lock must be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Paths {
@@ -132,51 +107,12 @@ struct Held<'p> {
     /// For each function that was asked for, whether it may release a lock that it has not taken.
     releases: FxHashMap<u32, bool>,
     /// For each function that was asked for, the locks that it may hold when it returns.
-    left: FxHashMap<u32, Vec<CallersLock>>,
+    left: FxHashMap<u32, Vec<PossibleLock>>,
 }
 
 impl<'p> Held<'p> {
     fn new(program: &'p Program, locking: &'p Locking) -> Self {
         Self { program, locking, releases: FxHashMap::default(), left: FxHashMap::default() }
-    }
-
-    fn calls(&mut self, function: u32, chain: u32) -> Vec<Vec<CallersLock>> {
-        let program = self.program;
-        let mut out = Vec::new();
-        if self.locking.is_address_taken(function) {
-            out.push(Vec::new());
-        }
-        for caller in callers_of(program, function) {
-            let f = &program.functions[caller as usize];
-            let code = &program.code[f.entry as usize..f.end as usize];
-            let own = self.within(caller, Paths::Every, 0);
-            let mut from_above: Option<Vec<CallersLock>> = None;
-            for (at, _) in code.iter().enumerate().filter(|(_, instr)| is_call(instr, function)) {
-                // Code that nothing leads to calls nothing.
-                let Some(held) = &own[at] else { continue };
-                if !held.is_empty() {
-                    out.push(held.clone());
-                    continue;
-                }
-                let above = from_above.get_or_insert_with(|| match chain {
-                    0 => Vec::new(),
-                    // What the caller itself releases was its callers'.
-                    _ if self.releases_before_its_end(caller, function) => Vec::new(),
-                    _ => common(self.calls(caller, chain - 1)),
-                });
-                out.push(above.clone());
-            }
-        }
-        out
-    }
-
-    /// Whether a function may release a lock, itself or by what it calls, except for one callee.
-    fn releases_before_its_end(&mut self, function: u32, except: u32) -> bool {
-        let f = &self.program.functions[function as usize];
-        (f.entry..f.end).any(|pc| {
-            let is_excepted = is_call(&self.program.code[pc as usize], except);
-            self.locking.unlocks_at(self.program, pc) || !is_excepted && self.call_releases(pc, 0)
-        })
     }
 
     /// Whether the instruction at `pc` calls a function of the program that may release a lock which
@@ -200,7 +136,7 @@ impl<'p> Held<'p> {
 
     /// The locks that a function of the program, called at `pc`, may hold when it returns. One that
     /// releases on an error what it took is no plain wrapper of a lock.
-    fn left_locked(&mut self, pc: u32, depth: u32) -> Vec<CallersLock> {
+    fn left_locked(&mut self, pc: u32, depth: u32) -> Vec<PossibleLock> {
         let program = self.program;
         let Instr::Call(callee, _) = program.code[pc as usize] else { return Vec::new() };
         let f = &program.functions[callee as usize];
@@ -233,20 +169,20 @@ impl<'p> Held<'p> {
         unlocks.into_iter().any(|pc| {
             let lock = lock_at(program, locking, pc, LONGEST_CHAIN);
             let is_own =
-                |held: &Vec<CallersLock>| matches!(lock, CallersLock::Global(_)) && held.contains(&lock);
+                |held: &Vec<PossibleLock>| matches!(lock, PossibleLock::Global(_)) && held.contains(&lock);
             own[(pc - f.entry) as usize].as_ref().is_some_and(|held| !is_own(held))
         })
     }
 
     /// For each instruction of a function, the locks that the function holds there on such paths
     /// from its beginning. `None` for code that nothing leads to.
-    fn within(&mut self, function: u32, paths: Paths, depth: u32) -> Vec<Option<Vec<CallersLock>>> {
+    fn within(&mut self, function: u32, paths: Paths, depth: u32) -> Vec<Option<Vec<PossibleLock>>> {
         let program = self.program;
         let (entry, end) =
             (program.functions[function as usize].entry, program.functions[function as usize].end);
-        let mut held: Vec<Option<Vec<CallersLock>>> = vec![None; (end - entry) as usize];
+        let mut held: Vec<Option<Vec<PossibleLock>>> = vec![None; (end - entry) as usize];
         if end - entry > LARGEST {
-            let any = if paths == Paths::Every { Vec::new() } else { vec![CallersLock::Unknown] };
+            let any = if paths == Paths::Every { Vec::new() } else { vec![PossibleLock::Unknown] };
             return vec![Some(any); (end - entry) as usize];
         }
         let mut todo = vec![entry];
@@ -274,7 +210,7 @@ impl<'p> Held<'p> {
     }
 
     /// Changes the held locks by what the instruction at `pc` does.
-    fn step(&mut self, pc: u32, paths: Paths, depth: u32, held: &mut Vec<CallersLock>) {
+    fn step(&mut self, pc: u32, paths: Paths, depth: u32, held: &mut Vec<PossibleLock>) {
         let (program, locking) = (self.program, self.locking);
         let is_unlock = locking.unlocks_at(program, pc);
         match paths {
@@ -282,7 +218,7 @@ impl<'p> Held<'p> {
             Paths::Every if is_unlock || self.call_releases(pc, depth) => held.clear(),
             Paths::Any if is_unlock => {
                 let released = lock_at(program, locking, pc, LONGEST_CHAIN);
-                held.retain(|l| *l != released || !matches!(l, CallersLock::Global(_)));
+                held.retain(|l| *l != released || !matches!(l, PossibleLock::Global(_)));
             }
             _ if locking.locks_at(program, pc) => {
                 held.push(lock_at(program, locking, pc, LONGEST_CHAIN));
@@ -297,7 +233,7 @@ impl<'p> Held<'p> {
     }
 }
 
-fn sorted(mut locks: Vec<CallersLock>) -> Vec<CallersLock> {
+fn sorted(mut locks: Vec<PossibleLock>) -> Vec<PossibleLock> {
     locks.sort_unstable();
     locks.dedup();
     locks
@@ -305,24 +241,24 @@ fn sorted(mut locks: Vec<CallersLock>) -> Vec<CallersLock> {
 
 /// The lock that the instruction at `pc` takes or releases. A function of the program takes the one
 /// that its own code names.
-fn lock_at(program: &Program, locking: &Locking, pc: u32, chain: u32) -> CallersLock {
+fn lock_at(program: &Program, locking: &Locking, pc: u32, chain: u32) -> PossibleLock {
     let argument = argument_at(program, pc);
     let Instr::Call(f, n) = program.code[pc as usize] else { return argument };
     let f = &program.functions[f as usize];
     if n == 0 && !f.defined {
-        return CallersLock::Unknown;
+        return PossibleLock::Unknown;
     }
     if !f.defined || f.builtin {
         return argument;
     }
     let is_meant = |pc: &u32| locking.locks_at(program, *pc) || locking.unlocks_at(program, *pc);
     let mut inner = (f.entry..f.end).filter(is_meant);
-    let (Some(first), None) = (inner.next(), inner.next()) else { return CallersLock::Unknown };
+    let (Some(first), None) = (inner.next(), inner.next()) else { return PossibleLock::Unknown };
     let is_first_argument = n == 1 && is_plain_parameter(program, first);
     match argument {
-        CallersLock::Global(_) if is_first_argument => argument,
+        PossibleLock::Global(_) if is_first_argument => argument,
         _ if chain > 0 && !is_first_argument => lock_at(program, locking, first, chain - 1),
-        _ => CallersLock::Unknown,
+        _ => PossibleLock::Unknown,
     }
 }
 
@@ -333,13 +269,13 @@ fn is_plain_parameter(program: &Program, pc: u32) -> bool {
 }
 
 /// The lock whose address is the last argument of the instruction at `pc`.
-fn argument_at(program: &Program, pc: u32) -> CallersLock {
+fn argument_at(program: &Program, pc: u32) -> PossibleLock {
     let mut before = program.code[..pc as usize].iter().rev().filter(|i| !matches!(i, Instr::Nop));
     match (before.next(), before.next()) {
-        (Some(Instr::GlobalAddr(a)), _) => CallersLock::Global(u64::from(*a)),
+        (Some(Instr::GlobalAddr(a)), _) => PossibleLock::Global(u64::from(*a)),
         (Some(Instr::Field(offset)), Some(Instr::GlobalAddr(a))) => {
-            CallersLock::Global(u64::from(*a) + u64::from(*offset))
+            PossibleLock::Global(u64::from(*a) + u64::from(*offset))
         }
-        _ => CallersLock::BehindPointer,
+        _ => PossibleLock::BehindPointer,
     }
 }

@@ -7,16 +7,18 @@
 //!    They never run concurrently, because nothing says that a library is thread-safe.
 //! 4. In the middle: functions that start threads themselves, when no earlier run reached all the
 //!    places where they do. That an earlier run entered the function is not enough. The paper also
-//!    takes their callers. Raddle leaves those out: a large program has thousands, and they reach
-//!    the same code. These entries run with unknown globals and parameters. They are the least
-//!    certain and come last.
+//!    takes their callers. Raddle takes the nearest functions above them that nobody calls, up to
+//!    three, and goes straight for the function that starts threads ([`crate::route`]). If that
+//!    fails, it starts at callers, and at last at the function itself. These entries run with unknown globals
+//!    (except for `main`) and parameters. They are the least certain and come last.
 
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::interp::{Start, named};
+use crate::interp::{Facts, Start, named};
 use crate::ir::{Instr, Program, SyncOp};
+use crate::route::Ways;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EntryKind {
@@ -35,6 +37,8 @@ pub struct Entry {
     pub may_start: bool,
     /// The function whose thread starts this entry is there to reach.
     pub about: u32,
+    /// The number of calls between the start and that function; see [`crate::route::Ways::tops`].
+    pub above: u32,
     /// Entries of one assembly share a budget.
     pub assembly: u32,
 }
@@ -120,7 +124,7 @@ impl MethodCallers {
 }
 
 /// The entries of a program, the most certain first.
-pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
+pub fn entries(program: &Program, sites: &[u32], facts: &Facts) -> Vec<Entry> {
     let concurrent = concurrent_functions(program);
     let mut out = Vec::new();
     let own = |i: usize| {
@@ -129,7 +133,7 @@ pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
     let entry = |kind, function: u32, in_the_middle| {
         let start = Start { function, in_the_middle };
         let may_start = in_the_middle || concurrent[function as usize];
-        Entry { kind, start, may_start, about: function, assembly: 0 }
+        Entry { kind, start, may_start, about: function, above: 0, assembly: 0 }
     };
     for e in program.entry_points.iter().filter(|e| e.kind != EntryKind::Middle) {
         out.push(Entry { assembly: e.assembly, ..entry(e.kind, e.function, false) });
@@ -153,8 +157,15 @@ pub fn entries(program: &Program, sites: &[u32]) -> Vec<Entry> {
             out.push(Entry { may_start: true, about, assembly: e.assembly, ..prepared });
         }
     }
-    let middle = functions().filter(|i| starters.contains(&(*i as u32)));
-    out.extend(middle.map(|i| entry(EntryKind::Middle, i as u32, true)));
+    for i in functions().filter(|i| starters.contains(&(*i as u32))) {
+        let about = i as u32;
+        let is_address_taken = |f: u32| facts.locking.is_address_taken(f);
+        for (top, above) in Ways::tops(about, &facts.callers, &is_address_taken) {
+            let is_main = &*program.functions[top as usize].name == "main";
+            out.push(Entry { about, above, may_start: true, ..entry(EntryKind::Middle, top, !is_main) });
+        }
+        out.push(entry(EntryKind::Middle, about, true));
+    }
     out
 }
 

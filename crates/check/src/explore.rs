@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
 use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
 use crate::ir::Program;
-use crate::route::{self, Route};
+use crate::route::{self, Route, Ways};
 
 /// All bounds of an exploration.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +51,9 @@ impl Budget {
 const ENDLESS: u32 = 3;
 /// … down to this many steps.
 const SHORTEST: u64 = 60_000;
+
+/// A start further up gets this part of the steps of a start in the middle.
+const FROM_ABOVE: u64 = 3;
 
 /// The maximum number of runs of an entry that may start threads but has not done so yet.
 const LONELY: u32 = 60;
@@ -104,13 +107,23 @@ pub struct LinkedProgram {
 impl LinkedProgram {
     pub fn new(program: Program) -> Self {
         let sites: Arc<[u32]> = start_sites(&program).into();
+        let facts = Facts::of(&program, sites.clone());
         Self {
-            entries: entries::entries(&program, &sites),
+            entries: entries::entries(&program, &sites, &facts),
             can_skip: route::skippable(&program),
-            facts: Facts::of(&program, sites),
+            facts,
             program,
         }
     }
+}
+
+/// The thread starts that were reached before the starts in the middle at one height above one
+/// function.
+#[derive(Default)]
+struct Reached {
+    about: Option<u32>,
+    height: u32,
+    started: FxHashSet<u32>,
 }
 
 /// Runs some of a program's entries within a budget.
@@ -125,7 +138,8 @@ pub fn explore(
     let mut machine = Machine::with_facts(program, facts.clone(), budget.run, cancel);
     let mut out = Vec::new();
     let mut left = budget.steps;
-    let middle = entries.iter().filter(|e| e.kind == EntryKind::Middle).count();
+    let mut reached = Reached::default();
+    let middle = entries.iter().filter(|e| e.kind == EntryKind::Middle && e.above == 0).count();
     let reserve = match program.classes.all.is_empty() {
         true => 0,
         false => (middle as u64 * FOR_MIDDLE).min(budget.steps / 4),
@@ -135,28 +149,43 @@ pub fn explore(
             break;
         }
         // A start in the middle is unnecessary if a more certain entry has reached its thread
-        // starts.
-        if entry.kind == EntryKind::Middle
-            && all_started(program, entry.about, sites, &machine.knowledge.started)
-        {
+        // starts. Starts at the same height are equally certain: of two callers, one may hold a
+        // lock and the other not. From above, an object may be unknown that the function itself
+        // would be given, and then nothing is known about what the thread does with it.
+        if entry.kind == EntryKind::Middle && reached.about != Some(entry.about) {
+            let started = machine.knowledge.started.clone();
+            reached = Reached { about: Some(entry.about), height: entry.above, started };
+        }
+        if entry.above != reached.height {
+            reached.height = entry.above;
+            reached.started.extend(&machine.knowledge.started_with_known);
+        }
+        let started = &reached.started;
+        if entry.kind == EntryKind::Middle && all_started(program, entry.about, sites, started) {
             continue;
         }
         // The first entries are the most certain. They may use most of what the later ones would
         // get, but not all of it.
-        let (is_middle, after) = (entry.kind == EntryKind::Middle, entries.len() - i);
+        let is_middle = entry.kind == EntryKind::Middle;
+        let after = entries[i..].iter().filter(|e| e.above == 0).count().max(1);
         let reserve = if is_middle { 0 } else { reserve.min(left) };
         let share = match entry.kind {
             EntryKind::Main => (left - reserve) * 4 / 5,
             // The starts in the middle use their reserve.
             _ if reserve > 0 => (left - reserve) / (after - middle) as u64,
+            // The start at the function itself may still be needed.
+            _ if entry.above > 0 => left / after as u64 / FROM_ABOVE,
             _ => left / after as u64,
         };
         if share == 0 && !is_middle {
             continue;
         }
         let route = is_middle.then(|| {
-            let open: Vec<u32> =
-                sites.iter().copied().filter(|pc| !machine.knowledge.started.contains(pc)).collect();
+            let open: Vec<u32> = sites.iter().copied().filter(|pc| !started.contains(pc)).collect();
+            if entry.above > 0 {
+                let ways = Ways::between_functions(entry.start.function, entry.about, &facts.callers);
+                return Route::from_above(program, &ways, entry.about, &open, can_skip.clone());
+            }
             let around = prepared_for(program, *entry);
             Route::new(program, entry.about, around, &open, can_skip.clone())
         });

@@ -13,7 +13,8 @@
 //! - [`ir`]: the code. No language.
 //! - [`interp`]: one run. No files, no clock, no language; randomness from a seed only.
 //! - [`entries`]: where to start (section 4.1).
-//! - `callers`: locks that all callers of a function hold.
+//! - `callers`: locks that some caller of a function may hold.
+//! - `entry_locks`: locks that all callers of a function hold.
 //! - [`locking`]: conditions that decide whether a lock is taken.
 //! - `guards`: locks that the code holds around its data, without a run.
 //! - [`explore`]: which runs to make within a budget.
@@ -27,6 +28,7 @@ pub mod c;
 mod callers;
 pub mod csharp;
 pub mod entries;
+mod entry_locks;
 pub mod explore;
 mod guards;
 pub mod ignore;

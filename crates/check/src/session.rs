@@ -144,7 +144,7 @@ impl CheckedFunction {
 }
 
 const GUESS: &str = "rests on a guess about code that was not run: that no caller of the entry holds the \
-                     lock, that a barrier which this code initialised does not order the accesses, \
+                     lock, that earlier code left the lock free, that a barrier which this code initialised does not order the accesses, \
                      that a join of an unknown thread meant another one, or that a function needs \
                      the lock that others hold";
 

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::paths::{Path, Paths, Step};
 use crate::interp::named::{Named, named};
-use crate::ir::{Access, AtomicOp, Instr, Intrinsic, Program, SyncOp, cfg};
+use crate::ir::{Access, AtomicOp, Instr, Intrinsic, MemberId, Program, SyncOp, cfg};
 
 /// The largest function that is followed, in instructions.
 const LARGEST: u32 = 20_000;
@@ -23,6 +23,8 @@ const MOST_VISITS: u32 = 40;
 pub struct HeldLock {
     pub lock: Path,
     pub always: bool,
+    /// It is held for reading only.
+    pub shared: bool,
     /// It is a semaphore, which may as well be a signal.
     pub is_semaphore: bool,
     /// Where it was taken.
@@ -84,6 +86,7 @@ impl Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Lock,
+    ReadLock,
     TryLock,
     Unlock,
     SemWait,
@@ -106,18 +109,36 @@ pub struct Flow<'p> {
     pub paths: Paths,
     pub seen: Vec<Option<Seen>>,
     effects: Vec<Effect>,
+    /// Where each member that the code mentions lies in its record.
+    offsets: FxHashMap<MemberId, u32>,
 }
 
 impl<'p> Flow<'p> {
-    /// Follows all functions of a program.
-    pub fn of(program: &'p Program) -> Self {
+    /// Follows no function yet.
+    pub fn new(program: &'p Program) -> Self {
         let effects = (0..program.functions.len()).map(|f| effect_of(program, f)).collect();
         let seen = vec![None; program.functions.len()];
-        let mut flow = Self { program, paths: Paths::default(), seen, effects };
+        Self { program, paths: Paths::default(), seen, effects, offsets: FxHashMap::default() }
+    }
+
+    /// Follows all functions of a program.
+    pub fn of(program: &'p Program) -> Self {
+        let mut flow = Self::new(program);
         for f in 0..program.functions.len() as u32 {
             flow.follow(f, 0);
         }
         flow
+    }
+
+    /// Follows one function, with those that it calls.
+    pub fn of_function(&mut self, f: u32) -> Option<&Seen> {
+        self.follow(f, 0);
+        self.seen[f as usize].as_ref()
+    }
+
+    /// The distance of a member from the beginning of its record.
+    pub fn offset(&self, member: MemberId) -> Option<u32> {
+        self.offsets.get(&member).copied()
     }
 
     fn is_own(&self, f: u32) -> bool {
@@ -172,7 +193,8 @@ fn effect_of(program: &Program, f: usize) -> Effect {
         let has = |list: &[&str]| words.iter().any(|w| list.contains(&w.as_str()));
         return match named(&info.name) {
             Some(Named::Lock | Named::ReadLock) if has(&["try", "trylock"]) => Effect::TryLock,
-            Some(Named::Lock | Named::ReadLock) => Effect::Lock,
+            Some(Named::Lock) => Effect::Lock,
+            Some(Named::ReadLock) => Effect::ReadLock,
             Some(Named::Unlock) => Effect::Unlock,
             Some(Named::Starts) => Effect::Start,
             Some(Named::Joins) => Effect::Join,
@@ -191,7 +213,8 @@ fn effect_of(program: &Program, f: usize) -> Effect {
     let mut effect = Effect::Nothing;
     for instr in &program.code[info.entry as usize..info.end as usize] {
         effect = match (effect, instr) {
-            (_, Instr::Sync(SyncOp::Lock | SyncOp::ReadLock | SyncOp::WriteLock)) => Effect::Lock,
+            (_, Instr::Sync(SyncOp::Lock | SyncOp::WriteLock)) => Effect::Lock,
+            (_, Instr::Sync(SyncOp::ReadLock)) => Effect::ReadLock,
             (Effect::Nothing, Instr::Sync(SyncOp::Unlock | SyncOp::RwUnlock)) => Effect::Unlock,
             (
                 Effect::Nothing,
@@ -297,7 +320,12 @@ impl<'a, 'p> Walk<'a, 'p> {
         // Members noted before the first instruction of a block belong to the block.
         let mut pc = start;
         loop {
+            let mut offset = match pc.checked_sub(1).map(|before| program.code[before as usize]) {
+                Some(Instr::Field(n)) => n,
+                _ => 0,
+            };
             while let Some((_, id)) = program.members.get(noted).filter(|m| m.0 == pc) {
+                self.flow.offsets.insert(*id, std::mem::take(&mut offset));
                 if let Some(top) = state.stack.pop() {
                     state.stack.push(self.flow.paths.make(Step::Member(top, *id), pc));
                 }
@@ -328,8 +356,13 @@ impl<'a, 'p> Walk<'a, 'p> {
             }
         }
         for h in &mut known.held {
-            if h.always && !new.held.iter().any(|n| n.lock == h.lock && n.always) {
+            let other = new.held.iter().find(|n| n.lock == h.lock);
+            if h.always && !other.is_some_and(|n| n.always) {
                 h.always = false;
+                changed = true;
+            }
+            if !h.shared && other.is_some_and(|n| n.shared) {
+                h.shared = true;
                 changed = true;
             }
         }
@@ -393,7 +426,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                 arg(1)
             }
             Instr::Conv(..) | Instr::Field(_) => arg(0),
-            Instr::Index(_) => arg(0).map(|p| self.make(Step::Element(p), pc)),
+            Instr::Index(size) => arg(0).map(|p| self.make(Step::Element(p, self.distance(pc, size)), pc)),
             Instr::Dup => {
                 state.stack.extend(arg(0));
                 arg(0)
@@ -437,6 +470,14 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
     }
 
+    /// The distance of an element from the first one, if its index is a constant.
+    fn distance(&self, pc: u32, size: u32) -> Option<u32> {
+        match self.program.code.get(pc.checked_sub(1)? as usize)? {
+            Instr::Int(i) => u32::try_from(*i).ok()?.checked_mul(size),
+            _ => None,
+        }
+    }
+
     fn variable(&mut self, n: u16, pc: u32) -> Path {
         let params = self.program.functions[self.function as usize].params;
         match self.sets.get(&n).copied().unwrap_or(0) {
@@ -454,13 +495,16 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
     }
 
-    fn lock(&mut self, pc: u32, lock: Path, always: bool, state: &mut State) {
-        self.take(HeldLock { lock, always, is_semaphore: false, pc }, state);
+    fn lock(&mut self, pc: u32, lock: Path, always: bool, shared: bool, state: &mut State) {
+        self.take(HeldLock { lock, always, shared, is_semaphore: false, pc }, state);
     }
 
     fn take(&mut self, lock: HeldLock, state: &mut State) {
         match state.held.iter_mut().find(|h| h.lock == lock.lock) {
-            Some(h) => h.always |= lock.always,
+            Some(h) => {
+                h.always |= lock.always;
+                h.shared &= lock.shared;
+            }
             None => state.held.push(lock),
         }
     }
@@ -491,7 +535,10 @@ impl<'a, 'p> Walk<'a, 'p> {
     fn leave(&mut self, held: &[HeldLock]) {
         for h in held {
             match self.out.acquires.iter_mut().find(|a| a.lock == h.lock) {
-                Some(a) => a.always &= h.always,
+                Some(a) => {
+                    a.always &= h.always;
+                    a.shared |= h.shared;
+                }
                 None => self.out.acquires.push(*h),
             }
         }
@@ -500,7 +547,8 @@ impl<'a, 'p> Walk<'a, 'p> {
     fn sync(&mut self, pc: u32, op: SyncOp, args: &[Path], state: &mut State) {
         let Some(lock) = args.first().copied() else { return };
         match op {
-            SyncOp::Lock | SyncOp::ReadLock | SyncOp::WriteLock => self.lock(pc, lock, true, state),
+            SyncOp::Lock | SyncOp::WriteLock => self.lock(pc, lock, true, false, state),
+            SyncOp::ReadLock => self.lock(pc, lock, true, true, state),
             SyncOp::Unlock | SyncOp::RwUnlock => self.unlock(lock, false, state),
             SyncOp::LockInit | SyncOp::LockDestroy => self.out.sets_up = true,
             SyncOp::Start | SyncOp::StartMember => self.out.starts = true,
@@ -519,10 +567,13 @@ impl<'a, 'p> Walk<'a, 'p> {
         let nameless = self.make(Step::Global(0), pc);
         let lock = args.first().copied().unwrap_or(nameless);
         match self.flow.effects[f as usize] {
-            Effect::Lock => self.lock(pc, lock, true, state),
-            Effect::TryLock => self.lock(pc, lock, false, state),
+            Effect::Lock => self.lock(pc, lock, true, false, state),
+            Effect::ReadLock => self.lock(pc, lock, true, true, state),
+            Effect::TryLock => self.lock(pc, lock, false, false, state),
             Effect::Unlock => self.unlock(lock, false, state),
-            Effect::SemWait => self.take(HeldLock { lock, always: true, is_semaphore: true, pc }, state),
+            Effect::SemWait => {
+                self.take(HeldLock { lock, always: true, shared: false, is_semaphore: true, pc }, state)
+            }
             Effect::SemPost => self.unlock(lock, true, state),
             Effect::SetUp => self.out.sets_up = true,
             Effect::Start => self.out.starts = true,
@@ -558,7 +609,8 @@ impl<'a, 'p> Walk<'a, 'p> {
         let what = self.program.member_names.get(&id).and_then(|name| named(name));
         let lock = args.first().copied().unwrap_or_else(|| self.make(Step::Global(0), pc));
         match what {
-            Some(Named::Lock | Named::ReadLock) => self.lock(pc, lock, true, state),
+            Some(Named::Lock) => self.lock(pc, lock, true, false, state),
+            Some(Named::ReadLock) => self.lock(pc, lock, true, true, state),
             Some(Named::Unlock) => self.unlock(lock, false, state),
             _ => {}
         }

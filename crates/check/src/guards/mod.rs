@@ -22,8 +22,8 @@
 //! and code that runs beside the threads that `main` has started.
 
 mod finding;
-mod flow;
-mod paths;
+pub(crate) mod flow;
+pub(crate) mod paths;
 mod phase;
 mod threads;
 

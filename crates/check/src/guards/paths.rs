@@ -25,7 +25,8 @@ pub enum Step {
     /// The pointer at a place.
     Load(Path),
     Member(Path, MemberId),
-    Element(Path),
+    /// An element, with its distance from the first one in bytes if the code says it.
+    Element(Path, Option<u32>),
 }
 
 /// The longest path that is told apart from others.
@@ -55,7 +56,7 @@ impl Paths {
 
     fn before(&self, step: Step) -> Option<Path> {
         match step {
-            Step::Load(p) | Step::Member(p, _) | Step::Element(p) => Some(p),
+            Step::Load(p) | Step::Member(p, _) | Step::Element(p, _) => Some(p),
             _ => None,
         }
     }
@@ -74,7 +75,7 @@ impl Paths {
 
     /// The object that a place is part of: what is left without members and elements.
     pub fn object(&self, mut path: Path) -> Path {
-        while let Step::Member(p, _) | Step::Element(p) = self.step(path) {
+        while let Step::Member(p, _) | Step::Element(p, _) = self.step(path) {
             path = p;
         }
         path
@@ -89,7 +90,7 @@ impl Paths {
                     out.push(id);
                     path = p;
                 }
-                Step::Element(p) => path = p,
+                Step::Element(p, _) => path = p,
                 _ => break,
             }
         }
@@ -132,6 +133,21 @@ impl Paths {
         false
     }
 
+    /// A path of a caller, as its callee names it. None if the callee has no name for it.
+    pub fn of_callee(&mut self, path: Path, arguments: &[Path], pc: u32) -> Option<Path> {
+        if let Some(n) = arguments.iter().position(|a| *a == path) {
+            return Some(self.make(Step::Param(n as u16), pc));
+        }
+        let step = match self.step(path) {
+            Step::Global(_) | Step::Function(_) => return Some(path),
+            Step::Load(p) => Step::Load(self.of_callee(p, arguments, pc)?),
+            Step::Member(p, id) => Step::Member(self.of_callee(p, arguments, pc)?, id),
+            Step::Element(p, Some(at)) => Step::Element(self.of_callee(p, arguments, pc)?, Some(at)),
+            _ => return None,
+        };
+        Some(self.make(step, pc))
+    }
+
     /// A path of a callee, as its caller names it. None if the caller has no name for it.
     pub fn of_caller(&mut self, path: Path, arguments: &[Path], pc: u32) -> Option<Path> {
         let step = match self.step(path) {
@@ -139,7 +155,7 @@ impl Paths {
             Step::Global(_) | Step::Function(_) => return Some(path),
             Step::Load(p) => Step::Load(self.of_caller(p, arguments, pc)?),
             Step::Member(p, id) => Step::Member(self.of_caller(p, arguments, pc)?, id),
-            Step::Element(p) => Step::Element(self.of_caller(p, arguments, pc)?),
+            Step::Element(p, at) => Step::Element(self.of_caller(p, arguments, pc)?, at),
             Step::Local(..) | Step::Frame(..) | Step::Result(_) | Step::Called(_) => return None,
         };
         Some(self.make(step, pc))

@@ -3,7 +3,7 @@
 use super::context::{ContextId, ROOT};
 use super::step::HAVOC;
 use super::thread::Frame;
-use super::value::{is_unknown, mix, unknown};
+use super::value::{is_unknown, mix, number, unknown};
 use super::{End, Machine};
 use crate::ir::{Program, Scalar};
 
@@ -21,6 +21,9 @@ impl Machine<'_> {
                 return true;
             }
             self.call_unknown(ti, n, u64::from(f));
+            if self.never_null[f as usize] {
+                self.witness.settle(number(self.threads[ti].top()));
+            }
             return true;
         }
         if self.skips_call(f) {
@@ -162,7 +165,7 @@ impl Machine<'_> {
         let size = size.min(HAVOC);
         if let Ok(at) = self.memory.index(pointer, size) {
             self.fresh = self.fresh.wrapping_add(1);
-            self.memory.havoc(at, size as usize, u64::from(self.fresh));
+            self.make_unknown(at, size as usize, u64::from(self.fresh));
         }
     }
 
@@ -171,7 +174,7 @@ impl Machine<'_> {
         let size = self.size_behind(pointer).min(8 - pointer % 8);
         if let Ok(at) = self.memory.index(pointer, size) {
             self.fresh = self.fresh.wrapping_add(1);
-            self.memory.havoc(at, size as usize, u64::from(self.fresh));
+            self.make_unknown(at, size as usize, u64::from(self.fresh));
         }
     }
 

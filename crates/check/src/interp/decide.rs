@@ -67,7 +67,7 @@ impl Machine<'_> {
 
     /// Whether code that was not run may have made the state that the entry finds. The state is
     /// fully known for `main` and for the entries that a front end has prepared.
-    fn is_state_unknown(&self) -> bool {
+    pub(super) fn is_state_unknown(&self) -> bool {
         let is_prepared = !self.program.classes.all.is_empty();
         let is_main = &*self.program.functions[self.start.function as usize].name == "main";
         self.start.in_the_middle || !is_prepared && !is_main

@@ -20,28 +20,6 @@ impl Machine<'_> {
         known.insert(key).then_some(key)
     }
 
-    /// Whether a race in a start in the middle is one only if a caller of the entry holds no lock,
-    /// although every caller in the program holds the other end's. See [`crate::callers`].
-    fn callers_may_guard(&mut self, old: Cell, new: Cell) -> bool {
-        let is_first = |c: Cell| c.epoch.thread() == 0 && c.flags & HANDLER == 0;
-        let other = match (is_first(old), is_first(new)) {
-            (true, false) => new,
-            (false, true) => old,
-            _ => return false,
-        };
-        if !self.start.in_the_middle || self.released_callers || other.lockset == 0 {
-            return false;
-        }
-        let (function, program) = (self.start.function, self.program);
-        if self.callers.as_ref().is_none_or(|c| c.0 != function) {
-            self.callers = Some((function, crate::callers::at_calls(program, &self.locking, function)));
-        }
-        let calls = self.callers.as_ref().map_or(&[][..], |c| &c.1);
-        let held = self.contexts.held(other.lockset);
-        let guards = |l: &crate::callers::CallersLock| held.iter().any(|h| !h.shared && l.is(h.lock));
-        !calls.is_empty() && calls.iter().all(|call| call.iter().any(guards))
-    }
-
     #[cold]
     pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
         // A lock at an unknown address may be a lock that the other thread holds as well.
@@ -109,7 +87,7 @@ impl Machine<'_> {
             .collect()
     }
 
-    fn stack_of(&self, pc: u32, context: ContextId) -> Vec<u32> {
+    pub(super) fn stack_of(&self, pc: u32, context: ContextId) -> Vec<u32> {
         let mut stack = vec![pc];
         stack.extend(self.contexts.calls(context));
         stack
@@ -170,7 +148,7 @@ impl Machine<'_> {
         let pcs: Vec<u32> = stacks.iter().map(|s| self.own_pc(s)).collect();
         let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
         let has_passed = |t: &usize| self.threads[*t].held.iter().any(|h| is_passage(h.lock));
-        let guess = threads.iter().any(has_passed);
+        let guess = threads.iter().any(has_passed) || self.is_under_callers_lock(threads);
         let Some(key) = self.first_met(kind, lo, hi, guess) else { return };
         let mut accesses = Vec::new();
         let mut waits = Vec::new();

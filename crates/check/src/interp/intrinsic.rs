@@ -63,7 +63,7 @@ impl Machine<'_> {
             Intrinsic::WriteRange => {
                 if let Some((at, size)) = self.range(ti, pc, a, b, WRITE) {
                     self.fresh = self.fresh.wrapping_add(1);
-                    self.memory.havoc(at, size, u64::from(self.fresh));
+                    self.make_unknown(at, size, u64::from(self.fresh));
                 }
                 0
             }
@@ -73,7 +73,7 @@ impl Machine<'_> {
                     && let Ok(at) = self.memory.index(a, size)
                 {
                     self.fresh = self.fresh.wrapping_add(1);
-                    self.memory.havoc(at, size as usize, u64::from(self.fresh));
+                    self.make_unknown(at, size as usize, u64::from(self.fresh));
                     self.pay_for(size);
                 }
                 0
@@ -184,10 +184,17 @@ impl Machine<'_> {
         self.steps += bytes / BYTES_IN_A_STEP;
     }
 
+    /// Makes a range unknown, and counts the work as steps: a number is computed for each word.
+    pub(super) fn make_unknown(&mut self, at: usize, size: usize, salt: u64) {
+        const BYTES_IN_A_STEP: u64 = 256;
+        self.steps += size as u64 / BYTES_IN_A_STEP;
+        self.memory.havoc(at, size, salt);
+    }
+
     fn fill(&mut self, ti: usize, pc: u32, to: u64, byte: u64, size: u64) -> u64 {
         if let Some((at, size)) = self.range(ti, pc, to, size, WRITE) {
             if is_unknown(byte) {
-                self.memory.havoc(at, size, byte);
+                self.make_unknown(at, size, byte);
             } else {
                 self.memory.fill(at, size, byte as u8);
             }
@@ -265,7 +272,7 @@ impl Machine<'_> {
             _ => {
                 // At least something is written.
                 if let Some((at, _)) = self.range(ti, pc, to, 1, WRITE) {
-                    self.memory.havoc(at, 1, from);
+                    self.make_unknown(at, 1, from);
                 }
                 unknown(mix(310, from, 0))
             }

@@ -40,9 +40,11 @@ impl Machine<'_> {
         let params = self.program.functions[function as usize].params as usize;
         let objects = self.program.functions[function as usize].param_objects.clone();
         let skip = params - objects.len().min(params);
+        self.entry_arguments.clear();
         for i in 0..params {
             let size = i.checked_sub(skip).and_then(|i| objects.get(i)).copied().unwrap_or(0);
             let v = self.entry_argument(size);
+            self.entry_arguments.push(v);
             self.push(0, v);
         }
         self.call(0, function, params, u32::MAX - 1);
@@ -90,7 +92,7 @@ impl Machine<'_> {
         pc: u32,
         member: (u64, u64),
     ) -> Flow {
-        self.note_start(ti, pc);
+        self.note_start(ti, argument, pc);
         let defined =
             self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
         let Some(f) = defined.filter(|_| !is_unknown(function)) else {
@@ -110,7 +112,7 @@ impl Machine<'_> {
     }
 
     /// Records the place in the program's own code that starts a thread.
-    fn note_start(&mut self, ti: usize, pc: u32) {
+    fn note_start(&mut self, ti: usize, argument: u64, pc: u32) {
         let program = self.program;
         let is_own = |pc: &u32| {
             program.pos_of.get(*pc as usize).is_some_and(|pos| pos.line > 0 && !program.is_builtin(*pos))
@@ -118,6 +120,9 @@ impl Machine<'_> {
         let frames = self.threads[ti].frames.iter().rev();
         let own = [pc].into_iter().chain(frames.map(|f| f.return_pc.wrapping_sub(1))).find(is_own);
         self.knowledge.started.extend(own);
+        if !is_unknown(argument) {
+            self.knowledge.started_with_known.extend(own);
+        }
     }
 
     /// Creates a thread that begins with a call and inherits its parent's clock.
@@ -476,7 +481,7 @@ impl Machine<'_> {
             return Flow::Done(0);
         };
         self.timer_stop(timer);
-        self.note_start(ti, pc);
+        self.note_start(ti, argument, pc);
         if let Some(new) = self.new_thread(ti, f, argument, pc) {
             let t = &mut self.threads[new];
             t.timer = Some(timer);

@@ -30,6 +30,7 @@ impl Machine<'_> {
             checked: flags & 2 != 0,
             robust: flags & 4 != 0,
             initialised: true,
+            is_state_known: true,
             initialised_again,
             clock,
             ..Default::default()
@@ -120,10 +121,11 @@ impl Machine<'_> {
         Flow::Done(0)
     }
 
-    fn take(&mut self, ti: usize, lock: u64, shared: bool, pc: u32) {
+    pub(super) fn take(&mut self, ti: usize, lock: u64, shared: bool, pc: u32) {
         let context = self.context(ti);
         let o = self.objects.entry(lock).or_default();
         o.taken_by_first |= ti == 0;
+        o.is_state_known = true;
         let clock = &mut self.threads[ti].clock;
         clock.join(&o.clock);
         if shared {
@@ -134,7 +136,11 @@ impl Machine<'_> {
             o.depth = 1;
             o.released_under = o.released_under.filter(|t| *t != ti);
         }
-        self.threads[ti].held.push(Held { lock, shared, pc, context });
+        let held = Held { lock, shared, pc, context };
+        self.threads[ti].held.push(held);
+        if ti != 0 && !self.callers_locks.others.is_empty() {
+            self.note_taken(ti, held);
+        }
         if self.threads[ti].held.len() > MOST_HELD {
             self.end = Some(End::Memory);
         }
@@ -242,7 +248,10 @@ impl Machine<'_> {
         if !Self::is_certain(lock) {
             self.threads[ti].vague = true;
         } else if !checked && !self.threads[ti].vague && self.is_main_or_started(ti) {
-            let guess = self.may_be_callers(ti, lock);
+            // Earlier code may have left it taken, and a flag that says so.
+            let is_known = self.objects.get(&lock).is_some_and(|o| o.is_state_known);
+            let is_earlier = self.start.in_the_middle && ti != 0 && !is_known;
+            let guess = is_earlier || self.may_be_callers(ti, lock);
             self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc, guess);
         }
         // A mutex of the default kind is released all the same. Without that, whoever waits for it
@@ -303,7 +312,10 @@ impl Machine<'_> {
             // If a lock is handed to another thread like a semaphore, it is unlocked and reported
             // there. A lock that was initialised again was reported when it was released.
             let again = self.objects.get(&held.lock).is_some_and(|o| o.initialised_again.is_some());
-            if Self::is_certain(held.lock) && !again {
+            let is_callers = self.objects.get(&held.lock).is_some_and(|o| o.is_callers);
+            // What frees the object that a lock is part of ends the lock.
+            let is_gone = self.memory.block(held.lock).is_some_and(|b| b.freed);
+            if Self::is_certain(held.lock) && !again && !is_callers && !is_gone {
                 self.report_leak(ti, held);
             }
         }

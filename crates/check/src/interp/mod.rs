@@ -25,6 +25,7 @@
 
 mod atomic;
 mod call;
+mod callers_locks;
 pub mod clock;
 mod collector;
 pub mod context;
@@ -57,9 +58,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::callers::CallersLock;
-use crate::ir::Program;
+use crate::entry_locks::{AtEntry, EntryLocks};
 use crate::ir::doom::Doom;
+use crate::ir::{Instr, Program};
 use crate::locking::Locking;
 use crate::route::Route;
 use clock::Clock;
@@ -134,11 +135,18 @@ pub struct Facts {
     pub locking: Arc<Locking>,
     /// The instructions of its own functions that start a thread.
     pub sites: Arc<[u32]>,
+    /// For each function, who calls it.
+    pub callers: Arc<[Vec<u32>]>,
 }
 
 impl Facts {
     pub fn of(program: &Program, sites: Arc<[u32]>) -> Self {
-        Self { doom: Arc::new(Doom::of(program)), locking: Arc::new(Locking::of(program)), sites }
+        Self {
+            doom: Arc::new(Doom::of(program)),
+            locking: Arc::new(Locking::of(program)),
+            sites,
+            callers: crate::entry_locks::callers(program),
+        }
     }
 }
 
@@ -160,6 +168,8 @@ pub struct Knowledge {
     pub entered: Vec<bool>,
     /// Instructions of the program's own code at which some run has started a thread or a timer.
     pub started: FxHashSet<u32>,
+    /// The same, if the thread was given an object that the run knows, or nothing.
+    pub started_with_known: FxHashSet<u32>,
     /// How often each finding occurred again.
     pub met: FxHashMap<(Kind, u32, u32), u64>,
 }
@@ -195,8 +205,12 @@ pub struct Machine<'p> {
     rng: XorShift,
     seed: u64,
     start: Start,
-    /// For each call of the function that a start in the middle calls, the locks held there.
-    callers: Option<(u32, Vec<Vec<CallersLock>>)>,
+    /// The locks that callers hold.
+    entry_locks: EntryLocks<'p>,
+    /// Those that the callers of this run's entry may hold and that the run does not.
+    callers_locks: Arc<AtEntry>,
+    /// The arguments of the entry.
+    entry_arguments: Vec<u64>,
     /// For such a function and a lock, whether a caller may hold it.
     callers_may_hold: FxHashMap<(u32, u64), bool>,
     /// The first thread has released a lock that it never took, so a caller holds it no longer.
@@ -250,6 +264,11 @@ pub struct Machine<'p> {
     sites: Arc<[u32]>,
     /// For each undefined function, what its name says.
     named: Vec<Option<named::Named>>,
+    /// The model's flag that a timer is set, and whether it is from the start on, because the program
+    /// sets none.
+    timer_flag: Option<(u64, bool)>,
+    /// For each undefined function, whether it is known never to return null.
+    never_null: Vec<bool>,
     /// The joined clocks of all handlers: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
@@ -267,7 +286,7 @@ impl<'p> Machine<'p> {
 
     pub fn with_facts(
         program: &'p Program,
-        Facts { doom, locking, sites }: Facts,
+        Facts { doom, locking, sites, callers }: Facts,
         bounds: Bounds,
         cancel: Option<&'p AtomicBool>,
     ) -> Self {
@@ -291,7 +310,9 @@ impl<'p> Machine<'p> {
             rng: XorShift::new(0),
             seed: 0,
             start: Start { function: 0, in_the_middle: false },
-            callers: None,
+            entry_locks: EntryLocks::new(program, locking.clone(), callers),
+            callers_locks: Arc::default(),
+            entry_arguments: Vec::new(),
             callers_may_hold: FxHashMap::default(),
             released_callers: false,
             strategy: SwitchStrategy::default(),
@@ -324,6 +345,12 @@ impl<'p> Machine<'p> {
                 .functions
                 .iter()
                 .map(|f| (!f.defined).then(|| named::named(&f.name)).flatten())
+                .collect(),
+            timer_flag: timer_flag(program),
+            never_null: program
+                .functions
+                .iter()
+                .map(|f| !f.defined && named::never_returns_null(&f.name))
                 .collect(),
             handlers: Clock::default(),
             interrupt_chance: 12,
@@ -408,7 +435,13 @@ impl<'p> Machine<'p> {
         self.handlers.clear();
         self.idle_wakes = 0;
         self.approximate = false;
+        if let Some((address, is_set)) = self.timer_flag
+            && let Ok(at) = self.memory.index(address, 4)
+        {
+            self.memory.store(at, crate::ir::Scalar::I32, u64::from(is_set));
+        }
         self.start_main(start.function);
+        self.hold_callers_locks();
     }
 
     /// In the middle of a program its pointers are already set. Null would make several threads
@@ -439,6 +472,19 @@ impl<'p> Machine<'p> {
         let h = self.fingerprint ^ what.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (thread as u64) << 56;
         self.fingerprint = h.rotate_left(17).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     }
+}
+
+/// See [`Machine::timer_flag`].
+fn timer_flag(program: &Program) -> Option<(u64, bool)> {
+    const SETTERS: &[&str] = &["alarm", "ualarm", "setitimer", "timer_settime"];
+    let flag = program.globals.iter().find(|g| &*g.name == "__model_timer_set")?;
+    let sets = |instr: &Instr| match instr {
+        Instr::Call(f, _) => SETTERS.contains(&&*program.functions[*f as usize].name),
+        _ => false,
+    };
+    let mut own = program.functions.iter().filter(|f| f.defined && !f.builtin);
+    let is_set = !own.any(|f| program.code[f.entry as usize..f.end as usize].iter().any(sets));
+    Some((u64::from(flag.address), is_set))
 }
 
 #[cfg(test)]

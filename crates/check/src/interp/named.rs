@@ -312,6 +312,30 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     out
 }
 
+/// Whether a function of GLib makes an object and ends the program if there is no memory for it.
+pub fn never_returns_null(name: &str) -> bool {
+    const MADE: &[&str] = &[
+        "async_queue",
+        "queue",
+        "hash_table",
+        "array",
+        "ptr_array",
+        "byte_array",
+        "string",
+        "main_loop",
+        "main_context",
+        "mutex",
+        "cond",
+        "timer",
+        "tree",
+    ];
+    let Some((what, how)) = name.strip_prefix("g_").and_then(|rest| rest.split_once("_new")) else {
+        return false;
+    };
+    let what = what.strip_suffix("_sized").unwrap_or(what);
+    MADE.contains(&what) && (how.is_empty() || how.starts_with('_') && !how.contains("from"))
+}
+
 impl Machine<'_> {
     /// Calls a function that is known by its name, with `n` arguments on the stack. False ends the
     /// thread's turn.

@@ -517,7 +517,7 @@ impl Machine<'_> {
                 }
                 self.watch_range(ti, pc, to_at, size as usize, flags | WRITE);
                 self.fresh = self.fresh.wrapping_add(1);
-                self.memory.havoc(to_at, size as usize, u64::from(self.fresh));
+                self.make_unknown(to_at, size as usize, u64::from(self.fresh));
             }
         }
     }

@@ -39,6 +39,10 @@ pub struct SyncObject {
     pub initialised_again: Option<(usize, u32, super::context::ContextId)>,
     /// The first thread has taken it in this run.
     pub taken_by_first: bool,
+    /// The run has initialised or taken it, so its state is known.
+    pub is_state_known: bool,
+    /// The callers of the entry hold it.
+    pub is_callers: bool,
     /// The owner under which another thread released it.
     pub released_under: Option<usize>,
     /// The program initialised it; otherwise it was merely found.

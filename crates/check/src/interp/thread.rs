@@ -83,6 +83,8 @@ pub struct SimulatedThread {
     /// What its relaxed loads have seen. The next acquire fence joins it.
     pub seen: Clock,
     pub held: Vec<Held>,
+    /// The locks that it has taken so far, if the callers of the entry may hold one of them.
+    pub taken: Vec<Held>,
     pub lockset: u16,
     pub function: u32,
     /// The thread that started it, and where.
@@ -148,6 +150,7 @@ impl SimulatedThread {
             released: Clock::default(),
             seen: Clock::default(),
             held: Vec::new(),
+            taken: Vec::new(),
             lockset: 0,
             function,
             parent,

@@ -132,7 +132,7 @@ impl Machine<'_> {
         let o = self.objects.entry(barrier).or_default();
         if !o.initialised {
             // Code that was not run may have initialised it. How many it is for nobody knows.
-            if self.start.in_the_middle {
+            if self.is_state_unknown() {
                 self.pass_barrier(ti, pc);
             }
             return Flow::Done(0);

@@ -104,10 +104,13 @@ double fabs(double x) { return x < 0 ? -x : x; }
 
 /* A fault is caused by the thread's own instruction, so it does not interrupt other code. */
 static int __model_is_fault(int s) { return s == SIGSEGV || s == SIGFPE || s == SIGILL || s == SIGABRT || s == SIGPIPE || s == 5 || s == 7 || s == 31; }
+/* The signal of a timer comes after the program has set the timer, and not before. */
+static int __model_timer_set;
+static int __model_waits_for_timer(int s) { return __raddle_is_known(s) && (s == SIGALRM || s == 26 || s == 27) && !__atomic_load_n(&__model_timer_set, __ATOMIC_RELAXED); }
 static void __model_handle(int s, sighandler_t f) {
   if (__model_is_fault(s)) return;
   if (__raddle_is_known((long)f) && (long)f <= 1) __raddle_interrupt_off(s);
-  else __raddle_interrupt(f, s);
+  else if (!__model_waits_for_timer(s)) __raddle_interrupt(f, s);
 }
 /* The handler of each signal: programs ask for it before they set or remove one. */
 static long __model_handlers[65];
@@ -123,7 +126,13 @@ int sigaction(int s, const struct sigaction *a, struct sigaction *old) {
 int raise(int s) { __raddle_yield(); return 0; }
 int kill(pid_t p, int s) { __raddle_yield(); return 0; }
 int pause(void) { __raddle_pause(); return -1; }
-unsigned alarm(unsigned n) { return 0; }
+static void __model_set_timer(int s) {
+  sighandler_t f = __model_handler(s);
+  __atomic_store_n(&__model_timer_set, 1, __ATOMIC_RELAXED);
+  if (__raddle_is_known((long)f) && (long)f > 1) __raddle_interrupt(f, s);
+}
+unsigned alarm(unsigned n) { if (n) __model_set_timer(SIGALRM); return 0; }
+useconds_t ualarm(useconds_t n, useconds_t i) { if (n) __model_set_timer(SIGALRM); return 0; }
 int sigemptyset(sigset_t *s) { s->__bits[0] = 0; return 0; }
 int sigfillset(sigset_t *s) { s->__bits[0] = -1UL; return 0; }
 int sigaddset(sigset_t *s, int n) { s->__bits[0] |= 1UL << (n - 1); return 0; }
@@ -140,7 +149,10 @@ int sigsuspend(const sigset_t *s) { __raddle_pause(); return -1; }
 int sigwait(const sigset_t *s, int *n) { __raddle_pause(); *n = __raddle_unknown(); return 0; }
 int sigwaitinfo(const sigset_t *s, siginfo_t *i) { __raddle_pause(); return __raddle_unknown(); }
 int sigtimedwait(const sigset_t *s, siginfo_t *i, const struct timespec *t) { __raddle_pause(); return __raddle_unknown(); }
-int setitimer(int which, const struct itimerval *n, struct itimerval *o) { return 0; }
+int setitimer(int which, const struct itimerval *n, struct itimerval *o) {
+  __model_set_timer(which == 1 ? 26 : which == 2 ? 27 : SIGALRM);
+  return 0;
+}
 
 struct __model_timer { void (*function)(union sigval); void *argument; };
 int timer_create(clockid_t c, struct sigevent *e, timer_t *t) {
@@ -151,7 +163,7 @@ int timer_create(clockid_t c, struct sigevent *e, timer_t *t) {
 static void *__model_run_tick(struct __model_timer *t) { union sigval v; v.sival_ptr = t->argument; t->function(v); return 0; }
 int timer_settime(timer_t t, int f, const struct itimerspec *n, struct itimerspec *o) {
   struct __model_timer *x = t;
-  if (!x || !x->function) return 0;
+  if (!x || !x->function) { __model_set_timer(SIGALRM); return 0; }
   if (n->it_value.tv_sec == 0 && n->it_value.tv_nsec == 0) __raddle_timer_stop(x);
   else __raddle_timer_start(x, __model_run_tick, x, n->it_interval.tv_sec != 0 || n->it_interval.tv_nsec != 0);
   return 0;

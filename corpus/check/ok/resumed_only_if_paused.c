@@ -1,0 +1,36 @@
+// A flag that no run knows says whether the lock is taken.
+#include <pthread.h>
+
+extern int next_command(void);
+static pthread_mutex_t paused = PTHREAD_MUTEX_INITIALIZER;
+static int is_paused;
+
+static void *control(void *arg)
+{
+    for (;;) {
+        if (next_command() == 'p' && !is_paused) {
+            pthread_mutex_lock(&paused);
+            is_paused = 1;
+        } else if (is_paused) {
+            pthread_mutex_unlock(&paused);
+            is_paused = 0;
+        }
+    }
+    return arg;
+}
+
+static void start(int kind)
+{
+    pthread_t id;
+    if (kind == 7)
+        pthread_create(&id, 0, control, 0);
+}
+
+static const int never = 0;
+
+int main(void)
+{
+    if (never)
+        start(next_command());
+    return 0;
+}
