@@ -18,7 +18,8 @@ use raddle_conseq::event::{TraceEvent, What};
 use raddle_harness::describe::steps::pc_of;
 use raddle_harness::places::{Mapped, Places};
 
-const COUNTS_DOWN: &str = "ScopeData::decrement_num_running_threads";
+/// The function of the library that counts a thread down.
+const COUNTS_DOWN: &str = "std::thread::scoped::ScopeData::decrement_num_running_threads";
 
 /// Adds the order of scopes to a trace of a program with these modules.
 pub fn recognise(events: &mut Vec<TraceEvent>, modules: &[Mapped], places: &mut Places) {
@@ -30,7 +31,8 @@ pub fn recognise(events: &mut Vec<TraceEvent>, modules: &[Mapped], places: &mut 
 }
 
 fn is_counting_down(function: &str) -> bool {
-    function.starts_with("std::thread::scoped::") && function.contains(COUNTS_DOWN)
+    // Rust's newer mangling has the type in angle brackets.
+    function.replace(['<', '>'], "") == COUNTS_DOWN
 }
 
 /// `counts_down`: whether a place is where the library counts a scoped thread down.
@@ -151,6 +153,7 @@ mod tests {
     #[test]
     fn names_of_the_library_alone_count() {
         assert!(is_counting_down("std::thread::scoped::ScopeData::decrement_num_running_threads"));
+        assert!(is_counting_down("<std::thread::scoped::ScopeData>::decrement_num_running_threads"));
         assert!(!is_counting_down("mine::ScopeData::decrement_num_running_threads"));
     }
 }
