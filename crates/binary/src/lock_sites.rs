@@ -20,6 +20,7 @@
 //! | `Mutex::lock_contended` | compare-exchange, acquire | mutex acquired if it exchanged |
 //! | `Mutex::lock_contended` | exchange, acquire | mutex acquired if it returned 0 |
 //! | `Mutex::unlock` | exchange, release | mutex released |
+//! | … inside of `Condvar::wait…` | the same | mutex released by a wait |
 //! | `RwLock::{read, try_read}` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_contended` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_unlock` | fetch-sub, release | read lock released |
@@ -34,7 +35,7 @@
 //! counts only with (success) order acquire or stronger, a releasing one only with release or
 //! stronger. A release takes effect before its operation.
 //!
-//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built from
+//! `ReentrantLock`, the rest of `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built from
 //! these two and need no entries of their own. A reentrant lock acquires its inner mutex at the
 //! outermost level.
 //!
@@ -101,6 +102,8 @@ pub enum LockClass {
     WriteRelease,
     /// The owner of a write lock continues with a read lock.
     Downgrade,
+    /// A wait for a condition variable releases its mutex, which it takes again at its end.
+    WaitRelease,
 }
 
 /// When the operation has that effect.
@@ -210,6 +213,7 @@ impl Module {
         let names = self.raw_names(site.address).into_iter();
         let names: Vec<String> = names.map(|(raw, file)| full_name(&raw, file.as_deref())).collect();
         let mut patience = Patience::Other;
+        let waits = names.iter().any(|name| is_wait(&rust_path(name)));
         let class = match owner(&names) {
             Owner::Atomics => {
                 if let Some(symbol) = self.symbols().function_at(site.address) {
@@ -233,6 +237,8 @@ impl Module {
             Owner::Unknown => self.classify_by_code(site, kind, cold),
         };
         if let Some((class, effect)) = class {
+            let is_wait = waits && class == LockClass::MutexRelease;
+            let class = if is_wait { LockClass::WaitRelease } else { class };
             let return_address = site.return_address;
             found.sites.push(LockSite { return_address, depth, class, effect, patience, operation });
         }
@@ -293,7 +299,8 @@ impl Operation {
 /// The demangled name of a function. With line tables only, an inlined function has just its last
 /// word, but the file provides the rest.
 fn full_name(raw: &str, file: Option<&str>) -> String {
-    const HOMES: [(&str, &str); 3] = [
+    const HOMES: [(&str, &str); 4] = [
+        ("library/std/src/sys/sync/condvar/futex.rs", "std::sys::sync::condvar::futex::Condvar"),
         ("library/std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex"),
         ("library/std/src/sys/sync/rwlock/futex.rs", "std::sys::sync::rwlock::futex::RwLock"),
         ("library/core/src/sync/atomic.rs", "core::sync::atomic"),
@@ -348,6 +355,12 @@ fn lock_method(path: &str) -> Option<(&str, &str)> {
     (home.contains("futex") && matches!(lock, "Mutex" | "RwLock")).then_some((lock, method))
 }
 
+/// True for the functions by which std waits for a condition variable.
+fn is_wait(path: &str) -> bool {
+    let method = path.strip_prefix("std::sys::").and_then(|path| path.rsplit_once("::Condvar::"));
+    method.is_some_and(|(home, method)| home.contains("futex") && method.starts_with("wait"))
+}
+
 /// The table in the module's documentation.
 fn classify(path: &str, operation: Operation) -> Option<(LockClass, Effect)> {
     let (lock, method) = lock_method(path)?;
@@ -390,6 +403,14 @@ mod tests {
         for other in ["__tsan_atomic32_load", "__tsan_atomic128_exchange", "__tsan_read4", "exchange"] {
             assert_eq!(Operation::of(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn waits_are_told_by_their_function() {
+        let condvar = "std::sys::sync::condvar::futex::Condvar";
+        assert!(is_wait(&format!("{condvar}::wait_optional_timeout")));
+        assert!(!is_wait(&format!("{condvar}::notify_one")));
+        assert!(!is_wait("std::sync::poison::condvar::Condvar::wait"));
     }
 
     #[test]
