@@ -94,7 +94,31 @@ static void sections(void) {
     result[1] = last;
 }
 
+/* The elements lie on the stack of the thread that began the region. */
+static int on_the_stack(void) {
+    int each[8] = {0}, sum = 0;
+#pragma omp parallel num_threads(8)
+    {
+        each[omp_get_thread_num()]++;
+#pragma omp sections
+        {
+#pragma omp section
+            each[omp_get_thread_num()]++;
+#pragma omp section
+            each[omp_get_thread_num()]++;
+        }
+#pragma omp single
+        for (int i = 0; i < 20; i++) {
+#pragma omp task
+            each[omp_get_thread_num()]++;
+        }
+    }
+    for (int i = 0; i < 8; i++) sum += each[i];
+    return sum;
+}
+
 int main(void) {
+    if (on_the_stack() != 30) return 1;
 #pragma omp parallel num_threads(3)
     {
 #pragma omp single

@@ -26,6 +26,8 @@ pub(crate) struct AtomicCall {
     pub operation: String,
     /// The functions inlined at the call, innermost first, by raw name and file.
     pub frames: Vec<(String, Option<String>)>,
+    /// The same functions by their full names.
+    pub names: Vec<String>,
     pub owner: Owner,
 }
 
@@ -55,7 +57,7 @@ impl Module {
                         *known = None;
                     }
                 }
-                found.push(AtomicCall { site, depth, operation, frames, owner });
+                found.push(AtomicCall { site, depth, operation, frames, names, owner });
             }
             operations.clear();
             targets = Targets::default();
@@ -78,7 +80,8 @@ impl Module {
 /// The demangled name of a function. With line tables only, an inlined function has just its last
 /// word, but the file provides the rest.
 fn full_name(raw: &str, file: Option<&str>) -> String {
-    const HOMES: [(&str, &str); 3] = [
+    const HOMES: [(&str, &str); 4] = [
+        ("library/std/src/sys/sync/condvar/futex.rs", "std::sys::sync::condvar::futex::Condvar"),
         ("library/std/src/sys/sync/mutex/futex.rs", "std::sys::sync::mutex::futex::Mutex"),
         ("library/std/src/sys/sync/rwlock/futex.rs", "std::sys::sync::rwlock::futex::RwLock"),
         ("library/core/src/sync/atomic.rs", "core::sync::atomic"),

@@ -20,6 +20,7 @@
 //! | `Mutex::lock_contended` | compare-exchange, acquire | mutex acquired if it exchanged |
 //! | `Mutex::lock_contended` | exchange, acquire | mutex acquired if it returned 0 |
 //! | `Mutex::unlock` | exchange, release | mutex released |
+//! | … inside of `Condvar::wait…` | the same | mutex released by a wait |
 //! | `RwLock::{read, try_read}` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_contended` | compare-exchange, acquire | read lock acquired if it exchanged |
 //! | `RwLock::read_unlock` | fetch-sub, release | read lock released |
@@ -34,9 +35,9 @@
 //! counts only with (success) order acquire or stronger, a releasing one only with release or
 //! stronger. A release takes effect before its operation.
 //!
-//! `ReentrantLock`, `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are built from
-//! these two and need no entries of their own. A reentrant lock acquires its inner mutex at the
-//! outermost level.
+//! `ReentrantLock`, the rest of `Condvar`, `mpsc`, `Barrier` and the locks of stdin and stdout are
+//! built from these two and need no entries of their own. A reentrant lock acquires its inner mutex
+//! at the outermost level.
 //!
 //! # What is recognised
 //!
@@ -78,6 +79,7 @@
 use crate::atomic_calls::{AtomicCall, Owner};
 use crate::calls::CallSite;
 use crate::cold_paths::ColdFunctions;
+use crate::demangle::rust_path;
 use crate::module::Module;
 
 /// What std's `RwLock` adds to its word for a reader and for a writer.
@@ -95,6 +97,8 @@ pub enum LockClass {
     WriteRelease,
     /// The owner of a write lock continues with a read lock.
     Downgrade,
+    /// A wait for a condition variable releases its mutex, which it takes again at its end.
+    WaitRelease,
 }
 
 /// When the operation has that effect.
@@ -171,9 +175,10 @@ impl Module {
     /// Classifies one call. A call inside a function of `core::sync::atomic` says nothing by
     /// itself.
     fn lock_site(&self, call: AtomicCall, cold: &ColdFunctions) -> Option<LockSite> {
-        let AtomicCall { site, depth, operation, owner, .. } = call;
+        let AtomicCall { site, depth, operation, names, owner, .. } = call;
         let kind = Operation::of(&operation)?;
         let mut patience = Patience::Other;
+        let waits = names.iter().any(|name| is_wait(&rust_path(name)));
         let (class, effect) = match owner {
             Owner::Atomics => return None,
             Owner::Method(path) => {
@@ -186,6 +191,8 @@ impl Module {
             }
             Owner::Unknown => self.classify_by_code(&site, kind, cold),
         }?;
+        let is_wait = waits && class == LockClass::MutexRelease;
+        let class = if is_wait { LockClass::WaitRelease } else { class };
         Some(LockSite { return_address: site.return_address, depth, class, effect, patience, operation })
     }
 
@@ -254,6 +261,12 @@ fn lock_method(path: &str) -> Option<(&str, &str)> {
     (home.contains("futex") && matches!(lock, "Mutex" | "RwLock")).then_some((lock, method))
 }
 
+/// True for the functions by which std waits for a condition variable.
+fn is_wait(path: &str) -> bool {
+    let method = path.strip_prefix("std::sys::").and_then(|path| path.rsplit_once("::Condvar::"));
+    method.is_some_and(|(home, method)| home.contains("futex") && method.starts_with("wait"))
+}
+
 /// The table in the module's documentation.
 fn classify(path: &str, operation: Operation) -> Option<(LockClass, Effect)> {
     let (lock, method) = lock_method(path)?;
@@ -292,6 +305,14 @@ mod tests {
         for other in ["__tsan_atomic32_load", "__tsan_atomic128_exchange", "__tsan_read4", "exchange"] {
             assert_eq!(Operation::of(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn waits_are_told_by_their_function() {
+        let condvar = "std::sys::sync::condvar::futex::Condvar";
+        assert!(is_wait(&format!("{condvar}::wait_optional_timeout")));
+        assert!(!is_wait(&format!("{condvar}::notify_one")));
+        assert!(!is_wait("std::sync::poison::condvar::Condvar::wait"));
     }
 
     #[test]

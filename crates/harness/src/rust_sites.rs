@@ -41,7 +41,7 @@ fn bits(s: &LockSite) -> Option<u64> {
     match (s.class, s.patience) {
         (LockClass::MutexAcquire, Patience::Waits) => Some(site::LOCK),
         (LockClass::MutexAcquire, Patience::Tries) => Some(site::TRY_LOCK),
-        (LockClass::MutexRelease, _) => Some(site::UNLOCK),
+        (LockClass::MutexRelease | LockClass::WaitRelease, _) => Some(site::UNLOCK),
         _ => None,
     }
 }

@@ -28,14 +28,28 @@ mod wrap;
 use clap::Parser;
 use clap::error::ErrorKind;
 use cli::{Cli, Command};
+use rustix::process::{Resource, getrlimit};
 use shims::Shim;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use wrap::cc::Dialect;
 use wrap::rustc::RustTool;
 
+/// The least stack that every command gets by with, in an unoptimised build too.
+const STACK: u64 = 8 << 20;
+
 fn main() -> ExitCode {
     fatal_signals::catch();
+    // Less is left to the first thread by a `ulimit -s`, which is meant for the program.
+    let is_small = getrlimit(Resource::Stack).current.is_some_and(|bytes| bytes < STACK);
+    let roomy = || std::thread::Builder::new().stack_size(STACK as usize).spawn(work).ok();
+    match is_small.then(roomy).flatten() {
+        Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        None => work(),
+    }
+}
+
+fn work() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     let code = dispatch(args).unwrap_or_else(|error| exit::failure(&error));
     if code == ExitCode::from(exit::FAILURE) {

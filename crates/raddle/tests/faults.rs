@@ -357,6 +357,19 @@ fn a_full_disk_is_a_sentence() {
     }
 }
 
+/// A small stack is for the program, not for raddle. Not for `check` or `hunt` of a source: the
+/// compiler that they start needs more.
+#[test]
+fn a_small_stack_is_enough() {
+    let bench = bench();
+    for line in SESSIONS.iter().filter(|line| !line.starts_with("check")) {
+        let what = format!("ulimit -s 100: {line}");
+        let output = ends(&what, limited(&bench, "ulimit -s 100", line).spawn().unwrap());
+        assert_sound(&what, &output, None);
+        assert_eq!(output.status.code(), Some(0), "{what}: {}", stderr(&output));
+    }
+}
+
 /// The disk fills up while the command runs: what was found before that is told, on stderr if there
 /// is no room for the report.
 #[test]

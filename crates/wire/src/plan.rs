@@ -7,7 +7,7 @@
 //! `address << 8 | length << 4 | write << 2 | log2 of the size`. Addresses are virtual addresses of
 //! the executable's file; the runtime adds the load bias.
 
-pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep2");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep3");
 
 /// What an atomic operation inside the implementation of a lock does when it succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,14 +21,15 @@ pub enum SiteClass {
     WriteRelease = 6,
     /// A writer becomes a reader.
     Downgrade = 7,
+    /// A mutex is released by a wait for a condition variable, which takes it again.
+    WaitRelease = 8,
 }
 
 impl SiteClass {
     pub fn from_number(n: u8) -> Option<SiteClass> {
         use SiteClass::*;
-        [MutexAcquire, MutexRelease, ReadAcquire, ReadRelease, WriteAcquire, WriteRelease, Downgrade]
-            .into_iter()
-            .find(|c| *c as u8 == n)
+        let locks = [MutexAcquire, MutexRelease, ReadAcquire, ReadRelease, WriteAcquire, WriteRelease];
+        locks.into_iter().chain([Downgrade, WaitRelease]).find(|c| *c as u8 == n)
     }
 }
 

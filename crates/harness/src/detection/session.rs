@@ -253,6 +253,7 @@ fn site(s: &LockSite) -> (u64, LockOperation) {
         LockClass::WriteAcquire => SiteClass::WriteAcquire,
         LockClass::WriteRelease => SiteClass::WriteRelease,
         LockClass::Downgrade => SiteClass::Downgrade,
+        LockClass::WaitRelease => SiteClass::WaitRelease,
     };
     let effect = match s.effect {
         Effect::Always => SiteEffect::Always,

@@ -113,7 +113,7 @@ impl Word {
     fn of(class: LockClass) -> Word {
         use LockClass::*;
         match class {
-            MutexAcquire | MutexRelease => Word::Mutex,
+            MutexAcquire | MutexRelease | WaitRelease => Word::Mutex,
             ReadAcquire | ReadRelease | WriteAcquire | WriteRelease | Downgrade => Word::RwLock,
         }
     }

@@ -21,7 +21,8 @@
 //!    frame it is.
 //! 2. It lies in the thread's static thread-local storage.
 //! 3. Both contexts have asked which thread they run on, or touched thread-local storage, and may
-//!    have found the memory by it (a scratch buffer, a cache).
+//!    have found the memory by it (a scratch buffer, a cache, an element of an array on the stack of
+//!    the function with the region).
 //! 4. Sections run in the frame of their region. There the floor is the beginning of the region,
 //!    and a heap block that the thread allocated inside the region counts as its own.
 //!
@@ -335,11 +336,10 @@ pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     if is_in_tls(address) {
         return knows(own, slot);
     }
-    if has(own) {
-        return is_in_left_frame(own, address, slot);
-    }
-    if let Some(other) = cards().find(|c| c.ended.load(Relaxed) == 0 && has(c)) {
-        return is_in_left_frame(other, address, slot);
+    let is_alive = |c: &&Card| c.ended.load(Relaxed) == 0;
+    let host = if has(own) { Some(own) } else { cards().find(|c| is_alive(c) && has(c)) };
+    if host.is_some_and(|host| is_in_left_frame(host, address, slot)) {
+        return true;
     }
     let ran_both = || sids::user(sid(slot), epoch(slot)).is_none_or(|thread| thread == own.id);
     if !knows(own, slot) || !ran_both() {

@@ -75,6 +75,9 @@ pub struct Thread {
     pub ignore_writes: u32,
     /// While nonzero, this thread's synchronisation orders nothing.
     pub ignore_sync: u32,
+    /// The mutex of Rust's std that the thread has released to wait for a condition variable. 0:
+    /// none, or the wait has timed out.
+    pub waits_with: usize,
     pub generation: u32,
     /// Creates and joins so far: the thread's segment for lock order.
     pub fork_join: u32,

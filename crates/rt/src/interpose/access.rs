@@ -197,6 +197,13 @@ impl Call {
         }
     }
 
+    /// [`Self::fills_file`] by a name.
+    pub unsafe fn fills_file_named(&mut self, path: Text) {
+        if self.judged && !path.is_null() && mode() == Mode::Detect {
+            channel::changes_length(self.t, path);
+        }
+    }
+
     /// The call makes a FIFO.
     pub fn makes_fifo(&self) {
         FIFOS.store(true, Relaxed);

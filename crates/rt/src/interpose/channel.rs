@@ -17,7 +17,7 @@
 //! order by the same inode; those of `fcntl` and `lockf` belong to the process and exclude no two
 //! threads.
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 
 use super::descriptor_use;
@@ -130,6 +130,16 @@ fn length_told(t: Current, channel: u32) {
     }
 }
 
+/// Before the thread changes how long the file of this name is.
+pub fn changes_length(t: Current, path: *const c_char) {
+    // SAFETY: all zero is a valid value, and the kernel fills it in.
+    let mut file: libc::stat = unsafe { core::mem::zeroed() };
+    let found = sys::syscall(libc::SYS_stat, [path as usize, &raw mut file as usize, 0, 0, 0, 0]) == 0;
+    if found && file.st_mode & libc::S_IFMT == libc::S_IFREG {
+        written(t, FILES | mixed(&file));
+    }
+}
+
 /// True if the descriptor is open for writing.
 pub(super) fn may_write(fd: c_int) -> bool {
     access_mode(fd).is_some_and(|mode| mode != libc::O_RDONLY)
@@ -227,7 +237,34 @@ pub(super) fn orders(channel: u32) -> bool {
 }
 
 pub fn sending(t: Current, fd: c_int) {
+    written(t, channel(fd));
+}
+
+/// The descriptor is about to be closed. The reader at the other end sees the end of the data. In a
+/// file that changes nothing, but the thread may have written to it through a mapping, and gives up
+/// its lock on it.
+pub(super) fn sending_end(t: Current, fd: c_int) {
     let channel = channel(fd);
+    if !is_file(channel) {
+        written(t, channel);
+    } else if orders(channel) && (LOCKS_FILES.load(Relaxed) || may_write(fd)) {
+        sync::release(t, key(channel));
+    }
+}
+
+/// Before a lock of a file is given up or weakened.
+pub(super) fn unlocking(t: Current, fd: c_int) {
+    let channel = channel(fd);
+    if orders(channel) {
+        LOCKS_FILES.store(true, Relaxed);
+        sync::release(t, key(channel));
+    }
+}
+
+/// The process has taken locks of files.
+static LOCKS_FILES: AtomicBool = AtomicBool::new(false);
+
+fn written(t: Current, channel: u32) {
     if orders(channel) {
         match is_file(channel) {
             true => sync::release_as_writer(t, key(channel)),

@@ -12,10 +12,6 @@ use crate::sys;
 use raddle_wire::explore::Outside;
 
 /// A lock that belongs to an open file, not to the process, is released or taken.
-fn unlocking(t: Current, fd: c_int) {
-    sending(t, fd);
-}
-
 fn locked(t: Current, fd: c_int, result: c_int) -> c_int {
     if result == 0 {
         received(t, fd);
@@ -121,8 +117,7 @@ pub fn opened(fd: c_int, channel: u32) -> c_int {
 /// Before a descriptor is closed.
 fn closing(t: Current, fd: c_int, pc: usize) {
     descriptor_use::closing(t, fd, pc);
-    // The reader at the other end sees the end of the data; a writer that waits gives up.
-    sending(t, fd);
+    sending_end(t, fd);
     room::closing(t, fd);
     set_channel(fd, 0);
 }

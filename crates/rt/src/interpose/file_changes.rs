@@ -29,12 +29,14 @@ accesses! {
     fn link(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
     fn linkat(at: c_int, from: Text, there: c_int, to: Text, flags: c_int) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
     fn remove(path: Text) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
-    fn truncate(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
-    fn truncate64(path: Text, n: i64) -> c_int, |c| { c.text(path); c.changes_outside() }
+    fn truncate(path: Text, n: i64) -> c_int, |c| { c.text(path); c.fills_file_named(path); c.changes_outside() }
+    fn truncate64(path: Text, n: i64) -> c_int, |c| { c.text(path); c.fills_file_named(path); c.changes_outside() }
     fn ftruncate(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
     fn ftruncate64(fd: c_int, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
-    fn posix_fallocate(fd: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
-    fn fallocate(fd: c_int, mode: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.changes_outside() }
+    fn posix_fallocate(fd: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
+    fn posix_fallocate64(fd: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
+    fn fallocate(fd: c_int, mode: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
+    fn fallocate64(fd: c_int, mode: c_int, at: i64, n: i64) -> c_int, |c| { c.uses(fd); c.fills_file(fd); c.changes_outside() }
     fn chmod(path: Text, mode: c_uint) -> c_int, |c| { c.text(path); c.changes_outside() }
     fn fchmod(fd: c_int, mode: c_uint) -> c_int, |c| { c.uses(fd); c.changes_outside() }
     fn fchdir(fd: c_int) -> c_int, |c| { c.uses(fd); c.changes_outside() }

@@ -14,6 +14,9 @@
 //! 3. an earlier call of the thread was refused, or has written less than it was asked to, and this
 //!    one was not: a descriptor that does not wait.
 //!
+//! It also acquires if it is told that nobody reads any more (`EPIPE`): it comes after whoever
+//! closed the other end, also of a socket.
+//!
 //! While threads write into one pipe at the same time, rule 1 may order one too many.
 
 use core::ffi::c_int;
@@ -55,16 +58,18 @@ pub struct Writing {
     was_full: bool,
     switches: Option<i64>,
     writes: u32,
+    /// The channel of what is no pipe.
+    socket: u32,
 }
 
 impl Writing {
-    const NEVER_WAITS: Self = Self { channel: 0, was_full: false, switches: None, writes: 0 };
+    const NEVER_WAITS: Self = Self { channel: 0, was_full: false, switches: None, writes: 0, socket: 0 };
 
     /// The thread is about to write `n` bytes.
     pub fn new(fd: c_int, n: usize) -> Self {
         let channel = channel(fd);
         if !is_pipe(channel) || !has_room(channel) {
-            return Self::NEVER_WAITS;
+            return Self { socket: channel, ..Self::NEVER_WAITS };
         }
         Self::into_channel(channel, is_full(fd), n > CERTAIN)
     }
@@ -86,18 +91,22 @@ impl Writing {
     /// The thread is about to write into a channel, which may have been found full.
     pub fn into_channel(channel: u32, was_full: bool, may_wait: bool) -> Self {
         let switches = (!was_full && may_wait).then(switches);
-        Self { channel, was_full, switches, writes: writes(channel).fetch_add(1, Relaxed) }
+        Self { channel, was_full, switches, writes: writes(channel).fetch_add(1, Relaxed), socket: 0 }
     }
 
     /// The call has returned; `all` if it has written all that it was asked to.
     pub fn done(self, mut t: Current, success: bool, all: bool) {
+        let is_gone = !success && matches!(sys::errno(), libc::EPIPE | libc::ECONNRESET);
+        if is_gone && orders(self.socket) {
+            sync::acquire(t, key(self.socket));
+        }
         if self.channel == 0 {
             return;
         }
         let overlapped = writes(self.channel).load(Relaxed) != self.writes.wrapping_add(1);
         let switched = self.switches.is_some_and(|before| switches() != before);
         let was_refused = success && t.refused == self.channel;
-        if self.was_full || overlapped || switched || was_refused {
+        if self.was_full || overlapped || switched || was_refused || is_gone {
             sync::acquire(t, room(self.channel));
         }
         if !success && sys::errno() == libc::EAGAIN || success && !all {

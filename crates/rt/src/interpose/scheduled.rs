@@ -275,6 +275,9 @@ interpose! {
             _ => {}
         }
         let r = real(number, a, b, c, d, e, f);
+        if number == libc::SYS_futex && r == -1 && sys::errno() == libc::ETIMEDOUT {
+            t.waits_with = 0;
+        }
         if let Some(writing) = writing {
             writing.done(t, r >= 0, number == libc::SYS_writev || r == c as c_long);
         }

@@ -5,7 +5,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use super::access::{Call, Text, accesses, after};
-use super::channel::{forget, received, sending};
+use super::channel::{forget, received, sending, sending_end};
 use super::fifo::{Ends, Opening};
 use super::interpose;
 use super::memory_streams::closed;
@@ -28,9 +28,15 @@ unsafe extern "C" {
 /// the stream is written to.
 pub unsafe fn filling(file: File) -> Filling {
     // SAFETY: the caller's FILE. A null pointer means all of them.
-    let fd = if file.is_null() || !is_active() { -1 } else { unsafe { fileno_unlocked(file) } };
+    let fd = unsafe {
+        let is_written = !file.is_null() && is_active() && *file.cast::<u32>() & NO_WRITES == 0;
+        if is_written { fileno_unlocked(file) } else { -1 }
+    };
     filling_descriptor(fd)
 }
+
+/// In the first word of a FILE: it was opened for reading only.
+const NO_WRITES: u32 = 8;
 
 /// [`filling`] without a stream; -1: nothing.
 pub fn filling_descriptor(fd: c_int) -> Filling {
@@ -160,10 +166,10 @@ unsafe fn closing(file: File) {
     unsafe {
         drop(filling(file));
         if is_active() {
-            room::closing(current(), fileno_unlocked(file));
-        }
-        if is_active() {
-            forget(fileno_unlocked(file));
+            let fd = fileno_unlocked(file);
+            sending_end(current(), fd);
+            room::closing(current(), fd);
+            forget(fd);
         }
     }
 }

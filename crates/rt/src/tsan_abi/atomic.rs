@@ -9,6 +9,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 use crate::detect::atomics::{self, OrderNumber};
+use crate::detect::hand_over;
 use crate::detect::held_locks::LockMode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
@@ -64,8 +65,9 @@ fn update_or_unlock<T: Copy + Into<u128>>(
         && plan::has_sites()
         && t.held.holds(address)
     {
+        let waits = plan::lock_site(&t, t.caller).filter(|site| site.class == SiteClass::WaitRelease);
         let release = LockOperation { class: SiteClass::MutexRelease, effect: SiteEffect::Always, depth: 0 };
-        return at_lock_site(t, release, address, op);
+        return at_lock_site(t, waits.unwrap_or(release), address, op);
     }
     update(address, size, (order, order), op)
 }
@@ -100,6 +102,12 @@ fn at_lock_site<T: Copy + Into<u128>>(
             sync::unlocking(t, address);
             op().0
         }
+        SiteClass::WaitRelease => {
+            hand_over::waits(&mut t, address, pc);
+            sync::unlocking(t, address);
+            t.waits_with = address;
+            op().0
+        }
         SiteClass::Downgrade => {
             sync::unlocking(t, address);
             let old = op().0;
@@ -116,6 +124,10 @@ fn at_lock_site<T: Copy + Into<u128>>(
             if taken {
                 sync::locking(&mut t, address, taking(mode, what));
                 sync::locked(t, address, taking(mode, what));
+                if t.waits_with == address {
+                    t.waits_with = 0;
+                    hand_over::waited(&mut t, address, true);
+                }
             }
             old
         }
