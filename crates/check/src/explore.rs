@@ -107,9 +107,9 @@ pub struct Subject {
 impl Subject {
     pub fn new(program: Program) -> Self {
         let sites: Arc<[u32]> = start_sites(&program).into();
-        let facts = Facts::of(&program, sites.clone());
+        let facts = Facts::of(&program, sites);
         Self {
-            entries: entries::entries(&program, &sites, &facts),
+            entries: entries::entries(&program, &facts),
             can_skip: route::skippable(&program),
             facts,
             program,
