@@ -124,7 +124,8 @@ impl MethodCallers {
 }
 
 /// The entries of a program, the most certain first.
-pub fn entries(program: &Program, sites: &[u32], facts: &Facts) -> Vec<Entry> {
+pub fn entries(program: &Program, facts: &Facts) -> Vec<Entry> {
+    let sites = &facts.sites;
     let concurrent = concurrent_functions(program);
     let mut out = Vec::new();
     let own = |i: usize| {

@@ -107,9 +107,9 @@ pub struct LinkedProgram {
 impl LinkedProgram {
     pub fn new(program: Program) -> Self {
         let sites: Arc<[u32]> = start_sites(&program).into();
-        let facts = Facts::of(&program, sites.clone());
+        let facts = Facts::of(&program, sites);
         Self {
-            entries: entries::entries(&program, &sites, &facts),
+            entries: entries::entries(&program, &facts),
             can_skip: route::skippable(&program),
             facts,
             program,
@@ -152,7 +152,8 @@ pub fn explore(
         // starts. Starts at the same height are equally certain: of two callers, one may hold a
         // lock and the other not. From above, an object may be unknown that the function itself
         // would be given, and then nothing is known about what the thread does with it.
-        if entry.kind == EntryKind::Middle && reached.about != Some(entry.about) {
+        let is_next = reached.about != Some(entry.about) || entry.above == 0 && reached.height == 0;
+        if entry.kind == EntryKind::Middle && is_next {
             let started = machine.knowledge.started.clone();
             reached = Reached { about: Some(entry.about), height: entry.above, started };
         }

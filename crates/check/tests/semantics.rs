@@ -1,10 +1,12 @@
 //! C as the interpreter runs it, against what a compiler would make of it: each program's `main`
 //! returns a number.
 
+use std::sync::Arc;
+
 use raddle_check::c::{NoIncludes, PreprocessorLimits, lower_file, models};
 use raddle_check::entries::entries;
 use raddle_check::interp::value::is_unknown;
-use raddle_check::interp::{Bounds, End, Machine, RunResult, Start};
+use raddle_check::interp::{Bounds, End, Facts, Machine, RunResult, Start};
 use raddle_check::ir::link::link;
 
 fn run_seed(text: &str, seed: u64) -> RunResult {
@@ -12,7 +14,10 @@ fn run_seed(text: &str, seed: u64) -> RunResult {
     assert_eq!(lowered.errors, 0, "parses: {text}");
     let models = models::unit();
     let program = link(&[&lowered.unit, &models]);
-    let main = entries(&program, &[]).first().map(|e| e.start.function).expect("there is a main");
+    let main = entries(&program, &Facts::of(&program, Arc::default()))
+        .first()
+        .map(|e| e.start.function)
+        .expect("there is a main");
     let mut machine = Machine::new(&program, Bounds::default(), None);
     machine.run(Start { function: main, in_the_middle: false }, seed)
 }
