@@ -206,7 +206,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     // If each access counts, so does each probe.
     let detects = !detect::settings().owners && config.history < 2;
     if detects && !has(flag::DELAYS) && !has(flag::TRACED) {
-        plan::leave_out_covered();
+        plan::change_probes();
     }
     if has(flag::DELAYS) {
         session::delays_file().into_iter().for_each(trace::delays::turn_on);
