@@ -1,6 +1,6 @@
 //! A run under the race detector, from its options to its findings.
 
-mod covered;
+mod changed_probes;
 pub mod explain;
 pub mod session;
 
