@@ -20,7 +20,8 @@ fn explore(text: &str) -> (bool, u64, Vec<String>) {
     let found = bench.explore("--strategy states --schedules 3000", &["./program"]);
     let exhausted = found.stat("exhausted") == true;
     let schedules = found.report["stats"]["schedules"].as_u64().unwrap();
-    (exhausted, schedules, found.kinds())
+    let kinds = found.kinds().iter().map(|kind| kind.to_string()).collect();
+    (exhausted, schedules, kinds)
 }
 
 const LOCKED: &str = "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; int x;";
