@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // What a thread is about to store is only an argument of the atomic operation.
 // Fails when: the copier loads between the second store and the third.
 #include <assert.h>

@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // What a thread is about to store is only an argument of the atomic operation.
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // The same with errno.
 // Fails when: the keeper looks when the counter has counted to two.
 #include <assert.h>

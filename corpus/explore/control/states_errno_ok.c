@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // The same with errno.
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // A block is replaced by another when three rounds were made.
 // Fails when: the user looks at the new block.
 #include <assert.h>

@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // A block is replaced by another when three rounds were made.
 #include <assert.h>
 #include <pthread.h>

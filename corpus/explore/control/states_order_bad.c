@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // Two threads write down the order of their rounds.
 // Fails when: the rounds come in one certain order.
 #include <assert.h>

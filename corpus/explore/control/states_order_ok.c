@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // Two threads write down the order of their rounds.
 #include <assert.h>
 #include <pthread.h>

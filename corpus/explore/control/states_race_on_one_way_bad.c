@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // Each order of the critical sections leaves the same memory. Whether the accesses to data race
 // depends on the order. They become scheduling points only if the search sees that they race.
 // Fails when: the reader looks between the second write and the third.

@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // All that is left of what a thread has read is in a register. Memory is the same whatever it was.
 // Fails when: the keeper looks when the counter has counted to two.
 #include <assert.h>

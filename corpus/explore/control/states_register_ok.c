@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // All that is left of what a thread has read is in a register. Memory is the same whatever it was.
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,4 @@
 // expect: assertion
-//@ options: --strategy states
 // A value is handed on as the argument of a new thread and as its result, and is never in memory.
 // Fails when: the keeper looks when the counter has counted to two.
 #include <assert.h>

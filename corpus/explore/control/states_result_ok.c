@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // A value is handed on as the argument of a new thread and as its result, and is never in memory.
 #include <assert.h>
 #include <pthread.h>

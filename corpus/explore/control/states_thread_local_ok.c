@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // The same with a thread-local variable.
 #include <assert.h>
 #include <pthread.h>

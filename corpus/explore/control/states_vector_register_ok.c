@@ -1,5 +1,4 @@
 // expect: nothing
-//@ options: --strategy states
 // The same with a number in a vector register.
 #include <assert.h>
 #include <pthread.h>

@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Bench, succeed};
 
 /// Explores a C program with a main that runs `one` and `two` in threads. Whether the search claims
@@ -16,6 +18,10 @@ fn explore(text: &str) -> (bool, u64, Vec<String>) {
          pthread_join(b, 0); return 0; }}\n"
     );
     let file = bench.file("program.c", &text);
+    explore_file(&bench, &file)
+}
+
+fn explore_file(bench: &Bench, file: &Path) -> (bool, u64, Vec<String>) {
     succeed(bench.raddle("cc -g -O1 -pthread").arg(file).arg("-o").arg(bench.path("program")));
     let found = bench.explore("--strategy states --schedules 3000", &["./program"]);
     let exhausted = found.stat("exhausted") == true;
@@ -80,4 +86,25 @@ fn a_cycle_of_states_is_no_complete_search() {
     let locks = "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;";
     let text = format!("{locks} void *one(void *p) {{ {one} }} void *two(void *p) {{ {two} }}");
     assert!(!explore(&text).0);
+}
+
+/// Each wrong program fails by something that is easily left out of a key. Its twin is searched to the
+/// end.
+#[test]
+fn what_is_easily_left_out_of_a_key_is_in_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/control");
+    let mut twins = [0, 0];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.starts_with("states_") {
+            continue;
+        }
+        let (exhausted, schedules, kinds) = explore_file(&Bench::new(), &path);
+        let is_wrong = name.ends_with("_bad.c");
+        assert_eq!(!kinds.is_empty(), is_wrong, "{name}: {schedules} {kinds:?}");
+        assert_eq!(exhausted, !is_wrong, "{name}: {schedules} {kinds:?}");
+        twins[usize::from(is_wrong)] += 1;
+    }
+    assert_eq!(twins, [9, 9]);
 }
