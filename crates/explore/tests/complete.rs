@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Random;
 use raddle_explore::strategy::{DelayBounding, DepthFirst, PreemptionBounding, States};
-use raddle_explore::{Limits, Portfolio, Strategy, TraceView};
+use raddle_explore::{Limits, Portfolio, Strategy};
 use sim::Ins::*;
 use sim::{Ins, Machine, Program, Result, Watch, brute_force, programs};
 
@@ -52,7 +52,7 @@ fn search_with(program: &Program, make: fn() -> Box<dyn Strategy>, mut watch: Wa
             if !watch.found.is_empty() {
                 break;
             }
-            strategy.observe(&order, TraceView { keys: &machine.keys, ..trace.view() });
+            strategy.observe(&order, machine.view(&trace));
             if machine.executed > MOST {
                 return Searched { results, complete: false, rounds };
             }

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use raddle_explore::hidden::{Act, HiddenRaces, Live};
 use raddle_explore::state_key::KeyHash;
 use raddle_explore::{
-    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, ThreadId, ThreadSet, Trace, TraceBuf, View,
+    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, ThreadId, ThreadSet, Trace, TraceBuf, TraceView, View,
 };
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one
@@ -467,6 +467,11 @@ impl Machine {
             executed: 0,
             keys: Vec::new(),
         }
+    }
+
+    /// The trace of the last execution, with its keys.
+    pub fn view<'a>(&'a self, trace: &'a Trace) -> TraceView<'a> {
+        TraceView { keys: &self.keys, ..trace.view() }
     }
 
     /// With a scheduling point at every access.
