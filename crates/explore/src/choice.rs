@@ -67,6 +67,9 @@ pub enum Tail {
         /// The next thread when it cannot.
         next: Next,
     },
+    /// As [`Tail::NonPreemptive`] with [`Next::Lowest`], and the trace has the key of each state from
+    /// the end of the prefix on: see [`crate::strategy::States`].
+    Keyed,
     /// Any thread, with equal probability.
     Random {
         /// The source of all randomness, here and in the other tails.
@@ -181,6 +184,7 @@ impl Tail {
         let none = TailWords::default();
         match self {
             Tail::NonPreemptive { next } => TailWords { kind: 1, a: next as u32, ..none },
+            Tail::Keyed => TailWords { kind: 7, ..none },
             Tail::Random { seed } => TailWords { kind: 2, seed, ..none },
             Tail::Pct { seed, depth, length } => TailWords { kind: 3, a: depth, b: length, seed, ..none },
             Tail::Pos { seed } => TailWords { kind: 4, seed, ..none },
@@ -202,6 +206,7 @@ impl Tail {
                 };
                 Tail::NonPreemptive { next }
             }
+            7 => Tail::Keyed,
             2 => Tail::Random { seed },
             3 => Tail::Pct { seed, depth: a, length: b },
             4 => Tail::Pos { seed },

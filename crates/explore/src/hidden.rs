@@ -29,15 +29,31 @@
 //! may be claimed. An access can be dropped without loss if a later one represents it: ordered
 //! after it, to at least as many bytes, conflicting with as much. Whatever is not ordered with the
 //! earlier one is not ordered with the later one either.
+//!
+//! # The state
+//! A search that recognises states ([`crate::strategy::States`]) must recognise the detector's too:
+//! two executions may reach the same memory, and a race may follow one of them only.
+//! [`HiddenRaces::add_state`] adds to a key what later detections depend on. The numbers of steps
+//! differ from path to path and are left out. What counts is, for each access that is kept, *which
+//! clocks cover it*: those of the threads, of the objects, and of the last step that depends on
+//! everything. This is enough. A step joins clocks, and a join covers what one of its parts covers;
+//! it counts its thread's steps on, after which the thread's own accesses are covered by its own
+//! clock; and a new access is compared with the cover of the old ones. So what the detector says
+//! next is a function of these relations, and so are the relations after it. An access that the
+//! clocks of all threads cover that may still run can never race, as whoever starts later comes
+//! after one of them, and is left out.
 
 use crate::clock::{Clock, THREADS};
 use crate::op::{Class, Op, OpKind};
+use crate::state_key::{KeyHash, SetHash};
 
 /// The accesses kept for a granule: reads of at least this many threads.
 const KEPT: usize = 16;
 const SETS: usize = 1 << 12;
 const WAYS: usize = 8;
 const OBJECTS: usize = 1 << 12;
+
+const _: () = assert!(THREADS <= 64 && SETS * WAYS <= 1 << 16 && OBJECTS <= 1 << 16);
 
 /// An access within one granule of 8 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -141,8 +157,22 @@ pub struct HiddenRaces {
     all: Clock,
     global: Clock,
     objects_used: usize,
+    /// Where the objects are that are in use.
+    object_list: [u16; OBJECTS],
     objects: [Object; OBJECTS],
+    /// The sets and ways of the cells in use.
+    cells_used: usize,
+    cell_list: [u16; SETS * WAYS],
     sets: [Set; SETS],
+}
+
+/// A thread that may make further steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Live {
+    /// It has made its first step.
+    Begun(usize),
+    /// It has been created and will make its first step, which is one on the object with its number.
+    Created(usize),
 }
 
 impl HiddenRaces {
@@ -156,7 +186,7 @@ impl HiddenRaces {
         }
         self.execution += 1;
         self.clocks[..self.count].fill(Clock::EMPTY);
-        (self.forgot, self.count, self.objects_used) = (false, 0, 0);
+        (self.forgot, self.count, self.objects_used, self.cells_used) = (false, 0, 0, 0);
         (self.all, self.global) = (Clock::EMPTY, Clock::EMPTY);
     }
 
@@ -214,6 +244,7 @@ impl HiddenRaces {
                 if self.objects_used >= OBJECTS / 4 * 3 {
                     return None;
                 }
+                self.object_list[self.objects_used] = at as u16;
                 self.objects_used += 1;
                 (object.key, object.execution) = (key, self.execution);
                 (object.written, object.read) = (Clock::EMPTY, Clock::EMPTY);
@@ -242,13 +273,18 @@ impl HiddenRaces {
         }
         let new = self.touch(thread, bytes, (act, step), pc);
         let now = &self.clocks[thread];
-        let set = &mut self.sets[set_of(granule)];
+        let number = set_of(granule);
+        let set = &mut self.sets[number];
         let cell = match set.find(granule, self.execution) {
             Some(at) => &mut set.cells[at],
             // A later access is detected because the memory is freed.
             None if act == Act::Free => return None,
             None => match set.take(granule, self.execution) {
-                Some(at) => &mut set.cells[at],
+                Some(at) => {
+                    self.cell_list[self.cells_used] = (number * WAYS + at) as u16;
+                    self.cells_used += 1;
+                    &mut set.cells[at]
+                }
                 None => {
                     self.forgot = true;
                     return None;
@@ -283,6 +319,56 @@ impl HiddenRaces {
                 }
             }
         }
+    }
+
+    /// Adds the detector's state to a key; see the module. `live` are the threads that have not
+    /// ended.
+    pub fn add_state(&self, live: impl Iterator<Item = Live> + Clone, key: &mut KeyHash) {
+        let mut all = SetHash::default();
+        for place in self.cell_list[..self.cells_used].iter().map(|p| *p as usize) {
+            let set = &self.sets[place / WAYS];
+            let cell = &set.cells[place % WAYS];
+            for touch in &cell.kept[..cell.used] {
+                let covers = |clock: &Clock| clock.covers(touch.thread as usize, touch.since);
+                let is_past = live.clone().all(|t| match t {
+                    Live::Begun(t) => covers(&self.clocks[t]),
+                    Live::Created(t) => self.known_object(t as u64).is_some_and(|o| covers(&o.written)),
+                });
+                if !is_past {
+                    all.add(self.relations(set.granules[place % WAYS], touch));
+                }
+            }
+        }
+        all.into(key);
+    }
+
+    fn relations(&self, granule: u64, touch: &Touch) -> KeyHash {
+        let mut one = KeyHash::new(granule);
+        one.add(touch.pc);
+        one.add(u64::from(touch.thread) << 16 | u64::from(touch.bytes) << 8 | u64::from(touch.flags));
+        // Whether it comes before, with or after the last step of its thread.
+        let behind = self.clocks[touch.thread as usize].next(touch.thread as usize) - touch.since;
+        one.add(u64::from(behind.min(2)));
+        let covers = |clock: &Clock| clock.covers(touch.thread as usize, touch.since);
+        let threads = self.clocks[..self.count].iter().enumerate();
+        one.add(threads.fold(0, |set, (t, clock)| set | u64::from(covers(clock)) << t));
+        one.add(u64::from(covers(&self.global)));
+        let mut objects = SetHash::default();
+        for object in self.object_list[..self.objects_used].iter().map(|o| &self.objects[*o as usize]) {
+            let (written, read) = (covers(&object.written), covers(&object.read));
+            if written || read {
+                let mut holder = KeyHash::new(object.key);
+                holder.add(u64::from(written) << 1 | u64::from(read));
+                objects.add(holder);
+            }
+        }
+        objects.into(&mut one);
+        one
+    }
+
+    fn known_object(&self, key: u64) -> Option<&Object> {
+        let used = self.object_list[..self.objects_used].iter();
+        used.map(|o| &self.objects[*o as usize]).find(|o| o.key == key)
     }
 
     fn touch(&self, thread: usize, bytes: u8, (act, step): (Act, bool), pc: u64) -> Touch {
@@ -371,7 +457,10 @@ mod tests {
                 all: Clock::EMPTY,
                 global: Clock::EMPTY,
                 objects_used: 0,
+                object_list: [0; OBJECTS],
                 objects: [empty; OBJECTS],
+                cells_used: 0,
+                cell_list: [0; SETS * WAYS],
                 sets: [set; SETS],
             });
             detector.reset();

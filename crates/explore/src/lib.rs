@@ -36,7 +36,7 @@
 //!     let n = trace.len();
 //!     let divergence = pilot.divergence();
 //!     let trace =
-//!         TraceView { steps: &steps[..n], wide: &wide, outcome: Outcome::Passed, divergence };
+//!         TraceView::new(&steps[..n], &wide, Outcome::Passed, divergence);
 //!     strategy.observe(&order, trace);
 //!     executions += 1;
 //! }
@@ -55,6 +55,7 @@ pub mod op;
 pub mod pilot;
 pub mod races;
 pub mod stale;
+pub mod state_key;
 pub mod step;
 pub mod thread;
 
@@ -86,6 +87,7 @@ pub mod visited;
 pub use choice::{Choice, Constraint, MAX_CONSTRAINTS, Next, OrderHeader, Tail, TailWords, Weight};
 pub use op::{Op, OpKind, SYSTEM_V, TIMER_STEP, TIMERS, dependent, dependent_when_fair};
 pub use pilot::{Course, Pilot, View};
+pub use state_key::{StateKey, Unknowable};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};
 pub use thread::{MAX_THREADS, ThreadId, ThreadSet};
 

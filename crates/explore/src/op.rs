@@ -190,6 +190,13 @@ impl Op {
         Op { other, ..self }
     }
 
+    /// All of it, for a hash.
+    pub fn words(&self) -> [u64; 3] {
+        let Op { kind, flags, bytes, zeros, site, object, other } = *self;
+        let what = [kind, flags, bytes, zeros].iter().fold(0, |word, b| word << 8 | u64::from(*b));
+        [what << 32 | u64::from(site), object, other]
+    }
+
     /// Sets whether fair scheduling treats this operation as a yield. By default `Yield` and
     /// `Sleep` are yields (`--sleep-is-not-yield` and detected spin loops change that).
     pub const fn with_yields(self, yields: bool) -> Op {

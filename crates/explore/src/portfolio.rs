@@ -9,8 +9,10 @@
 //! second turn. RFF has most of the others; SURW, PCT and the bounded searches come in between.
 //!
 //! # Later
-//! Preemption bounding always gets a quarter of the turns: it is the only one that ends, and then
-//! everything has been explored and the portfolio ends too. The other turns go by yield: the share
+//! Preemption bounding and the search of states each always get a quarter of the turns: they are the
+//! only ones that end. If one of them has, everything has been explored and the portfolio ends too.
+//! The search of states gives up after one execution where it cannot know the states. The other
+//! turns go by yield: the share
 //! of a strategy's recent executions that no strategy had made before, up to the order of
 //! independent steps. A strategy that only repeats gets one turn in `LEAST`.
 //!
@@ -28,7 +30,7 @@ use crate::fingerprint::Fingerprinter;
 use crate::order::Order;
 use crate::strategy::{
     Aim, AnyStrategy, DelayBounding, Limits, PctSampling, PosSampling, PreemptionBounding, Progress,
-    RandomWalk, Rff, Strategy, SurwSampling,
+    RandomWalk, Rff, States, Strategy, SurwSampling,
 };
 use crate::trace::{Outcome, TraceView};
 
@@ -36,7 +38,7 @@ use crate::trace::{Outcome, TraceView};
 const LEAST: f32 = 40.0;
 /// The number of executions that are remembered, to recognise new ones.
 const REMEMBERED: usize = 1 << 21;
-// The members in their order, as [`OPENING`] and the rest refer to them; plain random is the last.
+// The members in their order, as [`OPENING`] and the rest refer to them; plain random is 7.
 const PREEMPTION: usize = 0;
 const AIM: usize = 1;
 const POS: usize = 2;
@@ -44,11 +46,12 @@ const SURW: usize = 3;
 const RFF: usize = 4;
 const PCT: usize = 5;
 const DELAY: usize = 6;
+const STATES: usize = 8;
 
 /// The members that get the first turns. A member with nothing to do now is skipped.
-const OPENING: [usize; 24] = [
+const OPENING: [usize; 25] = [
     POS, AIM, AIM, RFF, AIM, AIM, RFF, AIM, POS, AIM, RFF, AIM, SURW, AIM, RFF, AIM, PCT, AIM, POS, AIM, RFF,
-    SURW, PREEMPTION, DELAY,
+    SURW, PREEMPTION, DELAY, STATES,
 ];
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -120,6 +123,7 @@ impl Portfolio {
             AnyStrategy::Pct(PctSampling::new(seed ^ 3)),
             AnyStrategy::Delay(DelayBounding::new(helper)),
             AnyStrategy::Random(RandomWalk::new(seed ^ 4)),
+            AnyStrategy::States(States::new()),
         ];
         let member = |strategy| Member { strategy, yields: 1.0, credit: 0.0, schedules: 0, new: 0 };
         Portfolio {
@@ -193,7 +197,7 @@ impl Portfolio {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.only_one || self.members[PREEMPTION].strategy.progress().exhausted
+        self.only_one || [PREEMPTION, STATES].iter().any(|m| self.members[*m].strategy.progress().exhausted)
     }
 
     fn is_new(&mut self, trace: &TraceView<'_>) -> bool {
@@ -225,6 +229,7 @@ impl Strategy for Portfolio {
         let promising = matches!(&self.members[AIM].strategy, AnyStrategy::Aim(a) if a.promise() > 0);
         let first = match self.turns % 4 {
             0 => Some(PREEMPTION),
+            2 => Some(STATES),
             1 | 3 if promising => Some(AIM),
             _ => None,
         };
@@ -256,6 +261,11 @@ impl Strategy for Portfolio {
     fn progress(&self) -> Progress {
         let systematic = self.members[PREEMPTION].strategy.progress();
         let in_flight = self.members.iter().map(|m| m.strategy.progress().in_flight).sum();
+        let states = self.members[STATES].strategy.progress();
+        if states.exhausted && !systematic.exhausted {
+            let lost = systematic.lost + states.lost;
+            return Progress { schedules: self.schedules, in_flight, lost, ..states };
+        }
         Progress { schedules: self.schedules, in_flight, exhausted: self.is_exhausted(), ..systematic }
     }
 

@@ -17,9 +17,15 @@
 //! 3. Among similar accesses of one thread between two of its synchronisation operations, the first
 //!    represents all.
 //!
-//! Forgetting never invents a race: both accesses of a race are stored.
+//! Forgetting never invents a race: both accesses of a race are stored. [`Races::forgot`] says
+//! whether something was forgotten in the current execution.
+//!
+//! [`Races::add_state`] adds to a key what later detections depend on, by the same argument as
+//! [`crate::hidden`]: for each access that is kept, which clocks of the model cover it.
 
 use crate::clock::Clock;
+use crate::stale::Model;
+use crate::state_key::{KeyHash, SetHash};
 
 /// The number of accesses kept for a granule.
 pub const KEPT: usize = 4;
@@ -128,6 +134,10 @@ struct Cell {
 /// The accesses of one execution. All zero is empty.
 pub struct Races {
     execution: u32,
+    forgot: bool,
+    cells_used: usize,
+    /// The sets and ways of the cells in use.
+    cell_list: [u16; SETS * WAYS],
     cells: [[Cell; WAYS]; SETS],
 }
 
@@ -141,6 +151,35 @@ impl Races {
             self.execution = 0;
         }
         self.execution += 1;
+        (self.forgot, self.cells_used) = (false, 0);
+    }
+
+    /// True if there was not enough room: races of this execution may have been missed.
+    pub fn forgot(&self) -> bool {
+        self.forgot
+    }
+
+    /// Adds the detector's state to a key. `live` are the threads that have not ended, whose clocks
+    /// `model` has.
+    pub fn add_state(&self, model: &Model, live: impl Iterator<Item = usize> + Clone, key: &mut KeyHash) {
+        let mut all = SetHash::default();
+        for place in self.cell_list[..self.cells_used].iter().map(|p| *p as usize) {
+            let cell = &self.cells[place / WAYS][place % WAYS];
+            for access in &cell.kept[..cell.used as usize] {
+                let (thread, count) = (access.thread as usize, access.count);
+                if live.clone().all(|t| model.has_happened(t, thread, count)) {
+                    continue;
+                }
+                let mut one = KeyHash::new(cell.granule);
+                one.add(access.frames[0]);
+                one.add(
+                    u64::from(access.thread) << 16 | u64::from(access.bytes) << 8 | u64::from(access.flags),
+                );
+                model.add_relations(thread, count, &mut one);
+                all.add(one);
+            }
+        }
+        all.into(key);
     }
 
     /// Records an access by a thread to which `now` happened before, and returns an earlier one
@@ -162,7 +201,8 @@ impl Races {
         frames(&mut new.frames);
         let unordered = |old: &&GranuleAccess| !now.covers(old.thread as usize, old.count);
         let race = kept.iter().filter(|old| old.conflicts(&new)).find(unordered).copied();
-        cell.keep(new, now);
+        let has_room = cell.keep(new, now);
+        self.forgot |= !has_room;
         race
     }
 
@@ -174,12 +214,19 @@ impl Races {
 
     fn cell(&mut self, granule: u64) -> &mut Cell {
         let execution = self.execution;
-        let set = &mut self.cells[set_of(granule)];
+        let number = set_of(granule);
+        let set = &mut self.cells[number];
         let known = set.iter().position(|c| c.granule == granule && c.execution == execution);
         let at = known.unwrap_or_else(|| {
             let free = set.iter().position(|c| c.execution != execution);
             // Any one will do, as long as it is the same in every replay.
             let at = free.unwrap_or((granule >> 3) as usize % WAYS);
+            if free.is_some() {
+                self.cell_list[self.cells_used] = (number * WAYS + at) as u16;
+                self.cells_used += 1;
+            } else {
+                self.forgot = true;
+            }
             (set[at].granule, set[at].execution, set[at].used) = (granule, execution, 0);
             at
         });
@@ -192,8 +239,8 @@ fn set_of(granule: u64) -> usize {
 }
 
 impl Cell {
-    /// Keeps an access, in place of those that it represents.
-    fn keep(&mut self, new: GranuleAccess, now: &Clock) {
+    /// Keeps an access, in place of those that it represents. False if another had to be given up.
+    fn keep(&mut self, new: GranuleAccess, now: &Clock) -> bool {
         let before =
             |old: &GranuleAccess| old.thread == new.thread || now.covers(old.thread as usize, old.count);
         let mut n = 0;
@@ -203,13 +250,15 @@ impl Cell {
                 n += 1;
             }
         }
-        if n == KEPT {
+        let has_room = n < KEPT;
+        if !has_room {
             let given_up = self.least(&before);
             self.kept.copy_within(given_up + 1.., given_up);
             n -= 1;
         }
         self.kept[n] = new;
         self.used = n as u32 + 1;
+        has_room
     }
 
     /// The access to drop: an atomic one, else one that is ordered before, else a read, else the

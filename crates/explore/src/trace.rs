@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::choice::Choice;
+use crate::state_key::StateKey;
 use crate::step::{Step, StepFlags};
 
 /// How an execution ended.
@@ -43,6 +44,11 @@ pub struct TraceView<'a> {
     pub outcome: Outcome,
     /// The step at which the order's prefix could not be followed.
     pub divergence: Option<u32>,
+    /// The key of the state before each step, if [`Tail::Keyed`](crate::Tail::Keyed) asked for them
+    /// and as far as they are known.
+    pub keys: &'a [StateKey],
+    /// Why states of this program are not known: the runtime's number for it. 0: they are.
+    pub unknowable: u32,
 }
 
 /// An owned trace.
@@ -61,11 +67,21 @@ pub struct Trace {
 impl Trace {
     /// Borrows all of it.
     pub fn view(&self) -> TraceView<'_> {
-        TraceView { steps: &self.steps, wide: &self.wide, outcome: self.outcome, divergence: self.divergence }
+        TraceView::new(&self.steps, &self.wide, self.outcome, self.divergence)
     }
 }
 
 impl<'a> TraceView<'a> {
+    /// A trace without keys.
+    pub fn new(
+        steps: &'a [Step],
+        wide: &'a [u64],
+        outcome: Outcome,
+        divergence: Option<u32>,
+    ) -> TraceView<'a> {
+        TraceView { steps, wide, outcome, divergence, keys: &[], unknowable: 0 }
+    }
+
     /// Copies all of it.
     pub fn to_trace(&self) -> Trace {
         Trace {

@@ -10,17 +10,18 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Random;
-use raddle_explore::strategy::{DelayBounding, DepthFirst, PreemptionBounding};
+use raddle_explore::strategy::{DelayBounding, DepthFirst, PreemptionBounding, States};
 use raddle_explore::{Limits, Portfolio, Strategy};
 use sim::Ins::*;
 use sim::{Ins, Machine, Program, Result, Watch, brute_force, programs};
 
 type Maker = (&'static str, fn() -> Box<dyn Strategy>);
 
-const EXHAUSTIVE: [Maker; 4] = [
+const EXHAUSTIVE: [Maker; 5] = [
     ("preemption", || Box::new(PreemptionBounding::new(Limits::default()))),
     ("delay", || Box::new(DelayBounding::new(Limits::default()))),
     ("dfs", || Box::new(DepthFirst::new())),
+    ("states", || Box::new(States::new())),
     ("portfolio", || Box::new(Portfolio::new(7, Limits::default()))),
 ];
 
@@ -36,8 +37,11 @@ struct Searched {
 const MOST: u64 = 3000;
 
 fn search(program: &Program, make: fn() -> Box<dyn Strategy>) -> Searched {
+    search_with(program, make, Watch::new())
+}
+
+fn search_with(program: &Program, make: fn() -> Box<dyn Strategy>, mut watch: Watch) -> Searched {
     let mut machine = Machine::new();
-    let mut watch = Watch::new();
     for rounds in 1.. {
         let mut strategy = make();
         let mut results = BTreeSet::new();
@@ -48,15 +52,16 @@ fn search(program: &Program, make: fn() -> Box<dyn Strategy>) -> Searched {
             if !watch.found.is_empty() {
                 break;
             }
-            strategy.observe(&order, trace.view());
+            strategy.observe(&order, machine.view(&trace));
             if machine.executed > MOST {
                 return Searched { results, complete: false, rounds };
             }
         }
         assert!(!watch.unordered && !watch.forgot, "{program:?}");
         if watch.found.is_empty() {
-            assert!(strategy.progress().exhausted);
-            return Searched { results, complete: !watch.early, rounds };
+            let progress = strategy.progress();
+            assert!(progress.exhausted || progress.gave_up);
+            return Searched { results, complete: !watch.early && progress.exhausted, rounds };
         }
         watch.points.extend(std::mem::take(&mut watch.found));
     }
@@ -125,6 +130,34 @@ fn a_second_access_of_the_same_thread_to_a_racy_variable_is_found() {
     let writer = vec![StoreConst(0, 1), StoreConst(0, 2), StoreConst(0, 3)];
     let program = programs::start_all("in a row", vec![writer, vec![Load(0, 0)]], &[0, 1], &[]);
     assert_eq!(check(&program), EXHAUSTIVE.len());
+}
+
+/// Both orders of two critical sections reach the same memory. Only after one of them does what the
+/// first thread did before race with what the second does after.
+fn race_on_one_way() -> Program {
+    let one = vec![StoreConst(0, 1), Lock(0), Unlock(0)];
+    let two = vec![Lock(0), Unlock(0), Load(0, 0)];
+    programs::start_all("race on one way", vec![one, two], &[0, 1], &[])
+}
+
+/// The detector's state must be part of a key.
+#[test]
+fn a_race_that_follows_one_way_to_a_state_is_found() {
+    let program = race_on_one_way();
+    assert_eq!(check(&program), EXHAUSTIVE.len());
+    let states = || -> Box<dyn Strategy> { Box::new(States::new()) };
+    assert!(search(&program, states).rounds > 1);
+}
+
+/// Rounds of loops add up.
+#[test]
+fn states_are_few_where_schedules_are_many() {
+    let program = programs::locked_counter(2, 8);
+    let states = || -> Box<dyn Strategy> { Box::new(States::new()) };
+    let found = search(&program, states);
+    assert!(found.complete && found.results.len() == 1, "{:?}", found.results);
+    let dfs = || -> Box<dyn Strategy> { Box::new(DepthFirst::new()) };
+    assert!(!search(&program, dfs).complete, "there are 12,870 orders of the critical sections");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn interleaved(program: &Program) -> (BTreeSet<Result>, bool) {
             }
         }
         if ended {
-            let trace = TraceView { steps, wide: &[], outcome: Outcome::Passed, divergence: None };
+            let trace = TraceView::new(steps, &[], Outcome::Passed, None);
             out.1 |= !overtakings(trace).is_empty();
             out.0.insert(state.clone().result());
         }
@@ -194,7 +194,7 @@ fn store_buffering(store: impl Fn(Op) -> Op, load: impl Fn(Op) -> Op) -> bool {
         ops.map(|op| Step::bare(ThreadId(t), op))
     };
     let steps: Vec<Step> = [side(1, 0x1000, 0x1004), side(2, 0x1004, 0x1000)].concat();
-    let trace = TraceView { steps: &steps, wide: &[], outcome: Outcome::Passed, divergence: None };
+    let trace = TraceView::new(&steps, &[], Outcome::Passed, None);
     !overtakings(trace).is_empty()
 }
 

@@ -75,7 +75,7 @@ fn orders<S: Strategy + Serialize + DeserializeOwned>(
         && let Some(order) = strategy.next()
     {
         let (trace, _) = machine.run(program, &order);
-        strategy.observe(&order, trace.view());
+        strategy.observe(&order, machine.view(&trace));
         orders.push(order);
         if orders.len().is_multiple_of(every) {
             strategy = stored(&strategy);

@@ -11,7 +11,15 @@ pub fn with_slot<R>(set: impl FnOnce(&mut Slot), then: impl FnOnce(Execution<'_>
     // SAFETY: the memory is one slot's, and used here only.
     let slot = unsafe { parts(&header, memory.as_mut_ptr().cast()) }.slot;
     set(slot);
-    then(Execution { slot, steps: &[], wide: &[], stacks: &[], ending: Ending::Finished, watched: None })
+    then(Execution {
+        slot,
+        steps: &[],
+        wide: &[],
+        stacks: &[],
+        keys: &[],
+        ending: Ending::Finished,
+        watched: None,
+    })
 }
 
 /// Sets an exit with this status and this number of panics.

@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use raddle_explore::{Order, Outcome, Step, Trace, TraceView};
+use raddle_explore::{Order, Outcome, StateKey, Step, Trace, TraceView};
 use raddle_wire::config::{self, Config, ConfigMode};
 use raddle_wire::explore::{self, Cannot, ExecutionEnd, Header, Outside, Parts, Slot, Stack, Status, flag};
 use rustix::thread::futex;
@@ -117,6 +117,8 @@ pub struct Execution<'a> {
     pub wide: &'a [u64],
     /// The call stack of each step, if it was asked for.
     pub stacks: &'a [Stack],
+    /// The key of the state before each step, if the order asked for them.
+    pub keys: &'a [StateKey],
     pub ending: Ending,
     /// What else was asked for.
     pub watched: Option<&'a Watched>,
@@ -125,7 +127,8 @@ pub struct Execution<'a> {
 impl<'a> Execution<'a> {
     pub fn view(&self, outcome: Outcome) -> TraceView<'a> {
         let divergence = self.slot.diverged.checked_sub(1);
-        TraceView { steps: self.steps, wide: self.wide, outcome, divergence }
+        let (steps, wide, keys) = (self.steps, self.wide, self.keys);
+        TraceView { steps, wide, outcome, divergence, keys, unknowable: self.slot.unknowable }
     }
 
     pub fn trace(&self, outcome: Outcome) -> Trace {
@@ -438,11 +441,12 @@ impl Worker {
 
     /// The oldest order, and its execution so far.
     pub fn oldest(&self, ending: Ending) -> Option<(&Order, Execution<'_>)> {
-        let Parts { slot, steps, wide, stacks, .. } = self.parts(0);
+        let Parts { slot, steps, wide, stacks, keys, .. } = self.parts(0);
         let (n, w) = ((slot.steps as usize).min(steps.len()), (slot.wide as usize).min(wide.len()));
         let died = slot.outcome() == Some(ExecutionEnd::Unfinished) && ending == Ending::Finished;
         let ending = if died { Ending::Died(None) } else { ending };
         let stacks = &stacks[..n.min(stacks.len())];
+        let keyed = if slot.keyed != 0 { n.min(keys.len()) } else { 0 };
         Some((
             self.orders.front()?,
             Execution {
@@ -450,6 +454,7 @@ impl Worker {
                 steps: &steps[..n],
                 wide: &wide[..w],
                 stacks,
+                keys: &keys[..keyed],
                 ending,
                 watched: self.watched.as_ref(),
             },

@@ -12,7 +12,7 @@ use common::{Bench, succeed};
 use racy::Program;
 
 /// The strategies that claim it.
-const STRATEGIES: [&str; 4] = ["portfolio", "preemption", "delay", "dfs"];
+const STRATEGIES: [&str; 5] = ["portfolio", "preemption", "delay", "dfs", "states"];
 
 const SEEDS: &str = "RADDLE_COMPLETE_SEEDS";
 

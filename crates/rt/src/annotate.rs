@@ -105,6 +105,10 @@ macro_rules! annotation {
             $(#[$meta])*
             #[allow(unused_variables)]
             extern "C" fn body($($a: $ty),*) {
+                if crate::explore::is_on() {
+                    use crate::explore::states;
+                    states::calls(states::Listed::Not, 0);
+                }
                 if is_active() && current().known {
                     #[allow(unused_mut, reason = "not every body lends it")]
                     let mut $t = current();

@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use raddle_explore::hidden::Touch;
 use raddle_explore::races::{CALLERS, GranuleAccess};
 use raddle_explore::{
-    Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, Step, TailWords, ThreadId, Weight,
+    Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, StateKey, Step, TailWords, ThreadId, Weight,
 };
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlexp");
@@ -107,6 +107,8 @@ pub mod flag {
     pub const HIDDEN: u32 = 1 << 14;
     /// Report threads that spin without letting others run.
     pub const SPINS: u32 = 1 << 15;
+    /// Slots have room for the keys of states, which some orders ask for.
+    pub const STATES: u32 = 1 << 18;
 }
 
 /// [`Slot::gaps`]: why executions like this one may exist that no schedule leads to. Add numbers,
@@ -366,9 +368,11 @@ pub struct Slot {
     /// The low half of a program counter at which a thread of the execution spun for long without
     /// `pause` or yield. 0: none.
     pub spins_at: u32,
-    /// The thread that spun, followed by padding.
+    /// The thread that spun.
     pub spins_by: u32,
-    pub reserved: u32,
+    /// An [`Unknowable`](raddle_explore::Unknowable), if the order asked for the keys of states and they cannot be known. 0:
+    /// they are known, as far as there are keys.
+    pub unknowable: u32,
     pub constraint: [Constraint; MAX_CONSTRAINTS],
     // The execution.
     pub steps: u32,
@@ -383,6 +387,8 @@ pub struct Slot {
     pub panics: u32,
     pub ends: u32,
     pub detail: u64,
+    /// Not 0: the keys of the steps from the end of the prefix on are valid.
+    pub keyed: u64,
     /// What was accessed or freed. If Rust threads panicked and the process ended by `exit`: a
     /// digest of the place where the first one panicked, with that thread's number in the lowest 16
     /// bits.
@@ -456,6 +462,10 @@ impl Header {
         }
     }
 
+    const fn keys_room(&self) -> usize {
+        if self.flags & flag::STATES != 0 { self.steps_room as usize } else { 0 }
+    }
+
     const fn stacks_room(&self) -> usize {
         if self.flags & flag::STACKS != 0 { self.steps_room as usize } else { 0 }
     }
@@ -464,6 +474,7 @@ impl Header {
         let variable = self.steps_room as usize * size_of::<Step>()
             + self.wide_room as usize * 8
             + self.prefix_room as usize * size_of::<Choice>()
+            + self.keys_room() * size_of::<StateKey>()
             + self.stacks_room() * size_of::<Stack>();
         (size_of::<Slot>() + variable).next_multiple_of(4096)
     }
@@ -513,6 +524,8 @@ pub struct Parts<'a> {
     pub wide: &'a mut [u64],
     /// One for each step, if stacks were requested.
     pub stacks: &'a mut [Stack],
+    /// One for each step, if there is room for them.
+    pub keys: &'a mut [StateKey],
 }
 
 /// The parts of the slot at `at`.
@@ -528,13 +541,15 @@ pub unsafe fn parts<'a>(header: &Header, at: *mut u8) -> Parts<'a> {
         let wide_at = steps_at.add(steps * size_of::<Step>());
         // The parts with the widest alignment come first.
         let stacks_at = wide_at.add(wide * 8);
-        let prefix_at = stacks_at.add(header.stacks_room() * size_of::<Stack>());
+        let keys_at = stacks_at.add(header.stacks_room() * size_of::<Stack>());
+        let prefix_at = keys_at.add(header.keys_room() * size_of::<StateKey>());
         Parts {
             slot: &mut *at.cast(),
             prefix: core::slice::from_raw_parts_mut(prefix_at.cast(), header.prefix_room as usize),
             steps: core::slice::from_raw_parts_mut(steps_at.cast(), steps),
             wide: core::slice::from_raw_parts_mut(wide_at.cast(), wide),
             stacks: core::slice::from_raw_parts_mut(stacks_at.cast(), header.stacks_room()),
+            keys: core::slice::from_raw_parts_mut(keys_at.cast(), header.keys_room()),
         }
     }
 }
@@ -558,17 +573,19 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_slot_do_not_overlap() {
-        let header = Header::new(2, 100, flag::STACKS, 8, 100);
+        let header = Header::new(2, 100, flag::STACKS | flag::STATES, 8, 100);
         let mut memory = vec![0u64; header.slot_bytes() / 8];
         // SAFETY: the memory is one slot, and only this code uses it.
         let parts = unsafe { parts(&header, memory.as_mut_ptr().cast()) };
         parts.prefix.fill(Choice::value(1));
         parts.wide.fill(7);
         parts.stacks.fill([9; 12]);
+        parts.keys.fill(StateKey([5; 2]));
         parts.steps.fill(Step::default());
         parts.slot.set_outcome(ExecutionEnd::Exit);
         assert!(parts.prefix.iter().all(|c| *c == Choice::value(1)));
         assert_eq!(parts.stacks, [[9; 12]; 100]);
+        assert_eq!(parts.keys, [StateKey([5; 2]); 100]);
         assert!(parts.wide.iter().all(|w| *w == 7) && parts.slot.outcome() == Some(ExecutionEnd::Exit));
     }
 }

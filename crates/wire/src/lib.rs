@@ -66,7 +66,7 @@ pub mod tsvd;
 /// The version of every layout in this crate. 2: `explore` with data races, leaks and output;
 /// `tsvd`; traces of `conseq`. 3: traces with numbers of given lengths, and in two parts. 6: gaps
 /// and called imports of explored executions. 7: questions about libraries.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The variable that tells the runtime where the session's folder is.
 pub const SESSION_ENV: &core::ffi::CStr = c"RADDLE_SESSION";

@@ -139,7 +139,7 @@ impl Pilot {
         self.fair.reset();
         self.rng = Rng::new(0);
         self.mode = match course.tail {
-            Tail::NonPreemptive { next: Next::Lowest } => Mode::Lowest,
+            Tail::NonPreemptive { next: Next::Lowest } | Tail::Keyed => Mode::Lowest,
             Tail::NonPreemptive { next: Next::Highest } => Mode::Highest,
             Tail::NonPreemptive { next: Next::Round } => Mode::Round,
             Tail::Random { seed } => self.seed(Mode::Random, seed),

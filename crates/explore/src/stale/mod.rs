@@ -54,6 +54,7 @@ mod location;
 mod table;
 
 use crate::clock::Clock;
+use crate::state_key::{KeyHash, SetHash};
 use location::{AtomicLocation, AtomicStore};
 use table::KeyTable;
 
@@ -261,6 +262,65 @@ impl Model {
     /// before another: everything that releases is a separate event.
     pub fn clock(&mut self, thread: usize) -> Option<&Clock> {
         self.knows(thread).then(|| &self.threads[thread].now)
+    }
+
+    /// Whether event `count` of `of` has happened before the next event of `thread`.
+    pub fn has_happened(&self, thread: usize, of: usize, count: u32) -> bool {
+        self.threads[thread].now.covers(of, count)
+    }
+
+    /// Whether clocks say everything: no object is without room, or accessed in several sizes.
+    pub fn is_exact(&self) -> bool {
+        let mixed = |bucket: usize| self.table.key(bucket).is_some() && self.locations[bucket].mixed;
+        !self.off && !self.crowded && self.rest == Clock::EMPTY && !(0..LOCATIONS).any(mixed)
+    }
+
+    /// Adds to a key which clocks cover event `count` of `thread`, and what is known of atomics as
+    /// far as it decides about later clocks. If only the newest values are read and the model
+    /// [is exact](Model::is_exact), only the newest store of each object matters.
+    pub fn add_relations(&self, thread: usize, count: u32, key: &mut KeyHash) {
+        let covers = |clock: &Clock| clock.covers(thread, count);
+        key.add(u64::from(self.threads[thread].now.next(thread) == count));
+        for clocks in self.threads[..self.count].chunks(16) {
+            let set = clocks.iter().fold(0, |set, t| {
+                set << 3
+                    | u64::from(covers(&t.now)) << 2
+                    | u64::from(covers(&t.read)) << 1
+                    | u64::from(covers(&t.released))
+            });
+            key.add(set);
+        }
+        key.add(u64::from(covers(&self.fences)));
+        let mut holders = SetHash::default();
+        for bucket in 0..OBJECTS {
+            if let Some(object) = self.objects.key(bucket).filter(|_| covers(&self.clocks[bucket])) {
+                holders.add(KeyHash::new(object));
+            }
+        }
+        for bucket in 0..LOCATIONS {
+            let newest = |b: usize| covers(&self.locations[b].newest().sync);
+            if let Some(address) = self.table.key(bucket).filter(|_| newest(bucket)) {
+                holders.add(KeyHash::new(!address));
+            }
+        }
+        holders.into(key);
+    }
+
+    /// Adds to a key what was stored last in each atomic object: a value that is there unseen counts
+    /// as stored by everybody.
+    pub fn add_values(&self, key: &mut KeyHash) {
+        let mut all = SetHash::default();
+        for bucket in 0..LOCATIONS {
+            if let Some(address) = self.table.key(bucket) {
+                let (location, mut one) = (&self.locations[bucket], KeyHash::new(address));
+                let value = location.newest().value;
+                one.add(u64::from(location.size));
+                one.add(value as u64);
+                one.add((value >> 64) as u64);
+                all.add(one);
+            }
+        }
+        all.into(key);
     }
 
     /// What was released at the object happens before whatever the thread does next. 0 is no

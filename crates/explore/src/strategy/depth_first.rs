@@ -212,6 +212,7 @@ impl Strategy for DepthFirst {
             pruned: self.pruned,
             lost: self.lost,
             bounded: false,
+            gave_up: false,
             exhausted: self.frontier.is_empty() && in_flight == 0,
         }
     }

@@ -18,6 +18,7 @@ mod preemption;
 mod random;
 mod rff;
 mod sampler;
+mod states;
 mod surw;
 pub(crate) mod tree;
 
@@ -29,6 +30,7 @@ pub use pos::PosSampling;
 pub use preemption::PreemptionBounding;
 pub use random::RandomWalk;
 pub use rff::Rff;
+pub use states::{GaveUp, States};
 pub use surw::SurwSampling;
 pub use tree::Limits;
 
@@ -86,6 +88,8 @@ pub struct Progress {
     pub lost: u64,
     /// There are schedules beyond the highest bound, which are not made.
     pub bounded: bool,
+    /// There is nothing left to do, and not because everything was done.
+    pub gave_up: bool,
     /// There is nothing left to do, in any bound that was asked for. Whether that is everything
     /// there is depends on more: see [`crate::hidden`].
     pub exhausted: bool,
@@ -110,7 +114,10 @@ impl fmt::Display for Progress {
             }
         } else {
             write!(out, "{} {noun}", Grouped(self.schedules))?;
-            self.fmt_bound(out)?;
+            match self.gave_up {
+                true => write!(out, ", given up")?,
+                false => self.fmt_bound(out)?,
+            }
         }
         if self.pruned > 0 {
             write!(out, ", {} pruned", Grouped(self.pruned))?;
@@ -177,12 +184,14 @@ pub enum AnyStrategy {
     Rff(Rff),
     /// Single switches predicted from known executions.
     Aim(Aim),
+    /// Each choice of each state once.
+    States(States),
 }
 
 impl AnyStrategy {
     /// The names that [`AnyStrategy::by_name`] knows.
-    pub const NAMES: [&'static str; 9] =
-        ["preemption", "delay", "dfs", "random", "pct", "pos", "surw", "rff", "aim"];
+    pub const NAMES: [&'static str; 10] =
+        ["preemption", "delay", "dfs", "random", "pct", "pos", "surw", "rff", "aim", "states"];
 
     /// A strategy by its name; samplers draw from `seed`.
     pub fn by_name(name: &str, seed: u64, limits: Limits) -> Option<AnyStrategy> {
@@ -196,6 +205,7 @@ impl AnyStrategy {
             "surw" => AnyStrategy::Surw(SurwSampling::new(seed)),
             "rff" => AnyStrategy::Rff(Rff::new(seed)),
             "aim" => AnyStrategy::Aim(Aim::new()),
+            "states" => AnyStrategy::States(States::new()),
             _ => return None,
         })
     }
@@ -211,6 +221,7 @@ impl AnyStrategy {
             AnyStrategy::Surw(s) => s,
             AnyStrategy::Rff(s) => s,
             AnyStrategy::Aim(s) => s,
+            AnyStrategy::States(s) => s,
         }
     }
 
@@ -225,6 +236,7 @@ impl AnyStrategy {
             AnyStrategy::Surw(s) => s,
             AnyStrategy::Rff(s) => s,
             AnyStrategy::Aim(s) => s,
+            AnyStrategy::States(s) => s,
         }
     }
 }

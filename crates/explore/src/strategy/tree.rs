@@ -417,6 +417,7 @@ impl Tree {
             pruned: self.pruned,
             lost: self.lost,
             bounded: self.bounded,
+            gave_up: false,
             exhausted,
         }
     }

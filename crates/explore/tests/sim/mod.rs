@@ -6,9 +6,13 @@
 pub mod programs;
 
 use std::collections::{BTreeSet, HashSet};
+use std::hash::{Hash, Hasher};
 
-use raddle_explore::hidden::{Act, HiddenRaces};
-use raddle_explore::{Op, OpKind, Order, Outcome, Pilot, Step, ThreadId, ThreadSet, Trace, TraceBuf, View};
+use raddle_explore::hidden::{Act, HiddenRaces, Live};
+use raddle_explore::state_key::KeyHash;
+use raddle_explore::{
+    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, ThreadId, ThreadSet, Trace, TraceBuf, TraceView, View,
+};
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one
 /// before.
@@ -91,6 +95,19 @@ pub struct State {
     failed: bool,
 }
 
+/// Feeds what is hashed into a key.
+struct Words(KeyHash);
+
+impl Hasher for Words {
+    fn finish(&self) -> u64 {
+        self.0.finish().0[0]
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.0.add((*b).into()));
+    }
+}
+
 /// How an execution ended, with all that it computed.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Result {
@@ -127,6 +144,13 @@ impl State {
         };
         state.run_local(program, 0);
         state
+    }
+
+    /// The key of the program's state alone.
+    fn key(&self) -> KeyHash {
+        let mut hasher = Words(KeyHash::new(0));
+        self.hash(&mut hasher);
+        hasher.0
     }
 
     fn code<'p>(&self, program: &'p Program, t: usize) -> Option<&'p Ins> {
@@ -339,6 +363,8 @@ pub struct Watch {
     pub unordered: bool,
     pub early: bool,
     pub forgot: bool,
+    /// Keys do not contain the detector's state, which is wrong.
+    pub forgets_detector: bool,
 }
 
 impl Watch {
@@ -350,7 +376,8 @@ impl Watch {
             hidden.assume_init()
         };
         let (points, found) = (HashSet::new(), BTreeSet::new());
-        Watch { points, hidden, found, unordered: false, early: false, forgot: false }
+        let (unordered, early, forgot, forgets_detector) = (false, false, false, false);
+        Watch { points, hidden, found, unordered, early, forgot, forgets_detector }
     }
 
     fn access(&mut self, t: usize, op: &Op, step: bool) {
@@ -368,12 +395,67 @@ impl Watch {
     }
 }
 
+/// What looks on while a machine runs.
+trait Watcher {
+    /// The thread has made this step.
+    fn after(&mut self, program: &Program, state: &mut State, t: usize, op: &Op);
+
+    fn key(&self, program: &Program, state: &State) -> StateKey;
+}
+
+struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn after(&mut self, _: &Program, _: &mut State, _: usize, _: &Op) {}
+
+    fn key(&self, _: &Program, state: &State) -> StateKey {
+        state.key().finish()
+    }
+}
+
+impl Watcher for Watch {
+    fn after(&mut self, program: &Program, state: &mut State, t: usize, op: &Op) {
+        self.hidden.step(t, op);
+        if op.is_memory_read() || op.is_memory_write() {
+            self.access(t, op, true);
+        }
+        while let Some(next) = state.plain(program, t).filter(|o| !self.points.contains(&o.site)) {
+            state.step(program, t, &mut |_| unreachable!("an access chooses nothing"));
+            self.access(t, &next, false);
+        }
+        self.early |= state.failed && state.is_under_way(t);
+    }
+
+    fn key(&self, _: &Program, state: &State) -> StateKey {
+        let live = state.threads.iter().enumerate().filter_map(|(i, t)| match t.status {
+            Status::Unborn | Status::Ended => None,
+            Status::Starting => Some(Live::Created(i)),
+            _ => Some(Live::Begun(i)),
+        });
+        let mut key = state.key();
+        if !self.forgets_detector {
+            self.hidden.add_state(live, &mut key);
+        }
+        key.finish()
+    }
+}
+
+/// The state in the midst of a step of the thread.
+fn amid(StateKey([a, b]): StateKey, t: ThreadId) -> StateKey {
+    let mut key = KeyHash::new(a);
+    key.add(b);
+    key.add(u64::from(t.0));
+    key.finish()
+}
+
 /// Executes orders; what the target is in earnest.
 pub struct Machine {
     pilot: Box<Pilot>,
     steps: Vec<Step>,
     wide: Vec<u64>,
     pub executed: u64,
+    /// The keys of the states before each step of the last watched execution.
+    pub keys: Vec<StateKey>,
 }
 
 impl Machine {
@@ -383,41 +465,33 @@ impl Machine {
             steps: vec![Step::default(); 2 * MAX_STEPS],
             wide: vec![0; 64 * MAX_STEPS],
             executed: 0,
+            keys: Vec::new(),
         }
+    }
+
+    /// The trace of the last execution, with its keys.
+    pub fn view<'a>(&'a self, trace: &'a Trace) -> TraceView<'a> {
+        TraceView { keys: &self.keys, ..trace.view() }
     }
 
     /// With a scheduling point at every access.
     pub fn run(&mut self, program: &Program, order: &Order) -> (Trace, Result) {
-        self.run_with(program, order, &mut |_, _, _| {})
+        self.run_with(program, order, &mut Unwatched)
     }
 
     /// As the runtime does it: plain accesses at other places than `watch.points` run along with
     /// the step before.
     pub fn run_watched(&mut self, program: &Program, order: &Order, watch: &mut Watch) -> (Trace, Result) {
         watch.hidden.reset();
-        let (trace, result) = self.run_with(program, order, &mut |state, t, op| {
-            watch.hidden.step(t, op);
-            if op.is_memory_read() || op.is_memory_write() {
-                watch.access(t, op, true);
-            }
-            while let Some(next) = state.plain(program, t).filter(|o| !watch.points.contains(&o.site)) {
-                state.step(program, t, &mut |_| unreachable!("an access chooses nothing"));
-                watch.access(t, &next, false);
-            }
-            watch.early |= state.failed && state.is_under_way(t);
-        });
+        let (trace, result) = self.run_with(program, order, watch);
         watch.forgot |= watch.hidden.forgot();
         (trace, result)
     }
 
-    fn run_with(
-        &mut self,
-        program: &Program,
-        order: &Order,
-        after: &mut dyn FnMut(&mut State, usize, &Op),
-    ) -> (Trace, Result) {
-        let Machine { pilot, steps, wide, executed } = self;
+    fn run_with(&mut self, program: &Program, order: &Order, watcher: &mut dyn Watcher) -> (Trace, Result) {
+        let Machine { pilot, steps, wide, executed, keys } = self;
         *executed += 1;
+        keys.clear();
         let mut buf = TraceBuf::new(steps, wide);
         pilot.begin(&order.course());
         let mut state = State::new(program);
@@ -435,14 +509,17 @@ impl Machine {
             let t = pilot.choose(&order.prefix, &view);
             assert!(enabled.contains(t), "the pilot chose {t:?}, which is not enabled");
             pilot.record(&view, &mut buf).expect("the trace has room");
+            let key = watcher.key(program, &state);
+            keys.push(key);
             let site = pending[t.index()].site;
             state.step(program, t.index(), &mut |n| {
                 let v = pilot.choose_value(&order.prefix, n);
                 let op = Op::new(OpKind::Choose, 0, site);
                 pilot.record_value(op, n, v, &mut buf).expect("the trace has room");
+                keys.push(amid(key, t));
                 v
             });
-            after(&mut state, t.index(), &pending[t.index()]);
+            watcher.after(program, &mut state, t.index(), &pending[t.index()]);
         };
         let (n, w) = (buf.len(), buf.wide_len());
         let trace = Trace {

@@ -239,6 +239,7 @@ pub fn recipe(args: &Args, program: target::TargetProgram, runtime: Runtime) -> 
         (args.search.same_output, flag::OUTPUT),
         (args.search.spins, flag::SPINS),
         (true, flag::HIDDEN),
+        (true, flag::STATES),
     ];
     Recipe {
         program,

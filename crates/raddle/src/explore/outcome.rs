@@ -188,6 +188,9 @@ impl Results<'_> {
                 format!("not complete, though nothing is left to try after {made}: {}", short.join("; "))
             }
         };
+        if let Some(why) = self.search.strategy.gave_up() {
+            words += &format!(": states cannot be recognised, since {why}");
+        }
         match self.search.round {
             0 => {}
             n => {

@@ -14,7 +14,7 @@ use super::search::{Most, Searcher};
 use raddle_harness::verdict::Usual;
 
 const MAGIC: &[u8; 13] = b"raddle-search";
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 
 #[derive(Debug, Error)]
 pub enum ResumeError {

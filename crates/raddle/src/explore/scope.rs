@@ -191,7 +191,7 @@ mod tests {
             let op = Op::new(OpKind::AtomicLoad, 8, site);
             trace.push_thread(ThreadId(thread), op, flags, &both, &ThreadSet::new()).unwrap();
         }
-        let view = TraceView { steps: &steps, wide: &wide, outcome: Outcome::Passed, divergence: None };
+        let view = TraceView::new(&steps, &wide, Outcome::Passed, None);
         let mut scoped = Scoped::new(Scope::new(&[], &[]));
         scoped.known.extend([(20, false), (30, true)]);
         let shown = scoped.view(view, &[]);

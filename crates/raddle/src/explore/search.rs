@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use raddle_explore::relaxed::overtakings;
+use raddle_explore::strategy::GaveUp;
 use raddle_explore::{
     AnyStrategy, Limits, Op, Order, Outcome, Portfolio, Progress, Strategy, Trace, TraceView,
 };
@@ -69,6 +70,17 @@ impl Searcher {
         match self {
             Searcher::Portfolio(s) => s.progress(),
             Searcher::One(s) => s.progress(),
+        }
+    }
+
+    /// Why a search of states has given up, if one was asked for by name.
+    pub fn gave_up(&self) -> Option<GaveUp> {
+        match self {
+            Searcher::One(s) => match s.as_ref() {
+                AnyStrategy::States(s) => s.gave_up(),
+                _ => None,
+            },
+            Searcher::Portfolio(_) => None,
         }
     }
 
@@ -216,6 +228,7 @@ impl Search {
             || self.has_found()
             || self.needs_more_steps()
             || self.strategy.progress().exhausted
+            || self.strategy.progress().gave_up
     }
 
     /// Whether no execution has ended and the step limit can be raised.

@@ -120,7 +120,7 @@ mod tests {
         let mut visited = Visited::noted();
         let mut comes_to = |site, object| {
             let steps = [Step::bare(ThreadId(1), Op::new(OpKind::DataWrite, object, site))];
-            let view = TraceView { steps: &steps, wide: &[], outcome: Outcome::Passed, divergence: None };
+            let view = TraceView::new(&steps, &[], Outcome::Passed, None);
             visited.note(&view);
             visited.has_all(&BTreeSet::from([Visit { site: 3, object: 8 }, Visit { site: 7, object: 8 }]))
         };

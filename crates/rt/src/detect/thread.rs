@@ -46,6 +46,8 @@ pub mod gate {
 
 /// The number of callee-saved registers.
 pub const KEPT: usize = 7;
+/// The number of registers that pass arguments.
+pub const ARGUMENTS: usize = 6;
 
 /// Lives in the thread-local storage of every thread, zero until the thread is known.
 ///
@@ -65,6 +67,9 @@ pub struct Thread {
     pub caller: usize,
     /// Its caller's callee-saved registers: rsp, rbx, rbp, r12 to r15.
     pub kept: [usize; KEPT],
+    /// In an explored program: the registers with its arguments, and how many of them still matter.
+    pub arguments: [usize; ARGUMENTS],
+    pub arity: usize,
     /// sid and epoch of the current segment.
     pub state: u32,
     pub gate: u8,

@@ -115,6 +115,11 @@ impl Circle {
 /// The frames of `main` lie below this.
 static MAIN_TOP: AtomicUsize = AtomicUsize::new(0);
 
+/// The frames of `main` lie below this.
+pub fn main_top() -> usize {
+    MAIN_TOP.load(Relaxed)
+}
+
 /// The address of `main`.
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 
@@ -130,12 +135,21 @@ pub fn main_at() -> usize {
 }
 
 /// True if writes of the running thread count because it is in a lap.
-static WATCHED: AtomicBool = AtomicBool::new(false);
+static WATCHED: Alone = Alone(AtomicBool::new(false));
+
+/// A word of its own: `states` leaves it out.
+#[repr(align(8))]
+struct Alone(AtomicBool);
+
+/// The address of a word that depends on who runs.
+pub fn watched_at() -> usize {
+    &raw const WATCHED as usize
+}
 
 /// The running thread is about to write.
 #[inline(always)]
 pub fn writes(address: usize) {
-    if WATCHED.load(Relaxed) {
+    if WATCHED.0.load(Relaxed) {
         write(address);
     }
 }
@@ -157,7 +171,7 @@ fn write(address: usize) {
 pub fn writes_bytes(address: usize, len: usize) {
     if len <= 8 {
         writes(address);
-    } else if WATCHED.load(Relaxed) {
+    } else if WATCHED.0.load(Relaxed) {
         let mut s = state();
         s.current_thread_mut().circle.count = WORDS as u32 + 1;
     }
@@ -182,7 +196,7 @@ pub fn pass(op: Op) -> Op {
     if !waits {
         s.progressed = s.pilot.steps();
     }
-    WATCHED.store(s.current_thread().circle.steps < LONGEST, Relaxed);
+    WATCHED.0.store(s.current_thread().circle.steps < LONGEST, Relaxed);
     op.with_yields(op.yields() || waits)
 }
 
@@ -203,7 +217,7 @@ pub fn looks_at_clock() {
 #[inline]
 pub fn goes_on() {
     let s = state();
-    WATCHED.store(s.threads[s.current].circle.steps < LONGEST, Relaxed);
+    WATCHED.0.store(s.threads[s.current].circle.steps < LONGEST, Relaxed);
 }
 
 fn goes_round(op: &Op) -> bool {

@@ -109,6 +109,13 @@ pub fn before_execution() -> (usize, usize) {
     (RANGE.start, RANGE.start + USED.load(Relaxed))
 }
 
+/// What a thread has allocated in the current execution.
+pub fn since_begin(thread: usize) -> (usize, usize) {
+    let base = RANGE.start + (thread << LOG2_ARENA);
+    let begin = if thread == 0 { before_execution().1 } else { base };
+    (begin, base + arena(thread).used)
+}
+
 /// Blocks freed from now on are restored after each execution.
 pub fn keep() {
     USED.store(arena(0).used, Relaxed);

@@ -4,8 +4,9 @@
 //! its findings into the order's slot. Its memory lies outside the snapshot, and it starts anew
 //! with each execution.
 
-use raddle_explore::hidden::{Act, HiddenRaces, Touch};
-use raddle_explore::{Op, OpKind};
+use raddle_explore::hidden::{Act, HiddenRaces, Live, Touch};
+use raddle_explore::state_key::KeyHash;
+use raddle_explore::{Op, OpKind, Unknowable};
 use raddle_wire::explore::{ExecutionEnd, HIDDEN, Hidden, flag, gap};
 
 use super::{called_imports, has, state};
@@ -107,6 +108,20 @@ pub fn gives_back(p: usize) {
 pub fn hands_out() {
     if state().reuse.freed && state().running {
         note(gap::REUSE);
+    }
+}
+
+/// Adds the detectors' state to a key. `live`: the threads that have not ended.
+pub fn add_state(live: impl Iterator<Item = Live> + Clone, key: &mut KeyHash) -> Result<(), Unknowable> {
+    let reuse = &state().reuse;
+    reuse.held.iter().for_each(|w| key.add(*w));
+    key.add(u64::from(reuse.freed));
+    match detector() {
+        Some(detector) if !detector.forgot() => {
+            detector.add_state(live, key);
+            Ok(())
+        }
+        _ => Err(Unknowable::Forgot),
     }
 }
 

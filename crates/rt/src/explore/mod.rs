@@ -31,6 +31,7 @@
 //! known_places known sites: operations that are no scheduling points, Rust's locks
 //! races     the data races of the current execution
 //! called_imports which functions of other files are called
+//! states    keys of states, for searches that recognise them
 //! hidden    accesses that no scheduling points order, and other reasons why a search is incomplete
 //! time      time that passes only when somebody waits for it
 //! fatal     failures: assertions, signals, deadlocks, frees
@@ -87,6 +88,7 @@ mod races;
 mod serve;
 pub mod signals;
 mod snapshot;
+pub mod states;
 mod switch;
 pub mod sync;
 pub mod threads;
@@ -260,6 +262,7 @@ pub struct ExplorationState {
     arrived: u64,
     /// Signals that the program has sent itself.
     sent: u64,
+    states: states::States,
 }
 
 impl ExplorationState {

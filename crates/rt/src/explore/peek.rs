@@ -33,6 +33,14 @@ pub fn is_error_checking(m: usize) -> bool {
     unsafe { word(m + KIND) & TYPE == ERRORCHECK }
 }
 
+/// A mutex that is neither robust, nor shared between processes, nor changes priorities.
+pub fn is_usual(m: usize) -> bool {
+    /// The type, and whether locks may be elided.
+    const USUAL: u32 = TYPE | 0x300;
+    // SAFETY: the program's mutex.
+    unsafe { word(m + KIND) & !USUAL == 0 }
+}
+
 /// A reader-writer lock of the kind `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`.
 pub fn prefers_writers(l: usize) -> bool {
     const FLAGS: usize = 48;

@@ -1,6 +1,6 @@
 //! Scheduling points: every thread passes one before each step that others could see.
 
-use raddle_explore::{Op, OpKind, ThreadId, View};
+use raddle_explore::{Op, OpKind, ThreadId, Unknowable, View};
 use raddle_wire::explore::{ExecutionEnd, Outside, flag, gap, point as of_table};
 
 use super::known_places::AtomicKind;
@@ -9,7 +9,7 @@ use super::switch::switch;
 use super::threads::Role;
 use super::{
     Wait, cancel, circle, fatal, fork, has, hidden, known_places, memory as c11, op, os_threads, races,
-    serve, signals, state, threads, time, timers,
+    serve, signals, state, states, threads, time, timers,
 };
 use crate::trace;
 
@@ -208,6 +208,8 @@ fn decide() -> usize {
     let mut trace = s.serve.trace();
     let full = s.pilot.record(&view, &mut trace).is_err();
     s.serve.recorded(&trace);
+    let is_choice = s.pilot.eligible().len() > 1;
+    states::stepping(next, is_choice);
     let mut s = state();
     let step = s.pending[next.index()];
     hidden::stepped(next.index(), &step);
@@ -396,6 +398,10 @@ pub fn atomic(kind: OpKind, address: usize, size: usize, drains: bool, pc: usize
             return hidden::atomic(kind, address, size, false, pc);
         }
     }
+    if size > size_of::<usize>() {
+        // Its value does not fit into one register.
+        states::give_up(Unknowable::Step);
+    }
     let granule = address & !7;
     let other = if (address + size - 1) & !7 != granule { granule + 8 } else { 0 };
     let o = op(kind, granule, pc).with_other(other as u64).with_bytes(address as u64, size);
@@ -483,6 +489,8 @@ pub fn in_pieces(pc: usize) {
 /// what is read.
 fn reads_word(address: usize, len: usize, width: usize, pc: usize) -> [u8; 8] {
     let at = word_of(address, width);
+    // What it reads is kept in a variable of this function.
+    states::give_up(Unknowable::Step);
     let o = op(OpKind::DataRead, at & !7, pc).with_bytes(at as u64, width);
     memory(o, Wait::Nothing, at, pc);
     hidden::plain(false, at, width, true, pc);
@@ -595,7 +603,10 @@ pub fn data_made(write: bool, address: usize, len: usize, counts: bool, pc: usiz
 fn memory(o: Op, wait: Wait, address: usize, pc: usize) {
     match spins(&o) {
         Spin::No => point(o.with_fence(c11::has_fenced()), wait, pc),
-        Spin::Again => hidden::note(gap::REPEATED),
+        Spin::Again => {
+            states::give_up(Unknowable::Waits);
+            hidden::note(gap::REPEATED)
+        }
         Spin::Long => {
             let mut s = state();
             if has(flag::SPINS) && s.threads[s.current].idles && !has_pause(pc) {

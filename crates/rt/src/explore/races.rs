@@ -5,8 +5,10 @@
 //! race: what a program does then is worth seeing too. Both have memory outside the snapshot, and
 //! start anew with each execution.
 
+use raddle_explore::Unknowable;
 use raddle_explore::races::{CALLERS, Deed, GranuleAccess, Races, number};
 use raddle_explore::stale::AtomicObject;
+use raddle_explore::state_key::KeyHash;
 use raddle_wire::explore::{RACES, RacingPair, flag};
 
 use super::{has, memory, state};
@@ -30,6 +32,23 @@ pub fn begin() {
     if let Some(races) = unsafe { state().races.as_mut() } {
         races.reset();
     }
+}
+
+/// Adds the detector's state to a key, if there is one.
+pub fn add_state(key: &mut KeyHash) -> Result<(), Unknowable> {
+    let s = state();
+    if s.races.is_null() {
+        return Ok(());
+    }
+    let Some(model) = memory::model() else { return Err(Unknowable::Forgot) };
+    // SAFETY: the detector's own memory; one thread runs at a time.
+    let races = unsafe { &*s.races };
+    if races.forgot() || !model.is_exact() {
+        return Err(Unknowable::Forgot);
+    }
+    model.add_values(key);
+    races.add_state(&model, (0..s.count).filter(|i| !s.threads[*i].ended), key);
+    Ok(())
 }
 
 /// A plain access.

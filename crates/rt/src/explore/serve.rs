@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::*;
 
-use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, StepFlags, Tail, TraceBuf};
+use raddle_explore::{Choice, Course, MAX_CONSTRAINTS, Next, Op, StateKey, StepFlags, Tail, TraceBuf};
 use raddle_wire::explore::{
     Cannot, ENDS, ExecutionEnd, FRAMES, Header, Outside, Parts, Slot, Stack, Status, awaits, flag, gap,
     parts, point,
@@ -45,6 +45,9 @@ pub struct Serve {
     steps: (*mut raddle_explore::Step, usize),
     wide: (*mut u64, usize),
     stacks: (*mut Stack, usize),
+    keys: (*mut StateKey, usize),
+    /// The order asks for the keys of states.
+    keyed: bool,
     len: usize,
     wide_len: usize,
     /// The step in whose midst the running thread is, plus 1; 0 if it was not recorded.
@@ -149,6 +152,46 @@ impl Serve {
         }
     }
 
+    /// True if the order asks for the keys of states.
+    #[inline]
+    pub fn is_keyed(&self) -> bool {
+        self.keyed
+    }
+
+    /// True if the tail chose the step that was recorded last, or the prefix ends before it.
+    pub fn is_after_prefix(&self) -> bool {
+        self.len > self.prefix.1
+    }
+
+    /// Notes the key of the state before the step that was recorded last.
+    pub fn note_key(&self, key: StateKey) {
+        if self.len.wrapping_sub(1) < self.keys.1 {
+            // SAFETY: below the length; the order's memory.
+            unsafe { *self.keys.0.add(self.len - 1) = key };
+        }
+    }
+
+    /// The status with which the program asked to exit.
+    pub fn exit_status(&self) -> i32 {
+        self.exit_status
+    }
+
+    /// The number of Rust threads that have panicked.
+    pub fn panics(&self) -> u64 {
+        // SAFETY: as in `slot`.
+        unsafe { (*self.slot).panics.into() }
+    }
+
+    /// The time when an execution begins.
+    pub fn time_at_start(&self) -> u64 {
+        self.time.passed
+    }
+
+    /// The snapshot has the first thread's stack from here on.
+    pub fn main_stack(&self) -> usize {
+        self.program.stack() & !63
+    }
+
     /// True if this process was made for one order.
     pub fn is_child(&self) -> bool {
         self.child
@@ -169,6 +212,13 @@ impl Serve {
         let points = unsafe { core::slice::from_raw_parts(self.points.0, self.points.1) };
         points.binary_search_by_key(&(pc as u64), |p| point::address(*p)).ok().map(|i| points[i])
     }
+}
+
+/// How far down the first thread has used its stack, as far as the program can tell. Everything, if
+/// it has ended.
+pub fn main_stack_in_use() -> usize {
+    let s = state();
+    if s.threads[0].ended { super::circle::main_top() } else { threads::own(0).kept[0] }
 }
 
 fn header() -> &'static Header {
@@ -477,7 +527,7 @@ fn is_done() {
 fn execute() {
     let mut s = state();
     // SAFETY: the slot of the next order, as the header says.
-    let Parts { slot, prefix, steps, wide, stacks } =
+    let Parts { slot, prefix, steps, wide, stacks, keys } =
         unsafe { parts(header(), s.header.cast::<u8>().add(header().slot_at(s.serve.order))) };
     slot.steps = 0;
     slot.wide = 0;
@@ -488,6 +538,7 @@ fn execute() {
     slot.unchanged = 0;
     slot.awaits = 0;
     slot.ends = 0;
+    slot.unknowable = 0;
     slot.races = 0;
     slot.hiddens = 0;
     slot.gaps = 0;
@@ -506,11 +557,13 @@ fn execute() {
     serve.steps = (steps.as_mut_ptr(), steps.len());
     serve.wide = (wide.as_mut_ptr(), wide.len());
     serve.stacks = (stacks.as_mut_ptr(), stacks.len());
+    serve.keys = (keys.as_mut_ptr(), keys.len());
     serve.slot = slot;
     (serve.len, serve.wide_len, serve.step) = (0, 0, 0);
     serve.max_steps = max_steps;
     serve.main_has_left = false;
     let tail = Tail::from_words(&slot.tail).unwrap_or(Tail::NonPreemptive { next: Next::Lowest });
+    serve.keyed = tail == Tail::Keyed;
     part.pilot.begin(&Course {
         tail,
         weights: &slot.weight[..(slot.weights as usize).min(slot.weight.len())],
@@ -543,6 +596,8 @@ fn execute() {
     leaks::begin();
     output::begin();
     crate::trace::begin();
+    let keyed = s.serve.keyed;
+    super::states::begin(keyed);
     s.running = !has(flag::FORK_AT_START);
     // SAFETY: the program's context, with its stack unchanged.
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };

@@ -52,6 +52,10 @@ pub struct Snapshot {
     gap_count: usize,
     faults: u64,
     bytes: usize,
+    /// The region with the runtime's own call stack of the first thread.
+    shadow: usize,
+    /// The region with the first thread's stack.
+    main_stack: (usize, usize),
     /// What the current execution has mapped; unmapped when it ends.
     mapped: [(usize, usize); MOST_MAPPED],
 }
@@ -176,12 +180,14 @@ impl Snapshot {
         });
         for (low, high, is_stack) in maps[..n].iter().copied() {
             if is_stack {
+                self.main_stack = (stack & !63, high);
                 self.add(stack & !63, high);
             } else {
                 self.look_through(low, high);
             }
         }
         let shadow = crate::detect::thread::current();
+        self.shadow = shadow.trace.stack as usize;
         self.add(shadow.trace.stack as usize, shadow.sp as usize);
         for (low, high) in heap::used() {
             self.add(low, high);
@@ -360,6 +366,58 @@ impl Snapshot {
         }
     }
 
+    /// Calls `f` with each word of the program's memory, but the heap and the stacks of other
+    /// threads, that differs from its copy: its address and its value. Of the first thread's stack,
+    /// words below `main` do not count. False: there is memory without a copy, or too much memory.
+    pub fn each_change(&mut self, threads: usize, main: usize, mut f: impl FnMut(usize, u64)) -> bool {
+        if self.count == MOST || self.gap_count == MOST || self.mapped.iter().any(|m| m.1 != 0) {
+            return false;
+        }
+        if faults() != self.faults {
+            if self.has_new() {
+                return false;
+            }
+            self.find_written();
+            self.faults = faults();
+        }
+        let all = self.copy.is_none() || self.written_count == MOST;
+        let (list, n) = if all { (self.regions, self.count) } else { (self.written, self.written_count) };
+        let main_low = self.main_stack.0;
+        for i in 0..n {
+            // SAFETY: below the count.
+            let r = unsafe { *list.add(i) };
+            if r.at == self.shadow {
+                continue;
+            }
+            each_difference(r, |at, word| {
+                if !(main_low..main).contains(&at) {
+                    f(at, word);
+                }
+            });
+        }
+        for i in 0..self.donors.min(threads - 1) {
+            // SAFETY: one entry per donor.
+            each_difference(unsafe { *self.stacks.add(i) }, &mut f);
+        }
+        true
+    }
+
+    /// Whether pages were written to of which there is no copy yet.
+    #[cold]
+    fn has_new(&self) -> bool {
+        let mut new = false;
+        for i in 0..self.gap_count {
+            // SAFETY: below the count.
+            let (low, high) = unsafe { *self.gaps.add(i) };
+            for_each_page(low, high, |at, is_written| {
+                // SAFETY: `count` entries are written.
+                let regions = unsafe { core::slice::from_raw_parts(self.regions, self.count) };
+                new |= is_written && !regions.iter().any(|r| r.at <= at && at + PAGE <= r.at + r.len);
+            });
+        }
+        new
+    }
+
     #[cold]
     fn look_for_new(&mut self) {
         for i in 0..self.gap_count {
@@ -393,6 +451,31 @@ impl Snapshot {
             sys::discard(low, high - low);
             self.add(low, high);
         }
+    }
+}
+
+/// Calls `f` with each word of the region that differs from its copy. Regions are of whole words,
+/// except at their ends.
+fn each_difference(r: Region, mut f: impl FnMut(usize, u64)) {
+    const LINE: usize = 64;
+    let (low, high) = (r.at & !7, (r.at + r.len).next_multiple_of(8));
+    let word = |at: usize| unsafe { (at as *const u64).read_volatile() };
+    let mut at = low;
+    while at < high {
+        let end = (at + LINE).min(high);
+        // SAFETY: mapped memory, and a copy in whole pages.
+        let same = unsafe {
+            let now = core::slice::from_raw_parts(at as *const u8, end - at);
+            now == core::slice::from_raw_parts((r.copy + at - r.at) as *const u8, end - at)
+        };
+        if !same {
+            for w in (at..end).step_by(8) {
+                if word(w) != word(r.copy + w - r.at) {
+                    f(w, word(w));
+                }
+            }
+        }
+        at = end;
     }
 }
 

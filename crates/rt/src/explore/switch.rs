@@ -25,6 +25,11 @@ impl FloatControl {
     /// The values at process start.
     const INITIAL: FloatControl = FloatControl { mxcsr: 0x1f80, x87: 0x37f };
 
+    fn word(&self) -> u64 {
+        // The lowest bits of MXCSR are flags of past exceptions, which a program may read.
+        u64::from(self.mxcsr) << 16 | u64::from(self.x87)
+    }
+
     fn of_running_thread() -> FloatControl {
         let mut float = FloatControl::INITIAL;
         // SAFETY: two words are written, each of the size that the instruction writes.
@@ -55,6 +60,11 @@ impl Context {
     /// inherits its creator's.
     pub fn created_here(self) -> Context {
         Context { float: FloatControl::of_running_thread(), ..self }
+    }
+
+    /// Its floating-point control words.
+    pub fn float_control(&self) -> u64 {
+        self.float.word()
     }
 
     /// The top of its stack: everything above is in use.
@@ -191,6 +201,11 @@ pub unsafe extern "C" fn jump(to: *const Context) -> ! {
         "pop rbp",
         "ret",
     )
+}
+
+/// The floating-point control words of the running thread.
+pub fn float_control() -> u64 {
+    FloatControl::of_running_thread().word()
 }
 
 /// True if the kernel lets user code change the thread pointer.

@@ -12,7 +12,7 @@ use raddle_explore::{Op, OpKind};
 
 use super::peek;
 use super::point::{Breaks, End, point, wait};
-use super::{Several, Wait, has, hidden, op, state, time};
+use super::{Several, Wait, has, hidden, op, state, states, time};
 use crate::interpose::{Real, channel};
 use crate::sys;
 use raddle_wire::explore::{Outside, flag, gap};
@@ -103,6 +103,7 @@ static MUTEX_LOCK: Real = Real::new(c"pthread_mutex_lock", None);
 static MUTEX_UNLOCK: Real = Real::new(c"pthread_mutex_unlock", None);
 
 pub fn mutex_lock(m: usize, until: Until, pc: usize) -> c_int {
+    states::uses_mutex(m);
     let kind = if until.at.is_some() { OpKind::TimedLock } else { OpKind::Lock };
     if wait_for(op(kind, m, pc), Wait::Mutex(m), until, pc) {
         return libc::ETIMEDOUT;
@@ -115,11 +116,13 @@ pub fn mutex_lock(m: usize, until: Until, pc: usize) -> c_int {
 }
 
 pub fn mutex_trylock(m: usize, pc: usize) -> c_int {
+    states::uses_mutex(m);
     point(op(OpKind::TryLock, m, pc), Wait::Nothing, pc);
     call(&MUTEX_TRYLOCK, m)
 }
 
 pub fn mutex_unlock(m: usize, pc: usize) -> c_int {
+    states::uses_mutex(m);
     point(op(OpKind::Unlock, m, pc), Wait::Nothing, pc);
     call(&MUTEX_UNLOCK, m)
 }
@@ -178,6 +181,11 @@ pub fn semaphore_wait(s: usize, until: Until, pc: usize) -> c_int {
 }
 
 static WAITED: AtomicU64 = AtomicU64::new(0);
+
+/// The address of a word that counts the waits of an execution.
+pub(super) fn waited_at() -> usize {
+    &raw const WAITED as usize
+}
 
 /// The running thread begins to wait to be told.
 pub(super) fn begin_to_wait(may_wake: bool) {
@@ -246,6 +254,7 @@ pub(super) fn choose_by(n: usize, o: Op) -> usize {
     // A full trace is noticed at the next step.
     let _ = s.pilot.record_value(o, n as u16, value, &mut trace);
     s.serve.recorded(&trace);
+    states::choosing(&o, n);
     s.serve.note_stack(s.current, s.threads[s.current].pc);
     value as usize
 }
@@ -259,6 +268,7 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     let both = |kind| op(kind, c, pc).with_other(m as u64);
     point(both(OpKind::CondWait), Wait::Nothing, pc);
     let owned = peek::mutex_owner(m) == state().current_thread_mut().kernel_id;
+    state().current_thread_mut().owned = owned;
     call(&MUTEX_UNLOCK, m);
     begin_to_wait(has(flag::SPURIOUS));
     let end = wait_until(both(OpKind::CondWake), Wait::ToldAndMutex(c, m), until, Breaks::Cancel, pc);
@@ -269,7 +279,7 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     if end != End::Over || for_nothing {
         point(op(OpKind::Lock, m, pc), Wait::Mutex(m), pc);
     }
-    if owned {
+    if core::mem::take(&mut state().current_thread_mut().owned) {
         call(&MUTEX_TRYLOCK, m);
     }
     if gave_up { libc::ETIMEDOUT } else { 0 }

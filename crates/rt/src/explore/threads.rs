@@ -16,7 +16,7 @@ use super::circle::Circle;
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
 use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync};
-use crate::detect::thread::current;
+use crate::detect::thread::{Current, Thread, current};
 use crate::handle::Handle;
 use crate::interpose::Real;
 use crate::interpose::stack_size::with_room;
@@ -45,6 +45,8 @@ pub struct Logical {
     pub spurious: bool,
     /// What it waited for has happened: see [`Wait::Told`].
     pub told: bool,
+    /// It had the mutex when it began to wait for a condition variable.
+    pub owned: bool,
     pub ended: bool,
     pub detached: bool,
     pub joined: bool,
@@ -131,6 +133,7 @@ impl Logical {
         may_wake: false,
         spurious: false,
         told: false,
+        owned: false,
         ended: false,
         detached: false,
         joined: false,
@@ -405,12 +408,13 @@ unsafe extern "C" {
 pub fn end(result: usize) -> ! {
     sync::run_thread_destructors();
     sync::abandon_robust_mutexes();
-    let s = state();
+    let mut s = state();
     let me = s.current;
+    // Before the step: what is left to do must not be in a register.
+    s.threads[me].result = result;
     point(op(OpKind::Exit, me, 0), Wait::Nothing, 0);
     let mut s = state();
     s.threads[me].ended = true;
-    s.threads[me].result = result;
     leaves_stack(me);
     if me == 0 {
         // The first thread ended by `pthread_exit`; the process ends with the last thread.
@@ -736,10 +740,26 @@ pub fn frames(i: usize, pc: usize, to: &mut [u64]) -> usize {
         to[0] = pc as u64;
         return 1;
     }
-    let offset = &raw const *here as usize - thread_pointer();
-    let at = s.threads[i].context.thread_pointer().wrapping_add(offset);
+    own(i).frames(pc, to)
+}
+
+/// The thread-local state of logical thread `i`, which has begun.
+pub fn own(i: usize) -> Current {
     // SAFETY: the thread-local storage of a donor, which has the same layout in every thread.
-    unsafe { (*(at as *const crate::detect::thread::Thread)).frames(pc, to) }
+    unsafe { Handle::new(own_at(i) as *mut Thread) }
+}
+
+/// Where the thread-local state of logical thread `i` is, or will be.
+pub fn own_at(i: usize) -> usize {
+    let s = state();
+    let here = current();
+    let pointer = match i {
+        _ if i == s.current => return &raw const *here as usize,
+        0 => s.threads[0].context.thread_pointer(),
+        _ => donor(i - 1).context.thread_pointer(),
+    };
+    let offset = (&raw const *here as usize).wrapping_sub(thread_pointer());
+    pointer.wrapping_add(offset)
 }
 
 fn thread_pointer() -> usize {

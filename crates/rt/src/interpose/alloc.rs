@@ -195,6 +195,11 @@ macro_rules! export {
             $crate::entry::entry!(concat!("__interpose_", stringify!($name)), body);
             #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]
             unsafe extern "C-unwind" fn body($($a: $ty),*) $(-> $r)? {
+                if $crate::explore::is_on() {
+                    use $crate::explore::states;
+                    // Addresses depend on what the thread has allocated before, which is in memory.
+                    states::calls(states::Listed::Steps, <[&str]>::len(&[$(stringify!($a)),*]));
+                }
                 // SAFETY: the caller's call, passed on.
                 unsafe { $body }
             }

@@ -47,6 +47,10 @@ macro_rules! long_doubles {
                 let t = current();
                 let pc = t.caller;
                 let real = REAL.get();
+                if mode() == Mode::Explore {
+                    use crate::explore::states;
+                    states::calls(states::Listed::Not, 0);
+                }
                 if !matches!(mode(), Mode::Off | Mode::Tsvd) {
                     let mut $c = Call::new(t, pc);
                     #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe)]

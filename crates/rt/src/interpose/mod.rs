@@ -91,7 +91,7 @@ impl Real {
     #[inline(never)]
     fn find(&self) -> usize {
         // The lookup may call interposed functions.
-        let slot = current().kept[0];
+        let (kept, arguments) = (current().kept, current().arguments);
         // SAFETY: plain lookups by name, in the libraries after the runtime. This does not `dlopen`
         // a handle of the C library: that allocates, and an allocator of the program may lock a
         // mutex and come back here.
@@ -117,7 +117,7 @@ impl Real {
         }
         self.at.store(at, Relaxed);
         crate::explore::found(&self.at);
-        current().kept[0] = slot;
+        (current().kept, current().arguments) = (kept, arguments);
         at
     }
 }
@@ -223,6 +223,12 @@ macro_rules! function {
                 // functions.
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 let $pc = $t.caller;
+                if $crate::explore::is_on() {
+                    use $crate::explore::states;
+                    const LISTED: states::Listed = states::listed(stringify!($name));
+                    const ARITY: usize = <[&str]>::len(&[$(stringify!($a)),*]);
+                    states::calls(LISTED, ARITY);
+                }
                 #[allow(unused_variables, reason = "not every body wants all three")]
                 // SAFETY: the C library's function of that name has this type.
                 let $real = unsafe { core::mem::transmute::<usize, Function>(REAL.get()) };

@@ -17,6 +17,7 @@ use core::mem::offset_of;
 use crate::detect::check::{access, plain_access};
 use crate::detect::thread::{Current, Thread, current, gate};
 use crate::detect::{is_plain, range};
+use crate::entry::storing;
 use crate::explore;
 use crate::layout::{READ, shadow_of};
 
@@ -66,13 +67,18 @@ fn slow<const WRITE: bool, const SIZE: usize>(t: Current, address: usize, pc: us
 /// Every call is in tail position, so these functions need no frame.
 macro_rules! slow {
     ($($name:ident $write:literal $size:literal),* $(,)?) => {$(
-        extern "C" fn $name(address: usize, pc: usize, slots: *mut u8) {
-            let mut t = current();
-            if t.gate == gate::OPEN && is_plain() {
-                return plain_access::<$write, $size>(&mut t, address, pc, slots);
+        mod $name {
+            use super::*;
+
+            pub extern "C" fn body(address: usize, pc: usize, slots: *mut u8) {
+                let mut t = current();
+                if t.gate == gate::OPEN && is_plain() {
+                    return plain_access::<$write, $size>(&mut t, address, pc, slots);
+                }
+                slow::<$write, $size>(t, address, pc);
             }
-            slow::<$write, $size>(t, address, pc);
         }
+        storing!($name, $name::body, 0);
     )*};
 }
 slow!(
@@ -210,8 +216,10 @@ macro_rules! wide_probes {
         wide_probe!($write, $slow_write, hot_write8, "pxor xmm4, xmm4", $granules);
     )*};
 }
+storing!(storing_read16, read16, 0);
+storing!(storing_write16, write16, 0);
 wide_probes! {
-    "__tsan_read16" read16 "__tsan_write16" write16 ["xmm0" at 0, "xmm1" at 16];
+    "__tsan_read16" storing_read16 "__tsan_write16" storing_write16 ["xmm0" at 0, "xmm1" at 16];
     "__raddle_read_2_words" read_2_words "__raddle_write_2_words" write_2_words
         ["xmm0" at 0, "xmm1" at 16];
     "__raddle_read_3_words" read_3_words "__raddle_write_3_words" write_3_words
@@ -290,8 +298,9 @@ macro_rules! with_pc {
             #[unsafe(export_name = $name)]
             #[unsafe(naked)]
             unsafe extern "C" fn probe() {
-                naked_asm!(concat!("mov ", $register, ", qword ptr [rsp]"), "jmp {to}", to = sym $to)
+                naked_asm!(concat!("mov ", $register, ", qword ptr [rsp]"), "jmp {to}", to = sym stored)
             }
+            $crate::entry::storing!(stored, $to, 3);
         };
     )*};
 }

@@ -1,0 +1,43 @@
+// expect: assertion
+// The same with errno.
+// Fails when: the keeper looks when the counter has counted to two.
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+
+pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+int x;
+
+void *keeper(void *arg) {
+    pthread_mutex_lock(&mu);
+    errno = x;
+    pthread_mutex_unlock(&mu);
+    pthread_mutex_lock(&mu);
+    x = 0;
+    pthread_mutex_unlock(&mu);
+    pthread_mutex_lock(&mu);
+    pthread_mutex_unlock(&mu);
+    assert(errno != 2);
+    return 0;
+}
+
+void *counter(void *arg) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&mu);
+        x++;
+        pthread_mutex_unlock(&mu);
+    }
+    pthread_mutex_lock(&mu);
+    x = 0;
+    pthread_mutex_unlock(&mu);
+    return 0;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, keeper, 0);
+    pthread_create(&b, 0, counter, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
