@@ -1,12 +1,11 @@
 //! Program counters of one executable that mean something to the runtime.
 //!
 //! A plan is a sequence of little-endian u64: [`MAGIC`], the number of lock sites, the number of
-//! ignored ranges, the number of changed probes, then for each lock site
+//! ignored ranges, the number of covered probes, then for each lock site
 //! `address << 8 | depth << 6 | effect << 4 | class`, sorted, then for each range its start and
-//! end, sorted and disjoint, then for each changed probe
-//! `granules << 60 | address << 8 | length << 4 | write << 2 | log2 of the size`, and
-//! [`ProbeChange::announced_as`]. Addresses are virtual addresses of the executable's file; the
-//! runtime adds the load bias.
+//! end, sorted and disjoint, then for each covered probe
+//! `address << 8 | length << 4 | write << 2 | log2 of the size`. Addresses are virtual addresses of
+//! the executable's file; the runtime adds the load bias.
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlep3");
 
@@ -75,9 +74,9 @@ impl LockOperation {
     }
 }
 
-/// A call of a probe that is left out, or that announces the bytes of others too.
+/// A call of a probe that can be left out, because another one covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProbeChange {
+pub struct CoveredProbe {
     /// The address of the call.
     pub address: u64,
     /// The length of the call instruction.
@@ -85,29 +84,20 @@ pub struct ProbeChange {
     pub write: bool,
     /// The binary logarithm of the announced size: 0 to 3.
     pub log2: u8,
-    /// The number of 8-byte granules to announce instead: 2 to 4, or 0 to leave the call out.
-    pub granules: u8,
-    /// If another call announces its bytes as granule n: the return address of that call plus n,
-    /// under which the runtime records the access. n is less than the length of an instruction that
-    /// calls, so no other call returns there. Otherwise 0.
-    pub announced_as: u64,
 }
 
-impl ProbeChange {
-    pub fn to_words(self) -> [u64; 2] {
+impl CoveredProbe {
+    pub fn to_word(self) -> u64 {
         let shape = (self.write as u64) << 2 | self.log2 as u64 & 3;
-        let call = self.address << 8 | (self.length as u64 & 15) << 4;
-        [(self.granules as u64) << 60 | call | shape, self.announced_as]
+        self.address << 8 | (self.length as u64 & 15) << 4 | shape
     }
 
-    pub fn from_words([word, announced_as]: [u64; 2]) -> ProbeChange {
-        ProbeChange {
-            announced_as,
-            address: word << 4 >> 12,
+    pub fn from_word(word: u64) -> CoveredProbe {
+        CoveredProbe {
+            address: word >> 8,
             length: (word >> 4) as u8 & 15,
             write: word >> 2 & 1 == 1,
             log2: word as u8 & 3,
-            granules: (word >> 60) as u8,
         }
     }
 }
@@ -116,19 +106,19 @@ impl ProbeChange {
 pub fn encode(
     sites: &[(u64, LockOperation)],
     ignored: &[core::ops::Range<u64>],
-    probes: &[ProbeChange],
+    covered: &[CoveredProbe],
 ) -> Vec<u8> {
     let mut sites: Vec<u64> = sites.iter().map(|(a, site)| a << 8 | site.to_bits()).collect();
     sites.sort_unstable();
     sites.dedup_by_key(|w| *w >> 8);
-    let mut words = vec![MAGIC, sites.len() as u64, ignored.len() as u64, probes.len() as u64];
+    let mut words = vec![MAGIC, sites.len() as u64, ignored.len() as u64, covered.len() as u64];
     words.append(&mut sites);
     let mut ranges: Vec<_> = ignored.to_vec();
     ranges.sort_unstable_by_key(|r| r.start);
     for r in ranges {
         words.extend([r.start, r.end]);
     }
-    words.extend(probes.iter().flat_map(|probe| probe.to_words()));
+    words.extend(covered.iter().map(|probe| probe.to_word()));
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
@@ -138,17 +128,17 @@ pub struct Plan<'a> {
     pub sites: &'a [u64],
     /// start, end, start, end, …
     pub ignored: &'a [u64],
-    /// See [`ProbeChange::from_words`].
-    pub probes: &'a [[u64; 2]],
+    /// See [`CoveredProbe::from_word`].
+    pub covered: &'a [u64],
 }
 
 impl<'a> Plan<'a> {
     pub fn decode(words: &'a [u64]) -> Option<Plan<'a>> {
-        let [MAGIC, sites, ignored, probes, rest @ ..] = words else { return None };
+        let [MAGIC, sites, ignored, covered, rest @ ..] = words else { return None };
         let (sites, rest) = rest.split_at_checked(*sites as usize)?;
         let (ignored, rest) = rest.split_at_checked(*ignored as usize * 2)?;
-        let probes = rest.as_chunks().0.get(..*probes as usize)?;
-        Some(Plan { sites, ignored, probes })
+        let (covered, _) = rest.split_at_checked(*covered as usize)?;
+        Some(Plan { sites, ignored, covered })
     }
 
     /// The lock site whose call returns to `address`.
@@ -156,13 +146,6 @@ impl<'a> Plan<'a> {
         let i = self.sites.partition_point(|w| w >> 8 < address);
         let w = self.sites.get(i).filter(|w| **w >> 8 == address)?;
         LockOperation::from_bits(w & 0xff)
-    }
-
-    /// The return address of the probe whose access is recorded under `address`.
-    pub fn own_address(&self, address: u64) -> Option<u64> {
-        let changes = self.probes.iter().map(|words| ProbeChange::from_words(*words));
-        let mut merged = changes.filter(|change| change.announced_as == address);
-        merged.next().map(|change| change.address + change.length as u64)
     }
 
     pub fn is_ignored(&self, address: u64) -> bool {
@@ -212,19 +195,10 @@ mod tests {
     fn a_cut_plan_is_refused() {
         let site = LockOperation { class: SiteClass::ReadAcquire, effect: SiteEffect::Always, depth: 0 };
         let ignored = 1..2;
-        let probe = ProbeChange {
-            address: 0x7_1234_5678,
-            length: 6,
-            write: true,
-            log2: 3,
-            granules: 4,
-            announced_as: 7,
-        };
+        let probe = CoveredProbe { address: 0x7_1234_5678, length: 6, write: true, log2: 3 };
         let bytes = encode(&[(0x40, site)], core::slice::from_ref(&ignored), &[probe]);
         let words = words(&bytes);
-        assert_eq!(ProbeChange::from_words(Plan::decode(&words).unwrap().probes[0]), probe);
-        assert_eq!(Plan::decode(&words).unwrap().own_address(7), Some(0x7_1234_567e));
-        assert_eq!(Plan::decode(&words).unwrap().own_address(8), None);
+        assert_eq!(CoveredProbe::from_word(Plan::decode(&words).unwrap().covered[0]), probe);
         for n in 0..words.len() {
             assert!(Plan::decode(&words[..n]).is_none());
         }

@@ -26,7 +26,6 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::form::Form;
 use super::function::is_call;
-use super::neighbours;
 use super::places::RDI;
 use super::values::{FrameState, Symbols, Values, frame_of};
 use crate::calls::Targets;
@@ -39,9 +38,9 @@ const MOST_INSTRUCTIONS: usize = 50_000;
 /// The most probes that are remembered at once.
 const MOST_FACTS: usize = 64;
 
-/// A call of a probe that can be left out or widened: `e8` and a distance, perhaps after a prefix.
+/// A call of a probe that can be left out: `e8` and a distance, perhaps after a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProbeChange {
+pub struct CoveredProbe {
     /// The address of the call.
     pub address: u64,
     /// The length of the call instruction.
@@ -49,19 +48,14 @@ pub struct ProbeChange {
     pub write: bool,
     /// The bytes that it announces: 1, 2, 4 or 8.
     pub size: u8,
-    /// How many granules it announces instead, from its address on. 0: it is left out.
-    pub granules: u8,
-    /// If another call announces it as its granule n: the return address of that call plus n, which
-    /// no call returns to. Otherwise 0.
-    pub announced_as: u64,
 }
 
 /// An access that a probe announces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Access {
-    pub(super) address: Form,
-    pub(super) write: bool,
-    pub(super) size: u8,
+struct Access {
+    address: Form,
+    write: bool,
+    size: u8,
 }
 
 impl Access {
@@ -72,9 +66,11 @@ impl Access {
     }
 }
 
-pub(super) enum Event {
-    /// A call of a probe, by the number of its instruction.
-    Probe { index: usize, access: Access },
+enum Event {
+    Probe {
+        index: usize,
+        access: Access,
+    },
     /// Something that may synchronise.
     Barrier,
     /// An access to memory that may not be mapped.
@@ -84,8 +80,8 @@ pub(super) enum Event {
 }
 
 impl Module {
-    /// All probes that are covered, or that announce their neighbours too; sorted by address.
-    pub fn probe_changes(&self) -> Vec<ProbeChange> {
+    /// All covered probes, sorted by address.
+    pub fn covered_probes(&self) -> Vec<CoveredProbe> {
         let ranges = self.executable_ranges();
         if ranges.iter().map(|range| range.end - range.start).sum::<u64>() > MOST_CODE {
             return Vec::new();
@@ -95,13 +91,13 @@ impl Module {
             return Vec::new();
         }
         let scan = Scan::new(self, &targets);
-        let mut changes: Vec<ProbeChange> = scan
+        let mut covered: Vec<CoveredProbe> = scan
             .worthwhile()
             .filter_map(|range| Body::new(self, &targets, &scan, range))
-            .flat_map(|body| body.changes())
+            .flat_map(|body| body.covered())
             .collect();
-        changes.sort_unstable();
-        changes
+        covered.sort_unstable();
+        covered
     }
 }
 
@@ -353,30 +349,21 @@ impl<'m> Body<'m> {
         Some(Self { targets, code, starts, next, roots, frame })
     }
 
-    fn changes(&self) -> Vec<ProbeChange> {
+    fn covered(&self) -> Vec<CoveredProbe> {
         let mut symbols = Symbols::new();
-        let mut changes = Vec::new();
+        let mut covered = Vec::new();
         for &root in &self.roots {
             let mut work = vec![(root, Values::new(&mut symbols, self.frame), Vec::new())];
             while let Some((block, mut values, mut facts)) = work.pop() {
                 let events = self.events(block, &mut symbols, &mut values);
-                let covered = forward(&events, &mut facts);
-                let stays = |index| !covered.contains(&index) && self.change(index).is_some();
-                for group in neighbours::groups(&events, stays) {
-                    let granules = group.granules();
-                    changes.extend(self.change(group.first).map(|first| ProbeChange { granules, ..first }));
-                    let returns = self.code[group.first].next_ip();
-                    changes.extend((1..).zip(group.others).filter_map(|(granule, index)| {
-                        Some(ProbeChange { announced_as: returns + granule, ..self.change(index)? })
-                    }));
-                }
-                changes.extend(covered.into_iter().filter_map(|index| self.change(index)));
+                let redundant = forward(&events, &mut facts);
+                covered.extend(redundant.into_iter().filter_map(|index| self.site(index)));
                 for &next in self.next.get(&block).into_iter().flatten() {
                     work.push((next, values.clone(), facts.clone()));
                 }
             }
         }
-        changes
+        covered
     }
 
     /// What happens in a block, in order. Updates `values` to those at its end.
@@ -407,27 +394,20 @@ impl<'m> Body<'m> {
         events
     }
 
-    /// The change that leaves out a call, if that can be overwritten.
-    fn change(&self, index: usize) -> Option<ProbeChange> {
+    /// The call, if it can be overwritten.
+    fn site(&self, index: usize) -> Option<CoveredProbe> {
         let call = &self.code[index];
         let (write, size) = probe(call, self.targets)?;
         let direct = call.op0_kind() == OpKind::NearBranch64 && matches!(call.len(), 5 | 6);
-        direct.then_some(ProbeChange {
-            address: call.ip(),
-            length: call.len() as u8,
-            write,
-            size,
-            granules: 0,
-            announced_as: 0,
-        })
+        direct.then_some(CoveredProbe { address: call.ip(), length: call.len() as u8, write, size })
     }
 }
 
 /// The covered probes of a block. `facts`: the accesses announced so far with nothing in between;
 /// updated to those at the end of this block.
-fn forward(events: &[Event], facts: &mut Vec<Access>) -> HashSet<usize> {
+fn forward(events: &[Event], facts: &mut Vec<Access>) -> Vec<usize> {
     let later = backward(events);
-    let mut covered = HashSet::default();
+    let mut covered = Vec::new();
     for event in events {
         match event {
             Event::Barrier => facts.clear(),
@@ -435,7 +415,7 @@ fn forward(events: &[Event], facts: &mut Vec<Access>) -> HashSet<usize> {
             Event::Probe { index, access } => {
                 if later.contains(index) || facts.iter().any(|fact| fact.covers(access)) {
                     // It is not a fact itself: what covers it is one, now or soon.
-                    covered.insert(*index);
+                    covered.push(*index);
                 } else if facts.len() < MOST_FACTS {
                     facts.push(access.clone());
                 }
@@ -472,7 +452,7 @@ fn backward(events: &[Event]) -> HashSet<usize> {
 }
 
 /// Whether two addresses are in one object, so that one is mapped if the other is.
-pub(super) fn is_near(a: &Form, b: &Form) -> bool {
+fn is_near(a: &Form, b: &Form) -> bool {
     const PAGE: u64 = 4096;
     a.terms == b.terms && a.constant.abs_diff(b.constant) < PAGE
 }

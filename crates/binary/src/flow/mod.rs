@@ -15,14 +15,14 @@
 //! | slices with distances, through calls | `slice`, `outlets`, `specialise` |
 //! | what a branch tests, as an expression over reads | `tested`, `expression` |
 //! | questions from the search for error sites | `query`, `wait` |
-//! | probes that another probe makes superfluous | `covered`, `neighbours`, `values` |
+//! | probes that another probe makes superfluous | `covered`, `values` |
 //! | the identity of a function, independent of its address | `fingerprint` |
 //!
 //! Instructions are identified by their index within their function. The analysis is not sound in a
 //! compiler's sense: it relates memory outside the frame by the form of its address, and does not
 //! follow a pointer to a slot that was stored. A missed dependence costs a finding; a superfluous
-//! one costs time in the tester. `covered`, `neighbours` and `values` are the exception: what they
-//! claim must hold.
+//! one costs time in the tester. `covered` and `values` are the exception: what they claim must
+//! hold.
 
 mod control;
 mod covered;
@@ -37,7 +37,6 @@ mod graph;
 mod jump_table;
 mod landing;
 mod loops;
-mod neighbours;
 mod noreturn;
 mod outlets;
 mod places;
@@ -54,7 +53,7 @@ mod values;
 mod view;
 mod wait;
 
-pub use covered::ProbeChange;
+pub use covered::CoveredProbe;
 pub use expression::{Expression, Operator, Predicate};
 pub use fingerprint::Fingerprint;
 pub use function::Function;

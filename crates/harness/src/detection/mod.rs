@@ -1,6 +1,6 @@
 //! A run under the race detector, from its options to its findings.
 
-mod changed_probes;
+mod covered;
 pub mod explain;
 pub mod session;
 

@@ -19,7 +19,7 @@ use raddle_wire::plan::{self, LockOperation, SiteClass, SiteEffect};
 use raddle_wire::relocated::QUESTION;
 
 use super::DetectionOptions;
-use super::changed_probes::changed_probes;
+use super::covered::covered_probes;
 use crate::program::may_use_rust_std;
 use crate::questions::Questions;
 use crate::relocated::Probes;
@@ -240,8 +240,8 @@ fn make_plan(exe: &Path, patterns: &Patterns, leave_out_covered: bool) -> Vec<u8
     let sites: Vec<(u64, LockOperation)> =
         if may_use_rust_std(exe) { module.lock_sites().sites.iter().map(site).collect() } else { Vec::new() };
     let ignored = module.match_ranges(patterns);
-    let probes = if leave_out_covered { changed_probes(exe, &module) } else { Vec::new() };
-    plan::encode(&sites, &ignored, &probes)
+    let covered = if leave_out_covered { covered_probes(exe, &module) } else { Vec::new() };
+    plan::encode(&sites, &ignored, &covered)
 }
 
 fn site(s: &LockSite) -> (u64, LockOperation) {

@@ -101,18 +101,6 @@ fn skip_recorded<const WRITE: bool>(t: &Thread, mut a: usize, end: usize) -> usi
     a
 }
 
-/// True if a slot of the granule at `address` already records an access to all of it.
-#[inline(always)]
-pub fn is_recorded8<const WRITE: bool>(t: &Thread, address: usize) -> bool {
-    // SAFETY: as in `is_recorded`.
-    unsafe {
-        let read = _mm_set1_epi32(if WRITE { 0 } else { READ as i32 });
-        let wanted = if WRITE { &t.hot_write8 } else { &t.hot_read8 };
-        let slots = _mm_or_si128(_mm_load_si128(shadow_of(address).cast()), read);
-        _mm_movemask_epi8(_mm_cmpeq_epi32(slots, _mm_load_si128(wanted.as_ptr().cast()))) != 0
-    }
-}
-
 /// The filter of the probes.
 #[inline(always)]
 fn is_recorded<const WRITE: bool>(t: &Thread, address: usize, mask: u32) -> bool {

@@ -10,7 +10,7 @@ use super::held_locks::HeldEntry;
 use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Card, Thread, cards, gate};
 use super::{contexts, depot, heap};
-use crate::hub::{annotations, log, plan};
+use crate::hub::{annotations, log};
 use crate::interpose::descriptor_use;
 use crate::sys::{self, Shared, Spin, SpinGuard};
 use raddle_wire::record::{AccessEnd, AccessKind, AddressKind, HeldLock, Record};
@@ -122,14 +122,12 @@ fn pair(t: &mut Thread, address: usize, pc: usize, current: u32, other: u32, rac
     if place.is_none() && !annotations::is_awaited(at) {
         return;
     }
-    let pc = plan::own_pc(pc);
     t.gate &= !gate::OPEN;
     {
         let _guard = LOCK.lock();
         // SAFETY: EARLIER is used under LOCK.
         let earlier = unsafe { &mut *EARLIER.get() };
         replay::find(other, address, overlap, earlier);
-        earlier.frames[0] = plan::own_pc(earlier.frames[0] as usize) as u64;
         let excused = is_excused(t, other, earlier);
         if let (true, Some(place), true) =
             (excused, place, EXCUSED.fetch_add(excused as u32, Relaxed) < MOST_EXCUSED)

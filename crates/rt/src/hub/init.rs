@@ -206,7 +206,7 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     }
     // If each access leaves an event, each probe counts.
     if config.history < 2 && !has(flag::DELAYS) && !has(flag::TRACED) {
-        plan::change_probes();
+        plan::leave_out_covered();
     }
     if has(flag::DELAYS) {
         session::delays_file().into_iter().for_each(trace::delays::turn_on);

@@ -1,7 +1,7 @@
 //! Between the target and the driver: configuration in, log out.
 
 pub mod annotations;
-mod changed_probes;
+mod covered;
 mod defaults;
 pub mod fences;
 mod imports;

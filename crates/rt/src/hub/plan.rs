@@ -4,7 +4,7 @@
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 
 use super::session::{PathBuffer, dir, has_driver, is_empty_file, map_file};
-use super::{changed_probes, log};
+use super::{covered, log};
 use crate::detect::thread::Thread;
 use crate::detect::trace::ENTERED;
 use crate::sys;
@@ -65,19 +65,11 @@ pub fn ask(bias: usize) {
     log::mark_without_plan();
 }
 
-/// Leaves out covered probes, and widens others. Must be called before there is a second thread.
-pub fn change_probes() {
+/// Replaces covered probes by nops. Must be called before there is a second thread.
+pub fn leave_out_covered() {
     if let Some(plan) = plan() {
-        changed_probes::change(plan.probes, BIAS.load(Relaxed));
+        covered::leave_out(plan.covered, BIAS.load(Relaxed));
     }
-}
-
-/// The program counter of an access that is recorded as `pc`: see `ProbeChange::announced_as`.
-#[cold]
-pub fn own_pc(pc: usize) -> usize {
-    let bias = BIAS.load(Relaxed);
-    let own = plan().and_then(|plan| plan.own_address(pc.wrapping_sub(bias) as u64));
-    own.map_or(pc, |own| (own as usize).wrapping_add(bias))
 }
 
 /// Whether the executable has locks that only a plan knows: it is a Rust program that uses those of

@@ -19,7 +19,7 @@ use crate::detect::thread::{Current, Thread, current, gate};
 use crate::detect::{is_plain, range};
 use crate::entry::storing;
 use crate::explore;
-use crate::layout::{READ, shadow_of};
+use crate::layout::READ;
 
 /// Vectors for the probes of one size: the accessed bytes by address modulo 8, then the bits that
 /// count for a write and for a read (which an own write covers), then READ alone.
@@ -86,17 +86,13 @@ slow!(
     slow_write1 true 1, slow_write2 true 2, slow_write4 true 4, slow_write8 true 8,
 );
 
-/// rdi = address → rdx + 2·r8 = the address of the granule's slots. See `layout::shadow_of`.
-macro_rules! slots_address {
-    () => {
-        "movabs r8, 0x0ffffffffff8\n and r8, rdi\n movabs rdx, 0x100000000000\n"
-    };
-}
-
-/// The same, and xmm0 = the slots.
+/// rdi = address → xmm0 = the granule's slots, which are at rdx + 2·r8. See `layout::shadow_of`.
 macro_rules! load_slots {
     () => {
-        concat!(slots_address!(), "movdqa xmm0, xmmword ptr [rdx + 2*r8]\n")
+        concat!(
+            "movabs r8, 0x0ffffffffff8\n and r8, rdi\n movabs rdx, 0x100000000000\n",
+            "movdqa xmm0, xmmword ptr [rdx + 2*r8]\n",
+        )
     };
 }
 
@@ -176,11 +172,10 @@ probe!("__tsan_read4", slow_read4, BYTES4, read);
 probe!("__tsan_read2", slow_read2, BYTES2, read);
 probe!("__tsan_read1", slow_read1, BYTES1, read);
 
-/// Whole granules: two, as vectorised code reads and writes them, or up to four neighbours whose
-/// calls the runtime has made one (`hub::changed_probes`). The access must be recorded in each of
-/// them. An address that is not a multiple of 8 touches one more; the slow path handles those.
-macro_rules! wide_probe {
-    ($name:literal, $slow:path, $hot:ident, $pre:literal, [$($slots:literal at $offset:literal),*]) => {
+/// Two granules, as vectorised code reads and writes them. The access must be recorded in both. An
+/// address that is not a multiple of 8 touches three granules; the slow path handles those.
+macro_rules! probe16 {
+    ($name:literal, $slow:path, $hot:ident, $pre:literal) => {
         const _: () = {
             #[unsafe(export_name = $name)]
             #[unsafe(naked)]
@@ -188,15 +183,13 @@ macro_rules! wide_probe {
                 naked_asm!(
                     "mov rax, qword ptr [rip + raddle_thread@GOTTPOFF]",
                     "test dil, 7\n jnz 2f",
-                    slots_address!(),
+                    load_slots!(),
+                    "movdqa xmm1, xmmword ptr [rdx + 2*r8 + 16]",
                     $pre,
-                    "movdqa xmm5, xmmword ptr fs:[rax + {hot}]",
-                    $(
-                        concat!("movdqa ", $slots, ", xmmword ptr [rdx + 2*r8 + ", $offset, "]"),
-                        concat!("por ", $slots, ", xmm4\n pcmpeqd ", $slots, ", xmm5"),
-                        concat!("movmskps ecx, ", $slots, "\n test ecx, ecx\n jz 2f"),
-                    )*
-                    "ret",
+                    "movdqa xmm2, xmmword ptr fs:[rax + {hot}]",
+                    "pcmpeqd xmm0, xmm2\n pcmpeqd xmm1, xmm2",
+                    "movmskps ecx, xmm0\n movmskps esi, xmm1",
+                    "test ecx, ecx\n jz 2f\n test esi, esi\n jz 2f\n ret",
                     "2: mov rsi, qword ptr [rsp]\n jmp {slow}\n .p2align 6",
                     "/* {masks} {read_bit} */",
                     hot = const offset_of!(Thread, $hot),
@@ -208,52 +201,14 @@ macro_rules! wide_probe {
         };
     };
 }
-macro_rules! wide_probes {
-    ($($read:literal $slow_read:ident $write:literal $slow_write:ident $granules:tt;)*) => {$(
-        wide_probe!(
-            $read, $slow_read, hot_read8, "movdqa xmm4, xmmword ptr [rip + {masks} + {read_bit}]", $granules
-        );
-        wide_probe!($write, $slow_write, hot_write8, "pxor xmm4, xmm4", $granules);
-    )*};
-}
-storing!(storing_read16, read16, 0);
 storing!(storing_write16, write16, 0);
-wide_probes! {
-    "__tsan_read16" storing_read16 "__tsan_write16" storing_write16 ["xmm0" at 0, "xmm1" at 16];
-    "__raddle_read_2_words" read_2_words "__raddle_write_2_words" write_2_words
-        ["xmm0" at 0, "xmm1" at 16];
-    "__raddle_read_3_words" read_3_words "__raddle_write_3_words" write_3_words
-        ["xmm0" at 0, "xmm1" at 16, "xmm2" at 32];
-    "__raddle_read_4_words" read_4_words "__raddle_write_4_words" write_4_words
-        ["xmm0" at 0, "xmm1" at 16, "xmm2" at 32, "xmm3" at 48];
-}
-
-/// Several accesses of a word that one call announces. Each is recorded with a program counter of
-/// its own, from which `hub::plan::own_pc` tells the place of the access.
-#[inline(always)]
-fn words<const WRITE: bool, const WORDS: usize>(address: usize, pc: usize) {
-    for word in 0..WORDS {
-        let (mut t, address, pc) = (current(), address + 8 * word, pc + word);
-        if !address.is_multiple_of(8) {
-            range::access::<WRITE>(t, address, 8, pc);
-        } else if t.gate != gate::OPEN || !is_plain() {
-            slow::<WRITE, 8>(t, address, pc);
-        } else if !range::is_recorded8::<WRITE>(&t, address) {
-            plain_access::<WRITE, 8>(&mut t, address, pc, shadow_of(address));
-        }
-    }
-}
-
-macro_rules! words {
-    ($($name:ident $write:literal $words:literal),* $(,)?) => {$(
-        extern "C" fn $name(address: usize, pc: usize) {
-            words::<$write, $words>(address, pc);
-        }
-    )*};
-}
-words!(
-    read_2_words false 2, read_3_words false 3, read_4_words false 4,
-    write_2_words true 2, write_3_words true 3, write_4_words true 4,
+storing!(storing_read16, read16, 0);
+probe16!("__tsan_write16", storing_write16, hot_write8, "");
+probe16!(
+    "__tsan_read16",
+    storing_read16,
+    hot_read8,
+    "movdqa xmm2, xmmword ptr [rip + {masks} + {read_bit}]\n por xmm0, xmm2\n por xmm1, xmm2"
 );
 
 unsafe extern "C" {
@@ -265,12 +220,6 @@ unsafe extern "C" {
     fn __tsan_write2();
     fn __tsan_write4();
     fn __tsan_write8();
-    fn __raddle_read_2_words();
-    fn __raddle_read_3_words();
-    fn __raddle_read_4_words();
-    fn __raddle_write_2_words();
-    fn __raddle_write_3_words();
-    fn __raddle_write_4_words();
 }
 
 /// The probes above: reads by the logarithm of their size, then writes.
@@ -283,12 +232,6 @@ pub static PROBES: [unsafe extern "C" fn(); 8] = [
     __tsan_write2,
     __tsan_write4,
     __tsan_write8,
-];
-
-/// The probes of two, three and four words: of reads, then of writes.
-pub static WORDS_PROBES: [[unsafe extern "C" fn(); 3]; 2] = [
-    [__raddle_read_2_words, __raddle_read_3_words, __raddle_read_4_words],
-    [__raddle_write_2_words, __raddle_write_3_words, __raddle_write_4_words],
 ];
 
 /// Exports `$name` as a jump to `$to`, with the caller's address in `$register`.

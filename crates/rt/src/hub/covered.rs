@@ -1,13 +1,13 @@
-//! Changes calls of probes as the driver has found in the executable: those that other probes cover
-//! become nops, and the first of neighbouring fields calls a probe that announces all of them.
+//! Removes calls of probes that other probes cover, as the driver has found in the executable.
 //!
-//! That is done before there is a second thread. All calls are first compared with the plan: if one is not the call that the driver saw (another file of that name, a breakpoint, a
+//! The calls become nops before there is a second thread. All of them are first compared with the
+//! plan: if one is not the call that the driver saw (another file of that name, a breakpoint, a
 //! runtime that is a library), none is touched.
 
 use super::init;
 use crate::sys;
-use crate::tsan_abi::access::{PROBES, WORDS_PROBES};
-use raddle_wire::plan::ProbeChange;
+use crate::tsan_abi::access::PROBES;
+use raddle_wire::plan::CoveredProbe;
 
 const PAGE: usize = 4096;
 const READ_EXECUTE: i32 = libc::PROT_READ | libc::PROT_EXEC;
@@ -18,21 +18,16 @@ struct Call {
     at: usize,
     len: usize,
     probe: usize,
-    /// What it is to call instead; `None` to leave it out.
-    wide: Option<usize>,
 }
 
 impl Call {
-    fn new(words: [u64; 2], bias: usize) -> Call {
-        let probe = ProbeChange::from_words(words);
-        let wide =
-            (probe.granules as usize).checked_sub(2).and_then(|n| WORDS_PROBES[probe.write as usize].get(n));
+    fn new(word: u64, bias: usize) -> Call {
+        let probe = CoveredProbe::from_word(word);
         let number = (probe.write as usize) << 2 | probe.log2 as usize;
         Call {
             at: (probe.address as usize).wrapping_add(bias),
             len: probe.length as usize,
             probe: PROBES[number] as usize,
-            wide: wide.map(|wide| *wide as usize),
         }
     }
 
@@ -53,25 +48,17 @@ impl Call {
         self.at + self.len
     }
 
-    /// Replaces the target of the call, or the call by one long nop.
+    /// Replaces the call by one long nop.
     fn overwrite(self) {
         const NOPS: [u8; 6] = [0x66, 0x0f, 0x1f, 0x44, 0, 0];
-        let mut bytes = NOPS;
-        if let Some(wide) = self.wide {
-            // All probes are in the executable, which spans less than 2 GiB.
-            let [a, b, c, d] = (wide.wrapping_sub(self.end()) as i32).to_le_bytes();
-            bytes = [0x67, 0xe8, a, b, c, d];
-        }
         // SAFETY: the page is writable, and this is the only thread.
-        unsafe {
-            core::ptr::copy_nonoverlapping(bytes[6 - self.len..].as_ptr(), self.at as *mut u8, self.len)
-        }
+        unsafe { core::ptr::copy_nonoverlapping(NOPS[6 - self.len..].as_ptr(), self.at as *mut u8, self.len) }
     }
 }
 
-/// `probes`: the changed probes of the plan, sorted by address.
-pub fn change(probes: &[[u64; 2]], bias: usize) {
-    let calls = || probes.iter().map(move |words| Call::new(*words, bias));
+/// `words`: the covered probes of the plan, sorted by address.
+pub fn leave_out(words: &[u64], bias: usize) {
+    let calls = || words.iter().map(move |word| Call::new(*word, bias));
     let Some(text) = calls().next().and_then(|call| init::code_around(call.at)) else { return };
     let is_inside = |call: Call| text.start <= call.at && call.at < text.end && call.end() <= text.end;
     if !calls().all(|call| is_inside(call) && call.is_intact()) {

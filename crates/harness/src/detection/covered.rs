@@ -1,4 +1,4 @@
-//! A cache of the probes of an executable that need not be called, or that announce others too.
+//! A cache of the probes of an executable that need not be called.
 //!
 //! The user's cache folder has one file per program, named by its build id, size and modification
 //! time. The runtime compares each call with the list before it leaves one out.
@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use raddle_binary::Module;
-use raddle_wire::plan::ProbeChange;
+use raddle_wire::plan::CoveredProbe;
 
 use crate::install::{cache, results};
 use crate::program::build_id;
@@ -18,15 +18,14 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Analysing less code than this is faster than reading the list from a file.
 const SMALL: u64 = 1 << 20;
 
-/// The changed probes of an executable.
-pub fn changed_probes(exe: &Path, module: &Module) -> Vec<ProbeChange> {
+/// The covered probes of an executable.
+pub fn covered_probes(exe: &Path, module: &Module) -> Vec<CoveredProbe> {
     let code: u64 = module.executable_ranges().iter().map(|range| range.end - range.start).sum();
-    let folder = if code < SMALL { None } else { cache::root().ok().map(|root| root.join("probe-changes")) };
-    let words = changed_in(folder.as_deref(), exe, module);
-    words.as_chunks().0.iter().map(|words| ProbeChange::from_words(*words)).collect()
+    let folder = if code < SMALL { None } else { cache::root().ok().map(|root| root.join("covered")) };
+    covered_in(folder.as_deref(), exe, module).into_iter().map(CoveredProbe::from_word).collect()
 }
 
-fn changed_in(folder: Option<&Path>, exe: &Path, module: &Module) -> Vec<u64> {
+fn covered_in(folder: Option<&Path>, exe: &Path, module: &Module) -> Vec<u64> {
     // Otherwise a suppression of the covering line would hide races of the covered access.
     if module.function_address("__tsan_default_suppressions").is_some() {
         return Vec::new();
@@ -35,7 +34,7 @@ fn changed_in(folder: Option<&Path>, exe: &Path, module: &Module) -> Vec<u64> {
     if let Some(known) = kept.as_deref().and_then(results::read) {
         return known;
     }
-    let found: Vec<u64> = module.probe_changes().iter().flat_map(|probe| to_plan(probe).to_words()).collect();
+    let found: Vec<u64> = module.covered_probes().iter().map(|probe| to_plan(probe).to_word()).collect();
     // The file may have been replaced while it was being read.
     if let (Some(folder), Some(kept)) = (folder, kept)
         && name(folder, exe).as_ref() == Some(&kept)
@@ -53,14 +52,12 @@ fn name(folder: &Path, exe: &Path) -> Option<PathBuf> {
     Some(results::file(folder, &[build_id(exe).as_bytes(), &numbers], "probes"))
 }
 
-fn to_plan(probe: &raddle_binary::flow::ProbeChange) -> ProbeChange {
-    ProbeChange {
+fn to_plan(probe: &raddle_binary::flow::CoveredProbe) -> CoveredProbe {
+    CoveredProbe {
         address: probe.address,
         length: probe.length,
         write: probe.write,
         log2: probe.size.trailing_zeros() as u8,
-        granules: probe.granules,
-        announced_as: probe.announced_as,
     }
 }
 
@@ -73,7 +70,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let exe = Path::new("/bin/true");
         let module = Module::open(exe).unwrap();
-        let look = || changed_in(Some(folder.path()), exe, &module);
+        let look = || covered_in(Some(folder.path()), exe, &module);
         assert_eq!(look(), Vec::<u64>::new(), "it has no probes");
         let kept = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         results::write(Some(&kept), &vec![1_u64, 2]);
