@@ -81,6 +81,18 @@ pub fn may_hold(program: &Program, locking: &Locking, function: u32, lock: u64) 
     false
 }
 
+/// Whether code of the program may take a lock: it uses the lock's variable other than for a
+/// release, or the lock is none.
+pub fn may_be_taken(program: &Program, locking: &Locking, lock: u64) -> bool {
+    if !is_variable(program, lock) {
+        return true;
+    }
+    let is_it = |pc: &u32| matches!(program.code[*pc as usize], Instr::GlobalAddr(a) if u64::from(a) == lock);
+    let is_released = |pc: u32| pc + 1 < program.code.len() as u32 && locking.unlocks_at(program, pc + 1);
+    let own = program.functions.iter().filter(|f| f.defined && !f.builtin);
+    own.flat_map(|f| f.entry..f.end).filter(is_it).any(|pc| !is_released(pc))
+}
+
 fn is_call(instr: &Instr, function: u32) -> bool {
     matches!(instr, Instr::Call(g, _) if *g == function)
 }

@@ -37,14 +37,14 @@ fn correct_code_ends_with_0_and_says_nothing_on_stderr() {
 #[test]
 fn a_suspicion_that_rests_on_a_guess_is_counted_and_listed_on_request() {
     let bench = Bench::new();
-    bench.file("held.c", include_str!("../../../corpus/check/ok/callers_hold_the_lock.c"));
-    let usual = bench.check("held.c");
+    bench.file("test_set_up.c", include_str!("../../../corpus/check/ok/test_barrier_of_a_set_up.c"));
+    let usual = bench.check("test_set_up.c");
     assert_eq!((usual.status, usual.found().len(), usual.stat("guesses")), (0, 0, 1));
     let looked_at = usual.report["stats"]["looked_at"].to_string();
     assert!(looked_at.contains("1 suspicion rests on a guess: --all lists it"), "{looked_at}");
-    let all = bench.check("--all held.c");
+    let all = bench.check("--all test_set_up.c");
     assert_eq!((all.status, all.stat("guesses")), (66, 0));
-    assert_eq!(all.found(), ["data-race workers"]);
+    assert_eq!(all.found(), ["data-race expected"]);
     assert!(all.report["findings"][0]["notes"].to_string().contains("rests on a guess"));
 }
 

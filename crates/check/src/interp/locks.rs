@@ -250,7 +250,10 @@ impl Machine<'_> {
         } else if !checked && !self.threads[ti].vague && self.is_main_or_started(ti) {
             // Earlier code may have left it taken, and a flag that says so.
             let is_known = self.objects.get(&lock).is_some_and(|o| o.is_state_known);
-            let is_earlier = self.start.in_the_middle && ti != 0 && !is_known;
+            let is_earlier = self.start.in_the_middle
+                && ti != 0
+                && !is_known
+                && crate::callers::may_be_taken(self.program, &self.locking, lock);
             let guess = is_earlier || self.may_be_callers(ti, lock);
             self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc, guess);
         }
