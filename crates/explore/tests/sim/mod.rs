@@ -11,7 +11,8 @@ use std::hash::{Hash, Hasher};
 use raddle_explore::hidden::{Act, HiddenRaces, Live};
 use raddle_explore::state_key::KeyHash;
 use raddle_explore::{
-    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, ThreadId, ThreadSet, Trace, TraceBuf, TraceView, View,
+    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, Tail, ThreadId, ThreadSet, Trace, TraceBuf, TraceView,
+    View,
 };
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one
@@ -509,7 +510,8 @@ impl Machine {
             let t = pilot.choose(&order.prefix, &view);
             assert!(enabled.contains(t), "the pilot chose {t:?}, which is not enabled");
             pilot.record(&view, &mut buf).expect("the trace has room");
-            let key = watcher.key(program, &state);
+            let is_keyed = order.tail == Tail::Keyed;
+            let key = if is_keyed { watcher.key(program, &state) } else { StateKey::NONE };
             keys.push(key);
             let site = pending[t.index()].site;
             state.step(program, t.index(), &mut |n| {
