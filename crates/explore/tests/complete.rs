@@ -37,11 +37,8 @@ struct Searched {
 const MOST: u64 = 3000;
 
 fn search(program: &Program, make: fn() -> Box<dyn Strategy>) -> Searched {
-    search_with(program, make, Watch::new())
-}
-
-fn search_with(program: &Program, make: fn() -> Box<dyn Strategy>, mut watch: Watch) -> Searched {
     let mut machine = Machine::new();
+    let mut watch = Watch::new();
     for rounds in 1.. {
         let mut strategy = make();
         let mut results = BTreeSet::new();

@@ -364,8 +364,6 @@ pub struct Watch {
     pub unordered: bool,
     pub early: bool,
     pub forgot: bool,
-    /// Keys do not contain the detector's state, which is wrong.
-    pub forgets_detector: bool,
 }
 
 impl Watch {
@@ -377,8 +375,7 @@ impl Watch {
             hidden.assume_init()
         };
         let (points, found) = (HashSet::new(), BTreeSet::new());
-        let (unordered, early, forgot, forgets_detector) = (false, false, false, false);
-        Watch { points, hidden, found, unordered, early, forgot, forgets_detector }
+        Watch { points, hidden, found, unordered: false, early: false, forgot: false }
     }
 
     fn access(&mut self, t: usize, op: &Op, step: bool) {
@@ -434,9 +431,7 @@ impl Watcher for Watch {
             _ => Some(Live::Begun(i)),
         });
         let mut key = state.key();
-        if !self.forgets_detector {
-            self.hidden.add_state(live, &mut key);
-        }
+        self.hidden.add_state(live, &mut key);
         key.finish()
     }
 }
