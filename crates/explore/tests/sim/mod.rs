@@ -11,7 +11,8 @@ use std::hash::{Hash, Hasher};
 use raddle_explore::hidden::{Act, HiddenRaces, Live};
 use raddle_explore::state_key::KeyHash;
 use raddle_explore::{
-    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, ThreadId, ThreadSet, Trace, TraceBuf, TraceView, View,
+    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, Tail, ThreadId, ThreadSet, Trace, TraceBuf, TraceView,
+    View,
 };
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one
@@ -363,8 +364,6 @@ pub struct Watch {
     pub unordered: bool,
     pub early: bool,
     pub forgot: bool,
-    /// Keys do not contain the detector's state, which is wrong.
-    pub forgets_detector: bool,
 }
 
 impl Watch {
@@ -376,8 +375,7 @@ impl Watch {
             hidden.assume_init()
         };
         let (points, found) = (HashSet::new(), BTreeSet::new());
-        let (unordered, early, forgot, forgets_detector) = (false, false, false, false);
-        Watch { points, hidden, found, unordered, early, forgot, forgets_detector }
+        Watch { points, hidden, found, unordered: false, early: false, forgot: false }
     }
 
     fn access(&mut self, t: usize, op: &Op, step: bool) {
@@ -433,9 +431,7 @@ impl Watcher for Watch {
             _ => Some(Live::Begun(i)),
         });
         let mut key = state.key();
-        if !self.forgets_detector {
-            self.hidden.add_state(live, &mut key);
-        }
+        self.hidden.add_state(live, &mut key);
         key.finish()
     }
 }
@@ -509,7 +505,8 @@ impl Machine {
             let t = pilot.choose(&order.prefix, &view);
             assert!(enabled.contains(t), "the pilot chose {t:?}, which is not enabled");
             pilot.record(&view, &mut buf).expect("the trace has room");
-            let key = watcher.key(program, &state);
+            let is_keyed = order.tail == Tail::Keyed;
+            let key = if is_keyed { watcher.key(program, &state) } else { StateKey::NONE };
             keys.push(key);
             let site = pending[t.index()].site;
             state.step(program, t.index(), &mut |n| {
