@@ -203,7 +203,8 @@ mod tests {
         assert_eq!(dead, gap::DIED);
         let mut held = Step::bare(ThreadId(1), Op::default());
         held.flags = StepFlags::HELD_BACK;
-        let view = TraceView::new(&[held], &[], Outcome::Passed, None);
+        let steps = [held];
+        let view = TraceView::new(&steps, &[], Outcome::Passed, None);
         assert_eq!(with_slot(exits(0, 0), |e| gaps(&e, view)), gap::FAIR);
     }
 }
