@@ -17,7 +17,7 @@ pub fn fnv64(bytes: &[u8]) -> u64 {
 }
 
 /// The 32-bit hash of `bytes`.
-pub fn fnv32(bytes: &[u8]) -> u32 {
+pub const fn fnv32(bytes: &[u8]) -> u32 {
     let mut hash = Fnv32::new();
     hash.write(bytes);
     hash.finish()
@@ -65,9 +65,11 @@ impl Fnv32 {
     }
 
     #[inline]
-    pub fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u32::from(*byte)).wrapping_mul(PRIME_32);
+    pub const fn write(&mut self, bytes: &[u8]) {
+        let mut i = 0;
+        while i < bytes.len() {
+            self.0 = (self.0 ^ bytes[i] as u32).wrapping_mul(PRIME_32);
+            i += 1;
         }
     }
 

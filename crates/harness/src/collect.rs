@@ -284,7 +284,7 @@ impl Process {
             Decoded::ThreadEnd { thread } => self.threads.entry(thread).or_default().ended = true,
             Decoded::ThreadJoin { joiner, thread } => self.fork_joins.push((false, joiner, thread)),
             Decoded::Lock { lock, address, what } => {
-                drop(self.locks.insert(lock, LoggedLock { address, what }))
+                self.locks.insert(lock, LoggedLock { address, what });
             }
             Decoded::Race { now, before, place } => {
                 self.races.push(LoggedRace { now, before, place, modules, after_free: false });

@@ -264,7 +264,7 @@ impl Teller<'_> {
         let end = self.ends().find(|end| end.thread == thread);
         let last = self.steps.iter().rfind(|s| s.thread == thread);
         let stack = match (end, last) {
-            (Some(end), _) => self.from_user_code(words.stack(&self.frames_of(end))),
+            (Some(end), _) => self.trimmed_to_user_code(words.stack(&self.frames_of(end))),
             (None, Some(step)) => words.frames(step.op.site),
             (None, None) => Vec::new(),
         };
@@ -285,7 +285,7 @@ impl Teller<'_> {
 
     /// A failed assertion has happened where the program says so: how its library panics or throws
     /// is left out.
-    fn from_user_code(&self, mut stack: Vec<Frame>) -> Vec<Frame> {
+    fn trimmed_to_user_code(&self, mut stack: Vec<Frame>) -> Vec<Frame> {
         let user = stack.iter().position(raddle_finding::place::is_user_code);
         if let (Kind::Assertion, Some(user)) = (self.failure.kind, user) {
             stack.drain(..user);

@@ -17,8 +17,10 @@
 //!    others go first, counts of steps.
 //! 4. **The detectors** of hidden races, data races and of reused addresses.
 //!
-//! Kernel numbers of threads (in mutexes) and the stack protector's number differ between workers.
-//! Each is exchanged with a number that does not, one for one.
+//! Kernel numbers of threads (in mutexes) and the stack protector's number differ between workers. To
+//! exchange them with numbers that do not would merge states in which a variable of the program
+//! happens to have such a value. So keys of two processes are never equal: [`salt`] is part of each.
+//! Two workers, or a worker and its successor, then expand a state once each.
 //!
 //! # Eligibility
 //! A key is complete only if nothing else decides what the program does next. So everything that is
@@ -39,6 +41,7 @@
 //! runtime is not part of the key. A function in [`WITHOUT_STEPS`] makes none, unless an access in it
 //! races; then the state is unknowable.
 
+use raddle_base::hash::fnv32;
 use raddle_explore::hidden::Live;
 use raddle_explore::state_key::{KeyHash, SetHash, StateKey};
 use raddle_explore::{Op, OpKind, ThreadId, Unknowable};
@@ -140,7 +143,8 @@ const WITHOUT_STEPS: &[&str] = &[
 /// How a function is listed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
-    Steps,
+    /// With a hash of its name.
+    Steps(u32),
     WithoutSteps,
     Not,
 }
@@ -148,12 +152,17 @@ pub enum Listed {
 /// How the interposed function is listed; computed when the runtime is built.
 pub const fn listed(name: &str) -> Listed {
     if contains(STEPS, name) {
-        Listed::Steps
+        steps(name)
     } else if contains(WITHOUT_STEPS, name) {
         Listed::WithoutSteps
     } else {
         Listed::Not
     }
+}
+
+/// How a function is listed that makes steps.
+pub const fn steps(name: &str) -> Listed {
+    Listed::Steps(fnv32(name.as_bytes()))
 }
 
 const fn contains(list: &[&str], name: &str) -> bool {
@@ -181,10 +190,18 @@ const fn is_equal(a: &[u8], b: &[u8]) -> bool {
 /// In place of a function's number of arguments: it is not to be at a point.
 const NO_STEP: usize = usize::MAX;
 
+/// Above the number of arguments is the hash of the function's name: a site that calls through a
+/// pointer does not tell it.
+const FUNCTION: u32 = 24;
+const ARITY: usize = PROBE - 1;
+
 /// The running thread calls an interposed function with this many arguments.
 #[inline]
 pub fn calls(listed: Listed, arity: usize) {
-    current().arity = if listed == Listed::Steps { arity } else { NO_STEP };
+    current().arity = match listed {
+        Listed::Steps(name) => arity | (name as usize) << FUNCTION,
+        _ => NO_STEP,
+    };
     if listed == Listed::Not {
         calls_unlisted();
     }
@@ -340,7 +357,7 @@ fn compute(choice: Option<(Op, usize)>) -> Result<Option<StateKey>, Unknowable> 
         add_op(&o, &mut key);
         key.add(n as u64);
     }
-    let names = Names::new();
+    salt().into_iter().for_each(|word| key.add(word));
     let s = state();
     for word in [s.count, s.joined, s.spurious as usize, s.ending as usize, s.serve.exit_status() as usize] {
         key.add(word as u64);
@@ -348,10 +365,10 @@ fn compute(choice: Option<(Op, usize)>) -> Result<Option<StateKey>, Unknowable> 
     key.add(u64::from(s.serve.main_has_left));
     key.add(s.serve.panics());
     for i in 0..s.count {
-        add_thread(i, &names, &mut key)?;
+        add_thread(i, &mut key)?;
     }
     let mut all = SetHash::default();
-    if !add_memory(&names, &mut all) {
+    if !add_memory(&mut all) {
         return Ok(None);
     }
     all.into(&mut key);
@@ -394,7 +411,7 @@ fn add_op(o: &Op, key: &mut KeyHash) {
 }
 
 /// What the runtime knows of the thread, its registers and its stack.
-fn add_thread(i: usize, names: &Names, key: &mut KeyHash) -> Result<(), Unknowable> {
+fn add_thread(i: usize, key: &mut KeyHash) -> Result<(), Unknowable> {
     let s = state();
     let t = &s.threads[i];
     if t.role != Role::Ordinary || t.fault.is_some() || t.handler_stack.len != 0 {
@@ -424,7 +441,7 @@ fn add_thread(i: usize, names: &Names, key: &mut KeyHash) -> Result<(), Unknowab
     ];
     key.add(flags.iter().fold(1, |word, flag| word << 1 | u64::from(*flag)));
     for word in [t.function, t.argument, t.result, t.queues_at, t.fills_at, t.quiet as usize] {
-        key.add(names.of(word as u64));
+        key.add(word as u64);
     }
     key.add(t.joiner.map_or(0, |j| j as u64 + 1));
     key.add(t.mask);
@@ -440,7 +457,7 @@ fn add_thread(i: usize, names: &Names, key: &mut KeyHash) -> Result<(), Unknowab
     add_op(&t.recent, key);
     add_wait(t, key);
     key.add(t.pc as u64);
-    add_stack(i, t, names, key)
+    add_stack(i, t, key)
 }
 
 /// What the thread waits for, and its place among those that wait for the same.
@@ -470,7 +487,7 @@ fn add_wait(t: &Logical, key: &mut KeyHash) {
 }
 
 /// The thread's registers, and its stack above the call that it is in.
-fn add_stack(i: usize, t: &Logical, names: &Names, key: &mut KeyHash) -> Result<(), Unknowable> {
+fn add_stack(i: usize, t: &Logical, key: &mut KeyHash) -> Result<(), Unknowable> {
     let s = state();
     let op = s.pending[i];
     let is_bare = t.pc == 0 && matches!(op.kind(), OpKind::Start | OpKind::Exit);
@@ -496,15 +513,16 @@ fn add_stack(i: usize, t: &Logical, names: &Names, key: &mut KeyHash) -> Result<
     if unsafe { *(at as *const usize) } != t.pc || !is_probe && own.caller != t.pc {
         return Err(Unknowable::Stack);
     }
-    own.kept[1..].iter().for_each(|w| key.add(names.of(*w as u64)));
+    own.kept[1..].iter().for_each(|w| key.add(*w as u64));
     let arity = match op.kind() {
         // The step says all of it.
         OpKind::AtomicLoad => 0,
         // The variable, the value or where the expected one is, and the new one.
         OpKind::AtomicStore | OpKind::AtomicRmw => 3,
-        _ => own.arity & !PROBE,
+        _ => own.arity & ARITY,
     };
-    own.arguments[..arity.min(own.arguments.len())].iter().for_each(|w| key.add(names.of(*w as u64)));
+    key.add(own.arity as u64);
+    own.arguments[..arity.min(own.arguments.len())].iter().for_each(|w| key.add(*w as u64));
     for flags in [own.ignore_reads, own.ignore_writes, own.ignore_sync] {
         key.add(u64::from(flags));
     }
@@ -513,7 +531,7 @@ fn add_stack(i: usize, t: &Logical, names: &Names, key: &mut KeyHash) -> Result<
     key.add(at as u64);
     for word in (at..top).step_by(8) {
         // SAFETY: as above.
-        key.add(names.of(unsafe { (word as *const u64).read_volatile() }));
+        key.add(unsafe { (word as *const u64).read_volatile() });
     }
     Ok(())
 }
@@ -526,58 +544,23 @@ fn stack_pointer() -> usize {
     sp
 }
 
-/// Numbers that differ between workers, and what stands for them.
-struct Names {
-    least: u32,
-    most: u32,
-    guard: u64,
-}
-
-const GUARD: u64 = 0x6775_6172_6400_0001;
-const NUMBER: u32 = 0x7a69_0000;
-
-impl Names {
-    fn new() -> Names {
-        let s = state();
-        let ids = || s.threads[..s.count].iter().map(|t| t.kernel_id);
-        let guard: u64;
-        // SAFETY: the word of the thread descriptor that holds the stack protector's number.
-        unsafe { core::arch::asm!("mov {}, fs:[0x28]", out(reg) guard, options(nostack, pure, readonly)) };
-        Names { least: ids().min().unwrap_or(0), most: ids().max().unwrap_or(0), guard }
-    }
-
-    /// The word with such numbers exchanged.
-    #[inline]
-    fn of(&self, word: u64) -> u64 {
-        match word {
-            w if w == self.guard => GUARD,
-            GUARD => self.guard,
-            w => u64::from(self.half((w >> 32) as u32)) << 32 | u64::from(self.half(w as u32)),
-        }
-    }
-
-    #[inline]
-    fn half(&self, half: u32) -> u32 {
-        let s = state();
-        if (self.least..=self.most).contains(&half) {
-            let thread = s.threads[..s.count].iter().position(|t| t.kernel_id == half);
-            return thread.map_or(half, |i| NUMBER + i as u32);
-        }
-        match half.wrapping_sub(NUMBER) as usize {
-            i if i < s.count => s.threads[i].kernel_id,
-            _ => half,
-        }
-    }
+/// Tells this process from all others: the stack protector's number, which is random, and the
+/// process number.
+fn salt() -> [u64; 2] {
+    let guard: u64;
+    // SAFETY: the word of the thread descriptor that holds the number.
+    unsafe { core::arch::asm!("mov {}, fs:[0x28]", out(reg) guard, options(nostack, pure, readonly)) };
+    [guard, u64::from(sys::pid())]
 }
 
 /// Adds the program's memory. False: not all of it is known.
-fn add_memory(names: &Names, all: &mut SetHash) -> bool {
+fn add_memory(all: &mut SetHash) -> bool {
     let mut s = state();
     let count = s.count;
     let main = serve::main_stack_in_use();
     let mut add = |at: usize, word: u64| {
         let mut one = KeyHash::new(at as u64);
-        one.add(names.of(word));
+        one.add(word);
         all.add(one);
     };
     let known = s.snapshot.each_change(count, main, |at, word| {

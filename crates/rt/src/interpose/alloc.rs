@@ -198,7 +198,8 @@ macro_rules! export {
                 if $crate::explore::is_on() {
                     use $crate::explore::states;
                     // Addresses depend on what the thread has allocated before, which is in memory.
-                    states::calls(states::Listed::Steps, <[&str]>::len(&[$(stringify!($a)),*]));
+                    const LISTED: states::Listed = states::steps(stringify!($name));
+                    states::calls(LISTED, <[&str]>::len(&[$(stringify!($a)),*]));
                 }
                 // SAFETY: the caller's call, passed on.
                 unsafe { $body }
