@@ -749,17 +749,16 @@ pub fn own(i: usize) -> Current {
     unsafe { Handle::new(own_at(i) as *mut Thread) }
 }
 
-/// Where the thread-local state of logical thread `i` is, or will be.
+/// Where the thread-local state of logical thread `i` is. Of a donor without a thread: where it will
+/// be.
 pub fn own_at(i: usize) -> usize {
     let s = state();
-    let here = current();
-    let pointer = match i {
-        _ if i == s.current => return &raw const *here as usize,
-        0 => s.threads[0].context.thread_pointer(),
-        _ => donor(i - 1).context.thread_pointer(),
-    };
-    let offset = (&raw const *here as usize).wrapping_sub(thread_pointer());
-    pointer.wrapping_add(offset)
+    let here = &raw const *current() as usize;
+    if i == s.current {
+        return here;
+    }
+    let context = if i < s.count { s.threads[i].context } else { donor(i - 1).context };
+    context.thread_pointer().wrapping_add(here.wrapping_sub(thread_pointer()))
 }
 
 fn thread_pointer() -> usize {
