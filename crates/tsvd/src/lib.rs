@@ -95,7 +95,7 @@
 //! # Example
 //! Two threads use a map: a near miss, a delay, a catch.
 //! ```
-//! use raddle_tsvd::{Host, Params, Point, Tsvd, Violation};
+//! use raddle_tsvd::{Host, Params, ApiPoint, Tsvd, Violation};
 //!
 //! struct Log(Vec<Violation>);
 //! impl Host for Log {
@@ -104,8 +104,8 @@
 //!
 //! const MS: u64 = 1_000_000;
 //! let (tsvd, mut log) = (Tsvd::boxed(&Params::default()), Log(Vec::new()));
-//! let add = Point { thread: 0, site: 0, object: 0x7000, write: true };
-//! let find = Point { thread: 1, site: 1, object: 0x7000, write: false };
+//! let add = ApiPoint { thread: 0, site: 0, object: 0x7000, write: true };
+//! let find = ApiPoint { thread: 1, site: 1, object: 0x7000, write: false };
 //! assert!(tsvd.on_call(1 * MS, &add, &mut log).is_none());
 //! let delay = tsvd.on_call(3 * MS, &find, &mut log).expect("2 ms later: a near miss");
 //! assert!(tsvd.trap_set(&delay, 0, &mut log));
