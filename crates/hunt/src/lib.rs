@@ -14,6 +14,7 @@
 //!   Suspicions with one cause are one target, which names every detector that raised it.
 //! - [`ledger`]: all targets and all confirmed findings, and how evidence changes them.
 //! - [`plan`]: which target is settled first, and how the time is divided.
+//! - [`control`]: whether a schedule decides how the program ends, or something else does.
 //! - [`explain`]: a confirmed finding in one paragraph.
 //!
 //! # Verdicts
@@ -37,6 +38,7 @@
 //!
 //! The crate is pure: it opens no file, starts no thread, reads no clock.
 
+pub mod control;
 pub mod explain;
 pub mod ledger;
 pub mod plan;

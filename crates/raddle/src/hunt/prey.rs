@@ -1,13 +1,13 @@
 //! Hunts one command: raises suspicions, settles them one after the other, and then searches at
 //! large.
 
+mod leftovers;
 mod ordinary;
 mod schedule_files;
 mod searches;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,6 @@ use super::detectors;
 use super::doubt::doubt;
 use super::journal::{Journal, Verdicts};
 use super::since::Changes;
-use super::verify;
 use crate::check;
 use crate::explore::{self, FirstRun, RunEnding, Suspected, Visited};
 use raddle_harness::crew::{Notes, signal_name};
@@ -113,6 +112,10 @@ pub struct Hunter<'a> {
     plain_at_first: Option<RunEnding>,
     /// Ordinary runs fail by now, which the first did not.
     has_changed: bool,
+    /// Failures that may come from what earlier executions left behind.
+    doubted: Vec<(Detector, Finding)>,
+    /// How often it was looked at whether that is so.
+    looks_for_leftovers: u64,
     /// Whether anything in it is instrumented.
     instrumented: bool,
     /// The first ordinary run, if searches can begin from it.
@@ -171,6 +174,8 @@ impl<'a> Hunter<'a> {
             not_complete: None,
             plain_at_first: None,
             has_changed: false,
+            doubted: Vec::new(),
+            looks_for_leftovers: 0,
             instrumented: false,
             first: None,
             suspected: Suspected::default(),
@@ -248,6 +253,7 @@ impl<'a> Hunter<'a> {
             true => self.say_why_alone(),
             false => self.schedule(self.instrumented, &notes)?,
         }
+        self.settle_doubted();
         self.say_usual_end();
         let says_no_thread = |s: &String| s.contains("created no thread");
         self.out.coverage.extend(notes.sentences().into_iter().filter(|s| !says_no_thread(s)));
@@ -366,7 +372,7 @@ impl<'a> Hunter<'a> {
             let finding = self.named(finding);
             match (finding.confidence, &finding.schedule) {
                 (Confidence::Confirmed, Some(_)) => {
-                    match doubt(&finding).or_else(|| self.fails_anyway(&finding)) {
+                    match doubt(&finding).or_else(|| self.may_be_leftover(by, &finding)) {
                         None if !self.is_corroborated(&finding) => {
                             let id = raddle_finding::identity::id(&finding);
                             self.alone.push((by, finding.clone()));
@@ -390,46 +396,6 @@ impl<'a> Hunter<'a> {
     fn run_plain(&self, limit: Duration) -> Option<RunEnding> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
         explore::run_plain(&self.recipe(&args), limit).ok()
-    }
-
-    /// Whether the program fails by now in ordinary runs without raddle, though it did not at
-    /// first. Then the schedule shows nothing: an execution that was killed, or another test, may
-    /// have left something behind, such as a file that is half written.
-    ///
-    /// Only runs without raddle are compared. Under the detector a program is slower, and may fail
-    /// for that alone.
-    ///
-    /// A bug that shows by itself can show in several runs in a row, so short programs are run many
-    /// times. One run that does not fail decides, if the schedule still does after it: whatever made
-    /// the runs before it fail may be over.
-    fn fails_anyway(&mut self, finding: &Finding) -> Option<&'static str> {
-        const RUNS: Range<u32> = 4..24;
-        const ENOUGH: Duration = Duration::from_secs(1);
-        let is_known = |c: &raddle_hunt::Confirmed| same_cause(&c.finding, finding);
-        if !matches!(Goal::of(finding.kind), Goal::Failure | Goal::Value)
-            || self.out.ledger.confirmed().iter().any(is_known)
-            || self.plain_at_first != Some(RunEnding::Status(0))
-        {
-            return None;
-        }
-        let begun = Instant::now();
-        for run in 0..RUNS.end {
-            if run >= RUNS.start && begun.elapsed() > ENOUGH {
-                break;
-            }
-            let limit = LONGEST_RUN.min(self.left().max(GRACE.1));
-            if !self.run_plain(limit).is_some_and(|ending| is_end_of(finding.kind, ending)) {
-                let schedule = finding.schedule.as_deref().filter(|_| run > 0);
-                match schedule.map(|file| verify::leads_to_failure(file.as_ref())) {
-                    Some(Ok(false)) => break,
-                    _ => return None,
-                }
-            }
-        }
-        if !std::mem::replace(&mut self.has_changed, true) {
-            self.out.coverage.push(HAS_CHANGED.into());
-        }
-        Some(FAILS_ANYWAY)
     }
 
     /// Whether more than one detector reports a race. A search knows only some of the operations
@@ -530,18 +496,6 @@ fn grace(limit: Duration) -> Duration {
     (limit / 20).clamp(GRACE.0, GRACE.1)
 }
 
-/// Whether a run without raddle that ends so may have failed in this way. A shell that ran the
-/// program, or a handler in it, may have turned the signal into a status.
-fn is_end_of(kind: Kind, ending: RunEnding) -> bool {
-    match (kind, ending) {
-        (_, RunEnding::CutOff | RunEnding::Status(0)) => false,
-        (Kind::ExitStatus, ending) => matches!(ending, RunEnding::Status(_)),
-        (Kind::Crash, RunEnding::Status(status)) => status > 128,
-        (Kind::Assertion, RunEnding::Signal(signal)) => signal == libc::SIGABRT,
-        _ => true,
-    }
-}
-
 /// A number in `stats`; 0 if it is missing.
 fn number(report: &Report, key: &str) -> u64 {
     match report.stats.get(key) {
@@ -567,14 +521,6 @@ const BUILD_IT: &str =
 
 /// The note for a program that did nothing and had no input.
 const NO_INPUT: &str = " (its standard input was empty: --stdin FILE gives it one)";
-
-/// The note for a failure of a program that [`Hunter::fails_anyway`].
-const FAILS_ANYWAY: &str = "a schedule in which it fails, but by now ordinary runs without raddle fail too, which the first did not: \
-    executions that were ended, or other tests, may have left files behind";
-
-/// The sentence about such a program: what its executions do depends on what others did before.
-const HAS_CHANGED: &str =
-    "it ends otherwise by now than in its first run, whatever the schedule, so no suspicion is refuted";
 
 /// The note for a race that is not corroborated.
 const SEEN_BY_ONE: &str = "a schedule in which the accesses are not ordered as far as the search can tell, and which no run under the race detector confirms";
@@ -625,21 +571,6 @@ mod tests {
         assert!(hunter.left() <= limit - Duration::from_secs(30));
         hunter.took_until(ago(300), true);
         assert_eq!(hunter.afterwards, limit / 8, "most of the time is the hunt's");
-    }
-
-    #[test]
-    fn a_run_ends_as_a_failure_does_if_it_ends_badly_and_in_its_way() {
-        use RunEnding::{CutOff, Signal, Status};
-        for kind in [Kind::Assertion, Kind::Crash, Kind::ExitStatus, Kind::Output] {
-            assert!(!is_end_of(kind, Status(0)) && !is_end_of(kind, CutOff), "{kind:?}");
-        }
-        assert!(is_end_of(Kind::Assertion, Signal(libc::SIGABRT)) && is_end_of(Kind::Assertion, Status(101)));
-        assert!(!is_end_of(Kind::Assertion, Signal(libc::SIGSEGV)));
-        assert!(is_end_of(Kind::Crash, Signal(libc::SIGSEGV)) && is_end_of(Kind::Crash, Status(139)));
-        assert!(!is_end_of(Kind::Crash, Status(1)));
-        assert!(is_end_of(Kind::ExitStatus, Status(1)));
-        assert!(!is_end_of(Kind::ExitStatus, Signal(libc::SIGABRT)));
-        assert!(is_end_of(Kind::Output, Status(1)));
     }
 
     #[test]

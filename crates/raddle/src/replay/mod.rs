@@ -5,6 +5,7 @@
 //! choices have another meaning.
 //!
 //! ```text
+//! control     whether the schedule decides how the program ends
 //! divergence  the first step that differs, in words
 //! gdb         the failure in a debugger
 //! trace       the steps for a timeline viewer
@@ -12,6 +13,7 @@
 //! ```
 
 pub mod args;
+pub mod control;
 mod divergence;
 mod gdb;
 mod trace;
@@ -19,6 +21,7 @@ mod trust;
 
 pub use args::Args;
 
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -156,7 +159,7 @@ fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed>
     let notes = Notes::default();
     let mut done = Replayed { times: args.times, ..Replayed::default() };
     for _ in 0..args.times {
-        let (made, modules) = once(recipe, schedule, &notes)?;
+        let (made, modules) = once(recipe, schedule, Order::replay(schedule.choices()), &notes)?;
         done.again += u32::from(made.again);
         if done.divergence.is_none() {
             let mut places = Places::new();
@@ -176,12 +179,10 @@ fn replay(args: &Args, recipe: &Recipe, schedule: &Schedule) -> Result<Replayed>
 /// A few passing executions: what they do in another order explains the failure.
 fn passing(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Vec<Trace> {
     const SAMPLES: u64 = 16;
-    let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
-    let samples = (1..=SAMPLES).map(|seed| Tail::Pos { seed });
     let (never, usual) = (|| false, usual(recipe, schedule));
     let mut crew = Crew::new(recipe.clone(), notes, &never);
     let mut passing = Vec::new();
-    for tail in plain.into_iter().chain(samples) {
+    for tail in other_schedules(1..=SAMPLES) {
         crew.post(Order::free(0, tail));
         let turn = crew.turn(&mut |_, e| {
             if judge(&e, &usual).outcome == Outcome::Passed {
@@ -196,6 +197,12 @@ fn passing(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Vec<Trace> {
     passing
 }
 
+/// The schedules without a preemption, and a random one for each seed.
+fn other_schedules(seeds: RangeInclusive<u64>) -> impl Iterator<Item = Tail> {
+    let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
+    plain.into_iter().chain(seeds.map(|seed| Tail::Pos { seed }))
+}
+
 fn usual(recipe: &Recipe, schedule: &Schedule) -> Usual {
     let expected = &schedule.head.expected;
     let rust = is_rust(&recipe.program.path);
@@ -203,12 +210,13 @@ fn usual(recipe: &Recipe, schedule: &Schedule) -> Usual {
     Usual { status: expected.usual_status, panics: expected.usual_panics, rust, output }
 }
 
-fn once(recipe: &Recipe, schedule: &Schedule, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {
+/// One execution in a process of its own.
+fn once(recipe: &Recipe, schedule: &Schedule, order: Order, notes: &Notes) -> Result<(Made, Vec<Mapped>)> {
     let never = || false;
     let expected = &schedule.head.expected;
     let usual = usual(recipe, schedule);
     let mut crew = Crew::new(recipe.clone(), notes, &never);
-    crew.post(Order::replay(schedule.choices()));
+    crew.post(order);
     let mut made = None;
     while made.is_none() && crew.in_flight() > 0 {
         crew.turn(&mut |_, e| {
