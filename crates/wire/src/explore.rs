@@ -143,6 +143,8 @@ pub mod gap {
     pub const CLOCK: u32 = 1 << 10;
     /// More imported functions were called than [`Slot::called_names`](super::Slot) has room for.
     pub const MANY_CALLED: u32 = 1 << 11;
+    /// Threads read clocks, which is no step, while others read them or made time pass.
+    pub const CLOCKS: u32 = 1 << 12;
 }
 
 /// A scheduling point in the header's table: a program counter, and what else is known about the

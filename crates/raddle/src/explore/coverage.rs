@@ -87,6 +87,10 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             gaps & gap::CLOCK != 0,
             "threads read clocks for longer than another thread's time-out, which did not expire meanwhile".into(),
         ),
+        (
+            gaps & gap::CLOCKS != 0,
+            "several threads read clocks or wait for a time, and reading a clock is not a scheduling point, so not every order was tried".into(),
+        ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
             search.strategy.name() == "aim",

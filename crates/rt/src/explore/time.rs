@@ -14,6 +14,10 @@
 //!    reads of other threads, since a thread last read a clock itself to compute its deadline, do
 //!    not bring its time-out nearer.
 //!
+//! The time that a thread reads depends on what others did to the clock before, and reading it is no
+//! step. So a search that ends is not complete if one thread has read a clock, and another one has
+//! read it or made time pass ([`touch`]).
+//!
 //! Deviation: a sleep may end at any moment, however long it is. A program that works until its
 //! main thread has slept for a minute would otherwise have to work for a minute.
 
@@ -33,6 +37,13 @@ pub struct Time {
     looks: u32,
     /// The part that has passed only because clocks were read.
     looked: u64,
+    /// The thread that read the clock or made time pass last, plus one; zero if none did beside
+    /// others.
+    toucher: u32,
+    /// Several threads did.
+    is_shared: bool,
+    /// A thread has read it beside others.
+    is_read: bool,
 }
 
 impl Time {
@@ -91,8 +102,25 @@ pub fn now(clock: libc::c_int) -> u64 {
     let takes = LOOK << (s.time.looks / LOOKS).min(DOUBLED);
     (s.time.passed, s.time.looked) = (s.time.passed + takes, s.time.looked + takes);
     s.time.looks = s.time.looks.saturating_add(1);
+    touch(true);
     circle::looks_at_clock();
     shows(clock)
+}
+
+/// The running thread reads the clock, or makes time pass. A thread that is alone comes before or
+/// after all that others do.
+fn touch(reads: bool) {
+    let mut s = state();
+    if s.joined + 1 >= s.count {
+        return;
+    }
+    let me = s.current as u32 + 1;
+    s.time.is_shared |= s.time.toucher != 0 && s.time.toucher != me;
+    s.time.is_read |= reads;
+    s.time.toucher = me;
+    if s.time.is_shared && s.time.is_read {
+        hidden::note(gap::CLOCKS);
+    }
 }
 
 /// The time of the clock, for computing a deadline. Does not count as a read by the program.
@@ -128,6 +156,9 @@ pub fn at_start(clock: libc::c_int) -> u64 {
 /// At least this much time has passed.
 pub fn pass_until(passed: u64) {
     let mut s = state();
+    if passed > s.time.passed {
+        touch(false);
+    }
     s.time.passed = s.time.passed.max(passed);
 }
 
@@ -157,5 +188,8 @@ pub fn sleep(nanoseconds: u64, pc: usize) -> Result<(), u64> {
 /// The thread's wait has timed out: the clock shows at least `until`.
 pub fn reach(clock: libc::c_int, until: u64) {
     let shows = shows(clock);
+    if until > shows {
+        touch(false);
+    }
     state().time.passed += until.saturating_sub(shows);
 }
