@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static _Thread_local long own;
+static _Thread_local struct {
+    _Alignas(64) long n;
+} own[60]; // a line for each task, so that it has one owner
 static pthread_key_t key;
 long shared = 1;
 static atomic_int done; // relaxed: fixes the order of the run, synchronises nothing
@@ -17,15 +19,15 @@ int main(void) {
     {
 #pragma omp master
         {
-            for (int i = 0; i < 8; i++) {
-#pragma omp task
+            for (int i = 0; i < 60; i++) {
+#pragma omp task firstprivate(i)
                 {
-                    own++;
+                    own[i].n++;
                     pthread_setspecific(key, pthread_getspecific(key));
                 }
             }
 #pragma omp taskwait
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 60; i++) {
 #pragma omp task
                 shared++; // expect: data-race #1
             }
@@ -34,5 +36,5 @@ int main(void) {
         }
         while (!atomic_load_explicit(&done, memory_order_relaxed)) usleep(100);
     }
-    return shared == 8 ? 0 : 1;
+    return shared == 60 ? 0 : 1;
 }
