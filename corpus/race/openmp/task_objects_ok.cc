@@ -1,8 +1,6 @@
 // Objects of C++ in tasks and sections: copied into a task, private to a thread with memory of their own, a task for each node of a tree.
 //@ flags: -O1 -fopenmp
-// expect(hb hybrid): nothing
-// In fast, one run of some 150 suspects the thread's own cache, in two tasks that one thread ran: a defect.
-// expect(fast): anything
+// expect: nothing
 #include <memory>
 #include <string>
 #include <vector>

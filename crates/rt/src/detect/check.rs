@@ -449,6 +449,11 @@ fn is_private(address: usize, mine: u32) -> bool {
     false
 }
 
+/// The granule is shared from now on if it belongs to `owner`, a value of [`owned`].
+pub fn disown(address: usize, owner: u32) {
+    replaces(owner_lane(address), owner, SHARED);
+}
+
 /// True if `lane` names the owner `mine`, which it does from now on if it was empty.
 #[inline(always)]
 fn is_or_becomes(lane: &AtomicU32, mine: u32) -> bool {

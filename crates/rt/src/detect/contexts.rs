@@ -20,9 +20,13 @@
 //!    holds for anybody who touches the stack of a thread, for example a child of the task whose
 //!    frame it is.
 //! 2. It lies in the thread's static thread-local storage.
-//! 3. Both contexts have asked which thread they run on, or touched thread-local storage, and may
-//!    have found the memory by it (a scratch buffer, a cache, an element of an array on the stack of
-//!    the function with the region).
+//! 3. Both contexts have asked which thread they run on (`omp_get_thread_num`, `pthread_self`, the
+//!    thread's slot of a key), or touched thread-local storage, and may have found the memory by it
+//!    (a scratch buffer, a cache, an element of an array on the stack of the function with the
+//!    region). That storage was touched is read from its shadow. It has to be read each time that
+//!    the thread turns to another context, since a child of the context may write there next and
+//!    so take the place of what the context left. In `fast` and with the initialization state, what
+//!    one sid alone has touched has its owner's mark and no slots; the mark counts too.
 //! 4. Sections run in the frame of their region. There the floor is the beginning of the region,
 //!    and a heap block that the thread allocated inside the region counts as its own.
 //!
@@ -43,8 +47,8 @@ use super::clock::Clock;
 use super::held_locks::{Held, LockMode};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
-use super::{depot, heap, objects, sids};
-use crate::layout::{SID_MAX, epoch, shadow_of, sid};
+use super::{check, depot, heap, objects, settings, sids};
+use crate::layout::{SID_MAX, epoch, owned, shadow_of, sid};
 use crate::mode;
 use crate::sys::{self, Shared, Spin};
 
@@ -104,6 +108,11 @@ static USERS: [User; SID_MAX + 1] = [const {
 
 /// Some thread has run a second context.
 static ANY: AtomicBool = AtomicBool::new(false);
+
+/// True if some thread has run a second context.
+pub fn any() -> bool {
+    ANY.load(Relaxed)
+}
 
 static FREE_LOCK: Spin = Spin::new();
 static FREE: Shared<*mut Context> = Shared::new(core::ptr::null_mut());
@@ -317,17 +326,30 @@ fn remember(t: &mut Thread, floor: usize) {
     for user in USERS.iter().filter(|u| u.thread.load(Relaxed) == own) {
         user.floor.fetch_max(floor, Relaxed);
     }
+    let asked = has_asked(t);
     let user = &USERS[t.sid()];
     user.thread.store(own, Relaxed);
     user.first_epoch.store(t.first_epoch, Relaxed);
     user.floor.store(floor, Relaxed);
-    user.asked.store(t.openmp.asked || touched_tls(t), Relaxed);
+    user.asked.store(asked, Relaxed);
+    if asked && settings().owners {
+        disown_tls(t);
+    }
+}
+
+/// True if the running context has asked which thread it runs on, or touched thread-local storage:
+/// now, or when its thread last turned to another context and back.
+fn has_asked(t: &Thread) -> bool {
+    let user = &USERS[t.sid()];
+    let is_its =
+        || user.thread.load(Relaxed) == t.id() + 1 && user.first_epoch.load(Relaxed) == t.first_epoch;
+    t.openmp.asked || user.asked.load(Relaxed) && is_its() || touched_tls(t)
 }
 
 /// True if the running thread's access does not conflict with the one in `slot` after all, because
 /// the memory belongs to the thread. See the module.
 pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
-    if !ANY.load(Relaxed) {
+    if !any() {
         return false;
     }
     // SAFETY: null, or the card of a thread that has begun.
@@ -345,9 +367,8 @@ pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     if !knows(own, slot) || !ran_both() {
         return false;
     }
-    let asked = || t.openmp.asked || touched_tls(t);
     let they_asked = || last_user(own, slot).is_none_or(|u| u.asked.load(Relaxed));
-    they_asked() && asked() || t.openmp.is_in_section() && is_block_of_region(t, address)
+    they_asked() && has_asked(t) || t.openmp.is_in_section() && is_block_of_region(t, address)
 }
 
 /// True if a context of the thread has made or seen the access in `slot`.
@@ -407,17 +428,30 @@ fn is_in_tls(address: usize) -> bool {
 /// Larger thread-local storage is not searched.
 const SEARCHED: usize = 1 << 18;
 
+/// The granules of static thread-local storage, but for the runtime's own.
+fn tls(t: &Thread) -> impl Iterator<Item = usize> {
+    let (end, size) = (thread_pointer() & !7, TLS_SIZE.load(Relaxed) & !7);
+    let own = (&raw const *t) as usize;
+    (end - size..end).step_by(8).filter(move |at| !(own..own + size_of::<Thread>()).contains(at))
+}
+
 /// True if the running context has touched thread-local storage, according to its shadow.
 fn touched_tls(t: &Thread) -> bool {
-    let (end, size) = (thread_pointer() & !7, TLS_SIZE.load(Relaxed) & !7);
-    if size > SEARCHED {
-        return true;
-    }
-    let own = (&raw const *t) as usize;
     let (own_sid, first) = (t.sid(), t.first_epoch);
-    (end - size..end).step_by(8).filter(|at| !(own..own + size_of::<Thread>()).contains(at)).any(|at| {
-        // SAFETY: the shadow of mapped memory is mapped, and a granule has four slots.
-        let slots = unsafe { *shadow_of(at).cast::<[u32; 4]>() };
-        slots.iter().any(|s| sid(*s) == own_sid && epoch(*s) >= first)
-    })
+    TLS_SIZE.load(Relaxed) > SEARCHED
+        || tls(t).any(|at| {
+            // SAFETY: the shadow of mapped memory is mapped, and a granule has four slots.
+            let slots = unsafe { *shadow_of(at).cast::<[u32; 4]>() };
+            slots.iter().any(|s| sid(*s) == own_sid && epoch(*s) >= first)
+                || settings().owners && slots[3] == owned(own_sid)
+        })
+}
+
+/// From now on accesses to the thread-local storage that the running context owns leave slots. An
+/// owner's mark has no epoch, and would speak for each later context that gets the same sid.
+fn disown_tls(t: &Thread) {
+    let mine = owned(t.sid());
+    if TLS_SIZE.load(Relaxed) <= SEARCHED {
+        tls(t).for_each(|at| check::disown(at, mine));
+    }
 }

@@ -204,9 +204,8 @@ fn watch(config: &'static Config, environment: *const *const c_char) {
     if has(flag::HAS_PLANS) {
         plan::ask(bias());
     }
-    // If each access counts, so does each probe.
-    let detects = !detect::settings().owners && config.history < 2;
-    if detects && !has(flag::DELAYS) && !has(flag::TRACED) {
+    // If each access leaves an event, each probe counts.
+    if config.history < 2 && !has(flag::DELAYS) && !has(flag::TRACED) {
         plan::leave_out_covered();
     }
     if has(flag::DELAYS) {

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
-use super::{Real, channel, interpose, once, room};
+use super::{Real, channel, interpose, once, openmp, room};
 use crate::detect::sync as detect_sync;
 use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
@@ -112,7 +112,10 @@ interpose! {
         }
         now
     }
-    fn gettid() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { threads::number() }
+    fn gettid() -> c_int, |t, pc, real| {
+        openmp::asked(pc);
+        real()
+    } record as detect, tsvd real, explore { threads::number() }
 
     fn pthread_exit(result: usize), |t, pc, real| {
         crate::detect::handlers::left(&mut t, 0);

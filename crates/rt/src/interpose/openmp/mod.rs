@@ -28,6 +28,7 @@
 //! clang compiles them as iterations of a loop.
 
 mod abi;
+mod asks;
 mod libomp;
 mod locks;
 mod shares;
@@ -35,6 +36,7 @@ mod tasks;
 mod team;
 mod tls;
 
+pub use asks::asked;
 pub use libomp::{Switch, acquires, releases};
 
 pub use abi::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};
@@ -77,6 +79,10 @@ impl OpenMp {
         base: 0,
         sections: core::ptr::null_mut(),
     };
+
+    pub fn is_in_region(&self) -> bool {
+        !self.team.is_null()
+    }
 
     pub fn is_in_section(&self) -> bool {
         !self.sections.is_null()
