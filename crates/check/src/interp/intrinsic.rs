@@ -262,8 +262,9 @@ impl Machine<'_> {
         match self.text(ti, pc, from, most) {
             Text::Known(t) => {
                 let size = (t.len() as u64 + 1).min(most as u64);
-                if let Some((at, _)) = self.range(ti, pc, to, size, WRITE) {
-                    for (i, b) in t.iter().chain(&[0]).take(size as usize).enumerate() {
+                // A text that is too long ends where the object does.
+                if let Some((at, room)) = self.range(ti, pc, to, size, WRITE) {
+                    for (i, b) in t.iter().chain(&[0]).take(room).enumerate() {
                         self.memory.store(at + i, Scalar::U8, u64::from(*b));
                     }
                 }

@@ -59,6 +59,11 @@ impl Machine<'_> {
             self.pop_frame(ti);
         }
         let t = &mut self.threads[ti];
+        // A later call of the function at the same depth, which has not come as far.
+        if t.stack.len() < target.stack as usize {
+            self.end = Some(End::Finished);
+            return Flow::Done(0);
+        }
         t.stack.truncate(target.stack as usize);
         t.stack.push(value);
         t.pc = target.pc;

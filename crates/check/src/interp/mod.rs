@@ -33,6 +33,7 @@ mod deadlock;
 mod decide;
 mod exceptions;
 mod explain;
+mod handle_room;
 pub mod history;
 mod intrinsic;
 mod jump;

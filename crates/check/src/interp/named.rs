@@ -10,6 +10,7 @@
 //! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known. Both go
 //! by closed lists of words: `draw_fence`, `bytes_to_mb` and `save_atomic` say nothing of threads.
 
+use super::handle_room::elements_of_handles;
 use super::lifecycle::{handle, of_handle};
 use super::start_result::result_of_success;
 use super::sync::Flow;
@@ -485,7 +486,10 @@ impl Machine<'_> {
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
         let before = &self.threads[ti].stack[at..at + place];
-        let id = before.iter().find_map(|argument| self.room_for_handle(ti, *argument));
+        let elements = elements_of_handles(&self.program.code[..pc as usize], n);
+        let is_element = |i: usize| elements.get(i) == Some(&true);
+        let room = |(i, argument): (usize, &u64)| self.room_for_handle(ti, *argument, is_element(i));
+        let id = before.iter().enumerate().find_map(room);
         let given: Vec<u64> = before.iter().copied().filter(|a| self.may_identify_thread(*a)).collect();
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
@@ -554,45 +558,6 @@ impl Machine<'_> {
         // An address that leads to something known is that of no thread.
         let unknown = arguments.iter().copied().chain(arguments.iter().filter_map(behind));
         unknown.into_iter().find(|v| is_unknown(*v))
-    }
-
-    /// Where a handle is left, if the address is that of a variable that holds nothing else.
-    fn room_for_handle(&self, ti: usize, address: u64) -> Option<usize> {
-        let size = u64::from(Scalar::U64.size());
-        let is_alone = self.object_around(address) == Some((address, address + size))
-            || self.size_in_frame(ti, address) == Some(size);
-        if is_unknown(address) || !is_alone || self.is_constant(address) {
-            return None;
-        }
-        self.memory.index(address, size).ok()
-    }
-
-    /// Whether an address lies in a global that nobody writes: a text of seven letters has the size
-    /// of a handle.
-    fn is_constant(&self, address: u64) -> bool {
-        let holds = |(start, size): &(u32, u32)| {
-            let start = u64::from(*start);
-            start <= address && address < start + u64::from(*size)
-        };
-        let globals = &self.program.globals;
-        let is_global = globals.last().is_some_and(|g| address < u64::from(g.address) + u64::from(g.size));
-        let mut written = self.program.image_mutable.iter().chain(&self.program.image_unknown);
-        is_global && !written.any(holds)
-    }
-
-    /// The room that a variable of the function that runs has in its frame: up to the next one that
-    /// its code names.
-    fn size_in_frame(&self, ti: usize, address: u64) -> Option<u64> {
-        let frame = self.threads[ti].frames.last()?;
-        let at = address.checked_sub(u64::from(frame.memory)).filter(|_| frame.memory != 0)?;
-        let end = u64::from(frame.memory_size);
-        let function = &self.program.functions[frame.function as usize];
-        let code = &self.program.code[function.entry as usize..function.end as usize];
-        let named = code.iter().filter_map(|i| match i {
-            Instr::FrameAddr(n) => Some(u64::from(*n)),
-            _ => None,
-        });
-        (at < end).then(|| named.filter(|n| *n > at).min().unwrap_or(end) - at)
     }
 
     /// The same question gets the same answer, until something unknown must have changed.

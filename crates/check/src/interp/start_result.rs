@@ -51,14 +51,26 @@ pub fn result_of_success(program: &Program, doom: &Doom, pc: u32, handle: u64) -
 /// if it is not clear.
 fn is_failure(program: &Program, doom: &Doom, pc: u32, side: u32, against: u32) -> Option<bool> {
     let given = given_to_thread(program, pc);
+    let (side, against) = (after_jumps(program, side), after_jumps(program, against));
     let signs = |at, against| signs_of_failure(program, doom, given, at, against);
     let (one, other) = (signs(side, against), signs(against, side));
-    // Code that both sides reach says nothing, and neither does a side whose end was not seen.
-    let is_seen = !(one.loops || other.loops);
+    // Code that both sides reach says nothing, and neither does a side whose end was not seen,
+    // unless that is where both sides meet: `for (…) { if (start(…)) fail(); }`.
+    let is_seen = (!one.loops || other.joins) && (!other.loops || one.joins);
     let one_alone = if other.joins { 0 } else { one.count };
     let other_alone = if one.joins { 0 } else { other.count };
     let is_clear = is_seen && (one_alone - other_alone).abs() >= MARGIN;
     is_clear.then_some(one_alone > other_alone)
+}
+
+/// Where a side begins: an empty one only jumps over the other.
+fn after_jumps(program: &Program, mut at: u32) -> u32 {
+    while let Some(Instr::Jump(to)) = program.code.get(at as usize)
+        && *to > at
+    {
+        at = *to;
+    }
+    at
 }
 
 /// The constant that the first condition after the call compares with, as in `if (start(…) !=

@@ -1,0 +1,117 @@
+//! Where a start that is known by its name only leaves the handle of the thread.
+//!
+//! `start(&id, work, data)` stores a handle behind `&id`, but `start(&pool, work, data)` must not
+//! overwrite the first member of `pool`. No type says which of the two it is, since nobody declares
+//! the function. So there is room for a handle in a variable that holds nothing else, and in an
+//! element of an array whose elements have the size of a handle: `start(&ids[i], work, data)`. The
+//! code that computes the argument tells an element, so the length of the array does not matter.
+//!
+//! A wrong guess stores a number where the called function would not, in an object that the caller
+//! passed to be changed. It makes no access that could race.
+
+use super::Machine;
+use super::value::is_unknown;
+use crate::ir::{Instr, Scalar};
+
+const HANDLE: u64 = Scalar::U64.size() as u64;
+
+/// For each of the `n` arguments of a call whose code follows `before`, whether it is the address
+/// of an array's element that has the size of a handle. Arguments whose code has a branch, and
+/// those before them, are not.
+pub fn elements_of_handles(before: &[Instr], n: usize) -> Vec<bool> {
+    let mut out = vec![false; n];
+    let mut end = before.len();
+    for is_element in out.iter_mut().rev() {
+        let Some(start) = start_of_value(&before[..end]) else { break };
+        let last = before[start..end].iter().rfind(|i| !matches!(i, Instr::Nop | Instr::Conv(..)));
+        *is_element = matches!(last, Some(Instr::Index(size)) if u64::from(*size) == HANDLE);
+        end = start;
+    }
+    out
+}
+
+/// The beginning of the straight code at the end of `code` that leaves one value.
+fn start_of_value(code: &[Instr]) -> Option<usize> {
+    let mut wanted = 1;
+    for (at, instr) in code.iter().enumerate().rev() {
+        if instr.jump_target().is_some() || matches!(instr, Instr::Switch(_) | Instr::Return | Instr::Throw) {
+            return None;
+        }
+        let (pops, pushes) = instr.effect();
+        // A value that is used and left there, as by `Dup`, belongs to the code before it.
+        if pushes > wanted {
+            return None;
+        }
+        wanted = wanted - pushes + pops;
+        if wanted == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+impl Machine<'_> {
+    /// Where a handle is left, if the address is that of a variable that holds nothing else, or of
+    /// an element of an array of handles.
+    pub(super) fn room_for_handle(&self, ti: usize, address: u64, is_element: bool) -> Option<usize> {
+        if is_unknown(address) || self.is_constant(address) {
+            return None;
+        }
+        let is_alone = is_element
+            || self.object_around(address) == Some((address, address + HANDLE))
+            || self.size_in_frame(ti, address) == Some(HANDLE);
+        self.memory.index(address, HANDLE).ok().filter(|_| is_alone)
+    }
+
+    /// Whether an address lies in a global that nobody writes: a text of seven letters has the size
+    /// of a handle.
+    pub(super) fn is_constant(&self, address: u64) -> bool {
+        let holds = |(start, size): &(u32, u32)| {
+            let start = u64::from(*start);
+            start <= address && address < start + u64::from(*size)
+        };
+        let globals = &self.program.globals;
+        let is_global = globals.last().is_some_and(|g| address < u64::from(g.address) + u64::from(g.size));
+        let mut written = self.program.image_mutable.iter().chain(&self.program.image_unknown);
+        is_global && !written.any(holds)
+    }
+
+    /// The room that a variable of the function that runs has in its frame: up to the next one that
+    /// its code names.
+    fn size_in_frame(&self, ti: usize, address: u64) -> Option<u64> {
+        let frame = self.threads[ti].frames.last()?;
+        let at = address.checked_sub(u64::from(frame.memory)).filter(|_| frame.memory != 0)?;
+        let end = u64::from(frame.memory_size);
+        let function = &self.program.functions[frame.function as usize];
+        let code = &self.program.code[function.entry as usize..function.end as usize];
+        let named = code.iter().filter_map(|i| match i {
+            Instr::FrameAddr(n) => Some(u64::from(*n)),
+            _ => None,
+        });
+        (at < end).then(|| named.filter(|n| *n > at).min().unwrap_or(end) - at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_elements_of_the_size_of_a_handle_are_rooms() {
+        let of_size = |size| [Instr::FrameAddr(0), Instr::Get(1), Instr::Index(size), Instr::FuncAddr(3)];
+        assert_eq!(elements_of_handles(&of_size(8), 2), [true, false]);
+        assert_eq!(elements_of_handles(&of_size(16), 2), [false, false]);
+    }
+
+    #[test]
+    fn an_index_within_another_value_is_none() {
+        let field = [Instr::GlobalAddr(0), Instr::Get(1), Instr::Index(8), Instr::Field(4)];
+        assert_eq!(elements_of_handles(&field, 1), [false]);
+    }
+
+    #[test]
+    fn a_branch_ends_the_search() {
+        let code = [Instr::Get(0), Instr::Get(1), Instr::Index(8), Instr::JumpIf(9), Instr::FuncAddr(3)];
+        assert_eq!(elements_of_handles(&code, 2), [false, false]);
+    }
+}
