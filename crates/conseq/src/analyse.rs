@@ -1,21 +1,23 @@
 //! One pass over all functions of a module.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use raddle_binary::flow::{Outline, Program, Query};
 use raddle_binary::{Module, demangle};
+use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Analysis, CriticalRead, FunctionName, Note, Site, SiteKind};
 use crate::cache::{Cache, Present, SitesWithReads};
-use crate::extent::Extent;
+use crate::extent::{CallGraph, Extent};
 use crate::options::Options;
 use crate::reads;
 use crate::sites::{Candidate, Finder};
 
 /// Finds the error sites of a module and the reads that can affect them.
 pub fn analyse(module: &Module, options: &Options) -> Analysis {
-    analysed(module, options, &Extent::whole(), |_, _, find| find())
+    StaticHalf::new(module, options, KnownFunctions::default()).analyse(None, &Extent::whole())
 }
 
 /// The same with what is known from before, within an extent. `known` belongs to this very file and
@@ -26,26 +28,9 @@ pub fn analyse_with(
     (known, cache): (&mut KnownFunctions, &mut Cache),
     extent: &Extent<'_>,
 ) -> Analysis {
-    cache.begin(options);
-    let is_of_use = !cache.is_empty();
-    let present = Present::default();
-    let analysis = analysed(module, options, extent, |program, entry, find| {
-        if let Some(found) = known.0.get(&entry) {
-            return found.clone();
-        }
-        let reused = is_of_use.then(|| cache.get(program, &present, entry)).flatten();
-        let found = reused.or_else(|| {
-            program.looked_at();
-            let found = find()?;
-            cache.put(program, entry, &program.looked_at(), &found);
-            Some(found)
-        });
-        known.0.insert(entry, found.clone());
-        found
-    });
-    if extent.executed.is_none() {
-        cache.end(&present);
-    }
+    let mut half = StaticHalf::new(module, options, std::mem::take(known));
+    let analysis = half.analyse(Some(cache), extent);
+    *known = half.known;
     analysis
 }
 
@@ -54,41 +39,119 @@ pub fn analyse_with(
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KnownFunctions(BTreeMap<u64, Option<SitesWithReads>>);
 
-/// Goes through all functions. `each` gets the function's entry and a closure that finds its sites.
-fn analysed(
-    module: &Module,
-    options: &Options,
-    extent: &Extent<'_>,
-    mut each: impl FnMut(&Program, u64, &dyn Fn() -> Option<SitesWithReads>) -> Option<SitesWithReads>,
-) -> Analysis {
-    let program = Program::new(module);
-    let mut analysis = Analysis { notes: notes(&program), ..Analysis::default() };
-    let finder = Finder::new(options);
-    let (outlines, executed) = extent.functions(&program, options);
-    let (mut done, mut left_out, mut unfinished) = (0, 0, 0);
-    for (at, outline) in outlines.into_iter().enumerate() {
-        if !is_wanted(&program, outline, &finder) {
-            continue;
-        }
-        let is_other = at >= executed;
-        if unfinished > 0 || (done > 0 && is_other && (extent.is_over)()) {
-            unfinished += 1;
-            continue;
-        }
-        done += 1;
-        match each(&program, outline.range.start, &|| of_function(&program, outline, &finder, options)) {
-            Some(found) => found.into_iter().for_each(|(site, reads)| add(&mut analysis, site, reads)),
-            None => left_out += 1,
+impl KnownFunctions {
+    /// How many functions are known.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The analysis of one file with one set of options. It remembers what it has found out, so another
+/// extent of the same file, such as that of another test, takes only what is new in it.
+pub struct StaticHalf<'m> {
+    program: Program<'m>,
+    options: Options,
+    known: KnownFunctions,
+    /// Whether the cache held something of an earlier build at the first analysis. Only then it is
+    /// worth to ask: what it learns here is known anyway.
+    asks_cache: Option<bool>,
+    /// Whether a function is analysed at all, by its entry.
+    wanted: HashMap<u64, bool>,
+    graph: OnceCell<CallGraph<'m>>,
+}
+
+impl<'m> StaticHalf<'m> {
+    /// `known` belongs to this very file and these options.
+    pub fn new(module: &'m Module, options: &Options, known: KnownFunctions) -> Self {
+        Self {
+            program: Program::new(module),
+            options: options.clone(),
+            known,
+            asks_cache: None,
+            wanted: HashMap::default(),
+            graph: OnceCell::new(),
         }
     }
-    if left_out > 0 {
-        analysis.notes.push(Note::LeftOut { functions: left_out });
+
+    /// The functions that are known by now.
+    pub fn known(&self) -> &KnownFunctions {
+        &self.known
     }
-    if unfinished > 0 {
-        analysis.notes.push(Note::Unfinished { functions: unfinished });
+
+    /// The sites within an extent. `cache` may be of an earlier build.
+    pub fn analyse(&mut self, mut cache: Option<&mut Cache>, extent: &Extent<'_>) -> Analysis {
+        let Self { program, options, known, asks_cache, wanted, graph } = self;
+        if let Some(cache) = cache.as_deref_mut() {
+            cache.begin(options);
+            asks_cache.get_or_insert(!cache.is_empty());
+        }
+        let finder = &Finder::new(options);
+        let present = Present::default();
+        let mut analysis = Analysis { notes: notes(program), ..Analysis::default() };
+        let call_graph = || graph.get_or_init(|| CallGraph::new(program));
+        let (outlines, executed) = extent.functions(program, options, &call_graph);
+        let (mut done, mut left_out, mut unfinished) = (0, 0, 0);
+        for (at, outline) in outlines.into_iter().enumerate() {
+            let entry = outline.range.start;
+            if !*wanted.entry(entry).or_insert_with(|| is_wanted(program, outline, finder)) {
+                continue;
+            }
+            let is_other = at >= executed;
+            if unfinished > 0 || (done > 0 && is_other && (extent.is_over)()) {
+                unfinished += 1;
+                continue;
+            }
+            done += 1;
+            let found = known.0.entry(entry).or_insert_with(|| {
+                let find = || of_function(program, outline, finder, options);
+                match cache.as_deref_mut() {
+                    Some(cache) => {
+                        let present = Some(&present).filter(|_| *asks_cache == Some(true));
+                        cached(program, (cache, present), entry, find)
+                    }
+                    None => find(),
+                }
+            });
+            match found {
+                Some(found) => {
+                    found.iter().cloned().for_each(|(site, reads)| add(&mut analysis, site, reads))
+                }
+                None => left_out += 1,
+            }
+        }
+        if let Some(cache) = cache.filter(|_| extent.executed.is_none()) {
+            cache.end(&present);
+        }
+        if left_out > 0 {
+            analysis.notes.push(Note::LeftOut { functions: left_out });
+        }
+        if unfinished > 0 {
+            analysis.notes.push(Note::Unfinished { functions: unfinished });
+        }
+        number(&mut analysis);
+        analysis
     }
-    number(&mut analysis);
-    analysis
+}
+
+/// What an earlier build knew of a function, if that is asked for, or what is found in it now.
+fn cached(
+    program: &Program,
+    (cache, present): (&mut Cache, Option<&Present>),
+    entry: u64,
+    find: impl FnOnce() -> Option<SitesWithReads>,
+) -> Option<SitesWithReads> {
+    if let Some(reused) = present.and_then(|present| cache.get(program, present, entry)) {
+        return Some(reused);
+    }
+    program.looked_at();
+    let found = find()?;
+    cache.put(program, entry, &program.looked_at(), &found);
+    Some(found)
 }
 
 /// The sites of one function with their reads; `None` if it is too large to analyse.

@@ -34,9 +34,10 @@ impl Extent<'_> {
         &self,
         program: &'p Program<'m>,
         options: &Options,
+        graph: &dyn Fn() -> &'p CallGraph<'m>,
     ) -> (Vec<&'p Outline<'m>>, usize) {
         let Some(executed) = self.executed else { return (program.outlines().iter().collect(), 0) };
-        let graph = CallGraph::new(program);
+        let graph = graph();
         let mut near = Near::default();
         let outlines = executed.iter().filter_map(|address| program.outline_at(*address));
         outlines.for_each(|outline| graph.entries(outline).iter().for_each(|entry| near.add(*entry)));
@@ -83,7 +84,7 @@ impl Near {
 /// Which function calls which, by their entries. The calls of a part that the compiler moved
 /// elsewhere are those of its function, or of all functions with that name.
 #[derive(Default)]
-struct CallGraph<'m> {
+pub(crate) struct CallGraph<'m> {
     callers: HashMap<u64, Vec<u64>>,
     callees: HashMap<u64, Vec<u64>>,
     by_name: HashMap<&'m str, Vec<u64>>,
@@ -92,7 +93,7 @@ struct CallGraph<'m> {
 }
 
 impl<'m> CallGraph<'m> {
-    fn new(program: &Program<'m>) -> Self {
+    pub(crate) fn new(program: &Program<'m>) -> Self {
         let mut graph = CallGraph::default();
         for outline in program.outlines().iter().filter(|outline| !outline.cold) {
             if let Some(name) = outline.name {

@@ -68,7 +68,7 @@ mod order;
 mod reads;
 mod sites;
 
-pub use analyse::{KnownFunctions, analyse, analyse_with};
+pub use analyse::{KnownFunctions, StaticHalf, analyse, analyse_with};
 pub use analysis::{Analysis, Condition, CriticalRead, FunctionName, Note, Relation, Site, SiteKind};
 pub use cache::Cache;
 pub use extent::Extent;

@@ -9,11 +9,12 @@ use thiserror::Error;
 
 use super::args::{Args, Means};
 use super::delays::Delayed;
+use super::result_cache::StaticHalves;
 use super::rust_locks::RustLocks;
 use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Deadlines, Expect, Tester};
-use super::traced_runs::{self, Run, Runs};
+use super::traced_runs::{self, Orders, Run, Runs};
 use super::{analysis, certainty, findings, rust_scopes, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
@@ -182,7 +183,7 @@ impl Phases {
 /// The report on what `recipe` starts. A program without threads is an error.
 pub fn run(
     args: &Args,
-    options: &Options,
+    halves: &StaticHalves<'_>,
     recipe: &Recipe,
     budget: CampaignDeadlines,
     notes: &Notes,
@@ -191,36 +192,44 @@ pub fn run(
     let clock = Phases::new(budget);
     let budget = budget.ending_at(recipe.end_at);
     let recipe = &budget.bounded(recipe, budget.tested());
-    let mut runs =
-        match traced_runs::make(recipe, (args.runs, args.check_traces), rust, budget.traced(), notes) {
-            Err(error) if unscheduled::is_refused(&error) => {
-                let made = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
-                // If the runtime cannot start, that is the only reason.
-                if !made.as_ref().is_err_and(|e| e.is::<TargetError>()) {
-                    notes.say(&format!("{error:#}: {BY_ITSELF}"));
+    let mut runs = match traced_runs::make(
+        recipe,
+        (Orders::NonPreemptive, args.runs, args.check_traces),
+        rust,
+        budget.traced(),
+        notes,
+    ) {
+        Err(error) if unscheduled::is_refused(&error) => {
+            let made = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
+            // If the runtime cannot start, that is the only reason.
+            if !made.as_ref().is_err_and(|e| e.is::<TargetError>()) {
+                notes.say(&format!("{error:#}: {BY_ITSELF}"));
+            }
+            made?
+        }
+        Ok(runs) if runs.runs.iter().all(|r| r.endless) && Instant::now() >= budget.tested() => {
+            return Err(endless(recipe, &runs).into());
+        }
+        Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
+            let longer = || with_more_steps(args, &runs, budget, rust, notes);
+            let again = longer()
+                .or_else(|| with_loops(args, halves, &runs, budget, rust, notes))
+                .or_else(|| in_fair_orders(args, &runs, budget, rust, notes));
+            match again {
+                Some(again) => again,
+                None => {
+                    let error = endless(recipe, &runs);
+                    let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
+                    let again = again
+                        .map_err(|e| if raddle_harness::interrupt::came() { e } else { error.into() })?;
+                    let error = endless(recipe, &runs);
+                    notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
+                    again
                 }
-                made?
             }
-            Ok(runs) if runs.runs.iter().all(|r| r.endless) && Instant::now() >= budget.tested() => {
-                return Err(endless(recipe, &runs).into());
-            }
-            Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
-                let longer = || with_more_steps(args, &runs, budget, rust, notes);
-                match longer().or_else(|| with_loops(args, options, &runs, budget, rust, notes)) {
-                    Some(again) => again,
-                    None => {
-                        let error = endless(recipe, &runs);
-                        let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
-                        let again = again
-                            .map_err(|e| if raddle_harness::interrupt::came() { e } else { error.into() })?;
-                        let error = endless(recipe, &runs);
-                        notes.say(&format!("{error}. Without the scheduler it ends: {BY_ITSELF}"));
-                        again
-                    }
-                }
-            }
-            made => made?,
-        };
+        }
+        made => made?,
+    };
     if runs.scheduled {
         runs.runs.iter_mut().for_each(|r| late_stores::correct(&mut r.events));
     }
@@ -230,7 +239,7 @@ pub fn run(
         let (modules, mut places) = (&runs.modules, Places::new());
         runs.runs.iter_mut().for_each(|r| rust_scopes::recognise(&mut r.events, modules, &mut places));
     }
-    finish(args, options, runs, budget, clock, notes)
+    finish(args, halves, runs, budget, clock, notes)
 }
 
 /// Traced runs with a higher step limit, for a program that was still making progress when it was
@@ -248,8 +257,14 @@ fn with_more_steps(
         return None;
     }
     let recipe = Recipe { max_steps: most.saturating_mul(TIMES), ..cut.recipe.clone() };
-    let made =
-        traced_runs::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
+    let made = traced_runs::make(
+        &recipe,
+        (Orders::NonPreemptive, args.runs, args.check_traces),
+        rust,
+        budget.traced(),
+        notes,
+    )
+    .ok()?;
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
@@ -258,22 +273,47 @@ fn with_more_steps(
 /// first.
 fn with_loops(
     args: &Args,
-    options: &Options,
+    halves: &StaticHalves<'_>,
     endless: &Runs,
     budget: CampaignDeadlines,
     rust: bool,
     notes: &Notes,
 ) -> Option<Runs> {
     let kinds = vec![SiteKind::Loop];
-    let options = Options { kinds, ..options.clone() };
+    let options = Options { kinds, ..halves.options().clone() };
     let traces = endless.runs.iter().map(|r| r.events.as_slice());
-    let points = Sites::of(&endless.modules, &options, traces, budget.sited()).waiting_reads();
+    let points = Sites::of(&endless.modules, (halves, &options), traces, budget.sited()).waiting_reads();
     if points.is_empty() || raddle_harness::interrupt::came() {
         return None;
     }
     let recipe = Recipe { points, ..endless.recipe.clone() };
-    let made =
-        traced_runs::make(&recipe, (args.runs, args.check_traces), rust, budget.traced(), notes).ok()?;
+    let made = traced_runs::make(
+        &recipe,
+        (Orders::NonPreemptive, args.runs, args.check_traces),
+        rust,
+        budget.traced(),
+        notes,
+    )
+    .ok()?;
+    made.runs.iter().any(|r| !r.endless).then_some(made)
+}
+
+/// Traced runs in which any thread may run at any step. `None` if no run ends even so. A thread that
+/// works for ever until another one has done something, such as one of a pool that looks for tasks
+/// and announces itself each time, changes memory in each round. So it does not only wait, and
+/// nothing but a preemption lets the other one go on.
+fn in_fair_orders(
+    args: &Args,
+    endless: &Runs,
+    budget: CampaignDeadlines,
+    rust: bool,
+    notes: &Notes,
+) -> Option<Runs> {
+    if raddle_harness::interrupt::came() {
+        return None;
+    }
+    let orders = (Orders::Fair, args.runs, args.check_traces);
+    let made = traced_runs::make(&endless.recipe, orders, rust, budget.traced(), notes).ok()?;
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
@@ -281,7 +321,7 @@ fn with_loops(
 /// the script that ends it.
 pub fn run_whole(
     args: &Args,
-    options: &Options,
+    halves: &StaticHalves<'_>,
     recipe: &Recipe,
     budget: CampaignDeadlines,
     notes: &Notes,
@@ -289,7 +329,7 @@ pub fn run_whole(
     let clock = Phases::new(budget);
     let budget = budget.ending_at(recipe.end_at);
     let runs = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes)?;
-    finish(args, options, runs, budget, clock, notes)
+    finish(args, halves, runs, budget, clock, notes)
 }
 
 fn endless(recipe: &Recipe, runs: &Runs) -> CampaignError {
@@ -299,7 +339,7 @@ fn endless(recipe: &Recipe, runs: &Runs) -> CampaignError {
 /// From traced runs to the report.
 fn finish(
     args: &Args,
-    options: &Options,
+    halves: &StaticHalves<'_>,
     mut runs: Runs,
     budget: CampaignDeadlines,
     mut clock: Phases,
@@ -308,7 +348,7 @@ fn finish(
     clock.traced = clock.lap() - runs.reading;
     let mut places = Places::new();
     let traces = runs.runs.iter().map(|r| r.events.as_slice());
-    let sites = Sites::of(&runs.modules, options, traces, budget.sited());
+    let sites = Sites::of(&runs.modules, (halves, halves.options()), traces, budget.sited());
     sites.unfinished().iter().for_each(|sentence| notes.say(sentence));
     clock.static_half = clock.lap();
     let budget = budget.with_room_to_tell(clock.static_half);
@@ -359,12 +399,12 @@ fn finish(
 /// thread has not done its work, and the error says so.
 pub fn run_alone(
     args: &Args,
-    options: &Options,
+    halves: &StaticHalves<'_>,
     recipe: &Recipe,
     budget: CampaignDeadlines,
     notes: &Notes,
 ) -> Result<Report> {
-    match run(args, options, recipe, budget, notes) {
+    match run(args, halves, recipe, budget, notes) {
         Err(error) if is_alone(&error) && !ended_well(&error) => {
             Err(error.context("there is no correct run to start from: give the program what it needs"))
         }

@@ -72,6 +72,7 @@ use raddle_harness::say::say;
 use raddle_harness::target;
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::Recipe;
+use result_cache::{OpenFiles, StaticHalves};
 
 /// How many threads there is room for at first.
 const DONORS: u32 = 8;
@@ -178,6 +179,8 @@ fn investigate(
     notes: &Notes,
 ) -> Result<Report> {
     let runtime = Runtime::open()?;
+    let files = OpenFiles::default();
+    let halves = StaticHalves::new(&files, options.clone());
     let folder = &args.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -189,11 +192,11 @@ fn investigate(
         recipe.flags |= flag::LIBTEST;
     }
     if !instrumented {
-        suite::run(args, options, &recipe, notes)
+        suite::run(args, &halves, &recipe, notes)
     } else if let Some(tests) = suite::tests_of(args, &recipe) {
-        suite::each(args, options, &recipe, tests, (Instant::now(), None), notes)
+        suite::each(args, &halves, &recipe, tests, (Instant::now(), None), notes)
     } else {
-        campaign::run_alone(args, options, &recipe, CampaignDeadlines::new(args.seconds), notes)
+        campaign::run_alone(args, &halves, &recipe, CampaignDeadlines::new(args.seconds), notes)
     }
 }
 

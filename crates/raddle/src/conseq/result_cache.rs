@@ -4,14 +4,16 @@
 //! There are up to three files per program in the user's cache folder. Two are named by the build id
 //! and the options. One holds the whole analysis, so another run of the same file has nothing left
 //! to do. The other holds the functions that were analysed so far, for the next test or run of the
-//! same file. The third is named by the path and holds the results by function, so after a rebuild
+//! same file. They are written at the end of a command ([`StaticHalves`]). The third is named by the path and holds the results by function, so after a rebuild
 //! only changed functions are analysed. A file that cannot be read, or that belongs to another build of
 //! raddle, counts as missing. A file that cannot be written is not an error.
 
-use std::path::Path;
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use raddle_binary::Module;
-use raddle_conseq::{Analysis, Cache, Extent, KnownFunctions, Note, Options, analyse_with};
+use raddle_conseq::{Analysis, Cache, Extent, KnownFunctions, Note, Options, StaticHalf};
 
 use raddle_harness::install::cache;
 use raddle_harness::install::results::{self, read, write};
@@ -19,52 +21,177 @@ use raddle_harness::program::build_id;
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
-    analysis_within(path, options, &Extent::whole())
+    let files = OpenFiles::default();
+    let halves = StaticHalves::new(&files, options.clone());
+    halves.analysis(path, options, &Extent::whole()).map(Rc::unwrap_or_clone)
 }
 
-/// The same, within an extent. What is not finished is not kept as a whole, but its functions are.
-pub fn analysis_within(
-    path: &Path,
-    options: &Options,
-    extent: &Extent<'_>,
-) -> raddle_binary::Result<Analysis> {
-    let folder = cache::root().ok().map(|root| root.join("conseq"));
-    analysis_in(folder.as_deref(), path, options, extent)
+/// Files that stay open as long as this value lives.
+#[derive(Default)]
+pub struct OpenFiles {
+    first: OnceCell<Box<OpenFile>>,
 }
 
-fn analysis_in(
-    folder: Option<&Path>,
-    path: &Path,
-    options: &Options,
-    extent: &Extent<'_>,
-) -> raddle_binary::Result<Analysis> {
-    let wanted = postcard::to_allocvec(options).unwrap_or_default();
-    let of_build = |ending| folder.map(|f| results::file(f, &[build_id(path).as_bytes(), &wanted], ending));
-    let whole = of_build("sites");
-    if let Some(known) = whole.as_deref().and_then(read) {
-        return Ok(known);
+struct OpenFile {
+    module: Module,
+    next: OnceCell<Box<OpenFile>>,
+}
+
+impl OpenFiles {
+    fn keep(&self, module: Module) -> &Module {
+        let mut place = &self.first;
+        while let Some(file) = place.get() {
+            place = &file.next;
+        }
+        &place.get_or_init(|| Box::new(OpenFile { module, next: OnceCell::new() })).module
     }
-    let module = Module::open(path)?;
-    let known_file = of_build("known");
-    let functions = folder.map(|f| results::file(f, &[path.as_os_str().as_encoded_bytes()], "functions"));
-    let before: KnownFunctions = known_file.as_deref().and_then(read).unwrap_or_default();
-    let mut kept: Cache = functions.as_deref().and_then(read).unwrap_or_default();
-    let mut known = before.clone();
-    let analysis = analyse_with(&module, options, (&mut known, &mut kept), extent);
-    if known == before {
-        return Ok(analysis);
+}
+
+/// The static halves of the programs of one command. The tests of one file share what is known about
+/// it: the file is opened once, and a function is analysed when the first test comes by it.
+pub struct StaticHalves<'m> {
+    options: Options,
+    /// `None`: nothing is kept on disk.
+    folder: Option<PathBuf>,
+    files: &'m OpenFiles,
+    /// The most recently used one is last.
+    known: RefCell<Vec<KnownFile<'m>>>,
+}
+
+/// What is known about one file with one set of options.
+struct KnownFile<'m> {
+    path: PathBuf,
+    build: String,
+    options: Options,
+    content: Content<'m>,
+}
+
+enum Content<'m> {
+    /// The whole analysis, from an earlier run.
+    Whole(Rc<Analysis>),
+    Half(Box<HalfFile<'m>>),
+}
+
+struct HalfFile<'m> {
+    half: StaticHalf<'m>,
+    by_function: Cache,
+    /// How many functions are stored.
+    stored: usize,
+    /// The whole analysis, if it was made.
+    whole: Option<Rc<Analysis>>,
+}
+
+impl<'m> StaticHalves<'m> {
+    /// Analysed code takes memory, up to 700 MB for a large file.
+    const MOST: usize = 4;
+
+    pub fn new(files: &'m OpenFiles, options: Options) -> StaticHalves<'m> {
+        let folder = cache::root().ok().map(|root| root.join("conseq"));
+        StaticHalves { options, folder, files, known: RefCell::default() }
     }
-    if let Some(folder) = folder {
-        let _ = std::fs::create_dir_all(folder);
+
+    /// The options of the command.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
-    let is_whole = extent.executed.is_none()
-        && !analysis.notes.iter().any(|note| matches!(note, Note::Unfinished { .. }));
-    match is_whole {
-        true => write(whole.as_deref(), &analysis),
-        false => write(known_file.as_deref(), &known),
+
+    /// The sites of a file within an extent.
+    pub fn analysis(
+        &self,
+        path: &Path,
+        options: &Options,
+        extent: &Extent<'_>,
+    ) -> raddle_binary::Result<Rc<Analysis>> {
+        let build = build_id(path);
+        let mut known = self.known.borrow_mut();
+        let is_it = |k: &KnownFile<'_>| k.path == path && k.build == build && k.options == *options;
+        let file = match known.iter().position(is_it) {
+            Some(at) => known.remove(at),
+            None => self.open(path, build, options)?,
+        };
+        if known.len() >= Self::MOST {
+            self.store(&mut known.remove(0));
+        }
+        known.push(file);
+        let Some(KnownFile { content, .. }) = known.last_mut() else { unreachable!("it was just added") };
+        Ok(match content {
+            Content::Whole(whole) => Rc::clone(whole),
+            Content::Half(file) => file.analysis(extent),
+        })
     }
-    write(functions.as_deref(), &kept);
-    Ok(analysis)
+
+    fn open(&self, path: &Path, build: String, options: &Options) -> raddle_binary::Result<KnownFile<'m>> {
+        let mut file = KnownFile {
+            path: path.into(),
+            build,
+            options: options.clone(),
+            content: Content::Whole(Rc::default()),
+        };
+        if let Some(whole) = self.of_build(&file, "sites").as_deref().and_then(read) {
+            file.content = Content::Whole(Rc::new(whole));
+            return Ok(file);
+        }
+        let module = self.files.keep(Module::open(path)?);
+        let known: KnownFunctions =
+            self.of_build(&file, "known").as_deref().and_then(read).unwrap_or_default();
+        let by_function = self.by_function(path).as_deref().and_then(read).unwrap_or_default();
+        let stored = known.len();
+        let half = StaticHalf::new(module, options, known);
+        file.content = Content::Half(Box::new(HalfFile { half, by_function, stored, whole: None }));
+        Ok(file)
+    }
+
+    /// The file named by the build id and the options.
+    fn of_build(&self, of: &KnownFile<'_>, ending: &str) -> Option<PathBuf> {
+        let wanted = postcard::to_allocvec(&of.options).unwrap_or_default();
+        self.folder.as_deref().map(|f| results::file(f, &[of.build.as_bytes(), &wanted], ending))
+    }
+
+    /// The file named by the path.
+    fn by_function(&self, path: &Path) -> Option<PathBuf> {
+        let path = path.as_os_str().as_encoded_bytes();
+        self.folder.as_deref().map(|f| results::file(f, &[path], "functions"))
+    }
+
+    /// Writes what was found out since the last time.
+    fn store(&self, of: &mut KnownFile<'_>) {
+        let (whole_file, known_file) = (self.of_build(of, "sites"), self.of_build(of, "known"));
+        let Content::Half(file) = &mut of.content else { return };
+        if file.half.known().len() == file.stored {
+            return;
+        }
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::create_dir_all(folder);
+        }
+        match &file.whole {
+            Some(whole) => write(whole_file.as_deref(), whole.as_ref()),
+            None => write(known_file.as_deref(), file.half.known()),
+        }
+        write(self.by_function(&of.path).as_deref(), &file.by_function);
+        file.stored = file.half.known().len();
+    }
+}
+
+/// What was found out is stored at the end of a command, and not after each of its tests.
+impl Drop for StaticHalves<'_> {
+    fn drop(&mut self) {
+        let mut known = std::mem::take(&mut *self.known.borrow_mut());
+        known.iter_mut().for_each(|file| self.store(file));
+    }
+}
+
+impl HalfFile<'_> {
+    fn analysis(&mut self, extent: &Extent<'_>) -> Rc<Analysis> {
+        if let Some(whole) = self.whole.as_ref().filter(|_| extent.executed.is_none()) {
+            return Rc::clone(whole);
+        }
+        let analysis = Rc::new(self.half.analyse(Some(&mut self.by_function), extent));
+        let is_unfinished = analysis.notes.iter().any(|note| matches!(note, Note::Unfinished { .. }));
+        if extent.executed.is_none() && !is_unfinished {
+            self.whole = Some(Rc::clone(&analysis));
+        }
+        analysis
+    }
 }
 
 #[cfg(test)]
@@ -76,17 +203,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let program = Path::new("/bin/true");
         let (options, whole) = (Options::default(), Extent::whole());
-        let first = analysis_in(Some(folder.path()), program, &options, &whole).unwrap();
+        let analysis_in = |folder: Option<&Path>, extent: &Extent<'_>| {
+            let files = OpenFiles::default();
+            let folder = folder.map(Path::to_owned);
+            let mut halves = StaticHalves::new(&files, options.clone());
+            halves.folder = folder;
+            halves.analysis(program, &options, extent)
+        };
+        let first = analysis_in(Some(folder.path()), &whole).unwrap();
         let other = tempfile::tempdir().unwrap();
         let cut = Extent { executed: None, is_over: &|| true };
-        let unfinished = analysis_in(Some(other.path()), program, &options, &cut).unwrap();
+        let unfinished = analysis_in(Some(other.path()), &cut).unwrap();
         assert!(unfinished.notes.iter().any(|note| matches!(note, Note::Unfinished { .. })));
-        assert_eq!(analysis_in(Some(other.path()), program, &options, &whole).unwrap(), first);
+        assert_eq!(analysis_in(Some(other.path()), &whole).unwrap(), first);
         let files = || std::fs::read_dir(folder.path()).unwrap().flatten().map(|e| e.path());
         assert_eq!(files().count(), 2);
-        assert_eq!(analysis_in(Some(folder.path()), program, &options, &whole).unwrap(), first);
+        assert_eq!(analysis_in(Some(folder.path()), &whole).unwrap(), first);
         files().for_each(|f| std::fs::write(f, "broken").unwrap());
-        assert_eq!(analysis_in(Some(folder.path()), program, &options, &whole).unwrap(), first);
-        assert_eq!(analysis_in(None, program, &options, &whole).unwrap(), first, "no cache folder");
+        assert_eq!(analysis_in(Some(folder.path()), &whole).unwrap(), first);
+        assert_eq!(analysis_in(None, &whole).unwrap(), first, "no cache folder");
     }
 }

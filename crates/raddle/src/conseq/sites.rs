@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Instant;
 
 use raddle_binary::Module;
@@ -11,13 +12,14 @@ use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::{ErrorSite, Judge};
 use raddle_conseq::{Analysis, CriticalRead, Extent, Note, Options, Relation, Site, SiteKind};
 
-use super::{listing, result_cache};
+use super::listing;
+use super::result_cache::StaticHalves;
 use raddle_harness::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
 struct Part {
     path: PathBuf,
-    analysis: Analysis,
+    analysis: Rc<Analysis>,
     bias: u64,
     /// The number of its first site among all sites.
     first: u32,
@@ -58,21 +60,21 @@ impl Sites {
     /// deadline. If no site does, all sites: the user is told whether there are any.
     pub fn of<'a>(
         modules: &[Mapped],
-        options: &Options,
+        (halves, options): (&StaticHalves<'_>, &Options),
         traces: impl Iterator<Item = &'a [TraceEvent]>,
         deadline: Instant,
     ) -> Sites {
         let executed: BTreeSet<u32> =
             traces.flatten().filter(|event| is_read(event)).map(|event| event.site).collect();
         let is_over = || Instant::now() >= deadline;
-        let near = Sites::near(modules, options, Some(&executed), &is_over);
-        if near.reads.is_empty() { Sites::near(modules, options, None, &is_over) } else { near }
+        let near = Sites::near(modules, (halves, options), Some(&executed), &is_over);
+        if near.reads.is_empty() { Sites::near(modules, (halves, options), None, &is_over) } else { near }
     }
 
     /// The sites that can depend on one of these reads, or all.
     fn near(
         modules: &[Mapped],
-        options: &Options,
+        (halves, options): (&StaticHalves<'_>, &Options),
         executed: Option<&BTreeSet<u32>>,
         is_over: &dyn Fn() -> bool,
     ) -> Sites {
@@ -101,7 +103,7 @@ impl Sites {
             let address = |site: &u32| u64::from(site.wrapping_sub(bias as u32));
             let executed: Option<Vec<u64>> = executed.map(|sites| sites.iter().map(address).collect());
             let extent = Extent { executed: executed.as_deref(), is_over };
-            let Ok(analysis) = result_cache::analysis_within(path, options, &extent) else { continue };
+            let Ok(analysis) = halves.analysis(path, options, &extent) else { continue };
             if analysis.notes.contains(&Note::NotInstrumented) {
                 continue;
             }

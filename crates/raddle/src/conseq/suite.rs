@@ -19,12 +19,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use raddle_binary::{FileKind, inspect};
-use raddle_conseq::Options;
 use raddle_finding::{Finding, Report, Stat, identity};
 use raddle_wire::config::{Config, ConfigMode, flag};
 
 use super::args::Args;
 use super::campaign::{self, CampaignDeadlines};
+use super::result_cache::StaticHalves;
 use super::{LEFT_OUT, coverage, findings, not_instrumented};
 use crate::report::args::ReportFormat;
 use raddle_harness::cases::{self, Case};
@@ -76,7 +76,7 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<SuitePart>> {
 }
 
 /// Runs the command, and examines each program that it started.
-pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Result<Report> {
+pub fn run(args: &Args, halves: &StaticHalves<'_>, recipe: &Recipe, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let started = started(recipe, args.seconds * COMMAND, notes)?;
     let recipes: Vec<Recipe> = started.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect();
@@ -88,7 +88,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(FileKind::Script { .. }));
         return Err(match tool || script {
             true => TargetError::NothingInstrumented(recipe.program.path.display().to_string()).into(),
-            false => not_instrumented(&recipe.program.path, options),
+            false => not_instrumented(&recipe.program.path, halves.options()),
         });
     }
     let n = recipes.len();
@@ -97,7 +97,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
         vec![SuitePart { recipe, at, is_test: false }]
     };
     let parts = recipes.into_iter().flat_map(|r| tests_of(args, &r).unwrap_or_else(|| program(r))).collect();
-    let mut all = match each(args, options, recipe, parts, (begun, Some(ran)), notes) {
+    let mut all = match each(args, halves, recipe, parts, (begun, Some(ran)), notes) {
         Err(error) if !raddle_harness::interrupt::came() => {
             let left = args.seconds - begun.elapsed().as_secs_f64();
             notes.say(&format!(
@@ -106,7 +106,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
                 findings::words(recipe).join(" ")
             ));
             let whole =
-                campaign::run_whole(args, options, recipe, CampaignDeadlines::new(left.max(1.0)), notes);
+                campaign::run_whole(args, halves, recipe, CampaignDeadlines::new(left.max(1.0)), notes);
             whole.map_err(|e| e.context(format!("{error:#}")))?
         }
         made => made?,
@@ -120,7 +120,7 @@ pub fn run(args: &Args, options: &Options, recipe: &Recipe, notes: &Notes) -> Re
 /// them. An error if no part could be examined.
 pub fn each(
     args: &Args,
-    options: &Options,
+    halves: &StaticHalves<'_>,
     of: &Recipe,
     parts: Vec<SuitePart>,
     (begun, command): (Instant, Option<Duration>),
@@ -144,7 +144,7 @@ pub fn each(
         }
         let seconds = left / (n - i) as f64;
         let budget = CampaignDeadlines::new(seconds).within(command);
-        match campaign::run(args, options, &part.recipe, budget, notes) {
+        match campaign::run(args, halves, &part.recipe, budget, notes) {
             Ok(report) => done.push(Examined { part: i, seconds, report }),
             Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
                 alone += 1;
@@ -168,7 +168,7 @@ pub fn each(
             say!("again, with the time that is left: {}", part.at);
         }
         let budget = CampaignDeadlines::new(seconds).within(command);
-        if let Ok(report) = campaign::run(args, options, &part.recipe, budget, notes) {
+        if let Ok(report) = campaign::run(args, halves, &part.recipe, budget, notes) {
             examined.improve(report);
         }
     };

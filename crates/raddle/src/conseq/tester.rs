@@ -411,10 +411,14 @@ impl<'a> Tester<'a> {
         const PASSING: usize = 12;
         let suspects = self.watchlist.realized(&seen.trace.steps);
         let Some(failure) = seen.failure else {
+            // An execution that was cut off may have come to harm after it.
+            if seen.trace.outcome != Outcome::Passed {
+                return;
+            }
             // If a freed block could be accessed, it had been handed out again.
             let is_freed = |i: &&usize| matches!(self.suspects[**i].instead, Instead::Freed(_));
             suspects.iter().filter(|i| !is_freed(i)).for_each(|i| self.realized[*i] += 1);
-            if seen.trace.outcome == Outcome::Passed && self.passing.len() < PASSING {
+            if self.passing.len() < PASSING {
                 self.passing.push(seen.trace);
             }
             return;

@@ -85,18 +85,34 @@ const ENDLESS: usize = 2;
 /// The least time to read a trace, whatever has been used up before.
 pub const LEAST_READING: Duration = Duration::from_millis(200);
 
-fn tails(n: u32) -> impl Iterator<Item = Tail> {
-    let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
-    // Random priorities without change points.
-    let random = (1..).map(|seed| Tail::Pct { seed, depth: 1, length: 1 });
-    plain.into_iter().chain(random).take(n as usize)
+/// The orders of the traced runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// No thread is preempted.
+    NonPreemptive,
+    /// Any thread may go on at any step. A thread that works for ever until another one has done
+    /// something comes to an end, which it never does if nobody preempts it.
+    Fair,
+}
+
+impl Orders {
+    fn tails(self, n: u32) -> Vec<Tail> {
+        let n = n as usize;
+        if self == Orders::Fair {
+            return (1..).map(|seed| Tail::Random { seed }).take(n).collect();
+        }
+        let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
+        // Random priorities without change points.
+        let random = (1..).map(|seed| Tail::Pct { seed, depth: 1, length: 1 });
+        plain.into_iter().chain(random).take(n).collect()
+    }
 }
 
 /// Makes `n` traced runs, or as many as can begin before the deadline, but at least one. `check`:
 /// see [`Maker::check`].
 pub fn make(
     recipe: &Recipe,
-    (n, check): (u32, bool),
+    (orders, n, check): (Orders, u32, bool),
     rust: bool,
     deadline: Instant,
     notes: &Notes,
@@ -119,7 +135,7 @@ pub fn make(
         latest,
         read_until: deadline + share / 4,
     };
-    let mut tails: Vec<Tail> = tails(n).collect();
+    let mut tails = orders.tails(n);
     let Some(mut learned) = maker.learn(&tails, half)? else {
         // This is a server, or it waits for something that the scheduler does not see. More runs
         // would only take time.
@@ -581,9 +597,9 @@ mod tests {
 
     #[test]
     fn the_first_runs_are_the_plain_ones() {
-        let made: Vec<Tail> = tails(5).collect();
+        let made = Orders::NonPreemptive.tails(5);
         assert_eq!(made[0], Tail::NonPreemptive { next: Next::Lowest });
         assert_eq!(made[4], Tail::Pct { seed: 2, depth: 1, length: 1 });
-        assert_eq!(tails(2).count(), 2);
+        assert_eq!(Orders::NonPreemptive.tails(2).len(), 2);
     }
 }
