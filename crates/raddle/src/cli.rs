@@ -194,17 +194,22 @@ fn owners(error: &clap::Error, commands: &clap::Command) -> Option<String> {
 
 fn meant(error: &clap::Error, commands: &clap::Command) -> Option<String> {
     if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) {
-        let known = commands.get_subcommands().map(clap::Command::get_name);
+        // clap adds `help` only when it parses.
+        let known = commands.get_subcommands().map(clap::Command::get_name).chain(["help"]);
         // The word may be a program instead of a command.
         let program = || std::path::Path::new(word).is_file().then(|| format!("raddle run -- {word}"));
         return similar::nearest(word, known).map(str::to_owned).or_else(program);
     }
     // The suggestions of clap, the best first or last.
-    match error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedValue))? {
-        ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.last().cloned(),
-        _ => None,
+    match error.get(ContextKind::SuggestedArg).or_else(|| error.get(ContextKind::SuggestedValue)) {
+        Some(ContextValue::String(word)) => return Some(word.clone()),
+        Some(ContextValue::Strings(words)) => return words.last().cloned(),
+        _ => {}
     }
+    // clap does not see that two letters of a short word are swapped.
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidValue) else { return None };
+    let Some(ContextValue::Strings(known)) = error.get(ContextKind::ValidValue) else { return None };
+    similar::nearest(word, known.iter().map(String::as_str)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -232,6 +237,9 @@ mod tests {
         assert!(option.contains("did you mean `--mode`? `raddle run --help`"), "{option}");
         let value = said("raddle run --mode hybird -- x");
         assert!(value.contains("did you mean `hybrid`?"), "{value}");
+        let short = said("raddle explore --strategy dsf -- x");
+        assert!(short.contains("did you mean `dfs`?"), "{short}");
+        assert!(said("raddle hlep").contains("did you mean `help`?"));
         assert!(said("raddle explore").ends_with("; `raddle explore --help` lists what is possible"));
         assert!(said("raddle qqqqqqq").ends_with("; `raddle --help` lists what is possible"));
         assert!(said("raddle tsvd --no-such -- x").contains("`raddle tsvd --help`"));

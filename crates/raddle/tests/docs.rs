@@ -93,7 +93,7 @@ fn run_page_by_luck(name: &str, is_luck: impl Fn(&str) -> bool) {
     for step in steps {
         let after = bench.state().join("folder");
         let script =
-            format!("exec 2>&1; {}\nstatus=$?; pwd > {}; exit $status", step.command, after.display());
+            format!("exec 2>&1; {}\nstatus=$?; pwd > '{}'; exit $status", step.command, after.display());
         let run = || {
             let mut shell = bench.command("bash");
             shell.arg("-c").arg(&script).current_dir(&folder).env("PATH", &path).output().unwrap()

@@ -23,7 +23,8 @@ struct Recorder {
 impl Recorder {
     fn new() -> Recorder {
         let bench = Bench::new();
-        let program = bench.script("recorder", RECORDER);
+        // A path with a blank is one word.
+        let program = bench.script("a recorder", RECORDER);
         Recorder { bench, program }
     }
 
@@ -119,14 +120,15 @@ fn debug_information_is_added_unless_chosen_or_declined() {
 #[test]
 fn the_compiler_is_chosen_by_use_then_variable() {
     let recorder = Recorder::new();
-    let program = recorder.program.display();
-    let mut command = recorder.bench.raddle(&format!("cc --use {program} -c a.c"));
+    let mut command = recorder.bench.raddle("cc --use");
+    command.arg(&recorder.program).args(["-c", "a.c"]);
     assert_eq!(command.env("RADDLE_CC", "/nonexistent").status().unwrap().code(), Some(7));
     let text = refused(recorder.bench.raddle("cc -c a.c").env("RADDLE_CC", "/nonexistent"));
     assert!(text.contains("RADDLE_CC"), "{text}");
     refused(&mut recorder.bench.raddle("cc --use"));
     // Several words: env stands for ccache.
-    let words = format!("env {program}");
+    recorder.bench.script("recorder", RECORDER);
+    let words = "env ./recorder";
     assert_eq!(recorder.bench.raddle("cc -c a.c").env("RADDLE_CC", words).status().unwrap().code(), Some(7));
 }
 

@@ -54,6 +54,13 @@ impl Testbed {
         let output = self.raddle(&format!("check --format json {line}")).output().unwrap();
         Checked::of(&output)
     }
+
+    /// `raddle check --preprocessor PREPROCESSOR LINE`.
+    pub fn check_through(&self, preprocessor: &std::path::Path, line: &str) -> Checked {
+        let mut check = self.raddle("check --format json --preprocessor");
+        let output = check.arg(preprocessor).args(line.split_whitespace()).output().unwrap();
+        Checked::of(&output)
+    }
 }
 
 impl Checked {

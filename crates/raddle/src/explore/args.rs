@@ -109,11 +109,11 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Execution")]
     pub os_threads: bool,
 
-    /// Preempt only in fun:NAME, file:PATH or module:NAME, with * (may be repeated)
+    /// Preempt only in fun:NAME, file:PATH or module:NAME, with * (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub only: Vec<String>,
 
-    /// Do not preempt in fun:NAME, file:PATH or module:NAME (may be repeated)
+    /// Do not preempt in fun:NAME, file:PATH or module:NAME (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Execution")]
     pub skip: Vec<String>,
 

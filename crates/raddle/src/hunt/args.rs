@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "command", help_heading = "Hunt")]
     pub ctest: Option<PathBuf>,
 
-    /// Every test that Meson knows in this build folder
+    /// Hunt every test that Meson knows in this build folder
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "ctest"], help_heading = "Hunt")]
     pub meson: Option<PathBuf>,
 

@@ -60,11 +60,11 @@ pub struct InstrumentArgs {
     #[command(flatten)]
     pub parameters: Parameters,
 
-    /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
+    /// Further lists of thread-unsafe functions, as in raddle.toml (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
 
-    /// Also watch this library, which the program loads later (may be repeated); libraries that it
+    /// Also watch this library, which the program loads later (repeatable); libraries that it
     /// is linked with are watched anyway, except the system's
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub library: Vec<PathBuf>,
@@ -96,11 +96,11 @@ pub struct DelayOptions {
     #[arg(long, help_heading = "Detection")]
     pub no_retry: bool,
 
-    /// Further lists of thread-unsafe functions, as in raddle.toml (may be repeated)
+    /// Further lists of thread-unsafe functions, as in raddle.toml (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Selection")]
     pub api: Vec<PathBuf>,
 
-    /// Also watch system programs and libraries whose path matches, with * (may be repeated)
+    /// Also watch system programs and libraries whose path matches, with * (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
     pub module: Vec<String>,
 

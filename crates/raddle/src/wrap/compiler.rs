@@ -2,7 +2,7 @@
 //!
 //! The compiler is chosen in this order: a leading `--use COMPILER`; `RADDLE_CC` (for C) or
 //! `RADDLE_CXX` (for C++); `cc` or `c++` on the PATH. The value may have several words, as in
-//! `RADDLE_CC="ccache clang-19"`.
+//! `RADDLE_CC="ccache clang-19"`, unless all of it is the path of a file, which may have blanks.
 //!
 //! The family comes from the compiler's predefined macros, since a name says nothing (`cc` may be
 //! either, and so may `ccache`). The answer is cached under the words, the file they resolve to,
@@ -52,7 +52,8 @@ impl Compiler {
             Dialect::Cxx => ("RADDLE_CXX", "c++"),
         };
         let words = chosen.or_else(|| std::env::var_os(variable)).unwrap_or_default();
-        let mut words = split_words(&words);
+        let is_path = words.as_bytes().contains(&b'/') && Path::new(&words).is_file();
+        let mut words = if is_path { vec![words] } else { split_words(&words) };
         if words.is_empty() {
             words.push(default.into());
         }
