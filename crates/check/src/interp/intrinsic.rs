@@ -204,15 +204,16 @@ impl Machine<'_> {
 
     fn compare(&mut self, ti: usize, pc: u32, a: u64, b: u64, size: u64) -> u64 {
         let ranges = self.range(ti, pc, a, size, 0).zip(self.range(ti, pc, b, size, 0));
-        let Some(((x, n), (y, _))) = ranges else { return unknown(mix(312, a, b)) };
-        for i in 0..n {
+        let Some(((x, n), (y, m))) = ranges else { return unknown(mix(312, a, b)) };
+        for i in 0..n.min(m) {
             match (self.memory.byte(x + i), self.memory.byte(y + i)) {
                 (Some(p), Some(q)) if p == q => {}
                 (Some(p), Some(q)) => return (i64::from(p) - i64::from(q)) as u64,
                 _ => return unknown(mix(312, a, b)),
             }
         }
-        0
+        // An object may end before `size` does. Nobody knows what follows it.
+        if n.min(m) as u64 == size { 0 } else { unknown(mix(312, a, b)) }
     }
 
     /// Reads a text, recording the read.

@@ -189,9 +189,13 @@ pub struct Tester<'a> {
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// How often each suspect came about in an execution that ended well.
     realized: Vec<u32>,
+    /// Suspects that came about in an execution that was cut off before its end.
+    cut_off: BTreeSet<usize>,
     /// How often each suspect came about in an execution that did not end well.
     harmful: Vec<u32>,
     tried: Vec<u32>,
+    /// The same, without executions that were cut off.
+    tried_to_end: Vec<u32>,
     consequences: Vec<Consequence>,
     executions: u64,
     passing: Vec<Trace>,
@@ -261,7 +265,9 @@ impl<'a> Tester<'a> {
             realized,
             harmful: vec![0; suspects.len()],
             tried,
+            tried_to_end: vec![0; suspects.len()],
             consequences,
+            cut_off: BTreeSet::new(),
             executions,
             passing,
             modules: Vec::new(),
@@ -413,6 +419,7 @@ impl<'a> Tester<'a> {
         let Some(failure) = seen.failure else {
             // An execution that was cut off may have come to harm after it.
             if seen.trace.outcome != Outcome::Passed {
+                self.cut_off.extend(suspects);
                 return;
             }
             // If a freed block could be accessed, it had been handed out again.
@@ -576,8 +583,9 @@ impl<'a> Tester<'a> {
         }
         let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
         let is_long = self.executions >= ENOUGH || searched == Searched::AllItCan;
-        let forced = u64::from(self.tried[i]) >= AIMED && is_long;
+        let forced = u64::from(self.tried_to_end[i]) >= AIMED && is_long;
         match self.realized[i] {
+            0 if self.cut_off.contains(&i) => SuspectVerdict::Open,
             0 if searched == Searched::Everything => SuspectVerdict::Refuted(Reason::Impossible),
             0 if frees && self.is_sound => SuspectVerdict::Refuted(Reason::Impossible),
             0 if forced && !frees => SuspectVerdict::Refuted(Reason::Infeasible),

@@ -20,10 +20,11 @@
 //!    holds for anybody who touches the stack of a thread, for example a child of the task whose
 //!    frame it is.
 //! 2. It lies in the thread's static thread-local storage.
-//! 3. Both contexts have asked which thread they run on (`omp_get_thread_num`, `pthread_self`, the
-//!    thread's slot of a key), or touched thread-local storage, and may have found the memory by it
-//!    (a scratch buffer, a cache, an element of an array on the stack of the function with the
-//!    region). That storage was touched is read from its shadow. It has to be read each time that
+//! 3. Both contexts have asked for the thread's number in the team (`omp_get_thread_num`) or its
+//!    slot of a key, or touched thread-local storage, and may have found the memory by it (a scratch
+//!    buffer, a cache, an element of an array on the stack of the function with the region).
+//!    `pthread_self` and `gettid` do not count: they are called to log, or to know an owner, far
+//!    more often than to find memory. That storage was touched is read from its shadow. It has to be read each time that
 //!    the thread turns to another context, since a child of the context may write there next and
 //!    so take the place of what the context left. In `fast` and with the initialization state, what
 //!    one sid alone has touched has its owner's mark and no slots; the mark counts too.

@@ -15,7 +15,7 @@ use raddle_wire::explore::Status;
 use super::circle::Circle;
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync};
+use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync, time};
 use crate::detect::thread::{Current, Thread, current};
 use crate::handle::Handle;
 use crate::interpose::Real;
@@ -696,6 +696,7 @@ pub fn join(handle: usize, patience: WaitLimit, pc: usize) -> Option<Result<usiz
     s.joined += 1;
     if s.joined + 1 == s.count {
         called_imports::settle();
+        time::is_alone();
     }
     let me = s.current;
     let t = &mut s.threads[i];

@@ -3,14 +3,14 @@
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
-use super::{Real, channel, interpose, once, openmp, room};
+use super::{Real, channel, clocks, interpose, once, room};
 use crate::detect::sync as detect_sync;
 use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
 use crate::mode::{Mode, mode};
 use crate::sys;
 
-const SECOND: u64 = 1_000_000_000;
+pub const SECOND: u64 = 1_000_000_000;
 
 unsafe fn duration(t: *const libc::timespec) -> u64 {
     // SAFETY: null or the program's time.
@@ -72,50 +72,7 @@ interpose! {
     fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } record as detect, tsvd real, explore {
         slept(time::sleep(duration(time), pc), rest)
     }
-    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int, |t, pc, real| {
-        let r = real(clock, to);
-        Call::new(t, pc).wrote_if(r == 0, to);
-        r
-    } record as detect, tsvd real, explore {
-        Call::new(t, pc).writes_one(to);
-        *to = spec(time::now(clock));
-        0
-    }
-    fn timespec_get(to: *mut libc::timespec, base: c_int) -> c_int, |t, pc, real| {
-        let r = real(to, base);
-        Call::new(t, pc).wrote_if(r != 0, to);
-        r
-    } record as detect, tsvd real, explore {
-        Call::new(t, pc).writes_one(to);
-        *to = spec(time::now(libc::CLOCK_REALTIME));
-        base
-    }
-    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int, |t, pc, real| {
-        let r = real(to, zone);
-        Call::new(t, pc).wrote_if(r == 0, to);
-        r
-    } record as detect, tsvd real, explore {
-        Call::new(t, pc).writes_one(to);
-        let now = time::now(libc::CLOCK_REALTIME);
-        *to = libc::timeval { tv_sec: (now / SECOND) as i64, tv_usec: (now % SECOND / 1000) as i64 };
-        0
-    }
-    fn time(to: *mut c_long) -> c_long, |t, pc, real| {
-        let r = real(to);
-        Call::new(t, pc).wrote_one(to);
-        r
-    } record as detect, tsvd real, explore {
-        let now = (time::now(libc::CLOCK_REALTIME) / SECOND) as c_long;
-        if !to.is_null() {
-            Call::new(t, pc).writes_one(to);
-            *to = now;
-        }
-        now
-    }
-    fn gettid() -> c_int, |t, pc, real| {
-        openmp::asked(pc);
-        real()
-    } record as detect, tsvd real, explore { threads::number() }
+    fn gettid() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { threads::number() }
 
     fn pthread_exit(result: usize), |t, pc, real| {
         crate::detect::handlers::left(&mut t, 0);
@@ -292,6 +249,9 @@ interpose! {
         if number == libc::SYS_gettid {
             return threads::number() as c_long;
         }
+        if let Some(r) = clocks::by_number(number, a, b, pc) {
+            return r;
+        }
         if number == libc::SYS_futex && explore::is_running()
             && let Some(r) = sync::futex([a, b, c, d, e, f], pc)
         {
@@ -324,9 +284,6 @@ fn is_private(number: c_long) -> bool {
             | libc::SYS_getegid
             | libc::SYS_getcpu
             | libc::SYS_getrandom
-            | libc::SYS_clock_gettime
-            | libc::SYS_gettimeofday
-            | libc::SYS_time
             | libc::SYS_clock_getres
             | libc::SYS_sched_yield
             | libc::SYS_membarrier

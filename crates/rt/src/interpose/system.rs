@@ -44,9 +44,6 @@ mod time {
         fn clock_getres(clock: c_int, to: *mut libc::timespec) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn clock_settime(clock: c_int, from: *const libc::timespec) -> c_int, |c| { c.reads_one(from); c.changes_process() }
         fn clock_getcpuclockid(pid: c_int, to: *mut c_int) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-        fn ftime(to: *mut [u8; 14]) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-        fn times(to: *mut libc::tms) -> c_long, |c| { c.fills(to) } then |r| { c.wrote_if(r != -1, to) }
-        fn getrusage(who: c_int, to: *mut libc::rusage) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use raddle_conseq::suspects::{Instead, Suspect};
-use raddle_explore::{Constraint, Order, Tail};
+use raddle_explore::{Constraint, Order, Outcome, Tail};
 
 use super::realized::bytes;
 use super::{AIMED, HARMLESS, Tester};
@@ -93,17 +93,21 @@ impl Tester<'_> {
                     continue;
                 }
                 aim.suspects.iter().for_each(|i| self.tried[*i] += 1);
-                self.try_order(aim.order(seed))?;
+                // What was cut off says nothing about what came after.
+                if self.try_order(aim.order(seed))? {
+                    aim.suspects.iter().for_each(|i| self.tried_to_end[*i] += 1);
+                }
             }
         }
         Ok(())
     }
 
-    fn try_order(&mut self, order: Order) -> Result<()> {
-        if let Some(seen) = self.execute(order)? {
-            self.take(seen);
-        }
-        Ok(())
+    /// Returns whether the execution came to an end.
+    fn try_order(&mut self, order: Order) -> Result<bool> {
+        let Some(seen) = self.execute(order)? else { return Ok(false) };
+        let has_ended = seen.failure.is_some() || seen.trace.outcome == Outcome::Passed;
+        self.take(seen);
+        Ok(has_ended)
     }
 }
 

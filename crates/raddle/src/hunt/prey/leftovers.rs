@@ -122,8 +122,7 @@ const FAILS_ANYWAY: &str = "a schedule in which it fails, but by now ordinary ru
     and no schedule was found that still passes: executions that were ended, or other tests, may have left files behind";
 
 /// The sentence about such a program: what its executions do depends on what others did before.
-const HAS_CHANGED: &str =
-    "it ends otherwise by now than in its first run, whatever the schedule, so no suspicion is refuted";
+const HAS_CHANGED: &str = "by now it fails in ordinary runs and in every schedule that was tried, which its first run did not, so no suspicion is refuted";
 
 #[cfg(test)]
 mod tests {

@@ -28,7 +28,6 @@
 //! clang compiles them as iterations of a loop.
 
 mod abi;
-mod asks;
 mod libomp;
 mod locks;
 mod shares;
@@ -36,7 +35,6 @@ mod tasks;
 mod team;
 mod tls;
 
-pub use asks::asked;
 pub use libomp::{Switch, acquires, releases};
 
 pub use abi::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};

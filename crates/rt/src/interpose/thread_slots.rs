@@ -1,32 +1,32 @@
-//! Functions by which a task finds memory that belongs to the thread it runs on: its slot of a key,
-//! or whatever a program keeps by the thread's id. See rule 3 of
-//! [`contexts`](crate::detect::contexts).
+//! The running thread's slot of a key. A task of OpenMP that asks for it finds memory that belongs to
+//! the thread it runs on: see rule 3 of [`contexts`](crate::detect::contexts).
 //!
-//! They are called often and matter to nobody else, so they do not go through `interpose!`: a
+//! These are called often and matter to nobody else, so they do not go through `interpose!`: a
 //! program without OpenMP pays a test, and an explored one makes no step here.
 
 use core::arch::naked_asm;
 
-use super::super::Real;
+use super::Real;
+use crate::detect::contexts;
 use crate::detect::thread::current;
 use crate::hub::modules;
 
 /// The program asks at `pc`. The OpenMP library asks for itself, which says nothing of the task.
-pub fn asked(pc: usize) {
+fn asked(pc: usize) {
     let openmp = &mut current().openmp;
-    if !openmp.asked && (openmp.is_in_region() || crate::detect::contexts::any()) {
+    if !openmp.asked && (openmp.is_in_region() || contexts::any()) {
         openmp.asked = modules::is_instrumented(pc);
     }
 }
 
-/// Exports `$name`, whose argument, if it has one, is in rdi.
-macro_rules! asks {
+/// Exports `$name`, whose argument is in rdi.
+macro_rules! slots {
     ($($name:literal $real:literal)*) => {$(
         const _: () = {
             extern "C" fn body(key: usize, pc: usize) -> usize {
                 static REAL: Real = Real::new($real, None);
                 asked(pc);
-                // SAFETY: the C library's function takes a key, or nothing, and returns a word.
+                // SAFETY: the C library's function takes a key and returns a word.
                 unsafe { core::mem::transmute::<usize, extern "C" fn(usize) -> usize>(REAL.get())(key) }
             }
             #[unsafe(export_name = concat!("__interpose_", $name))]
@@ -37,9 +37,7 @@ macro_rules! asks {
         };
     )*};
 }
-asks! {
+slots! {
     "pthread_getspecific" c"pthread_getspecific"
     "tss_get" c"tss_get"
-    "pthread_self" c"pthread_self"
-    "thrd_current" c"thrd_current"
 }
