@@ -22,6 +22,7 @@
 //! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
 //! | do these two probes stand before a copy? | [`is_between_probes_of_copy`] |
 //! | which calls get a struct by value that no probe announces? | [`Module::silent_arguments`] |
+//! | which instructions give another result in each run? | [`Module::unrepeatable_instructions`] |
 //! | what does this instruction depend on? | [`flow::slice`] |
 //! | which values make this jump go there? | [`flow::tested`] |
 //!
@@ -60,6 +61,7 @@ mod results;
 mod std_atomics;
 mod symbolize;
 mod symbols;
+mod unrepeatable;
 mod unwind;
 
 pub use address_taken::{CallBefore, Calls};

@@ -1,5 +1,6 @@
 //! What the machine code says about scheduling points: writes to bit-fields, of which the runtime
-//! makes two steps, copies, of which it makes one, and reads that cannot be points.
+//! makes two steps, copies, of which it makes one, reads that cannot be points, and instructions
+//! whose results no schedule decides.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,30 @@ fn first_silent_argument(path: &Path) -> Option<String> {
     let call = *module.silent_arguments().first()?;
     let frames = module.frames(Address::Virtual(call), Lookup::Exact);
     Some(frames.into_iter().find_map(|frame| frame.function).unwrap_or_else(|| "a function".into()))
+}
+
+/// A function of the program with an instruction that reads the time stamp counter, the number of
+/// the processor or random numbers, whether it is executed or not, in words. Nothing sees what it
+/// reads.
+pub fn unrepeatable_instruction(modules: &[Mapped]) -> Option<String> {
+    static KNOWN: Mutex<Option<HashMap<PathBuf, Option<String>>>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let known = known.get_or_insert_default();
+    modules.iter().find_map(|m| {
+        known.entry(m.path.clone()).or_insert_with(|| first_unrepeatable_instruction(&m.path)).clone()
+    })
+}
+
+fn first_unrepeatable_instruction(path: &Path) -> Option<String> {
+    if !gaps::is_instrumented(path) {
+        return None;
+    }
+    let module = Module::open(path).ok()?;
+    let found = module.unrepeatable_instructions();
+    let mut names = found.into_iter().map(|(_, name)| name);
+    // The runtime is a part of the file. In one without symbols it cannot be told from the program.
+    let name = names.find(|name| !name.as_ref().is_some_and(|n| n.starts_with("raddle_rt::")))?;
+    Some(name.map_or_else(|| "a function of the program".into(), |name| format!("`{name}`")))
 }
 
 /// The files of modules, read when they are needed.

@@ -18,7 +18,7 @@ use crate::places::Mapped;
 /// C library functions that touch only the values of their arguments, thread-local state, or state
 /// that has its own lock and no order; and those through which the runtime itself reaches the
 /// library.
-const HARMLESS: [&str; 114] = [
+const HARMLESS: [&str; 112] = [
     "__assert",
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
@@ -39,7 +39,6 @@ const HARMLESS: [&str; 114] = [
     "__sched_cpucount",
     "__sigaction",
     "__stack_chk_fail",
-    "__sysconf",
     "__tls_get_addr",
     "_dl_find_object",
     "abs",
@@ -125,7 +124,6 @@ const HARMLESS: [&str; 114] = [
     "sched_get_priority_max",
     "sched_get_priority_min",
     "sched_getaffinity",
-    "sched_getcpu",
     "sched_getscheduler",
     "sync",
     "sysconf",
@@ -137,7 +135,7 @@ const HARMLESS: [&str; 114] = [
 
 /// The same by prefix: attributes, unwinding, and the parts of the C++ library for throwing,
 /// threads, futures and errors.
-const HARMLESS_PREFIXES: [&str; 48] = [
+const HARMLESS_PREFIXES: [&str; 46] = [
     "_Unwind_",
     "__atomic_",
     "__cxa_",
@@ -176,15 +174,13 @@ const HARMLESS_PREFIXES: [&str; 48] = [
     "_ZNSt18condition_variable",
     "_ZNSt28__atomic_futex",
     "_ZNSt3_V2",
-    "_ZNSt6chrono",
-    "_ZNKSt6chrono",
+    "_ZNSt6chrono3_V2",
     "_ZNSt6thread",
     "_ZSt15future_category",
     "_ZSt17current_exception",
     "_ZSt17rethrow_exception",
     "_ZSt18uncaught_exception",
     "_ZSt9terminate",
-    "_ZSt13set_terminate",
     "posix_spawn",
 ];
 

@@ -174,3 +174,51 @@ fn a_search_is_not_complete_if_several_threads_read_a_clock() {
         look(clock, "now()", IN_TURN, &STRATEGIES[..1], true);
     }
 }
+
+/// What differs from run to run, and what no schedule decides.
+const CHANCES: [&str; 14] = [
+    "return __rdtsc();",
+    "unsigned which; return __rdtscp(&which);",
+    // Not every processor has these. They count where they stand.
+    "unsigned long long n = 0; if (sink) __asm__ volatile(\"rdrand %0\" : \"=r\"(n)); return n;",
+    "unsigned n = 0; if (sink) __asm__ volatile(\"rdseed %0\" : \"=r\"(n)); return n;",
+    "long n = 0; if (sink) __asm__ volatile(\"rdpid %0\" : \"=r\"(n)); return n;",
+    "long n; getrandom(&n, sizeof n, 0); return n;",
+    "long n; syscall(SYS_getrandom, &n, sizeof n, 0); return n;",
+    "long n; getentropy(&n, sizeof n); return n;",
+    "return sched_getcpu();",
+    "unsigned n; syscall(SYS_getcpu, &n, 0, 0); return n;",
+    "double n; getloadavg(&n, 1); return n * 1000;",
+    "struct sysinfo n; sysinfo(&n); return n.freeram;",
+    "return sysconf(_SC_AVPHYS_PAGES);",
+    "long n = 0; FILE *f = fopen(\"/proc/self/stat\", \"r\"); n = fgetc(f); fclose(f); return n;",
+];
+
+/// What looks like one of these and is none: the bytes of `rdtsc` in an operand, and numbers for a
+/// hash table.
+const NO_CHANCES: [&str; 3] = [
+    "volatile long n = 0x310f310f; return n;",
+    "long n; getrandom(&n, sizeof n, GRND_INSECURE); return n;",
+    "return sysconf(_SC_PAGESIZE);",
+];
+
+/// One thread asks while the other one runs, so each execution gets another answer.
+#[test]
+fn a_search_is_not_complete_if_threads_ask_for_what_differs_from_run_to_run() {
+    let bench = Bench::new();
+    for (i, chance) in CHANCES.iter().chain(&NO_CHANCES).enumerate() {
+        let text = format!(
+            "#define _GNU_SOURCE\n#include <pthread.h>\n#include <sched.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+             #include <sys/random.h>\n#include <sys/syscall.h>\n#include <sys/sysinfo.h>\n#include <unistd.h>\n\
+             #include <x86intrin.h>\nvolatile long sink;\nstatic long ask(void) {{ {chance} }}\n\
+             void *one(void *p) {{ sink = ask(); return p; }}\n\
+             int main(void) {{ pthread_t a; pthread_create(&a, 0, one, 0); pthread_join(a, 0); return 0; }}\n"
+        );
+        bench.file("chance.c", &text);
+        succeed(&mut bench.raddle("cc -g -pthread chance.c -o chance"));
+        let found = bench.explore("--schedules 2000", &["./chance"]);
+        let told = format!("{chance}: {}", found.report["stats"]);
+        assert!(found.kinds().is_empty(), "{told}");
+        assert_eq!(found.stat("exhausted"), i >= CHANCES.len(), "{told}");
+    }
+}

@@ -145,6 +145,9 @@ pub mod gap {
     pub const MANY_CALLED: u32 = 1 << 11;
     /// Threads read clocks, which is no step, while others read them or made time pass.
     pub const CLOCKS: u32 = 1 << 12;
+    /// The program asked for something that differs from run to run: random numbers, the processor
+    /// that it runs on, the load, free memory.
+    pub const CHANCE: u32 = 1 << 13;
 }
 
 /// A scheduling point in the header's table: a program counter, and what else is known about the

@@ -91,6 +91,12 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             gaps & gap::CLOCKS != 0,
             "several threads read clocks or wait for a time, and reading a clock is not a scheduling point, so not every order was tried".into(),
         ),
+        (
+            gaps & gap::CHANCE != 0,
+            "the program reads what differs from run to run (random numbers, the number of its processor, the load, free memory, /proc or \
+             /sys), and not every value was tried"
+                .into(),
+        ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
             search.strategy.name() == "aim",
@@ -136,6 +142,12 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
     if let Some(function) = point_code::silent_argument(&search.modules) {
         said.push(format!(
             "`{function}` may pass a struct by value, and compilers do not report that it is read"
+        ));
+    }
+    if let Some(function) = point_code::unrepeatable_instruction(&search.modules) {
+        said.push(format!(
+            "{function} reads the time stamp counter, the number of the processor or random numbers by an instruction, which is not \
+             seen, and not every order and not every value was tried"
         ));
     }
     if let Some(library) = search.modules.iter().find(|m| !is_known(m) && copied.as_ref() != Some(&m.path)) {

@@ -56,6 +56,9 @@ pub fn end(what: ExecutionEnd) {
     if s.serve.maps_file {
         gaps |= gap::MAPPED_FILE;
     }
+    if s.serve.reads_random_device && s.joined + 1 < s.count {
+        gaps |= gap::CHANCE;
+    }
     s.serve.slot().gaps |= gaps;
 }
 
@@ -66,6 +69,41 @@ pub fn note(gap: u32) {
     // If all others have been joined, nothing can come in between.
     if !s.hidden.is_null() && s.joined + 1 < s.count {
         s.serve.slot().gaps |= gap;
+    }
+}
+
+/// The program asks for something that differs from run to run, and that no schedule decides:
+/// random numbers, the processor that it runs on, the load, free memory. Before there are threads
+/// that is input, like the arguments.
+pub fn asks_for_chance() {
+    if super::is_running() {
+        note(gap::CHANCE);
+    }
+}
+
+/// The program makes a descriptor, whose number depends on those that other threads make. Calls that
+/// do nothing else are no steps.
+pub fn makes_descriptor() {
+    if super::is_running() {
+        note(gap::OUTSIDE);
+    }
+}
+
+/// The program opens a file to read it.
+///
+/// # Safety
+/// The path is null or a string.
+pub unsafe fn reads_file(path: *const core::ffi::c_char) {
+    if path.is_null() {
+        return;
+    }
+    // SAFETY: as the caller says.
+    let path = unsafe { core::ffi::CStr::from_ptr(path) }.to_bytes();
+    // Random numbers may be read later by any thread, however early the device was opened.
+    state().serve.reads_random_device |=
+        [&b"/dev/random"[..], b"/dev/urandom", b"/dev/hwrng"].contains(&path);
+    if [&b"/proc/"[..], b"/sys/"].iter().any(|folder| path.starts_with(folder)) {
+        asks_for_chance();
     }
 }
 

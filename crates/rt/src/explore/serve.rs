@@ -69,6 +69,8 @@ pub struct Serve {
     shares_memory: bool,
     /// It has mapped a file with `MAP_SHARED`.
     pub maps_file: bool,
+    /// The program has opened a device that gives random numbers.
+    pub reads_random_device: bool,
     files: OpenFiles,
     /// `main` has begun; and libtest was refused a thread.
     in_main: bool,

@@ -69,6 +69,11 @@ impl Call {
         explore::changes_process(self.pc);
     }
 
+    /// The call asks for something that differs from run to run.
+    pub fn asks_for_chance(&self) {
+        explore::asks_for_chance();
+    }
+
     /// Before the call reads or writes a file at a given offset.
     pub fn uses_file(&self, fd: c_int, writes: bool) {
         if explore::is_running() {

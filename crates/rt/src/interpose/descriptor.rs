@@ -145,6 +145,7 @@ interpose! {
         r
     } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::PipeOrSocket);
+        explore::makes_descriptor();
         piped(fds, real(fds))
     }
     fn pipe2(fds: *mut c_int, flags: c_int) -> c_int, |t, pc, real| {
@@ -153,6 +154,7 @@ interpose! {
         r
     } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::PipeOrSocket);
+        explore::makes_descriptor();
         piped(fds, real(fds, flags))
     }
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, fds: *mut c_int) -> c_int, |t, pc, real| {
@@ -161,20 +163,29 @@ interpose! {
         r
     } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::PipeOrSocket);
+        explore::makes_descriptor();
         paired(fds, real(domain, kind, protocol, fds))
     }
     fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::PipeOrSocket);
+        explore::makes_descriptor();
         opened(real(value, flags), new_channel())
     }
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int, |t, pc, real| {
         opened(real(domain, kind, protocol), SOCKETS)
     } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::PipeOrSocket);
+        explore::makes_descriptor();
         opened(real(domain, kind, protocol), SOCKETS)
     }
-    fn epoll_create(size: c_int) -> c_int, |t, pc, real| { opened(real(size), OTHERS) } record as detect, tsvd real, explore real
-    fn epoll_create1(flags: c_int) -> c_int, |t, pc, real| { opened(real(flags), OTHERS) } record as detect, tsvd real, explore real
+    fn epoll_create(size: c_int) -> c_int, |t, pc, real| { opened(real(size), OTHERS) } record as detect, tsvd real, explore {
+        explore::makes_descriptor();
+        real(size)
+    }
+    fn epoll_create1(flags: c_int) -> c_int, |t, pc, real| { opened(real(flags), OTHERS) } record as detect, tsvd real, explore {
+        explore::makes_descriptor();
+        real(flags)
+    }
     fn close(fd: c_int) -> c_int, |t, pc, real| { closing(t, fd, pc); real(fd) } record as detect, tsvd real, explore {
         closing_explored(fd, pc);
         real(fd)

@@ -166,7 +166,9 @@ unsafe fn opens_named(
 }
 
 /// An explored program opens a file. A file opened only for reading concerns only this process.
-fn opens_by(flags: c_int, pc: usize) {
+unsafe fn opens_by(path: Text, flags: c_int, pc: usize) {
+    // SAFETY: the caller's string.
+    unsafe { explore::reads_file(path) };
     match flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) {
         libc::O_RDONLY => {
             explore::retry_with_fork(Outside::File);
@@ -187,7 +189,7 @@ interpose! {
         if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags) {
             return explore::fifo::open(ends, flags, pc, |flags| real(path, flags, mode));
         }
-        opens_by(flags, pc);
+        opens_by(path, flags, pc);
         real(path, flags, mode)
     }
     fn open64(path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
@@ -197,7 +199,7 @@ interpose! {
         if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags) {
             return explore::fifo::open(ends, flags, pc, |flags| real(path, flags, mode));
         }
-        opens_by(flags, pc);
+        opens_by(path, flags, pc);
         real(path, flags, mode)
     }
     fn openat(at: c_int, path: Text, flags: c_int, mode: u32) -> c_int, |t, pc, real| {
@@ -207,7 +209,7 @@ interpose! {
         if explore::is_running() && let Some(ends) = Ends::new(at, path, flags) {
             return explore::fifo::open(ends, flags, pc, |flags| real(at, path, flags, mode));
         }
-        opens_by(flags, pc);
+        opens_by(path, flags, pc);
         real(at, path, flags, mode)
     }
     fn creat(path: Text, mode: u32) -> c_int, |t, pc, real| {

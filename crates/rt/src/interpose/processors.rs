@@ -17,7 +17,12 @@ fn at_least(found: c_long) -> c_long {
 interpose! {
     fn get_nprocs() -> c_int, |t, pc, real| { real() } record as detect, explore real, tsvd { at_least(real().into()) as c_int }
     fn get_nprocs_conf() -> c_int, |t, pc, real| { real() } record as detect, explore real, tsvd { at_least(real().into()) as c_int }
-    fn sysconf(name: c_int) -> c_long, |t, pc, real| { real(name) } record as detect, explore real, tsvd {
+    fn sysconf(name: c_int) -> c_long, |t, pc, real| { real(name) } record as detect, explore {
+        if name == libc::_SC_AVPHYS_PAGES {
+            explore::asks_for_chance();
+        }
+        real(name)
+    } tsvd {
         let found = real(name);
         if name == libc::_SC_NPROCESSORS_ONLN || name == libc::_SC_NPROCESSORS_CONF { at_least(found) } else { found }
     }

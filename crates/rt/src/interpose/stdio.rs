@@ -345,7 +345,7 @@ interpose! {
         if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags(mode)) {
             return opens_fifo(ends, path, mode, pc);
         }
-        opens_by(mode, pc);
+        opens_by(path, mode, pc);
         real(path, mode)
     }
     fn tmpfile() -> File, |t, pc, real| { real() } record as detect, tsvd real, explore {
@@ -363,15 +363,18 @@ interpose! {
         if explore::is_running() && let Some(ends) = Ends::new(libc::AT_FDCWD, path, flags(mode)) {
             return opens_fifo(ends, path, mode, pc);
         }
-        opens_by(mode, pc);
+        opens_by(path, mode, pc);
         real(path, mode)
     }
 }
 
 /// An explored program opens a stream. A file opened only for reading concerns only this process.
-unsafe fn opens_by(mode: Text, pc: usize) {
-    // SAFETY: the caller's string.
-    let reads = unsafe { *mode as u8 == b'r' && !is_both(mode) };
+unsafe fn opens_by(path: Text, mode: Text, pc: usize) {
+    // SAFETY: the caller's strings.
+    let reads = unsafe {
+        explore::reads_file(path);
+        *mode as u8 == b'r' && !is_both(mode)
+    };
     match reads {
         true => {
             explore::retry_with_fork(Outside::File);

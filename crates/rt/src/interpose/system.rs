@@ -88,7 +88,7 @@ mod process {
         fn getdomainname(to: Room, n: usize) -> c_int, |c| { c.fills(to) } then |r| { if r == 0 { c.wrote_text(to) } }
         fn sethostname(from: Text, n: usize) -> c_int, |c| { c.reads(from, n); c.changes_process() }
         fn uname(to: *mut libc::utsname) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
-        fn sysinfo(to: *mut libc::sysinfo) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
+        fn sysinfo(to: *mut libc::sysinfo) -> c_int, |c| { c.asks_for_chance(); c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn getrlimit(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn getrlimit64(what: c_int, to: *mut libc::rlimit) -> c_int, |c| { c.fills(to) } then |r| { c.wrote_if(r == 0, to) }
         fn setrlimit(what: c_int, from: *const libc::rlimit) -> c_int, |c| { c.reads_one(from); c.changes_process() }
@@ -107,7 +107,7 @@ mod process {
         fn setgroups(n: usize, from: *const c_uint) -> c_int, |c| { c.reads(from, n * 4); c.changes_process() }
         fn setpgid(pid: c_int, group: c_int) -> c_int, |c| { c.changes_process() }
         fn setsid() -> c_int, |c| { c.changes_process() }
-        fn getloadavg(to: *mut c_double, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
+        fn getloadavg(to: *mut c_double, n: c_int) -> c_int, |c| { c.asks_for_chance(); c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn confstr(name: c_int, to: Room, n: usize) -> usize, |c| { if n > 0 { c.fills(to) } } then |need| { c.wrote(to, need.min(n)) }
         fn getgroups(n: c_int, to: *mut c_uint) -> c_int, |c| { if n > 0 { c.fills(to) } } then |got| {
             if n > 0 { c.wrote(to, got.max(0) as usize * 4) }
@@ -161,7 +161,7 @@ mod process {
         } then |got| { c.wrote_one(n); if got > 0 { c.wrote(to, got as usize * 4) } }
         fn ttyname(fd: c_int) -> Room, |c| { c.keeps_state() } then |r| { c.wrote_own(r, 1) }
         fn ptsname(fd: c_int) -> Room, |c| { c.keeps_state() } then |r| { c.wrote_own(r, 1) }
-        fn mincore(at: *mut c_void, n: usize, to: *mut u8) -> c_int, |c| { c.fills(to) } then |r| {
+        fn mincore(at: *mut c_void, n: usize, to: *mut u8) -> c_int, |c| { c.asks_for_chance(); c.fills(to) } then |r| {
             c.wrote(to, if r == 0 { n.div_ceil(4096) } else { 0 })
         }
         fn process_vm_readv(pid: c_int, to: *const libc::iovec, n: usize, from: *const libc::iovec, m: usize, flags: usize) -> isize, |c| {} then |got| {
@@ -216,8 +216,13 @@ mod process {
     }
 
     accesses! {
-        fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize) }
-        fn getentropy(to: *mut c_void, n: usize) -> c_int, |c| { c.fills(to) } then |r| { c.wrote(to, if r == 0 { n } else { 0 }) }
+        /// Who asks for numbers that need not be random, such as the keys of Rust's `HashMap`, says that
+        /// it does not matter which they are.
+        fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| {
+            if flags & libc::GRND_INSECURE == 0 { c.asks_for_chance() }
+            c.fills(to)
+        } then |got| { c.wrote(to, got.max(0) as usize) }
+        fn getentropy(to: *mut c_void, n: usize) -> c_int, |c| { c.asks_for_chance(); c.fills(to) } then |r| { c.wrote(to, if r == 0 { n } else { 0 }) }
         fn rand() -> c_int, |c| { c.keeps_state() }
         fn srand(seed: c_uint), |c| { c.keeps_state() }
         fn random() -> c_long, |c| { c.keeps_state() }
@@ -264,7 +269,8 @@ mod process {
             c.wrote_if(r == 0, sign);
             if r == 0 { c.wrote_text(to) }
         }
-        fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int, |c| { c.fills(processor); c.fills(node) } then |r| {
+        fn sched_getcpu() -> c_int, |c| { c.asks_for_chance() }
+        fn getcpu(processor: *mut c_uint, node: *mut c_uint) -> c_int, |c| { c.asks_for_chance(); c.fills(processor); c.fills(node) } then |r| {
             c.wrote_if(r == 0, processor);
             c.wrote_if(r == 0, node)
         }
