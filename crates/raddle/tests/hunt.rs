@@ -536,10 +536,35 @@ fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
     assert!(findings(&report).is_empty(), "{report:#}");
     let notes: Vec<String> =
         report["suspects"].as_array().unwrap().iter().map(|s| s["notes"].to_string()).collect();
-    assert!(notes.iter().any(|n| n.contains("ordinary runs without raddle fail too")), "{notes:#?}");
+    assert!(notes.iter().any(|n| n.contains("ordinary runs without raddle failed too")), "{notes:#?}");
     assert!(report["coverage"].to_string().contains("no suspicion is refuted"), "{report:#}");
     assert_eq!(report["stats"]["exhausted"], 0, "{report:#}");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+/// From its third run on it fails unless its threads take turns, so a schedule that passes is one in
+/// many.
+#[test]
+fn a_failure_that_nearly_every_schedule_shows_is_confirmed() {
+    let bench = Bench::new();
+    let thread = |name: &str, odd: u32| {
+        format!(
+            "static void *{name}(void *p) {{ for (int i = 0; i < 4; i++) {{ pthread_mutex_lock(&lock);\n\
+             if (turns != 2 * i + {odd}) in_turn = 0;\nturns++; pthread_mutex_unlock(&lock); }} return p; }}\n"
+        )
+    };
+    let source = format!(
+        "#include <assert.h>\n#include <pthread.h>\n#include <stdio.h>\nint turns, in_turn = 1;\n\
+         pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n{}{}\
+         int main(void) {{ FILE *runs = fopen(\"runs\", \"a\"); fputc('x', runs); long n = ftell(runs);\n\
+         fclose(runs); pthread_t a, b; pthread_create(&a, 0, even, 0); pthread_create(&b, 0, odd, 0);\n\
+         pthread_join(a, 0); pthread_join(b, 0);\nassert(n <= 2 || in_turn); return 0; }}",
+        thread("even", 0),
+        thread("odd", 1)
+    );
+    built(&bench, "turns", &source);
+    let (_, report) = hunt(&bench, "--seconds 60 --suspects -- ./turns");
+    assert_eq!(findings(&report)[0]["kind"], "assertion", "{report:#}");
 }
 
 /// An execution leaves a file behind with which every run fails, until the fourth run without raddle

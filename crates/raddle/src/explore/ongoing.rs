@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use raddle_explore::Trace;
 use raddle_finding::Report;
 
 use super::args::{Args, MemoryModel};
@@ -61,6 +62,11 @@ impl<'a> Ongoing<'a> {
     /// Whether nothing is left to search.
     pub fn is_finished(&self) -> bool {
         self.search.alone || self.search.broke_off.is_some() || self.search.strategy.progress().exhausted
+    }
+
+    /// Some executions that passed.
+    pub fn passing(&self) -> &[Trace] {
+        &self.search.passing
     }
 
     /// What its executions have come to.

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use raddle_explore::Trace;
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat, group};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::target::same_cause;
@@ -24,6 +25,7 @@ use super::journal::{Journal, Verdicts};
 use super::since::Changes;
 use crate::check;
 use crate::explore::{self, FirstRun, RunEnding, Suspected, Visited};
+use leftovers::Doubted;
 use raddle_harness::crew::{Notes, signal_name};
 use raddle_harness::install::Runtime;
 use raddle_harness::launch::{self, Surroundings};
@@ -113,9 +115,9 @@ pub struct Hunter<'a> {
     /// Ordinary runs fail by now, which the first did not.
     has_changed: bool,
     /// Failures that may come from what earlier executions left behind.
-    doubted: Vec<(Detector, Finding)>,
-    /// How often it was looked at whether that is so.
-    looks_for_leftovers: u64,
+    doubted: Vec<Doubted>,
+    /// Executions of the search at large that passed.
+    passing: Vec<Trace>,
     /// Whether anything in it is instrumented.
     instrumented: bool,
     /// The first ordinary run, if searches can begin from it.
@@ -175,7 +177,7 @@ impl<'a> Hunter<'a> {
             plain_at_first: None,
             has_changed: false,
             doubted: Vec::new(),
-            looks_for_leftovers: 0,
+            passing: Vec::new(),
             instrumented: false,
             first: None,
             suspected: Suspected::default(),
@@ -253,7 +255,8 @@ impl<'a> Hunter<'a> {
             true => self.say_why_alone(),
             false => self.schedule(self.instrumented, &notes)?,
         }
-        self.settle_doubted();
+        self.settle_doubted(self.left());
+        self.say_doubted();
         self.say_usual_end();
         let says_no_thread = |s: &String| s.contains("created no thread");
         self.out.coverage.extend(notes.sentences().into_iter().filter(|s| !says_no_thread(s)));
@@ -372,7 +375,8 @@ impl<'a> Hunter<'a> {
             let finding = self.named(finding);
             match (finding.confidence, &finding.schedule) {
                 (Confidence::Confirmed, Some(_)) => {
-                    match doubt(&finding).or_else(|| self.may_be_leftover(by, &finding)) {
+                    let doubt = doubt(&finding).map(str::to_owned);
+                    match doubt.or_else(|| self.may_be_leftover(by, &finding)) {
                         None if !self.is_corroborated(&finding) => {
                             let id = raddle_finding::identity::id(&finding);
                             self.alone.push((by, finding.clone()));
@@ -383,7 +387,7 @@ impl<'a> Hunter<'a> {
                         Some(why) => {
                             let id = raddle_finding::identity::id(&finding);
                             self.out.ledger.suspect(by, finding);
-                            self.out.ledger.tried(why, &|t| t.finding.id == id);
+                            self.out.ledger.tried(&why, &|t| t.finding.id == id);
                         }
                     }
                 }

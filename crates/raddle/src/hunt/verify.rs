@@ -5,8 +5,7 @@
 //! that the finding was not reproduced; only a search of all schedules rules a failure out.
 
 use std::ffi::OsString;
-use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -19,6 +18,7 @@ use super::{decisions, detectors};
 use crate::exit;
 use crate::explore::ongoing::Ongoing;
 use crate::explore::{self};
+use crate::replay::control::Experiment;
 use raddle_harness::crew::Notes;
 use raddle_harness::detection::DetectorMode;
 use raddle_harness::install::Runtime;
@@ -48,16 +48,18 @@ pub fn run(args: &VerifyArgs) -> Result<ExitCode> {
     std::env::set_current_dir(&record.folder)
         .with_context(|| format!("the folder {} is gone", record.folder.display()))?;
     raddle_harness::interrupt::watch();
+    let limit = Duration::from_secs(u64::from(args.seconds));
+    let is_reached = replays(&record, Instant::now() + limit)?;
+    // A replay has surroundings of its own.
     if let Some(head) = head_of(&record) {
         head.input.into_iter().for_each(|input| launch::feed(input.into()));
         let environment = head.environment.into_iter().collect();
         launch::surround(Surroundings { folder: Some(head.folder.into()), environment, unset: head.unset });
     }
-    if replays(&record)? {
+    if is_reached {
         say!("{} is still there: its schedule leads to it", record.finding.key());
         return Ok(ExitCode::from(exit::FINDINGS));
     }
-    let limit = Duration::from_secs(u64::from(args.seconds));
     if record.schedule.is_none() && is_seen_in_runs(&record, limit / 2)? {
         say!("{} is still there: an ordinary run shows it", record.finding.key());
         return Ok(ExitCode::from(exit::FINDINGS));
@@ -83,22 +85,14 @@ fn head_of(record: &KnownFinding) -> Option<Head> {
     Some(Schedule::parse("the stored schedule", text).ok()?.head)
 }
 
-/// Whether the stored schedule leads to the failure.
-fn replays(record: &KnownFinding) -> Result<bool> {
+/// Whether the stored schedule leads to the failure, as far as there is time to see it.
+fn replays(record: &KnownFinding, end: Instant) -> Result<bool> {
     let Some(schedule) = &record.schedule else { return Ok(false) };
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let file = folder.path().join("stored.raddle");
     std::fs::write(&file, schedule).with_context(|| format!("cannot write {}", file.display()))?;
-    leads_to_failure(&file)
-}
-
-/// Whether the schedule in the file leads to its failure, now.
-pub fn leads_to_failure(schedule: &Path) -> Result<bool> {
-    let raddle = std::env::current_exe().context("cannot find the raddle binary")?;
-    let mut command = Command::new(raddle);
-    command.args(["replay", "--trust"]).arg(schedule);
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    Ok(status.context("cannot replay")?.code() == Some(i32::from(exit::FINDINGS)))
+    // A schedule that cannot be executed leads to nothing; the search says what is wrong.
+    Ok(Experiment::open(&file, end).is_ok_and(|experiment| experiment.fails()))
 }
 
 /// Whether one of a few ordinary runs shows a finding that has no schedule: such runs had found it.

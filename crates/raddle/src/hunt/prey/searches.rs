@@ -68,6 +68,7 @@ impl Hunter<'_> {
         }
         self.corroborate();
         self.watch_open_races();
+        self.settle_doubted(self.left() / 2);
         // The remaining time goes to a search without restrictions.
         let deadline = self.deadline;
         if let Err(why) = self.turns(search, deadline, &mut turn) {
@@ -104,6 +105,7 @@ impl Hunter<'_> {
             let turn_ends = Instant::now() + (*turn).min(left);
             let (next, mut report) = search.turn((*turn).min(left), self.end)?;
             search = next;
+            self.passing = search.passing().to_vec();
             self.took_until(turn_ends, !report.findings.is_empty());
             *turn = (*turn * 2).min(LONGEST_TURN);
             self.take(Detector::Explore, std::mem::take(&mut report.findings));
