@@ -52,7 +52,7 @@ fn circle(finding: &Finding, asking: &[&Access]) -> String {
 /// A waiting thread, and what it waits for according to the interleaving.
 struct Wait<'a> {
     access: &'a Access,
-    deed: &'a str,
+    deed: String,
 }
 
 impl Wait<'_> {
@@ -72,7 +72,7 @@ impl Wait<'_> {
 
     /// The awaited lock: its name, or else its number.
     fn lock(&self) -> &str {
-        let lock = self.deed.rsplit_once(", which ").map_or(self.deed, |(lock, _)| lock);
+        let lock = self.deed.rsplit_once(", which ").map_or(self.deed.as_str(), |(lock, _)| lock);
         match lock.find('`') {
             Some(name) => &lock[name..],
             None => ["waits for ", "waits to read-lock "]
@@ -85,7 +85,19 @@ impl Wait<'_> {
 
 fn waits(finding: &Finding) -> Vec<Wait<'_>> {
     let deeds = finding.interleaving.as_ref().map_or(&[][..], |i| &i.deeds);
-    finding.accesses.iter().zip(deeds).map(|(access, deed)| Wait { access, deed }).collect()
+    let waits = finding.accesses.iter().zip(deeds);
+    waits.map(|(access, deed)| Wait { access, deed: in_usual_words(finding, access, deed) }).collect()
+}
+
+/// A wait on a condition variable that may come back for no reason has other words, which say less.
+fn in_usual_words(finding: &Finding, access: &Access, deed: &str) -> String {
+    let object = deed.strip_prefix("waits to be woken at ");
+    let begun = object.map(|object| format!("waits on {object}"));
+    let is_begun = |r: &Row| Some(&r.text) == begun.as_ref() && thread_of(finding, r) == access.thread;
+    match object.filter(|_| rows(finding).iter().any(is_begun)) {
+        Some(object) => format!("waits for a signal on {object}"),
+        None => deed.to_owned(),
+    }
 }
 
 /// Threads that wait for something other than the end of a thread come first; the others wait for
@@ -94,7 +106,8 @@ fn told(waits: &[Wait<'_>]) -> String {
     let (joins, others): (Vec<&Wait<'_>>, Vec<&Wait<'_>>) = waits.iter().partition(|w| w.joins());
     let tell = |w: &&Wait<'_>| format!("{} {} {}", w.access.thread, w.deed, at(w.access));
     let all: Vec<String> = others.iter().map(tell).chain(joins.iter().map(tell)).collect();
-    format!("{}, and none of them ever goes on. ", sentence(&all.join("; ")))
+    let never = if all.len() == 1 { "it never goes on" } else { "none of them ever goes on" };
+    format!("{}, and {never}. ", sentence(&all.join("; ")))
 }
 
 fn rows(finding: &Finding) -> &[Row] {
@@ -109,31 +122,62 @@ fn thread_of<'a>(finding: &'a Finding, row: &Row) -> &'a str {
 /// The text before the word in memory that a Rust condition variable consists of.
 const CONDVAR: &str = "the condition variable at ";
 
-/// A signal that came before the wait, or that no thread is left to send.
+/// A signal that came before the wait, or that woke the wrong thread, or that no thread is left to
+/// send.
 fn signals(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
-    let (wait, object) = waits.iter().find_map(|w| Some((w, w.object("waits for a signal on ")?)))?;
+    let on_signals: Vec<(&Wait<'_>, &str)> =
+        waits.iter().filter_map(|w| Some((w, w.object("waits for a signal on ")?))).collect();
+    on_signals.first()?;
+    let sent: Vec<Sent<'_>> =
+        on_signals.iter().filter_map(|(w, object)| last_sent(finding, w, object)).collect();
+    // That a thread was woken for nothing says more than that another one began to wait too late.
+    let Some(last) = sent.iter().find(|s| s.wakes_in_vain).or(sent.first()) else {
+        return Some(NOBODY_SIGNALS.into());
+    };
+    let signal = row(finding, last.row);
+    Some(match last.wakes_in_vain {
+        true => format!(
+            "{signal}, and then {} wakes up and waits again. Any thread that waits there may get a signal, also one that it is \
+             of no use to. To fix it, wake all of them each time, or let threads that wait for different things wait on \
+             different condition variables.",
+            last.waiter
+        ),
+        false => format!(
+            "{signal} before the wait begins, and a signal reaches only threads that wait already. To fix it, keep what is \
+             waited for in a variable: set it under the lock before the signal, and wait in a loop while it is not set."
+        ),
+    })
+}
+
+/// The last signal before a wait began.
+struct Sent<'a> {
+    row: &'a Row,
+    waiter: &'a str,
+    /// The thread came back from an earlier wait after it.
+    wakes_in_vain: bool,
+}
+
+fn last_sent<'a>(finding: &'a Finding, wait: &Wait<'a>, object: &str) -> Option<Sent<'a>> {
     let object = object.strip_prefix(CONDVAR).unwrap_or(object);
     let begins = [format!("waits on {object}"), format!("looks at the futex {object}")];
-    let own = |r: &Row| thread_of(finding, r) == wait.access.thread && begins.contains(&r.text);
     let sends = [
         format!("signals {object}"),
         format!("wakes all at {object}"),
         format!("wakes at the futex {object}"),
     ];
-    let begun = rows(finding).iter().rposition(own);
-    let sent = rows(finding)[..begun.unwrap_or(0)].iter().rfind(|r| sends.contains(&r.text));
-    let why = match sent {
-        Some(sent) => format!(
-            "The signal was sent before the wait began ({}), and a signal that nobody waits for is lost. ",
-            row(finding, sent)
-        ),
-        None => "No thread is left that could send the signal. ".into(),
-    };
-    Some(
-        why + "To fix it, keep what is waited for in a variable: set it under the lock before the signal, and wait in a loop \
-               while it is not set.",
-    )
+    let waiter = wait.access.thread.as_str();
+    let own = |r: &Row| thread_of(finding, r) == waiter;
+    let begun = rows(finding).iter().rposition(|r| own(r) && begins.contains(&r.text))?;
+    let at = rows(finding)[..begun].iter().rposition(|r| sends.contains(&r.text))?;
+    let is_woken = |r: &Row| own(r) && r.text.strip_prefix("comes back from ") == Some(object);
+    let wakes_in_vain = rows(finding)[at..begun].iter().any(is_woken);
+    Some(Sent { row: &rows(finding)[at], waiter, wakes_in_vain })
 }
+
+/// The text if no thread has sent the signal.
+const NOBODY_SIGNALS: &str = "No thread is left that could send the signal: the others have ended, or wait themselves. To fix it, let a \
+    thread that changes what is waited for send the signal on every path, and let none wait for something that only happens after \
+    its own wait.";
 
 fn semaphores(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
     let wanted: Vec<(&str, &str)> = waits
@@ -263,10 +307,27 @@ mod tests {
             text.starts_with("T1 waits for a signal on `c` in `f` (a.c:2); T0 waits for T1 to end"),
             "{text}"
         );
-        assert!(text.contains("sent before the wait began (T9 signals `c`)"), "{text}");
+        assert!(text.contains("T9 signals `c` before the wait begins"), "{text}");
+        assert!(text.contains("wait in a loop"), "{text}");
         let text = explain(&stuck(&deeds, &[(1, "waits on `c`"), (2, "signals `c`")]));
         assert!(text.contains("No thread is left that could send the signal"), "{text}");
-        assert!(text.contains("wait in a loop"), "{text}");
+        assert!(!text.contains("wait in a loop"), "it may do so already: {text}");
+    }
+
+    #[test]
+    fn a_signal_that_wakes_the_wrong_thread_was_not_lost() {
+        let deeds = [("T0", "waits to be woken at `c`"), ("T1", "waits for a signal on `c`")];
+        let rows = [
+            (1, "waits on `c`"),
+            (0, "waits on `c`"),
+            (2, "signals `c`"),
+            (1, "comes back from `c`"),
+            (1, "waits on `c`"),
+        ];
+        let text = explain(&stuck(&deeds, &rows));
+        assert!(text.contains("T0 waits for a signal on `c`"), "{text}");
+        assert!(text.contains("T9 signals `c`, and then T1 wakes up and waits again"), "{text}");
+        assert!(text.contains("wake all of them") && !text.contains("already"), "{text}");
     }
 
     #[test]

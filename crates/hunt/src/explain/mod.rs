@@ -116,7 +116,7 @@ fn race(finding: &Finding) -> String {
     if now.op == Op::Free || before.op == Op::Free {
         return text
             + &format!(
-                "Memory that is freed is still used then. To fix it, {OUTLIVE}. If a container frees it when it grows, hold one \
+                "Then memory is used after it was freed. To fix it, {OUTLIVE}. If a container frees it when it grows, hold one \
                  lock around each use of the container."
             );
     }
@@ -188,7 +188,7 @@ fn lifetime(finding: &Finding, kind: Kind) -> String {
         OUTLIVE
     };
     let why = if kind == Kind::DoubleFree {
-        "Nothing lets only one of them do it"
+        "Nothing makes sure that only one of them does it"
     } else {
         "Nothing makes the free wait for the use"
     };
@@ -203,9 +203,16 @@ fn lifetime(finding: &Finding, kind: Kind) -> String {
 
 fn misuse(finding: &Finding) -> String {
     let [now, before] = &finding.accesses[..] else { return finding.message.clone() };
+    let (why, mend) = match finding.message.starts_with("two threads use the ") {
+        // There is one of it in a process, such as the environment.
+        true => (". These calls allow one caller at a time", ""),
+        false => (
+            ", on one object, and this library allows one caller at a time",
+            ", or give each thread an object of its own",
+        ),
+    };
     format!(
-        "{} is {} while {} is {}, on one object, and this library allows one caller at a time. To fix it, hold one lock \
-         around both calls, or give each thread an object of its own.",
+        "{} is {} while {} is {}{why}. To fix it, hold one lock around both calls{mend}.",
         before.thread,
         at(before),
         now.thread,
@@ -264,9 +271,8 @@ fn meeting<'a>(failure: &'a Finding, race: &Finding) -> Option<&'a Row> {
 pub fn explain_consequence(failure: &Finding, of: &Finding) -> Option<String> {
     let meanwhile = meeting(failure, of)?;
     Some(format!(
-        "{}. This comes of the race {} ({}): a thread is interrupted between two steps that belong together, and \
-         meanwhile {}. To fix it, fix the race in such a way that these steps cannot be interrupted: under one lock, or as one atomic operation.",
-        sentence(&failure.message),
+        "It is caused by the race {} ({}): a thread is interrupted between two steps that belong together, and meanwhile {}. \
+         To fix both, make these steps one that no other thread can come between: under one lock, or as one atomic operation.",
         race_in_words(of),
         of.id,
         row(failure, meanwhile)
@@ -360,7 +366,9 @@ mod tests {
         assert!(text.contains("do them under one lock"), "{text}");
         let by = |cause: &Finding| explain_consequence(&finding, cause);
         let text = by(&race(Some("x"), [("f", 3), ("f", 7)])).unwrap();
-        assert!(text.contains("the race on `x`") && text.contains("meanwhile T2 writes x (a.c:7)"), "{text}");
+        assert!(text.contains("caused by the race on `x`"), "{text}");
+        assert!(text.contains("meanwhile T2 writes x (a.c:7)"), "{text}");
+        assert!(!text.contains(&finding.message), "the title says it already: {text}");
         assert!(by(&race(Some("x"), [("f", 7), ("f", 3)])).is_some());
         assert_eq!(by(&race(Some("y"), [("f", 3), ("f", 8)])), None, "one end is not enough");
         assert_eq!(by(&cycle(Kind::Deadlock, [None, None], [3, 7])), None);
@@ -390,7 +398,7 @@ mod tests {
         let mut finding =
             Finding::new(Kind::ExitStatus, raddle_finding::Confidence::Confirmed, "it ends with 1");
         let text = explain(&finding);
-        assert!(text.starts_with("it ends with 1. ") && !text.contains("To fix it"), "{text}");
+        assert!(!text.contains("it ends with 1") && !text.contains("To fix it"), "{text}");
         finding.kind = Kind::DataRace;
         assert_eq!(explain(&finding), "it ends with 1");
     }

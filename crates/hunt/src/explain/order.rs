@@ -3,16 +3,16 @@
 
 use raddle_finding::{Finding, Row};
 
-use super::{and, row, sentence};
+use super::{and, row};
 
 pub fn explain(finding: &Finding) -> String {
-    let text = format!("{}. ", sentence(&finding.message));
     let rows = finding.interleaving.as_ref().map_or(&[][..], |i| &i.rows);
     let why = woken(finding, rows)
         .or_else(|| interrupted(finding, rows))
         .or_else(|| out_of_order(finding))
+        .or_else(|| by_turns(finding).map(str::to_owned))
         .unwrap_or_else(|| finding.kind.explanation().to_owned());
-    text + &why + &timed(finding, rows).unwrap_or_default()
+    why + &timed(finding, rows).unwrap_or_default()
 }
 
 /// A wait that times out, or a sleep, in an order that fails: the program may count on time, and
@@ -21,8 +21,8 @@ fn timed(finding: &Finding, rows: &[Row]) -> Option<String> {
     let times_out = |r: &&Row| r.text.starts_with("gives up waiting ") && r.text.ends_with(": time-out");
     let timed = rows.iter().rfind(times_out).or_else(|| rows.iter().rfind(|r| r.text == "sleeps"))?;
     Some(format!(
-        " In this order {}. If the program counts on other threads being done by then, it counts on time, which a busy \
-         machine does not grant: wait for what they do, not for a while.",
+        " In this order {}. If the program relies on other threads being done by then, it relies on timing, and a busy machine \
+         may not run them in time. To fix that, wait until they are done, however long it takes.",
         row(finding, timed)
     ))
 }
@@ -90,7 +90,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
     }
     Some(match after {
         Some(after) => format!(
-            "It takes one order to happen: {}, and before it goes on, {}; then {}. These steps of {own} belong together, and \
+            "It happens in this order: {}, and before it goes on, {}; then {}. These steps of {own} belong together, and \
              nothing keeps {other} out in between. To fix it, do them under one lock that {other} takes too, or in one \
              atomic operation.",
             row(finding, before),
@@ -98,7 +98,7 @@ fn interrupted(finding: &Finding, rows: &[Row]) -> Option<String> {
             row(finding, after)
         ),
         None => format!(
-            "It takes one order to happen: {}, and before {own} does anything else, {}. Nothing makes {other} wait until {own} \
+            "It happens in this order: {}, and before {own} does anything else, {}. Nothing makes {other} wait until {own} \
              is done. To fix it, let {other} wait (a lock, a join, a condition variable), or let {own} do this step last.",
             row(finding, before),
             and(&shown(finding, &between))
@@ -114,13 +114,30 @@ fn shown(finding: &Finding, rows: &[&Row]) -> Vec<String> {
     let taken = rows.iter().copied().filter(|r| r.text.starts_with("locks "));
     let chosen = if data.is_empty() { taken.collect() } else { data };
     let chosen = if chosen.is_empty() { rows.to_vec() } else { chosen };
-    let mut told: Vec<String> = Vec::new();
-    for text in chosen.iter().map(|r| row(finding, r)) {
-        if !told.contains(&text) && told.len() < MOST {
-            told.push(text);
+    let mut told: Vec<(usize, String)> = Vec::new();
+    for (thread, text) in chosen.iter().map(|r| (r.thread, row(finding, r))) {
+        if !told.iter().any(|(_, t)| *t == text) && told.len() < MOST {
+            told.push((thread, text));
         }
     }
-    told
+    // The thread is named once for steps that follow one another.
+    let threads = finding.interleaving.as_ref().map_or(&[][..], |i| &i.threads);
+    let short = |i: usize| {
+        let (thread, text) = &told[i];
+        let is_same = i > 0 && told[i - 1].0 == *thread;
+        let name = threads.get(*thread).filter(|_| is_same);
+        name.and_then(|n| text.strip_prefix(n.as_str())).unwrap_or(text).trim_start().to_owned()
+    };
+    (0..told.len()).map(short).collect()
+}
+
+/// A schedule without a preemption fails: all that it chooses is whose turn it is.
+fn by_turns(finding: &Finding) -> Option<&'static str> {
+    finding.notes.iter().any(|n| n.ends_with("; 0 preemptions")).then_some(
+        "No thread has to be interrupted for it: each runs until it waits or ends, and the order in which they get their turn \
+         decides. Look for something that one thread relies on another to have done, or not to have done yet, and let it wait \
+         for that (a join, a condition variable).",
+    )
 }
 
 /// Something happens too early, and nothing in the program prevents it.
@@ -128,7 +145,7 @@ fn out_of_order(finding: &Finding) -> Option<String> {
     let order = finding.notes.iter().find_map(|n| n.strip_prefix("this order matters: "))?;
     let (first, then) = order.split_once(", before ")?;
     Some(format!(
-        "It takes one order to happen: {first}, before {then}. Nothing makes the first of these steps wait for the second. To fix \
+        "It happens in this order: {first}, before {then}. Nothing makes the first of these steps wait for the second. To fix \
          it, let it wait (a join, a condition variable), or do the second one before the thread of the first is created."
     ))
 }
@@ -197,8 +214,8 @@ mod tests {
             text.contains("In this order T0 gives up waiting for word 1 after 1 s: time-out. If"),
             "{text}"
         );
-        assert!(told(&rows[..2]).contains("In this order T0 sleeps. If the program counts on"));
-        assert!(!told(&rows[1..2]).contains("counts on time"));
+        assert!(told(&rows[..2]).contains("In this order T0 sleeps. If the program relies on"));
+        assert!(!told(&rows[1..2]).contains("relies on timing"));
     }
 
     #[test]
