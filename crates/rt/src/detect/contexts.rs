@@ -37,8 +37,9 @@
 //!
 //! **Bounds.** There are 254 sids. A context is made only while fewer than [`MOST_SIDS`] are in
 //! use; beyond that a task runs as part of the thread, with the order that the thread happens to
-//! give it. Tasks that no wait has ended keep separate sids until 64 are used; later ones share
-//! ([`sids`]).
+//! give it. Tasks that no wait has ended keep separate sids until 64 are used; later ones take sids
+//! in turn and share them ([`sids`]), so that two of them may not race. A task's sid is free for
+//! whoever has waited for it, as the last thing that the task does is to release its last epoch.
 //!
 //! A program without tasks pays one flag test for each conflict.
 

@@ -13,6 +13,7 @@ use crate::layout::{block_info, block_page, is_watchable};
 /// The search for a block goes back no farther than this.
 const FARTHEST: usize = 1 << 30;
 
+#[derive(Clone, Copy)]
 pub struct HeapBlock {
     pub start: usize,
     pub thread: u32,

@@ -9,12 +9,13 @@
 //! The quarantine is bounded by blocks and by bytes, in [`SHARDS`] rings so that threads seldom
 //! contend for a lock: 4,096 blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does
 //! not wait: the C library gives most of those back to the system, and a later access crashes by
-//! itself. Forgetting a block hides a use after free but cannot invent one: its marks go when the C
+//! itself. What such a block was is remembered for the report of that access, which is the same bug
+//! as an access just before `free` ([`large_at`]). Forgetting a block hides a use after free but cannot invent one: its marks go when the C
 //! library hands the memory out again.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::heap;
+use super::heap::{self, HeapBlock};
 use super::thread::Thread;
 use crate::sys::{Shared, Spin};
 
@@ -137,8 +138,42 @@ pub fn take_back(start: usize) -> bool {
     })
 }
 
+/// The number of freed large blocks that are remembered.
+const LARGE: usize = 64;
+
+/// The last large blocks that were freed: the block and its length, the next place first.
+struct Large {
+    of: [(HeapBlock, usize); LARGE],
+    next: usize,
+}
+
+static LARGE_LOCK: Spin = Spin::new();
+static LARGE_BLOCKS: Shared<Large> =
+    Shared::new(Large { of: [(HeapBlock { start: 0, thread: 0, stack: 0 }, 0); LARGE], next: 0 });
+
+/// Remembers a large block that `t` frees. Its information is still there.
+pub fn remember_large(t: &mut Thread, start: usize, len: usize) {
+    let Some(block) = heap::find(start).filter(|block| block.start == start) else { return };
+    let _inside = t.enter();
+    let _guard = LARGE_LOCK.lock();
+    // SAFETY: the lock is held.
+    let large = unsafe { &mut *LARGE_BLOCKS.get() };
+    large.of[large.next] = (block, len);
+    large.next = (large.next + 1) % LARGE;
+}
+
+/// The large block that was freed last of those that had `address`, and its length.
+pub fn large_at(address: usize) -> Option<(HeapBlock, usize)> {
+    let _guard = LARGE_LOCK.lock();
+    // SAFETY: the lock is held.
+    let large = unsafe { &*LARGE_BLOCKS.get() };
+    let newest_first = (1..=LARGE).map(|i| large.of[(large.next + LARGE - i) % LARGE]);
+    newest_first.into_iter().find(|(block, len)| (block.start..block.start + len).contains(&address))
+}
+
 /// In the child of a fork.
 pub fn reset_locks() {
+    LARGE_LOCK.reset();
     QUARANTINE.iter().for_each(|shard| shard.lock.reset());
 }
 

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::*
 use super::held_locks::HeldEntry;
 use super::replay::{self, DEEPEST, Earlier};
 use super::thread::{Card, Thread, cards, gate};
-use super::{contexts, depot, heap};
+use super::{contexts, depot, heap, quarantine};
 use crate::hub::{annotations, log};
 use crate::interpose::descriptor_use;
 use crate::sys::{self, Shared, Spin, SpinGuard};
@@ -183,7 +183,8 @@ fn write_pair(
         // A slot may stand for several accesses; the event knows which one.
         ..span(address, if earlier.bytes != 0 { earlier.bytes } else { other })
     };
-    let place = place_of(address);
+    let is_freed = now_kind == AccessKind::Free || earlier.kind == AccessKind::Free;
+    let place = place_of(address, is_freed);
     log::write(&if races {
         Record::Race { now, before, place }
     } else {
@@ -209,7 +210,8 @@ fn span(address: usize, slot: u32) -> AccessEnd<'static> {
     }
 }
 
-fn place_of(address: usize) -> AddressKind {
+/// What is at `address`, which one of the two accesses has freed, or neither.
+fn place_of(address: usize, is_freed: bool) -> AddressKind {
     if let Some(number) = descriptor_use::descriptor_at(address) {
         return AddressKind::Descriptor { number };
     }
@@ -217,18 +219,17 @@ fn place_of(address: usize) -> AddressKind {
     if let Some(card) = cards().find(|c| c.ended.load(Relaxed) == 0 && has(c)) {
         return AddressKind::Stack { thread: card.id as u64 };
     }
-    let Some(block) = heap::find(address) else { return AddressKind::Unknown };
-    // SAFETY: the block is allocated, or was a moment ago and its header is still there.
-    let size = unsafe { sys::block_size(block.start as *mut _) };
-    if address >= block.start + size {
-        return AddressKind::Unknown;
-    }
-    AddressKind::Heap {
+    let present = heap::find(address)
+        // SAFETY: the block is allocated, or was a moment ago and its header is still there.
+        .map(|block| (block, unsafe { sys::block_size(block.start as *mut _) }))
+        .filter(|(block, size)| address < block.start + size);
+    let former = || if is_freed { quarantine::large_at(address) } else { None };
+    present.or_else(former).map_or(AddressKind::Unknown, |(block, size)| AddressKind::Heap {
         start: block.start as u64,
         size: size as u64,
         thread: block.thread as u64,
         stack: depot::logged(block.stack),
-    }
+    })
 }
 
 /// `t` takes `lock` while it holds others.

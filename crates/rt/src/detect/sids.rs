@@ -3,7 +3,7 @@
 //! A sid's epochs only grow, until a flush has emptied the shadow. So when a thread gives up a sid,
 //! another thread can take it and continue where the first stopped. Accesses of one sid never race
 //! with each other, so the first thread should have happened before the second. Such sids are
-//! preferred, then sids never used.
+//! preferred, then sids never used, then the others in turn.
 //!
 //! Invariants:
 //! - A sid has at most one user at a time.
@@ -38,6 +38,10 @@ static STATES: Shared<[State; SID_MAX + 1]> = Shared::new([State::Unused; SID_MA
 static USERS: Shared<[[User; USERS_KEPT]; SID_MAX + 1]> =
     Shared::new([[User { from: 0, thread: u32::MAX }; USERS_KEPT]; SID_MAX + 1]);
 const USERS_KEPT: usize = 16;
+/// The sid that was last given to a thread that had not seen its last user end. Such sids are given
+/// out in turn, because those who share one do not race with each other: one for all would hide all
+/// of their races.
+static LAST_SHARED: Shared<usize> = Shared::new(0);
 
 #[derive(Clone, Copy)]
 struct User {
@@ -120,11 +124,14 @@ pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<
     let known = |sid: usize| if is_born_after(sid, generation) { 0 } else { clock.get(sid) };
     let seen = (1..=highest).find(|s| left(s).is_some_and(|e| known(*s) >= e as u32));
     let unused = (highest < SID_MAX).then_some(highest + 1);
-    let any = || (1..=highest).find(|s| left(s).is_some());
+    // SAFETY: as above.
+    let last = unsafe { &mut *LAST_SHARED.get() };
+    let any = || (*last + 1..=highest).chain(1..=*last).find(|s| left(s).is_some());
     let apart = seen.or(if highest < FEW { unused } else { None });
     let sid = apart.or_else(any).or(unused)?;
     if apart.is_none() && Some(sid) != unused {
         object_clock::distrust_stamps();
+        *last = sid;
     }
     let first = left(&sid).unwrap_or(0) as u32 + 1;
     if first == 1 {

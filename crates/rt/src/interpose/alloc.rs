@@ -81,7 +81,10 @@ unsafe fn release(p: Pointer, pc: usize) {
     freeing(t, p, pc);
     // SAFETY: the program's block.
     let n = unsafe { sys::block_size(p) };
-    if mode() == Mode::Detect && n <= quarantine::LARGEST && modules::is_instrumented(pc) {
+    let is_judged = mode() == Mode::Detect && modules::is_instrumented(pc);
+    if is_judged && n > quarantine::LARGEST {
+        quarantine::remember_large(&mut t, at, n);
+    } else if is_judged {
         // Mark it first: once it is in quarantine, another thread may release it at any moment.
         range::mark_freed(&t, at, n);
         if quarantine::keep(&mut t, at, n, give_back) {
@@ -173,6 +176,9 @@ unsafe fn realloc(p: Pointer, n: usize, pc: usize) -> Pointer {
         if n > old && old <= quarantine::LARGEST {
             // SAFETY: as above; the new block is longer.
             return unsafe { moved(p, old, n, pc) };
+        }
+        if old > quarantine::LARGEST {
+            quarantine::remember_large(&mut current(), p as usize, old);
         }
     }
     freeing(t, p, pc);

@@ -7,17 +7,25 @@
 //! has waited: otherwise each write would come after every read before it, and the races of
 //! threads that talk through a pipe would be hidden. It has waited if
 //!
-//! 1. nothing could be written before the call (`poll`), or another thread wrote into the same pipe
-//!    meanwhile and may have taken the room that there was; or
+//! 1. nothing could be written before the call (`poll`), or another thread was writing into the same
+//!    pipe at some moment between that look and the end of the call, and may have taken the room
+//!    that there was; or
 //! 2. the call writes more than what is certain to fit, and the thread has given up its processor
 //!    in it (`getrusage`, which costs some microseconds); or
 //! 3. an earlier call of the thread was refused, or has written less than it was asked to, and this
 //!    one was not: a descriptor that does not wait.
 //!
-//! It also acquires if it is told that nobody reads any more (`EPIPE`): it comes after whoever
-//! closed the other end, also of a socket.
+//! It also acquires
 //!
-//! While threads write into one pipe at the same time, rule 1 may order one too many.
+//! 4. if it has written as much as the pipe holds: whether it waited or not, all that was written
+//!    before had been read, so such a pipe can be a lock, as a queue of one message can; or
+//! 5. if it is told that nobody reads any more (`EPIPE`): it comes after whoever closed the other
+//!    end, also of a socket.
+//!
+//! While threads write into one pipe at the same time, rule 1 may order one too many. A write of
+//! less than the pipe holds that found room at once comes after the reads that made it, too, once
+//! more was written than fits. That is not known here: a program that counts on it is reported
+//! wrongly.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, Ordering::*};
@@ -37,10 +45,17 @@ fn room(channel: u32) -> usize {
     key(channel) + 8
 }
 
-/// Writes so far into channels that hash to one of these.
-static WRITES: [AtomicU32; 1024] = [const { AtomicU32::new(0) }; 1024];
+/// Writes so far into channels that hash to one of these. A write that does not return, because its
+/// thread is cancelled, overlaps all later ones: they may be ordered too much.
+struct Writes {
+    begun: AtomicU32,
+    ended: AtomicU32,
+}
 
-fn writes(channel: u32) -> &'static AtomicU32 {
+static WRITES: [Writes; 1024] =
+    [const { Writes { begun: AtomicU32::new(0), ended: AtomicU32::new(0) } }; 1024];
+
+fn writes(channel: u32) -> &'static Writes {
     &WRITES[(channel.wrapping_mul(0x9e37_79b9) >> 22) as usize]
 }
 
@@ -57,13 +72,16 @@ pub struct Writing {
     channel: u32,
     was_full: bool,
     switches: Option<i64>,
-    writes: u32,
+    fills: bool,
+    /// The writes that had begun before it, if all of them had ended.
+    before: Option<u32>,
     /// The channel of what is no pipe.
     socket: u32,
 }
 
 impl Writing {
-    const NEVER_WAITS: Self = Self { channel: 0, was_full: false, switches: None, writes: 0, socket: 0 };
+    const NEVER_WAITS: Self =
+        Self { channel: 0, was_full: false, switches: None, fills: false, before: None, socket: 0 };
 
     /// The thread is about to write `n` bytes.
     pub fn new(fd: c_int, n: usize) -> Self {
@@ -71,7 +89,8 @@ impl Writing {
         if !is_pipe(channel) || !has_room(channel) {
             return Self { socket: channel, ..Self::NEVER_WAITS };
         }
-        Self::into_channel(channel, is_full(fd), n > CERTAIN)
+        let fills = (CERTAIN..usize::MAX).contains(&n) && capacity(fd).is_some_and(|most| n >= most);
+        Self { fills, ..Self::into_channel(channel, || is_full(fd), n > CERTAIN) }
     }
 
     /// The thread is about to send a message to a queue, of which it is known how full it is, or
@@ -81,17 +100,24 @@ impl Writing {
         if !has_room(channel) {
             return Self::NEVER_WAITS;
         }
+        let is_later = writes(channel).begun.load(Relaxed) > 0;
         let was_full = known.is_some_and(|queue| match queue.most {
-            1 => writes(channel).load(Relaxed) > 0,
+            1 => is_later,
             most => queue.has >= most,
         });
-        Self::into_channel(channel, was_full, known.is_none())
+        Self::into_channel(channel, || was_full, known.is_none())
     }
 
     /// The thread is about to write into a channel, which may have been found full.
-    pub fn into_channel(channel: u32, was_full: bool, may_wait: bool) -> Self {
+    fn into_channel(channel: u32, is_full: impl FnOnce() -> bool, may_wait: bool) -> Self {
+        let writes = writes(channel);
+        // Before the look: whoever takes the room afterwards is seen, here or at the end.
+        let ended = writes.ended.load(SeqCst);
+        let begun = writes.begun.fetch_add(1, SeqCst);
+        let was_full = is_full();
         let switches = (!was_full && may_wait).then(switches);
-        Self { channel, was_full, switches, writes: writes(channel).fetch_add(1, Relaxed), socket: 0 }
+        let before = (begun == ended).then_some(begun);
+        Self { channel, was_full, switches, fills: false, before, socket: 0 }
     }
 
     /// The call has returned; `all` if it has written all that it was asked to.
@@ -103,10 +129,14 @@ impl Writing {
         if self.channel == 0 {
             return;
         }
-        let overlapped = writes(self.channel).load(Relaxed) != self.writes.wrapping_add(1);
+        let writes = writes(self.channel);
+        let begun = writes.begun.load(SeqCst);
+        let overlapped = self.before.is_none_or(|before| begun != before.wrapping_add(1));
+        writes.ended.fetch_add(1, SeqCst);
+        let filled = self.fills && success && all;
         let switched = self.switches.is_some_and(|before| switches() != before);
         let was_refused = success && t.refused == self.channel;
-        if self.was_full || overlapped || switched || was_refused || is_gone {
+        if self.was_full || overlapped || switched || filled || was_refused || is_gone {
             sync::acquire(t, room(self.channel));
         }
         if !success && sys::errno() == libc::EAGAIN || success && !all {
@@ -148,6 +178,12 @@ fn is_full(fd: c_int) -> bool {
     let mut asked = Polled { fd, events: libc::POLLOUT, revents: 0 };
     let args = [&raw mut asked as usize, 1, 0, 0, 0, 0];
     sys::syscall(libc::SYS_poll, args) == 0
+}
+
+/// How many bytes the pipe holds.
+fn capacity(fd: c_int) -> Option<usize> {
+    let held = sys::syscall(libc::SYS_fcntl, [fd as usize, libc::F_GETPIPE_SZ as usize, 0, 0, 0, 0]);
+    (held > 0).then_some(held as usize)
 }
 
 /// How often the thread has waited in the kernel.

@@ -22,7 +22,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 use super::abi::{Copier, Depends, MOST_DEPENDS, OutlinedFunction, TaskLoop, flag};
 use super::team::Team;
 use super::{OpenMp, at, key, stack_pointer};
-use crate::detect::sync::{acquire, release, release_into};
+use crate::detect::sync::{acquire, release, release_at_end, release_into};
 use crate::detect::thread::{Current, Thread, current};
 use crate::detect::{contexts, objects};
 use crate::explore::openmp as explored;
@@ -201,10 +201,13 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
             acquire(t, key!(task, Task, own));
             w.begins_after(|key| acquire(t, key));
         };
-        run_apart(task, floor, learn, || (w.function)(data), || w.ended());
+        run_apart(task, floor, learn, || (w.function)(data), |release| w.ended(release));
         Task::done(task);
     }
 }
+
+/// How the end of a task is released: [`release_into`], or [`release_at_end`] if its context ends too.
+type ReleaseEnd = fn(Current, &[usize]);
 
 /// Runs the code of a task in its own context, if it is to have one. `ended` publishes its end.
 fn run_apart(
@@ -212,7 +215,7 @@ fn run_apart(
     floor: usize,
     learn: impl Fn(Current),
     run: impl FnOnce(),
-    ended: impl FnOnce(),
+    ended: impl FnOnce(ReleaseEnd),
 ) {
     let t = current();
     // SAFETY: the task lives until it has ended.
@@ -225,10 +228,13 @@ fn run_apart(
     let place = OpenMp { team, task, base: floor, asked, ..OpenMp::NONE };
     at(place, || {
         run();
-        ended();
-        if !put_aside.is_null() {
-            contexts::end(&mut current(), put_aside, floor, false);
+        if put_aside.is_null() {
+            return ended(release_into);
         }
+        // No handler of a signal runs between the release and the end.
+        let _inside = current().enter();
+        ended(release_at_end);
+        contexts::end(&mut current(), put_aside, floor, false);
     });
 }
 
@@ -272,7 +278,7 @@ impl Wrapped {
     }
 
     /// The task has ended: releases to whoever depends on it or waits for it.
-    fn ended(&self) {
+    fn ended(&self, release_into: ReleaseEnd) {
         // SAFETY: as above.
         let task = unsafe { &*self.task };
         let mut keys = [0; MOST_DEPENDS + 3];
@@ -412,7 +418,7 @@ unsafe extern "C-unwind" fn run_loop<const I: usize>(data: *mut c_void) {
     let floor = floor(stack_pointer(), data as usize + l.size.load(Relaxed));
     // SAFETY: the program's function.
     let run = || unsafe { core::mem::transmute::<usize, OutlinedFunction>(l.function.load(Relaxed))(data) };
-    let ended = || {
+    let ended = |release_into: ReleaseEnd| {
         let mut keys = [key!(&raw const *l, Loop, done), 0, 0];
         let mut n = 1;
         if !group.is_null() {
@@ -560,7 +566,7 @@ interpose! {
     } record as detect, tsvd real, explore { explored::wait_for_depends(Depends::read(depends), pc) }
     fn omp_fulfill_event(event: *mut c_void), |t, pc, real| {
         if let Some(wrapped) = DetachEvent::fulfilled(event) {
-            wrapped.ended();
+            wrapped.ended(release_into);
             Task::done(wrapped.task);
         }
         real(event)
