@@ -299,3 +299,19 @@ fn a_locked_program_stays_silent_through_a_compiler() {
     let checked = bench.check("a.c");
     assert_eq!((checked.status, checked.stat("files_preprocessed")), (0, 1), "{}", checked.stderr);
 }
+
+#[test]
+fn a_time_limit_ends_the_check_and_the_report_says_so() {
+    let bench = Bench::new();
+    bench.file("race.c", RACE);
+    bench.file("other.c", RACE);
+    let checked = bench.check("--seconds 0.000001 .");
+    assert_eq!(checked.status, 2);
+    checked.assert_says("race.c was not read: the time limit (--seconds) had passed");
+    let looked = checked.report["stats"]["looked_at"].as_str().unwrap();
+    assert!(looked.contains("0 of 2 files"), "{looked}");
+    let whole = bench.check("--seconds 100000 .");
+    assert_eq!((whole.status, whole.stat("programs"), whole.stat("programs_not_checked")), (66, 2, 0));
+    let looked = whole.report["stats"]["looked_at"].as_str().unwrap();
+    assert!(!looked.contains("time limit"), "{looked}");
+}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use raddle_check::Budget;
 use raddle_check::interp::Bounds;
 
-use crate::option_values::size;
+use crate::option_values::{seconds, size};
 use crate::report;
 
 /// Find races and deadlocks in C and C# source, without building or running it
@@ -43,6 +43,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Budget::default().steps, help_heading = "Bounds",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub total_steps: u64,
+
+    /// Stop after this many seconds, and report what was found and what was not checked
+    #[arg(long, value_name = "N", default_value_t = 300.0, value_parser = seconds, help_heading = "Bounds")]
+    pub seconds: f64,
 
     /// Size of the simulated heap of one run, for example 512K or 8M
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = size, help_heading = "Bounds")]
@@ -156,9 +160,15 @@ mod tests {
 
     #[test]
     fn bounds_that_allow_nothing_are_refused() {
-        for line in
-            ["--steps 0", "--total-steps 0", "--heap 0", "--jobs 0", "--threads 0", "--raw --preprocessor x"]
-        {
+        for line in [
+            "--steps 0",
+            "--total-steps 0",
+            "--heap 0",
+            "--jobs 0",
+            "--threads 0",
+            "--seconds 0",
+            "--raw --preprocessor x",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -13,6 +13,7 @@ use raddle_lsp::csharp_project::{self, Projects};
 
 use super::args::Args;
 use super::database::Databases;
+use super::deadline::Deadline;
 use super::includes::{Headers, IncludeSearch, read_bounded};
 use super::left_out::LeftOut;
 use super::preprocess::CompilerPreprocessor;
@@ -51,6 +52,7 @@ pub fn load(
     args: &Args,
     mut databases: Databases,
     preprocessor: Option<&CompilerPreprocessor>,
+    deadline: &Deadline,
     left_out: &mut LeftOut,
 ) -> Loaded {
     let mut jobs = Vec::with_capacity(files.len());
@@ -68,6 +70,7 @@ pub fn load(
     let worker = Worker {
         jobs: &jobs,
         preprocessor,
+        deadline: Some(deadline),
         largest: args.largest_file,
         named: &args.paths,
         root: common_root(&jobs, &args.paths),
@@ -134,6 +137,7 @@ fn collect(
 struct Worker<'a> {
     jobs: &'a [Job<'a>],
     preprocessor: Option<&'a CompilerPreprocessor>,
+    deadline: Option<&'a Deadline>,
     largest: u64,
     /// The paths of the command line.
     named: &'a [PathBuf],
@@ -157,6 +161,9 @@ impl Worker<'_> {
     }
 
     fn one(&self, job: &Job<'_>) -> Result<Done, String> {
+        if self.deadline.is_some_and(Deadline::is_past) {
+            return Err("was not read: the time limit (--seconds) had passed".into());
+        }
         if let Some(why) = self.not_compiled(job) {
             return Err(why);
         }
