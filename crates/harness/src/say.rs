@@ -6,6 +6,7 @@
 
 use std::fmt::Arguments;
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard};
 
 use raddle_base::grouped::Grouped;
@@ -18,8 +19,11 @@ macro_rules! __say {
 }
 pub use __say as say;
 
-/// Sentences are wrapped here on wider terminals: long lines are hard to read.
+/// Sentences are wrapped here on wider terminals, and in a pipe: long lines are hard to read.
 const WIDEST: usize = 100;
+
+/// A terminal with fewer columns than this is not one that somebody reads.
+const NARROWEST: usize = 20;
 
 /// The notes that `--quiet` has suppressed.
 static UNSAID: Mutex<Option<String>> = Mutex::new(None);
@@ -54,6 +58,11 @@ pub fn sentence(text: Arguments<'_>) {
     }
 }
 
+/// Prints `raddle: ` and a part of the answer, even after [`be_quiet`].
+pub fn answer(text: Arguments<'_>) {
+    error(&prefixed(text));
+}
+
 /// Prints `raddle: ` and what keeps raddle from doing its job, even after [`be_quiet`].
 pub fn failure(text: Arguments<'_>) {
     error(&prefixed(text));
@@ -61,19 +70,21 @@ pub fn failure(text: Arguments<'_>) {
 
 fn prefixed(text: Arguments<'_>) -> String {
     let lines: Vec<String> = text.to_string().lines().map(raddle_finding::visible).collect();
-    let text = format!("raddle: {}\n", lines.join("\n"));
-    match terminal_width() {
-        Some(width) => wrapped(&text, width.min(WIDEST)),
-        // A log has one sentence per line.
-        None => text,
-    }
+    wrapped(&format!("raddle: {}\n", lines.join("\n")), columns(&std::io::stderr()).unwrap_or(WIDEST))
 }
 
-/// The columns of stderr, if it is a terminal.
-fn terminal_width() -> Option<usize> {
-    let stderr = std::io::stderr();
-    let size = stderr.is_terminal().then(|| rustix::termios::tcgetwinsize(&stderr).ok())??;
-    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+/// The columns of a terminal, at most [`WIDEST`], or those that `COLUMNS` gives a pipe or a file.
+/// Whoever wants one sentence a line in a log sets a large number. `None` if neither says anything.
+pub fn columns(to: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    if to.is_terminal() {
+        let size = rustix::termios::tcgetwinsize(to).ok()?;
+        return (size.ws_col > 0).then(|| usize::from(size.ws_col).min(WIDEST));
+    }
+    columns_of_variable(std::env::var("COLUMNS").ok().as_deref())
+}
+
+fn columns_of_variable(value: Option<&str>) -> Option<usize> {
+    value?.trim().parse().ok().filter(|columns| *columns >= NARROWEST)
 }
 
 /// Breaks wide lines between words, but never inside backticks: that text is meant to be copied.
@@ -81,24 +92,29 @@ fn wrapped(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
-        let mut used = 0;
-        for word in words(line.trim_start()) {
-            let columns = word.chars().count();
-            if used == 0 {
-                out.push_str(&line[..indent]);
-                used = indent;
-            } else if used + 1 + columns > width {
-                out.push('\n');
-                out.push_str(&" ".repeat(indent + HANG));
-                used = indent + HANG;
-            } else {
-                out.push(' ');
-                used += 1;
-            }
-            out.push_str(word);
-            used += columns;
-        }
+        out.push_str(&line[..indent]);
+        out.push_str(&broken(line.trim_start(), width, indent, indent + HANG));
         out.push('\n');
+    }
+    out
+}
+
+/// Breaks a text that begins at column `from`; its further lines are indented by `hang`.
+pub fn broken(text: &str, width: usize, from: usize, hang: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut used = from;
+    for (at, word) in words(text).enumerate() {
+        let columns = word.chars().count();
+        if at > 0 && used + 1 + columns > width {
+            out.push('\n');
+            out.push_str(&" ".repeat(hang));
+            used = hang;
+        } else if at > 0 {
+            out.push(' ');
+            used += 1;
+        }
+        out.push_str(word);
+        used += columns;
     }
     out
 }
@@ -126,12 +142,12 @@ pub fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Prints a list to stdout, one line an entry. A terminal gets long lines broken between words.
+/// Prints a list to stdout. A terminal gets long lines broken between words. A pipe gets one line
+/// an entry, whatever its width: programs read it.
 pub fn print_lines(text: &str) {
     let stdout = std::io::stdout();
-    let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten();
-    match size.filter(|size| size.ws_col > 0) {
-        Some(size) => print(&wrapped(text, usize::from(size.ws_col))),
+    match columns(&stdout).filter(|_| stdout.is_terminal()) {
+        Some(width) => print(&wrapped(text, width)),
         None => print(text),
     }
 }
@@ -156,6 +172,22 @@ mod tests {
         );
         // A word that is wider than the terminal stays whole.
         assert_eq!(wrapped("raddle: /a/long/path\n", 10), "raddle:\n    /a/long/path\n");
+    }
+
+    #[test]
+    fn a_pipe_has_the_columns_that_the_variable_says() {
+        assert_eq!(columns_of_variable(Some("72")), Some(72));
+        assert_eq!(columns_of_variable(Some("1000")), Some(1000));
+        for ignored in [None, Some(""), Some("0"), Some("7"), Some("-80"), Some("wide")] {
+            assert_eq!(columns_of_variable(ignored), None, "{ignored:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_in_a_column_hangs_under_its_beginning() {
+        assert_eq!(broken("one two three", 16, 8, 8), "one two\n        three");
+        assert_eq!(broken("one", 4, 8, 2), "one");
+        assert_eq!(broken("", 4, 8, 2), "");
     }
 
     #[test]

@@ -122,7 +122,8 @@ pub enum Command {
 const CC_HELP: &str = "\
 The real compiler is, in this order:
   --use COMPILER     as the first words: raddle cc --use clang-19 -c a.c
-  RADDLE_CC          for raddle cc; may have several words: \"ccache gcc\"
+  RADDLE_CC          for raddle cc; may have several words: \"ccache gcc\". Quotes work
+                     as in a shell: \"ccache '/opt/my tools/gcc' -O1\"
   RADDLE_CXX         for raddle c++
   cc, c++            on the PATH
 

@@ -133,6 +133,39 @@ fn the_compiler_is_chosen_by_use_then_variable() {
 }
 
 #[test]
+fn the_compiler_may_have_options_quotes_and_blanks() {
+    let recorder = Recorder::new();
+    let path = recorder.program.to_str().unwrap();
+    let run = |value: &str| {
+        let _ = std::fs::remove_file(recorder.bench.path("words"));
+        let status = recorder.bench.raddle("cc -c a.c").env("RADDLE_CC", value).status().unwrap();
+        assert_eq!(status.code(), Some(7), "{value}");
+        recorder.recorded()
+    };
+    for value in [
+        format!("{path} -O1 -DX='a b'"),
+        format!("'{path}' -O1 '-DX=a b'"),
+        format!("{} -O1 -DX=a\\ b", path.replace(' ', "\\ ")),
+        format!("env \"{path}\" -O1 \"-DX=a b\""),
+        format!("env {path} -O1 -DX=\"a b\""),
+    ] {
+        let words = run(&value);
+        assert_eq!(words[..2], ["-O1", "-DX=a b"], "{value}");
+        assert!(contains(&words, &["-c", "a.c"]), "{value}: {words:?}");
+    }
+    let mut command = recorder.bench.raddle("cc --use");
+    command.arg(format!("{path} -O1")).args(["-c", "a.c"]);
+    assert_eq!(command.status().unwrap().code(), Some(7));
+    assert_eq!(recorder.recorded()[0], "-O1");
+
+    let refused_with = |value: &str| refused(recorder.bench.raddle("cc -c a.c").env("RADDLE_CC", value));
+    let text = refused_with(&format!("'{path} -O1"));
+    assert!(text.contains("a quote without its end"), "{text}");
+    let text = refused_with("/no such/gcc -O1");
+    assert!(text.contains("\"/no\"") && text.contains("quote a path that has blanks"), "{text}");
+}
+
+#[test]
 fn raddle_does_not_become_itself() {
     let bench = Bench::new();
     let text = refused(bench.raddle("cc -c a.c").env("RADDLE_CC", env!("CARGO_BIN_EXE_raddle")));

@@ -139,11 +139,11 @@ impl Testbed {
             "TSAN_OPTIONS",
             "LD_BIND_NOW",
             "OMP_NUM_THREADS",
-            // gdb wraps its lines by it.
-            "COLUMNS",
         ] {
             command.env_remove(name);
         }
+        // Raddle and gdb wrap their lines by it: tests look for whole sentences.
+        command.env("COLUMNS", "1000");
         command
     }
 

@@ -11,6 +11,7 @@ mod machine;
 mod program;
 
 use crate::exit;
+use crate::report::{TextTo, terminal};
 use clap::ValueEnum;
 use raddle_finding::visible;
 use raddle_harness::say;
@@ -88,7 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     checks.extend(args.program.as_ref().map(program::check));
     let works = works(&checks);
     match args.format {
-        Format::Text => say::print(&text(&checks, works)),
+        Format::Text => say::print(&text(&checks, works, terminal::width(TextTo::Stdout))),
         Format::Json => {
             let version = env!("CARGO_PKG_VERSION");
             let report = Report { schema: "raddle.doctor/1", version, works, checks: &checks };
@@ -98,13 +99,24 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(if works { exit::CLEAN } else { exit::FAILURE }))
 }
 
+/// The columns of a status and the blanks after it.
+const MARK: usize = 6;
+/// With less room than this, what was found is not put beside the name.
+const LEAST_DETAIL: usize = 30;
+
 fn works(checks: &[Check]) -> bool {
     checks.iter().all(|c| c.status != Status::Fail)
 }
 
-fn text(checks: &[Check], works: bool) -> String {
+/// A table: the status, the name, and what was found, wrapped within its column. Remedies stay on
+/// one line, since they are meant to be copied.
+fn text(checks: &[Check], works: bool, columns: usize) -> String {
     let names = checks.iter().map(|c| visible(&c.name));
     let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+    // Where it is narrow, what was found stands below the name.
+    let table = MARK + width + 2;
+    let is_narrow = columns < table + LEAST_DETAIL;
+    let hang = if is_narrow { MARK } else { table };
     let mut out = String::new();
     for Check { name, status, detail, remedy } in checks {
         // Both may name a file of the user's.
@@ -114,10 +126,15 @@ fn text(checks: &[Check], works: bool) -> String {
             Status::Warn => "warn",
             Status::Fail => "FAIL",
         };
+        let detail = say::broken(&detail, columns, hang, hang);
+        let indent = " ".repeat(hang);
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "{mark}  {name:width$}  {detail}");
+        let _ = match is_narrow {
+            true => writeln!(out, "{mark}  {name}\n{indent}{detail}"),
+            false => writeln!(out, "{mark}  {name:width$}  {detail}"),
+        };
         if let Some(remedy) = remedy {
-            let _ = writeln!(out, "      {:width$}  -> {remedy}", "");
+            let _ = writeln!(out, "{indent}-> {remedy}");
         }
     }
     let verdict = if works { "raddle run works here" } else { "raddle run does not work here yet" };
@@ -145,13 +162,27 @@ mod tests {
     fn the_text_has_each_remedy_under_its_check() {
         let expected = "ok    kernel  Linux 6\nwarn  gdb     not found\n              -> apt install gdb\n\n\
             raddle run works here.\n";
-        assert_eq!(text(&some(), true), expected);
+        assert_eq!(text(&some(), true, 80), expected);
+    }
+
+    #[test]
+    fn the_text_keeps_to_the_width() {
+        let checks = [
+            Check::ok("gcc", "gcc (Debian 12.2.0) 12.2.0; builds and runs with raddle's runtime"),
+            Check::ok("memory", "much"),
+        ];
+        let wide = "ok    gcc     gcc (Debian 12.2.0) 12.2.0; builds and\n              \
+            runs with raddle's runtime\nok    memory  much\n";
+        assert!(text(&checks, true, 54).starts_with(wide), "{}", text(&checks, true, 54));
+        let narrow = "ok    gcc\n      gcc (Debian 12.2.0) 12.2.0; builds\n      \
+            and runs with raddle's runtime\nok    memory\n      much\n";
+        assert!(text(&checks, true, 40).starts_with(narrow), "{}", text(&checks, true, 40));
     }
 
     #[test]
     fn names_of_files_cannot_write_to_the_terminal() {
         let checks = [Check::warn("a\u{1b}[31m", "there is no `a\u{1b}[31m`", "build it")];
-        let text = text(&checks, true);
+        let text = text(&checks, true, 80);
         assert!(!text.contains('\u{1b}') && text.contains("no `a\\u{1b}[31m`"), "{text}");
     }
 

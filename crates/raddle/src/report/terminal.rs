@@ -7,12 +7,15 @@
 //! | `CLICOLOR=0` | no colours |
 //! | `TERM=dumb` | no colours, no links, no line that is overwritten |
 //! | `FORCE_HYPERLINK`, not 0 | links, though the terminal is not known to have them |
+//! | `COLUMNS` | the width of a pipe or a file, up to 100; a terminal says its own |
 //! | `LC_ALL`, `LC_CTYPE`, `LANG` | the first that is set and is not UTF-8: ASCII only |
 //!
 //! `--color` takes precedence for colours.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+
+use raddle_harness::say;
 
 use super::args::Color;
 use super::{TextTo, editor_of_user};
@@ -28,16 +31,15 @@ pub struct Terminal {
     pub ascii: bool,
 }
 
-const DEFAULT_WIDTH: usize = 100;
-/// Text in wider lines is hard to read.
-const MAX_WIDTH: usize = 120;
+/// The width of text, unless there is less room. Wider lines are hard to read.
+const WIDTH: usize = 100;
 
 /// Links that open the file with the system's default program.
 const FILE_LINK: &str = "file://{path}";
 
 impl Terminal {
     /// The settings for a file or a pipe.
-    pub const PLAIN: Terminal = Terminal { color: false, width: DEFAULT_WIDTH, links: None, ascii: false };
+    pub const PLAIN: Terminal = Terminal { color: false, width: WIDTH, links: None, ascii: false };
 
     /// `is_file`: the text goes to a file, not to `to`.
     pub fn new(to: TextTo, color: Color, is_file: bool) -> Terminal {
@@ -49,7 +51,8 @@ impl Terminal {
             Color::Auto => !is_file && has_colour(is_terminal, variable),
         };
         if !is_terminal {
-            return Terminal { color, ..Terminal::PLAIN };
+            let width = if is_file { WIDTH } else { width(to) };
+            return Terminal { color, width, ..Terminal::PLAIN };
         }
         let links =
             (color && has_links(variable)).then(|| editor_of_user().unwrap_or_else(|| FILE_LINK.to_owned()));
@@ -64,14 +67,13 @@ fn is_terminal(to: TextTo) -> bool {
     }
 }
 
-/// The columns of the terminal, up to a maximum.
+/// The columns of the terminal or the pipe, up to a maximum.
 pub fn width(to: TextTo) -> usize {
-    let size = match to {
-        TextTo::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
-        TextTo::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
+    let columns = match to {
+        TextTo::Stdout => say::columns(&std::io::stdout()),
+        TextTo::Stderr => say::columns(&std::io::stderr()),
     };
-    let columns = size.map(|w| w.ws_col as usize).unwrap_or(0);
-    if columns == 0 { DEFAULT_WIDTH } else { columns.min(MAX_WIDTH) }
+    columns.map_or(WIDTH, |columns| columns.min(WIDTH))
 }
 
 /// Whether stderr can show a line that is overwritten.

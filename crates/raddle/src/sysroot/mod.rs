@@ -20,11 +20,11 @@ mod toolchain;
 pub use rlib::has_bitcode;
 pub use toolchain::{Toolchain, ToolchainError};
 
+use crate::report::{TextTo, terminal};
 use raddle_harness::install::cache;
 use raddle_harness::{say, threads};
 use rustix::fs::FlockOperation;
 use std::fs::File;
-use std::io::IsTerminal;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -153,7 +153,7 @@ struct Progress {
 
 impl Progress {
     fn new(total: usize) -> Progress {
-        Progress { total, begun: AtomicUsize::new(0), shown: std::io::stderr().is_terminal() }
+        Progress { total, begun: AtomicUsize::new(0), shown: terminal::has_live_line() && !say::is_quiet() }
     }
 
     fn begin(&self, rlib: &Path) {
@@ -162,9 +162,10 @@ impl Progress {
             let name = rlib.file_stem().unwrap_or_default().to_string_lossy();
             let name = name.trim_start_matches("lib").split('-').next().unwrap_or_default();
             let total = self.total;
-            say::error(&format!(
-                "\r\x1b[Kraddle: instrumenting Rust's standard library, once: {count}/{total} {name}"
-            ));
+            let line = format!("raddle: instrumenting Rust's standard library, once: {count}/{total} {name}");
+            // A line that the terminal wraps cannot be rewritten.
+            let room = terminal::width(TextTo::Stderr).saturating_sub(1);
+            say::error(&format!("\r\x1b[K{}", line.chars().take(room).collect::<String>()));
         }
     }
 

@@ -142,7 +142,7 @@ pub fn summary(covered: &[Covered], files: usize, stats: &Stats) -> String {
     let those = |f: fn(&Covered) -> bool| covered.iter().filter(|c| f(c)).count();
     let hit = those(|c| c.hit);
     let points = count(covered.len() as u64, "point", "points");
-    let watched = format!("raddle: watched {points} in {}", count(files as u64, "file", "files"));
+    let watched = format!("watched {points} in {}", count(files as u64, "file", "files"));
     if hit == 0 {
         return format!("{watched}: none was reached, so nothing could be found");
     }
@@ -242,9 +242,10 @@ mod tests {
         let seen = |hit, concurrent| Covered { hit, concurrent };
         let covered = [seen(true, true), seen(true, false), seen(false, false)];
         let stats = Stats { delays: 4, points: 70, ..Stats::default() };
-        let expected = "raddle: watched 3 points in 2 files: 2 reached by 70 calls, 1 of them in a concurrent phase; 4 delays";
+        let expected =
+            "watched 3 points in 2 files: 2 reached by 70 calls, 1 of them in a concurrent phase; 4 delays";
         assert_eq!(summary(&covered, 2, &stats), expected);
-        let none = "raddle: watched 1 point in 1 file: none was reached, so nothing could be found";
+        let none = "watched 1 point in 1 file: none was reached, so nothing could be found";
         assert_eq!(summary(&covered[2..], 1, &Stats::default()), none);
     }
 }

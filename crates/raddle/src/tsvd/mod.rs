@@ -65,7 +65,7 @@ use experiment::{Experiment, PaperVariant};
 use harvest::Harvest;
 use planner::AnalysedFiles;
 use raddle_harness::places::Places;
-use raddle_harness::say::{count, say};
+use raddle_harness::say::{self, count, say};
 use raddle_harness::{collect, launch, target};
 use session::{Common, TsvdSession};
 
@@ -162,10 +162,7 @@ fn catch(args: &Args, quiet: bool) -> Result<(Report, u8)> {
     if options.report.format == ReportFormat::Text {
         let native = common.registry.lock().expect("nobody panics with the registry").files.len();
         let files = native + all.clr.files();
-        raddle_harness::say::error(&format!(
-            "{}\n",
-            messages::summary(&all.all_covered(), files, &all.stats)
-        ));
+        say::answer(format_args!("{}", messages::summary(&all.all_covered(), files, &all.stats)));
     }
     keeper.write(&common, all.clr.keep())?;
     outputs.write(&common, &mut all)?;
@@ -205,7 +202,7 @@ impl Outputs {
         let mut coverage = Coverage::new(&registry, &all.covered, &mut all.places);
         all.clr.add_coverage(&mut coverage);
         if self.table {
-            raddle_harness::say::error(&coverage.table());
+            say::error(&coverage.table());
         }
         if let Some(file) = &self.coverage {
             file.write(&coverage.json())?;

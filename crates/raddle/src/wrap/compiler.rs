@@ -2,17 +2,18 @@
 //!
 //! The compiler is chosen in this order: a leading `--use COMPILER`; `RADDLE_CC` (for C) or
 //! `RADDLE_CXX` (for C++); `cc` or `c++` on the PATH. The value may have several words, as in
-//! `RADDLE_CC="ccache clang-19"`, unless all of it is the path of a file, which may have blanks.
+//! `RADDLE_CC="ccache clang-19"`; `compiler_words` splits them.
 //!
 //! The family comes from the compiler's predefined macros, since a name says nothing (`cc` may be
 //! either, and so may `ccache`). The answer is cached under the words, the file they resolve to,
 //! its time and its size.
 
 use super::cc::Dialect;
+use super::compiler_words::{OpenQuote, split};
 use raddle_harness::install::cache;
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,6 +30,10 @@ pub enum Family {
 pub enum CompilerError {
     #[error("no compiler {name:?} on the PATH: install one, or set {variable} or --use to another")]
     NotFound { name: String, variable: &'static str },
+    #[error("no compiler {name:?}: {variable} or --use must name an executable file{hint}")]
+    NoFile { name: String, variable: &'static str, hint: &'static str },
+    #[error("the compiler {value:?} has a quote without its end: mend {variable} or --use")]
+    OpenQuote { value: String, variable: &'static str },
     #[error("{variable} is set to raddle itself: set it to the real compiler, as in {variable}=gcc")]
     IsRaddle { variable: &'static str },
     #[error("{name:?} does not say what it is: raddle works with gcc and clang")]
@@ -51,9 +56,10 @@ impl Compiler {
             Dialect::C => ("RADDLE_CC", "cc"),
             Dialect::Cxx => ("RADDLE_CXX", "c++"),
         };
-        let words = chosen.or_else(|| std::env::var_os(variable)).unwrap_or_default();
-        let is_path = words.as_bytes().contains(&b'/') && Path::new(&words).is_file();
-        let mut words = if is_path { vec![words] } else { split_words(&words) };
+        let value = chosen.or_else(|| std::env::var_os(variable)).unwrap_or_default();
+        let mut words = split(&value, &|path| is_executable(Path::new(path))).map_err(|OpenQuote| {
+            CompilerError::OpenQuote { value: value.to_string_lossy().into_owned(), variable }
+        })?;
         if words.is_empty() {
             words.push(default.into());
         }
@@ -61,8 +67,7 @@ impl Compiler {
         let me = std::env::current_exe().and_then(std::fs::canonicalize).ok();
         let mut candidates = lookup(&words[0], &path).peekable();
         if candidates.peek().is_none() {
-            let name = words[0].to_string_lossy().into_owned();
-            return Err(CompilerError::NotFound { name, variable });
+            return Err(missing(&words, variable));
         }
         // A `cc` on the PATH that is a link to raddle would execute itself for ever.
         let program = candidates
@@ -148,13 +153,14 @@ fn family_of_macros(macros: &str, name: &str) -> Result<Family, CompilerError> {
     if ours { Ok(family) } else { Err(CompilerError::Foreign { name }) }
 }
 
-/// Splits at white space. Paths with spaces do not work in CC either.
-fn split_words(text: &OsStr) -> Vec<OsString> {
-    text.as_bytes()
-        .split(|b| b.is_ascii_whitespace())
-        .filter(|w| !w.is_empty())
-        .map(|w| OsString::from_vec(w.to_vec()))
-        .collect()
+/// Nothing that can be executed has the name that is the first of `words`.
+fn missing(words: &[OsString], variable: &'static str) -> CompilerError {
+    let name = words[0].to_string_lossy().into_owned();
+    if !name.contains('/') {
+        return CompilerError::NotFound { name, variable };
+    }
+    let hint = if words.len() > 1 { "; quote a path that has blanks" } else { "" };
+    CompilerError::NoFile { name, variable, hint }
 }
 
 /// Every executable that `name` could mean, in a shell's order.
@@ -187,12 +193,6 @@ mod tests {
         assert!(matches!(of(""), Err(CompilerError::Unknown { .. })));
         let arm = "#define __GNUC__ 12\n#define __aarch64__ 1\n#define __linux__ 1\n";
         assert!(matches!(of(arm), Err(CompilerError::Foreign { .. })));
-    }
-
-    #[test]
-    fn several_words() {
-        assert_eq!(split_words(OsStr::new(" ccache  clang-19 ")), ["ccache", "clang-19"]);
-        assert!(split_words(OsStr::new("")).is_empty());
     }
 
     #[test]

@@ -46,6 +46,7 @@
 pub mod cargo;
 pub mod cc;
 pub mod compiler;
+mod compiler_words;
 mod gcc_calls;
 pub mod invocation;
 mod options;
