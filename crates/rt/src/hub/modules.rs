@@ -44,18 +44,26 @@ static LOCK: Spin = Spin::new();
 static TABLE: Shared<Table> = Shared::new(Table { modules: [NONE; MOST], n: 0 });
 
 /// Reads the maps again and logs new ones.
+///
+/// Other threads read the table meanwhile, without the lock. So a mapping is never marked as gone
+/// before all of the maps have been read: the other threads would take its code for unknown.
 pub fn refresh() {
     let _guard = LOCK.lock();
     // SAFETY: TABLE is changed under LOCK.
     let table = unsafe { &mut *TABLE.get() };
-    for m in &mut table.modules[..table.n] {
-        m.gone = true;
-    }
-    each_line(|line| {
-        if let Some((map, path)) = parse(line) {
-            table.add(map, path);
+    let mut present = [false; MOST];
+    let is_whole = each_line(|line| {
+        if let Some((map, path)) = parse(line)
+            && let Some(at) = table.add(map, path)
+        {
+            present[at] = true;
         }
     });
+    if is_whole {
+        for (m, present) in table.modules[..table.n].iter_mut().zip(present) {
+            m.gone = !present;
+        }
+    }
 }
 
 /// Visits the beginnings of readable files that are loaded to run. If a file is also mapped as
@@ -118,15 +126,16 @@ struct Map {
 }
 
 impl Table {
-    fn add(&mut self, map: Map, path: &[u8]) {
+    /// The number of the mapping, which is new or known. `None`: there is no room for it.
+    fn add(&mut self, map: Map, path: &[u8]) -> Option<usize> {
         let path_hash = fnv64(path);
-        let same = |m: &&mut Mapping| m.path_hash == path_hash && m.low == map.start && m.high == map.end;
-        if let Some(m) = self.modules[..self.n].iter_mut().rev().find(same) {
-            m.gone = false;
-            return;
+        let same = |m: &Mapping| m.path_hash == path_hash && m.low == map.start && m.high == map.end;
+        if let Some(at) = self.modules[..self.n].iter().rposition(same) {
+            self.modules[at].gone = false;
+            return Some(at);
         }
         if self.n == MOST {
-            return;
+            return None;
         }
         let executable = if map.executable { (map.start, map.end) } else { (0, 0) };
         let trusted = path.windows(9).any(|w| w == b"libstdc++");
@@ -143,6 +152,7 @@ impl Table {
         self.n += 1;
         let (low, high, offset) = (map.start as u64, map.end as u64, map.offset as u64);
         crate::hub::log::write(&Record::Module { low, high, offset, path });
+        Some(self.n - 1)
     }
 }
 
@@ -168,17 +178,18 @@ pub fn hex(digits: &[u8]) -> usize {
     digits.iter().fold(0, |n, d| n << 4 | (*d as char).to_digit(16).unwrap_or(0) as usize)
 }
 
-pub fn each_line(mut f: impl FnMut(&[u8])) {
+/// Visits the lines of the process's maps. False if they could not be read to their end.
+pub fn each_line(mut f: impl FnMut(&[u8])) -> bool {
     let fd = sys::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0);
     if fd < 0 {
-        return;
+        return false;
     }
     let mut buffer = [0u8; 8192];
     let mut kept = 0;
-    loop {
+    let is_whole = loop {
         let n = sys::read(fd, &mut buffer[kept..]);
         if n <= 0 {
-            break;
+            break n == 0;
         }
         let filled = kept + n as usize;
         let mut start = 0;
@@ -193,8 +204,9 @@ pub fn each_line(mut f: impl FnMut(&[u8])) {
         }
         buffer.copy_within(start..filled, 0);
         kept = filled - start;
-    }
+    };
     sys::close(fd);
+    is_whole
 }
 
 fn table() -> &'static Table {
@@ -300,4 +312,21 @@ pub fn is_instrumented(pc: usize) -> bool {
     }
     let t = table();
     t.modules[..t.n].iter().any(|m| m.instrumented && contains(m, pc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_stays_known_while_the_maps_are_read_again() {
+        refresh();
+        let pc = refresh as *const () as usize;
+        let refreshing = std::thread::spawn(|| (0..200).for_each(|_| refresh()));
+        while !refreshing.is_finished() {
+            assert_eq!(complete(pc as u32), pc as u64);
+            assert!(find(pc));
+        }
+        refreshing.join().unwrap();
+    }
 }
