@@ -57,9 +57,10 @@ fn name(line: &str) -> Option<&str> {
     }
     let entry = line.trim_start();
     let is_nested = line.starts_with("    ");
-    // A semicolon ends what is only declared, for the runtime to call.
-    let header =
-        |at: &str| at[word(at).len()..].starts_with('(') && !at.contains("self") && !at.ends_with(';');
+    // A semicolon ends what is only declared, for the runtime to call. The body of an entry follows
+    // its `|t, pc, real|`; without them it is a function of Rust.
+    let is_rust = |at: &str| at.contains("self") || at.ends_with(" {") && !at.contains('|');
+    let header = |at: &str| at[word(at).len()..].starts_with('(') && !at.ends_with(';') && !is_rust(at);
     match entry.strip_prefix("fn ") {
         Some(function) if is_nested && header(function) => Some(word(function)),
         Some(_) => None,
