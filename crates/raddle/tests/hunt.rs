@@ -981,13 +981,13 @@ fn a_paragraph_names_the_cause_and_there_is_one_finding_a_cause() {
     let sleep = corpus.join("sleep_order_bad.c");
     for (source, kind, said) in [
         ("if.c", "assertion", ["comes back without a signal", "wait in a `while` loop"]),
-        ("lost.c", "deadlock", ["sent before the wait began", "keep what is waited for in a variable"]),
+        ("lost.c", "deadlock", ["before T1 (waiter) waits, and", "keep what is waited for in a variable"]),
         (
             rust.to_str().unwrap(),
             "deadlock",
             ["holds L1 (taken at rust_mutex_order_bad.rs:", "in one order everywhere"],
         ),
-        (sleep.to_str().unwrap(), "assertion", ["sleeps (sleep_order_bad.c:", "it counts on time"]),
+        (sleep.to_str().unwrap(), "assertion", ["sleeps (sleep_order_bad.c:", "it relies on timing"]),
     ] {
         // All schedules of this one take longer than a test should.
         let seconds = if source.ends_with(".rs") { 25 } else { 75 };

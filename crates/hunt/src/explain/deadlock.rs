@@ -143,8 +143,9 @@ fn signals(finding: &Finding, waits: &[Wait<'_>]) -> Option<String> {
             last.waiter
         ),
         false => format!(
-            "{signal} before the wait begins, and a signal reaches only threads that wait already. To fix it, keep what is \
-             waited for in a variable: set it under the lock before the signal, and wait in a loop while it is not set."
+            "{signal} before {} waits, and a signal reaches only threads that wait already. To fix it, keep what is \
+             waited for in a variable: set it under the lock before the signal, and wait in a loop while it is not set.",
+            last.waiter
         ),
     })
 }
@@ -307,7 +308,7 @@ mod tests {
             text.starts_with("T1 waits for a signal on `c` in `f` (a.c:2); T0 waits for T1 to end"),
             "{text}"
         );
-        assert!(text.contains("T9 signals `c` before the wait begins"), "{text}");
+        assert!(text.contains("T9 signals `c` before T1 waits"), "{text}");
         assert!(text.contains("wait in a loop"), "{text}");
         let text = explain(&stuck(&deeds, &[(1, "waits on `c`"), (2, "signals `c`")]));
         assert!(text.contains("No thread is left that could send the signal"), "{text}");
