@@ -63,6 +63,14 @@ const CALLS: &[&str] = &[
     "pthread_join((pthread_t)P, (void **)Q)",
     "__atomic_fetch_add((int *)P, (int)N, 5)",
     "__atomic_compare_exchange_n((long *)P, (long *)Q, N, 0, 5, 5)",
+    "take(P)",
+    "give(P)",
+    "take(small), take(P), give(small)",
+    "visit(order, P)",
+    "use(begin(other, P) == 0)",
+    "wait_for(begin(other, Q)), wait_for((unsigned long)N)",
+    "((void (*)(char *, long))P)(Q, N)",
+    "unknown_fills(&wide.a[N], wide.a, &wide, &wide.last)",
     "*(struct wide *)P = *(struct wide *)Q",
     "use(P[N])",
     "P[N] = 1",
@@ -120,13 +128,20 @@ fn program(calls: &[String]) -> String {
     format!(
         "#include <stdlib.h>\n#include <string.h>\n#include <stdio.h>\n#include <setjmp.h>\n\
          #include <pthread.h>\n#include <semaphore.h>\n#include <alloca.h>\n\
-         struct wide {{ long a[9]; }};\n\
+         struct wide {{ long a[9], last; char rest[]; }} wide;\n\
+         void my_mutex_lock(void *), my_mutex_unlock(void *), my_thread_join(unsigned long);\n\
+         unsigned long my_thread_create(void *(*)(void *), void *);\n\
+         void visit_all(int (*)(const void *, const void *), char *);\n\
+         static void (*take)(void *) = my_mutex_lock, (*give)(void *) = my_mutex_unlock;\n\
+         static unsigned long (*begin)(void *(*)(void *), void *) = my_thread_create;\n\
+         static void (*wait_for)(unsigned long) = my_thread_join;\n\
+         static void (*visit)(int (*)(const void *, const void *), char *) = visit_all;\n\
          char small[8]; char text[60001]; jmp_buf env; int shared; long tail;\n\
          int unknown(void);\n\
          static void use(long x) {{ shared += x != 0; }}\n\
          static int order(const void *a, const void *b) {{ return *(int *)a - *(int *)b; }}\n\
          static char *gone(void) {{ char here[16]; here[0] = 0; return here; }}\n\
-         static void *other(void *a) {{ shared++; return a; }}\n\
+         static void *other(void *a) {{ take(small); shared++; give(small); return a; }}\n\
          int main(int argc, char **argv) {{\n\
          pthread_t t; long local = 0; char *p = small, *q = text;\n\
          memset(text, 'x', 60000);\n\

@@ -272,6 +272,24 @@ impl Types {
         None
     }
 
+    /// The bytes from a member to the next one, or to the end of its record. `None` for a member
+    /// that nothing bounds, such as an array of unknown length at the end, and for a first one that
+    /// may be the base of the whole.
+    pub fn extent(&self, record: CType, name: Sym) -> Option<u64> {
+        let Type::Record(r) = self.get(record) else { return None };
+        let record = &self.records[*r as usize];
+        let member = record.members.iter().find(|m| m.name == Some(name))?;
+        let later = record.members.iter().map(|m| m.offset).filter(|at| *at > member.offset).min();
+        let end = later.unwrap_or(record.size);
+        let is_bounded = match self.get(member.ty) {
+            Type::Array(_, n) => later.is_some() || n.is_some_and(|n| n > 1),
+            Type::Vla(..) => false,
+            Type::Record(_) => member.offset > 0,
+            _ => true,
+        };
+        end.checked_sub(member.offset).filter(|size| is_bounded && *size > 0)
+    }
+
     /// Whether the type is an incomplete record, or an array of one. As a member by value it is an
     /// error; a record within itself is such a member.
     fn is_open(&self, ty: CType) -> bool {

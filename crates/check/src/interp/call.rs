@@ -20,19 +20,19 @@ impl Machine<'_> {
             if self.call_back_argument(ti, n, f, pc) {
                 return true;
             }
-            self.call_unknown(ti, n, u64::from(f));
+            self.call_unknown(ti, n, u64::from(f), pc);
             if self.never_null[f as usize] {
                 self.witness.settle(number(self.threads[ti].top()));
             }
             return true;
         }
         if self.skips_call(f) {
-            self.call_unknown(ti, n, u64::from(f));
+            self.call_unknown(ti, n, u64::from(f), pc);
             return true;
         }
         if self.threads[ti].frames.len() >= self.bounds.call_depth {
             // Endless recursion, or recursion on an unknown: this branch of it ends here.
-            self.call_unknown(ti, n, u64::from(f));
+            self.call_unknown(ti, n, u64::from(f), pc);
             return true;
         }
         let (params, locals, frame_size) = (function.params as usize, function.locals, function.frame_size);
@@ -128,24 +128,30 @@ impl Machine<'_> {
         if !is_unknown(address)
             && let Some(f) = self.program.function_at(address)
         {
-            return self.call(ti, f, n, pc);
+            let goes_on = self.call(ti, f, n, pc);
+            // A lock or a join that is known by its name blocks, and is called again later.
+            if self.threads[ti].pc == pc {
+                self.push(ti, address);
+            }
+            return goes_on;
         }
         if address < u64::from(Program::GLOBALS_BASE) {
             self.end = Some(End::Crashed);
             return false;
         }
-        self.call_unknown(ti, n, address);
+        self.call_unknown(ti, n, address, pc);
         true
     }
 
     /// A function of which nothing is known: it gives an unknown, and may have changed what its
     /// arguments lead to.
-    pub(super) fn call_unknown(&mut self, ti: usize, n: usize, what: u64) {
+    pub(super) fn call_unknown(&mut self, ti: usize, n: usize, what: u64, pc: u32) {
         let at = self.threads[ti].stack.len() - n;
         let args = self.threads[ti].stack.split_off(at);
         self.forget_elsewhere(ti);
-        for a in &args {
-            self.forget_behind(*a);
+        let most = self.sizes_of_arguments(pc, n);
+        for (i, a) in args.iter().enumerate() {
+            self.forget_behind(*a, most.get(i).copied().unwrap_or(u64::MAX));
         }
         self.approximate |= args.iter().any(|a| self.memory.index(*a, 1).is_ok());
         self.fresh = self.fresh.wrapping_add(1);
@@ -153,8 +159,8 @@ impl Machine<'_> {
         self.push(ti, v);
     }
 
-    /// Makes unknown what a pointer leads to, up to the end of its block.
-    pub(super) fn forget_behind(&mut self, pointer: u64) {
+    /// Makes unknown what a pointer leads to, up to the end of its block and at most so many bytes.
+    pub(super) fn forget_behind(&mut self, pointer: u64, most: u64) {
         if is_unknown(pointer) {
             return;
         }
@@ -162,7 +168,7 @@ impl Machine<'_> {
             Some(b) => u64::from(b.address) + u64::from(b.size) - pointer,
             None => self.size_behind(pointer),
         };
-        let size = size.min(HAVOC);
+        let size = size.min(HAVOC).min(most);
         if let Ok(at) = self.memory.index(pointer, size) {
             self.fresh = self.fresh.wrapping_add(1);
             self.make_unknown(at, size as usize, u64::from(self.fresh));

@@ -31,7 +31,7 @@ pub fn elements_of_handles(before: &[Instr], n: usize) -> Vec<bool> {
 }
 
 /// The beginning of the straight code at the end of `code` that leaves one value.
-fn start_of_value(code: &[Instr]) -> Option<usize> {
+pub(super) fn start_of_value(code: &[Instr]) -> Option<usize> {
     let mut wanted = 1;
     for (at, instr) in code.iter().enumerate().rev() {
         if instr.jump_target().is_some() || matches!(instr, Instr::Switch(_) | Instr::Return | Instr::Throw) {

@@ -97,7 +97,7 @@ impl Machine<'_> {
             self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
         let Some(f) = defined.filter(|_| !is_unknown(function)) else {
             // Section 3.5: the start of an unknown function is ignored.
-            self.forget_behind(argument);
+            self.forget_behind(argument, u64::MAX);
             let v = self.fresh_unknown();
             return Flow::Done(v);
         };

@@ -39,6 +39,7 @@ mod intrinsic;
 mod jump;
 mod lifecycle;
 mod locks;
+mod member_argument;
 pub mod memory;
 pub mod named;
 mod objects;
@@ -270,6 +271,8 @@ pub struct Machine<'p> {
     timer_flag: Option<(u64, bool)>,
     /// For each undefined function, whether it is known never to return null.
     never_null: Vec<bool>,
+    /// For each call of an unknown function, how much of each argument it may change.
+    argument_sizes: FxHashMap<u32, Arc<[u64]>>,
     /// The joined clocks of all handlers: they run one after the other.
     handlers: Clock,
     interrupt_chance: u64,
@@ -326,6 +329,7 @@ impl<'p> Machine<'p> {
             end: None,
             destructors: Vec::new(),
             finalizable: Vec::new(),
+            argument_sizes: FxHashMap::default(),
             route: None,
             uncalled: None,
             benign: Vec::new(),

@@ -357,7 +357,7 @@ impl Machine<'_> {
         {
             // Which lock it is hangs on the pointer. It may be one of the callers'.
             self.released_callers |= ti == 0 && what == Named::Unlock;
-            self.call_unknown(ti, n, u64::from(f));
+            self.call_unknown(ti, n, u64::from(f), pc);
             return true;
         }
         if what == Named::Starts {
@@ -405,7 +405,7 @@ impl Machine<'_> {
         let is_object =
             |a: &u64| !is_unknown(*a) && self.memory.index(*a, 1).is_ok() && !self.is_constant(*a);
         let Some(i) = arguments.iter().position(is_object) else {
-            self.call_unknown(ti, n, u64::from(pc));
+            self.call_unknown(ti, n, u64::from(pc), pc);
             return true;
         };
         let object = arguments[i];
@@ -441,7 +441,7 @@ impl Machine<'_> {
     fn fence_by_name(&mut self, ti: usize, n: usize, pc: u32) -> bool {
         let is_used = !matches!(self.program.code.get(pc as usize + 1), Some(Instr::Drop));
         if n > 0 || is_used {
-            self.call_unknown(ti, n, u64::from(pc));
+            self.call_unknown(ti, n, u64::from(pc), pc);
             return true;
         }
         self.assembly(ti, pc);
@@ -481,7 +481,7 @@ impl Machine<'_> {
         let found = self.function_argument(ti, n);
         let next = found.and_then(|(i, _)| self.threads[ti].stack[at..].get(i + 1).copied());
         let Some((place, f)) = found else {
-            self.call_unknown(ti, n, NAMELESS);
+            self.call_unknown(ti, n, NAMELESS, pc);
             return true;
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
@@ -593,7 +593,16 @@ impl Machine<'_> {
         self.approximate = true;
         let params = self.program.functions[f as usize].params as usize;
         let args: Vec<u64> = (0..params).map(|_| self.fresh_unknown()).collect();
-        self.call_back(ti, f, &args, pc)
+        // The call that is made again takes the address of the called function from the stack.
+        let is_by_pointer = matches!(self.program.code.get(pc as usize), Some(Instr::CallPtr(_)));
+        if is_by_pointer {
+            self.push(ti, Program::function_address(callee));
+        }
+        let is_begun = self.call_back(ti, f, &args, pc);
+        if is_by_pointer && !is_begun {
+            self.threads[ti].pop();
+        }
+        is_begun
     }
 }
 

@@ -170,6 +170,7 @@ impl Linker {
         let constant_base = self.program.constants.len() as u32;
         self.program.constants.extend_from_slice(&unit.constants);
         self.program.member_names.extend(unit.member_names.iter().map(|(id, name)| (*id, name.clone())));
+        self.program.member_sizes.extend(&unit.member_sizes);
         for (i, f) in unit.functions.iter().enumerate() {
             let entry = self.program.code.len() as u32;
             let switch_base = self.program.switches.len() as u32;

@@ -205,6 +205,8 @@ pub struct Unit {
     pub symbols: Vec<SymbolRef>,
     pub constants: Vec<u64>,
     pub member_names: FxHashMap<MemberId, Arc<str>>,
+    /// The bytes from a member to the next one, or to the end of its record.
+    pub member_sizes: FxHashMap<MemberId, u32>,
     /// The classes, in a language that has them. Such a unit is a program of its own.
     pub classes: Option<Arc<Classes>>,
     pub entry_points: Vec<EntryPoint>,
@@ -244,6 +246,8 @@ pub struct Program {
     /// As [`UnitFunction::members`], for all code.
     pub members: Vec<(u32, MemberId)>,
     pub member_names: FxHashMap<MemberId, Arc<str>>,
+    /// As [`Unit::member_sizes`].
+    pub member_sizes: FxHashMap<MemberId, u32>,
     /// Sorted by address.
     pub globals: Vec<GlobalInfo>,
     /// Initial bytes from [`Program::GLOBALS_BASE`] on.

@@ -166,6 +166,9 @@ impl Lower<'_> {
         (of_record, &*text).hash(&mut hasher);
         let id = MemberId(hasher.finish());
         self.unit.member_names.entry(id).or_insert(text);
+        if let Some(size) = self.types().extent(record, name).and_then(|n| u32::try_from(n).ok()) {
+            self.unit.member_sizes.insert(id, size);
+        }
         self.f().b.is_member(id);
     }
 

@@ -248,6 +248,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             globals: self.globals,
             symbols,
             member_names: Default::default(),
+            member_sizes: Default::default(),
             constants: self.constants,
             classes: Some(Arc::new(self.tables.finish(call_back))),
             entry_points: self.entry_points,
