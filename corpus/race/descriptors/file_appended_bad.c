@@ -36,6 +36,7 @@ static void *second(void *arg) {
 }
 
 int main(void) {
+    shared = 0; // shared before: `fast` forgets what one thread alone has touched
     char name[] = "/tmp/raddle_end_XXXXXX";
     fd = mkstemp(name);
     unlink(name);

@@ -13,6 +13,7 @@ void *work(void *arg) {
 }
 
 int main(void) {
+    count = 0; // shared before: `fast` forgets what one thread alone has touched
     char name[] = "/tmp/raddle-corpus-XXXXXX";
     fd = mkstemp(name);
     unlink(name);

@@ -14,6 +14,7 @@ static void together(void) {
 }
 
 int main(void) {
+    balance = 0; // shared before: `fast` forgets what one thread alone has touched
 #pragma omp parallel sections num_threads(2)
     {
 #pragma omp section

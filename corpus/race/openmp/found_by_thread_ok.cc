@@ -1,10 +1,14 @@
 // Memory that belongs to a thread, in tasks that nothing orders: found by a thread-local pointer in a line that others had touched
-// before, used before a child uses it too, found by a key.
+// before, used before a child uses it too, found by a key, by the thread's id.
 //@ flags: -O1 -fopenmp
 // expect: nothing
 #include <atomic>
 #include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <pthread.h>
+#include <thread>
 
 struct alignas(64) Line {
     long before, own[7];
@@ -13,6 +17,8 @@ static Line lines[4];
 static std::atomic<int> next_line;
 static thread_local long *in_line, *scratch;
 static pthread_key_t key;
+static std::mutex guard;
+static std::map<std::thread::id, std::unique_ptr<long[]>> by_id;
 
 static void count_in_line() {
     if (!in_line) in_line = &lines[next_line++].own[2];
@@ -30,6 +36,15 @@ static void fill_by_key(int value) {
     long *own = (long *)pthread_getspecific(key);
     if (!own) pthread_setspecific(key, own = (long *)malloc(64 * sizeof *own));
     for (int i = 0; i < 64; i++) own[i] = value;
+}
+
+static void fill_by_id(int value) {
+    guard.lock();
+    auto &own = by_id[std::this_thread::get_id()];
+    if (!own) own.reset(new long[64]());
+    long *block = own.get();
+    guard.unlock();
+    for (int i = 0; i < 64; i++) block[i] = value;
 }
 
 int main() {
@@ -51,6 +66,8 @@ int main() {
         }
 #pragma omp task firstprivate(i)
         fill_by_key(i);
+#pragma omp task firstprivate(i)
+        fill_by_id(i);
     }
     long sum = 0;
     for (auto &line : lines) sum += line.own[2];

@@ -19,19 +19,22 @@
 //!    variable above the floor belongs to a function that still runs, and tasks share it. This rule
 //!    holds for anybody who touches the stack of a thread, for example a child of the task whose
 //!    frame it is.
-//! 2. It lies in the thread's static thread-local storage.
+//! 2. It lies in the thread's thread-local storage ([`thread_storage`]).
 //! 3. Both contexts have asked for the thread's number in the team (`omp_get_thread_num`) or its
 //!    slot of a key, or touched thread-local storage, and may have found the memory by it (a scratch
 //!    buffer, a cache, an element of an array on the stack of the function with the region).
-//!    `pthread_self` and `gettid` do not count: they are called to log, or to know an owner, far
-//!    more often than to find memory. That storage was touched is read from its shadow. It has to be read each time that
-//!    the thread turns to another context, since a child of the context may write there next and
-//!    so take the place of what the context left. In `fast` and with the initialization state, what
-//!    one sid alone has touched has its owner's mark and no slots; the mark counts too.
+//!    That storage was touched is read from its shadow. It has to be read each time that the thread
+//!    turns to another context, since a child of the context may write there next and so take the
+//!    place of what the context left. In `fast` and with the initialization state, what one sid
+//!    alone has touched has its owner's mark and no slots; the mark counts too.
 //! 4. Sections run in the frame of their region. There the floor is the beginning of the region,
 //!    and a heap block that the thread allocated inside the region counts as its own.
+//! 5. A heap block that the thread allocated also counts as its own if both contexts have asked for
+//!    the thread's id (`pthread_self`, `gettid`), as in a map from ids to buffers. Other memory does
+//!    not: ids are asked for to log, or to know an owner, far more often than to find memory.
+//! 6. The access is made by a handler of a signal, which may be one that this thread alone gets.
 //!
-//! If it is no longer known which context made an access, rules 1 and 3 hold. All of this can hide
+//! If it is no longer known which context made an access, rules 1, 3 and 5 hold. All of this can hide
 //! a race between tasks that ran on one thread, which another run may give to two. It cannot invent
 //! one.
 //!
@@ -46,11 +49,12 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::clock::Clock;
+use super::heap::{self, HeapBlock};
 use super::held_locks::{Held, LockMode};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
-use super::{check, depot, heap, objects, settings, sids};
-use crate::layout::{SID_MAX, epoch, owned, shadow_of, sid};
+use super::{depot, objects, settings, sids, thread_storage};
+use crate::layout::{SID_MAX, epoch, sid};
 use crate::mode;
 use crate::sys::{self, Shared, Spin};
 
@@ -97,6 +101,7 @@ struct User {
     first_epoch: AtomicU32,
     floor: AtomicUsize,
     asked: AtomicBool,
+    knows_id: AtomicBool,
 }
 
 static USERS: [User; SID_MAX + 1] = [const {
@@ -105,6 +110,7 @@ static USERS: [User; SID_MAX + 1] = [const {
         first_epoch: AtomicU32::new(0),
         floor: AtomicUsize::new(0),
         asked: AtomicBool::new(false),
+        knows_id: AtomicBool::new(false),
     }
 }; SID_MAX + 1];
 
@@ -328,24 +334,34 @@ fn remember(t: &mut Thread, floor: usize) {
     for user in USERS.iter().filter(|u| u.thread.load(Relaxed) == own) {
         user.floor.fetch_max(floor, Relaxed);
     }
-    let asked = has_asked(t);
+    let (asked, knows_id) = (has_asked(t), knows_id(t));
     let user = &USERS[t.sid()];
     user.thread.store(own, Relaxed);
     user.first_epoch.store(t.first_epoch, Relaxed);
     user.floor.store(floor, Relaxed);
     user.asked.store(asked, Relaxed);
+    user.knows_id.store(knows_id, Relaxed);
     if asked && settings().owners {
-        disown_tls(t);
+        thread_storage::disown(t);
     }
 }
 
 /// True if the running context has asked which thread it runs on, or touched thread-local storage:
 /// now, or when its thread last turned to another context and back.
 fn has_asked(t: &Thread) -> bool {
+    t.openmp.asked || remembered(t).is_some_and(|u| u.asked.load(Relaxed)) || thread_storage::is_touched(t)
+}
+
+/// The same for the thread's id.
+fn knows_id(t: &Thread) -> bool {
+    t.openmp.knows_id || remembered(t).is_some_and(|u| u.knows_id.load(Relaxed))
+}
+
+/// What is remembered of the running context.
+fn remembered(t: &Thread) -> Option<&'static User> {
     let user = &USERS[t.sid()];
-    let is_its =
-        || user.thread.load(Relaxed) == t.id() + 1 && user.first_epoch.load(Relaxed) == t.first_epoch;
-    t.openmp.asked || user.asked.load(Relaxed) && is_its() || touched_tls(t)
+    let is_its = user.thread.load(Relaxed) == t.id() + 1 && user.first_epoch.load(Relaxed) == t.first_epoch;
+    is_its.then_some(user)
 }
 
 /// True if the running thread's access does not conflict with the one in `slot` after all, because
@@ -357,7 +373,7 @@ pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     // SAFETY: null, or the card of a thread that has begun.
     let Some(own) = (unsafe { t.card.as_ref() }) else { return false };
     let has = |card: &Card| (card.stack.get().0..card.stack.get().1).contains(&address);
-    if is_in_tls(address) {
+    if thread_storage::is_in(address) {
         return knows(own, slot);
     }
     let is_alive = |c: &&Card| c.ended.load(Relaxed) == 0;
@@ -369,8 +385,13 @@ pub fn is_of_thread(t: &Thread, address: usize, slot: u32) -> bool {
     if !knows(own, slot) || !ran_both() {
         return false;
     }
-    let they_asked = || last_user(own, slot).is_none_or(|u| u.asked.load(Relaxed));
-    they_asked() && has_asked(t) || t.openmp.is_in_section() && is_block_of_region(t, address)
+    let user = last_user(own, slot);
+    let both_asked = || user.is_none_or(|u| u.asked.load(Relaxed)) && has_asked(t);
+    let both_know_id = || user.is_none_or(|u| u.knows_id.load(Relaxed)) && knows_id(t);
+    both_asked()
+        || t.handlers.is_running()
+        || t.openmp.is_in_section() && is_block_of_region(t, address)
+        || both_know_id() && own_block(t, address).is_some()
 }
 
 /// True if a context of the thread has made or seen the access in `slot`.
@@ -395,65 +416,14 @@ fn last_user(card: &Card, slot: u32) -> Option<&'static User> {
 
 /// True if the thread allocated the heap block at `address` inside its region.
 fn is_block_of_region(t: &Thread, address: usize) -> bool {
-    let Some(block) = heap::find(address) else { return false };
+    own_block(t, address)
+        .is_some_and(|block| depot::frames(block.stack).contains(&(t.openmp.region_pc() as u64)))
+}
+
+/// The heap block at `address`, if the thread allocated it.
+fn own_block(t: &Thread, address: usize) -> Option<HeapBlock> {
+    let block = heap::find(address)?;
     // SAFETY: the block is allocated, or was a moment ago and its header is still there.
     let len = unsafe { sys::block_size(block.start as *mut _) };
-    address < block.start + len
-        && block.thread == t.id()
-        && depot::frames(block.stack).contains(&(t.openmp.region_pc() as u64))
-}
-
-/// The size of static thread-local storage, which ends at the thread pointer; 0: not known yet.
-static TLS_SIZE: AtomicUsize = AtomicUsize::new(0);
-
-/// Sets how many bytes below the thread pointer are thread-local storage. The storage of libraries
-/// loaded later lies elsewhere.
-pub fn set_tls_size(bytes: usize) {
-    TLS_SIZE.store(bytes, Relaxed);
-}
-
-pub fn knows_tls_size() -> bool {
-    TLS_SIZE.load(Relaxed) != 0
-}
-
-pub fn thread_pointer() -> usize {
-    let at: usize;
-    // SAFETY: the first word at fs is its own address, by the ABI.
-    unsafe { core::arch::asm!("mov {0}, qword ptr fs:[0]", out(reg) at, options(pure, readonly, nostack)) };
-    at
-}
-
-fn is_in_tls(address: usize) -> bool {
-    thread_pointer().wrapping_sub(address).wrapping_sub(1) < TLS_SIZE.load(Relaxed)
-}
-
-/// Larger thread-local storage is not searched.
-const SEARCHED: usize = 1 << 18;
-
-/// The granules of static thread-local storage, but for the runtime's own.
-fn tls(t: &Thread) -> impl Iterator<Item = usize> {
-    let (end, size) = (thread_pointer() & !7, TLS_SIZE.load(Relaxed) & !7);
-    let own = (&raw const *t) as usize;
-    (end - size..end).step_by(8).filter(move |at| !(own..own + size_of::<Thread>()).contains(at))
-}
-
-/// True if the running context has touched thread-local storage, according to its shadow.
-fn touched_tls(t: &Thread) -> bool {
-    let (own_sid, first) = (t.sid(), t.first_epoch);
-    TLS_SIZE.load(Relaxed) > SEARCHED
-        || tls(t).any(|at| {
-            // SAFETY: the shadow of mapped memory is mapped, and a granule has four slots.
-            let slots = unsafe { *shadow_of(at).cast::<[u32; 4]>() };
-            slots.iter().any(|s| sid(*s) == own_sid && epoch(*s) >= first)
-                || settings().owners && slots[3] == owned(own_sid)
-        })
-}
-
-/// From now on accesses to the thread-local storage that the running context owns leave slots. An
-/// owner's mark has no epoch, and would speak for each later context that gets the same sid.
-fn disown_tls(t: &Thread) {
-    let mine = owned(t.sid());
-    if TLS_SIZE.load(Relaxed) <= SEARCHED {
-        tls(t).for_each(|at| check::disown(at, mine));
-    }
+    (address < block.start + len && block.thread == t.id()).then_some(block)
 }

@@ -37,6 +37,13 @@ pub struct Handlers {
     ignored: [AtomicU32; 3],
 }
 
+impl Handlers {
+    /// True if the thread runs a handler that is watched.
+    pub fn is_running(&self) -> bool {
+        self.running.load(Relaxed) != 0
+    }
+}
+
 /// One handler that was called. It has nothing to drop: an exception or a jump may leave it.
 #[derive(Clone, Copy)]
 pub struct Running {

@@ -44,6 +44,7 @@ pub mod sync;
 #[cfg(panic = "unwind")]
 pub mod testing;
 pub mod thread;
+pub mod thread_storage;
 pub mod trace;
 
 use crate::sys::Shared;

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering::*};
 
 use super::{CONFIG, defaults, fences, log, modules, plan, session};
 use crate::detect::thread::{Current, Thread, current, gate, new_card};
-use crate::detect::{self, Settings};
+use crate::detect::{self, Settings, thread_storage};
 use crate::interpose;
 use crate::layout::{RESERVED, is_watchable};
 use crate::mode;
@@ -332,6 +332,7 @@ pub fn new_log_of_child() {
 
 /// Handles the call of an instrumented module's constructor at `pc`.
 pub fn module_calls_in(pc: usize) {
+    thread_storage::module_loaded();
     start(environment());
     if super::is_active() {
         log::mark_instrumented();

@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_long, c_uint, c_void};
 use super::access::Call;
 use super::channel::{BY_ID, key, moves, put, received, sending, taken};
 use super::room::{Queue, Writing};
-use super::transfer::{gathers, receives, sends};
+use super::transfer::{gathers, receives, sends, total};
 use super::{interpose, room};
 use crate::detect::thread::{Current, current};
 use crate::explore::{
@@ -90,9 +90,16 @@ fn filled(q: c_int) -> Option<Queue> {
         .then_some(Queue { has: told.mq_curmsgs, most: told.mq_maxmsg })
 }
 
+/// How many bytes the queue of System V holds.
+fn room_of(q: c_int) -> Option<usize> {
+    // SAFETY: zero is a valid description.
+    let mut told = unsafe { core::mem::zeroed::<libc::msqid_ds>() };
+    let args = [q as usize, libc::IPC_STAT as usize, &raw mut told as usize, 0, 0, 0];
+    (sys::syscall(libc::SYS_msgctl, args) == 0).then_some(told.msg_qbytes as usize)
+}
+
 /// A message is sent, when the queue has room for it.
-fn sent(t: Current, q: c_int, known: Option<Queue>, real: impl FnOnce() -> c_int) -> c_int {
-    let writing = Writing::into_queue(channel(q), known);
+fn sent(t: Current, writing: Writing, real: impl FnOnce() -> c_int) -> c_int {
     let r = real();
     writing.done(t, r == 0, true);
     r
@@ -139,7 +146,7 @@ interpose! {
     fn mq_send(q: c_int, text: Text, n: usize, priority: c_uint) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
-        sent(t, q, filled(q), || real(q, text, n, priority))
+        sent(t, Writing::into_queue(channel(q), filled(q)), || real(q, text, n, priority))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, n);
         if !explore::sync::queue(q, libc::POLLOUT, Until::NEVER, pc) {
@@ -151,7 +158,7 @@ interpose! {
     fn mq_timedsend(q: c_int, text: Text, n: usize, priority: c_uint, until: Time) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, n);
         put(t, channel(q));
-        sent(t, q, filled(q), || real(q, text, n, priority, until))
+        sent(t, Writing::into_queue(channel(q), filled(q)), || real(q, text, n, priority, until))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, n);
         if !explore::sync::queue(q, libc::POLLOUT, Until::new(libc::CLOCK_REALTIME, until), pc) {
@@ -207,7 +214,7 @@ interpose! {
     fn msgsnd(q: c_int, text: Text, n: usize, flags: c_int) -> c_int, |t, pc, real| {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         put(t, channel(q));
-        sent(t, q, None, || real(q, text, n, flags))
+        sent(t, Writing::into_bytes(channel(q), n, room_of(q)), || real(q, text, n, flags))
     } record as detect, tsvd real, explore {
         Call::new(t, pc).reads(text, size_of::<c_long>() + n);
         let waits = flags & libc::IPC_NOWAIT == 0;
@@ -275,9 +282,10 @@ interpose! {
     fn vmsplice(fd: c_int, parts: Text, n: usize, flags: c_uint) -> isize, |t, pc, real| {
         gathers(&mut Call::new(t, pc), parts.cast(), n);
         sending(t, fd);
-        let writing = Writing::new(fd, usize::MAX);
+        let bytes = total(parts.cast(), n);
+        let writing = Writing::new(fd, bytes);
         let r = real(fd, parts, n, flags);
-        writing.done(t, r >= 0, true);
+        writing.done(t, r >= 0, r == bytes as isize);
         r
     } record as detect, tsvd real, explore { explore::changes_outside(pc); real(fd, parts, n, flags) }
 }

@@ -17,18 +17,20 @@
 //!
 //! It also acquires
 //!
-//! 4. if it has written as much as the pipe holds: whether it waited or not, all that was written
-//!    before had been read, so such a pipe can be a lock, as a queue of one message can; or
-//! 5. if it is told that nobody reads any more (`EPIPE`): it comes after whoever closed the other
+//! 4. if what it has written and the write before do not fit together: whether it waited or not,
+//!    somebody has begun to read that one, so such a pipe or queue can be a lock; or
+//! 5. if the pipe has one page, and it is not the first write: how much fits into such a page depends
+//!    on how it was written (`O_DIRECT`, `vmsplice`), and a program has asked for such a pipe; or
+//! 6. if it is told that nobody reads any more (`EPIPE`): it comes after whoever closed the other
 //!    end, also of a socket.
 //!
 //! While threads write into one pipe at the same time, rule 1 may order one too many. A write of
-//! less than the pipe holds that found room at once comes after the reads that made it, too, once
-//! more was written than fits. That is not known here: a program that counts on it is reported
-//! wrongly.
+//! that found room at once comes after the reads that made it, too, once more was written than fits.
+//! Beside rules 4 and 5 that is not known here, and neither is the room in an eventfd's count: a
+//! program that counts on them is reported wrongly.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, Ordering::*};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 
 use super::channel::{channel, is_pipe, key, may_read, orders};
 use super::readiness::Polled;
@@ -50,10 +52,13 @@ fn room(channel: u32) -> usize {
 struct Writes {
     begun: AtomicU32,
     ended: AtomicU32,
+    /// The bytes of the last one.
+    last: AtomicUsize,
 }
 
 static WRITES: [Writes; 1024] =
-    [const { Writes { begun: AtomicU32::new(0), ended: AtomicU32::new(0) } }; 1024];
+    [const { Writes { begun: AtomicU32::new(0), ended: AtomicU32::new(0), last: AtomicUsize::new(0) } };
+        1024];
 
 fn writes(channel: u32) -> &'static Writes {
     &WRITES[(channel.wrapping_mul(0x9e37_79b9) >> 22) as usize]
@@ -72,6 +77,9 @@ pub struct Writing {
     channel: u32,
     was_full: bool,
     switches: Option<i64>,
+    /// How many bytes are to be written; 0: it is not known.
+    bytes: usize,
+    /// All of them, and those of the write before, do not fit.
     fills: bool,
     /// The writes that had begun before it, if all of them had ended.
     before: Option<u32>,
@@ -81,20 +89,28 @@ pub struct Writing {
 
 impl Writing {
     const NEVER_WAITS: Self =
-        Self { channel: 0, was_full: false, switches: None, fills: false, before: None, socket: 0 };
+        Self { channel: 0, was_full: false, switches: None, bytes: 0, fills: false, before: None, socket: 0 };
 
-    /// The thread is about to write `n` bytes.
+    /// The thread is about to write `n` bytes, or as many as the library likes (0).
     pub fn new(fd: c_int, n: usize) -> Self {
         let channel = channel(fd);
         if !is_pipe(channel) || !has_room(channel) {
             return Self { socket: channel, ..Self::NEVER_WAITS };
         }
-        let fills = (CERTAIN..usize::MAX).contains(&n) && capacity(fd).is_some_and(|most| n >= most);
-        Self { fills, ..Self::into_channel(channel, || is_full(fd), n > CERTAIN) }
+        let is_later = writes(channel).begun.load(Relaxed) > 0;
+        let writing = Self::into_channel(channel, || is_full(fd), n > CERTAIN).of(n, capacity(fd));
+        Self { fills: writing.fills || is_later && capacity(fd) == Some(CERTAIN), ..writing }
     }
 
-    /// The thread is about to send a message to a queue, of which it is known how full it is, or
-    /// not. Threads may use a queue of one message as a lock: each message but the first comes after
+    /// It writes `bytes` into what holds `most` bytes.
+    fn of(self, bytes: usize, most: Option<usize>) -> Self {
+        let last = writes(self.channel).last.load(Relaxed);
+        let fills = bytes > 0 && most.is_some_and(|most| bytes.saturating_add(last.max(1)) > most);
+        Self { bytes, fills, ..self }
+    }
+
+    /// The thread is about to send a message to a queue, of which it may be known how full it is.
+    /// Threads may use a queue of one message as a lock: each message but the first comes after
     /// the one before it was received.
     pub fn into_queue(channel: u32, known: Option<Queue>) -> Self {
         if !has_room(channel) {
@@ -108,6 +124,15 @@ impl Writing {
         Self::into_channel(channel, || was_full, known.is_none())
     }
 
+    /// The thread is about to send a message of `n` bytes to a queue of System V, of which it may be
+    /// known how many bytes it holds.
+    pub fn into_bytes(channel: u32, n: usize, most: Option<usize>) -> Self {
+        if !has_room(channel) {
+            return Self::NEVER_WAITS;
+        }
+        Self::into_channel(channel, || false, true).of(n, most)
+    }
+
     /// The thread is about to write into a channel, which may have been found full.
     fn into_channel(channel: u32, is_full: impl FnOnce() -> bool, may_wait: bool) -> Self {
         let writes = writes(channel);
@@ -117,7 +142,7 @@ impl Writing {
         let was_full = is_full();
         let switches = (!was_full && may_wait).then(switches);
         let before = (begun == ended).then_some(begun);
-        Self { channel, was_full, switches, fills: false, before, socket: 0 }
+        Self { channel, was_full, switches, before, ..Self::NEVER_WAITS }
     }
 
     /// The call has returned; `all` if it has written all that it was asked to.
@@ -132,6 +157,9 @@ impl Writing {
         let writes = writes(self.channel);
         let begun = writes.begun.load(SeqCst);
         let overlapped = self.before.is_none_or(|before| begun != before.wrapping_add(1));
+        if success {
+            writes.last.store(if all { self.bytes } else { 0 }, Relaxed);
+        }
         writes.ended.fetch_add(1, SeqCst);
         let filled = self.fills && success && all;
         let switched = self.switches.is_some_and(|before| switches() != before);

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
-use super::{Real, channel, clocks, interpose, once, room};
+use super::{Real, channel, clocks, interpose, once, room, thread_slots};
 use crate::detect::sync as detect_sync;
 use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
@@ -72,7 +72,10 @@ interpose! {
     fn thrd_sleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int, |t, pc, real| { real(time, rest) } record as detect, tsvd real, explore {
         slept(time::sleep(duration(time), pc), rest)
     }
-    fn gettid() -> c_int, |t, pc, real| { real() } record as detect, tsvd real, explore { threads::number() }
+    fn gettid() -> c_int, |t, pc, real| {
+        thread_slots::asked_id(pc);
+        real()
+    } record as detect, tsvd real, explore { threads::number() }
 
     fn pthread_exit(result: usize), |t, pc, real| {
         crate::detect::handlers::left(&mut t, 0);

@@ -115,7 +115,11 @@ pub fn own_stack() -> (usize, usize) {
 
 /// A new thread begins with what its creator had seen.
 fn begin(card: *mut Card) {
-    start(current(), card);
+    let mut t = current();
+    // Set it first: the C library allocates to tell where the stack is, and an allocator of the
+    // program would make the thread known once more.
+    t.card = card;
+    start(t, card);
 }
 
 fn start(mut t: Current, card: *mut Card) {

@@ -35,6 +35,14 @@ pub unsafe fn gathers(c: &mut Call, v: *const libc::iovec, n: usize) {
     }
 }
 
+/// How many bytes the buffers of `writev` and its kin have.
+pub unsafe fn total(v: *const libc::iovec, n: usize) -> usize {
+    // The kernel rejects a null array.
+    let n = if v.is_null() || !crate::hub::is_active() { 0 } else { n };
+    // SAFETY: the caller's array.
+    (0..n).fold(0, |sum, i| usize::saturating_add(sum, unsafe { (*v.add(i)).iov_len }))
+}
+
 /// The call has written the address of a peer, and its length, if there is room for them.
 pub unsafe fn told_address(c: &mut Call, to: *const c_void, len: *const u32) {
     if c.is_judged() && !to.is_null() && !len.is_null() {
@@ -129,9 +137,10 @@ interpose! {
         descriptor_use::used(t, fd, pc);
         gathers(&mut Call::new(t, pc), v, count.max(0) as usize);
         sending(t, fd);
-        let writing = Writing::new(fd, usize::MAX);
+        let n = total(v, count.max(0) as usize);
+        let writing = Writing::new(fd, n);
         let sent = real(fd, v, count);
-        writing.done(t, sent >= 0, true);
+        writing.done(t, sent >= 0, sent == n as isize);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {

@@ -30,12 +30,13 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-use super::{OpenMp, at, stack_pointer, tls};
+use super::{OpenMp, at, stack_pointer};
 use crate::annotate::ignore;
 use crate::detect::contexts::{self, Context, EndedContext};
 use crate::detect::range;
 use crate::detect::sync::acquire;
 use crate::detect::thread::{Current, current};
+use crate::detect::thread_storage;
 use crate::interpose::{Real, interpose};
 use crate::mode::{Mode, mode};
 use crate::sys;
@@ -297,9 +298,7 @@ unsafe fn deals(task: *mut Task, deferred: c_int, copier: Option<Copier>) {
 interpose! {
     fn __kmpc_omp_task_alloc(loc: *mut c_void, thread: c_int, flags: c_int, size: usize, shareds: usize, routine: Routine) -> *mut Task,
     |t, pc, real| {
-        if !contexts::knows_tls_size() {
-            contexts::set_tls_size(tls::size());
-        }
+        thread_storage::find();
         t.task_switch.announces = false;
         t.task_switch.n = 0;
         let ahead = size.next_multiple_of(align_of::<Header>());

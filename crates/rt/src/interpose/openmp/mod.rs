@@ -33,7 +33,6 @@ mod locks;
 mod shares;
 mod tasks;
 mod team;
-mod tls;
 
 pub use libomp::{Switch, acquires, releases};
 
@@ -58,6 +57,8 @@ pub struct OpenMp {
     pub within_lock: bool,
     /// The code has asked on which thread it runs: what it touches may belong to the thread.
     pub asked: bool,
+    /// The code has asked for the thread's id.
+    pub knows_id: bool,
     /// Tasks of the current `taskloop` are not deferred.
     deals_at_once: bool,
     /// Frames below this belong to the region or the task.
@@ -73,6 +74,7 @@ impl OpenMp {
         odd: false,
         within_lock: false,
         asked: false,
+        knows_id: false,
         deals_at_once: false,
         base: 0,
         sections: core::ptr::null_mut(),

@@ -10,11 +10,10 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::abi::OutlinedFunction;
 use super::tasks::{self, Task};
-use super::tls;
 use super::{OpenMp, at, behind_sections, called_from, key, stack_pointer};
 use crate::detect::sync::{acquire, release};
 use crate::detect::thread::{Current, Thread, current};
-use crate::detect::{contexts, objects};
+use crate::detect::{objects, thread_storage};
 use crate::explore::openmp::{self as explored, LoopBounds};
 use crate::interpose::{Real, interpose};
 use crate::mode::{Mode, mode};
@@ -98,8 +97,8 @@ fn reducing_region<R>(
     reductions: *mut c_void,
     real: impl FnOnce(OutlinedFunction, *mut c_void) -> R,
 ) -> R {
-    if mode() == Mode::Detect && !contexts::knows_tls_size() {
-        contexts::set_tls_size(tls::size());
+    if mode() == Mode::Detect {
+        thread_storage::find();
     }
     let mut team = Team {
         reductions,
