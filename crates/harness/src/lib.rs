@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! install, embedded       the runtime that raddle carries, unpacked
+//! glibc                   whether it loads on this system
 //! session_folder          a private folder that driver and runtimes share
 //! questions               what runtimes ask through it, and the answers
 //! target, program         what is to be run, and whether raddle can watch it
@@ -33,6 +34,7 @@ pub mod describe;
 pub mod detection;
 mod embedded;
 pub mod gaps;
+pub mod glibc;
 pub mod install;
 pub mod interrupt;
 pub mod launch;

@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Finds concurrency bugs in Linux programs, proves each with a schedule, and explains it.
+/// Finds concurrency bugs in Linux programs, makes them happen, and explains them
 #[derive(Debug, Parser)]
 #[command(name = "raddle", version, propagate_version = false, arg_required_else_help = true,
     subcommand_help_heading = "Commands", after_help = AFTER_HELP)]
@@ -117,6 +117,23 @@ pub enum Command {
     Completions(manuals::CompletionsArgs),
 
     Man(manuals::ManArgs),
+}
+
+impl Command {
+    /// Whether it puts raddle's runtime into programs. A command that only builds or reads does not.
+    pub fn starts_programs(&self) -> bool {
+        matches!(
+            self,
+            Command::Hunt(_)
+                | Command::Verify(_)
+                | Command::Run(_)
+                | Command::Explore(_)
+                | Command::Replay(_)
+                | Command::Conseq(_)
+                | Command::Tsvd(_)
+                | Command::Cargo(_)
+        )
+    }
 }
 
 const CC_HELP: &str = "\

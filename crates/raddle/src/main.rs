@@ -66,7 +66,11 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         };
     }
     let args = settings::apply(args)?;
-    match parse(&args)?.command {
+    let command = parse(&args)?.command;
+    if command.starts_programs() {
+        raddle_harness::glibc::require()?;
+    }
+    match command {
         Command::Hunt(args) => hunt::run(*args),
         Command::List(args) => hunt::decisions::list(&args),
         Command::Show(args) => hunt::decisions::show(&args),

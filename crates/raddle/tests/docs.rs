@@ -315,6 +315,13 @@ fn annotations_of_the_page_are_in_the_header() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
+/// A stranger reads it in two minutes.
+#[test]
+fn the_readme_is_short() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines");
+}
+
 /// Figures in the comparison of the README are those of the pages with the measurements.
 #[test]
 fn figures_of_the_readme_are_measured_ones() {
@@ -333,6 +340,50 @@ fn figures_of_the_readme_are_measured_ones() {
     assert!(figures.len() > 10, "{figures:?}");
     let unknown: Vec<_> = figures.iter().filter(|figure| !known.contains(*figure)).collect();
     assert!(unknown.is_empty(), "in no table of docs/benchmarks*.md: {unknown:?}");
+}
+
+/// What a recording (`docs/plots/pictures`) shows, line by line.
+fn recorded(svg: &str) -> Vec<String> {
+    let lines = svg.lines().filter_map(|line| line.strip_prefix("<text y=")?.split_once('>'));
+    let text = |line: &str| -> String {
+        let visible = line.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+        let text: String = visible.collect();
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    };
+    lines.map(|(_, line)| text(line)).collect()
+}
+
+/// The lines of a report before the table, and its last one, without which thread it was and when.
+fn claims(lines: &[String]) -> Vec<String> {
+    let until = lines.iter().position(|line| line == "  interleaving:").unwrap_or(0);
+    let told = lines[..until].iter().chain(lines.last());
+    let same = |line: &String| match line.split_once("raddle: confirmed after ") {
+        Some((_, rest)) => rest.split_once(" s: ").unwrap().1.to_owned(),
+        None => line.replace("T2", "T1"),
+    };
+    told.map(same).collect()
+}
+
+/// The picture of a terminal in the README shows what its command prints.
+#[test]
+fn the_recording_of_a_hunt_is_what_a_hunt_prints() {
+    let recorded = recorded(&read("docs/plots/hunt.svg"));
+    let command = recorded[0].strip_prefix("$ ").unwrap();
+    let bench = Bench::new();
+    copy(&root().join("examples/queue"), &bench.path(""));
+    let raddle = Path::new(env!("CARGO_BIN_EXE_raddle")).parent().unwrap();
+    let path = format!("{}:{}", raddle.display(), std::env::var("PATH").unwrap());
+    let run = |script: &str| {
+        let mut shell = bench.command("bash");
+        shell.args(["-c", &format!("exec 2>&1; {script}")]).current_dir(bench.path("")).env("PATH", &path);
+        String::from_utf8(shell.output().unwrap().stdout).unwrap()
+    };
+    run("raddle build -- make -s");
+    let expected = claims(&recorded[1..]);
+    assert!(expected.len() > 10, "{recorded:#?}");
+    let lines = |text: &String| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let text = look_again(|text: &String| claims(&lines(text)) == expected, || run(command));
+    assert_eq!(claims(&lines(&text)), expected, "{text}");
 }
 
 /// The action takes what the README and the page about CI give it.

@@ -6,6 +6,8 @@
 mod browser;
 mod common;
 
+use std::collections::HashSet;
+
 use browser::Browser;
 use common::{Bench, refused, stderr};
 use serde_json::{Value, json};
@@ -202,6 +204,22 @@ fn the_page_in_a_browser() {
     let few = ask(steps).as_u64();
     ask(&press("a"));
     assert!(ask(steps).as_u64() > few, "all steps are more than those that matter");
+
+    // Where the lanes are wider than the screen, that of the step is in view.
+    ask("document.querySelector('article:not([hidden]) .lanes').style.width = '13rem'");
+    let place = "(() => { const lanes = document.querySelector('article:not([hidden]) .lanes'); \
+         const [lane, view] = [lanes.querySelector('[aria-current=step] .here'), lanes] \
+             .map((element) => element.getBoundingClientRect()); \
+         return [lane.left - view.left, view.right - lane.right, lanes.scrollLeft]; })()";
+    let mut scrolled = HashSet::new();
+    for step in 1..=ask(steps).as_u64().unwrap() {
+        ask(&format!("{slider}.value = {step}; {slider}.dispatchEvent(new Event('input'))"));
+        let at = ask(place);
+        let at: Vec<f64> = at.as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+        assert!(at[0] >= -1.0 && at[1] >= -1.0, "step {step} is out of view: {at:?}");
+        scrolled.insert(at[2] as i64);
+    }
+    assert!(scrolled.len() > 1, "nothing had to be scrolled: {scrolled:?}");
 
     // Filters, search, and the finding whose names are hostile.
     ask("const kind = document.querySelector('select[name=kind]'); kind.value = 'crash'; \

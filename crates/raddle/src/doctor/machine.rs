@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::wrap::compiler::lookup;
+use raddle_harness::glibc;
 use raddle_harness::install::{Runtime, cache};
 use rustix::process::{Resource, getrlimit};
 use std::ffi::OsStr;
@@ -13,19 +14,13 @@ const FSGSBASE: usize = 1 << 1;
 /// With less memory, programs under raddle begin to fail.
 const LITTLE_MEMORY: u64 = 1 << 30;
 
-/// The oldest glibc that the runtime loads on, as 2.34; a test of the runtime's symbols checks it.
-const OLDEST_GLIBC: (u32, u32) = (2, 34);
-/// Where distributions keep the C library of 64-bit programs.
-const LIBC: [&str; 4] =
-    ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6", "/usr/lib64/libc.so.6", "/usr/lib/libc.so.6"];
-
 /// All checks of the machine, in the order in which they are shown.
 pub fn checks() -> Vec<Check> {
     let uname = rustix::system::uname();
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     vec![
         kernel(&uname.release().to_string_lossy(), &uname.machine().to_string_lossy()),
-        glibc(LIBC.iter().find_map(|path| glibc_version(&std::fs::read(path).ok()?))),
+        glibc(glibc::version()),
         cache_folder(),
         aslr(number("/proc/sys/vm/mmap_rnd_bits"), may_turn_aslr_off),
         address_space(getrlimit(Resource::As).current),
@@ -50,22 +45,12 @@ fn kernel(release: &str, machine: &str) -> Check {
     }
 }
 
-/// Reads the version from the sentence that the library prints when it is run, `… release version
-/// 2.36.`
-fn glibc_version(library: &[u8]) -> Option<(u32, u32)> {
-    const BEFORE: &[u8] = b"release version ";
-    let at = library.windows(BEFORE.len()).position(|bytes| bytes == BEFORE)? + BEFORE.len();
-    let text = std::str::from_utf8(library.get(at..at + 8)?).ok()?;
-    let mut parts = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    Some((parts.next()?.ok()?, parts.next()?.ok()?))
-}
-
 fn glibc(version: Option<(u32, u32)>) -> Check {
-    let (major, minor) = OLDEST_GLIBC;
+    let (major, minor) = glibc::OLDEST;
     let remedy = format!("use a system with glibc {major}.{minor} or later");
     match version {
         None => Check::warn("glibc", "not found where distributions keep it", remedy),
-        Some(found) if found < OLDEST_GLIBC => Check::fail(
+        Some(found) if found < glibc::OLDEST => Check::fail(
             "glibc",
             format!("{}.{}, on which the runtime does not load", found.0, found.1),
             remedy,
@@ -200,13 +185,6 @@ mod tests {
 
     #[test]
     fn an_old_c_library_is_a_failure() {
-        let of = |text: &str| glibc_version(text.as_bytes());
-        assert_eq!(
-            of("GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36.\nCopyright"),
-            Some((2, 36))
-        );
-        assert_eq!(of("release version 2.5, by Roland"), Some((2, 5)));
-        assert_eq!((of("musl libc"), of("release version x.yyyyyy")), (None, None));
         assert_eq!(glibc(Some((2, 34))).status, Status::Ok);
         assert_eq!(glibc(Some((2, 31))).status, Status::Fail);
         assert_eq!(glibc(None).status, Status::Warn);

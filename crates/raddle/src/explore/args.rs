@@ -10,11 +10,13 @@ use crate::report;
 /// Search the interleavings of a program for one that fails
 ///
 /// Raddle runs the program many times from the point where it creates its first thread, each time
-/// with another interleaving. Build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo
-/// raddle`. A program that is not instrumented executes a copy of its machine code, or, if it
-/// cannot be copied, raddle schedules only its calls that synchronise. Each test of a libtest, GoogleTest or Catch2 program is explored separately. When a
-/// schedule fails (a deadlock, an assertion, a panic, a crash, a use after free), raddle writes it
-/// to a file, and `raddle replay` repeats it.
+/// with another interleaving. When a schedule fails (a deadlock, an assertion, a panic, a crash, a
+/// use after free), raddle writes it to a file, and `raddle replay` repeats it. Each test of a
+/// libtest, GoogleTest or Catch2 program is explored separately.
+///
+/// Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`. If it was
+/// built in another way, raddle schedules a copy of its machine code. If that cannot be copied,
+/// raddle schedules only calls that synchronise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

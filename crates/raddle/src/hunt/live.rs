@@ -49,9 +49,20 @@ impl LiveLine {
         let left = seconds.map_or(String::new(), |seconds| format!(", {seconds} s left"));
         // A name may contain codes that move the cursor.
         let text = raddle_finding::visible(&text);
-        let text: String = text.chars().take(width.saturating_sub(left.len())).collect();
+        let text = shortened(&text, width.saturating_sub(left.len()));
         (text + &left).chars().take(width).collect()
     }
+}
+
+/// The first words of a text, as many as have room.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let Some(kept) = room.checked_sub("...".len()) else { return String::new() };
+    let kept: String = text.chars().take(kept).collect();
+    let words = kept.rsplit_once(' ').map_or(&*kept, |(words, _)| words);
+    format!("{}...", words.trim_end_matches([',', ';', ':']))
 }
 
 /// The line while it is shown.
@@ -130,7 +141,7 @@ mod tests {
             view.line(now, 100),
             "test 3 of 40, queue::push: 5 schedules searched; 2 confirmed, 4 of 8 suspicions settled, 9 s left"
         );
-        assert_eq!(view.line(now, 40), "test 3 of 40, queue::push: 5 s, 9 s left");
+        assert_eq!(view.line(now, 40), "test 3 of 40, queue::push..., 9 s left");
         assert_eq!(view.line(now, 5), ", 9 s");
     }
 

@@ -12,7 +12,8 @@ use std::str::FromStr;
 /// Find data races and lock-order cycles in one run of a program and the processes it starts
 ///
 /// Build the program with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or plain
-/// `gcc -fsanitize=thread`.
+/// `gcc -fsanitize=thread`. If it was built in another way, raddle watches a copy of its machine
+/// code, and calls the races that it finds there suspected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,10 +41,11 @@ pub struct DetectorOptions {
     #[arg(long, value_enum, default_value_t = ModeArg::Hb, help_heading = "Detection")]
     pub mode: ModeArg,
 
-    /// What to watch, in copies of machine code, of what was not built with raddle: `auto` (the
-    /// program if it starts threads and no other programs, and its libraries), `yes` (both in any
-    /// case), `no`, `program` (without libraries), `all` (every library, also of programs that were
-    /// built with raddle), or names of libraries, as in libz.so*,libfoo*
+    /// What to watch, by copies of machine code, among code that was not built with raddle: `yes`
+    /// (the program and its libraries), `auto` (the same, if the program starts threads and no
+    /// other programs), `no` (nothing), `program` (the program without its libraries), `all` (every
+    /// library, also of a program that was built with raddle), or the program and libraries by
+    /// name, as in libz.so*,libfoo*
     #[arg(long, value_name = "WHAT", default_value = "auto", help_heading = "Detection")]
     pub instrument: Instrument,
 
@@ -82,7 +84,7 @@ pub struct DetectorOptions {
     #[arg(long, help_heading = "Detection")]
     pub condvar_mutexes_order: bool,
 
-    /// Suppress findings in fun:NAME, file:PATH or module:NAME; * is a wildcard (repeatable)
+    /// Do not watch accesses in fun:NAME, file:PATH or module:NAME; * is a wildcard (repeatable)
     #[arg(long, value_name = "PATTERN", value_parser = pattern, help_heading = "Selection")]
     pub ignore: Vec<String>,
 

@@ -120,7 +120,16 @@
         one(".said", this.section).textContent = told;
         this.at.scrollIntoView({ block: "nearest", inline: "nearest" });
       }
+      this.showLane();
       this.showSource();
+    }
+
+    /** On a narrow screen the lanes scroll sideways, and a row is as wide as all of them. */
+    showLane() {
+      const lane = one(".here", this.at).getBoundingClientRect();
+      const view = this.lanes.getBoundingClientRect();
+      const right = Math.max(0, lane.right - view.right);
+      this.lanes.scrollLeft += lane.left - right < view.left ? lane.left - view.left : right;
     }
 
     makePanes() {
