@@ -98,8 +98,9 @@ impl Writing {
             return Self { socket: channel, ..Self::NEVER_WAITS };
         }
         let is_later = writes(channel).begun.load(Relaxed) > 0;
-        let writing = Self::into_channel(channel, || is_full(fd), n > CERTAIN).of(n, capacity(fd));
-        Self { fills: writing.fills || is_later && capacity(fd) == Some(CERTAIN), ..writing }
+        let most = capacity(fd);
+        let writing = Self::into_channel(channel, || is_full(fd), n > CERTAIN).of(n, most);
+        Self { fills: writing.fills || is_later && most == Some(CERTAIN), ..writing }
     }
 
     /// It writes `bytes` into what holds `most` bytes.
