@@ -135,7 +135,7 @@ impl Writing {
     }
 
     /// The thread is about to write into a channel, which may have been found full.
-    fn into_channel(channel: u32, is_full: impl FnOnce() -> bool, may_wait: bool) -> Self {
+    pub fn into_channel(channel: u32, is_full: impl FnOnce() -> bool, may_wait: bool) -> Self {
         let writes = writes(channel);
         // Before the look: whoever takes the room afterwards is seen, here or at the end.
         let ended = writes.ended.load(SeqCst);
