@@ -98,8 +98,9 @@ impl Writing {
             return Self { socket: channel, ..Self::NEVER_WAITS };
         }
         let is_later = writes(channel).begun.load(Relaxed) > 0;
-        let writing = Self::into_channel(channel, || is_full(fd), n > CERTAIN).of(n, capacity(fd));
-        Self { fills: writing.fills || is_later && capacity(fd) == Some(CERTAIN), ..writing }
+        let most = capacity(fd);
+        let writing = Self::into_channel(channel, || is_full(fd), n > CERTAIN).of(n, most);
+        Self { fills: writing.fills || is_later && most == Some(CERTAIN), ..writing }
     }
 
     /// It writes `bytes` into what holds `most` bytes.
@@ -134,7 +135,7 @@ impl Writing {
     }
 
     /// The thread is about to write into a channel, which may have been found full.
-    fn into_channel(channel: u32, is_full: impl FnOnce() -> bool, may_wait: bool) -> Self {
+    pub fn into_channel(channel: u32, is_full: impl FnOnce() -> bool, may_wait: bool) -> Self {
         let writes = writes(channel);
         // Before the look: whoever takes the room afterwards is seen, here or at the end.
         let ended = writes.ended.load(SeqCst);
