@@ -1,7 +1,7 @@
 // expect: assertion
 // A worker looks for tasks for ever and counts each round, so it does not only wait. It ends when
-// BUG: it says so before it has the result.
 // `main` has given it its task, which no order without preemptions lets `main` do.
+// BUG: it says that it has ended before it has the result.
 
 #include <assert.h>
 #include <pthread.h>

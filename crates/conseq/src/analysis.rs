@@ -1,7 +1,7 @@
 //! What the static half finds in one module: error sites, and the reads that can affect them.
 //!
 //! Addresses are virtual, in the numbering of the ELF file: a pc at run time less the load bias
-//! of its module. They are stable for one build id, so an [`Analysis`] can be kept and used for
+//! of its module. They are stable for one build, so an [`Analysis`] can be kept and used for
 //! every input of the program (*ConSeq*, section 6.1, "How to reuse the analysis results").
 
 use raddle_binary::flow::Expression;

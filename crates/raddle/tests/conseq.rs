@@ -298,6 +298,35 @@ fn what_an_execution_leaves_behind_is_not_the_next_ones_fault() {
     assert_eq!(kinds, ["assertion", "output"], "{}\n{}", done.report, done.stderr);
 }
 
+/// What is printed differs when the read gets the other value, and the assertion holds all the same.
+const PRINTED_BESIDE: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+static atomic_int state, always = 1;
+void *change(void *a) { atomic_store(&state, 1); atomic_store(&state, 0); return a; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, change, 0);
+    int seen = atomic_load(&state);
+    printf("saw %d\n", seen);
+    assert(seen == 0 || atomic_load(&always));
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn an_unusual_line_does_not_hide_that_an_assertion_held() {
+    let bench = Bench::new();
+    let target = bench.build_text("beside", PRINTED_BESIDE);
+    let done = bench.conseq("--sites assert,output", &[&target]);
+    let said = format!("{}\n{}", done.report, done.stderr);
+    assert_eq!(done.report["stats"]["refuted_harmless"], 1, "{said}");
+    assert_eq!(done.report["stats"]["suspects_shown"], 1, "the line: {said}");
+}
+
 #[test]
 fn a_program_without_an_end_has_no_correct_run() {
     let bench = Bench::new();

@@ -15,7 +15,7 @@ use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Deadlines, Expect, Tester};
 use super::traced_runs::{self, Orders, Run, Runs};
-use super::{analysis, certainty, findings, rust_scopes, unscheduled};
+use super::{analysis, certainty, findings, rust_channels, rust_scopes, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
@@ -237,7 +237,10 @@ pub fn run(
         let locks = RustLocks::of(&runs.recipe.program.path, &runs.modules);
         runs.runs.iter_mut().for_each(|r| locks.recognise(&mut r.events));
         let (modules, mut places) = (&runs.modules, Places::new());
-        runs.runs.iter_mut().for_each(|r| rust_scopes::recognise(&mut r.events, modules, &mut places));
+        for run in &mut runs.runs {
+            rust_scopes::recognise(&mut run.events, modules, &mut places);
+            rust_channels::recognise(&mut run.events, modules, &mut places);
+        }
     }
     finish(args, halves, runs, budget, clock, notes)
 }
@@ -371,6 +374,7 @@ fn finish(
         printed: &printed,
         streams: streams.into_iter().filter(|(kind, _)| args.sites.contains(kind)).map(|(_, s)| s).collect(),
         guards: &analysed.guards,
+        default: runs.orders.default_tail(),
         additions: certainty::additions(&runs.runs, || analysed.sites.exchanges(), budget.analysed()),
     };
     let kinds = suspects.iter().map(|s| analysed.kind(s)).collect();

@@ -14,7 +14,7 @@ use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, SuspectVerdict, Tested};
-use super::traced_runs::Runs;
+use super::traced_runs::{Orders, Runs};
 use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe;
@@ -94,7 +94,11 @@ impl<'a> Teller<'a> {
         finding.kind = kind(failure.kind);
         if self.runs.scheduled {
             finding.schedule = or_without(self.write(failure, None, &[]));
-            finding.notes.push("a traced run, in which nobody was preempted, came to this".into());
+            let note = match self.runs.orders {
+                Orders::NonPreemptive => "a traced run, in which nobody was preempted, came to this",
+                Orders::Fair => "a traced run came to this, in which any thread could run at any step",
+            };
+            finding.notes.push(note.into());
         } else {
             finding.notes.push("the program came to this by itself, with nobody's doing".into());
         }

@@ -38,6 +38,7 @@ mod findings;
 mod listing;
 mod ordinary_runs;
 mod result_cache;
+mod rust_channels;
 mod rust_locks;
 mod rust_scopes;
 mod sites;

@@ -1,12 +1,13 @@
 //! Results of the static analysis, kept between runs: they do not depend on the input ("How to
 //! reuse the analysis results across inputs", section 6.1).
 //!
-//! There are up to three files per program in the user's cache folder. Two are named by the build id
-//! and the options. One holds the whole analysis, so another run of the same file has nothing left
-//! to do. The other holds the functions that were analysed so far, for the next test or run of the
-//! same file. They are written at the end of a command ([`StaticHalves`]). The third is named by the path and holds the results by function, so after a rebuild
-//! only changed functions are analysed. A file that cannot be read, or that belongs to another build of
-//! raddle, counts as missing. A file that cannot be written is not an error.
+//! There are up to three files per program in the user's cache folder. Two are named by the content
+//! of the program and the options. One holds the whole analysis, so another run of the same program
+//! has nothing left to do. The other holds the functions that were analysed so far, for the next test
+//! or run of the same program. They are written at the end of a command ([`StaticHalves`]). The third
+//! is named by the path and holds the results by function, so after a rebuild only changed functions
+//! are analysed. A file that cannot be read, or that belongs to another build of raddle, counts as
+//! missing. A file that cannot be written is not an error.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use raddle_conseq::{Analysis, Cache, Extent, KnownFunctions, Note, Options, Stat
 
 use raddle_harness::install::cache;
 use raddle_harness::install::results::{self, read, write};
-use raddle_harness::program::build_id;
+use raddle_harness::program::content_id;
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
@@ -61,7 +62,7 @@ pub struct StaticHalves<'m> {
 /// What is known about one file with one set of options.
 struct KnownFile<'m> {
     path: PathBuf,
-    build: String,
+    content_id: String,
     options: Options,
     content: Content<'m>,
 }
@@ -102,12 +103,12 @@ impl<'m> StaticHalves<'m> {
         options: &Options,
         extent: &Extent<'_>,
     ) -> raddle_binary::Result<Rc<Analysis>> {
-        let build = build_id(path);
+        let content_id = content_id(path);
         let mut known = self.known.borrow_mut();
-        let is_it = |k: &KnownFile<'_>| k.path == path && k.build == build && k.options == *options;
+        let is_it = |k: &KnownFile<'_>| k.path == path && k.content_id == content_id && k.options == *options;
         let file = match known.iter().position(is_it) {
             Some(at) => known.remove(at),
-            None => self.open(path, build, options)?,
+            None => self.open(path, content_id, options)?,
         };
         if known.len() >= Self::MOST {
             self.store(&mut known.remove(0));
@@ -120,20 +121,25 @@ impl<'m> StaticHalves<'m> {
         })
     }
 
-    fn open(&self, path: &Path, build: String, options: &Options) -> raddle_binary::Result<KnownFile<'m>> {
+    fn open(
+        &self,
+        path: &Path,
+        content_id: String,
+        options: &Options,
+    ) -> raddle_binary::Result<KnownFile<'m>> {
         let mut file = KnownFile {
             path: path.into(),
-            build,
+            content_id,
             options: options.clone(),
             content: Content::Whole(Rc::default()),
         };
-        if let Some(whole) = self.of_build(&file, "sites").as_deref().and_then(read) {
+        if let Some(whole) = self.of_content(&file, "sites").as_deref().and_then(read) {
             file.content = Content::Whole(Rc::new(whole));
             return Ok(file);
         }
         let module = self.files.keep(Module::open(path)?);
         let known: KnownFunctions =
-            self.of_build(&file, "known").as_deref().and_then(read).unwrap_or_default();
+            self.of_content(&file, "known").as_deref().and_then(read).unwrap_or_default();
         let by_function = self.by_function(path).as_deref().and_then(read).unwrap_or_default();
         let stored = known.len();
         let half = StaticHalf::new(module, options, known);
@@ -141,10 +147,10 @@ impl<'m> StaticHalves<'m> {
         Ok(file)
     }
 
-    /// The file named by the build id and the options.
-    fn of_build(&self, of: &KnownFile<'_>, ending: &str) -> Option<PathBuf> {
+    /// The file named by the content and the options.
+    fn of_content(&self, of: &KnownFile<'_>, ending: &str) -> Option<PathBuf> {
         let wanted = postcard::to_allocvec(&of.options).unwrap_or_default();
-        self.folder.as_deref().map(|f| results::file(f, &[of.build.as_bytes(), &wanted], ending))
+        self.folder.as_deref().map(|f| results::file(f, &[of.content_id.as_bytes(), &wanted], ending))
     }
 
     /// The file named by the path.
@@ -155,9 +161,10 @@ impl<'m> StaticHalves<'m> {
 
     /// Writes what was found out since the last time.
     fn store(&self, of: &mut KnownFile<'_>) {
-        let (whole_file, known_file) = (self.of_build(of, "sites"), self.of_build(of, "known"));
+        let (whole_file, known_file) = (self.of_content(of, "sites"), self.of_content(of, "known"));
         let Content::Half(file) = &mut of.content else { return };
-        if file.half.known().len() == file.stored {
+        // The program may have been replaced since its content was read.
+        if file.half.known().len() == file.stored || content_id(&of.path) != of.content_id {
             return;
         }
         if let Some(folder) = &self.folder {
@@ -222,5 +229,34 @@ mod tests {
         files().for_each(|f| std::fs::write(f, "broken").unwrap());
         assert_eq!(analysis_in(Some(folder.path()), &whole).unwrap(), first);
         assert_eq!(analysis_in(None, &whole).unwrap(), first, "no cache folder");
+    }
+
+    #[test]
+    fn two_programs_with_one_build_id_do_not_share_their_results() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let id = |of: &Path| raddle_binary::inspect(of).unwrap().build_id.unwrap();
+        let (one, other) = (Path::new("/bin/cat"), Path::new("/bin/ls"));
+        let mut content = std::fs::read(other).unwrap();
+        let at = content.windows(20).position(|part| part == id(other)).unwrap();
+        content[at..at + 20].copy_from_slice(&id(one));
+        let options = Options::default();
+        let looked_at = |cached: bool| {
+            let files = OpenFiles::default();
+            let mut halves = StaticHalves::new(&files, options.clone());
+            halves.folder = cached.then(|| folder.path().join("cache"));
+            let whole = |halves: &StaticHalves<'_>| {
+                halves.analysis(&path, &options, &Extent::whole()).unwrap().sites.len()
+            };
+            std::fs::copy(one, &path).unwrap();
+            let first = whole(&halves);
+            std::fs::write(&path, &content).unwrap();
+            assert_eq!(id(&path), id(one));
+            (first, whole(&halves))
+        };
+        let expected = looked_at(false);
+        assert_ne!(expected.0, expected.1);
+        assert_eq!(looked_at(true), expected);
+        assert_eq!(looked_at(true), expected, "from the files");
     }
 }

@@ -16,7 +16,7 @@ use raddle_binary::{Effect, LockClass, Module};
 use raddle_conseq::event::{TraceEvent, What};
 
 use raddle_harness::places::Mapped;
-use raddle_harness::program::build_id;
+use raddle_harness::program::content_id;
 
 /// The places that acquire or release a lock, by the low half of the program counter.
 #[derive(Default)]
@@ -88,17 +88,17 @@ type LockPlaces = Arc<Vec<(u64, LockClass, Effect)>>;
 /// are kept.
 fn sites(path: &Path, module: &Module) -> LockPlaces {
     static LAST: Mutex<Option<(PathBuf, String, LockPlaces)>> = Mutex::new(None);
-    let build = build_id(path);
+    let content = content_id(path);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((known, of, sites)) = &*last
         && known == path
-        && *of == build
+        && *of == content
     {
         return sites.clone();
     }
     let all = module.lock_sites().sites.into_iter().filter(|s| s.depth == 0);
     let sites = Arc::new(all.map(|s| (s.return_address, s.class, s.effect)).collect());
-    *last = Some((path.into(), build, Arc::clone(&sites)));
+    *last = Some((path.into(), content, Arc::clone(&sites)));
     sites
 }
 

@@ -41,7 +41,7 @@ use anyhow::Result;
 use raddle_conseq::SiteKind;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::shrink;
-use raddle_explore::{Limits, Next, Order, Outcome, Portfolio, Strategy, Tail, Trace};
+use raddle_explore::{Limits, Order, Outcome, Portfolio, Strategy, Tail, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{ExecutionEnd, flag};
 
@@ -60,8 +60,10 @@ use raddle_harness::worker::{Ending, Execution, Recipe};
 
 mod aimed;
 mod complete_search;
+mod evidence;
 mod realized;
 
+use evidence::{Evidence, is_beside};
 use realized::Watchlist;
 
 /// How often to repeat an execution whose process was killed, or whose failure did not come again.
@@ -189,15 +191,20 @@ pub struct Tester<'a> {
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// How often each suspect came about in an execution that ended well.
     realized: Vec<u32>,
+    /// The same, of executions that showed something unusual that is not about the suspect's site.
+    beside: Vec<u32>,
     /// Suspects that came about in an execution that was cut off before its end.
     cut_off: BTreeSet<usize>,
     /// How often each suspect came about in an execution that did not end well.
     harmful: Vec<u32>,
     tried: Vec<u32>,
-    /// The same, without executions that were cut off.
+    /// The same, without executions that did not come to the program's end.
     tried_to_end: Vec<u32>,
     consequences: Vec<Consequence>,
     executions: u64,
+    /// Executions that came to the program's end. A failure ends one early, and says nothing about
+    /// suspects that would have come about afterwards.
+    ended: u64,
     passing: Vec<Trace>,
     modules: Vec<Mapped>,
     completeness: Completeness,
@@ -232,6 +239,13 @@ struct Seen {
     complains: bool,
 }
 
+impl Seen {
+    /// Whether the program came to its end. One that shows something unusual has.
+    fn has_ended(&self) -> bool {
+        self.check.is_some() || self.failure.is_none() && self.trace.outcome == Outcome::Passed
+    }
+}
+
 impl<'a> Tester<'a> {
     /// The points of `recipe` are the accesses of the suspects, and `base_points`.
     pub fn new(
@@ -263,12 +277,14 @@ impl<'a> Tester<'a> {
             deadlines,
             is_over,
             realized,
+            beside: vec![0; suspects.len()],
             harmful: vec![0; suspects.len()],
             tried,
             tried_to_end: vec![0; suspects.len()],
             consequences,
             cut_off: BTreeSet::new(),
             executions,
+            ended: 0,
             passing,
             modules: Vec::new(),
             completeness: Completeness::new(),
@@ -394,7 +410,7 @@ impl<'a> Tester<'a> {
     /// Whether there is something left to find out: a suspect that has not come about, or, for a
     /// while, one that has done no harm so far.
     fn is_worth_it(&self, made: u64) -> bool {
-        let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.realized[*i] == 0);
+        let open = |i: &usize| !self.is_shown(*i) && (made < HARMLESS_SEARCH || self.harmless(*i) == 0);
         let only_printed = self.consequences.iter().all(|c| matches!(c.check, Some(Check::Printed(_))));
         (0..self.suspects.len()).any(|i| open(&i)) || made < AFTERMATH && only_printed
     }
@@ -416,6 +432,7 @@ impl<'a> Tester<'a> {
     fn take(&mut self, seen: Seen) {
         const PASSING: usize = 12;
         let suspects = self.watchlist.realized(&seen.trace.steps);
+        self.ended += u64::from(seen.has_ended());
         let Some(failure) = seen.failure else {
             // An execution that was cut off may have come to harm after it.
             if seen.trace.outcome != Outcome::Passed {
@@ -423,14 +440,20 @@ impl<'a> Tester<'a> {
                 return;
             }
             // If a freed block could be accessed, it had been handed out again.
-            let is_freed = |i: &&usize| matches!(self.suspects[**i].instead, Instead::Freed(_));
-            suspects.iter().filter(|i| !is_freed(i)).for_each(|i| self.realized[*i] += 1);
+            for i in suspects {
+                self.realized[i] += u32::from(!self.frees(i));
+            }
             if self.passing.len() < PASSING {
                 self.passing.push(seen.trace);
             }
             return;
         };
         suspects.iter().for_each(|i| self.harmful[*i] += 1);
+        if let Some(check) = &seen.check {
+            for &i in &suspects {
+                self.beside[i] += u32::from(!self.frees(i) && is_beside(check, self.kinds[i]));
+            }
+        }
         if let Some(Check::Printed(line)) = &seen.check
             && self.unusual.len() < MANY_LINES
         {
@@ -556,10 +579,10 @@ impl<'a> Tester<'a> {
         Ok(shrink::shrink(trace, most.min(SHRINKING), &mut execute).trace)
     }
 
-    /// Whether the line makes its difference without a preemption. In the training runs it did not.
+    /// Whether the line makes its difference in the default order. In the training runs it did not.
     fn default_shows(&mut self, line: &PrintedLine) -> Result<bool> {
         let mut shown = false;
-        self.crew.post(Order::free(0, Tail::NonPreemptive { next: Next::Lowest }));
+        self.crew.post(Order::free(0, self.expect.default));
         while self.crew.in_flight() > 0 {
             // The output of a killed process cannot be relied on.
             let turn = self.crew.turn(&mut |_, e| {
@@ -581,17 +604,28 @@ impl<'a> Tester<'a> {
                 false => SuspectVerdict::Shown(at),
             };
         }
-        let frees = matches!(self.suspects[i].instead, Instead::Freed(_));
-        let is_long = self.executions >= ENOUGH || searched == Searched::AllItCan;
-        let forced = u64::from(self.tried_to_end[i]) >= AIMED && is_long;
-        match self.realized[i] {
-            0 if self.cut_off.contains(&i) => SuspectVerdict::Open,
-            0 if searched == Searched::Everything => SuspectVerdict::Refuted(Reason::Impossible),
-            0 if frees && self.is_sound => SuspectVerdict::Refuted(Reason::Impossible),
-            0 if forced && !frees => SuspectVerdict::Refuted(Reason::Infeasible),
-            0 => SuspectVerdict::Open,
-            _ => SuspectVerdict::Refuted(Reason::Harmless),
+        let evidence = Evidence {
+            harmless: self.harmless(i),
+            is_unclear: self.cut_off.contains(&i) || self.harmful[i] > 0,
+            frees: self.frees(i),
+            tried_to_end: self.tried_to_end[i].into(),
+            ended: self.ended,
+            searched,
+            is_sound: self.is_sound,
+        };
+        match evidence.reason() {
+            Some(reason) => SuspectVerdict::Refuted(reason),
+            None => SuspectVerdict::Open,
         }
+    }
+
+    /// In how many executions the suspect came about without harm at its site.
+    fn harmless(&self, i: usize) -> u32 {
+        self.realized[i] + self.beside[i]
+    }
+
+    fn frees(&self, i: usize) -> bool {
+        matches!(self.suspects[i].instead, Instead::Freed(_))
     }
 
     /// Decides for each consequence whether it is certainly wrong, after everything has been
@@ -685,6 +719,8 @@ pub struct Expect<'a> {
     /// The streams whose lines count.
     pub streams: Vec<Stream>,
     pub guards: &'a [Guard],
+    /// An order of the training runs.
+    pub default: Tail,
     /// What the program adds to.
     pub additions: Additions,
 }

@@ -71,6 +71,8 @@ pub struct Runs {
     pub reading: f64,
     /// The scheduler of `explore` decided which thread ran.
     pub scheduled: bool,
+    /// In which orders, if it did.
+    pub orders: Orders,
 }
 
 /// The room for one trace. The file is sparse.
@@ -96,6 +98,11 @@ pub enum Orders {
 }
 
 impl Orders {
+    /// The first one.
+    pub fn default_tail(self) -> Tail {
+        self.tails(1)[0]
+    }
+
     fn tails(self, n: u32) -> Vec<Tail> {
         let n = n as usize;
         if self == Orders::Fair {
@@ -139,7 +146,7 @@ pub fn make(
     let Some(mut learned) = maker.learn(&tails, half)? else {
         // This is a server, or it waits for something that the scheduler does not see. More runs
         // would only take time.
-        return Ok(as_they_are(maker.crew, maker.without_end));
+        return Ok(as_they_are(maker.crew, orders, maker.without_end));
     };
     // An order that was not executed may share other memory.
     if !learned.is_empty() {
@@ -164,15 +171,15 @@ pub fn make(
         runs.push(run);
     }
     let Maker { crew, usual, reading, .. } = maker;
-    Ok(Runs { usual, reading, ..as_they_are(crew, runs) })
+    Ok(Runs { usual, reading, ..as_they_are(crew, orders, runs) })
 }
 
 /// These runs, with what the crew knows about the program.
-fn as_they_are(crew: Crew<'_>, runs: Vec<Run>) -> Runs {
+fn as_they_are(crew: Crew<'_>, orders: Orders, runs: Vec<Run>) -> Runs {
     let modules = crew.modules().to_vec();
     let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
     crew.stop();
-    Runs { runs, usual: Usual::default(), modules, recipe, reading: 0.0, scheduled: true }
+    Runs { runs, usual: Usual::default(), modules, recipe, reading: 0.0, scheduled: true, orders }
 }
 
 fn watched(recipe: &Recipe, mode: Recording) -> Recipe {

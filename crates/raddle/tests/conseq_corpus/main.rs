@@ -20,6 +20,8 @@ const PART: &[&str] = &[
     "spinlock_depth_bad.cc",
     "lost_count_bad.rs",
     "job_taken_ok.rs",
+    "channel_copied_bad.rs",
+    "channel_copied_ok.rs",
     "scoped_total_bad.rs",
     "scoped_total_ok.rs",
     "two_counters_ok.rs",

@@ -2,21 +2,23 @@
 //!
 //! Suspects of one write and one read differ only in the error site that they lead to, and share
 //! their executions. The rounds go over all suspects, so that if time is short each was tried
-//! before one is tried twice. The first round combines suspects of different memory in one
+//! before one is tried twice. The first rounds combine suspects of different memory in one
 //! execution: in most programs their threads do not wait for each other, and all of them come
-//! about. What such an execution does not bring about is tried by itself.
+//! about. What such executions do not bring about is tried by itself.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 use raddle_conseq::suspects::{Instead, Suspect};
-use raddle_explore::{Constraint, Order, Outcome, Tail};
+use raddle_explore::{Constraint, Order, Tail};
 
 use super::realized::bytes;
 use super::{AIMED, HARMLESS, Tester};
 
-/// How many pairs one execution of the first round is aimed at.
+/// How many pairs one execution of the first rounds is aimed at.
 const TOGETHER: usize = 8;
+/// How many such rounds there are. Each takes an eighth of the executions of a round of single pairs.
+const ROUNDS_TOGETHER: u64 = 4;
 
 /// A write, or a release, that executions bring to a read.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,23 +79,28 @@ impl Tester<'_> {
     /// Executions that bring each suspect's write to its read.
     pub(super) fn aim(&mut self) -> Result<()> {
         let mut aims = Aim::all(self.suspects);
-        for group in groups(aims.iter()).into_iter().filter(|g| g.len() > 1) {
-            if !self.is_over() {
-                self.try_order(together(&group, Tail::Constrained { seed: 0 }))?;
+        for seed in 0..ROUNDS_TOGETHER {
+            // In another order, so that each is combined with others.
+            aims.reverse();
+            let left: Vec<&Aim> = aims.iter().filter(|aim| !self.has_come_about(aim)).collect();
+            for group in groups(left.into_iter()).into_iter().filter(|g| g.len() > 1) {
+                if !self.is_over() {
+                    self.try_order(together(&group, Tail::Constrained { seed }))?;
+                }
             }
         }
         for seed in 1..=AIMED {
             // Those that have not come about yet first.
-            aims.sort_by_key(|aim| aim.suspects.iter().all(|i| self.realized[*i] > 0));
+            aims.sort_by_key(|aim| self.has_come_about(aim));
             for aim in &aims {
                 if self.is_over() {
                     return Ok(());
                 }
-                if aim.suspects.iter().all(|i| self.is_shown(*i) || self.realized[*i] >= HARMLESS) {
+                if aim.suspects.iter().all(|i| self.is_shown(*i) || self.harmless(*i) >= HARMLESS) {
                     continue;
                 }
                 aim.suspects.iter().for_each(|i| self.tried[*i] += 1);
-                // What was cut off says nothing about what came after.
+                // What was cut off, or failed, says nothing about what would have come after.
                 if self.try_order(aim.order(seed))? {
                     aim.suspects.iter().for_each(|i| self.tried_to_end[*i] += 1);
                 }
@@ -102,10 +109,14 @@ impl Tester<'_> {
         Ok(())
     }
 
-    /// Returns whether the execution came to an end.
+    fn has_come_about(&self, aim: &Aim) -> bool {
+        aim.suspects.iter().all(|i| self.harmless(*i) > 0 || self.is_shown(*i))
+    }
+
+    /// Returns whether the execution came to the program's end.
     fn try_order(&mut self, order: Order) -> Result<bool> {
         let Some(seen) = self.execute(order)? else { return Ok(false) };
-        let has_ended = seen.failure.is_some() || seen.trace.outcome == Outcome::Passed;
+        let has_ended = seen.has_ended();
         self.take(seen);
         Ok(has_ended)
     }
