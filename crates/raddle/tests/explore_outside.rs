@@ -352,7 +352,7 @@ const PAIRS: [Pair; 42] = [
 ];
 
 /// One program of all pairs: its argument is the number of the pair.
-fn program(pairs: &[Pair]) -> String {
+fn program(pairs: &[&Pair]) -> String {
     let mut text = BEGINNING.to_string();
     let mut table = String::new();
     for (i, pair) in pairs.iter().enumerate() {
@@ -387,13 +387,18 @@ int main(int n, char **argv) {
 #[test]
 fn what_threads_see_of_each_other_outside_of_memory_is_found_or_named() {
     let bench = Bench::new();
-    let target = bench.build_text("outside", &program(&PAIRS));
     let mut wrong = Vec::new();
-    for (i, pair) in PAIRS.iter().enumerate() {
-        let done = bench.explore("--schedules 200 --seconds 60", &[&target, &i.to_string()]);
-        println!("{}: {:?}, {}", pair.name, done.kinds(), done.report["stats"]["not_complete"]);
-        if done.kinds().is_empty() && done.stat("exhausted") == true {
-            wrong.push(pair.name);
+    // A program that only contains one of these calls is not called complete, whatever it does.
+    let (lasting, usual) = PAIRS.iter().partition(|p| ["shmat", "memstream"].contains(&p.name));
+    let groups: [(&str, Vec<&Pair>); 2] = [("lasting", lasting), ("usual", usual)];
+    for (name, pairs) in groups {
+        let target = bench.build_text(name, &program(&pairs));
+        for (i, pair) in pairs.iter().enumerate() {
+            let done = bench.explore("--schedules 200 --seconds 60", &[&target, &i.to_string()]);
+            println!("{}: {:?}, {}", pair.name, done.kinds(), done.report["stats"]["not_complete"]);
+            if done.kinds().is_empty() && done.stat("exhausted") == true {
+                wrong.push(pair.name);
+            }
         }
     }
     assert!(wrong.is_empty(), "called complete: {wrong:?}");

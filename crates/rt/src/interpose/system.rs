@@ -168,6 +168,8 @@ mod process {
             scattered(&mut c, to, n, got.max(0) as usize)
         }
         fn process_vm_writev(pid: c_int, from: *const libc::iovec, n: usize, to: *const libc::iovec, m: usize, flags: usize) -> isize, |c| {
+            // The memory may be the program's own.
+            c.changes_process();
             gathers(&mut c, from, n)
         }
     }
