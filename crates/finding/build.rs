@@ -52,8 +52,10 @@ fn read_file(path: &Path, names: &mut BTreeSet<String>) {
 
 /// The function that a line adds to one of the tables.
 fn name(line: &str) -> Option<&str> {
-    if let Some((_, exported)) = line.split_once("export_name = \"__interpose_") {
-        return Some(word(exported));
+    for before in ["export_name = \"__interpose_", "entry!(\"__interpose_"] {
+        if let Some((_, exported)) = line.split_once(before) {
+            return Some(word(exported));
+        }
     }
     let entry = line.trim_start();
     let is_nested = line.starts_with("    ");

@@ -13,10 +13,16 @@
 //! the place quiet, unless it belongs to something in [`LOUD`]. A reference count is quiet if the
 //! counted object belongs to std.
 //!
+//! A program may ask std what such operations have done: whether a thread has ended
+//! (`JoinHandle::is_finished`) or a panic has poisoned a lock (`Mutex::is_poisoned`). Then their order
+//! can be observed, and in a program that has such a function, or one that clears the mark of a
+//! panic, they are not quiet.
+//!
 //! Freeing a block that belongs to std is quiet too: the block that starts a thread, and the one
 //! that it leaves for `join`. The type identifies the block. If the type is not known, the block is
 //! not std's.
 
+use crate::atomic_calls::AtomicCall;
 use crate::demangle::demangle;
 use crate::module::Module;
 
@@ -55,7 +61,8 @@ impl Module {
     /// The quiet calls: those of atomic operations, and those that free memory. Sorted.
     pub fn quiet_sites(&self) -> Vec<QuietSite> {
         let atomics = self.atomic_calls(is_atomic);
-        let atomics = atomics.iter().filter(|call| is_quiet(&call.frames));
+        let asked = self.asked(&atomics);
+        let atomics = atomics.iter().filter(|call| is_quiet(&call.frames) && !asked.about(&call.frames));
         let mut quiet: Vec<QuietSite> = atomics
             .map(|call| QuietSite { return_address: call.site.return_address, depth: call.depth })
             .collect();
@@ -65,6 +72,44 @@ impl Module {
         quiet.sort_unstable();
         quiet.dedup();
         quiet
+    }
+}
+
+/// What a program asks std about.
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    /// Whether threads have ended.
+    ends: bool,
+    /// Whether locks are poisoned.
+    poison: bool,
+}
+
+impl Asked {
+    /// Notes what the function with this full name asks about.
+    fn note(&mut self, name: &str) {
+        let of_std = |last: &str| name.contains(last) && name.contains("std::");
+        self.ends |= of_std("::is_finished") || name.contains("::strong_count") && counts_own(name);
+        self.poison |= of_std("::is_poisoned") || of_std("::clear_poison");
+    }
+
+    /// Whether the order of such an operation can be observed by asking.
+    fn about(self, frames: &[(String, Option<String>)]) -> bool {
+        let of = |part: &str| frames.iter().any(|f| f.1.as_ref().is_some_and(|file| file.contains(part)));
+        self.ends && of(COUNTS) || self.poison && of("/std/src/sync/poison.rs")
+    }
+}
+
+impl Module {
+    fn asked(&self, atomics: &[AtomicCall]) -> Asked {
+        let mut asked = Asked::default();
+        for symbol in self.symbols().functions() {
+            // Most names have none of these words, and demangling takes time.
+            if ["is_finished", "is_poisoned", "clear_poison"].iter().any(|word| symbol.name.contains(word)) {
+                asked.note(&demangle(symbol.name));
+            }
+        }
+        atomics.iter().flat_map(|call| &call.names).for_each(|name| asked.note(name));
+        asked
     }
 }
 

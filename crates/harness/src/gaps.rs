@@ -37,10 +37,12 @@ pub mod gap {
     pub const AWAITS: u32 = 1 << 24;
     /// It became another program by `exec`.
     pub const OTHER_PROGRAM: u32 = 1 << 25;
+    /// The run before the search failed. A gap if no execution fails.
+    pub const FIRST_RUN: u32 = 1 << 26;
 
     /// The gaps that a search keeps when it restarts: they describe the program or the machine, not
     /// the choice of scheduling points.
-    pub const LASTING: u32 = UNREPEATED | DIVERGED | SLOW | AWAITS | OTHER_PROGRAM | MANY_CALLED;
+    pub const LASTING: u32 = UNREPEATED | DIVERGED | SLOW | AWAITS | OTHER_PROGRAM | MANY_CALLED | FIRST_RUN;
 }
 
 /// The [`gap`]s of an execution.

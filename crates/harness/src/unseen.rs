@@ -18,7 +18,7 @@ use crate::places::Mapped;
 /// C library functions that touch only the values of their arguments, thread-local state, or state
 /// that has its own lock and no order; and those through which the runtime itself reaches the
 /// library.
-const HARMLESS: [&str; 112] = [
+const HARMLESS: [&str; 110] = [
     "__assert",
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
@@ -114,12 +114,10 @@ const HARMLESS: [&str; 112] = [
     "pthread_attr_init",
     "pthread_equal",
     "pthread_exit",
-    "pthread_getattr_default_np",
     "pthread_getattr_np",
     "pthread_getconcurrency",
     "pthread_getspecific",
     "pthread_self",
-    "pthread_setattr_default_np",
     "pthread_setspecific",
     "sched_get_priority_max",
     "sched_get_priority_min",
@@ -204,9 +202,12 @@ const LASTING: [&str; 15] = [
     "shmat",
 ];
 
-/// All functions of these libraries are harmless: the runtime interposes those that write to
-/// memory.
+/// All functions of these libraries are harmless but [`WRITE_SIGN`]: the runtime interposes those
+/// that write to memory.
 const HARMLESS_LIBRARIES: [&str; 2] = ["libm.so", "libgcc_s.so"];
+
+/// They write to `signgam`, which a program can read.
+const WRITE_SIGN: [&str; 6] = ["gamma", "gammaf", "gammal", "lgamma", "lgammaf", "lgammal"];
 
 /// Which imported functions were called.
 pub enum CalledImports<'a> {
@@ -247,7 +248,9 @@ pub fn functions(modules: &[Mapped], calls: &CalledImports<'_>, copied: Option<&
             };
             if symbol.is_undefined() && is_instrumented {
                 imported.insert(symbol_name.to_string());
-            } else if symbol.is_definition() && (is_harmless || is_instrumented) {
+            } else if symbol.is_definition()
+                && (is_instrumented || is_harmless && !WRITE_SIGN.contains(&symbol_name))
+            {
                 harmless.insert(symbol_name.to_string());
             }
         }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Bench;
+use common::{Bench, succeed};
 
 /// Two threads, one of which changes something that the other looks at twice. The program fails if
 /// the change comes between the two looks, and only then.
@@ -49,6 +49,7 @@ const BEGINNING: &str = r#"
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <wctype.h>
 
 static char name[] = "outside.tmp", other[] = "outside.other", text[64] = "aaaa";
 static int fd, fd2, ends[2];
@@ -93,7 +94,7 @@ static void is_second(void) { order = 10 * order + 2; if (order == 212) _exit(9)
 
 "#;
 
-const PAIRS: [Pair; 39] = [
+const PAIRS: [Pair; 42] = [
     Pair {
         name: "pwrite",
         ready: "fd = fresh();",
@@ -330,10 +331,28 @@ const PAIRS: [Pair; 39] = [
         changes: r#"fputs("b", stream); fflush(stream);"#,
         looks: "return *page == 0;",
     },
+    Pair {
+        name: "locale",
+        ready: "",
+        changes: r#"setlocale(LC_ALL, "C.UTF-8");"#,
+        looks: "return MB_CUR_MAX == 1;",
+    },
+    Pair {
+        name: "classes",
+        ready: r#"setlocale(LC_ALL, "C.UTF-8");"#,
+        changes: r#"setlocale(LC_ALL, "C");"#,
+        looks: "return iswalpha(0xe4);",
+    },
+    Pair {
+        name: "default_attributes",
+        ready: "",
+        changes: "pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setstacksize(&a, 1 << 20); pthread_setattr_default_np(&a);",
+        looks: "pthread_attr_t a; size_t n; pthread_getattr_default_np(&a); pthread_attr_getstacksize(&a, &n); return n == 1 << 20;",
+    },
 ];
 
 /// One program of all pairs: its argument is the number of the pair.
-fn program(pairs: &[Pair]) -> String {
+fn program(pairs: &[&Pair]) -> String {
     let mut text = BEGINNING.to_string();
     let mut table = String::new();
     for (i, pair) in pairs.iter().enumerate() {
@@ -368,16 +387,57 @@ int main(int n, char **argv) {
 #[test]
 fn what_threads_see_of_each_other_outside_of_memory_is_found_or_named() {
     let bench = Bench::new();
-    let target = bench.build_text("outside", &program(&PAIRS));
     let mut wrong = Vec::new();
-    for (i, pair) in PAIRS.iter().enumerate() {
-        let done = bench.explore("--schedules 200 --seconds 60", &[&target, &i.to_string()]);
-        println!("{}: {:?}, {}", pair.name, done.kinds(), done.report["stats"]["not_complete"]);
-        if done.kinds().is_empty() && done.stat("exhausted") == true {
-            wrong.push(pair.name);
+    // A program that only contains one of these calls is not called complete, whatever it does.
+    let (lasting, usual) = PAIRS.iter().partition(|p| ["shmat", "memstream"].contains(&p.name));
+    let groups: [(&str, Vec<&Pair>); 2] = [("lasting", lasting), ("usual", usual)];
+    for (name, pairs) in groups {
+        let target = bench.build_text(name, &program(&pairs));
+        for (i, pair) in pairs.iter().enumerate() {
+            let done = bench.explore("--schedules 200 --seconds 60", &[&target, &i.to_string()]);
+            println!("{}: {:?}, {}", pair.name, done.kinds(), done.report["stats"]["not_complete"]);
+            if done.kinds().is_empty() && done.stat("exhausted") == true {
+                wrong.push(pair.name);
+            }
         }
     }
     assert!(wrong.is_empty(), "called complete: {wrong:?}");
+}
+
+/// Of the functions of libm only those for the gamma function write to a variable of the library.
+const SIGN: &str = r#"
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+static volatile double x = -0.5;
+static void *changes(void *arg) { x = lgamma(x); return arg; }
+static void *looks_twice(void *arg) {
+    volatile int *sign = &signgam;
+    int before = *sign, after = *sign;
+    assert(before == after);
+    return arg;
+}
+int main(void) {
+    pthread_t a, b;
+    signgam = 0;
+    pthread_create(&a, 0, changes, 0);
+    pthread_create(&b, 0, looks_twice, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_library_function_that_writes_to_a_variable_is_named() {
+    let bench = Bench::new();
+    let mut build = bench.raddle("cc --use gcc -g -O1 -pthread");
+    build.arg(bench.file("sign.c", SIGN)).arg("-o").arg(bench.path("sign")).arg("-lm");
+    succeed(&mut build);
+    let done = bench.explore("--schedules 200 --seconds 60", &["./sign"]);
+    let why = done.report["stats"]["not_complete"].as_str().unwrap_or_default();
+    let is_named = done.stat("exhausted") != true && why.contains("`lgamma`");
+    assert!(is_named || !done.kinds().is_empty(), "{}", done.report["stats"]);
 }
 
 /// Copies that no one instruction makes. The program fails if the reader sees part of the writer's
@@ -430,4 +490,31 @@ fn a_copy_in_several_pieces_is_not_called_one_step_in_silence() {
         let silent = done.kinds().is_empty() && done.stat("exhausted") == true;
         assert!(!silent, "pair {pair} is called complete: {}", done.stderr);
     }
+}
+
+/// The C library gives the handle of a thread that was joined to the next thread. A search does not.
+const HANDLE_AGAIN: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+static pthread_t last;
+static void *sets(void *arg) { last = pthread_self(); return arg; }
+static void *compares(void *arg) { assert(!pthread_equal(last, pthread_self())); return arg; }
+int main(void) {
+    pthread_t a;
+    pthread_create(&a, 0, sets, 0);
+    pthread_join(a, 0);
+    pthread_create(&a, 0, compares, 0);
+    pthread_join(a, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_search_in_which_nothing_fails_is_not_complete_if_the_run_before_it_failed() {
+    let bench = Bench::new();
+    let target = bench.build_text("handle_again", HANDLE_AGAIN);
+    let done = bench.explore("--schedules 200 --seconds 60", &[&target]);
+    let why = done.report["stats"]["not_complete"].as_str().unwrap_or_default();
+    let is_said = done.stat("exhausted") != true && why.contains("an ordinary run failed");
+    assert!(is_said || !done.kinds().is_empty(), "{}", done.report["stats"]);
 }

@@ -148,6 +148,8 @@ pub mod gap {
     /// The program asked for something that differs from run to run: random numbers, the processor
     /// that it runs on, the load, free memory.
     pub const CHANCE: u32 = 1 << 13;
+    /// The locale of the program was changed. Most functions that depend on it are not steps.
+    pub const LOCALE: u32 = 1 << 14;
 }
 
 /// A scheduling point in the header's table: a program counter, and what else is known about the

@@ -97,6 +97,14 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
              /sys), and not every value was tried"
                 .into(),
         ),
+        (
+            gaps & gap::LOCALE != 0,
+            "the program changes its locale while several threads run, and functions that depend on it are not scheduling points".into(),
+        ),
+        (
+            gaps & gap::FIRST_RUN != 0 && search.first_failure.is_none() && search.usual.status == 0,
+            "an ordinary run failed before the search, and no schedule did: something that raddle does not vary decides".into(),
+        ),
         (gaps & gap::SIGNAL != 0, "signals and cancellations arrive at scheduling points only".into()),
         (
             search.strategy.name() == "aim",

@@ -37,6 +37,8 @@ pub struct FirstRuns {
     pub instrumented: bool,
     /// The program was killed, so it may have more races than were found.
     pub cut_off: bool,
+    /// It ended with a status other than 0, or by a signal.
+    pub failed: bool,
 }
 
 /// Runs the program under the detector, each time for at most `limit`.
@@ -89,6 +91,7 @@ impl FirstRun {
         seen.instrumented = self.processes.iter().any(|p| p.instrumented);
         seen.usual.status = status.unwrap_or(0);
         seen.cut_off = status.is_none();
+        seen.failed = !matches!(self.ending, RunEnding::Status(0) | RunEnding::CutOff);
         seen.usual.rust = is_rust(&recipe.program.path);
         for process in &self.processes {
             seen.threads = seen.threads.max(process.threads_seen as u32);

@@ -52,6 +52,7 @@ use coverage::Fresh;
 use first_runs::FirstRuns;
 use outcome::Results;
 use raddle_harness::crew::Notes;
+use raddle_harness::gaps::gap;
 use raddle_harness::install::Runtime;
 use raddle_harness::program::{build_id, is_rust};
 use raddle_harness::say::say;
@@ -319,6 +320,7 @@ fn new_search(args: &Args, recipe: &Recipe, seen: &FirstRuns) -> Result<Search> 
     search.points = point_code::unmarked(&recipe.points).into();
     search.fresh = Some(fresh(name, options));
     search.is_machine_code = recipe.copy.is_some();
+    search.gaps |= if seen.failed { gap::FIRST_RUN } else { 0 };
     Ok(search)
 }
 

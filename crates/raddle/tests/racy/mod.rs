@@ -194,6 +194,9 @@ impl State {
     }
 }
 
+/// The mutexes of a program in C.
+const INITIALISED: &str = "pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};";
+
 impl Program {
     /// Everything that it can add to the file.
     pub fn outcomes(&self) -> BTreeSet<u8> {
@@ -227,8 +230,10 @@ impl Program {
         let mut text = String::from(
             "#include <pthread.h>\n#include <stdatomic.h>\n#include <fcntl.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n\
              int g[3];\natomic_int a[2];\nint results[3][3];\n\
-             pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};\n",
+             ",
         );
+        text += INITIALISED;
+        text += "\n";
         for (t, statements) in self.threads.iter().enumerate() {
             writeln!(text, "void *t{t}(void *x) {{\nint r0 = 0, r1 = 0, r2 = 0;").unwrap();
             c_block(statements, &mut text);
@@ -245,6 +250,36 @@ impl Program {
         text += "for (int i = 0; i < 2; i++) h = (h * 31 + atomic_load(&a[i])) % 251;\n";
         writeln!(text, "for (int t = 0; t < {n}; t++)").unwrap();
         text + "for (int i = 0; i < 3; i++) h = (h * 31 + results[t][i]) % 251;\nunsigned char b = h;\nsyscall(SYS_write, fd, &b, 1);\nreturn 0;\n}\n"
+    }
+
+    /// The same with the threads and mutexes of C11.
+    pub fn c11(&self) -> String {
+        let text = self.c().replace("#include <pthread.h>", "#include <threads.h>");
+        let text = text.replace(INITIALISED, "mtx_t m[2];").replace("pthread_mutex_", "mtx_");
+        let text = text.replace("void *t", "int t").replace("return x;", "return 0;");
+        let text = text.replace(
+            "pthread_t p[3];",
+            "thrd_t p[3];\nmtx_init(&m[0], mtx_plain);\nmtx_init(&m[1], mtx_plain);",
+        );
+        let text = text.replace("pthread_join(", "thrd_join(").replace("pthread_create(&p", "thrd_create(&p");
+        (0..3).fold(text, |text, t| text.replace(&format!("0, t{t}, 0"), &format!("t{t}, 0")))
+    }
+
+    /// The same with the threads and mutexes of C++.
+    pub fn cxx(&self) -> String {
+        const MUTEXES: &str = "#define pthread_mutex_lock(m) (m)->lock()\n\
+             #define pthread_mutex_trylock(m) (!(m)->try_lock())\n\
+             #define pthread_mutex_unlock(m) (m)->unlock()\nstd::mutex m[2];";
+        let text = self.c().replace("#include <pthread.h>", "#include <thread>\n#include <mutex>");
+        let text = text.replace("#include <stdatomic.h>", "#include <atomic>\nusing namespace std;");
+        let text = text.replace(INITIALISED, MUTEXES).replace("pthread_t p[3];", "thread p[3];");
+        (0..3).fold(text, |text, t| {
+            let text = text.replace(
+                &format!("pthread_create(&p[{t}], 0, t{t}, 0)"),
+                &format!("p[{t}] = thread(t{t}, nullptr)"),
+            );
+            text.replace(&format!("pthread_join(p[{t}], 0)"), &format!("p[{t}].join()"))
+        })
     }
 
     pub fn rust(&self) -> String {

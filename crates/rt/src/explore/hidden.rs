@@ -81,6 +81,13 @@ pub fn asks_for_chance() {
     }
 }
 
+/// The program changes its locale. Most functions that depend on it are no steps.
+pub fn changes_locale() {
+    if super::is_running() {
+        note(gap::LOCALE);
+    }
+}
+
 /// The program makes a descriptor, whose number depends on those that other threads make. Calls that
 /// do nothing else are no steps.
 pub fn makes_descriptor() {

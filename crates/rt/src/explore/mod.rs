@@ -104,7 +104,7 @@ use raddle_wire::explore::{Header, flag};
 pub use circle::{main_at, main_begins, writes};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found_functions::found;
-pub use hidden::{asks_for_chance, makes_descriptor, reads_file};
+pub use hidden::{asks_for_chance, changes_locale, makes_descriptor, reads_file};
 pub use point::{
     Breaks, atomic, data, data_made, fills, fills_stream, in_pieces, is_point, keeps_state, library_wrote,
     point, uninterrupted, uses_stream,

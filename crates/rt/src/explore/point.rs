@@ -1,6 +1,6 @@
 //! Scheduling points: every thread passes one before each step that others could see.
 
-use raddle_explore::{Op, OpKind, ThreadId, Unknowable, View};
+use raddle_explore::{Op, OpKind, ThreadId, Unknowable, View, op::LIBRARY_STATE};
 use raddle_wire::explore::{ExecutionEnd, Outside, flag, gap, point as of_table};
 
 use super::known_places::AtomicKind;
@@ -531,7 +531,7 @@ pub fn fills(address: usize, pc: usize) {
 /// Before a library function that keeps state between calls: its place among all steps matters.
 pub fn keeps_state(pc: usize) {
     if super::is_running() {
-        point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
+        point(op(OpKind::Other, LIBRARY_STATE as usize, pc), Wait::Nothing, pc);
     }
 }
 

@@ -28,7 +28,7 @@
 //! - an interposed function that is neither in [`STEPS`] nor in [`WITHOUT_STEPS`]. `interpose!`
 //!   asks by name, so a new function is not listed until somebody adds it here. The only thread may
 //!   call any function, as long as it creates no further threads;
-//! - a step that is not of one of the [kinds](is_listed_step) below;
+//! - a step that is not one of [those](is_listed_step) below;
 //! - a thread that yields, a clock that was read, a signal, a thread with a role of its own;
 //! - a detector that had to forget something;
 //! - executions that do not run in place. System calls by functions that are not interposed remain.
@@ -43,6 +43,7 @@
 
 use raddle_base::hash::fnv32;
 use raddle_explore::hidden::Live;
+use raddle_explore::op::LIBRARY_STATE;
 use raddle_explore::state_key::{KeyHash, SetHash, StateKey};
 use raddle_explore::{Op, OpKind, ThreadId, Unknowable};
 use raddle_wire::explore::flag;
@@ -85,11 +86,29 @@ const STEPS: &[&str] = &[
     "sem_trywait",
     "sem_post",
     "sem_destroy",
+    "pthread_once",
+    "call_once",
+    "mtx_init",
+    "mtx_lock",
+    "mtx_trylock",
+    "mtx_unlock",
+    "mtx_destroy",
+    "cnd_wait",
+    "cnd_signal",
+    "cnd_broadcast",
+    "cnd_destroy",
+    "thrd_create",
+    "thrd_join",
+    "thrd_detach",
+    "thrd_exit",
     "pthread_create",
     "pthread_join",
     "pthread_detach",
     "pthread_exit",
     "exit",
+    "__cxa_atexit",
+    "rand",
+    "srand",
     "memcpy",
     "memmove",
     "memset",
@@ -238,10 +257,10 @@ pub fn give_up(why: Unknowable) {
 }
 
 /// Whether all that such a step depends on is in a key.
-fn is_listed_step(kind: OpKind) -> bool {
+fn is_listed_step(step: &Op) -> bool {
     use OpKind::*;
     matches!(
-        kind,
+        step.kind(),
         Start
             | Exit
             | Create
@@ -258,6 +277,7 @@ fn is_listed_step(kind: OpKind) -> bool {
             | SemWait
             | SemPost
             | Barrier
+            | Once
             | AtomicLoad
             | AtomicStore
             | AtomicRmw
@@ -267,7 +287,7 @@ fn is_listed_step(kind: OpKind) -> bool {
             | Free
             | Choose
             | Reset
-    )
+    ) || step.kind() == Other && step.object == LIBRARY_STATE
 }
 
 /// The last keys of this worker, by their lowest bits. A key that is known ends the keys of an
@@ -325,7 +345,7 @@ pub fn choosing(o: &Op, n: usize) {
 #[cold]
 fn note(step: Op, is_choice: bool, values: Option<usize>) {
     let mut s = state();
-    if !is_listed_step(step.kind()) {
+    if !is_listed_step(&step) {
         give_up(Unknowable::Step);
     }
     if step.yields() {
@@ -473,6 +493,7 @@ fn add_wait(t: &Logical, key: &mut KeyHash) {
         Wait::Thread(t) => (7, t, 0),
         Wait::Told(o) => (8, o, 0),
         Wait::ToldAndMutex(o, m) => (9, o, m),
+        Wait::Initialiser(word, bits) => (11, word, bits as usize),
         // Their steps are not listed.
         _ => (10, 0, 0),
     };
@@ -509,8 +530,10 @@ fn add_stack(i: usize, t: &Logical, key: &mut KeyHash) -> Result<(), Unknowable>
     }
     // Nor are they those of another call, which the function may have made before its point.
     let is_probe = own.arity & PROBE != 0;
+    // The C++ library may make the call for the program, which is then said to make it.
+    let returns_to = if !is_probe && own.made_for == [own.caller, t.pc] { own.caller } else { t.pc };
     // SAFETY: the thread's own stack, in use.
-    if unsafe { *(at as *const usize) } != t.pc || !is_probe && own.caller != t.pc {
+    if unsafe { *(at as *const usize) } != returns_to || !is_probe && own.caller != returns_to {
         return Err(Unknowable::Stack);
     }
     own.kept[1..].iter().for_each(|w| key.add(*w as u64));

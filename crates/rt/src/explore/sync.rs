@@ -595,7 +595,8 @@ pub fn run_thread_destructors() {
     }
 }
 
-/// Marks the robust mutexes of a thread that ends, as the kernel would.
+/// Marks the robust mutexes of a thread that ends, as the kernel would. Each is a step: a thread that
+/// tries the mutex sees whether its owner is still there.
 pub fn abandon_robust_mutexes() {
     const DIED: u32 = 0x4000_0000;
     let current = state().current;
@@ -616,8 +617,9 @@ pub fn abandon_robust_mutexes() {
             let next = *(entry as *const isize) & !1;
             let word = (entry + offset) as *mut u32;
             if *word & 0x3fff_ffff == me {
-                *word = DIED;
                 // The lock word is the first word of the mutex.
+                point(op(OpKind::Unlock, word as usize, 0), Wait::Nothing, 0);
+                *word = DIED;
                 super::memory::released(word as usize);
             }
             entry = next;

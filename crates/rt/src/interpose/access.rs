@@ -74,6 +74,11 @@ impl Call {
         explore::asks_for_chance();
     }
 
+    /// The call changes the locale of the process.
+    pub fn changes_locale(&self) {
+        explore::changes_locale();
+    }
+
     /// Before the call reads or writes a file at a given offset.
     pub fn uses_file(&self, fd: c_int, writes: bool) {
         if explore::is_running() {

@@ -2,7 +2,7 @@
 //! threads in library code, which is not instrumented. Its address means nothing to the reader of a
 //! report, and the shadow call stack does not know where the program called it.
 
-use crate::detect::thread::Thread;
+use crate::detect::thread::{Thread, current};
 use crate::explore::called_imports;
 use crate::hub::modules;
 use crate::sys;
@@ -38,7 +38,9 @@ pub fn in_program(t: &Thread, pc: usize) -> usize {
         modules::is_instrumented(*word)
             && called(*word).is_some_and(|function| is_inside(called_imports::behind_stub(function)))
     };
-    (1..words).map(above).find(is_caller).unwrap_or(pc)
+    let found = (1..words).map(above).find(is_caller).unwrap_or(pc);
+    current().made_for = [pc, found];
+    found
 }
 
 /// True if the word can be read. Asks the kernel, since an access could fault.

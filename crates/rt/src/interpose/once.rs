@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering::*};
 use super::interpose;
 use crate::detect::sync;
 use crate::detect::thread::current;
-use crate::explore::{self, sync as sync_explore};
+use crate::explore::{self, states, sync as sync_explore};
 use crate::sys;
 
 pub type Routine = unsafe extern "C-unwind" fn();
@@ -112,12 +112,17 @@ fn words(guard: usize) -> (&'static AtomicU8, &'static AtomicU32) {
     unsafe { (&*(guard as *const AtomicU8), &*((guard + 4) as *const AtomicU32)) }
 }
 
+const _: () = {
+    crate::entry::entry!("__interpose___cxa_guard_acquire", guard_acquire);
+};
+
 /// Returns 1 if the caller must initialise.
-#[unsafe(export_name = "__interpose___cxa_guard_acquire")]
 extern "C" fn guard_acquire(guard: usize) -> c_int {
     let (done, state) = words(guard);
     if explore::is_running() {
-        sync_explore::initialiser(guard, guard + 4, RUNNING | AWAITED, 0);
+        const LISTED: states::Listed = states::steps("__cxa_guard_acquire");
+        states::calls(LISTED, 1);
+        sync_explore::initialiser(guard, guard + 4, RUNNING | AWAITED, current().caller);
     }
     loop {
         if done.load(Acquire) == 1 {

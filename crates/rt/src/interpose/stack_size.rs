@@ -11,12 +11,28 @@ use core::mem::MaybeUninit;
 
 use libc::pthread_attr_t;
 
+use super::Real;
+
 unsafe extern "C" {
     fn pthread_attr_getstack(a: *const pthread_attr_t, at: *mut usize, size: *mut usize) -> c_int;
     fn pthread_attr_setstacksize(a: *mut pthread_attr_t, size: usize) -> c_int;
     fn pthread_attr_destroy(a: *mut pthread_attr_t) -> c_int;
-    fn pthread_getattr_default_np(a: *mut pthread_attr_t) -> c_int;
-    fn pthread_setattr_default_np(a: *const pthread_attr_t) -> c_int;
+}
+
+// Found by name: a program that imports them changes what its threads see, and is asked about it.
+static GET_DEFAULT: Real = Real::new(c"pthread_getattr_default_np", None);
+static SET_DEFAULT: Real = Real::new(c"pthread_setattr_default_np", None);
+
+unsafe fn pthread_getattr_default_np(a: *mut pthread_attr_t) -> c_int {
+    type Function = unsafe extern "C" fn(*mut pthread_attr_t) -> c_int;
+    // SAFETY: the C library's function of that name.
+    unsafe { core::mem::transmute::<usize, Function>(GET_DEFAULT.get())(a) }
+}
+
+unsafe fn pthread_setattr_default_np(a: *const pthread_attr_t) -> c_int {
+    type Function = unsafe extern "C" fn(*const pthread_attr_t) -> c_int;
+    // SAFETY: as above.
+    unsafe { core::mem::transmute::<usize, Function>(SET_DEFAULT.get())(a) }
 }
 
 /// As much as ThreadSanitizer has for all of a thread. Threads that lock, allocate and race were

@@ -168,6 +168,8 @@ mod process {
             scattered(&mut c, to, n, got.max(0) as usize)
         }
         fn process_vm_writev(pid: c_int, from: *const libc::iovec, n: usize, to: *const libc::iovec, m: usize, flags: usize) -> isize, |c| {
+            // The memory may be the program's own.
+            c.changes_process();
             gathers(&mut c, from, n)
         }
     }
@@ -204,7 +206,11 @@ mod process {
         }
         fn backtrace(to: *mut usize, n: c_int) -> c_int, |c| { c.fills(to) } then |got| { c.wrote(to, got.max(0) as usize * 8) }
         fn backtrace_symbols(from: *const usize, n: c_int) -> *mut Room, |c| { c.reads(from, n.max(0) as usize * 8) }
-        fn setlocale(category: c_int, name: Text) -> Room, |c| { c.text(name); c.keeps_state() }
+        fn setlocale(category: c_int, name: Text) -> Room, |c| {
+            c.text(name);
+            if !name.is_null() { c.changes_locale() }
+            c.keeps_state()
+        }
         fn textdomain(name: Text) -> Room, |c| { c.text(name); c.keeps_state() }
         fn tmpnam(to: Room) -> Room, |c| { c.looks_outside(); if to.is_null() { c.keeps_state() } else { c.fills(to) } } then |r| {
             if to.is_null() { c.wrote_own(r, 1) } else { c.wrote_text(r) }
