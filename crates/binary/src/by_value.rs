@@ -9,13 +9,13 @@
 //! so that two computations of one address have one number: unoptimised code computes the address
 //! for the probe and again for the access. A load is *silent* if it reads memory that the program
 //! can write, not the frame, and no read probe has announced it since the last label and the last
-//! call that is no such probe. A probe announces one read: a second one of the same bytes is silent.
-//! A silent load counts if its value is an argument, in a register or on the stack, of the next
-//! call, also behind a jump forwards.
+//! call that is no such probe. A probe announces one read: a second one of the same bytes is
+//! silent. A silent load counts if its value is an argument, in a register or on the stack, of the
+//! next call, also behind a jump forwards.
 //!
 //! Not found: structs in the frame of the caller, though other threads may have their address;
-//! loads that a jump backwards separates from the call. A silent load may be of memory that no other
-//! thread writes to.
+//! loads that a jump backwards separates from the call. A silent load may be of memory that no
+//! other thread writes to.
 
 mod announcements;
 mod instructions;
@@ -121,8 +121,8 @@ const MOST_CODE: u64 = 4 << 20;
 /// Writable memory that nobody writes to after the loader.
 struct Constants {
     words: Vec<Range<u64>>,
-    /// Those of them that have arrays. An index may begin below 0, so that the address without it is
-    /// before the array: of memory that borders on variables, none is here.
+    /// Those of them that have arrays. An index may begin below 0, so that the address without it
+    /// is before the array: of memory that borders on variables, none is here.
     tables: Vec<Range<u64>>,
 }
 

@@ -5,8 +5,8 @@
 //! calls: direct calls, calls through a stub of the procedure linkage table (plain, `-z now` and
 //! IBT forms), and calls through a slot of the global offset table (`-fno-plt`, Rust). A tail call
 //! is a jump instead. It does not follow calls through registers: `taken` says which functions may
-//! be called that way. Only [`Module::calls_through_registers`] finds those whose register was loaded
-//! from a slot just before.
+//! be called that way. Only [`Module::calls_through_registers`] finds those whose register was
+//! loaded from a slot just before.
 
 use std::collections::HashMap;
 use std::ops::Range;

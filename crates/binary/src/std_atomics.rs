@@ -14,9 +14,9 @@
 //! counted object belongs to std.
 //!
 //! A program may ask std what such operations have done: whether a thread has ended
-//! (`JoinHandle::is_finished`) or a panic has poisoned a lock (`Mutex::is_poisoned`). Then their order
-//! can be observed, and in a program that has such a function, or one that clears the mark of a
-//! panic, they are not quiet.
+//! (`JoinHandle::is_finished`) or a panic has poisoned a lock (`Mutex::is_poisoned`). Then their
+//! order can be observed, and in a program that has such a function, or one that clears the mark of
+//! a panic, they are not quiet.
 //!
 //! Freeing a block that belongs to std is quiet too: the block that starts a thread, and the one
 //! that it leaves for `join`. The type identifies the block. If the type is not known, the block is
@@ -52,8 +52,8 @@ const LIBRARY: &str = "/library/";
 pub struct QuietSite {
     /// The virtual address after the call.
     pub return_address: u64,
-    /// 0: the call of the atomic operation, or the one that frees. N: that of the enclosing function
-    ///    N levels out, as in [`LockSite`](crate::LockSite).
+    /// 0: the call of the atomic operation, or the one that frees. N: that of the enclosing
+    /// function N levels out, as in [`LockSite`](crate::LockSite).
     pub depth: u8,
 }
 

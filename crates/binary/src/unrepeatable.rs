@@ -4,8 +4,8 @@
 //! Nothing sees such an instruction when it executes. So it counts wherever it stands in a file,
 //! executed or not. A file is searched for the bytes of the instructions first. Most files have few
 //! places with such bytes, and only the functions around these are decoded. Bytes in an operand of
-//! another instruction do not count. Bytes outside of every known function do, since there it is not
-//! known where instructions begin.
+//! another instruction do not count. Bytes outside of every known function do, since there it is
+//! not known where instructions begin.
 
 use std::ops::Range;
 

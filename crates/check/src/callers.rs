@@ -25,8 +25,8 @@ pub enum PossibleLock {
 }
 
 impl PossibleLock {
-    /// Whether it may be the lock at an address. A lock behind a pointer is rather part of an object
-    /// than a variable of its own.
+    /// Whether it may be the lock at an address. A lock behind a pointer is rather part of an
+    /// object than a variable of its own.
     fn may_be(self, program: &Program, lock: u64) -> bool {
         match self {
             // A function that gets an object takes a lock in it.
@@ -53,8 +53,8 @@ fn global_at(program: &Program, address: u64) -> usize {
     program.globals.partition_point(|g| u64::from(g.address) <= address)
 }
 
-/// Whether a caller of a function may hold a lock when it calls it. True as well if nobody knows who
-/// calls the function.
+/// Whether a caller of a function may hold a lock when it calls it. True as well if nobody knows
+/// who calls the function.
 pub fn may_hold(program: &Program, locking: &Locking, function: u32, lock: u64) -> bool {
     let mut held = Held::new(program, locking);
     let mut todo = vec![function];
@@ -127,8 +127,8 @@ impl<'p> Held<'p> {
         Self { program, locking, releases: FxHashMap::default(), left: FxHashMap::default() }
     }
 
-    /// Whether the instruction at `pc` calls a function of the program that may release a lock which
-    /// it has not taken.
+    /// Whether the instruction at `pc` calls a function of the program that may release a lock
+    /// which it has not taken.
     fn call_releases(&mut self, pc: u32, depth: u32) -> bool {
         let program = self.program;
         let Instr::Call(callee, _) = program.code[pc as usize] else { return false };

@@ -9,8 +9,8 @@
 //!    places where they do. That an earlier run entered the function is not enough. The paper also
 //!    takes their callers. Raddle takes the nearest functions above them that nobody calls, up to
 //!    three, and goes straight for the function that starts threads ([`crate::route`]). If that
-//!    fails, it starts at callers, and at last at the function itself. These entries run with unknown globals
-//!    (except for `main`) and parameters. They are the least certain and come last.
+//!    fails, it starts at callers, and at last at the function itself. These entries run with
+//!    unknown globals (except for `main`) and parameters. They are the least certain and come last.
 
 use std::collections::BTreeSet;
 

@@ -404,7 +404,8 @@ mod tests {
         let is_of_part = |name: &str, signature: &[u8], arguments| {
             is_of_part(&MemberRef { parent: 0, name: name.into(), signature }, arguments)
         };
-        // `Sort<T>(T[])` and `Sort<T>(T[], int, int)`, `IndexOf<T>(T[], T)` and `IndexOf<T>(T[], T, int)`.
+        // `Sort<T>(T[])` and `Sort<T>(T[], int, int)`, `IndexOf<T>(T[], T)` and `IndexOf<T>(T[], T,
+        // int)`.
         assert!(!is_of_part("Sort", &[0x10, 1, 1, 0x01, 0x1D, 0x1E, 0], 1));
         assert!(is_of_part("Sort", &[0x10, 1, 3, 0x01, 0x1D, 0x1E, 0, 0x08, 0x08], 1));
         assert!(!is_of_part("IndexOf", &[0x10, 1, 2, 0x08, 0x1D, 0x1E, 0, 0x1E, 0], 1));

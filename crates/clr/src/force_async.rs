@@ -12,8 +12,8 @@
 //!   wait for it (`lock (x) { LoadAsync().Wait(); }`). Where it is not known whether a lock was got
 //!   or was released, the thread counts as holding it;
 //! - a thread that has made a `TransactionScope`, or one in which the flow of the execution context
-//!   is suppressed: only the thread that began either may end it. The end of a scope is not seen, so
-//!   it counts until the thread ends;
+//!   is suppressed: only the thread that began either may end it. The end of a scope is not seen,
+//!   so it counts until the thread ends;
 //! - a `ValueTask` of an `IValueTaskSource`: when it is complete, its source need not take a
 //!   continuation;
 //! - a thread in a static constructor: the code after `await` may use the class, for which every

@@ -90,8 +90,8 @@ impl Info {
         com!(self.0, 24, module => usize, method => u32, memory => *const u8) == OK
     }
 
-    /// Says where the instructions of a function are in its new code, so that the stack traces of the
-    /// program have the lines that they have without raddle.
+    /// Says where the instructions of a function are in its new code, so that the stack traces of
+    /// the program have the lines that they have without raddle.
     pub fn set_map(self, function: FunctionId, places: &[(u32, u32)]) {
         let entries: Vec<[u32; 3]> = places.iter().map(|(old, new)| [*old, *new, 1]).collect();
         // SAFETY: memory of that length, of which the runtime becomes the owner.

@@ -114,8 +114,8 @@ impl Cache {
     }
 }
 
-/// Where the functions of a program are, by fingerprint; `None` for those that occur twice. It takes
-/// a look at every function of the program, and is made when it is first asked.
+/// Where the functions of a program are, by fingerprint; `None` for those that occur twice. It
+/// takes a look at every function of the program, and is made when it is first asked.
 #[derive(Default)]
 pub(crate) struct Present {
     entries: OnceCell<HashMap<Fingerprint, Option<u64>>>,

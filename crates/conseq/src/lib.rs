@@ -5,9 +5,9 @@
 //! would see, the error sites of section 5, and follows dependences back to the reads of shared
 //! memory that can cause them, the critical reads of section 6.
 //!
-//! - [`analyse`]: from a module to its [`Analysis`]. [`analyse_with`] also uses what is [`KnownFunctions`]
-//!   of the file and a [`Cache`] of functions that have not changed since the last build, and
-//!   leaves out what traced runs cannot ask about ([`Extent`]).
+//! - [`analyse`]: from a module to its [`Analysis`]. [`analyse_with`] also uses what is
+//!   [`KnownFunctions`] of the file and a [`Cache`] of functions that have not changed since the
+//!   last build, and leaves out what traced runs cannot ask about ([`Extent`]).
 //! - [`analysis`]: sites, reads, and the conditions between them.
 //! - [`options`]: which sites, and how far back.
 //! - `sites`: the kinds of error sites, one a file. `reads`: the rules of section 6.1.

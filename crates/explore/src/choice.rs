@@ -67,8 +67,8 @@ pub enum Tail {
         /// The next thread when it cannot.
         next: Next,
     },
-    /// As [`Tail::NonPreemptive`] with [`Next::Lowest`], and the trace has the key of each state from
-    /// the end of the prefix on: see [`crate::strategy::States`].
+    /// As [`Tail::NonPreemptive`] with [`Next::Lowest`], and the trace has the key of each state
+    /// from the end of the prefix on: see [`crate::strategy::States`].
     Keyed,
     /// Any thread, with equal probability.
     Random {

@@ -171,7 +171,8 @@ pub struct HiddenRaces {
 pub enum Live {
     /// It has made its first step.
     Begun(usize),
-    /// It has been created and will make its first step, which is one on the object with its number.
+    /// It has been created and will make its first step, which is one on the object with its
+    /// number.
     Created(usize),
 }
 

@@ -146,7 +146,8 @@ pub struct Op {
     /// Which bytes of the granule `object` are accessed, one bit each; 0 is unknown. For a
     /// `TimeOut` and a `Sleep`: the digits of its duration.
     bytes: u8,
-    /// For a `TimeOut` and a `Sleep`: the number of zeros of its duration in nanoseconds, plus 1; 0 is unknown.
+    /// For a `TimeOut` and a `Sleep`: the number of zeros of its duration in nanoseconds, plus 1; 0
+    /// is unknown.
     zeros: u8,
     /// The location in the program: a number that is the same in every schedule. 0 is unknown.
     pub site: u32,
@@ -391,8 +392,8 @@ pub const TIMERS: core::ops::Range<u64> = 0x4a00_0000_0000..0x4a00_0001_0000;
 /// The distance from one timer to the next in [`TIMERS`].
 pub const TIMER_STEP: u64 = 16;
 
-/// The object of [`OpKind::Other`] if that uses a System V queue or semaphore. Their ids differ from
-/// execution to execution.
+/// The object of [`OpKind::Other`] if that uses a System V queue or semaphore. Their ids differ
+/// from execution to execution.
 pub const SYSTEM_V: u64 = 0x4a00_0002_0000;
 
 /// The object of [`OpKind::Other`] if a function of the C library uses what it keeps in memory from

@@ -9,12 +9,12 @@
 //! second turn. RFF has most of the others; SURW, PCT and the bounded searches come in between.
 //!
 //! # Later
-//! Preemption bounding and the search of states each always get a quarter of the turns: they are the
-//! only ones that end. If one of them has, everything has been explored and the portfolio ends too.
-//! The search of states gives up after one execution where it cannot know the states. The other
-//! turns go by yield: the share
-//! of a strategy's recent executions that no strategy had made before, up to the order of
-//! independent steps. A strategy that only repeats gets one turn in `LEAST`.
+//! Preemption bounding and the search of states each always get a quarter of the turns: they are
+//! the only ones that end. If one of them has, everything has been explored and the portfolio ends
+//! too. The search of states gives up after one execution where it cannot know the states. The
+//! other turns go by yield: the share of a strategy's recent executions that no strategy had made
+//! before, up to the order of independent steps. A strategy that only repeats gets one turn in
+//! `LEAST`.
 //!
 //! All strategies see every new execution.
 //!

@@ -1,8 +1,8 @@
 //! The C library that programs of this system run with, and whether the runtime loads on it.
 //!
-//! On an older one, programs that were built with raddle may run, but the dynamic linker refuses the
-//! libraries of the runtime. The program then ends before its first instruction, and "no findings"
-//! would be a lie.
+//! On an older one, programs that were built with raddle may run, but the dynamic linker refuses
+//! the libraries of the runtime. The program then ends before its first instruction, and "no
+//! findings" would be a lie.
 
 use memchr::memmem;
 

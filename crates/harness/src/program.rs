@@ -12,12 +12,12 @@ pub fn is_rust(path: &Path) -> bool {
     std::fs::read(path).is_ok_and(|content| memchr::memmem::find(&content, mark).is_some())
 }
 
-/// Whether a program contains Rust's standard library or is linked with it as a library. Only such a
-/// program has locks that are no calls, and to look for them decodes all of its code, with the
+/// Whether a program contains Rust's standard library or is linked with it as a library. Only such
+/// a program has locks that are no calls, and to look for them decodes all of its code, with the
 /// runtime's million bytes: two fifths of `raddle run` on a small program.
 pub fn may_use_rust_std(path: &Path) -> bool {
-    // The last two are left where the linker drops what nobody calls, as in a C program with a part in
-    // Rust: names of functions, and of source files.
+    // The last two are left where the linker drops what nobody calls, as in a C program with a part
+    // in Rust: names of functions, and of source files.
     let marks: [&[u8]; 4] = [b"RUST_BACKTRACE", b"libstd-", b"lock_contended", b"/rustc/"];
     std::fs::read(path)
         .is_ok_and(|content| marks.iter().any(|mark| memchr::memmem::find(&content, mark).is_some()))
@@ -39,9 +39,9 @@ pub fn build_id(path: &Path) -> String {
     format!("sha256:{}", hex(&Sha256::digest(&content)))
 }
 
-/// Names the content of a file, for results that are kept. The build id is not enough: a project may
-/// give all its builds the same one (`-Wl,--build-id=0x1234`), and a tool that rewrites a finished
-/// program keeps it. A file that has not changed is read once.
+/// Names the content of a file, for results that are kept. The build id is not enough: a project
+/// may give all its builds the same one (`-Wl,--build-id=0x1234`), and a tool that rewrites a
+/// finished program keeps it. A file that has not changed is read once.
 pub fn content_id(path: &Path) -> String {
     use sha2::{Digest, Sha256};
     type Stamp = [i64; 7];

@@ -2,16 +2,16 @@
 //!
 //! A schedule fails, and by now the program also fails in ordinary runs, which it did not at first.
 //! There are two explanations. Either the program has a bug that shows by itself, now and then or
-//! nearly always; then the schedule is its proof. Or something that an earlier execution left behind,
-//! such as a file that is half written, makes every execution fail; then the schedule proves nothing.
-//! Ordinary runs cannot tell the two apart: a bug that shows in nine of ten runs shows in many runs
-//! in a row.
+//! nearly always; then the schedule is its proof. Or something that an earlier execution left
+//! behind, such as a file that is half written, makes every execution fail; then the schedule
+//! proves nothing. Ordinary runs cannot tell the two apart: a bug that shows in nine of ten runs
+//! shows in many runs in a row.
 //!
 //! Executions under control can. They differ in nothing but their choices. So the schedule is
 //! executed again, and between that another one which passes, each in a process of its own, in the
 //! order of [`PATTERN`]. If each ends as before, then the choices decide: with what was left behind
-//! alone, the other schedule would have failed too. A thing that comes and goes by itself would have
-//! to come and go in this very order, which has no period.
+//! alone, the other schedule would have failed too. A thing that comes and goes by itself would
+//! have to come and go in this very order, which has no period.
 //!
 //! What remains possible is a failure that needs both the schedule and the thing that was left
 //! behind. It is a bug all the same: the program fails in some schedules and passes in others, in a
@@ -33,8 +33,8 @@ use Followed::{Failing, Passing};
 /// The executions of the experiment, in their order.
 pub const PATTERN: [Followed; 8] = [Failing, Passing, Failing, Passing, Failing, Failing, Passing, Passing];
 
-/// Whether the schedule decides, by whether each execution of [`PATTERN`] failed with the failure in
-/// question. An execution that came to nothing, or that failed in another way, is `None`. The
+/// Whether the schedule decides, by whether each execution of [`PATTERN`] failed with the failure
+/// in question. An execution that came to nothing, or that failed in another way, is `None`. The
 /// experiment may end early; then nothing is shown.
 pub fn decides(failed: &[Option<bool>]) -> bool {
     failed.len() == PATTERN.len()

@@ -47,7 +47,8 @@ pub struct Space {
     pub watches_races: bool,
     /// Executions came to both ends of each race that ordinary runs suspect, on that variable.
     pub reaches_races: bool,
-    /// Executions came to each place at which ordinary runs request a lock of a cycle, for that lock.
+    /// Executions came to each place at which ordinary runs request a lock of a cycle, for that
+    /// lock.
     pub reaches_locks: bool,
 }
 

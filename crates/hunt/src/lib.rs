@@ -22,9 +22,9 @@
 //! A target is **confirmed** if an execution showed it and a second execution, in a fresh process,
 //! showed it again. It is **refuted** if something rules it out: all schedules of the program were
 //! executed and watched for it. Otherwise it is **open**, with a list of what was tried. Executing
-//! only some of the schedules, however many, refutes nothing. An open target is **explained** if its
-//! detector says what spoke against it in the executions that it made. That proves nothing, and is
-//! counted apart.
+//! only some of the schedules, however many, refutes nothing. An open target is **explained** if
+//! its detector says what spoke against it in the executions that it made. That proves nothing, and
+//! is counted apart.
 //!
 //! Invariants, checked by the property tests of [`ledger`]:
 //! - Evidence may arrive in any order: the verdicts are the same.

@@ -10,14 +10,15 @@
 //! An access removes the segments that precede it from the sets, adds its own segment, and is
 //! compared with the rest.
 //!
-//! - [`StateMachine::Hybrid`] (4.2): as above. This mode predicts: an unlock and a later lock of the same
-//!   mutex order nothing, because another run might have them the other way round.
-//! - [`StateMachine::HappensBefore`] (4.4.1): an unlock followed by a lock of the same lock is an arc, too,
-//!   unless both are a reader's. This mode reports only what this run did, and nothing on correct
-//!   code.
-//! - [`StateMachine::Fast`] (4.4.2): hybrid, but a cache line is watched only after a second thread has
-//!   touched it.
-//! - [`MachineConfig::initialization_state`]: the same idea as fast, for one byte or eight, in any mode.
+//! - [`StateMachine::Hybrid`] (4.2): as above. This mode predicts: an unlock and a later lock of
+//!   the same mutex order nothing, because another run might have them the other way round.
+//! - [`StateMachine::HappensBefore`] (4.4.1): an unlock followed by a lock of the same lock is an
+//!   arc, too, unless both are a reader's. This mode reports only what this run did, and nothing on
+//!   correct code.
+//! - [`StateMachine::Fast`] (4.4.2): hybrid, but a cache line is watched only after a second thread
+//!   has touched it.
+//! - [`MachineConfig::initialization_state`]: the same idea as fast, for one byte or eight, in any
+//!   mode.
 //!
 //! # What is proved
 //! "Proved" means: argued here, and tested on random traces against a brute-force reading of 4.1,
@@ -62,8 +63,9 @@
 //!    its access is judged, a release after.
 //! 6. Sets may be bounded; `segment_set` says which member is evicted.
 //! 7. An unlock of a lock that is not held is ignored: see `lockset`.
-//! 8. A free is a write to all its bytes ([`MachineConfig::free_is_write`]), so a free can race with an
-//!    access. An allocation forgets the bytes, their atomic objects, and benign-race annotations.
+//! 8. A free is a write to all its bytes ([`MachineConfig::free_is_write`]), so a free can race
+//!    with an access. An allocation forgets the bytes, their atomic objects, and benign-race
+//!    annotations.
 //! 9. The paper mentions the initialization state without defining it. Here the accesses of the
 //!    first thread to touch a granule are ignored until another thread touches it. This implies the
 //!    cache lines of fast mode.
@@ -125,7 +127,8 @@ pub enum InitializationUnit {
     EightBytes,
 }
 
-/// How a machine behaves. [`MachineConfig::new`] gives the paper's hybrid defaults with unbounded sets.
+/// How a machine behaves. [`MachineConfig::new`] gives the paper's hybrid defaults with unbounded
+/// sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineConfig {
     /// Which of the three machines.

@@ -120,7 +120,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it puts raddle's runtime into programs. A command that only builds or reads does not.
+    /// Whether it puts raddle's runtime into programs. A command that only builds or reads does
+    /// not.
     pub fn starts_programs(&self) -> bool {
         matches!(
             self,

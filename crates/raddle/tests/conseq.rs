@@ -298,7 +298,8 @@ fn what_an_execution_leaves_behind_is_not_the_next_ones_fault() {
     assert_eq!(kinds, ["assertion", "output"], "{}\n{}", done.report, done.stderr);
 }
 
-/// What is printed differs when the read gets the other value, and the assertion holds all the same.
+/// What is printed differs when the read gets the other value, and the assertion holds all the
+/// same.
 const PRINTED_BESIDE: &str = r#"
 #include <assert.h>
 #include <pthread.h>

@@ -82,7 +82,8 @@ fn neovim_shows_what_a_run_has_found() {
     assert_eq!(said.matches("ok: ").count(), 3, "{said}");
 }
 
-/// `:RaddleHunt` and `:RaddleFindings` fill the quickfix list, and `:RaddleReplay` replays an entry.
+/// `:RaddleHunt` and `:RaddleFindings` fill the quickfix list, and `:RaddleReplay` replays an
+/// entry.
 #[test]
 fn neovim_hunts_and_replays() {
     let bench = Bench::new();

@@ -175,7 +175,8 @@ const CLOCKS: [&str; 6] = [
     "struct rusage r; getrusage(RUSAGE_SELF, &r); return r.ru_utime.tv_sec * 1000000L + r.ru_utime.tv_usec;",
 ];
 
-/// Two threads, of which the second does `between`; they run at the same time, or one after the other.
+/// Two threads, of which the second does `between`; they run at the same time, or one after the
+/// other.
 fn reads_clocks(clock: &str, between: &str, starts: &str) -> String {
     format!(
         "#include <assert.h>\n#include <pthread.h>\n#include <sys/resource.h>\n#include <sys/syscall.h>\n\

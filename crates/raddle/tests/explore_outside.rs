@@ -492,7 +492,8 @@ fn a_copy_in_several_pieces_is_not_called_one_step_in_silence() {
     }
 }
 
-/// The C library gives the handle of a thread that was joined to the next thread. A search does not.
+/// The C library gives the handle of a thread that was joined to the next thread. A search does
+/// not.
 const HANDLE_AGAIN: &str = r#"
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-//! `--strategy states`: it claims to be complete only where it knows the states. Programs with states
-//! that are hard to know are in `corpus/explore/control/states_*`.
+//! `--strategy states`: it claims to be complete only where it knows the states. Programs with
+//! states that are hard to know are in `corpus/explore/control/states_*`.
 
 mod common;
 
@@ -72,8 +72,8 @@ fn what_is_not_known_is_not_claimed() {
     }
 }
 
-/// Two threads that give way to each other: a search that knows its states does not see that they do
-/// so for ever, and must not claim that they end.
+/// Two threads that give way to each other: a search that knows its states does not see that they
+/// do so for ever, and must not claim that they end.
 #[test]
 fn a_cycle_of_states_is_no_complete_search() {
     let polite = |first: char, second: char| {
@@ -88,8 +88,8 @@ fn a_cycle_of_states_is_no_complete_search() {
     assert!(!explore(&text).0);
 }
 
-/// Each wrong program fails by something that is easily left out of a key. Its twin is searched to the
-/// end.
+/// Each wrong program fails by something that is easily left out of a key. Its twin is searched to
+/// the end.
 #[test]
 fn what_is_easily_left_out_of_a_key_is_in_it() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/explore/control");

@@ -542,8 +542,8 @@ fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
-/// From its third run on it fails unless its threads take turns, so a schedule that passes is one in
-/// many.
+/// From its third run on it fails unless its threads take turns, so a schedule that passes is one
+/// in many.
 #[test]
 fn a_failure_that_nearly_every_schedule_shows_is_confirmed() {
     let bench = Bench::new();
@@ -567,8 +567,8 @@ fn a_failure_that_nearly_every_schedule_shows_is_confirmed() {
     assert_eq!(findings(&report)[0]["kind"], "assertion", "{report:#}");
 }
 
-/// An execution leaves a file behind with which every run fails, until the fourth run without raddle
-/// removes it.
+/// An execution leaves a file behind with which every run fails, until the fourth run without
+/// raddle removes it.
 #[test]
 fn a_failure_by_what_was_left_behind_and_is_gone_again_is_not_confirmed() {
     let bench = Bench::new();
@@ -586,8 +586,8 @@ fn a_failure_by_what_was_left_behind_and_is_gone_again_is_not_confirmed() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
-/// Loses an update in the runs without raddle that are slow. They are counted in a file, and `is_slow`
-/// is about their number.
+/// Loses an update in the runs without raddle that are slow. They are counted in a file, and
+/// `is_slow` is about their number.
 fn loses_if_slow(is_slow: &str) -> String {
     loses("hits")
         .replace("#include <assert.h>", "#include <assert.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>")
@@ -602,8 +602,8 @@ fn loses_if_slow(is_slow: &str) -> String {
         )
 }
 
-/// The first run without raddle is quick and passes, the next three are slow and fail, and so on. Or
-/// no later one passes: then only other schedules show that the schedule decides.
+/// The first run without raddle is quick and passes, the next three are slow and fail, and so on.
+/// Or no later one passes: then only other schedules show that the schedule decides.
 #[test]
 fn a_failure_that_shows_by_itself_in_most_runs_is_confirmed() {
     for (name, is_slow) in [("often", "% 4 != 1"), ("always", "!= 1")] {
@@ -617,7 +617,8 @@ fn a_failure_that_shows_by_itself_in_most_runs_is_confirmed() {
 }
 
 /// The detector slows some threads more than others, so a look can fail where a run without raddle
-/// does not, and the other way round. Here a variable that raddle sets decides which thread is slow.
+/// does not, and the other way round. Here a variable that raddle sets decides which thread is
+/// slow.
 #[test]
 fn a_failure_is_confirmed_also_if_the_look_ends_otherwise_than_runs_without_raddle() {
     let bench = Bench::new();
@@ -693,8 +694,8 @@ fn what_two_tests_suspect_of_one_cause_is_one_suspicion() {
     assert_eq!(report["stats"]["suspicions"], suspects.len(), "{report:#}");
 }
 
-/// The commands that `cargo nextest run` gives: it asks a test program for its tests, twice, and then
-/// runs each test that its filter leaves by a process of its own.
+/// The commands that `cargo nextest run` gives: it asks a test program for its tests, twice, and
+/// then runs each test that its filter leaves by a process of its own.
 #[test]
 fn the_tests_that_nextest_runs_are_hunted_with_its_variables() {
     let bench = Bench::new();

@@ -352,8 +352,8 @@ fn names_of_files_with_spaces() {
     assert_eq!(place["uri"], "a%20b.c", "SARIF has URIs");
 }
 
-/// `std::thread` starts and joins threads in code that is not instrumented: reports name the lines of
-/// the program that called it.
+/// `std::thread` starts and joins threads in code that is not instrumented: reports name the lines
+/// of the program that called it.
 #[test]
 fn threads_of_cxx_are_started_and_joined_by_the_program() {
     let bench = Bench::new();
@@ -365,8 +365,8 @@ fn threads_of_cxx_are_started_and_joined_by_the_program() {
         \x20 for (auto &t : v)\n    t.join();\n}\n";
     bench.file("threads.cc", text);
     let lines: Vec<&str> = text.lines().collect();
-    // Two threads at the very same moment can hide from each other in an ordinary run: it is made up
-    // to five times.
+    // Two threads at the very same moment can hide from each other in an ordinary run: it is made
+    // up to five times.
     let report = |words: &str| -> Value {
         let output = look_again(
             |output: &Output| output.status.code() == Some(66),

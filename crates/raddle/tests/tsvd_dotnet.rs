@@ -81,7 +81,8 @@ fn a_path_that_was_left_over_keeps_nothing_out() {
 }
 
 /// The program that a build leaves beside an assembly, with the runtime elsewhere and in the same
-/// folder; one file with all of it; `dotnet exec`. The calls of the program are watched, those of what starts it are not.
+/// folder; one file with all of it; `dotnet exec`. The calls of the program are watched, those of
+/// what starts it are not.
 #[test]
 fn every_way_to_start_an_assembly() {
     let (bench, Some(sdk)) = (Bench::new(), Sdk::find()) else { return };
@@ -105,7 +106,8 @@ fn every_way_to_start_an_assembly() {
     assert_eq!(sites(&["env".to_owned(), words[1].clone(), root, extracted, bundle]), expected);
     let exec = [&words[..3], &["exec".to_owned(), words[3].clone()]].concat();
     assert_eq!(sites(&exec), expected);
-    // Not in the folder that the program is run in, where the host would take it for something else.
+    // Not in the folder that the program is run in, where the host would take it for something
+    // else.
     let carried = bench.path("carried").join("carried.dll");
     std::fs::create_dir(carried.parent().unwrap()).unwrap();
     for extension in ["dll", "pdb"] {

@@ -26,8 +26,9 @@
 //! handler that is installed while the loop runs, and that interrupts it and synchronises. Then a
 //! race may be suspected where there is none. Something advances in each of these loops, and an
 //! endless one would touch all memory there is: so the check comes. If the program ends or dies
-//! while a thread is in the loop, or such a handler leaves it by `longjmp`, what the loop did is not
-//! checked. A report names the instruction of the access, or of one of those that share its range.
+//! while a thread is in the loop, or such a handler leaves it by `longjmp`, what the loop did is
+//! not checked. A report names the instruction of the access, or of one of those that share its
+//! range.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -324,7 +325,8 @@ impl Finder<'_> {
             let other = match (advancing.get(&base), advancing.get(&index)) {
                 (Some(Some(_)), None) if index != base => base,
                 (None, Some(Some(_))) => index,
-                // No way out tells how often it was executed, but at least once if none comes first.
+                // No way out tells how often it was executed, but at least once if none comes
+                // first.
                 (None, None) if exits == 0 => Register::None,
                 _ => continue,
             };

@@ -55,9 +55,9 @@ pub(crate) use entry;
 /// Part of `Thread::arity` if a probe, not an interposed function, has stored the registers.
 pub const PROBE: usize = 1 << 16;
 
-/// A function that jumps to `$to`, which a probe calls with its caller's address on top of the stack.
-/// In an explored program it stores the caller's registers first. `$arity` of the arguments are still
-/// needed after the access.
+/// A function that jumps to `$to`, which a probe calls with its caller's address on top of the
+/// stack. In an explored program it stores the caller's registers first. `$arity` of the arguments
+/// are still needed after the access.
 macro_rules! storing {
     ($name:ident, $to:path, $arity:literal) => {
         #[unsafe(naked)]

@@ -62,7 +62,8 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// Passes the last `kept` accesses of the object to `earlier`, and adds this one. If
-    /// `keeps_write`, reads leave the last write there. Both must be the same in every call. Returns the number of the object's way.
+    /// `keeps_write`, reads leave the last write there. Both must be the same in every call.
+    /// Returns the number of the object's way.
     #[inline]
     pub(crate) fn access(
         &self,

@@ -63,8 +63,8 @@ pub mod flag {
     pub const HAS_PLANS: u32 = 1 << 3;
     /// With [`super::ConfigMode::Explore`]: the runtime is active in uninstrumented programs too.
     pub const PLAIN: u32 = 1 << 4;
-    /// With [`super::ConfigMode::Explore`]: a process logs the command that started it, and then runs as
-    /// if raddle were absent.
+    /// With [`super::ConfigMode::Explore`]: a process logs the command that started it, and then
+    /// runs as if raddle were absent.
     pub const COMMANDS: u32 = 1 << 5;
     /// With history 2: the runtime does not check accesses. It delays them as the file
     /// [`crate::delays`] says.

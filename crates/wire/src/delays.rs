@@ -1,8 +1,8 @@
 //! Where `raddle conseq`'s second tester delays a run: the file `delays` of the session's folder.
 //!
-//! The file has a [`DelaysHeader`], followed by the program counters of the other writes to the same
-//! memory. The driver writes it before the program starts. The processes of the run share the words
-//! that change.
+//! The file has a [`DelaysHeader`], followed by the program counters of the other writes to the
+//! same memory. The driver writes it before the program starts. The processes of the run share the
+//! words that change.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 

@@ -377,8 +377,8 @@ pub struct Slot {
     pub spins_at: u32,
     /// The thread that spun.
     pub spins_by: u32,
-    /// An [`Unknowable`](raddle_explore::Unknowable), if the order asked for the keys of states and they cannot be known. 0:
-    /// they are known, as far as there are keys.
+    /// An [`Unknowable`](raddle_explore::Unknowable), if the order asked for the keys of states and
+    /// they cannot be known. 0: they are known, as far as there are keys.
     pub unknowable: u32,
     pub constraint: [Constraint; MAX_CONSTRAINTS],
     // The execution.

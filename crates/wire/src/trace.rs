@@ -1,9 +1,9 @@
 //! What a traced execution of `raddle conseq` did: accesses with their values, and synchronising
 //! steps, as bytes.
 //!
-//! The file `trace` of the session's folder has a [`TraceHeader`], a table of program counters, and the
-//! *stream*, which each execution starts anew. One thread runs at a time, under the scheduler of
-//! `explore`. So one stream holds the events of all threads in the order in which they happened,
+//! The file `trace` of the session's folder has a [`TraceHeader`], a table of program counters, and
+//! the *stream*, which each execution starts anew. One thread runs at a time, under the scheduler
+//! of `explore`. So one stream holds the events of all threads in the order in which they happened,
 //! without contention.
 //!
 //! An event is a byte that says what it is, followed by its numbers. Program counters and addresses
@@ -65,8 +65,8 @@ pub struct TraceHeader {
     pub process: AtomicU64,
     /// The number of granules found to be shared, in all executions of the process.
     pub discoveries: AtomicU64,
-    /// The execution's stream begins after this many steps, with [`TraceHeader::way`] as the digest so
-    /// far. [`NEVER`]: nothing is recorded.
+    /// The execution's stream begins after this many steps, with [`TraceHeader::way`] as the digest
+    /// so far. [`NEVER`]: nothing is recorded.
     pub begins: AtomicU64,
     /// A digest of the steps up to that point.
     pub way: AtomicU64,
@@ -90,8 +90,8 @@ numbered! {
         /// Everything is recorded.
         All = 0,
         /// Learn which memory more than one thread touches. At first everything is recorded
-        /// ([`TraceHeader::has_all`]). When that becomes too much, only accesses to memory known to be
-        /// shared are recorded, while nothing new is learned ([`TraceHeader::begins`]).
+        /// ([`TraceHeader::has_all`]). When that becomes too much, only accesses to memory known to
+        /// be shared are recorded, while nothing new is learned ([`TraceHeader::begins`]).
         Learn = 1,
         /// Record accesses to memory that was learned to be shared.
         Shared = 2,

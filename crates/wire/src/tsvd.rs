@@ -1,7 +1,7 @@
 //! What crosses the boundary for `raddle tsvd`.
 //!
-//! - `tsvd`: mapped, read and written by both: [`SharedMapping`], the time that delays may still take in
-//!   this run.
+//! - `tsvd`: mapped, read and written by both: [`SharedMapping`], the time that delays may still
+//!   take in this run.
 //! - `params`: from the driver to the runtime: the parameters of the policy, as the core lays them
 //!   out.
 //! - `ask`: from the runtime to the driver: [`Question`]s.
@@ -27,9 +27,9 @@
 //!
 //! A [`Hook`] at the entry of a function watches calls through pointers. The caller is known only
 //! when the call happens. So when a place calls the function for the first time, the runtime asks
-//! about it ([`EntryCall`]); the answer has one site, or none. When the program looks a name up with
-//! `dlsym`, the runtime first asks about the name by its hash ([`name_hash`]). The answer has the
-//! hooks of all functions that were looked up so far.
+//! about it ([`EntryCall`]); the answer has one site, or none. When the program looks a name up
+//! with `dlsym`, the runtime first asks about the name by its hash ([`name_hash`]). The answer has
+//! the hooks of all functions that were looked up so far.
 
 mod fixed;
 

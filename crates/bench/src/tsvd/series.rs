@@ -18,7 +18,8 @@ pub struct Series {
 /// The version of the algorithm that a series of this name measures. Results of different versions
 /// must not be compared. The version goes up when the algorithm changes: 1 since there are
 /// extensions of the paper, and since a settled pair is not taken from the trap file again; 2 since
-/// reads leave an object's last write in its history. The two randomised policies have none of this.
+/// reads leave an object's last write in its history. The two randomised policies have none of
+/// this.
 pub fn version(name: &str) -> u32 {
     match POLICIES.contains(&name) && !is_shared(name) {
         true => 0,

@@ -11,7 +11,8 @@ use crate::flow::announced;
 /// Probes announce at most this many bytes if their length is not a constant.
 pub(super) const ANY_LENGTH: i64 = i64::MAX / 4;
 
-/// A load follows its probe soon. Earlier announcements are dropped, and loads of theirs are silent.
+/// A load follows its probe soon. Earlier announcements are dropped, and loads of theirs are
+/// silent.
 pub(super) const MOST_ANNOUNCED: usize = 128;
 
 /// What a probe of a read announces.
@@ -67,8 +68,8 @@ impl Walk<'_> {
         place.root != Root::Frame && !self.is_constant(place) && !self.takes_announced(place, size)
     }
 
-    /// Whether these bytes are announced, and some of them not yet read. Several probes may announce
-    /// the parts of one load, and the loads of a copy may overlap.
+    /// Whether these bytes are announced, and some of them not yet read. Several probes may
+    /// announce the parts of one load, and the loads of a copy may overlap.
     pub(super) fn takes_announced(&mut self, place: Number, size: usize) -> bool {
         let end = place.offset.saturating_add(size as i64);
         let mut reached = place.offset;

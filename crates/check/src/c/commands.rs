@@ -4,8 +4,8 @@
 //! `-fplugin`, `-B` or `@file` in it would run or read whatever its author likes as soon as an
 //! editor opens the folder. So raddle never runs a command from it. It takes only the flags in
 //! `ALLOWED`, each with its meaning. If a preprocessor is to be used, raddle chooses it and passes
-//! [`CompileCommand::arguments`]. Flags that only change code generation or warnings are dropped silently.
-//! Harmful flags are kept in [`CompileCommand::refused`] for the report.
+//! [`CompileCommand::arguments`]. Flags that only change code generation or warnings are dropped
+//! silently. Harmful flags are kept in [`CompileCommand::refused`] for the report.
 
 use std::fmt;
 

@@ -11,8 +11,8 @@ use crate::ir::{MemberId, Program};
 const MOST_TOGETHER: usize = 6;
 
 impl Guards<'_> {
-    /// The accesses of a program without the lock that the rest of it holds. One function that lacks
-    /// one lock is one finding.
+    /// The accesses of a program without the lock that the rest of it holds. One function that
+    /// lacks one lock is one finding.
     pub fn findings(&self) -> Vec<Finding> {
         let program = self.program;
         let mut causes: Vec<Vec<Suspicion>> = Vec::new();

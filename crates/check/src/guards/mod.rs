@@ -11,8 +11,8 @@
 //!
 //! 1. At least [`LEAST_GUARDED`] functions access the place and always hold a lock of one name: a
 //!    global, or a member of the same object or of one on the way to it. Their callers may hold it.
-//! 2. One function accesses it where certainly no lock is held at all, and there is a way to it from
-//!    a thread's beginning, or from outside, on which none is held ([`threads`]).
+//! 2. One function accesses it where certainly no lock is held at all, and there is a way to it
+//!    from a thread's beginning, or from outside, on which none is held ([`threads`]).
 //! 3. The two may run on different threads, and one of them writes.
 //! 4. Neither sets up, tears down, starts or joins ([`phase`]), and the object is not new.
 //!    A thread's own function counts between its first loop's beginning and its last one's end.

@@ -180,7 +180,8 @@ impl Threads {
         None
     }
 
-    /// Whether a function has started a thread before a call, and joined none since, as its text goes.
+    /// Whether a function has started a thread before a call, and joined none since, as its text
+    /// goes.
     fn is_beside_threads(&self, flow: &Flow<'_>, f: u32, pc: u32) -> bool {
         let Some(seen) = &flow.seen[f as usize] else { return false };
         let mut beside = false;

@@ -1,8 +1,9 @@
 //! How much of an object an unknown function may change that got the address of a member.
 //!
-//! `uv_timer_stop(&pool->timer)` may change the timer, but not the flag behind it that says who owns
-//! the pool: a function that knows only the member's type cannot name the rest. Nobody declares the
-//! function, so its argument has no type to go by. The code that computes it tells the member.
+//! `uv_timer_stop(&pool->timer)` may change the timer, but not the flag behind it that says who
+//! owns the pool: a function that knows only the member's type cannot name the rest. Nobody
+//! declares the function, so its argument has no type to go by. The code that computes it tells the
+//! member.
 //!
 //! A first member that is a record may be the base of a larger object, which the called function
 //! knows: `stream_close(&connection->base)`. There the rest of the object counts as changed.

@@ -160,7 +160,8 @@ pub struct Knowledge {
     /// The findings so far, by kind and instructions, so that each is explained once.
     pub seen: FxHashSet<(Kind, u32, u32)>,
     pub findings: Vec<RawFinding>,
-    /// Those that rest on a guess about code that was not run, and that no run has shown without it.
+    /// Those that rest on a guess about code that was not run, and that no run has shown without
+    /// it.
     pub guesses: Vec<RawFinding>,
     /// The keys of all guesses so far.
     guessed: FxHashSet<(Kind, u32, u32)>,
@@ -266,8 +267,8 @@ pub struct Machine<'p> {
     sites: Arc<[u32]>,
     /// For each undefined function, what its name says.
     named: Vec<Option<named::Named>>,
-    /// The model's flag that a timer is set, and whether it is from the start on, because the program
-    /// sets none.
+    /// The model's flag that a timer is set, and whether it is from the start on, because the
+    /// program sets none.
     timer_flag: Option<(u64, bool)>,
     /// For each undefined function, whether it is known never to return null.
     never_null: Vec<bool>,

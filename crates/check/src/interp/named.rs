@@ -535,9 +535,9 @@ impl Machine<'_> {
         !self.switch_at_sync()
     }
 
-    /// The handle that the arguments of a join stand for, or an unknown one. A handle says more than
-    /// what leads to one, and that says more than what a start was given: `join(runtime, thread)`.
-    /// `None` if they lead to two threads: which one is joined nobody knows.
+    /// The handle that the arguments of a join stand for, or an unknown one. A handle says more
+    /// than what leads to one, and that says more than what a start was given: `join(runtime,
+    /// thread)`. `None` if they lead to two threads: which one is joined nobody knows.
     fn handle_among(&self, arguments: &[u64]) -> Option<u64> {
         let is_thread = |h: &u64| of_handle(*h).is_some_and(|t| t > 0 && t < self.threads.len());
         let behind = |a: &u64| {

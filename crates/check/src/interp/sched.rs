@@ -5,11 +5,12 @@
 //!
 //! - [`ScheduleKind::Random`]: any thread, for a random number of steps around a mean. Short means
 //!   interleave accesses, long ones let threads meet only at synchronisation.
-//! - [`ScheduleKind::Priority`]: the thread with the highest priority. Priorities change at a few random
-//!   steps (PCT; Burckhardt and others, ASPLOS 2010). This reaches orders in which one thread is
-//!   far ahead of the others.
-//! - [`ScheduleKind::HoldAndWait`]: a thread that holds a lock and asks for another goes last. Every thread
-//!   that can hold one lock of a cycle comes to hold it, so a possible deadlock happens soon.
+//! - [`ScheduleKind::Priority`]: the thread with the highest priority. Priorities change at a few
+//!   random steps (PCT; Burckhardt and others, ASPLOS 2010). This reaches orders in which one
+//!   thread is far ahead of the others.
+//! - [`ScheduleKind::HoldAndWait`]: a thread that holds a lock and asks for another goes last.
+//!   Every thread that can hold one lock of a cycle comes to hold it, so a possible deadlock
+//!   happens soon.
 //!
 //! In all strategies a turn often ends at an instruction that was an end of a race in an earlier
 //! run, and the thread may be delayed there. If the effect depends on the value read (a

@@ -14,10 +14,10 @@ pub(super) const HAVOC: u64 = 4096;
 /// The number of reads of a volatile object at one place before its value changes.
 const POLLS: u32 = 200;
 
-/// A value that a thread stored through an unknown pointer or in an object of unknown type. The same
-/// thread finds it there a few times, until it synchronises, calls an unknown function, or stores
-/// through another unknown pointer, which may be the same: `*thread = handle; if (!*thread) …` has
-/// only one path. Volatile objects may change by themselves.
+/// A value that a thread stored through an unknown pointer or in an object of unknown type. The
+/// same thread finds it there a few times, until it synchronises, calls an unknown function, or
+/// stores through another unknown pointer, which may be the same: `*thread = handle; if (!*thread)
+/// …` has only one path. Volatile objects may change by themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredElsewhere {
     thread: usize,

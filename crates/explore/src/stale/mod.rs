@@ -306,8 +306,8 @@ impl Model {
         holders.into(key);
     }
 
-    /// Adds to a key what was stored last in each atomic object: a value that is there unseen counts
-    /// as stored by everybody.
+    /// Adds to a key what was stored last in each atomic object: a value that is there unseen
+    /// counts as stored by everybody.
     pub fn add_values(&self, key: &mut KeyHash) {
         let mut all = SetHash::default();
         for bucket in 0..LOCATIONS {

@@ -9,9 +9,9 @@
 //! An *edge* is a state with a choice at it. An execution follows a prefix to an edge that nobody
 //! has taken and goes on without preemption. Its trace has the key of the state before each step at
 //! which there was a choice, from the end of the prefix on. A state that is new is *expanded*: the
-//! choices that the execution did not take become edges to take. At the first state that was expanded
-//! before, the walk along the trace ends. So there are at most as many executions as edges, and
-//! nothing is left when each edge between states that can be reached was taken.
+//! choices that the execution did not take become edges to take. At the first state that was
+//! expanded before, the walk along the trace ends. So there are at most as many executions as
+//! edges, and nothing is left when each edge between states that can be reached was taken.
 //!
 //! The target keeps a few keys, too. It computes no more of them in an execution that came to one
 //! that it gave before, since computing them is what costs. If the search does not know that state
@@ -19,9 +19,9 @@
 //! with a key is left to do like the others.
 //!
 //! # The claim
-//! Let the *whole state* be that of the program and of the monitors that a claim rests on: memory as
-//! far as threads can read it, registers, who waits for what, and the detectors of
-//! [hidden races](crate::hidden) and [data races](crate::races). The claim is:
+//! Let the *whole state* be that of the program and of the monitors that a claim rests on: memory
+//! as far as threads can read it, registers, who waits for what, and the detectors of [hidden
+//! races](crate::hidden) and [data races](crate::races). The claim is:
 //!
 //! > If the target's keys are equal only for whole states between which no monitor can tell the
 //! > difference, later on and whatever is chosen, and the search ends without giving up, then each
@@ -39,27 +39,27 @@
 //! Why equal keys are equivalent states:
 //! - *Memory, registers, the runtime's state.* A step is a function of them, as far as the target
 //!   [knows what the program does](crate::StateKey); what it does not know is not eligible.
-//! - *Detectors.* The argument of [`crate::hidden`] is about executions, not about states: "take the
-//!   shortest execution with a hidden race". Two executions may come to the same memory by different
-//!   orders, and a race follow one of them only. So what the detectors remember is part of the key,
-//!   in a form without counts of steps: which clocks cover which access.
+//! - *Detectors.* The argument of [`crate::hidden`] is about executions, not about states: "take
+//!   the shortest execution with a hidden race". Two executions may come to the same memory by
+//!   different orders, and a race follow one of them only. So what the detectors remember is part
+//!   of the key, in a form without counts of steps: which clocks cover which access.
 //! - *What is left out.* Preferences of tails. Circles and fairness, see below.
 //!
 //! # Yields and loops
 //! Fair scheduling holds back threads that yield, and what it remembers is not part of the key. So
 //! the search gives up if a step yields, in any execution. Without yields every enabled thread is
-//! eligible, so each choice is explored in each state, which includes all that fair scheduling would
-//! allow.
+//! eligible, so each choice is explored in each state, which includes all that fair scheduling
+//! would allow.
 //!
 //! A search that does not return to known states cannot see a thread that loops for ever by itself.
-//! If the graph has a cycle, some schedule does not end, and the search gives up when it has nothing
-//! else to do. Without a cycle each schedule ends: there are finitely many states, and between two
-//! choices the target has run to the next one or to the end.
+//! If the graph has a cycle, some schedule does not end, and the search gives up when it has
+//! nothing else to do. Without a cycle each schedule ends: there are finitely many states, and
+//! between two choices the target has run to the next one or to the end.
 //!
 //! # Giving up
 //! The target says if it cannot know its states ([`TraceView::unknowable`]). Then, and if an
-//! execution was cut off, did not follow its prefix or was lost, this search makes no more orders and
-//! never says that it is exhausted. The others go on.
+//! execution was cut off, did not follow its prefix or was lost, this search makes no more orders
+//! and never says that it is exhausted. The others go on.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -74,8 +74,8 @@ use crate::trace::{Outcome, TraceView, choice_of};
 
 /// The states that it has room for: some 200 MB with their edges.
 const MOST: usize = 2_000_000;
-/// How often an execution is repeated that has no key at its first choice. The first executions of a
-/// worker write to memory of which it has no copy yet.
+/// How often an execution is repeated that has no key at its first choice. The first executions of
+/// a worker write to memory of which it has no copy yet.
 const RETRIES: u32 = 20;
 
 /// An edge to take: the first `keep` choices of an execution, and another.

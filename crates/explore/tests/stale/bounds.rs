@@ -111,8 +111,8 @@ fn beyond_the_room_every_access_synchronises() {
     assert_eq!(m.model.candidates(1, place(1999, 1), Relaxed), 2);
 }
 
-/// A location that is modelled only later, as other memory was freed, still has what was released at
-/// it before. Without that, an access that the release orders looks like a race.
+/// A location that is modelled only later, as other memory was freed, still has what was released
+/// at it before. Without that, an access that the release orders looks like a race.
 #[test]
 fn a_release_beyond_the_room_is_not_lost_when_there_is_room_again() {
     let place = |i: u64, value| at(0x10_0000 + 32 * i, 8, value);

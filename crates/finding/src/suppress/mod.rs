@@ -8,8 +8,8 @@
 //! deadlock:libfoo.so
 //! ```
 //!
-//! There is one rule per line, `type:pattern`; for patterns see [`StarPattern`]. This is what each type
-//! suppresses, and what the pattern is matched against:
+//! There is one rule per line, `type:pattern`; for patterns see [`StarPattern`]. This is what each
+//! type suppresses, and what the pattern is matched against:
 //!
 //! | type | kinds | matched against |
 //! |---|---|---|

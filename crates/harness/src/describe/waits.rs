@@ -19,8 +19,8 @@ use crate::verdict::Failure;
 
 /// The beginning of the note on a failure that needs threads to stand still for very long.
 pub const STANDS_STILL: &str = "for this to happen, threads that could go on must stand still for ";
-/// The time to compute how long threads stand still grows with the square of the number of steps. In
-/// longer traces sleeps do not count.
+/// The time to compute how long threads stand still grows with the square of the number of steps.
+/// In longer traces sleeps do not count.
 const MOST_STEPS: usize = 10_000;
 /// Longer than a thread waits for a processor on a busy machine.
 const VERY_LONG: Duration = Duration::from_secs(5);

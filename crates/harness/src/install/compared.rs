@@ -1,8 +1,8 @@
 //! Remembers that the unpacked files were compared with what raddle carries.
 //!
-//! Every start of raddle must know that nobody has changed them, and to read 17 MB takes longer than
-//! to compile many a file. So a comparison leaves a note of the files' states beside them, and a
-//! start that finds the same states reads nothing else. A state has the inode and the time of its
+//! Every start of raddle must know that nobody has changed them, and to read 17 MB takes longer
+//! than to compile many a file. So a comparison leaves a note of the files' states beside them, and
+//! a start that finds the same states reads nothing else. A state has the inode and the time of its
 //! last change, which no program can set. Files and note must be this user's, and nobody else may
 //! write the note.
 
@@ -52,8 +52,8 @@ impl States {
             && fs::read_to_string(note).is_ok_and(|text| text == self.text)
     }
 
-    /// Notes states that were taken before the files were compared. A note that cannot be written is
-    /// no error: the next start compares again.
+    /// Notes states that were taken before the files were compared. A note that cannot be written
+    /// is no error: the next start compares again.
     pub fn note(&self, folder: &Path, settled: Duration) {
         if self.changed.elapsed().is_ok_and(|age| age >= settled) {
             let _ = write_atomically(&folder.join(NOTE), self.text.as_bytes());

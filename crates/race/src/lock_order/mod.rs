@@ -33,8 +33,8 @@
 //!    applies to a reader that upgrades; the lock then counts as held for writing until it is
 //!    released completely.
 //! 4. An unlock of a lock that is not held is ignored. Locks may be released in any order.
-//! 5. The search is bounded ([`SearchLimits`]) and finds the shortest cycles first. The result says if
-//!    the search did not finish: the number of cycles is exponential in the worst case.
+//! 5. The search is bounded ([`SearchLimits`]) and finds the shortest cycles first. The result says
+//!    if the search did not finish: the number of cycles is exponential in the worst case.
 
 mod fork_join;
 mod search;

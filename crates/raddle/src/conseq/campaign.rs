@@ -301,10 +301,10 @@ fn with_loops(
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }
 
-/// Traced runs in which any thread may run at any step. `None` if no run ends even so. A thread that
-/// works for ever until another one has done something, such as one of a pool that looks for tasks
-/// and announces itself each time, changes memory in each round. So it does not only wait, and
-/// nothing but a preemption lets the other one go on.
+/// Traced runs in which any thread may run at any step. `None` if no run ends even so. A thread
+/// that works for ever until another one has done something, such as one of a pool that looks for
+/// tasks and announces itself each time, changes memory in each round. So it does not only wait,
+/// and nothing but a preemption lets the other one go on.
 fn in_fair_orders(
     args: &Args,
     endless: &Runs,

@@ -141,12 +141,12 @@ pub fn additions(runs: &[Run], exchanges: impl FnOnce() -> HashSet<u32>, deadlin
 /// Whether a thread writes a result computed from a value that another thread has replaced since.
 /// If the thread has read again, or has waited on a condition variable, it may know the new value,
 /// and this returns false. An atomic update elsewhere than at `write` reads the value that it
-/// replaces: a compare-and-exchange with a stale value fails, and the thread tries again. An exchange
-/// at `write` tells the thread what it has replaced. So it loses an update unless the thread's next
-/// access to the variable may be one that mends this: any but another addition's read. A
-/// compare-and-exchange that found another value has written nothing: it makes no other thread's
-/// value stale, and tells its own thread the current one. An update that writes the value it found
-/// makes no value stale either: some programs read by `compare_exchange(x, 0, 0)`.
+/// replaces: a compare-and-exchange with a stale value fails, and the thread tries again. An
+/// exchange at `write` tells the thread what it has replaced. So it loses an update unless the
+/// thread's next access to the variable may be one that mends this: any but another addition's
+/// read. A compare-and-exchange that found another value has written nothing: it makes no other
+/// thread's value stale, and tells its own thread the current one. An update that writes the value
+/// it found makes no value stale either: some programs read by `compare_exchange(x, 0, 0)`.
 fn loses_update(steps: &[Step], address: u64, (read, write): (u32, u32)) -> bool {
     let (granule, byte) = (address & !7, 1u8 << (address & 7));
     // Threads that have read, and whether another thread has written since.

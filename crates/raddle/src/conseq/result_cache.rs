@@ -3,11 +3,11 @@
 //!
 //! There are up to three files per program in the user's cache folder. Two are named by the content
 //! of the program and the options. One holds the whole analysis, so another run of the same program
-//! has nothing left to do. The other holds the functions that were analysed so far, for the next test
-//! or run of the same program. They are written at the end of a command ([`StaticHalves`]). The third
-//! is named by the path and holds the results by function, so after a rebuild only changed functions
-//! are analysed. A file that cannot be read, or that belongs to another build of raddle, counts as
-//! missing. A file that cannot be written is not an error.
+//! has nothing left to do. The other holds the functions that were analysed so far, for the next
+//! test or run of the same program. They are written at the end of a command ([`StaticHalves`]).
+//! The third is named by the path and holds the results by function, so after a rebuild only
+//! changed functions are analysed. A file that cannot be read, or that belongs to another build of
+//! raddle, counts as missing. A file that cannot be written is not an error.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -48,8 +48,8 @@ impl OpenFiles {
     }
 }
 
-/// The static halves of the programs of one command. The tests of one file share what is known about
-/// it: the file is opened once, and a function is analysed when the first test comes by it.
+/// The static halves of the programs of one command. The tests of one file share what is known
+/// about it: the file is opened once, and a function is analysed when the first test comes by it.
 pub struct StaticHalves<'m> {
     options: Options,
     /// `None`: nothing is kept on disk.

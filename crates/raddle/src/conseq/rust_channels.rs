@@ -69,7 +69,8 @@ fn add_order(events: &mut Vec<TraceEvent>, mut releases: impl FnMut(u32) -> bool
     *events = ordered;
 }
 
-/// The word of a count that is lowered, or of a flag that is set, and whether that is the last turn.
+/// The word of a count that is lowered, or of a flag that is set, and whether that is the last
+/// turn.
 fn turn(event: &TraceEvent) -> Option<(u64, bool)> {
     let What::Write { cell, before: Some(before), reads: true } = event.what else { return None };
     match (cell.atomic, cell.size) {
@@ -106,8 +107,8 @@ mod tests {
         event(thread, site, What::Read(Cell { address: DATA, size: 8, value: 3, atomic: false }))
     }
 
-    /// Two senders and a receiver of one channel, whose last sender is thread 2. `late`: an access of
-    /// thread 1 after it has dropped its sender.
+    /// Two senders and a receiver of one channel, whose last sender is thread 2. `late`: an access
+    /// of thread 1 after it has dropped its sender.
     fn channel(site: u32, late: bool) -> Vec<TraceEvent> {
         let mut events = vec![
             event(0, 0, What::Fork { child: 1 }),

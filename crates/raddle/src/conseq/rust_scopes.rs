@@ -7,9 +7,9 @@
 //!
 //! The standard library counts down in one function, which the debug information names. The word
 //! that it lowers is of one scope, and the scope is the last to read it without changing it; before
-//! that, a program may print it (`Debug`). In the trace, a count down gets a post behind it, and the
-//! last read, of 0, as many waits. A thread that a scoped thread starts by `std::thread::spawn` is
-//! not counted, and is not ordered.
+//! that, a program may print it (`Debug`). In the trace, a count down gets a post behind it, and
+//! the last read, of 0, as many waits. A thread that a scoped thread starts by `std::thread::spawn`
+//! is not counted, and is not ordered.
 
 use std::collections::{HashMap, HashSet};
 

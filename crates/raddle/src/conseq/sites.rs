@@ -98,8 +98,8 @@ impl Sites {
             }
             let Ok(module) = Module::open(path) else { continue };
             let Some(bias) = module.load_bias(mapped.low, mapped.offset) else { continue };
-            // A site is the lower half of an address. That of another file names some function here,
-            // which does no harm.
+            // A site is the lower half of an address. That of another file names some function
+            // here, which does no harm.
             let address = |site: &u32| u64::from(site.wrapping_sub(bias as u32));
             let executed: Option<Vec<u64>> = executed.map(|sites| sites.iter().map(address).collect());
             let extent = Extent { executed: executed.as_deref(), is_over };
@@ -126,8 +126,8 @@ impl Sites {
         sites
     }
 
-    /// The places of exchanges that write whatever they replace, other than those that compare. Calls
-    /// through a register are not among them.
+    /// The places of exchanges that write whatever they replace, other than those that compare.
+    /// Calls through a register are not among them.
     pub fn exchanges(&self) -> HashSet<u32> {
         let mut found = HashSet::new();
         for part in &self.parts {

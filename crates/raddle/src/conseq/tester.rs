@@ -5,9 +5,10 @@
 //!
 //! 1. **Aimed** (`aimed`). For each suspect, executions with the constraint that the read gets the
 //!    suspect's write: the read waits until that write is the last, then other writes wait until
-//!    the read is done ([`Tail::Constrained`]). The write and the read may also belong to one thread. If both
-//!    need the same lock, holding the reader back inside its critical section would keep the writer
-//!    out. Then no thread is held back, and chance decides each time who takes the lock first.
+//!    the read is done ([`Tail::Constrained`]). The write and the read may also belong to one
+//!    thread. If both need the same lock, holding the reader back inside its critical section would
+//!    keep the writer out. Then no thread is held back, and chance decides each time who takes the
+//!    lock first.
 //! 2. **Searched.** All interleavings of the suspects' accesses, as far as time allows: a
 //!    consequence may need two dependences at once. If that search finishes and other accesses race
 //!    too, these become scheduling points and the search restarts. Only then has every interleaving

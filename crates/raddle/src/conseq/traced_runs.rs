@@ -10,14 +10,14 @@
 //! leaves out memory that only one thread touches, and that is known only after everything has been
 //! executed once. If the accesses are not too many, the runtime records all of them and reports
 //! what turns out to be shared. After all orders have been executed, the rest is removed here
-//! ([`SharedMemory`]). Otherwise there is a second execution. But most programs begin to share their
-//! memory early. So the runtime records accesses to memory that is known to be shared, and starts
-//! over when it finds more. The end of a first execution is then a trace from some step on
-//! ([`ExecutionTail`]), and it is complete if nothing more is found until all orders have been executed. The
-//! second execution is recorded up to that step and ends there. The two together are what a whole
-//! second execution would have recorded. If the second execution reaches that step in another way,
-//! because the program depends on more than its order of threads, it runs to its end and is the
-//! trace.
+//! ([`SharedMemory`]). Otherwise there is a second execution. But most programs begin to share
+//! their memory early. So the runtime records accesses to memory that is known to be shared, and
+//! starts over when it finds more. The end of a first execution is then a trace from some step on
+//! ([`ExecutionTail`]), and it is complete if nothing more is found until all orders have been
+//! executed. The second execution is recorded up to that step and ends there. The two together are
+//! what a whole second execution would have recorded. If the second execution reaches that step in
+//! another way, because the program depends on more than its order of threads, it runs to its end
+//! and is the trace.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};

@@ -80,8 +80,8 @@ fn in_cycles(edges: &[(u64, u64)]) -> BTreeSet<(u64, u64)> {
     distinct.into_iter().filter(|(from, to)| leads_to(*to, *from)).collect()
 }
 
-/// What the executions of a search have come to. Nothing is noted unless somebody will ask: it costs
-/// half as much as a step.
+/// What the executions of a search have come to. Nothing is noted unless somebody will ask: it
+/// costs half as much as a step.
 #[derive(Clone, Debug, Default)]
 pub struct Visited {
     is_noted: bool,

@@ -37,8 +37,8 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Reads the schedule in the file. Sets the surroundings of the program to those in the file. No
-    /// execution goes on after `end`.
+    /// Reads the schedule in the file. Sets the surroundings of the program to those in the file.
+    /// No execution goes on after `end`.
     pub fn open(file: &Path, end: Instant) -> Result<Experiment> {
         let line = ["raddle".as_ref(), "replay".as_ref(), "--trust".as_ref(), file.as_os_str()];
         let Command::Replay(args) = Cli::try_parse_from(line)?.command else {

@@ -143,8 +143,8 @@ impl Settler {
     }
 }
 
-/// Groups findings by id. Those of a hunt are one for each cause, and stored under the ids that they
-/// have.
+/// Groups findings by id. Those of a hunt are one for each cause, and stored under the ids that
+/// they have.
 fn grouped(command: &str, findings: Vec<Finding>) -> Vec<Finding> {
     if command == "hunt" { findings } else { group::group(findings) }
 }

@@ -117,8 +117,9 @@ impl DetectorOptions {
         }
     }
 
-    /// Which probes the copy of a program has that was not built with raddle. A probe that stands for
-    /// others must stand for all that the detector wants to know of them: the first access, or each.
+    /// Which probes the copy of a program has that was not built with raddle. A probe that stands
+    /// for others must stand for all that the detector wants to know of them: the first access, or
+    /// each.
     pub fn probes(&self) -> Probes {
         let counts_each = self.history == 2 || self.mode == ModeArg::Fast || self.init_state;
         if self.leaves_out_covered() && !counts_each { Probes::Merged } else { Probes::All }

@@ -1,8 +1,8 @@
 //! The words of `RADDLE_CC`, `RADDLE_CXX` and `--use`.
 //!
 //! They are split as a shell splits them: white space separates words, single quotes keep all that
-//! is between them, double quotes keep all but a backslash before `"`, `\`, `$` and a backquote, and
-//! elsewhere a backslash keeps the next character. Nothing is expanded.
+//! is between them, double quotes keep all but a backslash before `"`, `\`, `$` and a backquote,
+//! and elsewhere a backslash keeps the next character. Nothing is expanded.
 //!
 //! People also write a path with a blank and no quotes, as in `RADDLE_CC="/a b/gcc -O1"`. So where
 //! a word begins that has a slash, the longest piece of the text that is the name of an executable
@@ -75,7 +75,8 @@ fn shell_word(text: &[u8]) -> Result<(Vec<u8>, usize), OpenQuote> {
     Ok((word, at))
 }
 
-/// Adds what is between double quotes to `word`; `at` is behind the first. Returns where it goes on.
+/// Adds what is between double quotes to `word`; `at` is behind the first. Returns where it goes
+/// on.
 fn double_quoted(text: &[u8], mut at: usize, word: &mut Vec<u8>) -> Result<usize, OpenQuote> {
     loop {
         match text.get(at..).unwrap_or_default() {

@@ -2,8 +2,8 @@
 //! verdict must be that of a program built with raddle.
 //!
 //! A slice of them runs with every test, the rest with `cargo test --test corpus -- --ignored
-//! "machine code"`. Where a finding is may differ by a line: without probes the compiler merges more.
-//! Programs whose verdict must differ, because of what machine code does not say, are in
+//! "machine code"`. Where a finding is may differ by a line: without probes the compiler merges
+//! more. Programs whose verdict must differ, because of what machine code does not say, are in
 //! [`DIFFERENT`]; they must run to their own status, if a plain compiler builds them.
 
 use std::path::{Path, PathBuf};
@@ -20,7 +20,8 @@ use crate::expect::Program;
 enum Why {
     /// C's release stores and acquire loads are plain `mov`s: what they order looks like a race.
     OrdersByMov,
-    /// C's relaxed read-modify-writes have LOCK, so they order too much; so do exchanges in assembly.
+    /// C's relaxed read-modify-writes have LOCK, so they order too much; so do exchanges in
+    /// assembly.
     OrdersByLock,
     /// Locks of Rust's standard library count as atomics, which order readers too.
     RustLock,

@@ -254,8 +254,8 @@ fn nothing_is_late_where_signals_are_handled() {
     assert!(!outcome.variables().contains(&"cells"), "{:#?}", outcome.findings());
 }
 
-/// Both ends of a race in a loop are named by line: of one that is checked as it is left, and of one
-/// that was short too often for that.
+/// Both ends of a race in a loop are named by line: of one that is checked as it is left, and of
+/// one that was short too often for that.
 const LINES: &str = "#include <pthread.h>
 long cells[256], others[256];
 __attribute__((noinline)) static void fill(long *to, long n) {

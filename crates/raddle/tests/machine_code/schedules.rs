@@ -1,4 +1,5 @@
-//! `raddle explore` on programs that nobody built for it: it schedules a copy of their machine code.
+//! `raddle explore` on programs that nobody built for it: it schedules a copy of their machine
+//! code.
 
 use super::common::explore::Searched;
 use super::common::{Bench, succeed};

@@ -21,22 +21,22 @@
 //!    frame it is.
 //! 2. It lies in the thread's thread-local storage ([`thread_storage`]).
 //! 3. Both contexts have asked for the thread's number in the team (`omp_get_thread_num`) or its
-//!    slot of a key, or touched thread-local storage, and may have found the memory by it (a scratch
-//!    buffer, a cache, an element of an array on the stack of the function with the region).
-//!    That storage was touched is read from its shadow. It has to be read each time that the thread
-//!    turns to another context, since a child of the context may write there next and so take the
-//!    place of what the context left. In `fast` and with the initialization state, what one sid
-//!    alone has touched has its owner's mark and no slots; the mark counts too.
+//!    slot of a key, or touched thread-local storage, and may have found the memory by it (a
+//!    scratch buffer, a cache, an element of an array on the stack of the function with the
+//!    region). That storage was touched is read from its shadow. It has to be read each time that
+//!    the thread turns to another context, since a child of the context may write there next and so
+//!    take the place of what the context left. In `fast` and with the initialization state, what
+//!    one sid alone has touched has its owner's mark and no slots; the mark counts too.
 //! 4. Sections run in the frame of their region. There the floor is the beginning of the region,
 //!    and a heap block that the thread allocated inside the region counts as its own.
 //! 5. A heap block that the thread allocated also counts as its own if both contexts have asked for
-//!    the thread's id (`pthread_self`, `gettid`), as in a map from ids to buffers. Other memory does
-//!    not: ids are asked for to log, or to know an owner, far more often than to find memory.
+//!    the thread's id (`pthread_self`, `gettid`), as in a map from ids to buffers. Other memory
+//!    does not: ids are asked for to log, or to know an owner, far more often than to find memory.
 //! 6. The access is made by a handler of a signal, which may be one that this thread alone gets.
 //!
-//! If it is no longer known which context made an access, rules 1, 3 and 5 hold. All of this can hide
-//! a race between tasks that ran on one thread, which another run may give to two. It cannot invent
-//! one.
+//! If it is no longer known which context made an access, rules 1, 3 and 5 hold. All of this can
+//! hide a race between tasks that ran on one thread, which another run may give to two. It cannot
+//! invent one.
 //!
 //! **Bounds.** There are 254 sids. A context is made only while fewer than [`MOST_SIDS`] are in
 //! use; beyond that a task runs as part of the thread, with the order that the thread happens to

@@ -57,8 +57,8 @@ pub fn of_lock(t: &mut Thread, what: MisuseKind, key: usize, kind: LockKind, pc:
 }
 
 /// The thread ends. Nobody can release the mutexes that it holds: whoever wants one waits for ever.
-/// Robust mutexes have an owner that may die, and a mutex that processes share may belong to another
-/// by now. A freed one is gone. Other locks do not say whose they are.
+/// Robust mutexes have an owner that may die, and a mutex that processes share may belong to
+/// another by now. A freed one is gone. Other locks do not say whose they are.
 pub fn ends_holding(t: &mut Thread) {
     if !is_watched(t) || t.held.is_empty() {
         return;

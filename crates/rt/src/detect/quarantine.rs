@@ -10,8 +10,8 @@
 //! contend for a lock: 4,096 blocks and 16 MiB in all. A block of more than [`LARGEST`] bytes does
 //! not wait: the C library gives most of those back to the system, and a later access crashes by
 //! itself. What such a block was is remembered for the report of that access, which is the same bug
-//! as an access just before `free` ([`large_at`]). Forgetting a block hides a use after free but cannot invent one: its marks go when the C
-//! library hands the memory out again.
+//! as an access just before `free` ([`large_at`]). Forgetting a block hides a use after free but
+//! cannot invent one: its marks go when the C library hands the memory out again.
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 

@@ -79,8 +79,8 @@ fn skip_recorded<const WRITE: bool>(t: &Thread, mut a: usize, end: usize) -> usi
         let wanted = _mm_load_si128(wanted.as_ptr().cast());
         let equal =
             |a: usize| _mm_cmpeq_epi32(_mm_or_si128(_mm_load_si128(shadow_of(a).cast()), read), wanted);
-        // Four at once: a lane of each becomes a byte, and one of four must be set. Where one is not
-        // recorded the next is mostly not either.
+        // Four at once: a lane of each becomes a byte, and one of four must be set. Where one is
+        // not recorded the next is mostly not either.
         while a + 32 <= end && _mm_movemask_epi8(equal(a)) != 0 {
             let both = _mm_packs_epi32(equal(a), equal(a + 8));
             let others = _mm_packs_epi32(equal(a + 16), equal(a + 24));

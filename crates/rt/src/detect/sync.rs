@@ -78,8 +78,8 @@ pub fn release_into(mut t: Current, keys: &[usize]) {
     t.advance();
 }
 
-/// [`release_into`] as the last deed of a context. No new segment begins, so whoever acquires it has
-/// seen the sid to its end, and can take it.
+/// [`release_into`] as the last deed of a context. No new segment begins, so whoever acquires it
+/// has seen the sid to its end, and can take it.
 pub fn release_at_end(mut t: Current, keys: &[usize]) {
     if plain::is_on() || !orders(t) {
         return release_into(t, keys);

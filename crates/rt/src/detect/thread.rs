@@ -70,8 +70,8 @@ pub struct Thread {
     /// In an explored program: the registers with its arguments, and how many of them still matter.
     pub arguments: [usize; ARGUMENTS],
     pub arity: usize,
-    /// The last call that the C++ library made for the program: where it returns to, and where in the
-    /// program that is said to be.
+    /// The last call that the C++ library made for the program: where it returns to, and where in
+    /// the program that is said to be.
     pub made_for: [usize; 2],
     /// sid and epoch of the current segment.
     pub state: u32,

@@ -3,8 +3,9 @@
 //!
 //! The storage of the modules that are loaded when the program starts is **static**: it lies right
 //! below the thread pointer, at the same distance in all threads. The storage of a library that is
-//! loaded later (`dlopen`) is **dynamic**: the loader allocates it for each thread that uses it, and
-//! tells where. It is asked only if an instrumented module has such storage, since it takes a lock.
+//! loaded later (`dlopen`) is **dynamic**: the loader allocates it for each thread that uses it,
+//! and tells where. It is asked only if an instrumented module has such storage, since it takes a
+//! lock.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};

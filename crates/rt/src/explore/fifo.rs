@@ -5,8 +5,8 @@
 //! has come. So does this: the descriptor is made first, without waiting. A writer that gets one at
 //! once has a reader at that moment. Others wait until they have had a partner.
 //!
-//! Deviation: a reader does not wait if there is data, which another reader has not read yet, and no
-//! writer any more.
+//! Deviation: a reader does not wait if there is data, which another reader has not read yet, and
+//! no writer any more.
 
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -21,9 +21,9 @@ use crate::sys;
 /// In the events of a wait: until the other end is open.
 pub const PARTNER: i16 = 0x4000;
 
-/// How often each FIFO was opened for reading, also by those that do not wait. A writer goes on if a
-/// reader comes, even if that one is gone again before it runs. The last entry counts all that have
-/// no room. Nobody counts writers: the kernel tells a reader that one has come and gone.
+/// How often each FIFO was opened for reading, also by those that do not wait. A writer goes on if
+/// a reader comes, even if that one is gone again before it runs. The last entry counts all that
+/// have no room. Nobody counts writers: the kernel tells a reader that one has come and gone.
 static READERS: [(AtomicU32, AtomicU32); 64] = [const { (AtomicU32::new(0), AtomicU32::new(0)) }; 64];
 
 /// The count of a FIFO. One thread runs at a time.
@@ -44,7 +44,8 @@ fn call(number: i64, args: [usize; 3]) -> isize {
     sys::syscall(number, [args[0], args[1], args[2], 0, 0, 0])
 }
 
-/// Opens a FIFO with `real`, which takes the flags, and waits for the other end if the kernel would.
+/// Opens a FIFO with `real`, which takes the flags, and waits for the other end if the kernel
+/// would.
 pub fn open(ends: Ends, flags: c_int, pc: usize, real: impl Fn(c_int) -> c_int) -> c_int {
     retry_with_fork(Outside::PipeOrSocket);
     changes_outside(pc);

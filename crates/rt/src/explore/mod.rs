@@ -46,15 +46,15 @@
 //! would block is decided beforehand by looking at the object.
 //!
 //! Invariants:
-//! - All that is written here between two points of one execution lies in [`ExplorationState`], in the heap,
-//!   or in memory that the snapshot restores. `State` is never part of the snapshot.
+//! - All that is written here between two points of one execution lies in [`ExplorationState`], in
+//!   the heap, or in memory that the snapshot restores. `State` is never part of the snapshot.
 //! - Nothing here calls into the C library while an execution runs, except functions that take no
 //!   lock.
-//! - Nobody holds a reference to [`ExplorationState`], or to a part of it, across a call that may ask for it
-//!   again. [`state`] returns a [`Handle`], which is a pointer: each access through it makes its
-//!   own reference. Where several parts are used together (`let s = &mut *s;`), only methods of
-//!   those parts are called meanwhile, and these do not ask for the state. A method that must ask
-//!   for it is a function that takes the handle instead.
+//! - Nobody holds a reference to [`ExplorationState`], or to a part of it, across a call that may
+//!   ask for it again. [`state`] returns a [`Handle`], which is a pointer: each access through it
+//!   makes its own reference. Where several parts are used together (`let s = &mut *s;`), only
+//!   methods of those parts are called meanwhile, and these do not ask for the state. A method that
+//!   must ask for it is a function that takes the handle instead.
 //!
 //! Deviations from the paper: (1) its scheduler controls all threads of the process; here a thread
 //! that raddle did not see created (inside a library, by `clone`) runs freely. (2) Objects are

@@ -4,23 +4,23 @@
 //! This module computes it, before a step at which there is a choice:
 //!
 //! 1. **Memory.** The words that differ from the snapshot's copy, with their addresses. So the key
-//!    does not depend on which pages other executions have written to. The blocks that were allocated
-//!    since, without freed ones. Of each thread the words of its stack above the call that it is in,
-//!    and its thread-local storage. What lies below a stack pointer, in freed blocks and beyond the
-//!    last block, no correct program reads.
+//!    does not depend on which pages other executions have written to. The blocks that were
+//!    allocated since, without freed ones. Of each thread the words of its stack above the call
+//!    that it is in, and its thread-local storage. What lies below a stack pointer, in freed blocks
+//!    and beyond the last block, no correct program reads.
 //! 2. **Registers.** A thread that is at a point is in a call of the runtime. So caller-saved
-//!    registers hold nothing but arguments, vector registers included. [`crate::entry`] has stored the
-//!    others, and the arguments of functions that need them after the point.
-//! 3. **The runtime's own state**: what each thread waits for and means to do, who was told, who has
-//!    ended, and so on. Waiting times become an order. What only reports or preferences depend on is
-//!    left out: `circle` (see the search's rule on yields), how long a thread that exits has let
-//!    others go first, counts of steps.
+//!    registers hold nothing but arguments, vector registers included. [`crate::entry`] has stored
+//!    the others, and the arguments of functions that need them after the point.
+//! 3. **The runtime's own state**: what each thread waits for and means to do, who was told, who
+//!    has ended, and so on. Waiting times become an order. What only reports or preferences depend
+//!    on is left out: `circle` (see the search's rule on yields), how long a thread that exits has
+//!    let others go first, counts of steps.
 //! 4. **The detectors** of hidden races, data races and of reused addresses.
 //!
-//! Kernel numbers of threads (in mutexes) and the stack protector's number differ between workers. To
-//! exchange them with numbers that do not would merge states in which a variable of the program
-//! happens to have such a value. So keys of two processes are never equal: [`salt`] is part of each.
-//! Two workers, or a worker and its successor, then expand a state once each.
+//! Kernel numbers of threads (in mutexes) and the stack protector's number differ between workers.
+//! To exchange them with numbers that do not would merge states in which a variable of the program
+//! happens to have such a value. So keys of two processes are never equal: [`salt`] is part of
+//! each. Two workers, or a worker and its successor, then expand a state once each.
 //!
 //! # Eligibility
 //! A key is complete only if nothing else decides what the program does next. So everything that is
@@ -38,8 +38,8 @@
 //!
 //! A function in [`STEPS`] makes scheduling points. All that it needs after one must be in its
 //! arguments, in the step, in memory, or in [`Logical`](super::Logical): a local variable of the
-//! runtime is not part of the key. A function in [`WITHOUT_STEPS`] makes none, unless an access in it
-//! races; then the state is unknowable.
+//! runtime is not part of the key. A function in [`WITHOUT_STEPS`] makes none, unless an access in
+//! it races; then the state is unknowable.
 
 use raddle_base::hash::fnv32;
 use raddle_explore::hidden::Live;
@@ -54,7 +54,8 @@ use crate::detect::thread::{Thread, current};
 use crate::entry::PROBE;
 use crate::sys;
 
-/// Functions that make scheduling points, and of which a key contains all that they need afterwards.
+/// Functions that make scheduling points, and of which a key contains all that they need
+/// afterwards.
 const STEPS: &[&str] = &[
     "pthread_mutex_lock",
     "pthread_mutex_trylock",
@@ -238,8 +239,8 @@ fn calls_unlisted() {
     }
 }
 
-/// The running thread locks or unlocks the mutex. What a thread does with robust mutexes when it ends
-/// is no step.
+/// The running thread locks or unlocks the mutex. What a thread does with robust mutexes when it
+/// ends is no step.
 #[inline]
 pub fn uses_mutex(m: usize) {
     if !peek::is_usual(m) {

@@ -595,8 +595,8 @@ pub fn run_thread_destructors() {
     }
 }
 
-/// Marks the robust mutexes of a thread that ends, as the kernel would. Each is a step: a thread that
-/// tries the mutex sees whether its owner is still there.
+/// Marks the robust mutexes of a thread that ends, as the kernel would. Each is a step: a thread
+/// that tries the mutex sees whether its owner is still there.
 pub fn abandon_robust_mutexes() {
     const DIED: u32 = 0x4000_0000;
     let current = state().current;

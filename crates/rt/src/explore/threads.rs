@@ -750,8 +750,8 @@ pub fn own(i: usize) -> Current {
     unsafe { Handle::new(own_at(i) as *mut Thread) }
 }
 
-/// Where the thread-local state of logical thread `i` is. Of a donor without a thread: where it will
-/// be.
+/// Where the thread-local state of logical thread `i` is. Of a donor without a thread: where it
+/// will be.
 pub fn own_at(i: usize) -> usize {
     let s = state();
     let here = &raw const *current() as usize;

@@ -14,9 +14,9 @@
 //!    reads of other threads, since a thread last read a clock itself to compute its deadline, do
 //!    not bring its time-out nearer.
 //!
-//! The time that a thread reads depends on what others did to the clock before, and reading it is no
-//! step. So a search that ends is not complete if one thread has read a clock, and another one has
-//! read it or made time pass ([`touch`]).
+//! The time that a thread reads depends on what others did to the clock before, and reading it is
+//! no step. So a search that ends is not complete if one thread has read a clock, and another one
+//! has read it or made time pass ([`touch`]).
 //!
 //! Deviation: a sleep may end at any moment, however long it is. A program that works until its
 //! main thread has slept for a minute would otherwise have to work for a minute.

@@ -81,8 +81,8 @@ pub(super) fn channel(fd: c_int) -> u32 {
 }
 
 /// The channel of a descriptor whose creation was not seen. This is looked up anew each time, since
-/// the number may refer to something else by now. Only files and pipes stay what they are until they
-/// are closed or replaced. 0: a device that tells nobody anything.
+/// the number may refer to something else by now. Only files and pipes stay what they are until
+/// they are closed or replaced. 0: a device that tells nobody anything.
 fn found(fd: c_int) -> u32 {
     if is_output(fd) {
         return 0;
@@ -211,8 +211,8 @@ pub fn forget(fd: c_int) {
     descriptor_use::forget(fd);
 }
 
-/// Some of these are closed. Only inodes must be forgotten: anything else that a number may refer to
-/// later is seen being made, or looked up.
+/// Some of these are closed. Only inodes must be forgotten: anything else that a number may refer
+/// to later is seen being made, or looked up.
 pub(super) fn forget_from(first: c_uint) {
     for channel in CHANNELS.iter().skip(first as usize) {
         let _ = channel.fetch_update(Relaxed, Relaxed, |c| (c & BY_INODE != 0).then_some(0));

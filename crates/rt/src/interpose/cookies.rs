@@ -1,7 +1,7 @@
-//! Streams whose reading and writing the program does itself (`fopencookie`). The C library calls its
-//! functions with the stream locked, so they never run at the same time for one stream. Functions
-//! such as `putc_unlocked` leave the lock out; their callers are ordered here too, which can hide a
-//! race.
+//! Streams whose reading and writing the program does itself (`fopencookie`). The C library calls
+//! its functions with the stream locked, so they never run at the same time for one stream.
+//! Functions such as `putc_unlocked` leave the lock out; their callers are ordered here too, which
+//! can hide a race.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::*};

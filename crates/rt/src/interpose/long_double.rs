@@ -1,8 +1,8 @@
 //! Functions that take or return a `long double`, which Rust does not have.
 //!
-//! Such an argument is on the stack and such a result in a register of the x87. So the runtime looks
-//! at the pointers, which are in registers, and then jumps to the C library's function, which finds
-//! the stack as its caller left it. What the function is about to write must be known before.
+//! Such an argument is on the stack and such a result in a register of the x87. So the runtime
+//! looks at the pointers, which are in registers, and then jumps to the C library's function, which
+//! finds the stack as its caller left it. What the function is about to write must be known before.
 
 use core::ffi::c_int;
 

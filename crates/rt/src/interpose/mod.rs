@@ -143,8 +143,8 @@ fn beside_libc(name: &CStr) -> *mut core::ffi::c_void {
 ///
 /// The first body is that of `detect`. The other modes follow in any order: a body, `as detect`, or
 /// `real` for only the C library's function. `explore cancels { … }` is a cancellation point, and
-/// `explore may_cancel { … }` is one where it waits. A missing mode is a compile error that names the
-/// function and the mode. In a body, `t` is the thread, `pc` the call site and `real` the C
+/// `explore may_cancel { … }` is one where it waits. A missing mode is a compile error that names
+/// the function and the mode. In a body, `t` is the thread, `pc` the call site and `real` the C
 /// library's function.
 macro_rules! interpose {
     () => {};

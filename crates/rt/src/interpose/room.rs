@@ -7,9 +7,9 @@
 //! has waited: otherwise each write would come after every read before it, and the races of
 //! threads that talk through a pipe would be hidden. It has waited if
 //!
-//! 1. nothing could be written before the call (`poll`), or another thread was writing into the same
-//!    pipe at some moment between that look and the end of the call, and may have taken the room
-//!    that there was; or
+//! 1. nothing could be written before the call (`poll`), or another thread was writing into the
+//!    same pipe at some moment between that look and the end of the call, and may have taken the
+//!    room that there was; or
 //! 2. the call writes more than what is certain to fit, and the thread has given up its processor
 //!    in it (`getrusage`, which costs some microseconds); or
 //! 3. an earlier call of the thread was refused, or has written less than it was asked to, and this
@@ -19,15 +19,16 @@
 //!
 //! 4. if what it has written and the write before do not fit together: whether it waited or not,
 //!    somebody has begun to read that one, so such a pipe or queue can be a lock; or
-//! 5. if the pipe has one page, and it is not the first write: how much fits into such a page depends
-//!    on how it was written (`O_DIRECT`, `vmsplice`), and a program has asked for such a pipe; or
+//! 5. if the pipe has one page, and it is not the first write: how much fits into such a page
+//!    depends on how it was written (`O_DIRECT`, `vmsplice`), and a program has asked for such a
+//!    pipe; or
 //! 6. if it is told that nobody reads any more (`EPIPE`): it comes after whoever closed the other
 //!    end, also of a socket.
 //!
 //! While threads write into one pipe at the same time, rule 1 may order one too many. A write of
-//! that found room at once comes after the reads that made it, too, once more was written than fits.
-//! Beside rules 4 and 5 that is not known here, and neither is the room in an eventfd's count: a
-//! program that counts on them is reported wrongly.
+//! that found room at once comes after the reads that made it, too, once more was written than
+//! fits. Beside rules 4 and 5 that is not known here, and neither is the room in an eventfd's
+//! count: a program that counts on them is reported wrongly.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
@@ -125,8 +126,8 @@ impl Writing {
         Self::into_channel(channel, || was_full, known.is_none())
     }
 
-    /// The thread is about to send a message of `n` bytes to a queue of System V, of which it may be
-    /// known how many bytes it holds.
+    /// The thread is about to send a message of `n` bytes to a queue of System V, of which it may
+    /// be known how many bytes it holds.
     pub fn into_bytes(channel: u32, n: usize, most: Option<usize>) -> Self {
         if !has_room(channel) {
             return Self::NEVER_WAITS;

@@ -222,8 +222,8 @@ mod process {
     }
 
     accesses! {
-        /// Who asks for numbers that need not be random, such as the keys of Rust's `HashMap`, says that
-        /// it does not matter which they are.
+        /// Who asks for numbers that need not be random, such as the keys of Rust's `HashMap`, says
+        /// that it does not matter which they are.
         fn getrandom(to: *mut c_void, n: usize, flags: c_uint) -> isize, |c| {
             if flags & libc::GRND_INSECURE == 0 { c.asks_for_chance() }
             c.fills(to)
@@ -487,7 +487,8 @@ mod network {
     }
 }
 
-/// The bytes that a request of `ptrace` reads from its last argument, and those that it writes there.
+/// The bytes that a request of `ptrace` reads from its last argument, and those that it writes
+/// there.
 fn traced(request: c_int) -> (usize, usize) {
     const GENERAL: usize = 27 * 8;
     const FLOATING: usize = 512;

@@ -1,5 +1,6 @@
-//! The running thread's slot of a key, and its id. A task of OpenMP that asks for them may find memory
-//! that belongs to the thread it runs on: see rules 3 and 5 of [`contexts`](crate::detect::contexts).
+//! The running thread's slot of a key, and its id. A task of OpenMP that asks for them may find
+//! memory that belongs to the thread it runs on: see rules 3 and 5 of
+//! [`contexts`](crate::detect::contexts).
 //!
 //! These are called often and matter to nobody else, so they do not go through `interpose!`: a
 //! program without OpenMP pays a test, and an explored one makes no step here.
@@ -11,8 +12,8 @@ use crate::detect::contexts;
 use crate::detect::thread::current;
 use crate::hub::modules;
 
-/// True if the program asks at `pc`, where that can matter. The OpenMP library asks for itself, which
-/// says nothing of the task.
+/// True if the program asks at `pc`, where that can matter. The OpenMP library asks for itself,
+/// which says nothing of the task.
 fn counts(openmp: &OpenMp, pc: usize) -> bool {
     (openmp.is_in_region() || contexts::any()) && modules::is_instrumented(pc)
 }

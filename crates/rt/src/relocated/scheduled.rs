@@ -14,8 +14,8 @@
 //!    and reports speak of the program's own code. [`site`] translates where a place enters a step
 //!    or a stack.
 //! 4. *Which plain loads and stores are atomic is mostly not known.* They are plain accesses, which
-//!    become scheduling points where they race, as a compiled program's data does. Instructions with
-//!    LOCK, `xchg`, and what the debug information calls atomic are points at once.
+//!    become scheduling points where they race, as a compiled program's data does. Instructions
+//!    with LOCK, `xchg`, and what the debug information calls atomic are points at once.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -26,11 +26,11 @@
 //! If a thread accesses much memory between two steps, most of it is its own, and such accesses are
 //! skipped in eight instructions ([`probes`]). While the trace learns what is shared, it records
 //! accesses to memory that is already known to be shared. When it finds more, the stream begins
-//! anew, once nothing has been found for a while ([`TraceProgress::is_quiet`]). So if such a program
-//! shares early what it shares, its first execution leaves a trace of nearly all of it, and the
-//! second ends where that begins ([`TraceHeader::begins`], [`TraceHeader::until`]): both together are what a
-//! complete second one would record. A digest of the steps says whether the second has taken the
-//! same path.
+//! anew, once nothing has been found for a while ([`TraceProgress::is_quiet`]). So if such a
+//! program shares early what it shares, its first execution leaves a trace of nearly all of it, and
+//! the second ends where that begins ([`TraceHeader::begins`], [`TraceHeader::until`]): both
+//! together are what a complete second one would record. A digest of the steps says whether the
+//! second has taken the same path.
 //!
 //! Deviations from the paper: (1) one stream, not one file per thread, as said. (2) Not only
 //! globals and the heap: a stack that another thread touches is shared memory too. (3) What came

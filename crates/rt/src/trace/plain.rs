@@ -10,10 +10,11 @@
 //! the stream. Its value is filled in by whoever comes next: the thread at its next event (after
 //! the read of what may be a copy), or another before it touches the same granule. There are a few
 //! instructions between probe and store. A thread that reads in just that moment seems to read
-//! after the new value's write and to get the old one. (2) Atomic operations run with the lock held, and are exact. (3) A thread's own
-//! stack is left out, as in the paper. (4) Tracing begins with the first thread, in the process
-//! that made it; a child by `fork` is traced if it is the first to create threads. (5) Threads from
-//! number [`THREADS`] on are left out, and the trace counts as cut short there.
+//! after the new value's write and to get the old one. (2) Atomic operations run with the lock
+//! held, and are exact. (3) A thread's own stack is left out, as in the paper. (4) Tracing begins
+//! with the first thread, in the process that made it; a child by `fork` is traced if it is the
+//! first to create threads. (5) Threads from number [`THREADS`] on are left out, and the trace
+//! counts as cut short there.
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 

@@ -6,8 +6,8 @@
 //! - Addresses in these files are those of the program's file. Functions and exempt objects are
 //!   either such addresses, with [`FIXED_OWN`], or numbers, from one, of names in the second file.
 //!   Each name ends in a zero byte.
-//! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`PlannedLibrary`]s. The n-th of them, from
-//!   one, has `plan.<n>` and `names.<n>`.
+//! - [`FIXED_LIBRARIES`] lists the program's own libraries, as [`PlannedLibrary`]s. The n-th of
+//!   them, from one, has `plan.<n>` and `names.<n>`.
 //! - No driver can say who calls a hook. [`FIXED_PLACES`] (`places.<n>`) has the [`PointerCall`]s
 //!   in a file that count, and [`FIXED_CALLERS`] gathers the calls that were seen.
 

@@ -7,8 +7,8 @@
 //! An object of unknown type has no known place, and no other thread sees a store to it. Reading it
 //! gives an unknown. Where a single object has the address, as a member of a known record has, it
 //! gives what the same thread has just stored there. So a missing header can hide a race on such an
-//! object but not invent one. A branch on an unknown is followed both ways, even if the program only
-//! ever goes one: `array[0] = 0; array[1] = 1; if (array[0]) …` with elements of unknown type.
+//! object but not invent one. A branch on an unknown is followed both ways, even if the program
+//! only ever goes one: `array[0] = 0; array[1] = 1; if (array[0]) …` with elements of unknown type.
 
 mod atomics;
 mod builtin;

@@ -630,8 +630,8 @@ fn arithmetic_word(a: &mut Arithmetic, word: Word) -> bool {
     true
 }
 
-/// Whether a macro that nobody defines, mostly for want of a header that the build writes, says that
-/// each thread has a variable of its own. `MAIN_THREAD` and `NOT_THREAD_LOCAL` do not.
+/// Whether a macro that nobody defines, mostly for want of a header that the build writes, says
+/// that each thread has a variable of its own. `MAIN_THREAD` and `NOT_THREAD_LOCAL` do not.
 fn is_thread_local_name(name: &str) -> bool {
     const WHOLE: &[&str] = &["THREAD", "TLS", "THREADLOCAL", "THREAD_LOCAL", "THREAD_LOCAL_STORAGE"];
     const ENDS: &[&str] = &["_THREAD_LOCAL", "_TLS"];

@@ -69,8 +69,9 @@ impl Preprocessor<'_> {
     /// do not. Only where the configuration is not there, which defines the name.
     ///
     /// A name that stands for a choice counts only if it speaks of thread-local variables and the
-    /// other variant is made of thread-specific values: then both give each thread its own object, and the second replaces
-    /// what the compiler lacks. A plain variable in its place may be what is built.
+    /// other variant is made of thread-specific values: then both give each thread its own object,
+    /// and the second replaces what the compiler lacks. A plain variable in its place may be what
+    /// is built.
     pub(super) fn would_be_configured(&mut self, rest: &[Token]) -> bool {
         let Some(name) = rest.first().filter(|_| self.lacks_configuration) else { return false };
         let Some((first, other)) = self.two_variants() else { return false };

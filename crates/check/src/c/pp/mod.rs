@@ -9,7 +9,8 @@
 //! 3. `#pragma omp` survives as tokens for the parser; all other pragmas vanish.
 //! 4. `# 12 "file.c"` (the output of a real preprocessor) sets the position, so preprocessed text
 //!    takes the same path.
-//! 5. [`PreprocessorLimits`] bounds everything: include cycles, macros that double each time, endless text.
+//! 5. [`PreprocessorLimits`] bounds everything: include cycles, macros that double each time,
+//!    endless text.
 
 mod cond;
 mod configuration;

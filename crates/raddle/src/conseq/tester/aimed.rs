@@ -17,7 +17,8 @@ use super::{AIMED, HARMLESS, Tester};
 
 /// How many pairs one execution of the first rounds is aimed at.
 const TOGETHER: usize = 8;
-/// How many such rounds there are. Each takes an eighth of the executions of a round of single pairs.
+/// How many such rounds there are. Each takes an eighth of the executions of a round of single
+/// pairs.
 const ROUNDS_TOGETHER: u64 = 4;
 
 /// A write, or a release, that executions bring to a read.

@@ -9,10 +9,10 @@
 //! But a program whose bug shows by itself, in half of its runs or in nearly all of them, gives the
 //! same sign. So the sign decides nothing. A failure is the schedule's doing if one of these holds:
 //!
-//! 1. One run without raddle ends as the first one did, and the schedule fails after it. That it has
-//!    failed before is not enough: whatever made it fail may have gone before the run. Short programs
-//!    are run many times, since a bug that shows by itself can show in several runs in a row. A run
-//!    that is cut off, or that fails in another way, shows nothing.
+//! 1. One run without raddle ends as the first one did, and the schedule fails after it. That it
+//!    has failed before is not enough: whatever made it fail may have gone before the run. Short
+//!    programs are run many times, since a bug that shows by itself can show in several runs in a
+//!    row. A run that is cut off, or that fails in another way, shows nothing.
 //! 2. The schedule fails and another one passes, again and again, each in a process of its own:
 //!    see [`raddle_hunt::control`], which has the argument. A program that fails by chance may once
 //!    end in that very order, so few experiments are made.
@@ -56,8 +56,8 @@ pub(super) struct Doubted {
 }
 
 impl Hunter<'_> {
-    /// Why the failure may come from what was left behind. `None`: the schedule causes it. A failure
-    /// that may come from it is looked at again later.
+    /// Why the failure may come from what was left behind. `None`: the schedule causes it. A
+    /// failure that may come from it is looked at again later.
     pub(super) fn may_be_leftover(&mut self, by: Detector, finding: &Finding) -> Option<String> {
         let is_known = |c: &raddle_hunt::Confirmed| same_cause(&c.finding, finding);
         if !matches!(Goal::of(finding.kind), Goal::Failure | Goal::Value)

@@ -79,7 +79,8 @@ impl Hunter<'_> {
         self.threads = self.threads.max(watched.threads);
         self.processes = self.processes.max(number(&watched.report, "processes"));
         self.suspected.extend(watched.suspected);
-        // Before its suspicions are raised: a search says nothing about places that it has not come to.
+        // Before its suspicions are raised: a search says nothing about places that it has not come
+        // to.
         self.judge_by_whole();
         let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
@@ -101,7 +102,8 @@ impl Hunter<'_> {
         has_seen
     }
 
-    /// Runs it once more after a search of all schedules, for what ordinary runs have raised before.
+    /// Runs it once more after a search of all schedules, for what ordinary runs have raised
+    /// before.
     ///
     /// The program may depend on something that has changed since the look, such as a file that its
     /// first run made. Then no schedule comes to the places that the look has seen, and the search
@@ -209,8 +211,8 @@ impl Hunter<'_> {
     }
 
     /// Watches calls of libraries that allow one caller at a time, with delays that bring two calls
-    /// together. Each of these runs starts with what those before it have learned. What two pairs of
-    /// runs catch is confirmed; if only one has caught something, more are made.
+    /// together. Each of these runs starts with what those before it have learned. What two pairs
+    /// of runs catch is confirmed; if only one has caught something, more are made.
     pub(super) fn libraries(&mut self) {
         const PAIRS: u32 = 2;
         const MOST_PAIRS: u32 = 6;

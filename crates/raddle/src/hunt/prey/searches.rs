@@ -252,8 +252,8 @@ impl Hunter<'_> {
         Some(schedules)
     }
 
-    /// The threads cannot be controlled. Fails if no run of it could be watched either: then nothing
-    /// is known of it.
+    /// The threads cannot be controlled. Fails if no run of it could be watched either: then
+    /// nothing is known of it.
     fn not_scheduled(&mut self, why: &anyhow::Error) -> Result<()> {
         if raddle_harness::interrupt::came() {
             self.out.coverage.push("it was interrupted before its threads were scheduled".into());

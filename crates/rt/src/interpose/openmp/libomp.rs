@@ -10,8 +10,8 @@
 //!   nothing else;
 //! - after the code of a task has returned, the thread releases for those who wait for it: the
 //!   parent, the group, the barrier, tasks that depend on it. By then the thread has resumed the
-//!   context of the suspended task. What the task has done is kept ([`EndedContext`]) and released with
-//!   it, until the thread acquires something, suspends the same task again, or creates a task.
+//!   context of the suspended task. What the task has done is kept ([`EndedContext`]) and released
+//!   with it, until the thread acquires something, suspends the same task again, or creates a task.
 //!
 //! Without Archer no keys are known, and a task runs as part of its thread. So does one
 //!
@@ -193,8 +193,8 @@ fn forget(task: *mut Task) {
     range::clear(task as usize, size);
 }
 
-/// A task of a `taskloop` is a copy of `from` in memory that libomp may have used before. C++ objects
-/// are about to be constructed in it.
+/// A task of a `taskloop` is a copy of `from` in memory that libomp may have used before. C++
+/// objects are about to be constructed in it.
 unsafe extern "C-unwind" fn copy(to: *mut Task, from: *mut Task, is_last: c_int) {
     // SAFETY: `taskloop` has put the program's function there; libomp has copied the header.
     let (copier, size) = unsafe { ((*header_of(from)).copier, (*header_of(from)).size) };

@@ -206,7 +206,8 @@ unsafe extern "C-unwind" fn run_wrapped(w: *mut c_void) {
     }
 }
 
-/// How the end of a task is released: [`release_into`], or [`release_at_end`] if its context ends too.
+/// How the end of a task is released: [`release_into`], or [`release_at_end`] if its context ends
+/// too.
 type ReleaseEnd = fn(Current, &[usize]);
 
 /// Runs the code of a task in its own context, if it is to have one. `ended` publishes its end.
