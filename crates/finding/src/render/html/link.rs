@@ -10,9 +10,9 @@ use super::writer::Writer;
 pub(super) fn place(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
     let (file, line) = (frame.file.as_deref(), story::line(frame));
     let function = frame.function.as_deref().map(names::short);
-    let place = match (file, line) {
-        (Some(file), Some(line)) => Some(format!("{}:{line}", crate::place::file_name(file))),
-        _ => story::place(frame, options),
+    let (place, line) = match (file, line) {
+        (Some(file), Some(line)) => (Some(crate::place::file_name(file).to_owned()), Some(line)),
+        _ => (story::place(frame, options), None),
     };
     if function.is_none() && place.is_none() {
         return;
@@ -21,10 +21,13 @@ pub(super) fn place(writer: &mut Writer, frame: &Frame, options: &RenderOptions<
     // Where there is little room, the function is shortened and the place is not.
     if let Some(function) = &function {
         let end = if place.is_some() { " · " } else { "" };
-        writer.element("span", &[], &format!("{function}{end}"));
+        writer.element("span", &[("class", Some("function"))], &format!("{function}{end}"));
     }
     if let Some(place) = &place {
-        writer.element("span", &[], place);
+        writer.element("span", &[("class", Some("file"))], place);
+    }
+    if let Some(line) = line {
+        writer.element("span", &[], &format!(":{line}"));
     }
     close(writer, frame, options);
 }
