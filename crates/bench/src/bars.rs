@@ -181,7 +181,7 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// `142,418` and `4.6` are figures, `all 128` is none.
-fn figure(cell: &String) -> Option<f64> {
+fn figure(cell: &str) -> Option<f64> {
     let value: f64 = cell.replace(',', "").parse().ok()?;
     (value > 0.0).then_some(value)
 }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(grouped(142_418.0), "142,418");
         assert_eq!(grouped(1_000.0), "1,000");
         assert_eq!((grouped(4.6), grouped(0.75), grouped(20.0)), ("4.6".into(), "0.75".into(), "20".into()));
-        assert_eq!(figure(&"142,418".to_owned()), Some(142_418.0));
-        assert_eq!(figure(&"all 128".to_owned()), None);
+        assert_eq!(figure("142,418"), Some(142_418.0));
+        assert_eq!(figure("all 128"), None);
     }
 }
