@@ -223,7 +223,11 @@ function M.replay(options, file, in_gdb)
   local command = { raddle(options), 'replay' }
   vim.list_extend(command, in_gdb and { '--gdb', file } or { file })
   vim.cmd 'botright new'
-  vim.fn.termopen(command)
+  if vim.fn.has 'nvim-0.11' == 1 then
+    vim.fn.jobstart(command, { term = true })
+  else
+    vim.fn.termopen(command)
+  end
 end
 
 local function add_commands(options)
@@ -248,8 +252,15 @@ function M.setup(options)
     pattern = options.filetypes or { 'c', 'cpp', 'cs', 'rust' },
     callback = function(event)
       attach(event.buf, options)
+      if vim.lsp.codelens.enable then
+        vim.lsp.codelens.enable(true, { bufnr = event.buf })
+      end
     end,
   })
+  -- From 0.12 on the server asks for that itself.
+  if vim.lsp.codelens.enable then
+    return
+  end
   -- A lens says what was checked, so it is stale when diagnostics have come.
   vim.api.nvim_create_autocmd('DiagnosticChanged', {
     group = group,

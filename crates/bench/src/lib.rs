@@ -27,9 +27,10 @@
 //! Where things are: [`kernel`] has the programs, [`tool`] what can be run. [`compile`] and
 //! [`measure`] do the work, and [`runner`] orders it. [`results`] is the record, [`stats`] and
 //! [`verdict`] the arithmetic. [`table`], [`report`] and [`compare`] write for people. [`options`]
-//! is the command line. [`recording`] makes README's picture. [`explore`] contains two separate
-//! benches, [`tsvd`] and [`conseq`] one each.
+//! is the command line. [`recording`] makes README's picture, [`bars`] those of the pages.
+//! [`explore`] contains two separate benches, [`tsvd`] and [`conseq`] one each.
 
+pub mod bars;
 pub mod compare;
 pub mod compile;
 pub mod conseq;

@@ -15,7 +15,7 @@ use raddle_bench::runner::WorkFolder;
 use raddle_bench::tool::Tool;
 use raddle_bench::tsvd::options::TsvdOptions;
 use raddle_bench::tsvd::{bench as tsvd_bench, report as tsvd_report};
-use raddle_bench::{compare, kernel, machine, measure, recording, report, runner};
+use raddle_bench::{bars, compare, kernel, machine, measure, recording, report, runner};
 use serde::Serialize;
 
 fn main() -> ExitCode {
@@ -52,6 +52,12 @@ fn execute(arguments: Vec<OsString>) -> Result<ExitCode, BenchError> {
             let lines = recording::record(&args.command)?;
             let svg = recording::draw(&args.title, &lines, args.columns, args.rows);
             fs::write(&args.output, svg).map_err(BenchError::file("write", &args.output))?;
+        }
+        BenchCommand::Charts(pages) => {
+            for (path, chart) in bars::of_folder(&pages)? {
+                fs::write(&path, chart).map_err(BenchError::file("write", &path))?;
+                println!("{}", path.display());
+            }
         }
         BenchCommand::List => list()?,
         BenchCommand::Help(text) => print!("{text}"),

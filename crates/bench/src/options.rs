@@ -79,6 +79,11 @@ enum Verb {
     },
     /// Record what a command prints as an animated SVG
     Record(RecordArgs),
+    /// Draw the charts that the pages of a folder ask for
+    Charts {
+        /// The folder of the pages
+        pages: PathBuf,
+    },
 }
 
 /// A recording of a terminal.
@@ -165,6 +170,7 @@ pub enum BenchCommand {
     },
     Measure(Vec<OsString>),
     Record(RecordArgs),
+    Charts(PathBuf),
     List,
     /// No command was given: its text is the help.
     Help(String),
@@ -204,6 +210,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<BenchComma
         Some(Verb::Peer { peer, test, seconds }) => BenchCommand::Peer { peer, test, seconds },
         Some(Verb::Measure { program }) => BenchCommand::Measure(program),
         Some(Verb::Record(args)) => BenchCommand::Record(args),
+        Some(Verb::Charts { pages }) => BenchCommand::Charts(pages),
     })
 }
 

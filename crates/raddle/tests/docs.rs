@@ -322,7 +322,54 @@ fn the_readme_is_short() {
     assert!(lines <= 150, "README.md has {lines} lines");
 }
 
-/// Figures in the comparison of the README are those of the pages with the measurements.
+/// The three lines with which the README begins, in the folder of its program.
+#[test]
+fn the_start_of_the_readme_works_as_it_stands() {
+    let readme = read("README.md");
+    let start =
+        readme.lines().skip_while(|line| !line.starts_with("    ")).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = start.map(|line| line.split('#').next().unwrap().trim()).collect();
+    let bench = Bench::new();
+    copy(&root().join("examples/queue"), &bench.path(""));
+    // The minute of the page is for programs of unknown size.
+    bench.file("raddle.toml", "[hunt]\nseconds = 10\n");
+    let raddle = Path::new(env!("CARGO_BIN_EXE_raddle")).parent().unwrap();
+    let path = format!("{}:{}", raddle.display(), std::env::var("PATH").unwrap());
+    let statuses = commands.iter().map(|command| {
+        let mut shell = bench.command("bash");
+        let out =
+            shell.args(["-c", command]).current_dir(bench.path("")).env("PATH", &path).output().unwrap();
+        (out.status.code(), format!("$ {command}\n{}", String::from_utf8_lossy(&out.stderr)))
+    });
+    let statuses: Vec<_> = statuses.collect();
+    let codes: Vec<_> = statuses.iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, [Some(0), Some(66), Some(66)], "{statuses:#?}");
+}
+
+/// No command is without a place where a reader finds it.
+#[test]
+fn every_command_is_in_the_table_of_commands() {
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_raddle")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let page = read("docs/which-command.md");
+    let (_, table) = page.split_once("## All commands").unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `raddle ")?.split('|').next());
+    let listed: HashSet<&str> = cells.flat_map(|cell| cell.split(['`', ',', ' '])).collect();
+    let names: HashSet<&str> = commands(&help).filter(|name| *name != "help").collect();
+    assert!(names.len() > 15, "{names:?}");
+    let missing: Vec<_> = names.difference(&listed).collect();
+    assert!(missing.is_empty(), "not in docs/which-command.md: {missing:?}");
+}
+
+/// The names of the commands, from what `raddle --help` prints.
+fn commands(help: &str) -> impl Iterator<Item = &str> {
+    let listed = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let names = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty())
+}
+
+/// Figures in the comparison of the README, and in its answer to why one of the other tools does not
+/// do, are those of the pages with the measurements.
 #[test]
 fn figures_of_the_readme_are_measured_ones() {
     let readme = read("README.md");
@@ -336,7 +383,9 @@ fn figures_of_the_readme_are_measured_ones() {
     let rows = readme.lines().filter(|line| {
         ["| time, ", "| peak memory, ", "| schedules a second"].iter().any(|row| line.starts_with(row))
     });
-    let figures: Vec<String> = rows.flat_map(numbers).collect();
+    let why = readme.lines().skip_while(|line| !line.starts_with("**Why not")).take_while(|l| !l.is_empty());
+    assert!(why.clone().any(|line| line.contains("0.")), "the README no longer says why");
+    let figures: Vec<String> = rows.chain(why).flat_map(numbers).collect();
     assert!(figures.len() > 10, "{figures:?}");
     let unknown: Vec<_> = figures.iter().filter(|figure| !known.contains(*figure)).collect();
     assert!(unknown.is_empty(), "in no table of docs/benchmarks*.md: {unknown:?}");
@@ -465,10 +514,7 @@ fn pages_name_options_that_there_are() {
         String::from_utf8(raddle.stdout).unwrap()
     };
     let all = help(&["--help"]);
-    let listed = all.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
-    let commands = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let known: HashSet<String> =
-        commands.filter(|name| !name.is_empty()).flat_map(|name| options(&help(&["help", name]))).collect();
+    let known: HashSet<String> = commands(&all).flat_map(|name| options(&help(&["help", name]))).collect();
     assert!(known.contains("--minutes") && known.contains("--no-retry"), "{known:?}");
     let mut wrong = Vec::new();
     for page in pages() {

@@ -15,6 +15,7 @@ process.on('exit', () => fs.rmSync(project, { recursive: true }));
 const commands = new Map<string, (...words: unknown[]) => Promise<unknown>>();
 const errors: string[] = [];
 const tasks: string[] = [];
+const folders: (string | undefined)[] = [];
 const panels: { webview: { html: string } }[] = [];
 let tree: any;
 let taskEnded: (event: unknown) => void = () => undefined;
@@ -45,7 +46,7 @@ const editor = {
     constructor(public start: unknown, public end: unknown) {}
   },
   ShellExecution: class {
-    constructor(public line: string) {}
+    constructor(public line: string, public options: { cwd?: string }) {}
   },
   Task: class {
     constructor(public definition: unknown, public scope: unknown, public name: string, public source: string, public execution: { line: string }) {}
@@ -59,18 +60,23 @@ const editor = {
   window: {
     createTreeView: (_: string, options: { treeDataProvider: unknown }) => (tree = options.treeDataProvider),
     showErrorMessage: async (text: string) => void errors.push(text),
-    showInputBox: async () => '--seconds 5 -- ./queue_test',
+    activeTextEditor: undefined as unknown,
+    showInputBox: async ({ value }: { value: string }) => value.replace(/.*\.\/\w+/, '--seconds 5 -- ./queue_test'),
     createWebviewPanel: () => panels[panels.push({ webview: { html: '' } }) - 1],
   },
   workspace: {
     workspaceFolders: [{ uri: uri(project) }],
+    getWorkspaceFolder: () => undefined,
     getConfiguration: settings,
     onDidChangeConfiguration: () => undefined,
     asRelativePath: (of: { fsPath: string }) => path.relative(project, of.fsPath),
     findFiles: async () => [],
   },
   tasks: {
-    executeTask: async (task: { execution: { line: string } }) => void tasks.push(task.execution.line),
+    executeTask: async (task: { execution: { line: string; options: { cwd?: string } } }) => {
+      tasks.push(task.execution.line);
+      folders.push(task.execution.options.cwd);
+    },
     onDidEndTaskProcess: (does: (event: unknown) => void) => (taskEnded = does),
   },
   extensions: { getExtension: () => ({}) },
@@ -153,6 +159,26 @@ test('the extension', async (t) => {
     while (tree.getChildren().length !== 2) {
       await new Promise((next) => setTimeout(next, 10));
     }
+  });
+
+  await t.test('hunts the test at the cursor', async () => {
+    await call('raddle.huntTest');
+    assert.match(errors.splice(0)[0], /put the cursor into a test/);
+    const at = (languageId: string, text: string, line: number) => ({
+      document: { languageId, uri: uri(path.join(project, 'src/lib.rs')), getText: () => text, save: async () => true },
+      selection: { active: { line } },
+    });
+    fs.writeFileSync(path.join(project, 'Cargo.toml'), '');
+    editor.window.activeTextEditor = at('rust', '#[test]\nfn counts() {\n}', 1);
+    folders.length = 0;
+    await call('raddle.huntTest');
+    assert.deepEqual(tasks.splice(0), [`${raddle} cargo test --no-run && ${raddle} hunt -- ${raddle} cargo test counts`]);
+    assert.deepEqual(folders.splice(0), [project]);
+    editor.window.activeTextEditor = at('cpp', 'TEST(Queue, Order) {\n}', 0);
+    await call('raddle.huntTest');
+    assert.deepEqual(tasks.splice(0), [`${raddle} hunt --seconds 5 -- ./queue_test --gtest_filter=Queue.Order`]);
+    assert.equal(state.get('hunted'), '--seconds 5 -- ./queue_test');
+    editor.window.activeTextEditor = undefined;
   });
 
   await t.test('shows the page of the interleavings', async () => {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import * as vscode from 'vscode';
 import { findings } from './findings';
 import { gdbScript, launch, quoted, withLaunch } from './launch';
+import { testAt } from './testAt';
 import { FindingNode, FindingTree } from './tree';
 
 /// A report of many findings is large.
@@ -23,6 +24,7 @@ export function register(context: vscode.ExtensionContext): void {
     command('raddle.refresh', () => refresh(tree)),
     command('raddle.hunt', () => hunt(context)),
     command('raddle.huntFile', () => huntFile()),
+    command('raddle.huntTest', () => huntTest(context)),
     command('raddle.showPage', () => showPage()),
     command('raddle.replay', (node?: FindingNode) => replay(node)),
     command('raddle.replayInDebugger', (node?: FindingNode) => replayInDebugger(context, node)),
@@ -65,21 +67,21 @@ async function refresh(tree: FindingTree): Promise<void> {
 }
 
 /// In a terminal, where the hunt says how far it is; the tree is read anew when it ends.
-async function run(words: string): Promise<void> {
-  const line = new vscode.ShellExecution(`${quoted(command())} ${words}`);
+async function run(words: string, cwd?: string): Promise<void> {
+  const line = new vscode.ShellExecution(`${quoted(command())} ${words}`, { cwd });
   const task = new vscode.Task({ type: 'raddle' }, folder(), words, 'raddle', line);
   await vscode.tasks.executeTask(task);
 }
 
-async function hunt(context: vscode.ExtensionContext): Promise<void> {
+async function hunt(context: vscode.ExtensionContext, filter = ''): Promise<void> {
   const last = context.workspaceState.get<string>('hunted', '--minutes 1 -- ./test');
   const words = await vscode.window.showInputBox({
     title: 'Hunt',
     prompt: 'Arguments of raddle hunt: options, then -- and the test, or --ctest FOLDER',
-    value: last,
+    value: last + filter,
   });
   if (words !== undefined) {
-    await context.workspaceState.update('hunted', words);
+    await context.workspaceState.update('hunted', filter === '' ? words : words.replace(filter, ''));
     await run(`hunt ${words}`);
   }
 }
@@ -91,6 +93,33 @@ async function huntFile(): Promise<void> {
   }
   await document.save();
   await run(`hunt ${quoted(document.uri.fsPath)}`);
+}
+
+/// A Rust test is built and hunted through cargo. For GoogleTest the program is asked for.
+async function huntTest(context: vscode.ExtensionContext): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const lines = editor?.document.getText().split('\n') ?? [];
+  const test = editor && testAt(lines, editor.selection.active.line, editor.document.languageId);
+  if (editor === undefined || test === undefined) {
+    throw new Error('put the cursor into a test: a #[test] of Rust, or a TEST of GoogleTest');
+  }
+  await editor.document.save();
+  if (test.framework === 'googletest') {
+    return hunt(context, ` --gtest_filter=${test.name}`);
+  }
+  const raddle = quoted(command());
+  const words = `cargo test --no-run && ${raddle} hunt -- ${raddle} cargo test ${test.name}`;
+  await run(words, await packageOf(editor.document.uri.fsPath));
+}
+
+/// The nearest folder upward with a Cargo.toml.
+async function packageOf(file: string): Promise<string | undefined> {
+  for (let dir = path.dirname(file); dir !== path.dirname(dir); dir = path.dirname(dir)) {
+    if (await fs.access(path.join(dir, 'Cargo.toml')).then(() => true, () => false)) {
+      return dir;
+    }
+  }
+  return undefined;
 }
 
 async function showPage(): Promise<void> {

@@ -23,6 +23,7 @@ mod junit;
 mod markdown;
 mod perfetto;
 mod picture;
+mod relevance;
 mod sarif;
 mod steps;
 mod story;

@@ -13,7 +13,7 @@
 use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op};
 use crate::place::place;
 
-use super::story;
+use super::{relevance, story};
 
 /// Where a picture comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +129,9 @@ pub(super) fn picture(finding: &Finding) -> Option<Picture> {
                 Act::Other => finding.kind == Kind::ThreadSafetyViolation,
                 Act::Unlock | Act::Thread => false,
             };
+    }
+    if picture.origin == Origin::Recorded {
+        relevance::narrow(finding, &mut picture.steps);
     }
     (picture.steps.len() > 1).then_some(picture)
 }

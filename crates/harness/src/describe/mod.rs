@@ -181,7 +181,12 @@ impl Teller<'_> {
     fn everybody(&self, words: &mut StepWords<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
         let deadlock = self.failure.kind == Kind::Deadlock;
         let going = circling(self.steps).unwrap_or_default();
-        for end in self.ends() {
+        let mut ends: Vec<&End> = self.ends().collect();
+        // The first end is where a reader is sent: not to a thread that waits for those of the circle.
+        if let Some(circle) = self.circle_of_waits().filter(|_| deadlock) {
+            ends.sort_by_key(|end| !circle.contains(&end.thread));
+        }
+        for end in ends {
             if !deadlock && !going.iter().any(|s| s.thread == end.thread) {
                 continue;
             }
@@ -236,7 +241,8 @@ impl Teller<'_> {
         }
     }
 
-    fn circle(&self, words: &mut StepWords<'_>) -> String {
+    /// The threads that wait for each other.
+    fn circle_of_waits(&self) -> Option<Vec<ThreadId>> {
         let holders = |end: &End| match self.rust_wait(end) {
             Some(RustWait::Mutex) => {
                 self.held.iter().filter(|h| h.lock == end.pending.object).map(|h| h.thread).collect()
@@ -244,7 +250,11 @@ impl Teller<'_> {
             _ => awaited(&self.held, end),
         };
         let waits: Vec<_> = self.ends().map(|end| (end.thread, holders(end))).collect();
-        let circle = cycle(&waits);
+        cycle(&waits)
+    }
+
+    fn circle(&self, words: &mut StepWords<'_>) -> String {
+        let circle = self.circle_of_waits();
         let members: Vec<&End> = self
             .ends()
             .filter(|end| circle.as_ref().is_none_or(|c| c.contains(&end.thread)))
@@ -599,9 +609,10 @@ mod tests {
             finding.message,
             "a circle of threads that wait: T1 waits for L2, which T2 holds; T2 waits for L1, which T1 holds"
         );
-        assert_eq!(finding.accesses.len(), 3);
-        assert_eq!(finding.accesses[1].locks, ["L1"]);
-        assert_eq!(finding.accesses[1].lock.as_deref(), Some("L2"));
+        let threads: Vec<_> = finding.accesses.iter().map(|a| a.thread.as_str()).collect();
+        assert_eq!(threads, ["T1", "T2", "T0 (main)"]);
+        assert_eq!(finding.accesses[0].locks, ["L1"]);
+        assert_eq!(finding.accesses[0].lock.as_deref(), Some("L2"));
         let rows = [
             "T1: locks L1",
             "T2: locks L2",

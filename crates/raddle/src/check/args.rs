@@ -83,10 +83,10 @@ pub struct Args {
     #[arg(long, help_heading = "Source")]
     pub no_tests: bool,
 
-    /// Also list suspicions that rest on guesses about code that was not run: that no caller of a
-    /// function started in the middle holds a lock, that a barrier initialised elsewhere orders
-    /// nothing, that a join of an unknown handle meant another thread, or that a function needs the
-    /// lock that the other functions hold around the same data
+    /// Also list suspicions that rest on a guess about code that raddle did not simulate. It guesses
+    /// that the callers of a function hold no lock, that a barrier initialised elsewhere orders
+    /// nothing, that a join of an unknown handle is of another thread, or that a function needs the
+    /// lock that other functions hold around the same data
     #[arg(long, help_heading = "Source")]
     pub all: bool,
 

@@ -61,8 +61,8 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["command", "ctest"], help_heading = "Hunt")]
     pub meson: Option<PathBuf>,
 
-    /// Standard input of every execution; - takes all of raddle's own. Without this option, it is
-    /// the file that raddle's standard input is redirected from, if there is one, and else empty
+    /// Standard input of every execution: a file, or - for all that raddle can read from its own
+    /// [default: the file that raddle's standard input is redirected from, or nothing]
     #[arg(long, value_name = "FILE", help_heading = "Hunt")]
     pub stdin: Option<PathBuf>,
 

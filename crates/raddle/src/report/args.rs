@@ -11,7 +11,8 @@ pub struct ReportOptions {
     #[arg(long, value_enum, default_value_t = ReportFormat::Text, help_heading = "Report")]
     pub format: ReportFormat,
 
-    /// Write the report to this file [default: stdout; text of commands that run a program: stderr]
+    /// Write the report to this file [default: stdout; stderr for text of a command that runs a
+    /// program]
     #[arg(short, long, value_name = "FILE", help_heading = "Report")]
     pub output: Option<PathBuf>,
 

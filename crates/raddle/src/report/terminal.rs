@@ -6,7 +6,7 @@
 //! | `CLICOLOR_FORCE`, not empty and not 0 | colours and width as on a terminal, also into a pipe |
 //! | `CLICOLOR=0` | no colours |
 //! | `TERM=dumb` | no colours, no links, no line that is overwritten |
-//! | `FORCE_HYPERLINK`, not 0 | links, though the terminal is not known to have them |
+//! | `FORCE_HYPERLINK`, not empty and not 0 | links, also into a pipe; 0: no links |
 //! | `COLUMNS` | the width of a pipe or a file, up to 100; a terminal says its own |
 //! | `LC_ALL`, `LC_CTYPE`, `LANG` | the first that is set and is not UTF-8: ASCII only |
 //!
@@ -50,13 +50,10 @@ impl Terminal {
             Color::Never => false,
             Color::Auto => !is_file && has_colour(is_terminal, variable),
         };
-        if !is_terminal {
-            let width = if is_file { WIDTH } else { width(to) };
-            return Terminal { color, width, ..Terminal::PLAIN };
-        }
-        let links =
-            (color && has_links(variable)).then(|| editor_of_user().unwrap_or_else(|| FILE_LINK.to_owned()));
-        Terminal { color, width: width(to), links, ascii: !is_utf8(variable) }
+        let has_links = !is_file && has_links(is_terminal && color, variable);
+        let links = has_links.then(|| editor_of_user().unwrap_or_else(|| FILE_LINK.to_owned()));
+        let width = if is_file { WIDTH } else { width(to) };
+        Terminal { color, width, links, ascii: is_terminal && !is_utf8(variable) }
     }
 }
 
@@ -99,11 +96,14 @@ fn is_dumb(variable: impl Fn(&str) -> Option<OsString>) -> bool {
 
 /// Most terminals without links ignore them, but some old ones print the URL. So these are the
 /// terminals that are known to have links.
-fn has_links(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+fn has_links(is_coloured_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let text = |name| variable(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
     match text("FORCE_HYPERLINK").as_str() {
         "" => {}
         forced => return forced != "0",
+    }
+    if !is_coloured_terminal {
+        return false;
     }
     let program = text("TERM_PROGRAM");
     let term = text("TERM");
@@ -141,11 +141,16 @@ mod tests {
 
     #[test]
     fn links_are_for_terminals_that_are_known_to_have_them() {
-        assert!(!has_links(of(&[("TERM", "xterm-256color")])));
-        assert!(has_links(of(&[("TERM", "xterm-kitty")])) && has_links(of(&[("VTE_VERSION", "6003")])));
-        assert!(!has_links(of(&[("VTE_VERSION", "4800")])));
-        assert!(has_links(of(&[("TERM", "xterm"), ("FORCE_HYPERLINK", "1")])));
-        assert!(!has_links(of(&[("TERM", "xterm-kitty"), ("FORCE_HYPERLINK", "0")])));
+        assert!(!has_links(true, of(&[("TERM", "xterm-256color")])));
+        assert!(
+            has_links(true, of(&[("TERM", "xterm-kitty")]))
+                && has_links(true, of(&[("VTE_VERSION", "6003")]))
+        );
+        assert!(!has_links(true, of(&[("VTE_VERSION", "4800")])));
+        assert!(!has_links(false, of(&[("TERM", "xterm-kitty")])));
+        assert!(has_links(true, of(&[("TERM", "xterm"), ("FORCE_HYPERLINK", "1")])));
+        assert!(has_links(false, of(&[("FORCE_HYPERLINK", "1")])));
+        assert!(!has_links(true, of(&[("TERM", "xterm-kitty"), ("FORCE_HYPERLINK", "0")])));
     }
 
     #[test]

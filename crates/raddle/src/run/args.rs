@@ -41,11 +41,10 @@ pub struct DetectorOptions {
     #[arg(long, value_enum, default_value_t = ModeArg::Hb, help_heading = "Detection")]
     pub mode: ModeArg,
 
-    /// What to watch, by copies of machine code, among code that was not built with raddle: `yes`
-    /// (the program and its libraries), `auto` (the same, if the program starts threads and no
-    /// other programs), `no` (nothing), `program` (the program without its libraries), `all` (every
-    /// library, also of a program that was built with raddle), or the program and libraries by
-    /// name, as in libz.so*,libfoo*
+    /// Which code that was not built with raddle to watch, through a copy of it: `yes` (the program
+    /// and its libraries), `auto` (the same, but only if the program starts threads and no other
+    /// programs), `no` (none), `program` (the program without its libraries), `all` (every library,
+    /// also of a program that was built with raddle), or names, as in libz.so*,libfoo*
     #[arg(long, value_name = "WHAT", default_value = "auto", help_heading = "Detection")]
     pub instrument: Instrument,
 

@@ -58,7 +58,7 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also findings that were fixed or accepted
+    /// Include findings that were fixed or accepted
     #[arg(long)]
     pub all: bool,
 }
@@ -75,7 +75,7 @@ pub struct ViewArgs {
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Also findings that were fixed or accepted
+    /// Include findings that were fixed or accepted
     #[arg(long)]
     pub all: bool,
 

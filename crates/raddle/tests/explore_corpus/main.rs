@@ -67,6 +67,8 @@ const PART: &[&str] = &[
     "control/fifo_partner_gone_ok.c",
     "control/fork_pipe_ok.c",
     "control/futex_lock_bad.c",
+    "control/guard_pages_bad.c",
+    "control/guard_pages_ok.c",
     "control/join_cycle_bad.c",
     "control/leak_bad.c",
     "control/leak_of_list_bad.c",

@@ -556,13 +556,29 @@ fn writable(line: &[u8]) -> Option<(usize, usize, bool)> {
 }
 
 /// Calls `f` with each page and whether it has been written to: it is present, and no longer the
-/// file's. If the kernel does not tell, it counts as written.
+/// file's. If the kernel does not tell, it counts as written, unless it cannot be read.
 fn for_each_page(low: usize, high: usize, mut f: impl FnMut(usize, bool)) {
     const PRESENT: u64 = 1 << 63;
     const SWAPPED: u64 = 1 << 62;
     const OF_FILE: u64 = 1 << 61;
-    let is_written = |e: u64| e & SWAPPED != 0 || e & PRESENT != 0 && e & OF_FILE == 0;
-    for_each_entry(low, high, |page, entry| f(page, entry.is_none_or(is_written)));
+    for_each_entry(low, high, |page, entry| {
+        let is_written = match entry {
+            Some(entry) if entry & SWAPPED == 0 => entry & PRESENT != 0 && entry & OF_FILE == 0,
+            _ => is_readable(page),
+        };
+        f(page, is_written);
+    });
+}
+
+/// Since 2.42 glibc guards the stacks of threads by MADV_GUARD_INSTALL. Such a page lies in a
+/// writable mapping and looks as if it was swapped out, but whoever touches it gets SIGSEGV. Kernels
+/// before 6.15 do not say which pages these are, so the kernel is asked to read one.
+fn is_readable(page: usize) -> bool {
+    let mut byte = 0u8;
+    let here = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let there = libc::iovec { iov_base: page as *mut _, iov_len: 1 };
+    let words = [sys::pid() as usize, &raw const here as usize, 1, &raw const there as usize, 1, 0];
+    sys::syscall(libc::SYS_process_vm_readv, words) != -libc::EFAULT as isize
 }
 
 /// Calls `f` with each page and its pagemap entry, if the kernel has one.

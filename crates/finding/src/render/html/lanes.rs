@@ -6,6 +6,7 @@ use super::super::{RenderOptions, story};
 use super::link;
 use super::source::Sources;
 use super::writer::Writer;
+use crate::place::is_user_code;
 
 /// The number of colours that locks take in turn; see `--lock-0` in the style.
 const COLOURS: usize = 6;
@@ -115,6 +116,7 @@ impl Drawing<'_> {
         }
         let place = step.frame.as_ref().and_then(|f| Some((f.file.as_deref()?, story::line(f)?)));
         let place = place.map(|(file, line)| (self.sources.add(file, line).to_string(), line.to_string()));
+        let is_library = step.frame.as_ref().is_some_and(|frame| !is_user_code(frame));
         let lane = step.lane.to_string();
         writer.open(
             "tr",
@@ -123,6 +125,7 @@ impl Drawing<'_> {
                 ("data-lane", Some(&lane)),
                 ("data-file", place.as_ref().map(|(file, _)| file.as_str())),
                 ("data-line", place.as_ref().map(|(_, line)| line.as_str())),
+                ("data-library", is_library.then_some("")),
             ],
         );
         let number = (self.picture.left_out as usize + i + 1).to_string();

@@ -10,24 +10,44 @@ use super::writer::Writer;
 pub(super) fn place(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
     let (file, line) = (frame.file.as_deref(), story::line(frame));
     let function = frame.function.as_deref().map(names::short);
-    let place = match (file, line) {
-        (Some(file), Some(line)) => Some(format!("{}:{line}", crate::place::file_name(file))),
-        _ => story::place(frame, options),
+    let (place, line) = match (file, line) {
+        (Some(file), Some(line)) => (Some(crate::place::file_name(file).to_owned()), Some(line)),
+        _ => (story::place(frame, options), None),
     };
-    let told: Vec<String> = function.into_iter().chain(place).collect();
-    if told.is_empty() {
+    if function.is_none() && place.is_none() {
         return;
     }
-    write(writer, frame, &told.join(" · "), options);
+    open(writer, frame, options);
+    // Where there is little room, the function is shortened and the place is not.
+    if let Some(function) = &function {
+        let end = if place.is_some() { " · " } else { "" };
+        writer.element("span", &[("class", Some("function"))], &format!("{function}{end}"));
+    }
+    if let Some(place) = &place {
+        writer.element("span", &[("class", Some("file"))], place);
+    }
+    if let Some(line) = line {
+        writer.element("span", &[], &format!(":{line}"));
+    }
+    close(writer, frame, options);
 }
 
 /// `text` as a link to the place of a frame; plain text if no editor could open it.
 pub(super) fn write(writer: &mut Writer, frame: &Frame, text: &str, options: &RenderOptions<'_>) {
+    open(writer, frame, options);
+    writer.text(text);
+    close(writer, frame, options);
+}
+
+fn open(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
     let full = story::place(frame, options);
     let url = url(frame, options);
     let tag = if url.is_some() { "a" } else { "span" };
-    let attributes = [("class", Some("place")), ("href", url.as_deref()), ("title", full.as_deref())];
-    writer.element(tag, &attributes, text);
+    writer.open(tag, &[("class", Some("place")), ("href", url.as_deref()), ("title", full.as_deref())]);
+}
+
+fn close(writer: &mut Writer, frame: &Frame, options: &RenderOptions<'_>) {
+    writer.raw(if url(frame, options).is_some() { "</a>" } else { "</span>" });
 }
 
 /// The editor URL of a frame.

@@ -229,7 +229,11 @@ fn empty(writer: &mut Writer, report: &Report) {
         "no findings" => writer.raw("No findings</h2>\n<p>Raddle found nothing in what it looked at. "),
         _ => {
             writer.raw("Nothing is confirmed</h2>\n<p>");
-            writer.text(&format!("The last line of the report says: {nothing}. "));
+            let rest =
+                ["nothing confirmed, ", "no findings, "].iter().find_map(|head| nothing.strip_prefix(head));
+            let why = rest.filter(|rest| !rest.starts_with("as ")).unwrap_or(&nothing);
+            let (first, others) = why.split_at(1);
+            writer.text(&format!("{}{others}. ", first.to_uppercase()));
         }
     }
     writer.raw("That is no proof that there is nothing.</p></section>\n");

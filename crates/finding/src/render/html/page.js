@@ -162,8 +162,12 @@
     showSource() {
       const end = this.steps.indexOf(this.at);
       for (const { lane, pane, place, code } of this.panes) {
-        const own = (step) => step.dataset.lane === lane && this.lines(step);
-        const step = this.steps.slice(0, end + 1).findLast(own) ?? this.steps.find(own);
+        const known = (step) => step.dataset.lane === lane && this.lines(step);
+        // The reader's own code, unless the step that was chosen is in a library.
+        const own = (step) => known(step) && (step === this.at || !("library" in step.dataset));
+        const before = this.steps.slice(0, end + 1);
+        const step =
+          before.findLast(own) ?? this.steps.find(own) ?? before.findLast(known) ?? this.steps.find(known);
         pane.classList.toggle("active", this.at.dataset.lane === lane);
         const { file, line } = step.dataset;
         const shown = `${file}:${line}`;
