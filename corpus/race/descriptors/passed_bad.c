@@ -24,9 +24,10 @@ static void *work(void *arg) {
     c->cmsg_len = CMSG_LEN(sizeof count);
     memcpy(CMSG_DATA(c), &count, sizeof count);
     if (sendmsg(way[0], &m, 0) != 1) abort();
+    while (atomic_load_explicit(&step, memory_order_relaxed) < 1) usleep(100);
     data++;                                             // expect: data-race #1
     if (write(count, &n, sizeof n) != sizeof n) abort();
-    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    atomic_store_explicit(&step, 2, memory_order_relaxed);
     return arg;
 }
 
@@ -42,7 +43,8 @@ int main(void) {
     pthread_create(&t, 0, work, 0);
     if (recvmsg(way[1], &m, 0) != 1) abort();
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
-    while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);
+    atomic_store_explicit(&step, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&step, memory_order_relaxed) < 2) usleep(100);
     if (write(fd, &n, sizeof n) != sizeof n) abort();
     data++;                                             // expect: data-race #1
     pthread_join(t, 0);
