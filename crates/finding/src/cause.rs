@@ -5,7 +5,8 @@
 //! mistake, and so are thirty functions that write under a lock what one function reads without it.
 //! The relation is transitive. The variable is that of the id ([`identity::variable`]). Heap blocks
 //! must also have one size, since one place may allocate for everybody. A race with a schedule
-//! stays alone, since it is replayed by itself.
+//! stays alone, since it is replayed by itself. The calls that a signal handler must not make have
+//! one cause too, which is the handler.
 //!
 //! Each member keeps its own id, and the finding has the id of the member that it shows. So a
 //! baseline is compared **before** races are merged: members that it has are left out, and a new
@@ -60,6 +61,9 @@ fn root(cause_of: &[usize], mut at: usize) -> usize {
 /// The keys by which a finding belongs to others: its variable with each end. Empty if it stays
 /// alone.
 fn shared_ends(finding: &Finding) -> Vec<(String, String)> {
+    if finding.kind == Kind::SignalUnsafeCall {
+        return finding.handler.iter().map(|h| (h.clone(), String::new())).collect();
+    }
     if finding.kind != Kind::DataRace || finding.schedule.is_some() {
         return Vec::new();
     }
@@ -91,11 +95,13 @@ fn one(mut members: Vec<Finding>) -> Finding {
 
 /// The places that the further members of a finding add, each once.
 pub fn further_places(finding: &Finding) -> Vec<(Op, &Frame)> {
-    let shown: Vec<String> = finding.accesses.iter().map(|access| identity::end(access, true)).collect();
+    // Calls of one function are told apart by their lines.
+    let coarse = finding.kind == Kind::DataRace;
+    let shown: Vec<String> = finding.accesses.iter().map(|access| identity::end(access, coarse)).collect();
     let mut named: Vec<String> = Vec::new();
     let mut places = Vec::new();
     for access in finding.also.iter().flat_map(|member| &member.accesses) {
-        let end = identity::end(access, true);
+        let end = identity::end(access, coarse);
         if let Some(frame) = place(&access.stack)
             && !shown.contains(&end)
             && !named.contains(&end)
@@ -128,6 +134,26 @@ mod tests {
 
     fn causes(findings: Vec<Finding>) -> Vec<Finding> {
         together(group(findings))
+    }
+
+    #[test]
+    fn the_calls_of_one_handler_are_one_finding_that_lists_them() {
+        let call = |handler: &str, line: u32| {
+            let stack = vec![frame("log_line", "a.c", line, 10), frame(handler, "a.c", 40, 35)];
+            let mut call = finding(Kind::SignalUnsafeCall, vec![access(Op::Call, "T1", stack)]);
+            call.handler = Some(handler.into());
+            call
+        };
+        let found =
+            causes(vec![call("on_term", 12), call("on_term", 13), call("on_int", 20), call("on_term", 14)]);
+        assert_eq!(found.iter().map(|f| f.also.len()).collect::<Vec<_>>(), [2, 0]);
+        assert_eq!(further_places(&found[0]).len(), 2);
+        let ids =
+            |f: &Finding| std::iter::once(f.id.clone()).chain(f.also.iter().map(|a| a.id.clone())).collect();
+        let mut all: Vec<String> = found.iter().flat_map::<Vec<String>, _>(ids).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 4, "each call keeps its id, which a baseline may have");
     }
 
     #[test]

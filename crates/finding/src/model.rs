@@ -98,6 +98,10 @@ pub struct Finding {
     /// places: then it is part of the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
+    /// The signal handler in which it happens, if the finding is about what handlers may do. The
+    /// findings of one handler have one cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
     /// The threads that `accesses` and `location` mention, and where each was created.
     #[serde(default)]
     pub threads: Vec<ThreadInfo>,
@@ -151,6 +155,7 @@ impl Finding {
             accesses: Vec::new(),
             location: None,
             contract: None,
+            handler: None,
             threads: Vec::new(),
             locks: Vec::new(),
             interleaving: None,

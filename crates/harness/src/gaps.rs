@@ -130,6 +130,15 @@ pub fn is_known(mapped: &Mapped) -> bool {
     is_of_system(&mapped.path) || calls_probes(&mapped.path)
 }
 
+/// Libraries that start threads, and whose order raddle knows without probes.
+const RUNTIMES: [&str; 3] = ["libomp", "libiomp", "libstd-"];
+
+/// Whether raddle sees how a mapped file orders the threads that it starts.
+pub(crate) fn orders_threads(mapped: &Mapped) -> bool {
+    let name = mapped.path.file_name().unwrap_or_default().to_string_lossy();
+    RUNTIMES.iter().any(|known| name.starts_with(known)) || is_known(mapped)
+}
+
 /// Whether a mapped file is no system library and calls the probes.
 pub(crate) fn is_instrumented(path: &Path) -> bool {
     !is_of_system(path) && calls_probes(path)

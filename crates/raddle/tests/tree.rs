@@ -112,6 +112,42 @@ fn what_is_not_instrumented_beside_what_is_gets_a_sentence() {
     assert!(one.findings().is_empty() && one.stderr.contains(said), "{}", one.stderr);
 }
 
+/// What orders the threads of such a library is not seen, so nothing about them is confirmed.
+#[test]
+fn threads_that_an_uninstrumented_library_starts_only_suspect() {
+    let bench = Bench::new();
+    bench.file(
+        "pool.c",
+        "#include <pthread.h>\n\
+         static void *(*todo)(void *); static int state;\n\
+         static void *runs(void *a) { while (!__atomic_load_n(&state, __ATOMIC_ACQUIRE)); todo(a);\n\
+             __atomic_store_n(&state, 2, __ATOMIC_RELEASE); return a; }\n\
+         void pool_runs(void *(*work)(void *)) {\n\
+             static pthread_t t; pthread_create(&t, 0, runs, 0); pthread_detach(t);\n\
+             todo = work; __atomic_store_n(&state, 1, __ATOMIC_RELEASE);\n\
+             while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) < 2); }\n",
+    );
+    bench.file(
+        "uses.c",
+        "#include <pthread.h>\nvoid pool_runs(void *(*work)(void *)); int by_pool, by_own;\n\
+         static void *in_pool(void *a) { by_pool++; return a; }\n\
+         static void *own(void *a) { by_own++; return a; }\n\
+         int main(void) {\n\
+             pthread_t t; pool_runs(in_pool); by_pool++;\n\
+             pthread_create(&t, 0, own, 0); by_own++; pthread_join(t, 0); return 0; }\n",
+    );
+    succeed(bench.command("gcc").args("-g -shared -fPIC -pthread pool.c -o libpool.so".split(' ')));
+    bench.ok("cc --use gcc -g -O1 -pthread uses.c -o uses -L. -lpool -Wl,-rpath,$ORIGIN");
+    let outcome = bench.run("", &["./uses"]);
+    let of = |variable: &str| {
+        let is = |f: &&serde_json::Value| f["location"]["name"] == variable;
+        outcome.findings().iter().find(is).unwrap_or_else(|| panic!("{}", outcome.stderr)).clone()
+    };
+    let (pool, own) = (of("by_pool"), of("by_own"));
+    assert_eq!((&pool["confidence"], &own["confidence"]), (&"suspected".into(), &"confirmed".into()));
+    assert!(pool["notes"].to_string().contains("libpool.so has started T1"), "{pool}");
+}
+
 #[test]
 fn a_binary_of_plain_gcc_gets_raddles_runtime_for_libtsan() {
     let bench = Bench::new();

@@ -211,8 +211,9 @@ pub enum Record<'a> {
         path: &'a [u8],
     },
     /// Misuse of a lock, a thread or a signal handler. `lock` is 0 if
-    /// there is no lock. For a thread, `stack` is where it was created. `taken` is where the thread
-    /// itself took the lock, or 0 if it did not.
+    /// there is no lock, and the address of the handler for an unsafe call in one. For a thread,
+    /// `stack` is where it was created. `taken` is where the thread itself took the lock, or 0 if it
+    /// did not.
     Misuse {
         what: MisuseKind,
         thread: u64,

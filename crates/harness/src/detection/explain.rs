@@ -4,8 +4,9 @@ mod cycles;
 mod misuses;
 mod place;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use raddle_binary::Patterns;
 use raddle_finding::{
@@ -16,6 +17,7 @@ use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, LockKind};
 use super::{DetectionOptions, DetectorMode};
 use crate::collect::{LoggedRace, Process};
 use crate::detection::session::patterns;
+use crate::gaps;
 use crate::places::{GlobalPlace, Places};
 
 /// All findings, not yet grouped.
@@ -27,7 +29,9 @@ pub fn report(command: &[OsString], processes: &[Process], options: &DetectionOp
     let several = processes.iter().filter(|p| p.instrumented).count() > 1;
     for process in processes {
         let (mode, history) = (options.mode, options.history);
-        let mut explain = Explain { process, places: &mut places, mode, history, ignored: &ignored };
+        let starters = HashMap::new();
+        let mut explain =
+            Explain { process, places: &mut places, mode, history, ignored: &ignored, starters };
         let mut findings = explain.races();
         if options.lock_order {
             findings.extend(explain.cycles());
@@ -67,6 +71,8 @@ struct Explain<'a> {
     mode: DetectorMode,
     history: u8,
     ignored: &'a Patterns,
+    /// Whether these files are known to order the threads that they start where raddle sees it.
+    starters: HashMap<PathBuf, bool>,
 }
 
 /// The threads and locks that a finding mentions, collected while it is described.
@@ -132,13 +138,14 @@ impl Explain<'_> {
             _ => (now, before),
         };
         let in_copy = [&race.now, &race.before].iter().any(|end| self.process.may_be_in_copy(end.stack));
+        let starter = [race.now.thread, race.before.thread].into_iter().find_map(|t| self.unknown_starter(t));
         let mut finding = if race.after_free {
             // It has happened, whatever the locks are.
             let message = after_free_message(&now, &before, location.as_ref());
             Finding::new(Kind::UseAfterFree, Confidence::Confirmed, message)
         } else {
             let confidence = match self.mode {
-                DetectorMode::Hb if !in_copy => Confidence::Confirmed,
+                DetectorMode::Hb if !in_copy && starter.is_none() => Confidence::Confirmed,
                 DetectorMode::Hb | DetectorMode::Hybrid | DetectorMode::Fast => Confidence::Suspected,
             };
             let message = match location {
@@ -152,6 +159,11 @@ impl Explain<'_> {
         };
         if in_copy && !race.after_free {
             finding.notes.push(crate::relocated::caveat().into());
+        }
+        if let Some((thread, library)) = starter.filter(|_| !in_copy && !race.after_free) {
+            finding.notes.push(format!(
+                "{library} has started {thread} and is not instrumented: how it orders its threads is not seen"
+            ));
         }
         if before.stack.is_empty() && self.history > 0 {
             finding.notes.push(
@@ -169,6 +181,18 @@ impl Explain<'_> {
         finding.occurrences = 1;
         self.introduce(&mut finding, cast);
         finding
+    }
+
+    /// The thread and the library, if a library that was not built with raddle has started it: how
+    /// such a library orders its threads is not seen.
+    fn unknown_starter(&mut self, thread: u64) -> Option<(String, String)> {
+        let stack = self.process.stacks.get(&self.process.threads.get(&thread)?.stack)?;
+        let pc = *stack.pcs.first()?;
+        let modules = self.process.modules(stack.modules);
+        let module = modules.iter().rev().find(|m| (m.low..m.high).contains(&pc))?;
+        let known = self.starters.entry(module.path.clone()).or_insert_with(|| gaps::orders_threads(module));
+        let library = module.path.file_name()?.to_string_lossy().into_owned();
+        (!*known).then(|| (self.thread_label(thread), library))
     }
 
     fn is_known_thread(&self, id: u64) -> bool {

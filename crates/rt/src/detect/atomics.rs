@@ -15,9 +15,13 @@
 //! Deviations: (1) consume is acquire. (2) seq_cst adds no order beyond acquire and release; fences
 //! of that order are both. (3) A location that nothing was released into has no object. A relaxed
 //! store there, at the moment when another thread creates one, may leave that thread's clock in
-//! place. This can hide a race but not invent one.
+//! place. This can hide a race but not invent one. (4) Once the process has called `membarrier`,
+//! relaxed loads acquire: the barrier of one thread stands for a fence in each other one, which
+//! raddle does not see. What another thread does after the barrier, but before it synchronises
+//! itself, counts as done before. Both can hide a race but not invent one.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::clock::Clock;
 use super::objects::{self, Object};
@@ -93,7 +97,7 @@ pub fn load<R>(
 /// The thread learns the object's clock, as far as `order` allows.
 #[inline]
 fn see(t: &mut Thread, o: &mut Object, order: OrderNumber) {
-    if order.acquires() {
+    if order.acquires() || BARRIERS.load(Relaxed) {
         t.learn(&mut o.clock);
     } else if fences::are_used() && !o.clock.is_empty() {
         t.catch_up();
@@ -242,6 +246,22 @@ pub fn fence(t: &mut Thread, order: OrderNumber) {
         t.advance();
     }
 }
+
+/// The thread has made all threads pass a barrier at some moment (`membarrier`): what they did
+/// before comes before what it does now. Their relaxed loads need no fence of their own afterwards
+/// to see what comes before the barrier in this thread.
+pub fn barrier_of_all(t: &mut Thread) {
+    BARRIERS.store(true, Relaxed);
+    fence(t, OrderNumber(5));
+    if t.known && t.ignore_sync == 0 {
+        let _inside = t.enter();
+        t.catch_up();
+        t.acquire(&sids::begun());
+    }
+}
+
+/// The process has used `membarrier`.
+static BARRIERS: AtomicBool = AtomicBool::new(false);
 
 fn clock_at(at: &mut *mut Clock) -> &mut Clock {
     if at.is_null() {

@@ -173,7 +173,8 @@ fn tell(t: &mut Thread, what: MisuseKind, handler: usize, pc: usize) {
     let _inside = t.enter();
     if report::is_new(report::mix(&[0x7369, what.number(), handler as u64, pc as u64])) {
         let stack = depot::logged(stack(t, handler, pc));
-        log::write(&Record::Misuse { what, thread: t.id() as u64, lock: 0, stack, taken: 0 });
+        let handler = if what == MisuseKind::SignalUnsafe { handler as u64 } else { 0 };
+        log::write(&Record::Misuse { what, thread: t.id() as u64, lock: handler, stack, taken: 0 });
     }
 }
 

@@ -104,6 +104,11 @@ pub fn published() -> Clock {
     Clock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.published.load(Relaxed) as u16)))
 }
 
+/// Everything up to now: each sid with the last epoch that it has begun.
+pub fn begun() -> Clock {
+    Clock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.latest.load(Relaxed) as u16)))
+}
+
 /// True if no sids have started over since `generation`.
 pub fn is_current(generation: u32) -> bool {
     GENERATION.load(Acquire) == generation

@@ -109,6 +109,12 @@ pub fn acquire_known(t: &mut Thread, key: usize) {
     objects::with_existing(key, |o| t.learn(&mut o.clock));
 }
 
+/// True if something was released into `key`.
+pub fn has_clock(mut t: Current, key: usize) -> bool {
+    let _inside = t.enter();
+    objects::with_existing(key, |o| !o.clock.is_empty()).unwrap_or(false)
+}
+
 /// The bit of a thread in the `heads` of a file's object, which say who has written the file.
 fn writer(t: &Thread) -> u64 {
     1 << (t.id() % 64)

@@ -12,7 +12,7 @@
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{channel, descriptor_use};
+use super::{channel, descriptor_use, process};
 use crate::detect::thread::{Current, gate};
 use crate::detect::{misuse, range, sync};
 use crate::explore;
@@ -54,6 +54,9 @@ impl Call {
     /// The call changes state outside memory, such as a folder. An explored execution cannot undo
     /// that.
     pub fn changes_outside(&self) {
+        if mode() == Mode::Detect {
+            channel::file_event(self.t);
+        }
         explore::changes_outside(self.pc);
     }
 
@@ -90,6 +93,8 @@ impl Call {
     pub fn makes_process(&self) {
         if explore::is_on() {
             explore::fork::forks(self.pc);
+        } else if mode() == Mode::Detect {
+            process::sends_out(self.t);
         }
     }
 
@@ -146,6 +151,7 @@ impl Call {
     /// done, and lock files.
     pub unsafe fn changes_name(&mut self, path: Text) {
         if self.judged && !path.is_null() && mode() == Mode::Detect {
+            channel::file_event(self.t);
             // SAFETY: the caller's string.
             sync::release(self.t, unsafe { name(path) });
         }

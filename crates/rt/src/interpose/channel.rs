@@ -20,7 +20,7 @@
 use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 
-use super::descriptor_use;
+use super::{descriptor_use, process};
 use crate::detect::sync;
 use crate::detect::thread::{Current, current};
 use crate::explore;
@@ -29,7 +29,9 @@ use crate::trace::plain;
 
 const MOST: usize = 1 << 16;
 pub(super) static CHANNELS: [AtomicU32; MOST] = [const { AtomicU32::new(0) }; MOST];
-static NEXT: AtomicU32 = AtomicU32::new(8);
+/// The first number of a channel that a call of the program has made.
+const FIRST: u32 = 8;
+static NEXT: AtomicU32 = AtomicU32::new(FIRST);
 pub(super) const SOCKETS: u32 = 1;
 pub(super) const READINESS: u32 = 2;
 /// Terminals, and what the kernel has no better name for.
@@ -37,6 +39,8 @@ pub(super) const OTHERS: u32 = 3;
 pub(super) const SIGNALS: u32 = 4;
 /// Channels of queues and semaphores that have their own ids, and of inodes.
 pub const BY_ID: u32 = 1 << 30;
+/// A channel of an eventfd.
+pub(super) const EVENTS: u32 = 1 << 29;
 pub(super) const BY_INODE: u32 = 1 << 31;
 /// Inodes of files. Inodes are stored with the descriptor until it is closed or replaced, so that
 /// the kernel is asked once, not for each line read.
@@ -44,6 +48,10 @@ const FILES: u32 = BY_INODE | BY_ID;
 
 pub(super) fn is_file(channel: u32) -> bool {
     channel & FILES == FILES
+}
+
+pub(super) fn is_events(channel: u32) -> bool {
+    channel & (FILES | EVENTS) == EVENTS
 }
 
 pub(super) fn is_pipe(channel: u32) -> bool {
@@ -245,6 +253,9 @@ pub fn sending(t: Current, fd: c_int) {
 /// its lock on it.
 pub(super) fn sending_end(t: Current, fd: c_int) {
     let channel = channel(fd);
+    if is_file(channel) {
+        file_event(t);
+    }
     if !is_file(channel) {
         written(t, channel);
     } else if orders(channel) && (LOCKS_FILES.load(Relaxed) || may_write(fd)) {
@@ -277,14 +288,51 @@ fn written(t: Current, channel: u32) {
         if is_file(channel) && INOTIFY.load(Relaxed) {
             sync::release(t, key(OTHERS));
         }
+        if !plain::is_on() {
+            aliases(channel).for_each(|other| sync::release(t, key(other)));
+        }
     }
 }
 
 /// True if the process watches files.
 pub(super) static INOTIFY: AtomicBool = AtomicBool::new(false);
 
+/// The thread is about to do something to a file or a folder that an `inotify` descriptor may
+/// report: open, read, change, move or remove it.
+pub(super) fn file_event(t: Current) {
+    if INOTIFY.load(Relaxed) && !plain::is_on() {
+        sync::release(t, key(OTHERS));
+        sync::release(t, key(READINESS));
+    }
+}
+
+/// The process sends or receives descriptors through a socket.
+static PASSES: AtomicBool = AtomicBool::new(false);
+
+/// The message may hold descriptors. What they refer to is not known where they arrive.
+pub unsafe fn passes(message: *const libc::msghdr) {
+    // SAFETY: null or the caller's message.
+    if unsafe { message.as_ref() }.is_some_and(|m| m.msg_controllen > 0) {
+        PASSES.store(true, Relaxed);
+    }
+}
+
+/// The channels of the same thing where its descriptor was received ([`found`]).
+fn aliases(channel: u32) -> impl Iterator<Item = u32> {
+    let passed = PASSES.load(Relaxed) && (FIRST..BY_ID).contains(&channel);
+    [OTHERS, SOCKETS].into_iter().filter(move |_| passed)
+}
+
 pub fn received(t: Current, fd: c_int) {
     let mut channel = channel(fd);
+    if is_file(channel) {
+        file_event(t);
+    } else if !plain::is_on() && orders(channel) {
+        if !sync::has_clock(t, key(channel)) {
+            process::from_outside(t);
+        }
+        aliases(channel).for_each(|other| sync::acquire(t, key(other)));
+    }
     // What is read may have been moved by several threads in a row.
     for _ in 0..4 {
         if !orders(channel) {

@@ -166,7 +166,7 @@ interpose! {
         explore::makes_descriptor();
         paired(fds, real(domain, kind, protocol, fds))
     }
-    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), new_channel()) } record as detect, tsvd real, explore {
+    fn eventfd(value: u32, flags: c_int) -> c_int, |t, pc, real| { opened(real(value, flags), EVENTS | new_channel()) } record as detect, tsvd real, explore {
         explore::retry_with_fork(Outside::PipeOrSocket);
         explore::makes_descriptor();
         opened(real(value, flags), new_channel())

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::access::{Call, Text, accesses};
 use super::fifo::{Ends, Opening};
-use super::interpose;
+use super::{channel, interpose};
 use crate::detect::thread::Current;
 use crate::explore;
 use crate::explore::fifo::open_by_name;
@@ -152,6 +152,7 @@ unsafe fn opens_named(
     // SAFETY: the caller's string.
     unsafe {
         c.text(path);
+        channel::file_event(t);
         let fifo = Opening::new(t, at, path, flags);
         if flags & libc::O_CREAT != 0 && fifo.is_of_file() {
             c.changes_name(path);

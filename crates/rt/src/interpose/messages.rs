@@ -12,6 +12,7 @@ use super::channel::{BY_ID, key, moves, put, received, sending, taken};
 use super::room::{Queue, Writing};
 use super::transfer::{gathers, receives, sends, total};
 use super::{interpose, room};
+use crate::detect::sync;
 use crate::detect::thread::{Current, current};
 use crate::explore::{
     self,
@@ -25,8 +26,17 @@ fn channel(id: c_int) -> u32 {
     BY_ID | (id as u32 & (BY_ID - 1))
 }
 
-/// Incrementing counts before the call: waiters go on. Decrementing, or waiting for zero, counts
-/// after it.
+/// The objects of one semaphore of a set: of its value, and of its being zero. They lie where the
+/// target has no memory. Semaphores may share them, which is one order too many.
+fn semaphore(id: c_int, number: u16) -> (usize, usize) {
+    const SEMAPHORES: usize = 0x4a00_0000_0000;
+    let mixed = (u64::from(id as u32) << 16 | u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let value = SEMAPHORES + (mixed >> 34) as usize * 16;
+    (value, value + 8)
+}
+
+/// Incrementing counts before the call: waiters go on. Decrementing counts after it, and before it
+/// for whoever waits for zero.
 unsafe fn operating(
     t: Current,
     id: c_int,
@@ -40,12 +50,14 @@ unsafe fn operating(
         // SAFETY: the caller's array.
         false => unsafe { core::slice::from_raw_parts(ops, n) },
     };
-    if ops.iter().any(|o| o.sem_op > 0) {
-        put(t, channel(id));
+    for o in ops.iter().filter(|o| o.sem_op != 0) {
+        let (value, zero) = semaphore(id, o.sem_num);
+        sync::release(t, if o.sem_op > 0 { value } else { zero });
     }
     let r = real();
-    if r == 0 && ops.iter().any(|o| o.sem_op <= 0) {
-        taken(current(), channel(id));
+    for o in ops.iter().filter(|o| r == 0 && o.sem_op <= 0) {
+        let (value, zero) = semaphore(id, o.sem_num);
+        sync::acquire(current(), if o.sem_op < 0 { value } else { zero });
     }
     r
 }

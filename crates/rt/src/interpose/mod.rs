@@ -4,6 +4,7 @@
 //! thread, the call of the real function, and nothing but that call while no driver watches.
 
 mod access;
+mod aio;
 mod alloc;
 mod at_thread_exit;
 mod barrier;

@@ -27,6 +27,23 @@ pub fn world_acquire(t: Current) {
     sync::acquire(t, WORLD);
 }
 
+/// What was done before the process made others comes before what they send back.
+const SENT_OUT: usize = 0x4900_0000_0008;
+static HAS_SENT_OUT: AtomicBool = AtomicBool::new(false);
+
+/// The thread is about to make a process, which may write into what other threads read.
+pub fn sends_out(t: Current) {
+    sync::release(t, SENT_OUT);
+    HAS_SENT_OUT.store(true, Relaxed);
+}
+
+/// The thread has read what no thread of this process has written.
+pub fn from_outside(t: Current) {
+    if HAS_SENT_OUT.load(Relaxed) {
+        sync::acquire(t, SENT_OUT);
+    }
+}
+
 /// The process has made another one.
 static CHILDREN: AtomicBool = AtomicBool::new(false);
 
@@ -105,13 +122,14 @@ static MAKING: AtomicU32 = AtomicU32::new(0);
 static MAKER: AtomicU32 = AtomicU32::new(0);
 
 /// The thread is about to make a child.
-fn is_making() {
+fn is_making(t: Current) {
+    sends_out(t);
     MAKING.fetch_add(1, SeqCst);
     MAKER.store(sys::thread_id(), SeqCst);
 }
 
 fn makes_known_child(mut t: Current, make: impl FnOnce() -> c_int) -> c_int {
-    is_making();
+    is_making(t);
     let child = {
         let _inside = t.enter();
         makes_child(make, || in_child(t))
@@ -277,7 +295,7 @@ interpose! {
         if flags & libc::CLONE_VM != 0 {
             return real(run, stack, flags, data, parent, tls, child);
         }
-        is_making();
+        is_making(t);
         let mut cloned = Cloned { run, data };
         let r = makes_cloned(|| real(in_clone, stack, flags, (&raw mut cloned).cast(), parent, tls, child));
         made(t, r);
@@ -573,7 +591,7 @@ unsafe extern "C" fn execle(path: Text, arguments: Texts) -> c_int {
 fn spawns() {
     CHILDREN.store(true, Relaxed);
     if is_active() {
-        is_making();
+        is_making(current());
     }
     if explore::is_on() {
         explore::fork::forks(0);

@@ -27,13 +27,16 @@
 //!
 //! While threads write into one pipe at the same time, rule 1 may order one too many. A write of
 //! that found room at once comes after the reads that made it, too, once more was written than
-//! fits. Beside rules 4 and 5 that is not known here, and neither is the room in an eventfd's
-//! count: a program that counts on them is reported wrongly.
+//! fits. Beside rules 4 and 5 that is not known here: a program that counts on it is reported
+//! wrongly.
+//!
+//! The count of an eventfd is full if nothing can be added to it. Once the program has added more
+//! than half of the most to one, who adds comes after all who have read before.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
 
-use super::channel::{channel, is_pipe, key, may_read, orders};
+use super::channel::{channel, is_events, is_pipe, key, may_read, orders};
 use super::readiness::Polled;
 use crate::detect::sync;
 use crate::detect::thread::Current;
@@ -181,10 +184,33 @@ fn has_room(channel: u32) -> bool {
     orders(channel) && !plain::is_on()
 }
 
+/// The program fills the counts of eventfds, so that who adds to one waits for a reader.
+static FILLS: AtomicBool = AtomicBool::new(false);
+
+/// True if it is an eventfd.
+pub fn is_count(fd: c_int) -> bool {
+    is_events(channel(fd))
+}
+
+/// The thread is about to add `n` to the count of an eventfd.
+pub fn adding(fd: c_int, n: u64) {
+    if n > u64::MAX / 2 && is_count(fd) {
+        FILLS.store(true, Relaxed);
+    }
+}
+
+/// The thread has written to a descriptor, which may be an eventfd. It may have waited until its
+/// count was read.
+pub fn added(t: Current, fd: c_int, success: bool) {
+    if success && FILLS.load(Relaxed) && is_count(fd) && has_room(channel(fd)) {
+        sync::acquire(t, room(channel(fd)));
+    }
+}
+
 /// The thread is about to read, which makes room.
 pub fn making(t: Current, fd: c_int) {
     let channel = channel(fd);
-    if is_pipe(channel) {
+    if is_pipe(channel) || FILLS.load(Relaxed) && is_events(channel) {
         making_in(t, channel);
     }
 }

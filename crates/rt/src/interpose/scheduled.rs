@@ -4,6 +4,7 @@ use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
 use super::access::Call;
 use super::{Real, channel, clocks, interpose, once, room, thread_slots};
+use crate::detect::atomics;
 use crate::detect::sync as detect_sync;
 use crate::detect::thread::Current;
 use crate::explore::{self, sync, threads, time};
@@ -237,9 +238,18 @@ interpose! {
             libc::SYS_dup2 | libc::SYS_dup3 => channel::forget(b as c_int),
             _ => {}
         }
+        if number == libc::SYS_futex && hands_over(b) {
+            detect_sync::release(t, a);
+        }
         let r = real(number, a, b, c, d, e, f);
         if number == libc::SYS_futex && r == -1 && sys::errno() == libc::ETIMEDOUT {
             t.waits_with = 0;
+        }
+        if number == libc::SYS_futex && r == 0 && let Some(word) = gets(a, b, e) {
+            detect_sync::acquire(t, word);
+        }
+        if number == libc::SYS_membarrier && r == 0 && a != 0 {
+            atomics::barrier_of_all(&mut t);
         }
         if let Some(writing) = writing {
             writing.done(t, r >= 0, number == libc::SYS_writev || r == c as c_long);
@@ -273,6 +283,33 @@ interpose! {
             _ => explore::unknown_call(pc),
         }
         real(number, a, b, c, d, e, f)
+    }
+}
+
+/// Operations on a futex that has an owner, of which the kernel writes the word. libc lacks some.
+const LOCK_PI: usize = 6;
+const UNLOCK_PI: usize = 7;
+const TRYLOCK_PI: usize = 8;
+const WAIT_REQUEUE_PI: usize = 11;
+const LOCK_PI2: usize = 13;
+
+/// The operation without its flags.
+fn operation(word: usize) -> usize {
+    word & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as usize
+}
+
+/// True if the futex operation makes another thread the owner.
+fn hands_over(word: usize) -> bool {
+    operation(word) == UNLOCK_PI
+}
+
+/// The futex that the thread owns after the operation on `futex`, which may have moved it to
+/// `second`.
+fn gets(futex: usize, word: usize, second: usize) -> Option<usize> {
+    match operation(word) {
+        LOCK_PI | TRYLOCK_PI | LOCK_PI2 => Some(futex),
+        WAIT_REQUEUE_PI => Some(second),
+        _ => None,
     }
 }
 

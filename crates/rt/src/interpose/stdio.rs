@@ -7,9 +7,9 @@ use core::ffi::{c_char, c_int, c_void};
 use super::access::{Call, Text, accesses, after};
 use super::channel::{forget, received, sending, sending_end};
 use super::fifo::{Ends, Opening};
-use super::interpose;
 use super::memory_streams::closed;
 use super::room::{self, Writing, making};
+use super::{channel, interpose};
 use crate::detect::thread::current;
 use crate::explore;
 use crate::explore::fifo::open_by_name;
@@ -439,6 +439,7 @@ unsafe fn opens_named(
     unsafe {
         c.text(path);
         c.text(mode);
+        channel::file_event(t);
         let fifo = Opening::new(t, libc::AT_FDCWD, path, flags(mode));
         if *mode as u8 != b'r' && fifo.is_of_file() {
             c.changes_name(path);

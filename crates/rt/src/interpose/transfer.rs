@@ -7,7 +7,7 @@ use super::access::{Call, accesses};
 use super::channel::{CONNECTED, SOCKETS, received, sending, told};
 use super::descriptor::opened;
 use super::room::Writing;
-use super::{descriptor_use, interpose, room};
+use super::{channel, descriptor_use, interpose, room};
 use crate::explore;
 
 /// The buffers of `readv` and its kin, of which `total` bytes were filled.
@@ -60,6 +60,7 @@ pub unsafe fn sends(c: &mut Call, message: *const libc::msghdr) {
             c.reads_one(message);
             c.reads((*message).msg_name, (*message).msg_namelen as usize);
             c.reads((*message).msg_control, (*message).msg_controllen);
+            channel::passes(message);
             gathers(c, (*message).msg_iov, (*message).msg_iovlen);
         }
     }
@@ -73,6 +74,7 @@ pub unsafe fn receives(c: &mut Call, message: *const libc::msghdr, n: usize) {
             c.wrote_one(message);
             c.wrote((*message).msg_name, (*message).msg_namelen as usize);
             c.wrote((*message).msg_control, (*message).msg_controllen);
+            channel::passes(message);
             scattered(c, (*message).msg_iov, (*message).msg_iovlen, n);
         }
     }
@@ -103,8 +105,12 @@ interpose! {
         Call::new(t, pc).reads(from, n);
         sending(t, fd);
         let writing = Writing::new(fd, n);
+        if n == size_of::<u64>() && room::is_count(fd) && !from.is_null() {
+            room::adding(fd, from.cast::<u64>().read_unaligned());
+        }
         let sent = real(fd, from, n);
         writing.done(t, sent >= 0, sent == n as isize);
+        room::added(t, fd, sent >= 0);
         descriptor_use::was_used(t, fd, sent, pc);
         sent
     } record as detect, tsvd real, explore cancels {
@@ -265,9 +271,9 @@ interpose! {
     fn eventfd_write(fd: c_int, value: u64) -> c_int, |t, pc, real| {
         descriptor_use::used(t, fd, pc);
         sending(t, fd);
-        let writing = Writing::new(fd, size_of::<u64>());
+        room::adding(fd, value);
         let r = real(fd, value);
-        writing.done(t, r == 0, true);
+        room::added(t, fd, r == 0);
         r
     } record as detect, tsvd real, explore {
         if !explore::sync::descriptor(fd, libc::POLLOUT, pc) {

@@ -20,6 +20,13 @@ impl Explain<'_> {
         findings.into_iter().filter(|f| !self.is_ignored(f)).collect()
     }
 
+    /// The name of the function at `pc`, given the mappings known at the time of `stack`.
+    fn function(&mut self, pc: u64, stack: u64) -> Option<String> {
+        let modules = self.process.stacks.get(&stack).filter(|_| pc != 0)?.modules;
+        // It is looked up as if it were the place behind a call.
+        self.places.frames(self.process.modules(modules), pc + 1).pop()?.function
+    }
+
     /// `None`: a newer runtime wrote the record.
     fn misuse(&mut self, m: &Misuse) -> Option<Finding> {
         let (thread, lock) = (self.thread_label(m.thread), format!("L{}", m.lock));
@@ -98,7 +105,9 @@ impl Explain<'_> {
         let stack = self.stack(m.stack);
         let thread = self.thread_label(actor);
         finding.accesses = vec![Access { op, size: 0, thread, locks: vec![], stack, lock: label }];
-        if m.lock != 0 {
+        if m.what == Some(MisuseKind::SignalUnsafe) {
+            finding.handler = self.function(m.lock, m.stack);
+        } else if m.lock != 0 {
             cast.lock(m.lock, m.thread, m.taken);
         }
         self.introduce(&mut finding, cast);
