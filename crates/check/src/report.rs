@@ -307,12 +307,13 @@ impl<'a> Reporter<'a> {
     fn label_of(&self, index: usize) -> String {
         let Some(t) = self.thread_of(index) else { return format!("T{index}") };
         let f = &self.program.functions[t.function as usize];
-        let what = match (t.handler, t.timer) {
-            (true, _) => " handler",
-            _ if f.builtin => " timer",
-            _ => "",
-        };
-        if f.builtin { format!("T{index} (timer)") } else { format!("T{index} ({}{what})", f.name) }
+        let is_c = self.program.classes.all.is_empty();
+        match (f.builtin, t.handler) {
+            (true, _) if is_c => format!("T{index} (library thread)"),
+            (true, _) => format!("T{index} (timer)"),
+            (false, true) => format!("T{index} ({} handler)", f.name),
+            (false, false) => format!("T{index} ({})", f.name),
+        }
     }
 
     fn access(&self, a: &RawAccess) -> Access {

@@ -106,7 +106,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             makers: HashMap::new(),
             depth: 0,
             left_out: Unlowered::default(),
-            has_ui: ui::has_windows(world),
+            has_ui: ui::has_ui(world),
             singletons: HashMap::new(),
         }
     }

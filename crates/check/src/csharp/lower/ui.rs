@@ -20,8 +20,34 @@ pub fn is_window(world: &World<'_>, class: u32) -> bool {
     !world.class(class).builtin && world.ancestry(class).iter().any(of_library)
 }
 
-pub fn has_windows(world: &World<'_>) -> bool {
-    (0..world.types.len() as u32).any(|c| is_window(world, c))
+pub fn has_ui(world: &World<'_>) -> bool {
+    (0..world.types.len() as u32).any(|c| is_window(world, c) || asks_for_its_dispatcher(world, c))
+}
+
+/// Whether a class uses the dispatcher of the thread that runs it without asking whether there is
+/// one: `Dispatcher.GetForCurrentThread().DispatchAsync(f)`. Off the UI thread there is none, so
+/// who wrote this expects to be called on it.
+pub fn asks_for_its_dispatcher(world: &World<'_>, class: u32) -> bool {
+    let decl = world.class(class);
+    !decl.builtin && decl.nodes.iter().any(|n| n.str().contains(ASKS) && uses_own_dispatcher(*n))
+}
+
+const ASKS: &str = "Dispatcher";
+
+fn uses_own_dispatcher(class: Syntax<'_>) -> bool {
+    let mut found = false;
+    class.visit(&mut |s| {
+        let is_asked = |e: Syntax<'_>| {
+            let text: String = e.str().chars().filter(|c| !c.is_whitespace()).collect();
+            e.kind() == "invocation_expression"
+                && ["Dispatcher.GetForCurrentThread()", "DispatcherQueue.GetForCurrentThread()"]
+                    .iter()
+                    .any(|end| text.ends_with(end))
+        };
+        found |= s.kind() == "member_access_expression" && s.field("expression").is_some_and(is_asked);
+        !found
+    });
+    found
 }
 
 /// Whether a method handles events: its last parameter says what happened.
@@ -84,6 +110,25 @@ impl<'a> Lowerer<'_, 'a> {
         self.builder().place(end);
     }
 
+    /// Calls a public member on the UI thread, as an event does, and lets what it has posted run.
+    pub fn call_on_ui(&mut self, m: u32, subject: Option<u16>) {
+        self.catching(|l| l.call_entry_method_without_waiting(m, subject), |_| {});
+        self.call_ui("Pump");
+        self.emit(Instr::Drop);
+    }
+
+    /// Makes the entry's thread the UI thread.
+    pub fn enter_ui(&mut self) {
+        self.call_ui("Enter");
+        self.emit(Instr::Drop);
+    }
+
+    /// Ends what [`Self::enter_ui`] began.
+    pub fn exit_ui(&mut self) {
+        self.call_ui("Leave");
+        self.emit(Instr::Drop);
+    }
+
     /// Runs the events of a window and its public members, one after the other on the UI thread,
     /// twice.
     pub fn window_entry(&mut self, class: u32) {
@@ -100,8 +145,7 @@ impl<'a> Lowerer<'_, 'a> {
         let members = self.first_of(members, MOST_EVENTS);
         let node = decl.nodes[0];
         self.open_entry(node, format!("events of {}", decl.name));
-        self.call_ui("Enter");
-        self.emit(Instr::Drop);
+        self.enter_ui();
         self.catching(
             |l| {
                 let subject = l.new_subject(class, Failed::Ends);
@@ -115,8 +159,7 @@ impl<'a> Lowerer<'_, 'a> {
             },
             |_| {},
         );
-        self.call_ui("Leave");
-        self.emit(Instr::Drop);
+        self.exit_ui();
         self.close_entry(EntryKind::Exported, node);
     }
 

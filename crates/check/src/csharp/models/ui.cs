@@ -61,6 +61,19 @@ public class Button : Control { }
 public class ContentControl : Control { }
 public class Window : ContentControl { }
 public class Page : Control { }
+// MAUI and Xamarin.Forms.
+public class ContentPage : Page { }
+public class ContentView : Control { }
+public class CarouselPage : Page { }
+public class FlyoutPage : Page { }
+public class NavigationPage : Page { }
+public class Shell : Page { }
+public class TabbedPage : Page { }
+public static class MainThread {
+    public static bool IsMainThread => __UiThread.IsHere();
+    public static void BeginInvokeOnMainThread(Delegate f) { __UiThread.Post(f, null, null); }
+    public static Task InvokeOnMainThreadAsync(Delegate f) { return __UiThread.Post(f, null, null); }
+}
 public class Application : __UiObject {
     public static Application Current => new Application();
     public static void Run(object form) { __UiThread.Enter(); __UiThread.Raise(); __UiThread.Raise(); __UiThread.Leave(); }
@@ -68,6 +81,10 @@ public class Application : __UiObject {
 }
 public class Dispatcher {
     public static Dispatcher CurrentDispatcher => new Dispatcher();
+    public static Dispatcher GetForCurrentThread() { return __UiThread.IsHere() ? new Dispatcher() : null; }
+    public bool IsDispatchRequired => !__UiThread.IsHere();
+    public bool Dispatch(Delegate f) { __UiThread.Post(f, null, null); return true; }
+    public Task DispatchAsync(Delegate f) { return __UiThread.Post(f, null, null); }
     public bool CheckAccess() { return __UiThread.IsHere(); }
     public object Invoke(Delegate f) { return __UiThread.Run(f, null, null); }
     // The priority may come first or last.
