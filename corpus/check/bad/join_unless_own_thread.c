@@ -16,8 +16,12 @@ static void *work(void *argument) {
     return NULL;
 }
 
+static struct thread *lib_thread_this(void) {
+    return current;
+}
+
 static int lib_thread_join(struct thread *thread) {
-    if (thread == current)
+    if (thread == lib_thread_this())
         return 1;
     return pthread_join(thread->id, NULL);
 }

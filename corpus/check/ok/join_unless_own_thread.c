@@ -8,7 +8,7 @@ struct thread {
     char *data;
 };
 
-extern struct thread *registered_thread(void);
+extern struct thread *lib_thread_this(void);
 
 static void *work(void *argument) {
     struct thread *thread = argument;
@@ -17,7 +17,7 @@ static void *work(void *argument) {
 }
 
 static int lib_thread_join(struct thread *thread) {
-    if (thread == registered_thread())
+    if (thread == lib_thread_this())
         return 1;
     return pthread_join(thread->id, NULL);
 }

@@ -19,7 +19,7 @@ const HANDLE: u64 = Scalar::U64.size() as u64;
 
 /// What an argument of a call says of the object that it leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Argument {
+pub enum StartArgument {
     /// The address of an array's element that has the size of a handle.
     Element,
     /// The address of an array's element of an unknown type.
@@ -29,23 +29,23 @@ pub enum Argument {
 
 /// A place for a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
+pub enum HandleRoom {
     Known(usize),
     Unknown,
 }
 
 /// Each of the `n` arguments of a call whose code follows `before`. Arguments whose code has a
 /// branch, and those before them, are not looked at.
-pub fn arguments(before: &[Instr], n: usize) -> Vec<Argument> {
-    let mut out = vec![Argument::Other; n];
+pub fn arguments(before: &[Instr], n: usize) -> Vec<StartArgument> {
+    let mut out = vec![StartArgument::Other; n];
     let mut end = before.len();
     for argument in out.iter_mut().rev() {
         let Some(start) = start_of_value(&before[..end]) else { break };
         let last = before[start..end].iter().rfind(|i| !matches!(i, Instr::Nop | Instr::Conv(..)));
         *argument = match last {
-            Some(Instr::Index(size)) if u64::from(*size) == HANDLE => Argument::Element,
-            Some(Instr::UnknownField(UNKNOWN_ELEMENT)) => Argument::UnknownElement,
-            _ => Argument::Other,
+            Some(Instr::Index(size)) if u64::from(*size) == HANDLE => StartArgument::Element,
+            Some(Instr::UnknownField(UNKNOWN_ELEMENT)) => StartArgument::UnknownElement,
+            _ => StartArgument::Other,
         };
         end = start;
     }
@@ -75,17 +75,22 @@ pub(super) fn start_of_value(code: &[Instr]) -> Option<usize> {
 impl Machine<'_> {
     /// Where a handle is left, if the address is that of a variable that holds nothing else, or of
     /// an element of an array of handles.
-    pub(super) fn room_for_handle(&self, ti: usize, address: u64, argument: Argument) -> Option<Room> {
+    pub(super) fn room_for_handle(
+        &self,
+        ti: usize,
+        address: u64,
+        argument: StartArgument,
+    ) -> Option<HandleRoom> {
         if is_unknown(address) {
-            return (argument == Argument::UnknownElement).then_some(Room::Unknown);
+            return (argument == StartArgument::UnknownElement).then_some(HandleRoom::Unknown);
         }
         if self.is_constant(address) {
             return None;
         }
-        let is_alone = argument == Argument::Element
+        let is_alone = argument == StartArgument::Element
             || self.object_around(address) == Some((address, address + HANDLE))
             || self.size_in_frame(ti, address) == Some(HANDLE);
-        self.memory.index(address, HANDLE).ok().filter(|_| is_alone).map(Room::Known)
+        self.memory.index(address, HANDLE).ok().filter(|_| is_alone).map(HandleRoom::Known)
     }
 
     /// Whether an address lies in a global that nobody writes: a text of seven letters has the size
@@ -119,7 +124,7 @@ impl Machine<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Argument::{Element, Other, UnknownElement};
+    use super::StartArgument::{Element, Other, UnknownElement};
     use super::*;
 
     #[test]

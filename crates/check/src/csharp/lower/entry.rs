@@ -99,7 +99,7 @@ impl<'a> Lowerer<'_, 'a> {
             return;
         }
         self.open_entry(node, self.qualified_name(class, &method.name));
-        let on_ui = super::ui::asks_for_its_dispatcher(self.world, class);
+        let on_ui = self.lives_on_ui(class);
         if on_ui {
             self.enter_ui();
         }
@@ -374,7 +374,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let node = decl.nodes[0];
         self.open_entry(node, format!("public members of {}", decl.name));
-        let on_ui = super::ui::asks_for_its_dispatcher(self.world, class);
+        let on_ui = self.lives_on_ui(class);
         if on_ui {
             self.enter_ui();
         }

@@ -82,6 +82,7 @@ pub(super) struct Lowerer<'w, 'a> {
     left_out: Unlowered,
     /// Whether the program has windows, so that there is a UI thread.
     has_ui: bool,
+    has_windows: bool,
     /// Classes that have one object per host, and the globals that hold these objects.
     singletons: HashMap<u32, u32>,
 }
@@ -107,6 +108,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             depth: 0,
             left_out: Unlowered::default(),
             has_ui: ui::has_ui(world),
+            has_windows: ui::has_windows(world),
             singletons: HashMap::new(),
         }
     }

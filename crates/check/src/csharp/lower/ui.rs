@@ -20,8 +20,22 @@ pub fn is_window(world: &World<'_>, class: u32) -> bool {
     !world.class(class).builtin && world.ancestry(class).iter().any(of_library)
 }
 
+pub fn has_windows(world: &World<'_>) -> bool {
+    (0..world.types.len() as u32).any(|c| is_window(world, c))
+}
+
 pub fn has_ui(world: &World<'_>) -> bool {
-    (0..world.types.len() as u32).any(|c| is_window(world, c) || asks_for_its_dispatcher(world, c))
+    has_windows(world) || (0..world.types.len() as u32).any(|c| asks_for_its_dispatcher(world, c))
+}
+
+/// Whether a class tells a window when its properties change, as view models do.
+fn notifies_windows(world: &World<'_>, class: u32) -> bool {
+    let notifies = |ty: &Ty| match ty {
+        Ty::Extern(name) => matches!(&**name, "INotifyPropertyChanged" | "ObservableObject"),
+        _ => false,
+    };
+    !world.class(class).builtin
+        && world.ancestry(class).iter().any(|c| world.class(*c).bases.iter().any(notifies))
 }
 
 /// Whether a class uses the dispatcher of the thread that runs it without asking whether there is
@@ -56,7 +70,21 @@ fn handles_events(m: &Method<'_>) -> bool {
     matches!(m.params.len(), 1 | 2) && m.params.last().is_some_and(|p| is_args(&p.ty))
 }
 
+/// `MainForm_Load`, `OnLoaded`: a window opens before all its other events.
+fn happens_once(method: &str) -> bool {
+    ["Load", "Loaded", "Shown"].iter().any(|event| {
+        let before = method.strip_suffix(event);
+        before.is_some_and(|b| b.ends_with('_') || b.ends_with("On"))
+    })
+}
+
 impl<'a> Lowerer<'_, 'a> {
+    /// Whether the members of a class that is no window itself are called on the UI thread: they
+    /// need its dispatcher, or are the view model of a program with windows.
+    pub fn lives_on_ui(&self, class: u32) -> bool {
+        asks_for_its_dispatcher(self.world, class) || self.has_windows && notifies_windows(self.world, class)
+    }
+
     /// Calls a method of the library without arguments.
     pub fn call_model(&mut self, class: &str, method: &str) {
         let class = self.model_class(class, 0);
@@ -130,7 +158,7 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Runs the events of a window and its public members, one after the other on the UI thread,
-    /// twice.
+    /// twice. What happens when it opens comes first, and once.
     pub fn window_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         if decl.is_abstract || decl.is_static {
@@ -143,13 +171,17 @@ impl<'a> Lowerer<'_, 'a> {
         let all = decl.methods.iter().copied();
         let members = all.filter(|m| is_called(&self.world.methods[*m as usize])).collect();
         let members = self.first_of(members, MOST_EVENTS);
+        let (starts, members): (Vec<u32>, Vec<u32>) =
+            members.into_iter().partition(|m| happens_once(&self.world.methods[*m as usize].name));
         let node = decl.nodes[0];
         self.open_entry(node, format!("events of {}", decl.name));
         self.enter_ui();
         self.catching(
             |l| {
                 let subject = l.new_subject(class, Failed::Ends);
-                for m in members.iter().chain(&members) {
+                l.call_ui("Open");
+                l.emit(Instr::Drop);
+                for m in starts.iter().chain(&members).chain(&members) {
                     l.catching(|l| l.call_without_waiting(*m, subject), |_| {});
                     l.call_ui("Pump");
                     l.emit(Instr::Drop);
