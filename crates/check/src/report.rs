@@ -4,6 +4,7 @@
 use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, ThreadInfo};
 
 use crate::entries::EntryKind;
+use crate::interp::named::{Named, named};
 use crate::interp::raw::{ObjectPart, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use crate::ir::{EntryPoint, GlobalInfo, Instr, Pos, Program};
 
@@ -175,7 +176,8 @@ impl<'a> Reporter<'a> {
             return None;
         }
         let (own, its) = (lines(self), lines(other).join(" and "));
-        (its != own.join(" and ")).then(|| format!("also between {its}"))
+        let relation = if own.len() == 1 { "at" } else { "between" };
+        (its != own.join(" and ")).then(|| format!("also {relation} {its}"))
     }
 
     /// The object and the functions.
@@ -184,12 +186,51 @@ impl<'a> Reporter<'a> {
         if let Some(locks) = self.locks_in_circle() {
             return Cause { kind: self.raw.kind, object: locks.join(" "), ends: Vec::new() };
         }
+        if let Some((object, call)) = self.call_on_locks() {
+            return Cause { kind: self.raw.kind, object, ends: vec![call] };
+        }
         let mut ends: Vec<String> = self.raw.accesses.iter().map(|a| self.end_of(a)).collect();
         if let Some(taken) = self.interrupted_lock() {
             ends = taken;
         }
         ends.sort();
         Cause { kind: self.raw.kind, object, ends }
+    }
+
+    /// For the misuse of a lock in a function that only takes or only releases locks, such as all
+    /// those of an object: the object without its members, and the call of that function. Whichever
+    /// lock it is, the caller needs one repair.
+    fn call_on_locks(&self) -> Option<(String, String)> {
+        let [access] = &self.raw.accesses[..] else { return None };
+        let is_misuse = matches!(self.raw.kind, Kind::LockLeak | Kind::UnlockNotHeld | Kind::DoubleLock);
+        let object = match &self.raw.place {
+            RawPlace::Global { index, .. } => format!("g{index}"),
+            RawPlace::Heap { part: None, stack, .. } => format!("h{:?}", stack.first()),
+            _ => return None,
+        };
+        let frames = self.frames(&access.stack);
+        let [inner, caller, ..] = &frames[..] else { return None };
+        let is_one_sided = self.own_function(&access.stack).is_some_and(|f| self.is_one_sided(f));
+        let call = format!("{:?}:{:?}:{:?}:{:?}", inner.function, caller.function, caller.file, caller.line);
+        (is_misuse && is_one_sided).then_some((object, call))
+    }
+
+    /// The innermost function of the program's own on a stack.
+    fn own_function(&self, stack: &[u32]) -> Option<u32> {
+        let mut functions = stack.iter().map(|pc| self.program.function_of(*pc));
+        functions.find(|f| !self.program.functions[*f as usize].builtin)
+    }
+
+    /// Whether a function takes locks or releases some, but not both.
+    fn is_one_sided(&self, f: u32) -> bool {
+        let f = &self.program.functions[f as usize];
+        let said = self.program.code[f.entry as usize..f.end as usize].iter().filter_map(|i| match i {
+            Instr::Call(g, _) => named(&self.program.functions[*g as usize].name),
+            _ => None,
+        });
+        let said: Vec<Named> = said.collect();
+        let takes = said.iter().any(|n| matches!(n, Named::Lock | Named::ReadLock));
+        takes != said.contains(&Named::Unlock)
     }
 
     /// An object, as precisely as a repair distinguishes it.
@@ -307,12 +348,13 @@ impl<'a> Reporter<'a> {
     fn label_of(&self, index: usize) -> String {
         let Some(t) = self.thread_of(index) else { return format!("T{index}") };
         let f = &self.program.functions[t.function as usize];
-        let what = match (t.handler, t.timer) {
-            (true, _) => " handler",
-            _ if f.builtin => " timer",
-            _ => "",
-        };
-        if f.builtin { format!("T{index} (timer)") } else { format!("T{index} ({}{what})", f.name) }
+        let is_c = self.program.classes.all.is_empty();
+        match (f.builtin, t.handler) {
+            (true, _) if is_c => format!("T{index} (library thread)"),
+            (true, _) => format!("T{index} (timer)"),
+            (false, true) => format!("T{index} ({} handler)", f.name),
+            (false, false) => format!("T{index} ({})", f.name),
+        }
     }
 
     fn access(&self, a: &RawAccess) -> Access {

@@ -12,10 +12,10 @@ impl Machine<'_> {
     #[inline]
     pub(super) fn call(&mut self, ti: usize, f: u32, n: usize, pc: u32) -> bool {
         let function = &self.program.functions[f as usize];
+        if let Some(what) = self.named[f as usize] {
+            return self.call_named(ti, what, n, pc);
+        }
         if !function.defined {
-            if let Some(what) = self.named[f as usize] {
-                return self.call_named(ti, what, n, pc);
-            }
             // The call is made again when the callback has returned, and then gives an unknown.
             if self.call_back_argument(ti, n, f, pc) {
                 return true;

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Machine;
+use super::thread::State;
 use super::value::is_unknown;
 use crate::ir::{Program, Scalar};
 
@@ -24,9 +25,31 @@ impl Machine<'_> {
             let finalizer = class.and_then(|c| self.program.classes.all[c as usize].finalizer);
             if let Some(f) = finalizer {
                 self.forget_accesses(object, &live);
-                self.start_function(ti, f, object, pc);
+                self.start_finalizer(ti, f, object, pc);
             }
         }
+    }
+
+    /// There is one thread for finalizers, so each one comes after the one before it.
+    fn start_finalizer(&mut self, ti: usize, f: u32, object: u64, pc: u32) {
+        let before = self.threads.iter().rposition(|t| t.finalizes);
+        let n = self.threads.len();
+        self.start_function(ti, f, object, pc);
+        if self.threads.len() == n {
+            return;
+        }
+        self.threads[n].finalizes = true;
+        match before {
+            Some(b) if self.threads[b].ended() => self.learn_from_finalizer(n, b),
+            Some(b) => self.threads[n].state = State::Join { thread: b },
+            None => {}
+        }
+    }
+
+    /// The next finalizer comes after one that has ended.
+    pub(super) fn learn_from_finalizer(&mut self, next: usize, ended: usize) {
+        let clock = self.threads[ended].clock.clone();
+        self.threads[next].clock.join(&clock);
     }
 
     /// Threads' accesses to an object, and to blocks that only it reaches, happen before its

@@ -47,6 +47,9 @@ impl Machine<'_> {
         {
             return side;
         }
+        if let Some(side) = self.joins_of_others.get(&pc) {
+            return *side;
+        }
         // Until a thread runs, there is nothing to see on any other path.
         if alone
             && let Some(side) = self.route.as_ref().and_then(|r| r.side(self.program, pc))

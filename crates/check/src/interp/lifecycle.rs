@@ -302,9 +302,12 @@ impl Machine<'_> {
         t.stack.clear();
         t.frames.clear();
         self.look_for_leaks(ti);
-        for t in &mut self.threads {
-            if t.state == (State::Join { thread: ti }) {
-                t.state = State::Runnable;
+        for waiting in 0..self.threads.len() {
+            if self.threads[waiting].state == (State::Join { thread: ti }) {
+                self.threads[waiting].state = State::Runnable;
+                if self.threads[waiting].finalizes && self.threads[ti].finalizes {
+                    self.learn_from_finalizer(waiting, ti);
+                }
             }
         }
         if let Some(under) = self.threads[ti].interrupts {

@@ -31,6 +31,7 @@ mod collector;
 pub mod context;
 mod deadlock;
 mod decide;
+mod empty_locks;
 mod exceptions;
 mod explain;
 mod handle_room;
@@ -43,6 +44,7 @@ mod member_argument;
 pub mod memory;
 pub mod named;
 mod objects;
+mod own_thread;
 pub mod raw;
 mod rng;
 pub mod sched;
@@ -62,7 +64,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::entry_locks::{AtEntry, EntryLocks};
 use crate::ir::doom::Doom;
-use crate::ir::{Instr, Program};
+use crate::ir::{Function, Instr, Program};
 use crate::locking::Locking;
 use crate::route::Route;
 use clock::Clock;
@@ -267,6 +269,8 @@ pub struct Machine<'p> {
     sites: Arc<[u32]>,
     /// For each undefined function, what its name says.
     named: Vec<Option<named::Named>>,
+    /// See [`own_thread`].
+    joins_of_others: FxHashMap<u32, bool>,
     /// The model's flag that a timer is set, and whether it is from the start on, because the
     /// program sets none.
     timer_flag: Option<(u64, bool)>,
@@ -295,6 +299,11 @@ impl<'p> Machine<'p> {
         bounds: Bounds,
         cancel: Option<&'p AtomicBool>,
     ) -> Self {
+        let by_name = |(f, is_empty_lock): (&Function, bool)| {
+            (!f.defined || is_empty_lock).then(|| named::named(&f.name)).flatten()
+        };
+        let named =
+            program.functions.iter().zip(empty_locks::empty_locks(program, &sites)).map(by_name).collect();
         Self {
             program,
             bounds,
@@ -347,11 +356,8 @@ impl<'p> Machine<'p> {
             doom,
             locking,
             sites,
-            named: program
-                .functions
-                .iter()
-                .map(|f| (!f.defined).then(|| named::named(&f.name)).flatten())
-                .collect(),
+            named,
+            joins_of_others: own_thread::joins_of_others(program),
             timer_flag: timer_flag(program),
             never_null: program
                 .functions

@@ -10,7 +10,7 @@
 //! ask for, so it is the strongest. `smp_mb` is a fence, and what it orders is not known. Both go
 //! by closed lists of words: `draw_fence`, `bytes_to_mb` and `save_atomic` say nothing of threads.
 
-use super::handle_room::elements_of_handles;
+use super::handle_room::{HandleRoom, StartArgument, arguments};
 use super::lifecycle::{handle, of_handle};
 use super::start_result::result_of_success;
 use super::sync::Flow;
@@ -486,16 +486,16 @@ impl Machine<'_> {
         };
         let argument = next.unwrap_or_else(|| self.fresh_unknown());
         let before = &self.threads[ti].stack[at..at + place];
-        let elements = elements_of_handles(&self.program.code[..pc as usize], n);
-        let is_element = |i: usize| elements.get(i) == Some(&true);
-        let room = |(i, argument): (usize, &u64)| self.room_for_handle(ti, *argument, is_element(i));
+        let kinds = arguments(&self.program.code[..pc as usize], n);
+        let kind = |i: usize| kinds.get(i).copied().unwrap_or(StartArgument::Other);
+        let room = |(i, argument): (usize, &u64)| self.room_for_handle(ti, *argument, kind(i));
         let id = before.iter().enumerate().find_map(room);
         let given: Vec<u64> = before.iter().copied().filter(|a| self.may_identify_thread(*a)).collect();
         let handle = match self.start(ti, f, argument, pc, (0, 1)) {
             Flow::Done(handle) => handle,
             _ => 0,
         };
-        if let Some(id) = id {
+        if let Some(HandleRoom::Known(id)) = id {
             self.memory.store(id, Scalar::U64, handle);
         }
         if let Some(new) = of_handle(handle).filter(|_| !is_unknown(handle)) {

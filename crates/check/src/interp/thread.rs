@@ -95,6 +95,8 @@ pub struct SimulatedThread {
     pub joined: bool,
     /// A join of an unknown handle was taken for one of this thread.
     pub joined_by_guess: bool,
+    /// It runs a finalizer.
+    pub finalizes: bool,
     /// A join named this thread.
     pub joined_by_name: bool,
     /// What its function was called with.
@@ -159,6 +161,7 @@ impl SimulatedThread {
             result: 0,
             joined: false,
             joined_by_guess: false,
+            finalizes: false,
             joined_by_name: false,
             argument: 0,
             known_by: Vec::new(),

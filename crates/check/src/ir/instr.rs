@@ -378,6 +378,9 @@ impl Intrinsic {
     }
 }
 
+/// The member that stands for an element of an array whose elements have an unknown type.
+pub const UNKNOWN_ELEMENT: u32 = 2;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Instr {
     Nop,
@@ -419,7 +422,8 @@ pub enum Instr {
     Index(u32),
     /// `addr -> addr + n`
     Field(u32),
-    /// `addr -> address of a member at an unknown place`
+    /// `addr -> address of a member at an unknown place`. [`UNKNOWN_ELEMENT`] is an array's element
+    /// of an unknown type.
     UnknownField(u32),
     /// `a b -> (a - b) / n`
     PtrDiff(u32),

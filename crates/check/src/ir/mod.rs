@@ -24,7 +24,7 @@ pub mod link;
 pub mod objects;
 mod unit;
 
-pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, Un};
+pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, UNKNOWN_ELEMENT, Un};
 pub use unit::{
     BitField, EntryPoint, Function, Global, GlobalInfo, GlobalShape, Handler, Linkage, MemberId, Pos,
     Program, Reloc, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction,

@@ -8,7 +8,7 @@ use super::{Home, Lower, Variable};
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::token::Sym;
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{Access, AtomicOp, Instr, MemberId, Order, Scalar, SymbolRef};
+use crate::ir::{Access, AtomicOp, Instr, MemberId, Order, Scalar, SymbolRef, UNKNOWN_ELEMENT};
 
 /// Marks the unknown that represents the content of an unknown place; see [`Instr::UnknownField`].
 pub(super) const CONTENT: u32 = 1;
@@ -117,7 +117,7 @@ impl Lower<'_> {
             }
             None => {
                 self.emit(Instr::Drop);
-                self.emit(Instr::UnknownField(CONTENT + 1));
+                self.emit(Instr::UnknownField(UNKNOWN_ELEMENT));
             }
         }
     }

@@ -12,11 +12,60 @@ void *g_thread_try_new(const char *name, void *f, void *data, void *e) { return 
 void *g_thread_create(void *f, void *data, int joinable, void *e) { return (void *)__raddle_start(f, data); }
 void *g_thread_join(void *t) { return (void *)__raddle_join(t); }
 void g_thread_unref(void *t) { }
-void *g_thread_pool_new(void *f, void *data, int n, int exclusive, void *e) {
-  struct __model_task *p = (struct __model_task *)__raddle_alloc_zero(sizeof(struct __model_task));
-  p->function = f; p->b = data; return p;
+/* A pool of GLib starts no task while it may have no threads, and with one thread it runs its tasks one
+   after the other. Two threads may push at once. */
+struct __model_pool { void *function, *data; int has_none, has_one; struct __model_pool_task *waiting, *started; };
+struct __model_pool_task { struct __model_pool *pool; void *item; unsigned long thread; struct __model_pool_task *before; };
+static void __model_pool_limit(struct __model_pool *p, int n) {
+  int is_known = __raddle_is_known(n);
+  __atomic_store_n(&p->has_none, is_known && n == 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&p->has_one, is_known && n == 1, __ATOMIC_RELAXED);
 }
-int g_thread_pool_push(struct __model_task *p, void *data, void *e) { __model_start_with_two(p->function, data, p->b); return 1; }
+static void *__model_pool_work(struct __model_pool_task *t) {
+  int has_one = __atomic_load_n(&t->pool->has_one, __ATOMIC_RELAXED);
+  if (__raddle_is_known(has_one) && has_one && t->before) {
+    unsigned long before;
+    while (!(before = __atomic_load_n(&t->before->thread, __ATOMIC_RELAXED))) __raddle_yield();
+    __raddle_join(before);
+  }
+  ((void (*)(void *, void *))t->pool->function)(t->item, t->pool->data);
+  return 0;
+}
+static void __model_pool_start(struct __model_pool *p, struct __model_pool_task *t) {
+  t->before = __atomic_exchange_n(&p->started, t, __ATOMIC_RELAXED);
+  __atomic_store_n(&t->thread, __raddle_start(__model_pool_work, t), __ATOMIC_RELAXED);
+}
+void *g_thread_pool_new(void *f, void *data, int n, int exclusive, void *e) {
+  struct __model_pool *p = (struct __model_pool *)__raddle_alloc_zero(sizeof(struct __model_pool));
+  p->function = f; p->data = data; __model_pool_limit(p, n); return p;
+}
+void *g_thread_pool_new_full(void *f, void *data, void *free, int n, int exclusive, void *e) { return g_thread_pool_new(f, data, n, exclusive, e); }
+int g_thread_pool_push(struct __model_pool *p, void *item, void *e) {
+  struct __model_pool_task *t = (struct __model_pool_task *)__raddle_alloc_zero(sizeof(struct __model_pool_task));
+  t->pool = p; t->item = item;
+  int has_none = __atomic_load_n(&p->has_none, __ATOMIC_RELAXED);
+  if (__raddle_is_known(has_none) && has_none) t->before = __atomic_exchange_n(&p->waiting, t, __ATOMIC_ACQ_REL);
+  else __model_pool_start(p, t);
+  return 1;
+}
+int g_thread_pool_set_max_threads(struct __model_pool *p, int n, void *e) {
+  __model_pool_limit(p, n);
+  if (__raddle_is_known(n) && n == 0) return 1;
+  struct __model_pool_task *t = __atomic_exchange_n(&p->waiting, (struct __model_pool_task *)0, __ATOMIC_ACQ_REL);
+  while (t) { struct __model_pool_task *next = t->before; __model_pool_start(p, t); t = next; }
+  return 1;
+}
+void g_thread_pool_free(struct __model_pool *p, int immediate, int wait) {
+  if (!wait || !__raddle_is_known((unsigned long)p)) return;
+  struct __model_pool_task *t;
+  while ((t = __atomic_exchange_n(&p->started, (struct __model_pool_task *)0, __ATOMIC_ACQ_REL)))
+    for (; t; t = t->before) __raddle_join(__atomic_load_n(&t->thread, __ATOMIC_RELAXED));
+}
+void g_thread_pool_set_sort_function(struct __model_pool *p, void *f, void *data) { }
+int g_thread_pool_get_max_threads(struct __model_pool *p) { return __raddle_unknown(); }
+unsigned g_thread_pool_get_num_threads(struct __model_pool *p) { return __raddle_unknown(); }
+unsigned g_thread_pool_unprocessed(struct __model_pool *p) { return __raddle_unknown(); }
+int g_thread_pool_move_to_front(struct __model_pool *p, void *item) { return __raddle_unknown(); }
 void g_cond_wait(void *c, void *m) { __raddle_wait(c, m); }
 int g_cond_wait_until(void *c, void *m, long at) { return !__raddle_timed_wait(c, m); }
 void g_cond_signal(void *c) { __raddle_notify_one(c); }

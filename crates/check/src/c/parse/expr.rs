@@ -212,7 +212,11 @@ impl Parser<'_> {
                             ExprKind::Int(v as u64, ty)
                         }
                         Some(Meaning::Typedef(_)) => return Err(Confused),
-                        _ => ExprKind::Name(t.sym),
+                        Some(Meaning::Object(_)) => ExprKind::Name(t.sym),
+                        // Macros of many a library's headers.
+                        None if self.text(t.sym) == "TRUE" => ExprKind::Int(1, Types::INT),
+                        None if self.text(t.sym) == "FALSE" => ExprKind::Int(0, Types::INT),
+                        None => ExprKind::Name(t.sym),
                     }
                 }
             },

@@ -131,12 +131,15 @@ impl<'a> Lowerer<'_, 'a> {
     /// Emits the cleanups of all blocks except the first `depth`.
     pub fn clean_up_to(&mut self, depth: usize) {
         let all = self.context().cleanups.clone();
+        let guarded = self.context().guarded.clone();
         for i in (depth..all.len()).rev() {
             // While one cleanup runs, only those around it are still pending.
             self.context().cleanups.truncate(i);
+            self.context().guarded.truncate(i);
             self.clean_up(all[i]);
         }
         self.context().cleanups = all;
+        self.context().guarded = guarded;
     }
 
     pub fn clean_up(&mut self, c: Cleanup<'a>) {

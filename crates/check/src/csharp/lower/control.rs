@@ -7,16 +7,18 @@ use crate::csharp::types::Ty;
 use crate::ir::{Instr, SyncOp};
 
 impl<'a> Lowerer<'_, 'a> {
-    /// Lowers code with a cleanup after it, however the code is left.
-    fn guarded(&mut self, cleanup: Cleanup<'a>, inner: impl FnOnce(&mut Self)) {
+    /// Lowers code with a cleanup after it, however the code is left. `code` is its source.
+    fn guarded(&mut self, cleanup: Cleanup<'a>, code: &[Syntax<'a>], inner: impl FnOnce(&mut Self)) {
         let (start, end, failed, done) =
             (self.builder().label(), self.builder().label(), self.builder().label(), self.builder().label());
         self.context().cleanups.push(cleanup);
+        self.context().guarded.push(code.to_vec());
         self.builder().place(start);
         inner(self);
         self.emit(Instr::Nop);
         self.builder().place(end);
         self.context().cleanups.pop();
+        self.context().guarded.pop();
         self.clean_up(cleanup);
         self.builder().jump(done);
         self.builder().place(failed);
@@ -27,6 +29,15 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Throw);
         self.builder().place(done);
         self.builder().handle(start, end, failed);
+    }
+
+    /// Jumps to a label, after the cleanups of the code that the jump leaves. No jump enters a block.
+    pub fn jump_to_label(&mut self, name: &'a str) {
+        let has_label = |code: &Vec<Syntax<'a>>| code.iter().any(|s| contains_label(*s, name));
+        let stays_in = self.context().guarded.iter().rposition(has_label);
+        self.clean_up_to(stays_in.map_or(0, |i| i + 1));
+        let label = self.label(name);
+        self.builder().jump(label);
     }
 
     pub fn throw_statement(&mut self, s: Syntax<'a>) {
@@ -46,7 +57,7 @@ impl<'a> Lowerer<'_, 'a> {
     pub fn try_statement(&mut self, s: Syntax<'a>) {
         let finally = s.child("finally_clause").and_then(|f| f.child("block"));
         match finally {
-            Some(block) => self.guarded(Cleanup::Finally(block), |l| l.try_catch(s)),
+            Some(block) => self.guarded(Cleanup::Finally(block), &[s], |l| l.try_catch(s)),
             None => self.try_catch(s),
         }
     }
@@ -125,7 +136,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.at(s);
         self.enter_monitor(slot);
         let body = *body;
-        self.guarded(Cleanup::Unlock(slot), |l| l.statement(body));
+        self.guarded(Cleanup::Unlock(slot), &[body], |l| l.statement(body));
     }
 
     /// Takes the monitor of the object in a local. Its owner may take it again.
@@ -153,7 +164,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
         }
         let body = s.field("body").or_else(|| parts.last().copied());
-        self.guarded(Cleanup::Dispose(slot), |l| {
+        self.guarded(Cleanup::Dispose(slot), &[s], |l| {
             if let Some(b) = body {
                 l.statement(b);
             }
@@ -167,7 +178,7 @@ impl<'a> Lowerer<'_, 'a> {
         if let Some(list) = s.child("variable_declaration") {
             self.variables_used(list, slot);
         }
-        self.guarded(Cleanup::Dispose(slot), |l| l.block(rest));
+        self.guarded(Cleanup::Dispose(slot), rest, |l| l.block(rest));
     }
 
     fn variables_used(&mut self, list: Syntax<'a>, slot: u16) {
@@ -185,6 +196,16 @@ impl<'a> Lowerer<'_, 'a> {
         }
         self.emit(Instr::Set(slot));
     }
+}
+
+fn contains_label(s: Syntax<'_>, name: &str) -> bool {
+    let mut found = false;
+    s.visit(&mut |n| {
+        let label = (n.kind() == "labeled_statement").then(|| n.children().first().copied()).flatten();
+        found |= label.is_some_and(|l| l.str() == name);
+        !found
+    });
+    found
 }
 
 /// The name under which `throw;` finds the caught exception. No program has this name.

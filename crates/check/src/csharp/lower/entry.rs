@@ -99,6 +99,10 @@ impl<'a> Lowerer<'_, 'a> {
             return;
         }
         self.open_entry(node, self.qualified_name(class, &method.name));
+        let on_ui = self.lives_on_ui(class);
+        if on_ui {
+            self.enter_ui();
+        }
         if is_constructor {
             self.constructor_entry(class, m);
         } else {
@@ -108,8 +112,11 @@ impl<'a> Lowerer<'_, 'a> {
             let end = self.builder().label();
             self.emit(Instr::Intrinsic(Intrinsic::IsAlone));
             self.builder().jump_if_not(end);
-            self.call_directly(m, subject);
+            self.call_directly(m, subject, !on_ui);
             self.builder().place(end);
+        }
+        if on_ui {
+            self.exit_ui();
         }
         self.close_entry(EntryKind::Middle, node);
         if let Some(e) = self.entry_points.last_mut() {
@@ -243,8 +250,8 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     /// Calls exactly this method, without dispatch on the object's class. Without a subject, the
-    /// object is unknown.
-    fn call_directly(&mut self, m: u32, subject: Option<u16>) {
+    /// object is unknown. On the UI thread nobody waits for the task that it may return.
+    fn call_directly(&mut self, m: u32, subject: Option<u16>, waits: bool) {
         let method = &self.world.methods[m as usize];
         self.class_init(method.class);
         if !method.is_static {
@@ -256,7 +263,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.unknown_arguments(m);
         let n = method.params.len() + usize::from(!method.is_static);
         self.emit(Instr::Call(m, n as u8));
-        if method.is_async {
+        if method.is_async && waits {
             self.wait_for_result();
         } else {
             self.emit(Instr::Drop);
@@ -264,6 +271,21 @@ impl<'a> Lowerer<'_, 'a> {
     }
 
     pub fn call_entry_method(&mut self, m: u32, subject: Option<u16>) {
+        self.push_result_of(m, subject);
+        if self.world.methods[m as usize].is_async {
+            self.wait_for_result();
+        } else {
+            self.emit(Instr::Drop);
+        }
+    }
+
+    /// Nobody waits for the task that the method may return.
+    pub fn call_entry_method_without_waiting(&mut self, m: u32, subject: Option<u16>) {
+        self.push_result_of(m, subject);
+        self.emit(Instr::Drop);
+    }
+
+    fn push_result_of(&mut self, m: u32, subject: Option<u16>) {
         let method = &self.world.methods[m as usize];
         let n = method.params.len();
         if method.is_static {
@@ -278,11 +300,6 @@ impl<'a> Lowerer<'_, 'a> {
             self.unknown_arguments(m);
             let site = self.tables.site(&method.name, n, Some(method));
             self.emit(Instr::CallMethod(site));
-        }
-        if method.is_async {
-            self.wait_for_result();
-        } else {
-            self.emit(Instr::Drop);
         }
     }
 
@@ -357,11 +374,22 @@ impl<'a> Lowerer<'_, 'a> {
         }
         let node = decl.nodes[0];
         self.open_entry(node, format!("public members of {}", decl.name));
+        let on_ui = self.lives_on_ui(class);
+        if on_ui {
+            self.enter_ui();
+        }
         let subject = creates.then(|| self.new_subject(class, Failed::Ends));
         let is_callable = |m: &u32| self.world.methods[*m as usize].is_static || subject.is_some();
         let members = members.into_iter().filter(is_callable).collect();
         for m in self.first_of(members, MOST_MEMBERS) {
-            self.call_and_catch(m, subject);
+            if on_ui {
+                self.call_on_ui(m, subject);
+            } else {
+                self.call_and_catch(m, subject);
+            }
+        }
+        if on_ui {
+            self.exit_ui();
         }
         self.close_entry(EntryKind::Exported, node);
     }

@@ -82,6 +82,7 @@ pub(super) struct Lowerer<'w, 'a> {
     left_out: Unlowered,
     /// Whether the program has windows, so that there is a UI thread.
     has_ui: bool,
+    has_windows: bool,
     /// Classes that have one object per host, and the globals that hold these objects.
     singletons: HashMap<u32, u32>,
 }
@@ -106,7 +107,8 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             makers: HashMap::new(),
             depth: 0,
             left_out: Unlowered::default(),
-            has_ui: ui::has_windows(world),
+            has_ui: ui::has_ui(world),
+            has_windows: ui::has_windows(world),
             singletons: HashMap::new(),
         }
     }

@@ -73,6 +73,8 @@ pub struct LoweringContext<'a> {
     pub captures: Vec<&'a str>,
     pub loops: Vec<LoopLabels>,
     pub cleanups: Vec<Cleanup<'a>>,
+    /// For each cleanup the code that it comes after.
+    pub guarded: Vec<Vec<Syntax<'a>>>,
     /// The local with the task of an asynchronous function, or with what an iterator has yielded so
     /// far.
     pub task: Option<u16>,
@@ -109,6 +111,7 @@ impl<'a> LoweringContext<'a> {
             captures: Vec::new(),
             loops: Vec::new(),
             cleanups: Vec::new(),
+            guarded: Vec::new(),
             task: None,
             items: None,
             ret: Ty::Unknown,

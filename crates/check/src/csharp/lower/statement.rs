@@ -61,10 +61,7 @@ impl<'a> Lowerer<'_, 'a> {
                 parts.into_iter().skip(1).for_each(|p| self.statement(p));
             }
             "goto_statement" => match s.first() {
-                Some(name) if name.kind() == "identifier" => {
-                    let label = self.label(name.str());
-                    self.builder().jump(label);
-                }
+                Some(name) if name.kind() == "identifier" => self.jump_to_label(name.str()),
                 _ => self.leave_loop(true),
             },
             // Half-typed source: lower what can be understood.
@@ -83,7 +80,7 @@ impl<'a> Lowerer<'_, 'a> {
         }
     }
 
-    fn label(&mut self, name: &'a str) -> crate::ir::build::Label {
+    pub fn label(&mut self, name: &'a str) -> crate::ir::build::Label {
         if let Some(l) = self.context().labels.get(name) {
             return *l;
         }

@@ -24,13 +24,67 @@ pub fn has_windows(world: &World<'_>) -> bool {
     (0..world.types.len() as u32).any(|c| is_window(world, c))
 }
 
+pub fn has_ui(world: &World<'_>) -> bool {
+    has_windows(world) || (0..world.types.len() as u32).any(|c| asks_for_its_dispatcher(world, c))
+}
+
+/// Whether a class tells a window when its properties change, as view models do.
+fn notifies_windows(world: &World<'_>, class: u32) -> bool {
+    let notifies = |ty: &Ty| match ty {
+        Ty::Extern(name) => matches!(&**name, "INotifyPropertyChanged" | "ObservableObject"),
+        _ => false,
+    };
+    !world.class(class).builtin
+        && world.ancestry(class).iter().any(|c| world.class(*c).bases.iter().any(notifies))
+}
+
+/// Whether a class uses the dispatcher of the thread that runs it without asking whether there is
+/// one: `Dispatcher.GetForCurrentThread().DispatchAsync(f)`. Off the UI thread there is none, so
+/// who wrote this expects to be called on it.
+pub fn asks_for_its_dispatcher(world: &World<'_>, class: u32) -> bool {
+    let decl = world.class(class);
+    !decl.builtin && decl.nodes.iter().any(|n| n.str().contains(ASKS) && uses_own_dispatcher(*n))
+}
+
+const ASKS: &str = "Dispatcher";
+
+fn uses_own_dispatcher(class: Syntax<'_>) -> bool {
+    let mut found = false;
+    class.visit(&mut |s| {
+        let is_asked = |e: Syntax<'_>| {
+            let text: String = e.str().chars().filter(|c| !c.is_whitespace()).collect();
+            e.kind() == "invocation_expression"
+                && ["Dispatcher.GetForCurrentThread()", "DispatcherQueue.GetForCurrentThread()"]
+                    .iter()
+                    .any(|end| text.ends_with(end))
+        };
+        found |= s.kind() == "member_access_expression" && s.field("expression").is_some_and(is_asked);
+        !found
+    });
+    found
+}
+
 /// Whether a method handles events: its last parameter says what happened.
 fn handles_events(m: &Method<'_>) -> bool {
     let is_args = |ty: &Ty| matches!(ty, Ty::Extern(name) if name.ends_with("Args"));
     matches!(m.params.len(), 1 | 2) && m.params.last().is_some_and(|p| is_args(&p.ty))
 }
 
+/// `MainForm_Load`, `OnLoaded`: a window opens before all its other events.
+fn happens_once(method: &str) -> bool {
+    ["Load", "Loaded", "Shown"].iter().any(|event| {
+        let before = method.strip_suffix(event);
+        before.is_some_and(|b| b.ends_with('_') || b.ends_with("On"))
+    })
+}
+
 impl<'a> Lowerer<'_, 'a> {
+    /// Whether the members of a class that is no window itself are called on the UI thread: they
+    /// need its dispatcher, or are the view model of a program with windows.
+    pub fn lives_on_ui(&self, class: u32) -> bool {
+        asks_for_its_dispatcher(self.world, class) || self.has_windows && notifies_windows(self.world, class)
+    }
+
     /// Calls a method of the library without arguments.
     pub fn call_model(&mut self, class: &str, method: &str) {
         let class = self.model_class(class, 0);
@@ -84,8 +138,27 @@ impl<'a> Lowerer<'_, 'a> {
         self.builder().place(end);
     }
 
+    /// Calls a public member on the UI thread, as an event does, and lets what it has posted run.
+    pub fn call_on_ui(&mut self, m: u32, subject: Option<u16>) {
+        self.catching(|l| l.call_entry_method_without_waiting(m, subject), |_| {});
+        self.call_ui("Pump");
+        self.emit(Instr::Drop);
+    }
+
+    /// Makes the entry's thread the UI thread.
+    pub fn enter_ui(&mut self) {
+        self.call_ui("Enter");
+        self.emit(Instr::Drop);
+    }
+
+    /// Ends what [`Self::enter_ui`] began.
+    pub fn exit_ui(&mut self) {
+        self.call_ui("Leave");
+        self.emit(Instr::Drop);
+    }
+
     /// Runs the events of a window and its public members, one after the other on the UI thread,
-    /// twice.
+    /// twice. What happens when it opens comes first, and once.
     pub fn window_entry(&mut self, class: u32) {
         let decl = self.world.class(class);
         if decl.is_abstract || decl.is_static {
@@ -98,14 +171,17 @@ impl<'a> Lowerer<'_, 'a> {
         let all = decl.methods.iter().copied();
         let members = all.filter(|m| is_called(&self.world.methods[*m as usize])).collect();
         let members = self.first_of(members, MOST_EVENTS);
+        let (starts, members): (Vec<u32>, Vec<u32>) =
+            members.into_iter().partition(|m| happens_once(&self.world.methods[*m as usize].name));
         let node = decl.nodes[0];
         self.open_entry(node, format!("events of {}", decl.name));
-        self.call_ui("Enter");
-        self.emit(Instr::Drop);
+        self.enter_ui();
         self.catching(
             |l| {
                 let subject = l.new_subject(class, Failed::Ends);
-                for m in members.iter().chain(&members) {
+                l.call_ui("Open");
+                l.emit(Instr::Drop);
+                for m in starts.iter().chain(&members).chain(&members) {
                     l.catching(|l| l.call_without_waiting(*m, subject), |_| {});
                     l.call_ui("Pump");
                     l.emit(Instr::Drop);
@@ -115,8 +191,7 @@ impl<'a> Lowerer<'_, 'a> {
             },
             |_| {},
         );
-        self.call_ui("Leave");
-        self.emit(Instr::Drop);
+        self.exit_ui();
         self.close_entry(EntryKind::Exported, node);
     }
 

@@ -27,6 +27,10 @@ public static class Assert {
     public static void IsNull(object x) { if (x != null) __Fail(); }
     public static void NotNull(object x) { if (x == null) __Fail(); }
     public static void IsNotNull(object x) { if (x == null) __Fail(); }
+    public static void That(bool x) { if (!x) __Fail(); }
+    public static void That(object x, object c) { if (c is __Constraint) { __Constraint k = (__Constraint)c; k.__Check(x); } }
+    public static void That(object x, object c, object m) { That(x, c); }
+    public static void That(object x, object c, object m, object n) { That(x, c); }
     public static void Fail() { __Fail(); }
     public static void Fail(string m) { __Fail(); }
     // A failing assertion inside is not the expected exception.
@@ -34,6 +38,30 @@ public static class Assert {
     public static object Catch(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
     public static object ThrowsException(Delegate f) { try { f(); } catch (Exception e) { return e; } __Fail(); return null; }
     public static void DoesNotThrow(Delegate f) { f(); }
+}
+// NUnit: `Assert.That(x, Is.True)`.
+public class __Constraint {
+    int kind; object value;
+    public __Constraint(int k, object v) { kind = k; value = v; }
+    public void __Check(object x) {
+        if (kind == 1) Assert.True(x);
+        if (kind == 2) Assert.False(x);
+        if (kind == 3) Assert.Null(x);
+        if (kind == 4) Assert.NotNull(x);
+        if (kind == 5) Assert.__Same(value, x);
+    }
+}
+public class __Not {
+    public __Constraint True => new __Constraint(2, null);
+    public __Constraint False => new __Constraint(1, null);
+    public __Constraint Null => new __Constraint(4, null);
+}
+public static class Is {
+    public static __Constraint True => new __Constraint(1, null);
+    public static __Constraint False => new __Constraint(2, null);
+    public static __Constraint Null => new __Constraint(3, null);
+    public static __Constraint EqualTo(object v) { return new __Constraint(5, v); }
+    public static __Not Not => new __Not();
 }
 public class __Should {
     object value;

@@ -54,7 +54,20 @@ public class SpinWait {
     public void SpinOnce(int n) { __raddle.Yield(); }
     public static void SpinUntil(Delegate f) { while (!f()) __raddle.Sleep(); }
 }
+// The UI thread has one. If there is a UI thread, other threads have none.
 public class SynchronizationContext {
-    public void Post(Delegate f, object state) { ThreadPool.QueueUserWorkItem(f, state); }
-    public void Send(Delegate f, object state) { f(state); }
+    bool ui;
+    public static SynchronizationContext Current {
+        get {
+            if (!__UiThread.IsHere()) return null;
+            if (!__UiThread.IsHeld()) return __raddle.Something();
+            SynchronizationContext c = new SynchronizationContext();
+            c.ui = true;
+            return c;
+        }
+    }
+    public void Post(Delegate f, object state) {
+        if (ui) __UiThread.Post(f, state, null); else ThreadPool.QueueUserWorkItem(f, state);
+    }
+    public void Send(Delegate f, object state) { if (ui) __UiThread.Run(f, state, null); else f(state); }
 }

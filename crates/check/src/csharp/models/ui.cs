@@ -5,6 +5,9 @@ public static class __UiThread {
     static object gate = new object();
     static Delegate[] handlers = new Delegate[32];
     static int count;
+    // Raised once, before all others.
+    static Delegate[] starters = new Delegate[32];
+    static int starting;
     // If no events are raised, the UI thread is unknown.
     static bool active;
     public static bool IsHeld() { return __raddle.Holds(gate) != 0; }
@@ -26,7 +29,16 @@ public static class __UiThread {
         return t;
     }
     public static void Subscribe(Delegate f) { if (count < 32) { handlers[count] = f; count = count + 1; } }
+    public static void SubscribeToStart(Delegate f) { if (starting < 32) { starters[starting] = f; starting = starting + 1; } }
+    public static void Open() {
+        for (int i = 0; i < starting; i++) {
+            Delegate f = starters[i];
+            starters[i] = null;
+            if (f != null) { try { f(__raddle.Something(), __raddle.Something()); } catch (Exception e) { } Pump(); }
+        }
+    }
     public static void Raise() {
+        Open();
         int n = count;
         for (int i = 0; i < n; i++) {
             Delegate f = handlers[i];
@@ -37,9 +49,9 @@ public static class __UiThread {
 }
 public class __UiObject : IDisposable {
     public event Action Click { add { __UiThread.Subscribe(value); } remove { } }
-    public event Action Load { add { __UiThread.Subscribe(value); } remove { } }
-    public event Action Loaded { add { __UiThread.Subscribe(value); } remove { } }
-    public event Action Shown { add { __UiThread.Subscribe(value); } remove { } }
+    public event Action Load { add { __UiThread.SubscribeToStart(value); } remove { } }
+    public event Action Loaded { add { __UiThread.SubscribeToStart(value); } remove { } }
+    public event Action Shown { add { __UiThread.SubscribeToStart(value); } remove { } }
     public event Action Closing { add { __UiThread.Subscribe(value); } remove { } }
     public event Action FormClosing { add { __UiThread.Subscribe(value); } remove { } }
     public Dispatcher Dispatcher { get { return new Dispatcher(); } }
@@ -61,6 +73,19 @@ public class Button : Control { }
 public class ContentControl : Control { }
 public class Window : ContentControl { }
 public class Page : Control { }
+// MAUI and Xamarin.Forms.
+public class ContentPage : Page { }
+public class ContentView : Control { }
+public class CarouselPage : Page { }
+public class FlyoutPage : Page { }
+public class NavigationPage : Page { }
+public class Shell : Page { }
+public class TabbedPage : Page { }
+public static class MainThread {
+    public static bool IsMainThread => __UiThread.IsHere();
+    public static void BeginInvokeOnMainThread(Delegate f) { __UiThread.Post(f, null, null); }
+    public static Task InvokeOnMainThreadAsync(Delegate f) { return __UiThread.Post(f, null, null); }
+}
 public class Application : __UiObject {
     public static Application Current => new Application();
     public static void Run(object form) { __UiThread.Enter(); __UiThread.Raise(); __UiThread.Raise(); __UiThread.Leave(); }
@@ -68,6 +93,10 @@ public class Application : __UiObject {
 }
 public class Dispatcher {
     public static Dispatcher CurrentDispatcher => new Dispatcher();
+    public static Dispatcher GetForCurrentThread() { return __UiThread.IsHere() ? new Dispatcher() : null; }
+    public bool IsDispatchRequired => !__UiThread.IsHere();
+    public bool Dispatch(Delegate f) { __UiThread.Post(f, null, null); return true; }
+    public Task DispatchAsync(Delegate f) { return __UiThread.Post(f, null, null); }
     public bool CheckAccess() { return __UiThread.IsHere(); }
     public object Invoke(Delegate f) { return __UiThread.Run(f, null, null); }
     // The priority may come first or last.
