@@ -28,8 +28,8 @@ pub const BEHIND: u64 = 1;
 /// What to do about all that a copy cannot do.
 pub const REMEDY: &str = "build it with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`";
 
-/// The recipe with a copy. `None`: the program starts no threads, or can start other programs, which
-/// may be what is to be looked at.
+/// The recipe with a copy. `None`: the program starts no threads, or can start other programs,
+/// which may be what is to be looked at.
 pub fn prepare(args: &Args, recipe: &Recipe, notes: &Notes) -> Result<Option<Recipe>> {
     let name = recipe.program.path.display();
     let Some(copy) = relocated::prepare(&recipe.program, false, Probes::Scheduled).context(REMEDY)? else {
