@@ -187,9 +187,9 @@ fn what_a_copy_calls_is_told_by_its_place_in_the_original() {
 fn machine_code_does_not_tell_a_race_from_an_atomic_access() {
     let bench = Bench::new();
     let racy = bench.build_text("racy", MISSED);
-    let done = bench.conseq("", &[&racy]);
+    let done = bench.conseq("--sites output", &[&racy]);
     assert_eq!(done.status, 66, "{}", done.stderr);
-    let done = bench.conseq("--suspects", &[&plain(&bench, "plain", MISSED)]);
+    let done = bench.conseq("--sites output --suspects", &[&plain(&bench, "plain", MISSED)]);
     assert_eq!(done.status, 0, "{}", done.stderr);
     let said: String = suspects(&done).iter().map(|s| s["notes"].to_string()).collect();
     assert!(said.contains("machine code does not say which accesses are atomic"), "{said}");
