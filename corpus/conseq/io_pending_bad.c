@@ -1,6 +1,7 @@
 // expect: hang
 // After Mozilla (figure 1b of the paper): a flag is set that says that something is under way, and cleared when it is done. If it is done before
 // the flag is set, whoever waits for the flag waits for ever.
+//@ machine-code: nothing, because the scheduler does not see there that the loop only waits
 #include <pthread.h>
 #include <sched.h>
 

@@ -13,7 +13,7 @@ use crate::counts::{Decrements, Turn};
 use crate::critical_sections::{OpenSections, Sections};
 use crate::event::{Cell, TraceEvent, What};
 use crate::hand_over::HandOvers;
-use crate::order::{HappensBefore, TraceMoment, semaphores_as_locks};
+use crate::order::{HappensBefore, TraceMoment, flags_as_locks, semaphores_as_locks};
 
 /// An access that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +161,7 @@ pub struct History {
     pub(crate) order: HappensBefore,
     pub(crate) held: OpenSections,
     pub(crate) hand_overs: HandOvers,
+    flags_as_locks: FxHashSet<u64>,
     freed: Freed,
     /// The granules at each address: one for each time that the memory was handed out.
     at: FxHashMap<u64, Vec<u32>>,
@@ -231,6 +232,7 @@ impl History {
             order: HappensBefore::new(semaphores.clone()),
             held: OpenSections::new(events, semaphores),
             hand_overs: HandOvers::of(events),
+            flags_as_locks: flags_as_locks(events, waits),
             freed: Freed::default(),
             at: FxHashMap::default(),
             events: events.len(),
@@ -434,7 +436,7 @@ impl History {
         let (site, Cell { address, value, .. }) = (point.site, point.cell);
         let before = self.spinning.insert(point.thread(), Spin { site, address, value });
         let spun = before.is_some_and(|s| (s.site, s.address) == (site, address) && s.value != value);
-        if !(spun || waits(site)) {
+        if !(spun || waits(site)) || self.flags_as_locks.contains(&address) {
             return;
         }
         let from = self.live.get(&(address & !7)).and_then(|at| self.granules[*at].last);
@@ -579,5 +581,23 @@ mod tests {
         };
         assert!(!ordered(&history(&short)));
         assert!(ordered(&History::of(&short, &|site| site == 3)));
+    }
+
+    #[test]
+    fn a_flag_that_only_those_set_who_have_waited_for_it_is_a_lock() {
+        // Each takes its ticket, waits until it is its turn, and lets the next one in.
+        let turn = |t, own: u64| {
+            [read(t, 3, 8, own), write(t, 1, 64, own + 5), read(t, 4, 64, own + 5), write(t, 2, 8, own + 1)]
+        };
+        let ordered = |events: &[TraceEvent]| {
+            let h = History::of(events, &|site| site == 3);
+            let data = granule(&h, 64);
+            h.order.before(data.writes[0].point.stamp, data.reads[1].point.stamp)
+        };
+        let both = [turn(1, 0), turn(2, 1)].concat();
+        assert!(!ordered(&both), "who is first is not the same in each run");
+        // Somebody who has not waited starts it all.
+        let started = [vec![write(1, 9, 8, 0)], both].concat();
+        assert!(ordered(&started));
     }
 }

@@ -10,7 +10,8 @@
 //! 3. a semaphore's post, and the wait that takes it. A semaphore used as a lock (every thread that
 //!    posts has waited) is treated as a lock;
 //! 4. a flag that one thread waits for in a loop and another sets ([`HappensBefore::handed_over`],
-//!    section 7.2, "ad-hoc synchronization");
+//!    section 7.2, "ad-hoc synchronization"). A flag that only those set who have waited for it is a
+//!    lock made by hand, and creates no order ([`flags_as_locks`]);
 //! 5. decrements of a reference count, before the last one (`counts`).
 
 use std::collections::VecDeque;
@@ -222,6 +223,32 @@ pub fn semaphores_as_locks(events: &[TraceEvent]) -> FxHashSet<u64> {
     }
     waited.retain(|s| !given.contains(s));
     waited
+}
+
+/// The addresses of flags that are used as locks: every thread that sets one has waited for it. Such
+/// as `now` of a ticket lock. Who comes first is decided in each run anew, and if the lock is wrong,
+/// nobody waits for the other. `waits`: whether a place is the read of a loop that only waits.
+pub fn flags_as_locks(events: &[TraceEvent], waits: &dyn Fn(u32) -> bool) -> FxHashSet<u64> {
+    let mut last: FxHashMap<u16, (u32, u64, u64)> = FxHashMap::default();
+    let mut waited: FxHashSet<(u64, u16)> = FxHashSet::default();
+    let mut given: FxHashSet<u64> = FxHashSet::default();
+    for e in events {
+        match e.what {
+            What::Read(cell) => {
+                let before = last.insert(e.thread, (e.site, cell.address, cell.value));
+                let is_again =
+                    |(site, address, value)| (site, address) == (e.site, cell.address) && value != cell.value;
+                if waits(e.site) || before.is_some_and(is_again) {
+                    waited.insert((cell.address, e.thread));
+                }
+            }
+            What::Write { cell, .. } if !waited.contains(&(cell.address, e.thread)) => {
+                given.insert(cell.address);
+            }
+            _ => {}
+        }
+    }
+    waited.into_iter().map(|(address, _)| address).filter(|address| !given.contains(address)).collect()
 }
 
 #[cfg(test)]

@@ -141,22 +141,70 @@ fn sites_are_listed_without_a_run() {
     assert!(text.contains("assert at ui.c:7 in ui: __assert_fail\n    reads at ui.c:7, distance "), "{text}");
 }
 
+/// A program that gcc built without raddle.
+fn plain(bench: &Bench, name: &str, text: &str) -> String {
+    let file = bench.file(&format!("{name}.c"), text);
+    let mut gcc = std::process::Command::new("gcc");
+    gcc.args(["-g", "-O1", "-pthread"]).arg(file).arg("-o").arg(bench.path(name));
+    assert!(gcc.status().unwrap().success());
+    format!("./{name}")
+}
+
 #[test]
-fn what_is_not_instrumented_gets_sites_and_no_run() {
+fn machine_code_is_watched_in_a_copy() {
     let bench = Bench::new();
-    let file = bench.file("plain.c", CLEARED);
-    let cc = std::process::Command::new("gcc")
-        .arg(file)
-        .arg("-o")
-        .arg(bench.path("plain"))
-        .arg("-pthread")
-        .status();
-    assert!(cc.unwrap().success());
-    bench.refuses("", &["./plain"], &["not instrumented", "error site", "raddle cc"]);
-    let output = bench.conseq_command("--sites-only --sites assert", &["./plain"]).output().unwrap();
+    let target = plain(&bench, "ui", CLEARED);
+    let done = bench.conseq("", &[&target]);
+    assert_eq!(done.status, 66, "{}", done.stderr);
+    assert!(done.stderr.contains("raddle watches a copy of its machine code"), "{}", done.stderr);
+    let finding = &done.findings()[0];
+    let message = finding["message"].as_str().unwrap();
+    assert_eq!(message, "assertion `url != 0` at ui.c:7 can fail: ui.c:7 may read NULL written by ui.c:11");
+    assert_eq!(done.stat("suspects_open"), 0, "{}", done.report);
+    let again = bench.replay("", "ui-assert-1.raddle");
+    assert_eq!((again.status, again.kinds()), (66, vec!["assertion"]));
+    bench.refuses("--tester delays", &[&target], &["not watched in ordinary runs", "raddle cc"]);
+    let output = bench.conseq_command("--sites-only --sites assert", &[&target]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8(output.stdout.clone()).unwrap().contains("__assert_fail"));
-    assert!(stderr(&output).contains("a traced run needs `raddle cc`"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("copy of its machine code"), "{}", stderr(&output));
+}
+
+/// `memset` is called by the copy, and is a write of the program's own.
+#[test]
+fn what_a_copy_calls_is_told_by_its_place_in_the_original() {
+    let bench = Bench::new();
+    let text = CLEARED.replace("const char *volatile url", "char *volatile url");
+    let text = text.replace("url = 0;", "volatile unsigned long n = 8; memset((void *)&url, 0, n);");
+    let target = plain(&bench, "ui", &format!("#include <string.h>\n{text}"));
+    let done = bench.conseq("", &[&target]);
+    assert_eq!(done.status, 66, "{}\n{}", done.report, done.stderr);
+    assert_eq!(done.stat("suspects_open"), 0, "{}", done.report);
+    assert!(!done.report.to_string().contains("relocated+0x"), "{}", done.report);
+}
+
+#[test]
+fn machine_code_does_not_tell_a_race_from_an_atomic_access() {
+    let bench = Bench::new();
+    let racy = bench.build_text("racy", MISSED);
+    let done = bench.conseq("--sites output", &[&racy]);
+    assert_eq!(done.status, 66, "{}", done.stderr);
+    let done = bench.conseq("--sites output --suspects", &[&plain(&bench, "plain", MISSED)]);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let said: String = suspects(&done).iter().map(|s| s["notes"].to_string()).collect();
+    assert!(said.contains("machine code does not say which accesses are atomic"), "{said}");
+}
+
+#[test]
+fn what_is_not_copied_gets_sites_and_no_run() {
+    let bench = Bench::new();
+    let text = CLEARED
+        .replace("int main(void) {", "#include <stdlib.h>\nint main(void) {\n    if (!url) system(\"ls\");");
+    let target = plain(&bench, "starts", &text);
+    bench.refuses("", &[&target], &["can start other programs", "error site", "raddle cc"]);
+    let alone =
+        plain(&bench, "alone", "#include <assert.h>\nint main(int n, char **a) { assert(n > 0); return 0; }");
+    bench.refuses("", &[&alone], &["starts no threads", "error site", "raddle cc"]);
 }
 
 #[test]

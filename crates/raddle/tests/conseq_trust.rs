@@ -282,3 +282,39 @@ fn a_block_that_is_handed_over_is_suspected_only_afterwards() {
         }
     }
 }
+
+/// A loop that waits for a flag which the other thread may clear before it is set. It counts its
+/// rounds, so nobody can tell that it goes on for ever.
+const COUNTED: &str = r#"
+#include <pthread.h>
+#include <sched.h>
+volatile int pending;
+volatile unsigned rounds;
+void *device(void *a) { pending = 0; return a; }
+int main(void) {
+    pthread_t t;
+    FIRST
+    pthread_create(&t, 0, device, 0);
+    SECOND
+    while (pending) {
+        rounds++;
+        sched_yield();
+    }
+    pthread_join(t, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_loop_that_was_cut_off_is_not_called_harmless() {
+    let bench = Bench::new();
+    let (set, nothing) = ("pending = 1;", "");
+    let late = bench.build_text("late", &COUNTED.replace("FIRST", nothing).replace("SECOND", set));
+    let done = searched(&bench, "--sites loop --seconds 30 --max-steps 2000", &[&late]);
+    assert_eq!(done.stat("suspects_refuted"), 0, "{}\n{}", done.report, done.stderr);
+    assert_eq!(done.stat("suspects_open"), 1, "{}", done.report);
+    let early = bench.build_text("early", &COUNTED.replace("FIRST", set).replace("SECOND", nothing));
+    let done = searched(&bench, "--sites loop --seconds 30 --max-steps 2000", &[&early]);
+    assert_eq!(done.status, 0, "{}\n{}", done.report, done.stderr);
+    assert_eq!(done.stat("suspects_open"), 0, "{}", done.report);
+}

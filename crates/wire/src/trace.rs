@@ -210,6 +210,12 @@ impl AccessByte {
     pub const fn size(self) -> usize {
         1 << (self.0 >> 2 & 3)
     }
+
+    /// Whether it reads what it replaces.
+    #[inline(always)]
+    pub const fn updates(self) -> bool {
+        self.0 & 1 << 6 != 0
+    }
 }
 
 /// The values from which differences are taken.

@@ -1,6 +1,6 @@
 //! What the traces show: invariants, and reads that could get another value.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use raddle_conseq::SiteKind;
@@ -117,6 +117,7 @@ pub fn analyse(
     let both = Both { sites: &sites, guards: &guards };
     let judge: &dyn Judge = if all_reads { &Everything } else { &both };
     let (mut all, mut points, mut events) = (Vec::<Suspect>::new(), Vec::new(), 0);
+    let (mut known, mut told) = (HashSet::new(), HashMap::new());
     let mut violations: Vec<AtomicityViolation> = Vec::new();
     let mut ruled_out = RuledOut::default();
     for (i, run) in correct().enumerate() {
@@ -146,8 +147,12 @@ pub fn analyse(
         }
         ruled_out.add(&found.refused);
         for suspect in found.suspects {
-            let known = all.iter().any(|s| s.key() == suspect.key());
-            if !known && is_told(&suspect, &sites, &runs.modules, places) {
+            if known.contains(&suspect.key()) {
+                continue;
+            }
+            let asked = told.entry(suspect.site);
+            if *asked.or_insert_with(|| is_told(&suspect, &sites, &runs.modules, places)) {
+                known.insert(suspect.key());
                 points.extend(accesses_to(&history, suspect.read.cell.address, &runs.modules));
                 all.push(suspect);
             }

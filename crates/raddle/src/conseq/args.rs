@@ -13,8 +13,9 @@ use crate::report;
 /// Raddle traces a few passing runs and predicts which assertion could fail, which error message
 /// could appear, which output could be wrong and which loop could hang under another schedule. Then
 /// it forces each prediction. Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or
-/// `cargo raddle`. A command that starts such programs, for example `ctest`, is one campaign; the
-/// tests of a GoogleTest, Catch2 or Rust test program are taken one by one.
+/// `cargo raddle`; of one that is not instrumented, raddle watches a copy of the machine code. A
+/// command that starts instrumented programs, for example `ctest`, is one campaign; the tests of a
+/// GoogleTest, Catch2 or Rust test program are taken one by one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

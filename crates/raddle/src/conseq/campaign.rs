@@ -15,7 +15,7 @@ use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Deadlines, Expect, Tester};
 use super::traced_runs::{self, Orders, Run, Runs};
-use super::{analysis, certainty, findings, rust_channels, rust_scopes, unscheduled};
+use super::{analysis, certainty, findings, machine_code, rust_channels, rust_scopes, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
@@ -33,6 +33,10 @@ pub enum CampaignError {
          start from. A server that only a signal ends needs a test that ends it; a long program needs more than --max-steps {2}, more --patience or more --seconds"
     )]
     Endless(String, usize, u32),
+    #[error(
+        "`{0}` comes to no end within {1} steps, and there was no time left for more: give it more with --seconds"
+    )]
+    TooLong(String, u32),
 }
 
 /// What raddle does with a program that cannot be scheduled.
@@ -53,6 +57,8 @@ pub struct CampaignDeadlines {
     telling: Duration,
     /// When the caller wants no more executions.
     latest: Option<Instant>,
+    /// A program whose traced runs come to no end is given up at once: others may need the time.
+    is_brief: bool,
 }
 
 impl CampaignDeadlines {
@@ -63,7 +69,13 @@ impl CampaignDeadlines {
             longest: None,
             telling: Duration::ZERO,
             latest: None,
+            is_brief: false,
         }
+    }
+
+    /// The same for one of several parts that have not been looked at.
+    pub fn brief(self) -> CampaignDeadlines {
+        CampaignDeadlines { is_brief: true, ..self }
     }
 
     /// The same with no execution after `end`, if there is one.
@@ -199,6 +211,9 @@ pub fn run(
         budget.traced(),
         notes,
     ) {
+        Err(error) if unscheduled::is_refused(&error) && recipe.copy.is_some() => {
+            return Err(machine_code::cannot_be_scheduled(recipe, error));
+        }
         Err(error) if unscheduled::is_refused(&error) => {
             let made = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
             // If the runtime cannot start, that is the only reason.
@@ -207,7 +222,10 @@ pub fn run(
             }
             made?
         }
-        Ok(runs) if runs.runs.iter().all(|r| r.endless) && Instant::now() >= budget.tested() => {
+        Ok(runs)
+            if runs.runs.iter().all(|r| r.endless)
+                && (budget.is_brief || Instant::now() >= budget.tested()) =>
+        {
             return Err(endless(recipe, &runs).into());
         }
         Ok(runs) if runs.runs.iter().all(|r| r.endless) => {
@@ -217,6 +235,9 @@ pub fn run(
                 .or_else(|| in_fair_orders(args, &runs, budget, rust, notes));
             match again {
                 Some(again) => again,
+                None if recipe.copy.is_some() => {
+                    return Err(machine_code::cannot_be_scheduled(recipe, endless(recipe, &runs).into()));
+                }
                 None => {
                     let error = endless(recipe, &runs);
                     let again = unscheduled::make(recipe, args.runs, budget.traced_by_itself(), notes);
@@ -285,7 +306,9 @@ fn with_loops(
     let kinds = vec![SiteKind::Loop];
     let options = Options { kinds, ..halves.options().clone() };
     let traces = endless.runs.iter().map(|r| r.events.as_slice());
-    let points = Sites::of(&endless.modules, (halves, &options), traces, budget.sited()).waiting_reads();
+    let copied = machine_code::copied(&endless.recipe);
+    let points = Sites::of((&endless.modules, copied.as_deref()), (halves, &options), traces, budget.sited())
+        .waiting_reads();
     if points.is_empty() || raddle_harness::interrupt::came() {
         return None;
     }
@@ -335,6 +358,12 @@ pub fn run_whole(
     finish(args, halves, runs, budget, clock, notes)
 }
 
+/// The error for a program that came to no end in its first traced runs, and for which there is no
+/// time left.
+pub fn no_time_for(recipe: &Recipe) -> anyhow::Error {
+    CampaignError::TooLong(recipe.program.path.display().to_string(), recipe.max_steps).into()
+}
+
 fn endless(recipe: &Recipe, runs: &Runs) -> CampaignError {
     CampaignError::Endless(recipe.program.path.display().to_string(), runs.runs.len(), recipe.max_steps)
 }
@@ -351,7 +380,9 @@ fn finish(
     clock.traced = clock.lap() - runs.reading;
     let mut places = Places::new();
     let traces = runs.runs.iter().map(|r| r.events.as_slice());
-    let sites = Sites::of(&runs.modules, (halves, halves.options()), traces, budget.sited());
+    let copied = machine_code::copied(&runs.recipe);
+    let sites =
+        Sites::of((&runs.modules, copied.as_deref()), (halves, halves.options()), traces, budget.sited());
     sites.unfinished().iter().for_each(|sentence| notes.say(sentence));
     clock.static_half = clock.lap();
     let budget = budget.with_room_to_tell(clock.static_half);
@@ -414,6 +445,11 @@ pub fn run_alone(
         }
         made => made,
     }
+}
+
+/// Whether no traced run of the program came to its end.
+pub fn is_endless(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(CampaignError::Endless(..)))
 }
 
 /// Whether the program creates no thread.

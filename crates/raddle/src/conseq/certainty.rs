@@ -37,20 +37,22 @@ use raddle_harness::verdict::Usual;
 pub type Additions = HashMap<u64, Vec<(u32, u32)>>;
 
 /// Whether the consequence is wrong in any correct program and was seen more than once. `is_cause`:
-/// whether something tends to go wrong when a suspect comes about.
+/// whether something tends to go wrong when a suspect comes about. `tells_atomics`: what was executed
+/// says which accesses are atomic. If not, a race or a lost update may be none.
 pub fn is_certain(
     c: &Consequence,
     suspects: &[Suspect],
     is_cause: &dyn Fn(usize) -> bool,
     additions: &Additions,
-    usual: &Usual,
+    (usual, tells_atomics): (&Usual, bool),
 ) -> bool {
     if !c.is_by_delays() && c.again != Again::Yes {
         return false;
     }
     let is_racy = || {
-        has_race(c, &granules(c, suspects, &|i| c.complains || is_cause(i)))
-            || has_lost_update(c, &granules(c, suspects, &|_| true), additions)
+        let of_causes = granules(c, suspects, &|i| c.complains || is_cause(i));
+        let of_all = granules(c, suspects, &|_| true);
+        tells_atomics && (has_race(c, &of_causes) || has_lost_update(c, &of_all, additions))
     };
     match c.failure.kind {
         // A status that is usually a failure may be a result.
@@ -59,7 +61,8 @@ pub fn is_certain(
         Kind::Invariant => {
             let Some(Check::Invariant(guard)) = &c.check else { return false };
             let about = guard.invariant.variables().iter().map(|v| v.address & !7).collect();
-            guard.invariant.is_strong() && (has_race(c, &about) || has_lost_update(c, &about, additions))
+            let is_racy = has_race(c, &about) || has_lost_update(c, &about, additions);
+            tells_atomics && guard.invariant.is_strong() && is_racy
         }
         _ => true,
     }

@@ -62,6 +62,8 @@ impl Completeness {
         let is_all = progress.exhausted && !progress.bounded && progress.lost == 0;
         is_all
             && self.gaps == 0
+            // Machine code does not tell all of a program.
+            && recipe.copy.is_none()
             // These were executed as one step.
             && !point_code::have_bit_field(&recipe.points, modules)
             && !point_code::have_copy(&recipe.points, modules)

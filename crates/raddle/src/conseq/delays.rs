@@ -139,7 +139,7 @@ impl<'a> Delayed<'a> {
                     // The order of accesses in such a run is unknown, so a consequence that ends
                     // well is not certain.
                     let c = &mut consequences[at];
-                    c.is_certain = is_certain(c, self.suspects, &|_| false, additions, usual);
+                    c.is_certain = is_certain(c, self.suspects, &|_| false, additions, (usual, true));
                     *verdict =
                         if c.is_certain { SuspectVerdict::Confirmed(at) } else { SuspectVerdict::Shown(at) };
                 }

@@ -115,6 +115,10 @@ impl<'a> Teller<'a> {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"
                 }
                 Again::NotTried if !c.is_by_delays() => "there was no time left to make it happen again",
+                _ if self.runs.recipe.copy.is_some() => {
+                    "it was made to happen, and machine code does not say which accesses are atomic: a data race or a lost update behind it may be \
+                     none, and it may be meant to differ"
+                }
                 _ if c.failure.kind == Kind::ExitStatus => {
                     "the program printed nothing of a failure, and there is no data race or lost update behind it: the status may be a result"
                 }

@@ -72,7 +72,8 @@ pub fn sentence(note: &Note, path: &Path) -> String {
     let name = path.display();
     match note {
         Note::NotInstrumented => format!(
-            "`{name}` is not instrumented: sites and reads are told, and a traced run needs `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`"
+            "`{name}` is not instrumented: traced runs watch a copy of its machine code, which says less than a build with `raddle cc`, \
+             `raddle c++`, `raddle rustc` or `cargo raddle`"
         ),
         Note::Stripped => format!(
             "`{name}` has no symbols: its functions are those of its unwind tables, and names of its own cannot be found"

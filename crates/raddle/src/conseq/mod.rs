@@ -11,6 +11,7 @@
 //! custom_names   names of the program's own reporting functions
 //! result_cache   the results of the static analysis, kept between runs
 //! listing        sites and reads of a file, without a run
+//! machine_code   a program that was not built with raddle executes a copy of its code
 //! certainty      whether a consequence is certainly wrong
 //! rust_locks     atomics that implement locks
 //! rust_scopes    the order that scopes of threads imply
@@ -36,6 +37,7 @@ mod custom_names;
 mod delays;
 mod findings;
 mod listing;
+mod machine_code;
 mod ordinary_runs;
 mod result_cache;
 mod rust_channels;
@@ -69,6 +71,7 @@ use campaign::CampaignDeadlines;
 use raddle_harness::cases::is_one_of_libtest;
 use raddle_harness::crew::Notes;
 use raddle_harness::install::Runtime;
+use raddle_harness::relocated;
 use raddle_harness::say::say;
 use raddle_harness::target;
 use raddle_harness::watch::Watch;
@@ -186,8 +189,11 @@ fn investigate(
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     raddle_harness::interrupt::watch();
-    let instrumented = program.has_runtime;
+    let mut instrumented = program.has_runtime;
     let mut recipe = Recipe { end_at, ..recipe(args, program, runtime) };
+    if !instrumented && let Some(copied) = machine_code::prepare(args, &recipe, notes)? {
+        (recipe, instrumented) = (copied, true);
+    }
     // A libtest test selected by arguments is treated like one from the program's list.
     if args.command.len() > 1 && is_one_of_libtest(&recipe, &args.command[1..]) {
         recipe.flags |= flag::LIBTEST;
@@ -224,12 +230,16 @@ fn options(args: &Args) -> Result<Options> {
 }
 
 /// The error for a program that cannot be traced.
-fn not_instrumented(path: &Path, options: &Options) -> anyhow::Error {
-    let name = path.display();
-    match result_cache::analysis(path, options) {
+fn not_instrumented(program: &target::TargetProgram, options: &Options) -> anyhow::Error {
+    let name = program.path.display();
+    let why = match relocated::is_left_alone(program) {
+        true => "can start other programs",
+        false => "starts no threads",
+    };
+    match result_cache::analysis(&program.path, options) {
         Ok(analysis) => anyhow::anyhow!(
-            "`{name}` is not instrumented: it has {}, which --sites-only lists, and a traced run needs `raddle cc`, \
-             `raddle c++`, `raddle rustc` or `cargo raddle`",
+            "`{name}` is not instrumented and {why}, so its machine code is not copied: it has {}, which --sites-only lists, and a \
+             traced run needs `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`",
             raddle_harness::say::count(analysis.sites.len() as u64, "error site", "error sites")
         ),
         Err(error) => anyhow::anyhow!("{error}, and nothing of it can be traced"),

@@ -13,6 +13,7 @@ use raddle_conseq::suspects::{ErrorSite, Judge};
 use raddle_conseq::{Analysis, CriticalRead, Extent, Note, Options, Relation, Site, SiteKind};
 
 use super::listing;
+use super::machine_code::BEHIND;
 use super::result_cache::StaticHalves;
 use raddle_harness::places::Mapped;
 
@@ -21,8 +22,17 @@ struct Part {
     path: PathBuf,
     analysis: Rc<Analysis>,
     bias: u64,
+    /// How far behind the address of a read the program counter is that a trace has for it.
+    behind: u64,
     /// The number of its first site among all sites.
     first: u32,
+}
+
+impl Part {
+    /// The program counter of the read at this address of the file.
+    fn pc_of_read(&self, address: u64) -> u64 {
+        self.bias.wrapping_add(address).wrapping_add(self.behind)
+    }
 }
 
 /// The sites of a program and of its libraries that were built like it.
@@ -58,8 +68,9 @@ impl Sites {
     /// The sites of all files of the process that have probes, as far as they can depend on a read
     /// that the traces come by. Functions with such reads are analysed first, and others until the
     /// deadline. If no site does, all sites: the user is told whether there are any.
+    /// `copied`: the file that has probes in a copy of its code.
     pub fn of<'a>(
-        modules: &[Mapped],
+        (modules, copied): (&[Mapped], Option<&Path>),
         (halves, options): (&StaticHalves<'_>, &Options),
         traces: impl Iterator<Item = &'a [TraceEvent]>,
         deadline: Instant,
@@ -67,13 +78,17 @@ impl Sites {
         let executed: BTreeSet<u32> =
             traces.flatten().filter(|event| is_read(event)).map(|event| event.site).collect();
         let is_over = || Instant::now() >= deadline;
-        let near = Sites::near(modules, (halves, options), Some(&executed), &is_over);
-        if near.reads.is_empty() { Sites::near(modules, (halves, options), None, &is_over) } else { near }
+        let near = Sites::near((modules, copied), (halves, options), Some(&executed), &is_over);
+        if near.reads.is_empty() {
+            Sites::near((modules, copied), (halves, options), None, &is_over)
+        } else {
+            near
+        }
     }
 
     /// The sites that can depend on one of these reads, or all.
     fn near(
-        modules: &[Mapped],
+        (modules, copied): (&[Mapped], Option<&Path>),
         (halves, options): (&StaticHalves<'_>, &Options),
         executed: Option<&BTreeSet<u32>>,
         is_over: &dyn Fn() -> bool,
@@ -104,22 +119,24 @@ impl Sites {
             let executed: Option<Vec<u64>> = executed.map(|sites| sites.iter().map(address).collect());
             let extent = Extent { executed: executed.as_deref(), is_over };
             let Ok(analysis) = halves.analysis(path, options, &extent) else { continue };
-            if analysis.notes.contains(&Note::NotInstrumented) {
+            let is_instrumented = !analysis.notes.contains(&Note::NotInstrumented);
+            if !is_instrumented && copied != Some(path) {
                 continue;
             }
+            let behind = if is_instrumented { 0 } else { BEHIND };
             for site in analysis.sites.iter().filter(|s| s.callee.as_deref().is_some_and(is_print)) {
                 let low = bias.wrapping_add(site.address) & 0xffff_ffff;
                 let before = site.address.wrapping_sub(site.function.address).min(BEFORE_PRINT);
                 sites.prints.push((low, before, first + site.id));
             }
             let n = analysis.sites.len() as u32;
-            sites.parts.push(Part { path: path.into(), analysis, bias, first });
+            sites.parts.push(Part { path: path.into(), analysis, bias, behind, first });
             first += n;
         }
         sites.prints.sort_unstable();
         for (p, part) in sites.parts.iter().enumerate() {
             for (r, read) in part.analysis.reads.iter().enumerate() {
-                let pc = part.bias.wrapping_add(read.address);
+                let pc = part.pc_of_read(read.address);
                 sites.reads.entry(pc as u32).or_default().push((p, r));
             }
         }
@@ -217,10 +234,8 @@ impl Sites {
         let reads = self.parts.iter().flat_map(|part| part.analysis.reads.iter().map(move |r| (part, r)));
         let waits =
             |part: &Part, r: &CriticalRead| part.analysis.sites.get(r.site as usize).is_some_and(|s| s.waits);
-        let mut pcs: Vec<u64> = reads
-            .filter(|(part, r)| waits(part, r))
-            .map(|(part, r)| part.bias.wrapping_add(r.address))
-            .collect();
+        let mut pcs: Vec<u64> =
+            reads.filter(|(part, r)| waits(part, r)).map(|(part, r)| part.pc_of_read(r.address)).collect();
         pcs.sort_unstable();
         pcs.dedup();
         pcs
@@ -240,7 +255,7 @@ impl Sites {
                 if address == critical.address {
                     return Some(value);
                 }
-                let other = part.bias.wrapping_add(address) as u32;
+                let other = part.pc_of_read(address) as u32;
                 history.value_near(other, read.point.thread(), read.point.index())
             })
         };

@@ -41,6 +41,10 @@ const LIBRARIES: &str = "LD_LIBRARY_PATH";
 /// The share of the time that the command itself may take.
 const COMMAND: f64 = 0.4;
 
+/// How much more time a part must get to be examined once more. Much of a short time goes into
+/// tracing.
+const LONGER: f64 = 1.5;
+
 /// A program that the command started.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StartedProgram {
@@ -88,7 +92,7 @@ pub fn run(args: &Args, halves: &StaticHalves<'_>, recipe: &Recipe, notes: &Note
         let script = matches!(inspect(&recipe.program.path).map(|f| f.kind), Ok(FileKind::Script { .. }));
         return Err(match tool || script {
             true => TargetError::NothingInstrumented(recipe.program.path.display().to_string()).into(),
-            false => not_instrumented(&recipe.program.path, halves.options()),
+            false => not_instrumented(&recipe.program, halves.options()),
         });
     }
     let n = recipes.len();
@@ -115,9 +119,10 @@ pub fn run(args: &Args, halves: &StaticHalves<'_>, recipe: &Recipe, notes: &Note
     Ok(all)
 }
 
-/// Examines each part with an equal share of the time left since `begun`, and again those with open
-/// suspects if others have left time for that. `command`: how long the command took that started
-/// them. An error if no part could be examined.
+/// Examines each part with an equal share of the time left since `begun`. A part that comes to no
+/// end in its usual traced runs is put off. If the others have left time, half of it goes to parts
+/// with open suspects, and the rest to those that were put off. `command`: how long the command took
+/// that started them. An error if no part could be examined.
 pub fn each(
     args: &Args,
     halves: &StaticHalves<'_>,
@@ -128,51 +133,32 @@ pub fn each(
 ) -> Result<Report> {
     let mut all = Report::new("conseq", findings::words(of));
     coverage::add_empty_stats(&mut all, begun);
-    let mut last = None;
-    let mut done: Vec<Examined> = Vec::new();
-    let (mut alone, mut left_out, n) = (0u64, 0u64, parts.len());
-    for (i, part) in parts.iter().enumerate() {
-        let left = args.seconds - begun.elapsed().as_secs_f64();
+    let n = parts.len();
+    let mut suite = Suite {
+        args,
+        halves,
+        parts: &parts,
+        command,
+        notes,
+        done: Vec::new(),
+        put_off: Vec::new(),
+        alone: 0,
+        left_out: 0,
+        last: None,
+    };
+    let left = || args.seconds - begun.elapsed().as_secs_f64();
+    for i in 0..n {
+        let left = left();
         if raddle_harness::interrupt::came() || left <= 0.0 {
             notes.say(&format!(
                 "{i} of {n} programs or tests were looked at: give it more time with --seconds"
             ));
             break;
         }
-        if part.is_test && args.report.format == ReportFormat::Text {
-            say!("{} of {n}, {}", i + 1, part.at);
-        }
-        let seconds = left / (n - i) as f64;
-        let budget = CampaignDeadlines::new(seconds).within(command);
-        match campaign::run(args, halves, &part.recipe, budget, notes) {
-            Ok(report) => done.push(Examined { part: i, seconds, report }),
-            Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
-                alone += 1;
-                if !part.is_test {
-                    notes.say(&format!("{error:#}"));
-                }
-            }
-            // One part that cannot be examined must not keep the others from being examined. A
-            // program that ends before its first thread with a failing status may need what the
-            // command sets up around it.
-            Err(error) => {
-                notes.say(&format!("{}: {error:#}", part.at));
-                left_out += 1;
-                last = Some(error);
-            }
-        }
+        suite.look_at(i, left / (n - i) as f64, n > 1);
     }
-    let again = |examined: &mut Examined, seconds: f64| {
-        let part = &parts[examined.part];
-        if part.is_test && args.report.format == ReportFormat::Text {
-            say!("again, with the time that is left: {}", part.at);
-        }
-        let budget = CampaignDeadlines::new(seconds).within(command);
-        if let Ok(report) = campaign::run(args, halves, &part.recipe, budget, notes) {
-            examined.improve(report);
-        }
-    };
-    go_on_with_open(&mut done, || args.seconds - begun.elapsed().as_secs_f64(), again);
+    suite.go_on(&left);
+    let Suite { done, alone, left_out, last, .. } = suite;
     let n_done = done.len();
     for Examined { part, report, .. } in done {
         add(&mut all, report, &parts[part].at, parts[part].is_test);
@@ -200,6 +186,88 @@ pub fn each(
     }
     all.stats.insert("seconds".into(), Stat::Float(begun.elapsed().as_secs_f64()));
     Ok(all)
+}
+
+/// What is known of the parts of a suite.
+struct Suite<'a, 'h> {
+    args: &'a Args,
+    halves: &'a StaticHalves<'h>,
+    parts: &'a [SuitePart],
+    command: Option<Duration>,
+    notes: &'a Notes,
+    done: Vec<Examined>,
+    /// Parts that came to no end, and the time that each had.
+    put_off: Vec<(usize, f64)>,
+    /// How many create no thread.
+    alone: u64,
+    left_out: u64,
+    /// The last reason for that.
+    last: Option<anyhow::Error>,
+}
+
+impl Suite<'_, '_> {
+    /// Examines a part. `is_first`: one that comes to no end is put off.
+    fn look_at(&mut self, i: usize, seconds: f64, is_first: bool) {
+        let (part, n) = (&self.parts[i], self.parts.len());
+        self.announce(part, &format!("{} of {n}", i + 1));
+        let budget = CampaignDeadlines::new(seconds).within(self.command);
+        let budget = if is_first { budget.brief() } else { budget };
+        match campaign::run(self.args, self.halves, &part.recipe, budget, self.notes) {
+            Ok(report) => self.done.push(Examined { part: i, seconds, report }),
+            Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
+                self.alone += 1;
+                if !part.is_test {
+                    self.notes.say(&format!("{error:#}"));
+                }
+            }
+            Err(error) if is_first && campaign::is_endless(&error) => self.put_off.push((i, seconds)),
+            Err(error) => self.leave_out(i, error),
+        }
+    }
+
+    /// One part that cannot be examined must not keep the others from being examined. A program
+    /// that ends before its first thread with a failing status may need what the command sets up
+    /// around it.
+    fn leave_out(&mut self, i: usize, error: anyhow::Error) {
+        self.notes.say(&format!("{}: {error:#}", self.parts[i].at));
+        self.left_out += 1;
+        self.last = Some(error);
+    }
+
+    fn announce(&self, part: &SuitePart, how: &str) {
+        if part.is_test && self.args.report.format == ReportFormat::Text {
+            say!("{how}, {}", part.at);
+        }
+    }
+
+    /// Uses the time that is left after each part was looked at once.
+    fn go_on(&mut self, left: &dyn Fn() -> f64) {
+        let mut done = std::mem::take(&mut self.done);
+        let kept = if self.put_off.is_empty() { 0.0 } else { left() / 2.0 };
+        let again = |examined: &mut Examined, seconds: f64| {
+            let part = &self.parts[examined.part];
+            self.announce(part, "again, with the time that is left");
+            let budget = CampaignDeadlines::new(seconds).within(self.command);
+            if let Ok(report) = campaign::run(self.args, self.halves, &part.recipe, budget, self.notes) {
+                examined.improve(report);
+            }
+        };
+        go_on_with_open(&mut done, || left() - kept, again);
+        self.done = done;
+        let put_off = std::mem::take(&mut self.put_off);
+        let mut later = put_off.len();
+        for (i, had) in put_off {
+            // Longer executions take longer. It is better to come to the end of a few parts than of
+            // none.
+            let seconds = (left() / later as f64).max(LONGER * had).min(left());
+            later -= 1;
+            if seconds < had || raddle_harness::interrupt::came() {
+                self.leave_out(i, campaign::no_time_for(&self.parts[i].recipe));
+            } else {
+                self.look_at(i, seconds, false);
+            }
+        }
+    }
 }
 
 /// A part and what was found in it.
@@ -238,8 +306,6 @@ fn open_suspects(report: &Report) -> i64 {
 /// Examines parts with open suspects `again`, each with an equal share of what is `left`, if that
 /// is more than it had.
 fn go_on_with_open(done: &mut [Examined], left: impl Fn() -> f64, mut again: impl FnMut(&mut Examined, f64)) {
-    /// Much of a short time goes into tracing once more.
-    const LONGER: f64 = 1.5;
     let mut n = done.iter().filter(|e| e.open() > 0).count();
     for examined in done.iter_mut().filter(|e| e.open() > 0) {
         let seconds = left() / n as f64;

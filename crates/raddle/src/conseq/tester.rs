@@ -608,6 +608,7 @@ impl<'a> Tester<'a> {
         let evidence = Evidence {
             harmless: self.harmless(i),
             is_unclear: self.cut_off.contains(&i) || self.harmful[i] > 0,
+            may_hang: self.kinds[i] == Some(SiteKind::Loop) && self.cut_off.contains(&i),
             frees: self.frees(i),
             tried_to_end: self.tried_to_end[i].into(),
             ended: self.ended,
@@ -637,11 +638,17 @@ impl<'a> Tester<'a> {
         // Several threads may pass a pair of places, and one of them may do no harm: a third of the
         // executions is enough.
         let is_cause = |i: usize| 2 * self.harmful[i] >= self.realized[i];
+        let tells_atomics = self.crew.recipe().copy.is_none();
         for c in &mut self.consequences {
             let is_told = !(varies && matches!(c.check, Some(Check::Printed(_))));
             let is_cause = |i: usize| is_told && is_cause(i);
-            c.is_certain =
-                is_certain(c, self.suspects, &is_cause, &self.expect.additions, &self.expect.usual);
+            c.is_certain = is_certain(
+                c,
+                self.suspects,
+                &is_cause,
+                &self.expect.additions,
+                (&self.expect.usual, tells_atomics),
+            );
         }
     }
 }

@@ -98,7 +98,7 @@ mod written;
 
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering::*};
 
-use raddle_explore::{Op, OpKind, Pilot, ThreadSet};
+use raddle_explore::{Op, OpKind, Pilot, StepFlags, ThreadSet};
 use raddle_wire::explore::{Header, flag};
 
 pub use circle::{main_at, main_begins, writes};
@@ -135,6 +135,16 @@ pub fn is_on() -> bool {
 #[inline(always)]
 pub fn is_running() -> bool {
     is_on() && state().running
+}
+
+/// The recorded step of the running thread's last atomic operation, for [`left_unchanged`].
+pub fn step_of_atomic() -> usize {
+    state().serve.step()
+}
+
+/// The atomic update that was this step has changed nothing.
+pub fn left_unchanged(step: usize) {
+    state().serve.mark_update_at(step, StepFlags::UNCHANGED);
 }
 
 /// Plain accesses matter only in freed memory: none of them is a scheduling point, and no monitor

@@ -11,6 +11,7 @@ use super::{
     Wait, cancel, circle, fatal, fork, has, hidden, known_places, memory as c11, op, os_threads, races,
     serve, signals, state, states, threads, time, timers,
 };
+use crate::relocated::updates;
 use crate::trace;
 
 /// What may end a wait early.
@@ -195,6 +196,7 @@ pub fn leave_for_good() -> ! {
 /// Chooses the next thread. Ends the execution if no thread can go on, or if it has run for too
 /// long.
 fn decide() -> usize {
+    updates::settle();
     trace::settle();
     find_enabled();
     let mut s = state();

@@ -21,6 +21,7 @@ use super::{
     races, state, threads, time,
 };
 use crate::interpose::Real;
+use crate::relocated::updates;
 use crate::sys;
 
 /// How long a state in which all threads wait for the outside world is watched before it counts as
@@ -114,9 +115,20 @@ impl Serve {
     /// What the running thread's atomic update turned out to be.
     #[cold]
     pub fn mark_update(&mut self, flag: StepFlags) {
-        if let Some(at) = self.step.checked_sub(1) {
+        self.mark_update_at(self.step, flag);
+    }
+
+    /// The same of the step that [`Serve::is_at`] was told.
+    #[cold]
+    pub fn mark_update_at(&mut self, step: usize, flag: StepFlags) {
+        if let Some(at) = step.checked_sub(1) {
             self.trace().mark_update(at, flag);
         }
+    }
+
+    /// What [`Serve::is_at`] was told last.
+    pub fn step(&self) -> usize {
+        self.step
     }
 
     /// Makes the recorded steps visible to the driver, even if the process dies now.
@@ -598,6 +610,7 @@ fn execute() {
     leaks::begin();
     output::begin();
     crate::trace::begin();
+    updates::forget();
     let keyed = s.serve.keyed;
     super::states::begin(keyed);
     s.running = !has(flag::FORK_AT_START);
@@ -615,6 +628,7 @@ fn start_execution() {
 
 /// Ends the execution and writes what happened into the slot.
 pub fn finish(what: ExecutionEnd) -> ! {
+    updates::settle();
     crate::trace::end();
     let mut s = state();
     s.running = false;

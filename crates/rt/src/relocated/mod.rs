@@ -6,7 +6,7 @@
 //! [`thunks`] is what a copy calls, [`accesses`] what becomes of that, [`late`] says whether loops
 //! are checked as they are left, and [`unwind`] keeps exceptions working.
 //!
-//! `explore` has copies of another kind: [`scheduled`].
+//! `explore` has copies of another kind: [`scheduled`], with [`updates`].
 
 mod accesses;
 mod late;
@@ -15,6 +15,7 @@ mod scheduled;
 mod table;
 mod thunks;
 mod unwind;
+pub mod updates;
 
 use core::ops::Range;
 

@@ -20,7 +20,7 @@
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::table;
+use super::{table, updates};
 use crate::detect::check::access;
 use crate::detect::range;
 use crate::detect::thread::current;
@@ -128,8 +128,11 @@ extern "C" fn announce(address: usize, what: usize, pc: usize) {
 
 fn atomic(kind: OpKind, address: usize, len: usize, pc: usize) {
     explore::atomic(kind, address, len, false, pc);
+    if kind == OpKind::AtomicRmw {
+        updates::begins(address, len);
+    }
     // What it writes is known when the thread comes by again.
-    trace::access(kind != OpKind::AtomicLoad, address, len.min(8), pc);
+    trace::atomic_before(kind, address, len, pc);
 }
 
 fn plain<const WRITE: bool>(address: usize, len: usize, pc: usize) {

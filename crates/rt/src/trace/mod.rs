@@ -62,6 +62,7 @@ use crate::explore;
 use crate::handle::Handle;
 use crate::hub::session;
 use crate::layout::is_watchable;
+use crate::relocated;
 use crate::sys;
 use progress::{Records, TraceProgress};
 use shared::GranuleState;
@@ -389,7 +390,13 @@ impl Trace {
         match core::mem::replace(&mut self.pending.what, What::Nothing) {
             What::Nothing => {}
             What::One(kind) => {
-                self.write_access(kind, address, pc, value(address, kind.size()), counts.then_some(before))
+                let now = value(address, kind.size());
+                if kind.updates() && now == before {
+                    // Such as a compare-and-exchange that found another value.
+                    let read = AccessByte::new(false, kind.size()).with(true, false);
+                    return self.write_access(read, address, pc, now, None);
+                }
+                self.write_access(kind, address, pc, now, counts.then_some(before))
             }
             What::Block => self.block(true, address, before as usize, pc),
         }
@@ -545,6 +552,8 @@ fn unscheduled(write: bool, address: usize, len: usize, pc: usize) {
 /// The running thread is about to access many bytes.
 pub fn range(write: bool, address: usize, len: usize, pc: usize) {
     let Some(mut t) = trace() else { return unscheduled(write, address, len, pc) };
+    // A function of the library was called, perhaps by a copy of the program's code.
+    let pc = relocated::site(pc);
     if write {
         t.settle()
     } else {
@@ -572,6 +581,26 @@ pub fn atomic(write: bool, address: usize, size: usize, old: Option<u64>, pc: us
     }
     let kind = AccessByte::new(write, size).with(true, old.is_some());
     t.write_access(kind, address, pc, value(address, size), old);
+}
+
+/// The running thread is about to make an atomic operation, as a copy of its code announces it.
+pub fn atomic_before(kind: OpKind, address: usize, len: usize, pc: usize) {
+    let Some(mut t) = trace() else { return };
+    t.settle();
+    let size = len.min(8);
+    let writes = kind != OpKind::AtomicLoad;
+    if !size.is_power_of_two() || !t.wants(address, writes, pc) {
+        return;
+    }
+    let updates = kind == OpKind::AtomicRmw;
+    let shape = AccessByte::new(writes, size).with(true, updates);
+    let before = value(address, size);
+    if writes {
+        let counts = updates || shared::is_first(address, size, t.execution);
+        t.pending = Pending { what: What::One(shape), address, pc, before, counts };
+    } else {
+        t.write_access(shape, address, pc, before, None);
+    }
 }
 
 /// The running thread has stored over `before`, which it did not read.
@@ -648,7 +677,7 @@ pub fn allocated(from: usize, size: usize, pc: usize) {
     }
     t.settle();
     let (object, other) = (from as u64, (from + size) as u64);
-    t.write_step(&SyncStep { kind: ALLOCATED, site: pc as u32, object, other });
+    t.write_step(&SyncStep { kind: ALLOCATED, site: relocated::site(pc) as u32, object, other });
 }
 
 /// The count of a barrier when a thread arrives; 0 when it continues after waiting.

@@ -4,7 +4,8 @@
 //! their executions. The rounds go over all suspects, so that if time is short each was tried
 //! before one is tried twice. The first rounds combine suspects of different memory in one
 //! execution: in most programs their threads do not wait for each other, and all of them come
-//! about. What such executions do not bring about is tried by itself.
+//! about. What such executions do not bring about is tried by itself. Before all that, chance decides
+//! for as long as it brings about many suspects at once (`by_chance`).
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,12 @@ use super::{AIMED, HARMLESS, Tester};
 
 /// How many pairs one execution of the first rounds is aimed at.
 const TOGETHER: usize = 8;
+/// The most executions that are aimed at nothing.
+const MOST_BY_CHANCE: u64 = 64;
+/// How many aims such an execution must bring about for the first time to be worth it.
+const MUCH: usize = TOGETHER / 2;
+/// How many in a row may bring about fewer.
+const POOR: u32 = 1;
 /// How many such rounds there are. Each takes an eighth of the executions of a round of single
 /// pairs.
 const ROUNDS_TOGETHER: u64 = 4;
@@ -80,6 +87,7 @@ impl Tester<'_> {
     /// Executions that bring each suspect's write to its read.
     pub(super) fn aim(&mut self) -> Result<()> {
         let mut aims = Aim::all(self.suspects);
+        self.by_chance(&aims)?;
         for seed in 0..ROUNDS_TOGETHER {
             // In another order, so that each is combined with others.
             aims.reverse();
@@ -108,6 +116,28 @@ impl Tester<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Executions that are aimed at nothing, as long as each brings about much that is new. If many
+    /// suspects are about one piece of memory, their aims do not go together, and chance brings
+    /// about more of them at once.
+    fn by_chance(&mut self, aims: &[Aim]) -> Result<()> {
+        let (mut left, mut poor) = (self.left(aims), 0);
+        for seed in 0..MOST_BY_CHANCE {
+            if poor > POOR || left < MUCH || self.is_over() {
+                break;
+            }
+            self.try_order(Order::free(0, Tail::Pos { seed }))?;
+            let now = self.left(aims);
+            poor = if left - now < MUCH { poor + 1 } else { 0 };
+            left = now;
+        }
+        Ok(())
+    }
+
+    /// How many aims have not come about.
+    fn left(&self, aims: &[Aim]) -> usize {
+        aims.iter().filter(|aim| !self.has_come_about(aim)).count()
     }
 
     fn has_come_about(&self, aim: &Aim) -> bool {

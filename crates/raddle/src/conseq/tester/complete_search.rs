@@ -25,11 +25,11 @@ use raddle_harness::rust_sites;
 const LONGEST: Duration = Duration::from_secs(20);
 
 impl Tester<'_> {
-    /// Makes the search if it can settle something.
+    /// Makes the search if it can settle something. No search of machine code is complete.
     pub(super) fn complete(&mut self) -> Result<()> {
         let frees = |i: &usize| matches!(self.suspects[*i].instead, Instead::Freed(_));
         let is_open = (0..self.suspects.len()).filter(frees).any(|i| !self.is_shown(i));
-        if !is_open || self.is_over() || self.has_failed() {
+        if !is_open || self.is_over() || self.has_failed() || self.crew.recipe().copy.is_some() {
             return Ok(());
         }
         let mut recipe = Recipe { points: self.base_points.clone(), ..self.crew.recipe().clone() };

@@ -12,6 +12,9 @@ pub struct Evidence {
     /// It came about, and what became of it is not known: the execution was cut off, or what it
     /// showed does not count.
     pub is_unclear: bool,
+    /// It is about a loop that may go on for ever, and an execution in which it came about was cut
+    /// off: that may be the harm.
+    pub may_hang: bool,
     /// It is about freed memory.
     pub frees: bool,
     /// The number of executions aimed at it that came to the program's end.
@@ -29,6 +32,7 @@ impl Evidence {
         let is_long = self.ended >= ENOUGH || self.searched == Searched::AllItCan;
         let was_forced = self.tried_to_end >= AIMED && is_long;
         match self.harmless {
+            _ if self.may_hang => None,
             0 if self.is_unclear => None,
             0 if self.searched == Searched::Everything => Some(Reason::Impossible),
             0 if self.frees && self.is_sound => Some(Reason::Impossible),
@@ -56,6 +60,7 @@ mod tests {
         Evidence {
             harmless: 0,
             is_unclear: false,
+            may_hang: false,
             frees: false,
             tried_to_end: AIMED,
             ended: ENOUGH,
@@ -76,6 +81,13 @@ mod tests {
         let searched = Searched::Everything;
         let all = Evidence { tried_to_end: 0, ended: 9, searched, ..tried() };
         assert_eq!(all.reason(), Some(Reason::Impossible));
+    }
+
+    #[test]
+    fn a_loop_that_was_cut_off_is_not_harmless_because_it_ended_elsewhere() {
+        let ended_once = Evidence { harmless: 3, is_unclear: true, ..tried() };
+        assert_eq!(ended_once.reason(), Some(Reason::Harmless));
+        assert_eq!(Evidence { may_hang: true, ..ended_once }.reason(), None);
     }
 
     #[test]
