@@ -605,12 +605,12 @@ fn execute() {
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
 }
 
-/// The program creates its first thread, in a process made for one order.
+/// The program creates its first thread, in a process made for one order. The first thread's number
+/// stays as [`threads::make_donors`] noted it: if there were donors before the process was made, the
+/// C library still has the number of the parent, and writes it into the mutexes that it locks.
 fn start_execution() {
-    let mut s = state();
-    s.threads[0].kernel_id = sys::thread_id();
     heap::keep();
-    s.running = true;
+    state().running = true;
 }
 
 /// Ends the execution and writes what happened into the slot.
