@@ -1,5 +1,4 @@
 // expect: nothing
-//@ monitors: race
 // The first thread ends by `pthread_exit`, and the last thread runs the exit handlers, after
 // everything that the others have done.
 #include <assert.h>

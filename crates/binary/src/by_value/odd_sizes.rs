@@ -2,8 +2,9 @@
 //!
 //! LLVM, and so clang and rustc, puts a probe before accesses of 1, 2, 4, 8 and 16 bytes only. Its
 //! intermediate code has others: bit-fields that share 3, 5, 6 or 7 bytes, small structs that are
-//! moved as one integer, `long double` and vectors of 32 and 64 bytes. In machine code those of 3 to
-//! 7 bytes are two accesses side by side, neither of them announced. Nothing sees such an access.
+//! moved as one integer, `long double` and vectors of 32 and 64 bytes. In machine code those of 3
+//! to 7 bytes are two accesses side by side, neither of them announced. Nothing sees such an
+//! access.
 //!
 //! Not found: those of three and more parts that are stored in an unusual order, and those in
 //! functions of Rust that call no probe.
@@ -88,15 +89,15 @@ const RUST_STD: [&str; 15] = [
     "rustc_demangle",
 ];
 
-/// Whether a function of Rust belongs to the standard library and has nothing from another crate. It
-/// shares what it reads in such a way with nobody: parts of debug information.
+/// Whether a function of Rust belongs to the standard library and has nothing from another crate.
+/// It shares what it reads in such a way with nobody: parts of debug information.
 fn is_of_rust_std(raw: &str) -> bool {
     let mut crates = crates_in(raw).peekable();
     crates.peek().is_some() && crates.all(|name| RUST_STD.contains(&name))
 }
 
-/// The crates in a name of today's mangling: `Cs`, a number in base 62, `_`, and a length before each
-/// name.
+/// The crates in a name of today's mangling: `Cs`, a number in base 62, `_`, and a length before
+/// each name.
 fn crates_in(raw: &str) -> impl Iterator<Item = &str> {
     raw.match_indices("Cs").filter_map(|(at, _)| {
         let (number, rest) = raw[at + 2..].split_once('_')?;

@@ -1,4 +1,4 @@
-//! The end of the process: the program exits, its handlers run, and other threads see what they did.
+//! The end of the process: its exit handlers run, and other threads see what they did.
 
 use core::ffi::{c_int, c_void};
 
