@@ -13,6 +13,8 @@
 //! silent. A silent load counts if its value is an argument, in a register or on the stack, of the
 //! next call, also behind a jump forwards.
 //!
+//! The same walk finds [accesses of sizes that have no probe](odd_sizes).
+//!
 //! Not found: structs in the frame of the caller, though other threads may have their address;
 //! loads that a jump backwards separates from the call. A silent load may be of memory that no
 //! other thread writes to.
@@ -20,6 +22,7 @@
 mod announcements;
 mod instructions;
 mod numbers;
+mod odd_sizes;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -63,6 +66,33 @@ impl Module {
     /// The addresses of calls that get a struct by value, which the program reads from shared
     /// memory or through a pointer without announcing it. Sorted.
     pub fn silent_arguments(&self) -> Vec<u64> {
+        let of_function =
+            |walk: Walk<'_>, instructions: &[Instruction], name: Option<&str>, calls_probe: bool| {
+                let is_of_interest = calls_probe && !name.is_some_and(is_left_out);
+                if is_of_interest { walk.through(instructions).arguments } else { Vec::new() }
+            };
+        self.walked(of_function)
+    }
+
+    /// The addresses of writes, to memory that others may share, of a struct that a call has
+    /// returned. gcc puts no probe before them. Nor does it before the writes of a function to the
+    /// large struct that it returns itself: those behind a call are found as well, since the caller
+    /// may have passed it the address of a variable. Sorted.
+    pub fn silent_results(&self) -> Vec<u64> {
+        let of_function =
+            |walk: Walk<'_>, instructions: &[Instruction], name: Option<&str>, calls_probe: bool| {
+                let is_of_interest = calls_probe && !name.is_some_and(is_left_out);
+                if is_of_interest { walk.through(instructions).returned } else { Vec::new() }
+            };
+        self.walked(of_function)
+    }
+
+    /// What `of_function` finds in each function, which it gets with its name and whether it calls
+    /// probes. Sorted.
+    fn walked(
+        &self,
+        of_function: impl Fn(Walk<'_>, &[Instruction], Option<&str>, bool) -> Vec<u64>,
+    ) -> Vec<u64> {
         let targets = self.targets(|name| name.starts_with(PROBE) || name == THREAD_LOCAL);
         let calls_probe = |i: &Instruction| {
             i.mnemonic() == Mnemonic::Call && targets.of(i).is_some_and(|name| name.starts_with(PROBE))
@@ -72,14 +102,12 @@ impl Module {
         let constant = Constants { words: constant, tables: self.relocated_tables() };
         let mut found = Vec::new();
         for (range, name) in self.raw_functions() {
-            if range.end - range.start > MOST_CODE || name.is_some_and(is_left_out) {
+            if range.end - range.start > MOST_CODE {
                 continue;
             }
             let instructions = self.decoded(&range);
-            if instructions.iter().any(calls_probe) {
-                let walk = Walk::new(self, &targets, &constant, range);
-                found.extend(walk.through(&instructions));
-            }
+            let walk = Walk::new(self, &targets, &constant, range);
+            found.extend(of_function(walk, &instructions, name, instructions.iter().any(calls_probe)));
         }
         found.sort_unstable();
         found.dedup();
@@ -109,6 +137,10 @@ fn is_left_out(raw: &str) -> bool {
     OF_LIBRARY.iter().any(|name| path.starts_with(name)) || is_legacy_rust(raw)
 }
 
+fn is_rust(raw: &str) -> bool {
+    raw.starts_with("_R") || is_legacy_rust(raw)
+}
+
 /// Whether a name ends in the hash that rustc adds: `17h`, sixteen digits, `E`.
 fn is_legacy_rust(raw: &str) -> bool {
     let hash = raw.rfind("17h").and_then(|at| raw.get(at + 3..at + 20));
@@ -124,6 +156,17 @@ struct Constants {
     /// Those of them that have arrays. An index may begin below 0, so that the address without it
     /// is before the array: of memory that borders on variables, none is here.
     tables: Vec<Range<u64>>,
+}
+
+/// What a walk has found.
+#[derive(Default)]
+struct Found {
+    /// Calls that get a struct by value.
+    arguments: Vec<u64>,
+    /// Accesses of sizes that have no probe.
+    odd: Vec<u64>,
+    /// Writes of what a call has returned, without a probe.
+    returned: Vec<u64>,
 }
 
 /// Where silent values are when a jump reaches its label.
@@ -157,6 +200,13 @@ struct Walk<'a> {
     is_on_stack: bool,
     /// The addresses and sizes of all silent loads since the last call.
     silent_loads: Vec<(Number, usize)>,
+    /// The writes that probes have announced since the last label or other call.
+    announced_writes: VecDeque<(Number, i64)>,
+    /// The addresses and sizes of all silent stores since the last call.
+    silent_stores: Vec<(Number, usize)>,
+    /// Since the last label there was a call, and the last one was of no probe.
+    is_after_call: bool,
+    found: Found,
     /// How many bytes the last call announced, if that was a probe of a read through a pointer and
     /// none of these were read since.
     unread: Option<i64>,
@@ -187,6 +237,10 @@ impl<'a> Walk<'a> {
             silent: HashSet::new(),
             is_on_stack: false,
             silent_loads: Vec::new(),
+            announced_writes: VecDeque::new(),
+            silent_stores: Vec::new(),
+            is_after_call: false,
+            found: Found::default(),
             unread: None,
             has_frame_pointer: false,
             steady: HashMap::new(),
@@ -195,11 +249,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn through(mut self, instructions: &[Instruction]) -> Vec<u64> {
+    fn through(mut self, instructions: &[Instruction]) -> Found {
         let labels: HashSet<u64> = instructions.iter().filter_map(branch_target).collect();
         self.learn_steady_registers(instructions);
         self.registers.insert(Register::RSP, Number { root: Root::Frame, offset: 0 });
-        let mut found = Vec::new();
         let mut is_cut_off = false;
         for instruction in instructions {
             let is_label = labels.contains(&instruction.ip());
@@ -216,7 +269,7 @@ impl<'a> Walk<'a> {
             match instruction.flow_control() {
                 FlowControl::Call | FlowControl::IndirectCall => {
                     if self.call(instruction) {
-                        found.push(instruction.ip());
+                        self.found.arguments.push(instruction.ip());
                     }
                 }
                 FlowControl::Next => self.step(instruction),
@@ -226,7 +279,8 @@ impl<'a> Walk<'a> {
                         let depth = self.register(Register::RSP);
                         if !self.range.contains(&target) {
                             // A tail call.
-                            found.extend(self.passes_silent(None).then_some(instruction.ip()));
+                            let passes = self.passes_silent(None);
+                            self.found.arguments.extend(passes.then_some(instruction.ip()));
                         } else if target > instruction.ip() {
                             self.carry(target);
                         }
@@ -235,7 +289,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        found
+        self.found
     }
 
     /// Takes what is silent here to a label.
@@ -260,8 +314,11 @@ impl<'a> Walk<'a> {
         }
         self.slots.clear();
         self.announced.clear();
+        self.announced_writes.clear();
         self.silent.clear();
         self.silent_loads.clear();
+        self.silent_stores.clear();
+        self.is_after_call = false;
         self.unread = None;
         let carried = self.carried.remove(&label).unwrap_or_default();
         self.is_on_stack = carried.is_on_stack;
@@ -291,12 +348,17 @@ impl<'a> Walk<'a> {
             (instruction.op0_kind() == OpKind::Register).then(|| instruction.op0_register().full_register());
         let passes = callee.is_none() && self.passes_silent(through);
         self.unread = None;
+        self.is_after_call = !callee.is_some_and(|name| name.starts_with(PROBE));
         match callee.and_then(|name| name.strip_prefix(PROBE)) {
             Some(name) => self.announce(name),
-            None => self.announced.clear(),
+            None => {
+                self.announced.clear();
+                self.announced_writes.clear();
+            }
         }
         self.silent.clear();
         self.silent_loads.clear();
+        self.silent_stores.clear();
         self.is_on_stack = false;
         self.registers.retain(|register, _| KEPT.contains(register));
         passes

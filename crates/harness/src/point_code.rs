@@ -54,22 +54,38 @@ pub fn have_copy(points: &[u64], modules: &[Mapped]) -> bool {
 /// A function of the program that reads a struct to pass it by value, without a probe. Nothing sees
 /// that read.
 pub fn silent_argument(modules: &[Mapped]) -> Option<String> {
-    static KNOWN: Mutex<Option<HashMap<PathBuf, Option<String>>>> = Mutex::new(None);
-    let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let known = known.get_or_insert_default();
-    modules
-        .iter()
-        .find_map(|m| known.entry(m.path.clone()).or_insert_with(|| first_silent_argument(&m.path)).clone())
+    static KNOWN: Known = Known::new(None);
+    first_function(modules, &KNOWN, Module::silent_arguments)
 }
 
-fn first_silent_argument(path: &Path) -> Option<String> {
-    if !gaps::is_instrumented(path) {
-        return None;
-    }
-    let module = Module::open(path).ok()?;
-    let call = *module.silent_arguments().first()?;
-    let frames = module.frames(Address::Virtual(call), Lookup::Exact);
-    Some(frames.into_iter().find_map(|frame| frame.function).unwrap_or_else(|| "a function".into()))
+/// A function of the program that writes a struct that a call has returned, without a probe.
+pub fn silent_result(modules: &[Mapped]) -> Option<String> {
+    static KNOWN: Known = Known::new(None);
+    first_function(modules, &KNOWN, Module::silent_results)
+}
+
+/// A function of the program with an access of a size that has no probe.
+pub fn odd_access(modules: &[Mapped]) -> Option<String> {
+    static KNOWN: Known = Known::new(None);
+    first_function(modules, &KNOWN, Module::odd_accesses)
+}
+
+/// What a search of machine code found in each file.
+type Known = Mutex<Option<HashMap<PathBuf, Option<String>>>>;
+
+/// The function with the first of the places that are found in the files that are instrumented.
+fn first_function(modules: &[Mapped], known: &Known, find: fn(&Module) -> Vec<u64>) -> Option<String> {
+    let mut known = known.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let known = known.get_or_insert_default();
+    let look = |path: &Path| {
+        if !gaps::is_instrumented(path) {
+            return None;
+        }
+        let module = Module::open(path).ok()?;
+        let frames = module.frames(Address::Virtual(*find(&module).first()?), Lookup::Exact);
+        Some(frames.into_iter().find_map(|frame| frame.function).unwrap_or_else(|| "a function".into()))
+    };
+    modules.iter().find_map(|m| known.entry(m.path.clone()).or_insert_with(|| look(&m.path)).clone())
 }
 
 /// A function of the program with an instruction that reads the time stamp counter, the number of

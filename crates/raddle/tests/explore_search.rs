@@ -199,12 +199,45 @@ fn what_is_not_covered_is_told() {
         "p.x = 1; p.y = 1;",
     );
     is_not_complete("", &passed, "`one` may pass a struct by value");
+    // `x` and `y` can differ.
+    let returned = two_threads(
+        "struct pair { int x, y; } p; __attribute__((noinline)) struct pair make(int i) { return (struct pair){i, i}; }",
+        "p = make(1);",
+        "if (p.x != p.y) __builtin_trap();",
+    );
+    is_not_complete("", &returned, "`one` may write a struct that a call returns");
     let counts = two_threads("atomic_int x;", "atomic_fetch_add(&x, 1);", "atomic_fetch_add(&x, 1);");
     is_not_complete("--strategy aim", &counts, "only near its targets");
     is_not_complete("--only fun:one", &counts, "--only");
     is_not_complete("--strategy preemption --bound 0", &counts, "beyond bound 0");
     let fails = two_threads("atomic_int x;", "x = 1; __builtin_trap();", "x = 2;");
     is_not_complete("--keep-going", &fails, "before its other threads were done");
+}
+
+/// Bit-fields that share three bytes, and `long double`: clang puts no probe before such accesses,
+/// and gcc does.
+#[test]
+fn accesses_of_odd_sizes_are_told() {
+    let programs = [
+        ("struct { unsigned a : 10, b : 10; unsigned char c; } u;", "u.a = 5;", "u.b = 6;"),
+        ("long double u;", "u += 1;", "u += 1;"),
+    ];
+    let bench = Bench::new();
+    for (globals, one, two) in programs {
+        bench.file("odd.c", &two_threads(globals, one, two));
+        for (compiler, because) in
+            [("clang-19", Some("at once, and clang and rustc do not report")), ("gcc", None)]
+        {
+            for optimised in ["-O0", "-O2"] {
+                let build = format!("cc --use {compiler} -g {optimised} -pthread odd.c -o odd");
+                common::succeed(&mut bench.raddle(&build));
+                let done = bench.explore("", &["./odd"]);
+                let told = done.stat("not_complete").as_str();
+                let is_told = told.is_some_and(|told| because.is_some_and(|b| told.contains(b)));
+                assert_eq!(is_told, because.is_some(), "{build}: {}", done.report["stats"]);
+            }
+        }
+    }
 }
 
 /// A struct that no other thread can have, and members that are passed, keep nothing from being

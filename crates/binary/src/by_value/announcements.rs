@@ -43,18 +43,25 @@ impl Walk<'_> {
         let Some(probe) = announced(name).filter(|probe| !probe.atomic) else {
             if !name.starts_with("func_") {
                 self.announced.clear();
+                self.announced_writes.clear();
             }
             return;
         };
-        if !probe.reads {
-            return;
-        }
         let (at, length) = (self.register(Register::RDI), self.register(Register::RSI));
         let length = match (probe.size, length.root) {
             (0, Root::Zero) => length.offset,
             (0, _) => ANY_LENGTH,
             (size, _) => i64::from(size),
         };
+        if name.contains("write") || name.starts_with("vptr_update") {
+            if self.announced_writes.len() == MOST_ANNOUNCED {
+                self.announced_writes.pop_front();
+            }
+            self.announced_writes.push_back((at, length));
+        }
+        if !probe.reads {
+            return;
+        }
         self.unread = matches!(at.root, Root::Value(_)).then_some(length);
         if self.announced.len() == MOST_ANNOUNCED {
             self.announced.pop_front();

@@ -38,6 +38,7 @@ impl Walk<'_> {
                 is_vtable |= self.is_vptr(place, size);
                 if self.reads_silently(place, size) {
                     is_silent |= !is_sum;
+                    self.reads_odd(instruction.ip(), place, size);
                     self.silent_loads.push((place, size));
                 } else if self.announced.back().is_some_and(|last| last.has(place, size)) {
                     self.unread = None;
@@ -57,6 +58,7 @@ impl Walk<'_> {
             self.vtables.insert(id);
         }
         for (place, size) in stores {
+            self.writes_silently(instruction.ip(), place, size);
             self.store(instruction, place, size, is_silent);
         }
         self.assign(instruction, &written, result, is_silent);

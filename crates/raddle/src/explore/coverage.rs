@@ -152,6 +152,16 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             "`{function}` may pass a struct by value, and compilers do not report that it is read"
         ));
     }
+    if let Some(function) = point_code::silent_result(&search.modules) {
+        said.push(format!(
+            "`{function}` may write a struct that a call returns, and gcc does not report that it is written"
+        ));
+    }
+    if let Some(function) = point_code::odd_access(&search.modules) {
+        said.push(format!(
+            "`{function}` accesses 3, 5, 6, 7, 10, 32 or 64 bytes at once, and clang and rustc do not report such accesses"
+        ));
+    }
     if let Some(function) = point_code::unrepeatable_instruction(&search.modules) {
         said.push(format!(
             "{function} reads the time stamp counter, the number of the processor or random numbers by an instruction, which is not \

@@ -22,6 +22,7 @@
 //! timers    timers and their callbacks, which are logical threads too
 //! files     files that were open before, which an execution may change
 //! exec      a program that becomes another
+//! exits     the end of the process, its handlers, and who sees what they did
 //! fork      processes that the program makes, and waiting for them
 //! memory    happens-before, and stale values, as the C11 model allows them
 //! names     names of threads
@@ -67,6 +68,7 @@ pub mod called_imports;
 pub mod cancel;
 mod circle;
 pub mod exec;
+mod exits;
 mod fatal;
 pub mod faults;
 pub mod fifo;
@@ -102,6 +104,7 @@ use raddle_explore::{Op, OpKind, Pilot, StepFlags, ThreadSet};
 use raddle_wire::explore::{Header, flag};
 
 pub use circle::{main_at, main_begins, writes};
+pub use exits::{exits, exits_at_once, exits_quickly};
 pub use fatal::{aborts, assertion, ends, use_after_free};
 pub use found_functions::found;
 pub use hidden::{asks_for_chance, changes_locale, makes_descriptor, reads_file};
@@ -110,8 +113,8 @@ pub use point::{
     point, uninterrupted, uses_stream,
 };
 pub use serve::{
-    before_main, begin, changes_outside, changes_process, exits, exits_at_once, looks_outside, panics,
-    prepare, retry_with_fork, shares_memory, unknown_call,
+    before_main, begin, changes_outside, changes_process, looks_outside, panics, prepare, retry_with_fork,
+    shares_memory, unknown_call,
 };
 pub use snapshot::{mapped, mapping, mapping_again, protecting, replacing, unmapping};
 pub use threads::Logical;

@@ -14,6 +14,7 @@ use raddle_wire::explore::{
     parts, point,
 };
 
+use super::exits::{self, Exits};
 use super::files::OpenFiles;
 use super::switch::{Context, jump, park, switch};
 use super::{
@@ -37,7 +38,7 @@ const POPULATED: usize = 1 << 14;
 
 /// The executions of this process.
 pub struct Serve {
-    begun: bool,
+    pub begun: bool,
     /// This process is a child made for one order.
     child: bool,
     order: u32,
@@ -59,8 +60,7 @@ pub struct Serve {
     scheduler: Context,
     program: Context,
     time: time::Time,
-    /// The status with which the program asked to exit.
-    exit_status: i32,
+    pub exits: Exits,
     /// The first thread's mask when the first execution begins.
     mask: u64,
     arrived: u64,
@@ -185,11 +185,6 @@ impl Serve {
         }
     }
 
-    /// The status with which the program asked to exit.
-    pub fn exit_status(&self) -> i32 {
-        self.exit_status
-    }
-
     /// The number of Rust threads that have panicked.
     pub fn panics(&self) -> u64 {
         // SAFETY: as in `slot`.
@@ -240,61 +235,16 @@ fn header() -> &'static Header {
     unsafe { &*state().header }
 }
 
-unsafe extern "C" {
-    fn __cxa_atexit(f: extern "C" fn(), argument: *mut c_void, dso: *mut c_void) -> c_int;
-}
-
 /// Called at the start of the process, so that all other exit handlers run before this one.
 pub fn prepare() {
-    // SAFETY: a function without arguments may be called with one.
-    unsafe { __cxa_atexit(last_at_exit, core::ptr::null_mut(), core::ptr::null_mut()) };
+    exits::prepare();
     let mut t = crate::detect::thread::current();
     t.trace.open(8 << 20);
     t.sp = t.trace.stack;
     t.always_look();
 }
 
-extern "C" fn last_at_exit() {
-    if state().running {
-        output::flush();
-        let status = state().serve.exit_status;
-        finish_exit(status);
-    }
-    // Neither a child that the program has forked, nor a program that such a child has become, says
-    // anything.
-    if super::is_on() && !state().serve.begun && may_be_owner() {
-        say(Status::NoThreads, state().serve.exit_status as u64);
-    }
-}
-
-/// The program ends by `exit` or a return from main. Other threads may still go first.
-pub fn exits(code: i32, pc: usize) {
-    let mut s = state();
-    s.serve.exit_status = code;
-    if s.running {
-        let me = s.current;
-        s.threads[me].ends_process = true;
-        s.ending += 1;
-        let last = super::op(raddle_explore::OpKind::Exit, me, pc).with_global(true);
-        super::point(last, super::Wait::Nothing, pc);
-        state().threads[me].ends_process = false;
-        state().ending -= 1;
-    }
-}
-
-/// The program ends by `_exit`: no exit handlers run.
-pub fn exits_at_once(code: i32, pc: usize) {
-    exits(code, pc);
-    if super::is_running() {
-        finish_exit(code);
-    }
-    if !state().serve.begun && may_be_owner() {
-        say(Status::NoThreads, code as u64);
-    }
-    leave(code as usize)
-}
-
-fn say(what: Status, detail: u64) {
+pub fn say(what: Status, detail: u64) {
     header().detail.store(detail, Relaxed);
     header().status.store(what.number(), Release);
     wake_driver();
@@ -353,7 +303,7 @@ fn is_owner() -> bool {
 }
 
 /// True if no other process executes orders.
-fn may_be_owner() -> bool {
+pub fn may_be_owner() -> bool {
     let owner = header().owner.load(Relaxed);
     owner == 0 || owner == u64::from(sys::pid())
 }
@@ -574,6 +524,7 @@ fn execute() {
     serve.keys = (keys.as_mut_ptr(), keys.len());
     serve.slot = slot;
     (serve.len, serve.wide_len, serve.step) = (0, 0, 0);
+    serve.exits.begin();
     serve.max_steps = max_steps;
     serve.main_has_left = false;
     let tail = Tail::from_words(&slot.tail).unwrap_or(Tail::NonPreemptive { next: Next::Lowest });
@@ -618,12 +569,12 @@ fn execute() {
     unsafe { switch(&mut s.serve.scheduler, &s.serve.program) };
 }
 
-/// The program creates its first thread, in a process made for one order.
+/// The program creates its first thread, in a process made for one order. The first thread's number
+/// stays as [`threads::make_donors`] noted it: if there were donors before the process was made, the
+/// C library still has the number of the parent, and writes it into the mutexes that it locks.
 fn start_execution() {
-    let mut s = state();
-    s.threads[0].kernel_id = sys::thread_id();
     heap::keep();
-    s.running = true;
+    state().running = true;
 }
 
 /// Ends the execution and writes what happened into the slot.
@@ -781,7 +732,7 @@ pub fn panics() {
     }
 }
 
-fn leave(code: usize) -> ! {
+pub fn leave(code: usize) -> ! {
     state().snapshot.end();
     loop {
         sys::syscall(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0]);

@@ -380,10 +380,11 @@ fn compute(choice: Option<(Op, usize)>) -> Result<Option<StateKey>, Unknowable> 
     }
     salt().into_iter().for_each(|word| key.add(word));
     let s = state();
-    for word in [s.count, s.joined, s.spurious as usize, s.ending as usize, s.serve.exit_status() as usize] {
+    for word in [s.count, s.joined, s.spurious as usize, s.ending as usize] {
         key.add(word as u64);
     }
     key.add(u64::from(s.serve.main_has_left));
+    s.serve.exits.words(s.serve.last_step()).into_iter().for_each(|word| key.add(word));
     key.add(s.serve.panics());
     for i in 0..s.count {
         add_thread(i, &mut key)?;

@@ -15,7 +15,7 @@ use raddle_wire::explore::Status;
 use super::circle::Circle;
 use super::point::{Breaks, End, leave_for_good, point, wait};
 use super::switch::{Context, park};
-use super::{Wait, called_imports, memory, op, os_threads, serve, state, sync, time};
+use super::{Wait, called_imports, exits, memory, op, os_threads, serve, state, sync, time};
 use crate::detect::thread::{Current, Thread, current};
 use crate::handle::Handle;
 use crate::interpose::Real;
@@ -462,7 +462,7 @@ pub fn ended_with_stack(address: usize) -> Option<usize> {
 pub fn end_process_if_last() {
     let s = state();
     if (0..s.count).all(|i| s.threads[i].ended || s.threads[i].is_idle()) {
-        serve::finish_exit(0);
+        exits::exits_as_last_thread();
     }
 }
 

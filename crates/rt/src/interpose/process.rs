@@ -436,7 +436,8 @@ interpose! {
         finish_reports();
         real(status)
     } record as detect, tsvd real, explore {
-        explore::exits_at_once(status, pc)
+        explore::exits_quickly(status, pc);
+        real(status)
     }
     fn abort(), |t, pc, real| {
         finish_reports();
