@@ -7,7 +7,8 @@ use std::rc::Rc;
 use common::{Workshop, address_of};
 use raddle_binary::Module;
 use raddle_binary::flow::{
-    Expression, Function, Predicate, Program, Query, SliceLimits, Sliced, Start, slice, tested,
+    Expression, MachineFunction, MachineProgram, Predicate, Query, SliceLimits, SliceStart, Sliced, slice,
+    tested,
 };
 
 const LIMITS: SliceLimits = SliceLimits { distance: 4, depth: 3, steps: 10_000, callers: false };
@@ -27,12 +28,12 @@ fn function(name: &str, body: &str) -> String {
     format!(".globl {name}\n.type {name}, @function\n{name}:\n{body}\n.size {name}, . - {name}\n")
 }
 
-fn analysed<'m>(program: &Program<'m>, name: &str) -> Rc<Function<'m>> {
+fn analysed<'m>(program: &MachineProgram<'m>, name: &str) -> Rc<MachineFunction<'m>> {
     let entry = address_of(program.module().path(), name);
     program.function(entry).expect("a function")
 }
 
-fn at(function: &Function, module: &Module, label: &str) -> u32 {
+fn at(function: &MachineFunction, module: &Module, label: &str) -> u32 {
     function.index_of(address_of(module.path(), label)).expect("an instruction")
 }
 
@@ -43,7 +44,7 @@ fn variables(module: &Module, sliced: &Sliced) -> Vec<(String, u32)> {
     sliced.reads.iter().map(|read| (read.variable.map_or("*".into(), name), read.distance)).collect()
 }
 
-fn sliced(program: &Program, function: &Function, start: Start) -> Vec<(String, u32)> {
+fn sliced(program: &MachineProgram, function: &MachineFunction, start: SliceStart) -> Vec<(String, u32)> {
     variables(program.module(), &slice(program, function.entry(), &[(start, 0)], LIMITS, None))
 }
 
@@ -67,9 +68,12 @@ fn values_go_through_registers_slots_pushes_and_arithmetic() {
          ud2",
     );
     let (_workshop, module) = assembled(&format!("{code}{}", function("stop", "ud2")));
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
-    assert_eq!(sliced(&program, &f, Start::Control(at(&f, &module, "bad"))), pairs(&[("a", 2), ("b", 2)]));
+    assert_eq!(
+        sliced(&program, &f, SliceStart::Control(at(&f, &module, "bad"))),
+        pairs(&[("a", 2), ("b", 2)])
+    );
 }
 
 #[test]
@@ -89,9 +93,9 @@ fn a_slot_that_is_overwritten_no_longer_counts() {
          2: high: call stop",
     );
     let (_workshop, module) = assembled(&format!("{code}{}", function("stop", "ud2")));
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
-    let control = |label| sliced(&program, &f, Start::Control(at(&f, &module, label)));
+    let control = |label| sliced(&program, &f, SliceStart::Control(at(&f, &module, label)));
     assert_eq!(control("low"), pairs(&[("b", 1)]), "the store of a is gone, that of c is beside");
     assert_eq!(control("high"), pairs(&[("c", 1)]), "and the first failure decides nothing here");
 }
@@ -108,13 +112,13 @@ fn a_jump_table_is_followed_and_its_index_decides() {
     for flags in ["-O0", "-O2", "-O2 -no-pie -fno-pie"] {
         let workshop = Workshop::new();
         let module = workshop.build("a.c", source, &format!("gcc {flags} -fno-inline"));
-        let program = Program::new(&module);
+        let program = MachineProgram::new(&module);
         let f = analysed(&program, "f");
         let query = Query::new(&program, f.clone());
         let calls = query.calls();
         let stop = calls.iter().find(|(_, callee)| callee.name == Some("stop"));
         let stop = stop.unwrap_or_else(|| panic!("{flags}: the case that calls is not reached")).0;
-        let found = sliced(&program, &f, Start::Control(stop));
+        let found = sliced(&program, &f, SliceStart::Control(stop));
         assert_eq!(found.first().map(|(name, _)| name.as_str()), Some("a"), "{flags}: {found:?}");
         assert!(found.iter().all(|(name, _)| name == "a"), "{flags}: {found:?}");
     }
@@ -130,7 +134,7 @@ fn functions_that_never_return_are_known_by_their_code() {
     let workshop = Workshop::new();
     for flags in ["-O0", "-O2"] {
         let module = workshop.build("a.c", source, &format!("gcc {flags} -fno-ipa-pure-const"));
-        let program = Program::new(&module);
+        let program = MachineProgram::new(&module);
         let f = analysed(&program, "f");
         let query = Query::new(&program, f.clone());
         let call = |name: &str| {
@@ -138,8 +142,8 @@ fn functions_that_never_return_are_known_by_their_code() {
                 query.calls().into_iter().find(|(_, callee)| callee.name.is_some_and(|n| n.contains(name)));
             found.unwrap_or_else(|| panic!("{flags}: {name}")).0
         };
-        assert_eq!(sliced(&program, &f, Start::Control(call("fatal"))), pairs(&[("b", 1)]), "{flags}");
-        assert_eq!(sliced(&program, &f, Start::Control(call("wrapped"))), pairs(&[("a", 1)]), "{flags}");
+        assert_eq!(sliced(&program, &f, SliceStart::Control(call("fatal"))), pairs(&[("b", 1)]), "{flags}");
+        assert_eq!(sliced(&program, &f, SliceStart::Control(call("wrapped"))), pairs(&[("a", 1)]), "{flags}");
     }
 }
 
@@ -166,7 +170,7 @@ fn conditions_are_what_the_jumps_test() {
     ];
     for (code, values) in tests {
         let (_workshop, module) = assembled(&function("f", &format!("{code}\nret\n1: there: nop; ret")));
-        let program = Program::new(&module);
+        let program = MachineProgram::new(&module);
         let f = analysed(&program, "f");
         let deciding = Query::new(&program, f.clone()).deciding(at(&f, &module, "there"));
         assert_eq!(deciding.len(), 1, "{code}");
@@ -188,10 +192,10 @@ fn a_value_that_depends_on_the_path_has_no_expression() {
     let code = "mov a(%rip), %eax; cmpl $0, b(%rip); je 2f; mov c(%rip), %eax
         2: cmp $1, %eax; join: je 1f; ret; 1: nop; ret";
     let (_workshop, module) = assembled(&function("f", code));
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
     assert_eq!(tested(&program, &f, at(&f, &module, "join")), None);
-    let found = sliced(&program, &f, Start::Branch(at(&f, &module, "join")));
+    let found = sliced(&program, &f, SliceStart::Branch(at(&f, &module, "join")));
     assert_eq!(found, pairs(&[("a", 0), ("c", 0), ("b", 1)]), "but the slice has all of them");
 }
 
@@ -202,7 +206,7 @@ fn a_getter_is_looked_through() {
         function("f", "sub $8, %rsp; call get; cmp $4, %eax; there: je 1f; add $8, %rsp; ret; 1: ud2"),
     ];
     let (_workshop, module) = assembled(&code.concat());
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
     match tested(&program, &f, at(&f, &module, "there")) {
         Some(Expression::Comparison { predicate: Predicate::Equal, width: 4, left, .. }) => {
@@ -236,16 +240,20 @@ fn constant_arguments_decide_what_a_callee_does() {
         ),
     ];
     let (_workshop, module) = assembled(&code.concat());
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     for (name, label, expected) in [("f", "there_choose", "b"), ("g", "there_through", "c")] {
         let function = analysed(&program, name);
         let branch = at(&function, &module, label);
-        assert_eq!(sliced(&program, &function, Start::Branch(branch)), pairs(&[(expected, 0)]), "{name}");
+        assert_eq!(
+            sliced(&program, &function, SliceStart::Branch(branch)),
+            pairs(&[(expected, 0)]),
+            "{name}"
+        );
         assert!(tested(&program, &function, branch).is_some(), "{name}");
     }
     let h = analysed(&program, "h");
     let branch = at(&h, &module, "known_choose");
-    let found = sliced(&program, &h, Start::Branch(branch));
+    let found = sliced(&program, &h, SliceStart::Branch(branch));
     assert_eq!(found.iter().filter(|(_, distance)| *distance == 0).count(), 4, "any of them: {found:?}");
     assert_eq!(tested(&program, &h, branch), None);
 }
@@ -256,12 +264,12 @@ fn functions_that_call_themselves_come_to_an_end() {
         mov $4, %edi; call g; 1: add $8, %rsp; ret";
     let code = [function("f", body), function("g", "mov $5, %edi; jmp f")];
     let (_workshop, module) = assembled(&code.concat());
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
     let branch = at(&f, &module, "there");
     assert_eq!(tested(&program, &f, branch), None);
     let limits = SliceLimits { depth: 50, callers: true, ..LIMITS };
-    assert!(slice(&program, f.entry(), &[(Start::Branch(branch), 0)], limits, None).reads.is_empty());
+    assert!(slice(&program, f.entry(), &[(SliceStart::Branch(branch), 0)], limits, None).reads.is_empty());
 }
 
 #[test]
@@ -275,9 +283,9 @@ fn pointers_into_a_frame_lead_to_its_slots() {
         ),
     ];
     let (_workshop, module) = assembled(&code.concat());
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
-    assert_eq!(sliced(&program, &f, Start::Branch(at(&f, &module, "there"))), pairs(&[("a", 0)]));
+    assert_eq!(sliced(&program, &f, SliceStart::Branch(at(&f, &module, "there"))), pairs(&[("a", 0)]));
 }
 
 #[test]
@@ -290,9 +298,9 @@ fn callers_are_asked_when_that_is_wanted() {
         ),
     ];
     let (_workshop, module) = assembled(&code.concat());
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let check = analysed(&program, "check");
-    let start = [(Start::Branch(at(&check, &module, "there")), 0)];
+    let start = [(SliceStart::Branch(at(&check, &module, "there")), 0)];
     assert!(slice(&program, check.entry(), &start, LIMITS, None).reads.is_empty());
     let found = slice(&program, check.entry(), &start, SliceLimits { callers: true, ..LIMITS }, None);
     assert_eq!(variables(&module, &found), pairs(&[("a", 1), ("b", 1)]));
@@ -305,7 +313,7 @@ fn loops_know_their_ways_out_and_whether_they_wait() {
         function("g", "1: incl b(%rip); cmpl $0, a(%rip); back: je 1b; ret"),
     ];
     let (_workshop, module) = assembled(&code.concat());
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     for (name, label, waits, stays) in [("f", "out", true, false), ("g", "back", false, true)] {
         let function = analysed(&program, name);
         let query = Query::new(&program, function.clone());
@@ -327,7 +335,7 @@ fn pointers_from_shared_memory_are_told_from_others() {
          mov (%rdi), %ecx; mov 8(%rsp), %ecx; ret",
     );
     let (_workshop, module) = assembled(&code);
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let f = analysed(&program, "f");
     let found = Query::new(&program, f.clone()).dereferences();
     assert_eq!(found.len(), 1, "{found:?}");
@@ -344,13 +352,13 @@ fn what_lands_after_an_exception_is_code_of_the_function() {
     for flags in ["-O0", "-O2"] {
         let workshop = Workshop::new();
         let module = workshop.build("a.cpp", source, &format!("g++ {flags}"));
-        let program = Program::new(&module);
+        let program = MachineProgram::new(&module);
         let entry = address_of(module.path(), "_Z1fv");
         let f = program.function(entry).unwrap();
         let calls = Query::new(&program, f.clone()).calls();
         let perror = calls.iter().find(|(_, callee)| callee.name == Some("perror"));
         let perror = perror.unwrap_or_else(|| panic!("{flags}: the handler is not reached")).0;
-        assert_eq!(sliced(&program, &f, Start::Control(perror)), pairs(&[("a", 1)]), "{flags}");
+        assert_eq!(sliced(&program, &f, SliceStart::Control(perror)), pairs(&[("a", 1)]), "{flags}");
     }
 }
 
@@ -361,7 +369,7 @@ fn fingerprints_do_not_depend_on_where_code_lies() {
     let front = function("front", "mov %edi, %eax; ret; .balign 64");
     let print = |code: &str, name: &str| {
         let (_workshop, module) = assembled(code);
-        Program::new(&module).fingerprint(address_of(module.path(), name)).expect("a fingerprint")
+        MachineProgram::new(&module).fingerprint(address_of(module.path(), name)).expect("a fingerprint")
     };
     let first = print(&function("f", body), "f");
     assert_eq!(first, print(&format!("{front}{}", function("f", body)), "f"));
@@ -380,13 +388,13 @@ fn everything_can_be_asked_of_a_large_real_library() {
     let workshop = Workshop::new();
     let source = "#include <stdio.h>\nint main(int n, char **v) { printf(\"%d\", n); return 0; }";
     let module = workshop.build("a.c", source, "gcc -static");
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     let mut asked = 0;
     for outline in program.outlines().iter().step_by(20) {
         let Some(function) = program.function(outline.range.start) else { continue };
         let query = Query::new(&program, function.clone());
         for (index, _) in query.calls() {
-            slice(&program, function.entry(), &[(Start::Control(index), 0)], LIMITS, None);
+            slice(&program, function.entry(), &[(SliceStart::Control(index), 0)], LIMITS, None);
         }
         asked += query.loops().len() + query.dereferences().len() + 1;
     }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use common::Workshop;
 use proptest::prelude::*;
-use raddle_binary::flow::{Program, Query, SliceLimits, Start, slice};
+use raddle_binary::flow::{MachineProgram, Query, SliceLimits, SliceStart, slice};
 use raddle_binary::{Address, Error, Lookup, Module, Patterns, demangle, inspect_bytes};
 
 /// A real library with debug information, small, for damaging.
@@ -38,7 +38,7 @@ fn ask_everything(bytes: Vec<u8>) {
         module.load_bias(address, address);
         module.frames(Address::FileOffset(address), Lookup::Return);
     }
-    let program = Program::new(&module);
+    let program = MachineProgram::new(&module);
     for outline in program.outlines().iter().take(20) {
         let Some(function) = program.function(outline.range.start) else { continue };
         program.fingerprint(function.entry());
@@ -46,7 +46,7 @@ fn ask_everything(bytes: Vec<u8>) {
         query.loops();
         query.dereferences();
         for (index, _) in query.calls() {
-            let starts = [(Start::Control(index), 0), (Start::Argument(index, 0), 1)];
+            let starts = [(SliceStart::Control(index), 0), (SliceStart::Argument(index, 0), 1)];
             let limits = SliceLimits { distance: 4, depth: 3, steps: 1000, callers: true };
             slice(&program, function.entry(), &starts, limits, None);
         }

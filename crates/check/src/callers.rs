@@ -56,7 +56,7 @@ fn global_at(program: &Program, address: u64) -> usize {
 /// Whether a caller of a function may hold a lock when it calls it. True as well if nobody knows
 /// who calls the function.
 pub fn may_hold(program: &Program, locking: &Locking, function: u32, lock: u64) -> bool {
-    let mut held = Held::new(program, locking);
+    let mut held = LockHold::new(program, locking);
     let mut todo = vec![function];
     let mut i = 0;
     while let Some(function) = todo.get(i).copied() {
@@ -113,7 +113,7 @@ enum Paths {
     Any,
 }
 
-struct Held<'p> {
+struct LockHold<'p> {
     program: &'p Program,
     locking: &'p Locking,
     /// For each function that was asked for, whether it may release a lock that it has not taken.
@@ -122,7 +122,7 @@ struct Held<'p> {
     left: FxHashMap<u32, Vec<PossibleLock>>,
 }
 
-impl<'p> Held<'p> {
+impl<'p> LockHold<'p> {
     fn new(program: &'p Program, locking: &'p Locking) -> Self {
         Self { program, locking, releases: FxHashMap::default(), left: FxHashMap::default() }
     }

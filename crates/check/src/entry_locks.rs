@@ -21,7 +21,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::guards::flow::Flow;
-use crate::guards::paths::{Path, Step};
+use crate::guards::paths::{Path, PathStep};
 use crate::ir::{Instr, MemberId, Program};
 use crate::locking::Locking;
 
@@ -209,7 +209,8 @@ impl<'p> EntryLocks<'p> {
                 None => arguments.first().copied()?,
                 Some(path) => flow.paths.of_caller(path, &arguments, *pc)?,
             };
-            if flow.paths.last_member(path).is_some() || !matches!(flow.paths.root(path), Step::Param(_)) {
+            if flow.paths.last_member(path).is_some() || !matches!(flow.paths.root(path), PathStep::Param(_))
+            {
                 return Some(name_of(flow, path));
             }
             lock = Some(path);
@@ -221,7 +222,7 @@ impl<'p> EntryLocks<'p> {
 fn name_of(flow: &Flow<'_>, lock: Path) -> LockName {
     match (flow.paths.last_member(lock), flow.paths.root(lock)) {
         (Some(member), _) => LockName::Member(member),
-        (None, Step::Global(a)) if a != 0 => LockName::Global(a),
+        (None, PathStep::Global(a)) if a != 0 => LockName::Global(a),
         _ => LockName::Any,
     }
 }
@@ -230,11 +231,11 @@ fn name_of(flow: &Flow<'_>, lock: Path) -> LockName {
 fn place_of(flow: &Flow<'_>, path: Path) -> Option<LockPlace> {
     let step = flow.paths.step(path);
     let hop = match step {
-        Step::Global(a) if a != 0 => return Some(LockPlace { base: Base::Global(a), hops: Vec::new() }),
-        Step::Param(n) => return Some(LockPlace { base: Base::Param(n), hops: Vec::new() }),
-        Step::Member(_, id) => Hop::Plus(flow.offset(id)?),
-        Step::Element(_, Some(at)) => Hop::Plus(at),
-        Step::Load(_) => Hop::Load,
+        PathStep::Global(a) if a != 0 => return Some(LockPlace { base: Base::Global(a), hops: Vec::new() }),
+        PathStep::Param(n) => return Some(LockPlace { base: Base::Param(n), hops: Vec::new() }),
+        PathStep::Member(_, id) => Hop::Plus(flow.offset(id)?),
+        PathStep::Element(_, Some(at)) => Hop::Plus(at),
+        PathStep::Load(_) => Hop::Load,
         _ => return None,
     };
     let mut place = place_of(flow, flow.paths.parent(path)?)?;

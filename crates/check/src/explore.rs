@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustc_hash::FxHashSet;
 
 use crate::entries::{self, Entry, EntryKind, all_started, start_sites};
-use crate::interp::{Bounds, End, Facts, Knowledge, Machine};
+use crate::interp::{Bounds, Facts, Knowledge, Machine, RunEnd};
 use crate::ir::Program;
 use crate::route::{self, Route, Ways};
 
@@ -87,11 +87,11 @@ pub enum Cut {
 }
 
 impl Cut {
-    fn of(end: End) -> Option<Self> {
+    fn of(end: RunEnd) -> Option<Self> {
         match end {
-            End::Steps => Some(Self::Steps),
-            End::Memory => Some(Self::Room),
-            End::Finished | End::Stuck | End::Crashed | End::Cancelled => None,
+            RunEnd::Steps => Some(Self::Steps),
+            RunEnd::Memory => Some(Self::Room),
+            RunEnd::Finished | RunEnd::Stuck | RunEnd::Crashed | RunEnd::Cancelled => None,
         }
     }
 }
@@ -224,7 +224,7 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         done.runs += 1;
         done.steps += result.steps.max(1);
         done.threads = done.threads.max(result.threads);
-        if result.end == End::Cancelled {
+        if result.end == RunEnd::Cancelled {
             break;
         }
         bound = if done.runs == 1 { Cut::of(result.end) } else { bound.and(Cut::of(result.end)) };
@@ -233,7 +233,7 @@ fn explore_entry(machine: &mut Machine<'_>, entry: Entry, budget: Budget, share:
         stale = if new_order || learned { 0 } else { stale + 1 };
         // A program that never ends shows everything in its beginning: make the runs shorter, and
         // make more of them.
-        endless = if result.end == End::Steps && !learned { endless + 1 } else { 0 };
+        endless = if result.end == RunEnd::Steps && !learned { endless + 1 } else { 0 };
         if endless == ENDLESS {
             endless = 0;
             steps = (steps / 2).max(SHORTEST.min(steps));

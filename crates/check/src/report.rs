@@ -1,7 +1,7 @@
 //! Turns raw findings into findings: places, labels, sentences, suggestions. Merges duplicates by
 //! cause.
 
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Taken, ThreadInfo};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Kind, Location, Lock, Taken, ThreadInfo};
 
 use crate::entries::EntryKind;
 use crate::interp::named::{Named, named};
@@ -139,7 +139,7 @@ impl<'a> Reporter<'a> {
     /// order of these locks repairs it.
     fn locks_in_circle(&self) -> Option<Vec<String>> {
         let raw = self.raw;
-        if raw.kind != Kind::Deadlock || !raw.accesses.iter().all(|a| a.op == Op::Lock) {
+        if raw.kind != Kind::Deadlock || !raw.accesses.iter().all(|a| a.op == AccessOp::Lock) {
             return None;
         }
         let mut locks: Vec<String> = raw.locks.iter().map(|(_, place)| self.object_of(place)).collect();
@@ -155,7 +155,8 @@ impl<'a> Reporter<'a> {
         let raw = self.raw;
         let [waits, interrupted] = &raw.accesses[..] else { return None };
         let is_handler = |t: usize| raw.threads.iter().any(|r| r.index == t && r.handler);
-        let is_deadlock = raw.kind == Kind::Deadlock && waits.op == Op::Lock && interrupted.op != Op::Lock;
+        let is_deadlock =
+            raw.kind == Kind::Deadlock && waits.op == AccessOp::Lock && interrupted.op != AccessOp::Lock;
         if !is_deadlock || !is_handler(waits.thread) || is_handler(interrupted.thread) {
             return None;
         }
@@ -497,7 +498,7 @@ impl<'a> Reporter<'a> {
                     verb(1)
                 )
             }
-            Kind::Deadlock if self.raw.accesses.iter().all(|a| a.op == Op::Lock) => {
+            Kind::Deadlock if self.raw.accesses.iter().all(|a| a.op == AccessOp::Lock) => {
                 let n = self.raw.accesses.len();
                 format!("deadlock: {n} threads each hold a lock that the next one waits for")
             }
@@ -517,7 +518,7 @@ impl<'a> Reporter<'a> {
             Kind::ThreadSafetyViolation => {
                 Some("guard both calls with one lock, or use a collection made for several threads".into())
             }
-            Kind::Deadlock if raw.accesses.iter().all(|a| a.op == Op::Lock) => {
+            Kind::Deadlock if raw.accesses.iter().all(|a| a.op == AccessOp::Lock) => {
                 Some("take the locks in one order everywhere".into())
             }
             Kind::DoubleLock => Some("release it first, or make it recursive if that is meant".into()),
@@ -535,7 +536,7 @@ impl<'a> Reporter<'a> {
                 "a handler may share only atomic or volatile objects with what it interrupts".into(),
             );
         }
-        if a.op == Op::Free || b.op == Op::Free {
+        if a.op == AccessOp::Free || b.op == AccessOp::Free {
             return Some("join or otherwise wait for the other thread before freeing".into());
         }
         let (held, bare) = match (a.locks.is_empty(), b.locks.is_empty()) {
@@ -585,13 +586,13 @@ fn access_path(text: &str) -> &str {
     &text[inner..i]
 }
 
-fn verb_of(op: Op) -> &'static str {
+fn verb_of(op: AccessOp) -> &'static str {
     match op {
-        Op::Read => "reads it",
-        Op::Write => "writes it",
-        Op::AtomicRead => "reads it atomically",
-        Op::AtomicWrite => "writes it atomically",
-        Op::Free => "frees it",
+        AccessOp::Read => "reads it",
+        AccessOp::Write => "writes it",
+        AccessOp::AtomicRead => "reads it atomically",
+        AccessOp::AtomicWrite => "writes it atomically",
+        AccessOp::Free => "frees it",
         _ => "uses it",
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use raddle_check::{CheckOptions, Source, check_sources};
-use raddle_finding::{Finding, Op};
+use raddle_finding::{AccessOp, Finding};
 
 /// One expected finding: kind, and the lines where its ends may lie with the operation there.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ fn expectations(text: &str) -> BTreeMap<String, Expected> {
     out
 }
 
-fn op_name(op: Op) -> String {
+fn op_name(op: AccessOp) -> String {
     let json = serde_json::to_string(&op).expect("an operation is a word");
     json.trim_matches('"').to_string()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_check::c::{NoIncludes, PreprocessorLimits, lower_file, models};
 use raddle_check::entries::entries;
 use raddle_check::interp::value::is_unknown;
-use raddle_check::interp::{Bounds, End, Facts, Machine, RunResult, Start};
+use raddle_check::interp::{Bounds, EntryCall, Facts, Machine, RunEnd, RunResult};
 use raddle_check::ir::link::link;
 
 fn run_seed(text: &str, seed: u64) -> RunResult {
@@ -19,13 +19,13 @@ fn run_seed(text: &str, seed: u64) -> RunResult {
         .map(|e| e.start.function)
         .expect("there is a main");
     let mut machine = Machine::new(&program, Bounds::default(), None);
-    machine.run(Start { function: main, in_the_middle: false }, seed)
+    machine.run(EntryCall { function: main, in_the_middle: false }, seed)
 }
 
 /// The value of `main`'s result.
 fn run(text: &str) -> i64 {
     let r = run_seed(text, 1);
-    assert_eq!(r.end, End::Finished, "{text}");
+    assert_eq!(r.end, RunEnd::Finished, "{text}");
     assert!(!is_unknown(r.result), "the result is known: {text}");
     r.result as i64
 }
@@ -256,10 +256,10 @@ fn the_same_seed_gives_the_same_run() {
 
 #[test]
 fn a_null_pointer_ends_the_run() {
-    assert_eq!(run_seed("int main(void) { int *p = 0; return *p; }", 1).end, End::Crashed);
+    assert_eq!(run_seed("int main(void) { int *p = 0; return *p; }", 1).end, RunEnd::Crashed);
     assert_eq!(
         run_seed("struct s { int a, b; }; int main(void) { struct s *p = 0; p->b = 1; return 0; }", 1).end,
-        End::Crashed
+        RunEnd::Crashed
     );
 }
 
@@ -303,7 +303,7 @@ fn a_jump_into_a_function_that_has_returned_ends_the_run() {
     let text = "#include <setjmp.h>\njmp_buf env; void set(void) { setjmp(env); }\n\
         int main(void) { set(); longjmp(env, 1); return 9; }";
     let r = run_seed(text, 1);
-    assert_eq!(r.end, End::Finished);
+    assert_eq!(r.end, RunEnd::Finished);
     assert_ne!(r.result, 9);
 }
 

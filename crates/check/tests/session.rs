@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use raddle_check::c::Includes;
 use raddle_check::entries::EntryKind;
 use raddle_check::{Budget, CheckOptions, CheckOutcome, Session, Source, check_sources};
-use raddle_finding::{Confidence, Kind, Location, Op};
+use raddle_finding::{AccessOp, Confidence, Kind, Location};
 
 const RACE: &str = "#include <pthread.h>\nint n;\nstatic void *f(void *a) {\n    n++;\n    return 0;\n}\n\
     int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, f, 0);\n    n = 2;\n    pthread_join(t, 0);\n}\n";
@@ -304,7 +304,7 @@ fn a_deadlock_names_every_wait() {
     assert_eq!(out.findings.len(), 1);
     let f = &out.findings[0];
     assert_eq!(f.kind, Kind::Deadlock);
-    assert!(f.accesses.iter().all(|a| a.op == Op::Lock && a.locks.len() == 1));
+    assert!(f.accesses.iter().all(|a| a.op == AccessOp::Lock && a.locks.len() == 1));
     for wait in ["waits for `a`", "waits for `b`"] {
         assert!(f.notes.iter().any(|n| n.contains(wait)), "{:?}", f.notes);
     }

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use raddle_binary::flow::{Outline, Program, Query};
+use raddle_binary::flow::{MachineProgram, Outline, Query};
 use raddle_binary::{Module, demangle};
 use rustc_hash::FxHashMap as HashMap;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ impl KnownFunctions {
 /// The analysis of one file with one set of options. It remembers what it has found out, so another
 /// extent of the same file, such as that of another test, takes only what is new in it.
 pub struct StaticHalf<'m> {
-    program: Program<'m>,
+    program: MachineProgram<'m>,
     options: Options,
     known: KnownFunctions,
     /// Whether the cache held something of an earlier build at the first analysis. Only then it is
@@ -69,7 +69,7 @@ impl<'m> StaticHalf<'m> {
     /// `known` belongs to this very file and these options.
     pub fn new(module: &'m Module, options: &Options, known: KnownFunctions) -> Self {
         Self {
-            program: Program::new(module),
+            program: MachineProgram::new(module),
             options: options.clone(),
             known,
             asks_cache: None,
@@ -140,7 +140,7 @@ impl<'m> StaticHalf<'m> {
 
 /// What an earlier build knew of a function, if that is asked for, or what is found in it now.
 fn cached(
-    program: &Program,
+    program: &MachineProgram,
     (cache, present): (&mut Cache, Option<&Present>),
     entry: u64,
     find: impl FnOnce() -> Option<SitesWithReads>,
@@ -156,7 +156,7 @@ fn cached(
 
 /// The sites of one function with their reads; `None` if it is too large to analyse.
 fn of_function(
-    program: &Program,
+    program: &MachineProgram,
     outline: &Outline,
     finder: &Finder,
     options: &Options,
@@ -212,7 +212,7 @@ fn number(analysis: &mut Analysis) {
 
 /// In a program with probes, only code with probes can be traced; the rest is the runtime and
 /// libraries. Functions with nothing to find are skipped early.
-fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
+fn is_wanted(program: &MachineProgram, outline: &Outline, finder: &Finder) -> bool {
     if outline.cold || outline.name.is_some_and(|name| name.starts_with("__tsan_") || is_rust_std(name)) {
         return false;
     }
@@ -225,7 +225,7 @@ fn is_wanted(program: &Program, outline: &Outline, finder: &Finder) -> bool {
     probed && (finder.looks_at_everything() || !calls.is_empty())
 }
 
-fn notes(program: &Program) -> Vec<Note> {
+fn notes(program: &MachineProgram) -> Vec<Note> {
     let mut notes = Vec::new();
     if program.outlines().is_empty() {
         notes.push(Note::NoFunctions);

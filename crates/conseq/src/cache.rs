@@ -9,7 +9,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
-use raddle_binary::flow::{AnalysisRequest, Expression, Fingerprint, Program};
+use raddle_binary::flow::{AnalysisRequest, Expression, Fingerprint, MachineProgram};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::{Condition, CriticalRead, FunctionName, Relation, Site};
@@ -86,7 +86,12 @@ impl Cache {
     }
 
     /// What is known about the function at `entry`, at the addresses of this program.
-    pub(crate) fn get(&mut self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
+    pub(crate) fn get(
+        &mut self,
+        program: &MachineProgram,
+        present: &Present,
+        entry: u64,
+    ) -> Option<SitesWithReads> {
         if self.entries.len() > program.outlines().len() {
             // Most are of earlier builds, and would become ever more.
             let functions = present.entries(program);
@@ -101,7 +106,7 @@ impl Cache {
     /// Stores what was found in the function at `entry` by examining `looked`.
     pub(crate) fn put(
         &mut self,
-        program: &Program,
+        program: &MachineProgram,
         entry: u64,
         looked: &[AnalysisRequest],
         found: &SitesWithReads,
@@ -122,7 +127,7 @@ pub(crate) struct Present {
 }
 
 impl Present {
-    fn entries(&self, program: &Program) -> &HashMap<Fingerprint, Option<u64>> {
+    fn entries(&self, program: &MachineProgram) -> &HashMap<Fingerprint, Option<u64>> {
         self.entries.get_or_init(|| {
             let mut entries = HashMap::new();
             for outline in program.outlines().iter().filter(|outline| !outline.cold) {
@@ -137,7 +142,12 @@ impl Present {
 }
 
 impl Entry {
-    fn of(program: &Program, entry: u64, looked: &[AnalysisRequest], found: &SitesWithReads) -> Option<Self> {
+    fn of(
+        program: &MachineProgram,
+        entry: u64,
+        looked: &[AnalysisRequest],
+        found: &SitesWithReads,
+    ) -> Option<Self> {
         let ordered = ordered(program, entry, looked);
         let list: Vec<u64> = ordered.iter().map(|(entry, _)| *entry).collect();
         let dependence = |(entry, call): &(u64, Option<(u32, u32)>)| {
@@ -173,7 +183,7 @@ impl Entry {
     }
 
     /// Where the examined functions are now, if they are unchanged.
-    fn present(&self, program: &Program, present: &Present, entry: u64) -> Option<Vec<u64>> {
+    fn present(&self, program: &MachineProgram, present: &Present, entry: u64) -> Option<Vec<u64>> {
         let mut list = vec![entry];
         for dependence in &self.functions[1..] {
             let now = match dependence.call {
@@ -188,7 +198,7 @@ impl Entry {
         Some(list)
     }
 
-    fn restored(&self, program: &Program, present: &Present, entry: u64) -> Option<SitesWithReads> {
+    fn restored(&self, program: &MachineProgram, present: &Present, entry: u64) -> Option<SitesWithReads> {
         let list = self.present(program, present, entry)?;
         for (callee, calls_then) in &self.callers {
             let calls_now = calls(program, &list, *list.get(*callee as usize)?)?;
@@ -210,7 +220,11 @@ impl Entry {
 }
 
 /// The examined functions, each after the one whose call reaches it, if there is one.
-fn ordered(program: &Program, entry: u64, looked: &[AnalysisRequest]) -> Vec<(u64, Option<(u32, u32)>)> {
+fn ordered(
+    program: &MachineProgram,
+    entry: u64,
+    looked: &[AnalysisRequest],
+) -> Vec<(u64, Option<(u32, u32)>)> {
     let functions = looked.iter().filter_map(|looked| match looked {
         AnalysisRequest::Function(function) => Some(*function),
         AnalysisRequest::Callers(_) => None,
@@ -238,7 +252,7 @@ fn ordered(program: &Program, entry: u64, looked: &[AnalysisRequest]) -> Vec<(u6
 }
 
 /// The calls of a function, by the callers' indexes in the list; `None` if a caller is not in it.
-fn calls(program: &Program, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>> {
+fn calls(program: &MachineProgram, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>> {
     let mut calls = Vec::new();
     for (caller, call) in program.callers(callee) {
         // A caller that cannot be examined, or whose call is unreachable, adds nothing.
@@ -250,7 +264,7 @@ fn calls(program: &Program, list: &[u64], callee: u64) -> Option<Vec<(u32, u32)>
     Some(calls)
 }
 
-fn code_address(program: &Program, list: &[u64], address: u64) -> Option<StableAddress> {
+fn code_address(program: &MachineProgram, list: &[u64], address: u64) -> Option<StableAddress> {
     list.iter().zip(0..).find_map(|(entry, number)| {
         let function = program.function(*entry)?;
         if let Some(index) = function.index_of(address) {
@@ -262,7 +276,7 @@ fn code_address(program: &Program, list: &[u64], address: u64) -> Option<StableA
 }
 
 /// What the listed functions refer to, sorted by address: address, index in the list, instruction.
-fn references(program: &Program, list: &[u64]) -> Vec<(u64, u32, u32)> {
+fn references(program: &MachineProgram, list: &[u64]) -> Vec<(u64, u32, u32)> {
     let mut all = Vec::new();
     for (entry, number) in list.iter().zip(0..) {
         let own = program.function(*entry).map(|function| function.references(program)).unwrap_or_default();
@@ -280,7 +294,7 @@ fn data_address(references: &[(u64, u32, u32)], address: u64) -> Option<StableAd
     (distance < 1 << 16).then_some(StableAddress::Data { function, index, distance })
 }
 
-fn address_of(program: &Program, list: &[u64], place: StableAddress) -> Option<u64> {
+fn address_of(program: &MachineProgram, list: &[u64], place: StableAddress) -> Option<u64> {
     match place {
         StableAddress::Code { function, index, after } => {
             let function = program.function(*list.get(function as usize)?)?;
@@ -347,7 +361,7 @@ mod tests {
     #[test]
     fn functions_of_earlier_builds_do_not_pile_up() {
         let module = Module::open(Path::new("/bin/true")).unwrap();
-        let program = Program::new(&module);
+        let program = MachineProgram::new(&module);
         let whole = program.outlines().iter().find(|outline| !outline.cold);
         let entry = whole.unwrap().range.start;
         let own = program.fingerprint(entry).unwrap();

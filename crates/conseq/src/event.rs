@@ -1,14 +1,14 @@
 //! What a traced run did, as the analyses of section 7 see it.
 
 /// A thread, numbered from 0 in the order of creation.
-pub type ThreadId = u16;
+pub type TracedThread = u16;
 
 /// One event. A trace is a sequence of events in the order in which they happened: one thread ran
 /// at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
     /// The thread.
-    pub thread: ThreadId,
+    pub thread: TracedThread,
     /// The place in the program: a number that is the same in every run. The driver knows the
     /// program counter.
     pub site: u32,
@@ -51,12 +51,12 @@ pub enum What {
     /// A thread created. Earlier events precede everything that the child does.
     Fork {
         /// The new thread.
-        child: ThreadId,
+        child: TracedThread,
     },
     /// A thread joined. Everything that the child did precedes later events.
     Join {
         /// The thread that has ended.
-        child: ThreadId,
+        child: TracedThread,
     },
     /// A thread arrives at a barrier.
     Arrive {

@@ -7,7 +7,7 @@
 //! most `max_distance` calls down. A function that is not near any executed read has no site that
 //! the traces could say something about, and is left out.
 
-use raddle_binary::flow::{Outline, Program};
+use raddle_binary::flow::{MachineProgram, Outline};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::options::{Callers, Options};
@@ -32,7 +32,7 @@ impl Extent<'_> {
     /// The functions to analyse, in this order, and how many of them have executed reads.
     pub(crate) fn functions<'p, 'm>(
         &self,
-        program: &'p Program<'m>,
+        program: &'p MachineProgram<'m>,
         options: &Options,
         graph: &dyn Fn() -> &'p CallGraph<'m>,
     ) -> (Vec<&'p Outline<'m>>, usize) {
@@ -93,7 +93,7 @@ pub(crate) struct CallGraph<'m> {
 }
 
 impl<'m> CallGraph<'m> {
-    pub(crate) fn new(program: &Program<'m>) -> Self {
+    pub(crate) fn new(program: &MachineProgram<'m>) -> Self {
         let mut graph = CallGraph::default();
         for outline in program.outlines().iter().filter(|outline| !outline.cold) {
             if let Some(name) = outline.name {

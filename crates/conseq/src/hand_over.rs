@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::event::{Cell, ThreadId, TraceEvent, What};
+use crate::event::{Cell, TraceEvent, TracedThread, What};
 
 /// Nothing is claimed about a block that is mentioned more often than this.
 const MENTIONS: usize = 4096;
@@ -44,7 +44,7 @@ const MENTIONS: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 struct Mention {
     index: u32,
-    thread: ThreadId,
+    thread: TracedThread,
     /// Where the address was stored.
     cell: u64,
     how: How,
@@ -62,16 +62,16 @@ enum How {
 struct Block {
     to: u64,
     allocated: u32,
-    by: ThreadId,
+    by: TracedThread,
     mentions: Vec<Mention>,
 }
 
 /// How a thread may get an address other than through memory.
 #[derive(Clone, Copy, Debug)]
 enum Contact {
-    Fork { parent: ThreadId, child: ThreadId },
-    Join { by: ThreadId, child: ThreadId },
-    Message { to: ThreadId },
+    Fork { parent: TracedThread, child: TracedThread },
+    Join { by: TracedThread, child: TracedThread },
+    Message { to: TracedThread },
 }
 
 /// The blocks that were allocated and freed within the trace.
@@ -81,7 +81,7 @@ pub(crate) struct HandOvers {
     blocks: FxHashMap<u32, Block>,
     /// With their indexes in the trace, in order.
     contacts: Vec<(u32, Contact)>,
-    known: RefCell<FxHashMap<(u32, ThreadId), Known>>,
+    known: RefCell<FxHashMap<(u32, TracedThread), Known>>,
 }
 
 /// What was found out about a block, by the index of its free, and a thread that accesses it. Each
@@ -91,7 +91,7 @@ struct Known {
     /// When the thread may tell others of the block, in order.
     tells: Vec<u32>,
     /// Who could know the address early, if the thread has told this often.
-    early: FxHashMap<usize, FxHashSet<ThreadId>>,
+    early: FxHashMap<usize, FxHashSet<TracedThread>>,
 }
 
 impl HandOvers {
@@ -135,7 +135,11 @@ impl HandOvers {
 
     /// Whether the access of `thread` at `access` precedes the free at `free`, by `by`, in every
     /// run that goes like this one: the freeing thread got the address afterwards.
-    pub(crate) fn orders(&self, (thread, access): (ThreadId, u32), (by, free): (ThreadId, u32)) -> bool {
+    pub(crate) fn orders(
+        &self,
+        (thread, access): (TracedThread, u32),
+        (by, free): (TracedThread, u32),
+    ) -> bool {
         let Some(block) = self.blocks.get(&free) else { return false };
         let has_read = || block.mentions.iter().any(|m| m.thread == by && m.how == How::Read);
         if by == block.by || thread == by || block.mentions.len() > MENTIONS || !has_read() {
@@ -147,7 +151,7 @@ impl HandOvers {
         !known.early.entry(told).or_insert_with(|| self.early(block, thread, access, free)).contains(&by)
     }
 
-    fn tells(&self, block: &Block, thread: ThreadId) -> Known {
+    fn tells(&self, block: &Block, thread: TracedThread) -> Known {
         let written = block.mentions.iter().filter(|m| m.thread == thread && m.how == How::Written);
         let forks = self.contacts.iter().filter_map(|(index, contact)| match contact {
             Contact::Fork { parent, .. } if *parent == thread => Some(*index),
@@ -159,12 +163,12 @@ impl HandOvers {
     }
 
     /// The threads that could know the address of the block before the access was made.
-    fn early(&self, block: &Block, thread: ThreadId, access: u32, free: u32) -> FxHashSet<ThreadId> {
-        let mut early: FxHashSet<ThreadId> = FxHashSet::default();
+    fn early(&self, block: &Block, thread: TracedThread, access: u32, free: u32) -> FxHashSet<TracedThread> {
+        let mut early: FxHashSet<TracedThread> = FxHashSet::default();
         if block.by != thread {
             early.insert(block.by);
         }
-        let told = |early: &FxHashSet<ThreadId>, who: ThreadId, index: u32| {
+        let told = |early: &FxHashSet<TracedThread>, who: TracedThread, index: u32| {
             if who == thread { index < access } else { early.contains(&who) }
         };
         let alive = |index: u32| block.allocated < index && index < free;
@@ -219,7 +223,7 @@ fn read(
     live: &mut BTreeMap<u64, Block>,
     kept: &FxHashMap<u64, u64>,
     index: u32,
-    thread: ThreadId,
+    thread: TracedThread,
     cell: &Cell,
 ) {
     if let Some(block) = mentioned(live, cell) {

@@ -11,7 +11,7 @@
 //! The arguments of Catch2's calls are at distance 1. A loop's jump counts as a step of control, so
 //! that distances of different kinds can be compared.
 
-use raddle_binary::flow::{Deciding, Query, SliceLimits, Sliced, SlicedRead, Start, slice, tested};
+use raddle_binary::flow::{Deciding, Query, SliceLimits, SliceStart, Sliced, SlicedRead, slice, tested};
 
 use crate::analysis::{Condition, CriticalRead, Relation};
 use crate::options::{Callers, Options};
@@ -83,9 +83,11 @@ fn critical_read(candidate: &Candidate, found: SlicedRead, branches: &[Tested]) 
         (Some(first), _) => Relation::Tested(first.condition.clone()),
         (None, Some(_)) => Relation::Unknown,
         (None, None) => match candidate.starts.get(found.start).map(|start| start.0) {
-            Some(Start::Argument(_, index) | Start::FloatArgument(_, index)) => Relation::Argument { index },
-            Some(Start::Slot(..)) => Relation::Argument { index: 0 },
-            Some(Start::Instruction(_)) if found.distance == 0 => Relation::Itself,
+            Some(SliceStart::Argument(_, index) | SliceStart::FloatArgument(_, index)) => {
+                Relation::Argument { index }
+            }
+            Some(SliceStart::Slot(..)) => Relation::Argument { index: 0 },
+            Some(SliceStart::Instruction(_)) if found.distance == 0 => Relation::Itself,
             _ => Relation::Unknown,
         },
     };

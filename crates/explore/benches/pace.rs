@@ -10,8 +10,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use raddle_explore::{
-    AnyStrategy, Course, Limits, Next, Op, OpKind, Order, Pilot, Portfolio, Step, Strategy, Tail, ThreadId,
-    ThreadSet, Trace, TraceBuf, View,
+    AnyStrategy, Course, Limits, LogicalThread, Next, Op, OpKind, Order, Pilot, Portfolio, Step, Strategy,
+    Tail, ThreadSet, Trace, TraceBuf, View,
 };
 use sim::{Machine, Program, programs};
 
@@ -26,7 +26,7 @@ fn best_of(n: u64, mut run: impl FnMut()) -> f64 {
 }
 
 fn choices(threads: u16) {
-    let enabled: ThreadSet = (0..threads).map(ThreadId).collect();
+    let enabled: ThreadSet = (0..threads).map(LogicalThread).collect();
     let none = ThreadSet::new();
     let pending: Vec<Op> = (0..threads).map(|t| Op::new(OpKind::Lock, u64::from(t % 2 + 1) * 8, 1)).collect();
     let view = View { enabled: &enabled, reluctant: &none, pending: &pending };

@@ -1,6 +1,6 @@
 //! Choices, and what decides when there are none left to follow.
 
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 
 /// One choice of a schedule: the thread that makes the next step, or the value taken at a choice of
 /// values.
@@ -14,7 +14,7 @@ const VALUE: u16 = 1 << 15;
 impl Choice {
     /// The thread that makes the next step. `t` is below
     /// [`MAX_THREADS`](crate::thread::MAX_THREADS).
-    pub const fn thread(t: ThreadId) -> Choice {
+    pub const fn thread(t: LogicalThread) -> Choice {
         Choice(t.0)
     }
 
@@ -24,8 +24,8 @@ impl Choice {
     }
 
     /// None for a choice of a value.
-    pub const fn as_thread(self) -> Option<ThreadId> {
-        if self.0 & VALUE == 0 { Some(ThreadId(self.0)) } else { None }
+    pub const fn as_thread(self) -> Option<LogicalThread> {
+        if self.0 & VALUE == 0 { Some(LogicalThread(self.0)) } else { None }
     }
 
     /// None for a choice of a thread.
@@ -117,7 +117,7 @@ pub struct Weight {
     /// The number of operations that the walk counts.
     pub count: u32,
     /// The thread that creates it; its own id if none does.
-    pub parent: ThreadId,
+    pub parent: LogicalThread,
     /// Always zero; fills the padding.
     pub reserved: u16,
 }

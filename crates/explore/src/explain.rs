@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::op::{Op, dependent};
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::TraceView;
 
 /// A step of the failing execution.
@@ -24,7 +24,7 @@ pub struct At {
     /// Its number in the execution; if the failure came before it, the number of all steps.
     pub step: usize,
     /// The thread that makes the step.
-    pub thread: ThreadId,
+    pub thread: LogicalThread,
     /// Its number among the steps of its thread.
     pub nth: u32,
     /// What the step does.
@@ -98,7 +98,7 @@ pub fn nearest<'a>(
 /// second is not later. So only orderings of the same threads are compared, sorted so that each
 /// needs one look at the best before it: an execution of a hundred threads has many thousands.
 fn strongest(orderings: &[Ordering]) -> Vec<Ordering> {
-    let mut by_threads: FxHashMap<(ThreadId, ThreadId), Vec<usize>> = FxHashMap::default();
+    let mut by_threads: FxHashMap<(LogicalThread, LogicalThread), Vec<usize>> = FxHashMap::default();
     for (i, o) in orderings.iter().enumerate() {
         by_threads.entry((o.first.thread, o.then.thread)).or_default().push(i);
     }
@@ -120,13 +120,13 @@ fn strongest(orderings: &[Ordering]) -> Vec<Ordering> {
 /// A trace whose steps can be found by thread and number.
 struct Indexed {
     steps: Vec<At>,
-    by_thread: FxHashMap<(ThreadId, u32), usize>,
+    by_thread: FxHashMap<(LogicalThread, u32), usize>,
     by_object: FxHashMap<u64, Vec<usize>>,
 }
 
 impl Indexed {
     fn new(trace: TraceView<'_>) -> Indexed {
-        let mut counts: FxHashMap<ThreadId, u32> = FxHashMap::default();
+        let mut counts: FxHashMap<LogicalThread, u32> = FxHashMap::default();
         let mut this =
             Indexed { steps: Vec::new(), by_thread: FxHashMap::default(), by_object: FxHashMap::default() };
         for (step, s) in trace.steps.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Indexed {
     /// For each other thread, its last step before this that it depends on.
     fn dependencies(&self, then: &At) -> Vec<At> {
         let mut found: Vec<At> = Vec::new();
-        let mut known: FxHashSet<ThreadId> = FxHashSet::default();
+        let mut known: FxHashSet<LogicalThread> = FxHashSet::default();
         for key in then.op.keys().into_iter().filter(|k| *k != 0) {
             let all = self.by_object.get(&key).map_or(&[][..], Vec::as_slice);
             for i in all.iter().rev().skip_while(|i| **i >= then.step) {
@@ -206,7 +206,7 @@ mod tests {
     fn at(thread: u16, nth: u32) -> At {
         At {
             step: 100 * usize::from(thread) + nth as usize,
-            thread: ThreadId(thread),
+            thread: LogicalThread(thread),
             nth,
             op: Op::new(OpKind::from_number(0), 0, 0),
         }

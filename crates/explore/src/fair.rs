@@ -23,7 +23,7 @@
 //! all threads, so that the first yield adds nothing to `P`. The effect is the same, at no cost for
 //! programs that never yield.
 
-use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use crate::thread::{LogicalThread, MAX_THREADS, ThreadSet};
 
 /// The state of the fair scheduler. Rows are valid only for members of `windows` and `lowered`, so
 /// that starting a new execution only clears two sets.
@@ -65,14 +65,14 @@ impl Fair {
 
     /// `t` has made a step, from a state where `before` were enabled to one where `after` are.
     #[inline]
-    pub fn stepped(&mut self, t: ThreadId, yielded: bool, before: &ThreadSet, after: &ThreadSet) {
+    pub fn stepped(&mut self, t: LogicalThread, yielded: bool, before: &ThreadSet, after: &ThreadSet) {
         if yielded || !self.windows.is_empty() {
             self.update(t, yielded, before, after);
         }
     }
 
     #[cold]
-    fn update(&mut self, t: ThreadId, yielded: bool, before: &ThreadSet, after: &ThreadSet) {
+    fn update(&mut self, t: LogicalThread, yielded: bool, before: &ThreadSet, after: &ThreadSet) {
         for u in self.lowered.iter() {
             self.below[u.index()].remove(t);
         }

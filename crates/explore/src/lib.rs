@@ -89,7 +89,7 @@ pub use op::{Op, OpKind, SYSTEM_V, TIMER_STEP, TIMERS, dependent, dependent_when
 pub use pilot::{Course, Pilot, View};
 pub use state_key::{StateKey, Unknowable};
 pub use step::{Step, StepFlags, TraceBuf, TraceFull};
-pub use thread::{MAX_THREADS, ThreadId, ThreadSet};
+pub use thread::{LogicalThread, MAX_THREADS, ThreadSet};
 
 #[cfg(feature = "std")]
 pub use order::Order;

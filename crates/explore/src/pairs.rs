@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::fingerprint::fold;
 use crate::op::{Op, OpKind};
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 
 /// A pair, as a number.
 pub type Pair = u64;
@@ -29,15 +29,15 @@ pub fn place(op: &Op) -> u64 {
 /// The last operations on an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
-    write: Option<(ThreadId, u64)>,
-    access: Option<(ThreadId, u64)>,
+    write: Option<(LogicalThread, u64)>,
+    access: Option<(LogicalThread, u64)>,
 }
 
 /// The last operations on each object of an execution, and what each thread read last.
 #[derive(Clone, Debug, Default)]
 pub struct Lasts {
     objects: FxHashMap<u64, Last>,
-    reads: FxHashMap<ThreadId, Pair>,
+    reads: FxHashMap<LogicalThread, Pair>,
 }
 
 impl Lasts {
@@ -48,7 +48,7 @@ impl Lasts {
     }
 
     /// `thread` executes `op`. Returns the pairs that this makes.
-    pub fn step(&mut self, thread: ThreadId, op: &Op) -> [Option<Pair>; 2] {
+    pub fn step(&mut self, thread: LogicalThread, op: &Op) -> [Option<Pair>; 2] {
         let Some(key) = shared_key(op) else { return [None; 2] };
         let last = self.objects.entry(key).or_default();
         let pair = pair(*last, thread, op);
@@ -59,7 +59,7 @@ impl Lasts {
 
     /// [`step`](Self::step) on a copy that holds only the differences: `self` is the state that was
     /// branched from.
-    pub fn step_aside(&self, aside: &mut Lasts, thread: ThreadId, op: &Op) -> [Option<Pair>; 2] {
+    pub fn step_aside(&self, aside: &mut Lasts, thread: LogicalThread, op: &Op) -> [Option<Pair>; 2] {
         let Some(key) = shared_key(op) else { return [None; 2] };
         let last = aside.objects.get(&key).or_else(|| self.objects.get(&key)).copied().unwrap_or_default();
         aside.objects.insert(key, advanced(last, thread, op));
@@ -116,7 +116,7 @@ fn shared_key(op: &Op) -> Option<u64> {
     }
 }
 
-fn pair(last: Last, thread: ThreadId, op: &Op) -> Pair {
+fn pair(last: Last, thread: LogicalThread, op: &Op) -> Pair {
     let (before, kind) = match () {
         _ if op.is_memory_read() => (last.write, READ),
         _ if op.is_memory_write() => (last.access, WRITE),
@@ -126,7 +126,7 @@ fn pair(last: Last, thread: ThreadId, op: &Op) -> Pair {
     fold(fold(place_before, crossed), place(op)) & !KINDS | kind
 }
 
-fn advanced(last: Last, thread: ThreadId, op: &Op) -> Last {
+fn advanced(last: Last, thread: LogicalThread, op: &Op) -> Last {
     let here = Some((thread, place(op)));
     let write = if op.is_memory_write() { here } else { last.write };
     Last { write, access: here }

@@ -12,12 +12,12 @@
 //! "Always" means in the traces seen. A site that no trace shows as unordered may be so in one that
 //! was not made: [`crate::hidden`] sees it there.
 
-use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::op::{Class, Op, OpKind};
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::TraceView;
 
 /// Sites of accesses, classified by the traces so far.
@@ -64,7 +64,7 @@ impl Points {
 }
 
 /// How a granule is accessed: the thread, whether plainly, whether to write, and which bytes.
-type Manner = (ThreadId, bool, bool, u8);
+type Manner = (LogicalThread, bool, bool, u8);
 
 /// The granules on which an execution has a data race: two conflicting accesses, not both atomic,
 /// that nothing orders. Here atomic operations order too, whatever their memory order is: that
@@ -104,8 +104,8 @@ fn sorted(sites: impl Iterator<Item = u32>) -> Vec<u32> {
 /// The last accesses of each thread, with their sites.
 #[derive(Default)]
 struct Variable {
-    reads: FxHashMap<ClockThread, (Epoch, u32)>,
-    writes: FxHashMap<ClockThread, (Epoch, u32)>,
+    reads: FxHashMap<ThreadId, (Epoch, u32)>,
+    writes: FxHashMap<ThreadId, (Epoch, u32)>,
 }
 
 impl Variable {
@@ -128,18 +128,18 @@ impl Variable {
 /// Happens-before by everything but plain memory accesses.
 #[derive(Default)]
 struct Clocks {
-    threads: FxHashMap<ThreadId, VectorClock>,
+    threads: FxHashMap<LogicalThread, VectorClock>,
     objects: FxHashMap<u64, VectorClock>,
     /// Atomic operations on one object order what their threads do.
     atomics_order: bool,
 }
 
 impl Clocks {
-    fn of(&self, t: ThreadId) -> &VectorClock {
+    fn of(&self, t: LogicalThread) -> &VectorClock {
         &self.threads[&t]
     }
 
-    fn step(&mut self, t: ThreadId, op: &Op) -> Epoch {
+    fn step(&mut self, t: LogicalThread, op: &Op) -> Epoch {
         let clock = self.threads.entry(t).or_default();
         let epoch = clock.tick(clock_thread(t));
         let atomic = matches!(op.kind(), OpKind::AtomicLoad | OpKind::AtomicStore | OpKind::AtomicRmw);
@@ -154,6 +154,6 @@ impl Clocks {
     }
 }
 
-fn clock_thread(t: ThreadId) -> ClockThread {
-    ClockThread(u32::from(t.0))
+fn clock_thread(t: LogicalThread) -> ThreadId {
+    ThreadId(u32::from(t.0))
 }

@@ -22,12 +22,12 @@
 //! for. Memory is identified by the first byte of an access; one variable that is accessed in
 //! several sizes may escape.
 
-use raddle_base::clock::{Epoch, ThreadId as ClockThread, VectorClock};
+use raddle_base::clock::{Epoch, ThreadId, VectorClock};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::step::Step;
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::TraceView;
 
 /// A load that could have missed a write, had a store buffer let a load pass a store.
@@ -83,14 +83,14 @@ struct Object {
 
 #[derive(Default)]
 struct Monitor {
-    threads: FxHashMap<ThreadId, Thread>,
+    threads: FxHashMap<LogicalThread, Thread>,
     objects: FxHashMap<u64, Object>,
 }
 
 /// Loads and the rest of a thread are counted separately: a load does not come after the stores
 /// before it, so one count would say too much.
-fn component(t: ThreadId, load: bool) -> ClockThread {
-    ClockThread(2 * u32::from(t.0) + u32::from(!load))
+fn component(t: LogicalThread, load: bool) -> ThreadId {
+    ThreadId(2 * u32::from(t.0) + u32::from(!load))
 }
 
 impl Moment {

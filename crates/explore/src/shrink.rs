@@ -15,7 +15,7 @@
 use crate::choice::{Choice, Next, Tail};
 use crate::order::Order;
 use crate::strategy::{Limits, PreemptionBounding, Strategy};
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::{Outcome, Trace, choice_of};
 
 /// The result of shrinking a failing execution.
@@ -136,7 +136,7 @@ impl Shrinker<'_> {
 }
 
 /// The schedule, cut where the thread changes.
-fn segments(trace: &Trace) -> Vec<(ThreadId, Vec<Choice>)> {
+fn segments(trace: &Trace) -> Vec<(LogicalThread, Vec<Choice>)> {
     let same = |a: &crate::step::Step, b: &crate::step::Step| a.thread == b.thread;
     trace.steps.chunk_by(same).map(|s| (s[0].thread, s.iter().map(choice_of).collect())).collect()
 }

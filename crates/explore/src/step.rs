@@ -2,7 +2,7 @@
 //! conversion.
 
 use crate::op::{Op, OpKind};
-use crate::thread::{Members, ThreadId, ThreadSet};
+use crate::thread::{LogicalThread, Members, ThreadSet};
 
 /// One step. At a choice of threads, `eligible` says who could have been chosen: the enabled
 /// threads that fair scheduling lets run. At a choice of values ([`Step::n_values`] > 0) the thread
@@ -17,7 +17,7 @@ pub struct Step {
     /// What the thread did; at a choice of values, what the choice is about.
     pub op: Op,
     /// The thread that made the step.
-    pub thread: ThreadId,
+    pub thread: LogicalThread,
     /// The number of values to choose from; 0 at a choice of threads.
     pub n_values: u16,
     /// The value chosen, below `n_values`.
@@ -68,7 +68,7 @@ impl StepFlags {
 
 impl Step {
     /// A step without further information.
-    pub fn bare(thread: ThreadId, op: Op) -> Step {
+    pub fn bare(thread: LogicalThread, op: Op) -> Step {
         Step { op, thread, ..Step::default() }
     }
 
@@ -105,7 +105,7 @@ impl Step {
 
     /// Whether the thread was eligible and reluctant. `wide` belongs to the trace.
     #[inline]
-    pub fn is_reluctant(&self, t: ThreadId, wide: &[u64]) -> bool {
+    pub fn is_reluctant(&self, t: LogicalThread, wide: &[u64]) -> bool {
         self.reluctant_words(wide).get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
     }
 
@@ -181,7 +181,7 @@ impl<'a> TraceBuf<'a> {
     #[inline]
     pub fn push_thread(
         &mut self,
-        thread: ThreadId,
+        thread: LogicalThread,
         op: Op,
         flags: StepFlags,
         eligible: &ThreadSet,
@@ -200,7 +200,7 @@ impl<'a> TraceBuf<'a> {
     #[inline]
     pub fn push_value(
         &mut self,
-        thread: ThreadId,
+        thread: LogicalThread,
         op: Op,
         flags: StepFlags,
         n_values: u16,

@@ -9,9 +9,9 @@ const WORDS: usize = MAX_THREADS / 64;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "std", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
-pub struct ThreadId(pub u16);
+pub struct LogicalThread(pub u16);
 
-impl ThreadId {
+impl LogicalThread {
     /// The index for tables with one entry per thread.
     #[inline]
     pub const fn index(self) -> usize {
@@ -67,13 +67,13 @@ impl ThreadSet {
 
     /// Threads past [`MAX_THREADS`] are in no set.
     #[inline]
-    pub fn contains(&self, t: ThreadId) -> bool {
+    pub fn contains(&self, t: LogicalThread) -> bool {
         self.words.get(t.index() / 64).is_some_and(|w| w >> (t.0 % 64) & 1 != 0)
     }
 
     /// Has no effect on a thread past [`MAX_THREADS`].
     #[inline]
-    pub fn insert(&mut self, t: ThreadId) {
+    pub fn insert(&mut self, t: LogicalThread) {
         let word = t.index() / 64;
         if let Some(w) = self.words.get_mut(word) {
             *w |= 1 << (t.0 % 64);
@@ -83,7 +83,7 @@ impl ThreadSet {
 
     /// Has no effect if the thread is not a member.
     #[inline]
-    pub fn remove(&mut self, t: ThreadId) {
+    pub fn remove(&mut self, t: LogicalThread) {
         if let Some(w) = self.words.get_mut(t.index() / 64) {
             *w &= !(1 << (t.0 % 64));
         }
@@ -160,24 +160,24 @@ impl ThreadSet {
 
     /// The smallest member.
     #[inline]
-    pub fn first(&self) -> Option<ThreadId> {
+    pub fn first(&self) -> Option<LogicalThread> {
         self.iter().next()
     }
 
     /// The largest member.
-    pub fn last(&self) -> Option<ThreadId> {
+    pub fn last(&self) -> Option<LogicalThread> {
         let (i, w) = self.words().iter().enumerate().rev().find(|(_, w)| **w != 0)?;
-        Some(ThreadId((i * 64) as u16 + 63 - w.leading_zeros() as u16))
+        Some(LogicalThread((i * 64) as u16 + 63 - w.leading_zeros() as u16))
     }
 
     /// The first member after `t`, wrapping around.
     #[inline]
-    pub fn next_after(&self, t: ThreadId) -> Option<ThreadId> {
+    pub fn next_after(&self, t: LogicalThread) -> Option<LogicalThread> {
         let start = t.index() + 1;
         for (i, &w) in self.words().iter().enumerate().skip(start / 64) {
             let w = if i == start / 64 { w & (!0 << (start % 64)) } else { w };
             if w != 0 {
-                return Some(ThreadId((i * 64) as u16 + w.trailing_zeros() as u16));
+                return Some(LogicalThread((i * 64) as u16 + w.trailing_zeros() as u16));
             }
         }
         self.first()
@@ -185,7 +185,7 @@ impl ThreadSet {
 
     /// The member with `n` smaller ones.
     #[inline]
-    pub fn nth(&self, mut n: u32) -> Option<ThreadId> {
+    pub fn nth(&self, mut n: u32) -> Option<LogicalThread> {
         for (i, &word) in self.words().iter().enumerate() {
             let ones = word.count_ones();
             if n < ones {
@@ -193,7 +193,7 @@ impl ThreadSet {
                 for _ in 0..n {
                     w &= w - 1;
                 }
-                return Some(ThreadId((i * 64) as u16 + w.trailing_zeros() as u16));
+                return Some(LogicalThread((i * 64) as u16 + w.trailing_zeros() as u16));
             }
             n -= ones;
         }
@@ -207,8 +207,8 @@ impl ThreadSet {
     }
 }
 
-impl FromIterator<ThreadId> for ThreadSet {
-    fn from_iter<I: IntoIterator<Item = ThreadId>>(threads: I) -> ThreadSet {
+impl FromIterator<LogicalThread> for ThreadSet {
+    fn from_iter<I: IntoIterator<Item = LogicalThread>>(threads: I) -> ThreadSet {
         let mut set = ThreadSet::new();
         threads.into_iter().for_each(|t| set.insert(t));
         set
@@ -232,10 +232,10 @@ impl<'a> Members<'a> {
 }
 
 impl Iterator for Members<'_> {
-    type Item = ThreadId;
+    type Item = LogicalThread;
 
     #[inline]
-    fn next(&mut self) -> Option<ThreadId> {
+    fn next(&mut self) -> Option<LogicalThread> {
         while self.word == 0 {
             let (word, rest) = self.words.split_first()?;
             (self.word, self.words) = (*word, rest);
@@ -243,6 +243,6 @@ impl Iterator for Members<'_> {
         }
         let bit = self.word.trailing_zeros() as u16;
         self.word &= self.word - 1;
-        Some(ThreadId(self.base + bit))
+        Some(LogicalThread(self.base + bit))
     }
 }

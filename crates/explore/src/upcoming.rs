@@ -1,7 +1,7 @@
 //! What each thread does next, at each point of a trace.
 
 use crate::step::Step;
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 
 const NONE: u32 = u32::MAX;
 
@@ -38,7 +38,7 @@ impl Upcoming {
 
     /// The index of the thread's next step, if it makes one.
     #[inline]
-    pub fn next(&self, t: ThreadId) -> Option<usize> {
+    pub fn next(&self, t: LogicalThread) -> Option<usize> {
         self.next.get(t.index()).filter(|i| **i != NONE).map(|i| *i as usize)
     }
 
@@ -52,7 +52,7 @@ impl Upcoming {
     /// its doing (a signal turns a time-out into a wake-up), but not its objects: the kind may be
     /// wrong, the objects are right.
     #[inline]
-    pub fn pending<'a>(&self, t: ThreadId, steps: &'a [Step]) -> Option<&'a Step> {
+    pub fn pending<'a>(&self, t: LogicalThread, steps: &'a [Step]) -> Option<&'a Step> {
         Some(&steps[self.next(t)?])
     }
 }

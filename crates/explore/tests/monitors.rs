@@ -5,7 +5,7 @@ mod sim;
 
 use raddle_explore::points::Points;
 use raddle_explore::relaxed::{Overtaking, overtakings};
-use raddle_explore::{Op, OpKind, Order, Outcome, Step, Tail, ThreadId, Trace};
+use raddle_explore::{LogicalThread, Op, OpKind, Order, Outcome, Step, Tail, Trace};
 use sim::{Machine, Program, programs};
 
 fn points(program: &Program) -> Points {
@@ -41,7 +41,8 @@ const Z: u64 = 24;
 
 /// An execution, as threads and what they do.
 fn trace(steps: &[(u16, OpKind, u64)]) -> Trace {
-    let step = |&(t, kind, object): &(u16, OpKind, u64)| Step::bare(ThreadId(t), Op::new(kind, object, 1));
+    let step =
+        |&(t, kind, object): &(u16, OpKind, u64)| Step::bare(LogicalThread(t), Op::new(kind, object, 1));
     Trace {
         steps: steps.iter().map(step).collect(),
         wide: vec![],

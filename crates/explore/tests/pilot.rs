@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use raddle_explore::strategy::{DepthFirst, PreemptionBounding};
 use raddle_explore::{
-    Choice, Course, Limits, Next, Op, OpKind, Order, Outcome, Pilot, Strategy, Tail, ThreadId, ThreadSet,
-    View, Weight,
+    Choice, Course, Limits, LogicalThread, Next, Op, OpKind, Order, Outcome, Pilot, Strategy, Tail,
+    ThreadSet, View, Weight,
 };
 use sim::{Machine, Program, programs};
 
@@ -52,7 +52,7 @@ fn divergence_is_reported_at_its_step_and_the_run_ends() {
     let mut machine = Machine::new();
     let (good, _) = machine.run(&program, &Order::free(0, LOWEST));
     let mut choices: Vec<Choice> = good.view().choices().collect();
-    choices[4] = Choice::thread(ThreadId(77));
+    choices[4] = Choice::thread(LogicalThread(77));
     let (trace, _) = machine.run(&program, &Order::replay(choices.clone()));
     assert_eq!((trace.divergence, trace.outcome), (Some(4), Outcome::Passed));
     choices[3] = Choice::value(0);
@@ -131,7 +131,7 @@ fn surw_is_uniform_over_the_interesting_operations() {
     let codes = vec![vec![sim::Ins::StoreConst(0, 1)], vec![sim::Ins::StoreConst(0, 2); 4]];
     let program = programs::start_all("uneven", codes, &[0, 1], &[]);
     let object = 0x1000;
-    let parent = ThreadId(0);
+    let parent = LogicalThread(0);
     let weight = |count| Weight { count, parent, reserved: 0 };
     let counts = orders_of(&program, 5000, |seed| {
         let mut order = Order::free(0, Tail::Surw { seed: seed * 77, object });
@@ -153,7 +153,7 @@ fn pct_with_depth_one_runs_by_priority() {
         // Without points of change a thread gives way only to one above it that was born or
         // unblocked meanwhile: of the workers, who are never unblocked by each other's steps in the
         // middle of a section, each keeps its rank.
-        let mut first: Vec<ThreadId> = Vec::new();
+        let mut first: Vec<LogicalThread> = Vec::new();
         for s in trace.steps.iter().filter(|s| s.op.kind() == OpKind::Unlock) {
             if first.last() != Some(&s.thread) {
                 assert!(!first.contains(&s.thread), "a thread came back: seed {seed}");
@@ -165,18 +165,18 @@ fn pct_with_depth_one_runs_by_priority() {
 
 #[test]
 fn reluctant_threads_run_last_but_do_run() {
-    let enabled: ThreadSet = [0, 1].map(ThreadId).into_iter().collect();
-    let reluctant: ThreadSet = [0].map(ThreadId).into_iter().collect();
+    let enabled: ThreadSet = [0, 1].map(LogicalThread).into_iter().collect();
+    let reluctant: ThreadSet = [0].map(LogicalThread).into_iter().collect();
     let pending = [Op::new(OpKind::TimeOut, 8, 1), Op::new(OpKind::Lock, 16, 2)];
     let view = View { enabled: &enabled, reluctant: &reluctant, pending: &pending };
     let mut pilot = Box::new(Pilot::new());
     pilot.begin(&Course::tail(LOWEST));
-    assert_eq!(pilot.choose(&[], &view), ThreadId(1));
+    assert_eq!(pilot.choose(&[], &view), LogicalThread(1));
     let alone = View { enabled: &reluctant, ..view };
     pilot.begin(&Course::tail(LOWEST));
-    assert_eq!(pilot.choose(&[], &alone), ThreadId(0), "nobody else is there");
+    assert_eq!(pilot.choose(&[], &alone), LogicalThread(0), "nobody else is there");
     pilot.begin(&Course::tail(Tail::Random { seed: 1 }));
-    let timed_out = (0..1000).filter(|_| pilot.choose(&[], &view) == ThreadId(0)).count();
+    let timed_out = (0..1000).filter(|_| pilot.choose(&[], &view) == LogicalThread(0)).count();
     assert!((20..200).contains(&timed_out), "{timed_out} of 1000");
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
 use raddle_explore::relaxed::overtakings;
-use raddle_explore::{Op, OpKind, Outcome, Step, ThreadId, TraceView};
+use raddle_explore::{LogicalThread, Op, OpKind, Outcome, Step, TraceView};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Access {
@@ -118,7 +118,7 @@ fn interleaved(program: &Program) -> (BTreeSet<Result>, bool) {
                     Store(x) => Op::new(OpKind::AtomicStore, 8 * (x as u64 + 1), 1),
                     Fence => Op::new(OpKind::Fence, 0, 1),
                 };
-                steps.push(Step::bare(ThreadId(t as u16), op));
+                steps.push(Step::bare(LogicalThread(t as u16), op));
                 go(program, &next, steps, out);
                 steps.pop();
             }
@@ -191,7 +191,7 @@ fn store_buffering(store: impl Fn(Op) -> Op, load: impl Fn(Op) -> Op) -> bool {
     let at = |kind, address: u64| Op::new(kind, address & !7, 1).with_bytes(address, 4);
     let side = |t: u16, own, other| {
         let ops = [store(at(OpKind::AtomicStore, own)), load(at(OpKind::AtomicLoad, other))];
-        ops.map(|op| Step::bare(ThreadId(t), op))
+        ops.map(|op| Step::bare(LogicalThread(t), op))
     };
     let steps: Vec<Step> = [side(1, 0x1000, 0x1004), side(2, 0x1004, 0x1000)].concat();
     let trace = TraceView::new(&steps, &[], Outcome::Passed, None);

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use raddle_explore::fingerprint::Fingerprinter;
 use raddle_explore::visited::VisitedStates;
 use raddle_explore::{
-    Choice, MAX_THREADS, Op, OpKind, Step, StepFlags, ThreadId, ThreadSet, TraceBuf, TraceFull, dependent,
+    Choice, LogicalThread, MAX_THREADS, Op, OpKind, Step, StepFlags, ThreadSet, TraceBuf, TraceFull,
+    dependent,
 };
 
 fn ids() -> impl Strategy<Value = BTreeSet<u16>> {
@@ -18,7 +19,7 @@ fn ids() -> impl Strategy<Value = BTreeSet<u16>> {
 }
 
 fn set(ids: &BTreeSet<u16>) -> ThreadSet {
-    ids.iter().map(|t| ThreadId(*t)).collect()
+    ids.iter().map(|t| LogicalThread(*t)).collect()
 }
 
 fn members(set: &ThreadSet) -> BTreeSet<u16> {
@@ -34,14 +35,14 @@ proptest! {
         prop_assert_eq!(members(&x), a.clone());
         prop_assert_eq!(x.len() as usize, a.len());
         prop_assert_eq!(x.is_empty(), a.is_empty());
-        prop_assert_eq!(x.contains(ThreadId(t)), a.contains(&t));
+        prop_assert_eq!(x.contains(LogicalThread(t)), a.contains(&t));
         prop_assert_eq!(x.first().map(|t| t.0), a.first().copied());
         prop_assert_eq!(x.last().map(|t| t.0), a.last().copied());
         prop_assert_eq!(x.intersects(&y), !a.is_disjoint(&b));
         let after = a.range(t + 1..).next().or(a.first()).copied();
-        prop_assert_eq!(x.next_after(ThreadId(t)).map(|t| t.0), after);
+        prop_assert_eq!(x.next_after(LogicalThread(t)).map(|t| t.0), after);
         for (n, id) in a.iter().enumerate() {
-            prop_assert_eq!(x.nth(n as u32), Some(ThreadId(*id)));
+            prop_assert_eq!(x.nth(n as u32), Some(LogicalThread(*id)));
         }
         prop_assert_eq!(x.nth(a.len() as u32), None);
         let mut z = x;
@@ -55,8 +56,8 @@ proptest! {
         prop_assert_eq!(members(&z), a.difference(&b).copied().collect::<BTreeSet<_>>());
         z.assign(&y);
         prop_assert!(z == y && ThreadSet::from_words(y.words()) == y);
-        z.remove(ThreadId(t));
-        prop_assert!(!z.contains(ThreadId(t)));
+        z.remove(LogicalThread(t));
+        prop_assert!(!z.contains(LogicalThread(t)));
         z.clear();
         prop_assert!(z.is_empty() && z == ThreadSet::new());
     }
@@ -68,12 +69,12 @@ proptest! {
         let mut trace = TraceBuf::new(&mut steps, &mut wide);
         let op = Op::new(OpKind::Lock, 8, 1);
         let (e, r) = (set(&eligible), set(&reluctant));
-        trace.push_thread(ThreadId(3), op, StepFlags::default(), &e, &r).expect("there is room");
+        trace.push_thread(LogicalThread(3), op, StepFlags::default(), &e, &r).expect("there is room");
         prop_assert_eq!(trace.len(), 1);
         let found: BTreeSet<u16> = steps[0].eligible(&wide).map(|t| t.0).collect();
         prop_assert_eq!(&found, &eligible);
         for t in &eligible {
-            prop_assert_eq!(steps[0].is_reluctant(ThreadId(*t), &wide), reluctant.contains(t));
+            prop_assert_eq!(steps[0].is_reluctant(LogicalThread(*t), &wide), reluctant.contains(t));
         }
     }
 
@@ -104,7 +105,7 @@ proptest! {
     fn fingerprints_know_the_order_of_dependent_steps_only(
         steps in proptest::collection::vec((0u16..3, op()), 2..12), at in 0usize..10,
     ) {
-        let steps: Vec<Step> = steps.into_iter().map(|(t, op)| Step::bare(ThreadId(t), op)).collect();
+        let steps: Vec<Step> = steps.into_iter().map(|(t, op)| Step::bare(LogicalThread(t), op)).collect();
         let at = at % (steps.len() - 1);
         let mut exchanged = steps.clone();
         exchanged.swap(at, at + 1);
@@ -194,8 +195,8 @@ fn what_depends_on_what() {
 
 #[test]
 fn choices_tell_threads_from_values() {
-    assert_eq!(Choice::thread(ThreadId(1023)).as_thread(), Some(ThreadId(1023)));
-    assert_eq!(Choice::thread(ThreadId(5)).as_value(), None);
+    assert_eq!(Choice::thread(LogicalThread(1023)).as_thread(), Some(LogicalThread(1023)));
+    assert_eq!(Choice::thread(LogicalThread(5)).as_value(), None);
     assert_eq!(Choice::value(5).as_value(), Some(5));
     assert_eq!(Choice::value(5).as_thread(), None);
     assert_eq!(Choice::from_bits(Choice::value(7).to_bits()), Choice::value(7));
@@ -206,21 +207,23 @@ fn a_full_trace_says_so() {
     let mut steps = [Step::default(); 1];
     let mut trace = TraceBuf::new(&mut steps, &mut []);
     let op = Op::new(OpKind::Yield, 0, 1);
-    let many: ThreadSet = [0, 100].map(ThreadId).into_iter().collect();
+    let many: ThreadSet = [0, 100].map(LogicalThread).into_iter().collect();
     let none = ThreadSet::new();
-    let wide = trace.push_thread(ThreadId(0), op, StepFlags::default(), &many, &none);
+    let wide = trace.push_thread(LogicalThread(0), op, StepFlags::default(), &many, &none);
     assert_eq!(wide, Err(TraceFull), "no room for the set");
-    assert_eq!(trace.push_value(ThreadId(0), op, StepFlags::default(), 3, 1), Ok(()));
-    assert_eq!(trace.push_value(ThreadId(0), op, StepFlags::default(), 3, 1), Err(TraceFull));
+    assert_eq!(trace.push_value(LogicalThread(0), op, StepFlags::default(), 3, 1), Ok(()));
+    assert_eq!(trace.push_value(LogicalThread(0), op, StepFlags::default(), 3, 1), Err(TraceFull));
 }
 
 #[test]
 fn an_exchange_that_found_another_value_has_not_written() {
     let mut steps = [Step::default(); 3];
     let mut trace = TraceBuf::new(&mut steps, &mut []);
-    let (one, none) = ([ThreadId(0)].into_iter().collect(), ThreadSet::new());
+    let (one, none) = ([LogicalThread(0)].into_iter().collect(), ThreadSet::new());
     for kind in [OpKind::AtomicRmw, OpKind::AtomicStore, OpKind::AtomicRmw] {
-        trace.push_thread(ThreadId(0), Op::new(kind, 64, 1), StepFlags::CAN_CONTINUE, &one, &none).unwrap();
+        trace
+            .push_thread(LogicalThread(0), Op::new(kind, 64, 1), StepFlags::CAN_CONTINUE, &one, &none)
+            .unwrap();
     }
     // The second is no update, and there is no fourth.
     [0, 1, 3].into_iter().for_each(|at| trace.mark_update(at, StepFlags::UNCHANGED));

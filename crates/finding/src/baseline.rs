@@ -210,7 +210,7 @@ impl std::error::Error for BaselineError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, Op};
+    use crate::model::{AccessOp, Kind};
     use crate::sample::{access, finding, frame};
 
     fn report(functions: &[&str]) -> Report {
@@ -218,7 +218,7 @@ mod tests {
         report.findings = functions
             .iter()
             .map(|name| {
-                finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![frame(name, "a.c", 2, 1)])])
+                finding(Kind::DataRace, vec![access(AccessOp::Write, "T1", vec![frame(name, "a.c", 2, 1)])])
             })
             .collect();
         report
@@ -249,8 +249,8 @@ mod tests {
     fn a_new_reader_of_a_known_cause_is_new() {
         let race = |reader: &str| {
             let ends = vec![
-                access(Op::Write, "T1", vec![frame("tick", "a.c", 2, 1)]),
-                access(Op::Read, "T2", vec![frame(reader, "a.c", 9, 8)]),
+                access(AccessOp::Write, "T1", vec![frame("tick", "a.c", 2, 1)]),
+                access(AccessOp::Read, "T2", vec![frame(reader, "a.c", 9, 8)]),
             ];
             let mut race = finding(Kind::DataRace, ends);
             race.location = Some(crate::sample::global("now"));

@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use crate::identity;
-use crate::model::{Finding, Frame, Kind, Location, Op};
+use crate::model::{AccessOp, Finding, Frame, Kind, Location};
 use crate::place::place;
 
 /// Merges races with one cause. The findings must already be grouped ([`crate::group::group`]).
@@ -94,7 +94,7 @@ fn one(mut members: Vec<Finding>) -> Finding {
 }
 
 /// The places that the further members of a finding add, each once.
-pub fn further_places(finding: &Finding) -> Vec<(Op, &Frame)> {
+pub fn further_places(finding: &Finding) -> Vec<(AccessOp, &Frame)> {
     // Calls of one function are told apart by their lines.
     let coarse = finding.kind == Kind::DataRace;
     let shown: Vec<String> = finding.accesses.iter().map(|access| identity::end(access, coarse)).collect();
@@ -124,8 +124,8 @@ mod tests {
         let mut race = finding(
             Kind::DataRace,
             vec![
-                access(Op::Write, "T2", vec![frame(writer, "a.c", 12, 10)]),
-                access(Op::Read, "T1", vec![frame(reader, "b.c", 7, 5)]),
+                access(AccessOp::Write, "T2", vec![frame(writer, "a.c", 12, 10)]),
+                access(AccessOp::Read, "T1", vec![frame(reader, "b.c", 7, 5)]),
             ],
         );
         race.location = Some(global(variable));
@@ -140,7 +140,7 @@ mod tests {
     fn the_calls_of_one_handler_are_one_finding_that_lists_them() {
         let call = |handler: &str, line: u32| {
             let stack = vec![frame("log_line", "a.c", line, 10), frame(handler, "a.c", 40, 35)];
-            let mut call = finding(Kind::SignalUnsafeCall, vec![access(Op::Call, "T1", stack)]);
+            let mut call = finding(Kind::SignalUnsafeCall, vec![access(AccessOp::Call, "T1", stack)]);
             call.handler = Some(handler.into());
             call
         };
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].also.len(), found[0].occurrences), (29, 30));
         assert_eq!(further_places(&found[0]).len(), 29);
-        assert!(further_places(&found[0]).iter().all(|(op, _)| *op == Op::Read));
+        assert!(further_places(&found[0]).iter().all(|(op, _)| *op == AccessOp::Read));
     }
 
     #[test]

@@ -161,15 +161,15 @@ fn where_(frame: &Frame) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Confidence, Location, Op};
+    use crate::model::{AccessOp, Confidence, Location};
     use crate::sample::{access, finding, frame, global};
 
     fn race(variable: Option<&str>, bump: u32, show: u32) -> Finding {
         let mut race = finding(
             Kind::DataRace,
             vec![
-                access(Op::Write, "T2", vec![frame("bump", "a.c", bump, 10)]),
-                access(Op::Read, "T1", vec![frame("show", "b.c", show, 5)]),
+                access(AccessOp::Write, "T2", vec![frame("bump", "a.c", bump, 10)]),
+                access(AccessOp::Read, "T1", vec![frame("show", "b.c", show, 5)]),
             ],
         );
         race.location = variable.map(global);

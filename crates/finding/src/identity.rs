@@ -32,7 +32,7 @@
 //! Signatures are a format: ids are stored in baselines and in other people's trackers. Golden
 //! tests may be added below, but never changed.
 
-use crate::model::{Access, Finding, Frame, Kind, Location, Op};
+use crate::model::{Access, AccessOp, Finding, Frame, Kind, Location};
 use crate::place::{file_name, place, stable_name};
 use raddle_base::hash::fnv64;
 
@@ -89,12 +89,12 @@ pub fn variable(finding: &Finding) -> Option<String> {
 /// One end of a signature: `access bump+2`, or `access bump` if lines are left out.
 pub(crate) fn end(access: &Access, coarse: bool) -> String {
     let class = match access.op {
-        Op::Read | Op::Write | Op::AtomicRead | Op::AtomicWrite => "access",
-        Op::Free => "free",
-        Op::Allocate => "allocate",
-        Op::Lock => "lock",
-        Op::Unlock => "unlock",
-        Op::Call => "call",
+        AccessOp::Read | AccessOp::Write | AccessOp::AtomicRead | AccessOp::AtomicWrite => "access",
+        AccessOp::Free => "free",
+        AccessOp::Allocate => "allocate",
+        AccessOp::Lock => "lock",
+        AccessOp::Unlock => "unlock",
+        AccessOp::Call => "call",
     };
     match place(&access.stack) {
         None => format!("{class} ?"),
@@ -156,11 +156,11 @@ mod tests {
             Kind::DataRace,
             vec![
                 access(
-                    Op::Write,
+                    AccessOp::Write,
                     "T2",
                     vec![frame("bump", "src/a.c", 12, 10), frame("worker", "src/a.c", 30, 25)],
                 ),
-                access(Op::Read, "T1", vec![frame("show", "src/b.c", 7, 5)]),
+                access(AccessOp::Read, "T1", vec![frame("show", "src/b.c", 7, 5)]),
             ],
         )
     }
@@ -185,8 +185,12 @@ mod tests {
         let cycle = finding(
             Kind::LockOrder,
             vec![
-                access(Op::Lock, "T1", vec![frame("pthread_mutex_lock", "", 0, 0), frame("b", "a.c", 5, 4)]),
-                access(Op::Lock, "T2", vec![frame("a", "a.c", 9, 8)]),
+                access(
+                    AccessOp::Lock,
+                    "T1",
+                    vec![frame("pthread_mutex_lock", "", 0, 0), frame("b", "a.c", 5, 4)],
+                ),
+                access(AccessOp::Lock, "T2", vec![frame("a", "a.c", 9, 8)]),
             ],
         );
         assert_eq!(signature(&cycle), "lock-order | lock a+1 | lock b+1");
@@ -214,9 +218,9 @@ mod tests {
     #[test]
     fn which_half_of_an_increment_was_met_is_luck() {
         let mut other = race();
-        other.accesses[1].op = Op::Write;
+        other.accesses[1].op = AccessOp::Write;
         assert_eq!(id(&other), id(&race()));
-        other.accesses[1].op = Op::Free;
+        other.accesses[1].op = AccessOp::Free;
         assert_ne!(id(&other), id(&race()));
     }
 
@@ -289,7 +293,7 @@ mod tests {
         exit.message = "process 4711 exited with 3 at 0xdeadBEEF, said “no”".into();
         assert_eq!(signature(&exit), "exit-status : process # exited with # at #, said “no”");
         let mut unseen = exit.clone();
-        unseen.accesses = vec![access(Op::Call, "T1", vec![])];
+        unseen.accesses = vec![access(AccessOp::Call, "T1", vec![])];
         assert_eq!(signature(&unseen), "exit-status | call ? : process # exited with # at #, said “no”");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::model::{Confidence, Kind, Op};
+use crate::model::{AccessOp, Confidence, Kind};
 
 impl Kind {
     /// Every kind, in the order of the enum.
@@ -147,18 +147,18 @@ impl fmt::Display for Confidence {
     }
 }
 
-impl fmt::Display for Op {
+impl fmt::Display for AccessOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Op::Read => "read",
-            Op::Write => "write",
-            Op::AtomicRead => "atomic read",
-            Op::AtomicWrite => "atomic write",
-            Op::Free => "free",
-            Op::Allocate => "allocation",
-            Op::Lock => "lock",
-            Op::Unlock => "unlock",
-            Op::Call => "call",
+            AccessOp::Read => "read",
+            AccessOp::Write => "write",
+            AccessOp::AtomicRead => "atomic read",
+            AccessOp::AtomicWrite => "atomic write",
+            AccessOp::Free => "free",
+            AccessOp::Allocate => "allocation",
+            AccessOp::Lock => "lock",
+            AccessOp::Unlock => "unlock",
+            AccessOp::Call => "call",
         })
     }
 }

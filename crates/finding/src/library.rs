@@ -48,19 +48,19 @@ fn is_safe(function: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Op;
+    use crate::model::AccessOp;
     use crate::sample::{access, finding, frame};
 
     const HEADER: &str = "/usr/include/c++/12/bits/shared_ptr_atomic.h";
 
-    fn end(op: Op, inner: &[&str]) -> Access {
+    fn end(op: AccessOp, inner: &[&str]) -> Access {
         let mut stack: Vec<Frame> = inner.iter().map(|f| frame(f, HEADER, 5, 1)).collect();
         stack.push(frame("worker", "main.cc", 9, 3));
         access(op, "T1", stack)
     }
 
     fn race(a: &[&str], b: &[&str]) -> Finding {
-        finding(Kind::DataRace, vec![end(Op::Read, a), end(Op::Write, b)])
+        finding(Kind::DataRace, vec![end(AccessOp::Read, a), end(AccessOp::Write, b)])
     }
 
     const LOAD: &str = "std::_Sp_atomic<std::shared_ptr<Config> >::load(std::memory_order) const";

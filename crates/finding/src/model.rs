@@ -366,14 +366,14 @@ pub struct Triage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Access {
     /// What the thread does.
-    pub op: Op,
+    pub op: AccessOp,
     /// Bytes; 0 where it does not apply.
     pub size: u64,
     /// `T2 (worker)`, as in [`ThreadInfo::label`].
     pub thread: String,
     /// Labels of [`Lock`]s held, `L1`; a lock held for reading is `L1 (read)`.
     pub locks: Vec<String>,
-    /// The label of the lock of [`Op::Lock`] or [`Op::Unlock`]; `None` for every other operation.
+    /// The label of the lock of [`AccessOp::Lock`] or [`AccessOp::Unlock`]; `None` for every other operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
     /// Innermost first. Empty when the history no longer reaches back that far.
@@ -383,7 +383,7 @@ pub struct Access {
 /// What a thread does at one end of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Op {
+pub enum AccessOp {
     /// A plain read.
     Read,
     /// A plain write.

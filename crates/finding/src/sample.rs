@@ -15,7 +15,7 @@ pub fn frame(function: &str, file: &str, line: u32, function_line: u32) -> Frame
     }
 }
 
-pub fn access(op: Op, thread: &str, stack: Vec<Frame>) -> Access {
+pub fn access(op: AccessOp, thread: &str, stack: Vec<Frame>) -> Access {
     Access { op, size: 4, thread: thread.into(), locks: vec![], lock: None, stack }
 }
 

@@ -131,7 +131,7 @@ pub fn clean(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Confidence, Op};
+    use crate::model::{AccessOp, Confidence};
     use crate::sample::{access, finding, frame};
 
     fn command(words: &[&str]) -> UserCommand {
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_failure_is_known_by_its_command() {
         let assertion =
-            finding(Kind::Assertion, vec![access(Op::Call, "T0", vec![frame("main", "/p/a.c", 9, 5)])]);
+            finding(Kind::Assertion, vec![access(AccessOp::Call, "T0", vec![frame("main", "/p/a.c", 9, 5)])]);
         assert_eq!(command(&["./a", "-n", "3"]).subject(&assertion), "build/a -n 3");
         assert_eq!(command(&["../b/./a"]).subject(&assertion), "b/a");
         assert_eq!(command(&["/elsewhere/a"]).subject(&assertion), "/elsewhere/a");
@@ -155,18 +155,18 @@ mod tests {
 
     #[test]
     fn a_race_is_known_by_its_files_where_all_are_known() {
-        let end = |file: &str| access(Op::Write, "T1", vec![frame("f", file, 9, 5)]);
+        let end = |file: &str| access(AccessOp::Write, "T1", vec![frame("f", file, 9, 5)]);
         let race = finding(Kind::DataRace, vec![end("/p/src/q.c"), end("/p/src/a.c")]);
         assert_eq!(command(&["./a"]).subject(&race), "src/a.c,src/q.c");
         assert_eq!(command(&["./b"]).subject(&race), "src/a.c,src/q.c", "whichever program shows it");
-        let half = finding(Kind::DataRace, vec![end("/p/src/q.c"), access(Op::Write, "T1", vec![])]);
+        let half = finding(Kind::DataRace, vec![end("/p/src/q.c"), access(AccessOp::Write, "T1", vec![])]);
         assert_eq!(command(&["./b"]).subject(&half), "build/b");
     }
 
     #[test]
     fn subjects_overlap_by_a_common_file_but_never_by_a_common_command_word() {
         let with = |kind, subject: &str| {
-            let mut finding = finding(kind, vec![access(Op::Write, "T1", vec![])]);
+            let mut finding = finding(kind, vec![access(AccessOp::Write, "T1", vec![])]);
             finding.subject = Some(subject.into());
             finding
         };

@@ -192,7 +192,7 @@ fn own_without_probes<'a>(mapped: impl Iterator<Item = &'a Mapped>) -> Vec<Strin
 mod tests {
     use super::*;
     use crate::made_up::{exits, with_slot};
-    use raddle_explore::{Op, Outcome, Step, ThreadId};
+    use raddle_explore::{LogicalThread, Op, Outcome, Step};
     use raddle_wire::explore::Slot;
 
     fn of(set: impl FnOnce(&mut Slot)) -> u32 {
@@ -212,7 +212,7 @@ mod tests {
             gaps(&e, e.view(Outcome::Passed))
         });
         assert_eq!(dead, gap::DIED);
-        let mut held = Step::bare(ThreadId(1), Op::default());
+        let mut held = Step::bare(LogicalThread(1), Op::default());
         held.flags = StepFlags::HELD_BACK;
         let steps = [held];
         let view = TraceView::new(&steps, &[], Outcome::Passed, None);

@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
-use raddle_explore::{Choice, Op, OpKind, Step, ThreadId};
+use raddle_explore::{Choice, LogicalThread, Op, OpKind, Step};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -177,7 +177,7 @@ pub fn quiet_in_words(sites: &[u64]) -> String {
 
 fn parse_step(line: &str) -> Option<Step> {
     let mut words = line.split_whitespace();
-    let thread = ThreadId(words.next()?.parse().ok()?);
+    let thread = LogicalThread(words.next()?.parse().ok()?);
     let kind = kind(words.next()?)?;
     let mut number = || u64::from_str_radix(words.next()?, 16).ok();
     let (site, object, other) = (number()?, number()?, number()?);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(schedule.head.command, ["./bank", "-v"]);
         assert_eq!(schedule.head.expected.kind, "deadlock");
         assert_eq!(schedule.points(), [0x5555_5555_5293]);
-        let threads = [Choice::thread(ThreadId(0)), Choice::thread(ThreadId(1)), Choice::value(2)];
+        let threads = [Choice::thread(LogicalThread(0)), Choice::thread(LogicalThread(1)), Choice::value(2)];
         assert_eq!(schedule.choices().collect::<Vec<_>>(), threads);
         assert_eq!(schedule.steps[1].op, Op::new(OpKind::Lock, 0x5555_5555_80a0, 0x5555_5293));
     }

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
 use raddle_base::hash::Fnv32;
-use raddle_explore::{OpKind, Outcome, Step, ThreadId, Trace};
+use raddle_explore::{LogicalThread, OpKind, Outcome, Step, Trace};
 use raddle_finding::Kind;
 use raddle_wire::explore::{End, ExecutionEnd, Stack, awaits};
 
@@ -103,9 +103,9 @@ fn has_circle(e: &Execution<'_>) -> bool {
 }
 
 /// The threads that a thread waits for, as far as is known.
-pub fn awaited(held: &[TakenLock], end: &End) -> Vec<ThreadId> {
+pub fn awaited(held: &[TakenLock], end: &End) -> Vec<LogicalThread> {
     if end.pending.kind() == OpKind::Join {
-        return vec![ThreadId(end.pending.object as u16)];
+        return vec![LogicalThread(end.pending.object as u16)];
     }
     let Some(lock) = lock_of(&end.pending) else { return Vec::new() };
     held.iter().filter(|h| h.lock == lock).map(|h| h.thread).collect()
@@ -463,7 +463,7 @@ mod tests {
     }
 
     fn step(thread: u16, kind: OpKind, site: u32) -> Step {
-        Step::bare(ThreadId(thread), Op::new(kind, 8, site))
+        Step::bare(LogicalThread(thread), Op::new(kind, 8, site))
     }
 
     #[test]

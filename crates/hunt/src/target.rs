@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use raddle_finding::identity;
 use raddle_finding::place::{file_name, place, stable_name};
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Location, Op};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Kind, Location};
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Verdict;
@@ -265,7 +265,7 @@ fn lines(finding: &Finding) -> BTreeSet<Line> {
 
 /// The lines at which the threads of a cycle request their locks.
 fn lock_lines(finding: &Finding) -> BTreeSet<Line> {
-    finding.accesses.iter().filter(|a| a.op == Op::Lock || a.lock.is_some()).filter_map(line).collect()
+    finding.accesses.iter().filter(|a| a.op == AccessOp::Lock || a.lock.is_some()).filter_map(line).collect()
 }
 
 /// The lines at which threads of a deadlock wait for something other than the end of a thread.
@@ -280,7 +280,7 @@ fn wait_lines(finding: &Finding) -> BTreeSet<Line> {
 
 /// Whether it is an unordered use and free of memory, seen as a race or as a use after free.
 fn is_use_and_free(finding: &Finding) -> bool {
-    let has = |free: bool| finding.accesses.iter().any(|a| (a.op == Op::Free) == free);
+    let has = |free: bool| finding.accesses.iter().any(|a| (a.op == AccessOp::Free) == free);
     matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree) && has(true) && has(false)
 }
 
@@ -313,7 +313,7 @@ pub fn same_cause(a: &Finding, b: &Finding) -> bool {
     let goal = Goal::of(a.kind);
     if a.kind != b.kind && is_use_and_free(a) && is_use_and_free(b) {
         let part = |f: &Finding, free: bool| -> BTreeSet<Line> {
-            f.accesses.iter().filter(|a| (a.op == Op::Free) == free).filter_map(line).collect()
+            f.accesses.iter().filter(|a| (a.op == AccessOp::Free) == free).filter_map(line).collect()
         };
         let same = |free: bool| !part(a, free).is_empty() && part(a, free) == part(b, free);
         return same(true) && same(false);
@@ -367,8 +367,8 @@ pub fn lasting_id(finding: &Finding) -> String {
         _ => return identity::id(finding),
     };
     let Some((first, further)) = finding.accesses.split_first() else { return identity::id(finding) };
-    let shown = Access { op: Op::Call, ..first.clone() };
-    let freed = further.iter().filter(|a| a.op == Op::Free).take(frees).cloned();
+    let shown = Access { op: AccessOp::Call, ..first.clone() };
+    let freed = further.iter().filter(|a| a.op == AccessOp::Free).take(frees).cloned();
     let accesses = std::iter::once(shown).chain(freed).collect();
     identity::id(&Finding { accesses, ..finding.clone() })
 }
@@ -378,7 +378,7 @@ pub fn lasting_id(finding: &Finding) -> String {
 /// accesses can be in the wrong order, too.
 pub fn comes_of(suspicion: &Finding, race: &Finding) -> bool {
     let [.., read, write] = &suspicion.accesses[..] else { return false };
-    let is_read_of_write = read.op == Op::Read && matches!(write.op, Op::Write | Op::Free);
+    let is_read_of_write = read.op == AccessOp::Read && matches!(write.op, AccessOp::Write | AccessOp::Free);
     let excluded = read.locks.iter().any(|lock| write.locks.contains(lock));
     if race.kind != Kind::DataRace || suspicion.kind == Kind::DataRace || !is_read_of_write || excluded {
         return false;
@@ -388,7 +388,8 @@ pub fn comes_of(suspicion: &Finding, race: &Finding) -> bool {
         _ => false,
     };
     let (Some(read), Some(write)) = (line(read), line(write)) else { return false };
-    let writes = race.accesses.iter().filter(|a| matches!(a.op, Op::Write | Op::Free)).filter_map(line);
+    let writes =
+        race.accesses.iter().filter(|a| matches!(a.op, AccessOp::Write | AccessOp::Free)).filter_map(line);
     !is_other && writes.into_iter().any(|w| w == write) && lines(race) == BTreeSet::from([read, write])
 }
 
@@ -397,7 +398,7 @@ pub(crate) mod tests {
     use super::*;
     use raddle_finding::{Location, Lock};
 
-    pub fn access(op: Op, function: &str, at: u32) -> Access {
+    pub fn access(op: AccessOp, function: &str, at: u32) -> Access {
         let frame = Frame {
             function: Some(function.into()),
             file: Some("/src/a.c".into()),
@@ -410,7 +411,7 @@ pub(crate) mod tests {
     pub fn race(variable: Option<&str>, ends: [(&str, u32); 2]) -> Finding {
         let mut finding = Finding::new(Kind::DataRace, Confidence::Suspected, "a race");
         finding.accesses =
-            vec![access(Op::Write, ends[0].0, ends[0].1), access(Op::Read, ends[1].0, ends[1].1)];
+            vec![access(AccessOp::Write, ends[0].0, ends[0].1), access(AccessOp::Read, ends[1].0, ends[1].1)];
         finding.location = variable.map(|name| Location::Global {
             name: name.into(),
             offset: 0,
@@ -426,7 +427,7 @@ pub(crate) mod tests {
         let mut finding = Finding::new(kind, Confidence::Suspected, "a cycle");
         for i in 0..2 {
             let label = format!("L{i}");
-            let mut end = access(Op::Lock, "f", at[i]);
+            let mut end = access(AccessOp::Lock, "f", at[i]);
             end.lock = Some(label.clone());
             finding.accesses.push(end);
             let name = names[i].map(str::to_owned);
@@ -437,7 +438,7 @@ pub(crate) mod tests {
 
     pub fn failure(kind: Kind, at: u32) -> Finding {
         let mut finding = Finding::new(kind, Confidence::Suspected, "it fails");
-        finding.accesses = vec![access(Op::Call, "f", at)];
+        finding.accesses = vec![access(AccessOp::Call, "f", at)];
         finding
     }
 
@@ -458,20 +459,23 @@ pub(crate) mod tests {
             finding.accesses = accesses;
             lasting_id(&finding)
         };
-        let (call, free) = (access(Op::Call, "f", 9), access(Op::Free, "g", 3));
-        let behind = [access(Op::Read, "f", 9), access(Op::Write, "h", 5)];
+        let (call, free) = (access(AccessOp::Call, "f", 9), access(AccessOp::Free, "g", 3));
+        let behind = [access(AccessOp::Read, "f", 9), access(AccessOp::Write, "h", 5)];
         let by_conseq = |own: &[Access]| [own, &behind].concat();
         for kind in [Kind::Assertion, Kind::Crash] {
             let own = vec![call.clone()];
             assert_eq!(with(kind, own.clone()), with(kind, by_conseq(&own)));
             assert_eq!(with(kind, own.clone()), identity::id(&failure(kind, 9)));
-            assert_ne!(with(kind, own), with(kind, vec![access(Op::Call, "other", 9)]));
+            assert_ne!(with(kind, own), with(kind, vec![access(AccessOp::Call, "other", 9)]));
         }
         let (own, kind) = (vec![call, free.clone()], Kind::UseAfterFree);
-        let by_run = vec![access(Op::Read, "f", 9), free];
+        let by_run = vec![access(AccessOp::Read, "f", 9), free];
         assert_eq!(with(kind, own.clone()), with(kind, by_conseq(&own)));
         assert_eq!(with(kind, own.clone()), with(kind, by_run));
-        assert_ne!(with(kind, own.clone()), with(kind, vec![own[0].clone(), access(Op::Free, "other", 3)]));
+        assert_ne!(
+            with(kind, own.clone()),
+            with(kind, vec![own[0].clone(), access(AccessOp::Free, "other", 3)])
+        );
         assert_eq!(
             lasting_id(&race(None, [("f", 1), ("g", 2)])),
             identity::id(&race(None, [("f", 1), ("g", 2)]))
@@ -487,7 +491,7 @@ pub(crate) mod tests {
         assert!(!same_cause(&half, &race(None, [("f", 1), ("g", 3)])));
         let mut nothing = half.clone();
         nothing.accesses[1].stack.clear();
-        nothing.accesses[1].op = Op::Free;
+        nothing.accesses[1].op = AccessOp::Free;
         assert!(!same_cause(&whole, &nothing), "nothing known is nothing in common");
     }
 
@@ -507,9 +511,9 @@ pub(crate) mod tests {
         let stuck = |main: u32, waits: &[u32]| {
             let mut finding = Finding::new(Kind::Deadlock, Confidence::Confirmed, "no thread can go on");
             let mut deeds = vec!["waits for T1 (w) to end".to_owned()];
-            finding.accesses = vec![access(Op::Call, "main", main)];
+            finding.accesses = vec![access(AccessOp::Call, "main", main)];
             for at in waits {
-                finding.accesses.push(access(Op::Call, "w", *at));
+                finding.accesses.push(access(AccessOp::Call, "w", *at));
                 deeds.push("waits for a signal on `c`".into());
             }
             finding.interleaving = Some(raddle_finding::Interleaving { deeds, ..Default::default() });
@@ -524,13 +528,13 @@ pub(crate) mod tests {
     fn a_race_with_the_free_and_the_use_after_it_have_one_cause() {
         let with = |kind: Kind, used: u32| {
             let mut finding = Finding::new(kind, Confidence::Confirmed, "freed");
-            finding.accesses = vec![access(Op::Write, "f", used), access(Op::Free, "g", 2)];
+            finding.accesses = vec![access(AccessOp::Write, "f", used), access(AccessOp::Free, "g", 2)];
             finding
         };
         assert!(same_cause(&with(Kind::DataRace, 1), &with(Kind::UseAfterFree, 1)));
         assert!(!same_cause(&with(Kind::DataRace, 1), &with(Kind::UseAfterFree, 3)));
         let mut race = with(Kind::DataRace, 1);
-        race.accesses[1].op = Op::Read;
+        race.accesses[1].op = AccessOp::Read;
         assert!(!same_cause(&race, &with(Kind::UseAfterFree, 1)));
     }
 
@@ -538,7 +542,7 @@ pub(crate) mod tests {
     fn a_suspicion_about_the_accesses_of_a_race_comes_of_it() {
         let about = |read: u32, write: u32| {
             let mut finding = failure(Kind::Assertion, 9);
-            finding.accesses.extend([access(Op::Read, "g", read), access(Op::Write, "f", write)]);
+            finding.accesses.extend([access(AccessOp::Read, "g", read), access(AccessOp::Write, "f", write)]);
             finding
         };
         let race = race(Some("x"), [("f", 1), ("g", 2)]);

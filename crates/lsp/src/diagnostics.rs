@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use lsp_types::TextDocumentItem;
     use raddle_check::{CheckOptions, Source, check_sources};
-    use raddle_finding::{Access, Confidence, Kind, Op};
+    use raddle_finding::{Access, AccessOp, Confidence, Kind};
 
     const RACE: &str = "#include <pthread.h>\nint n;\nvoid *f(void *a) { /* 😀 */ n++; return 0; }\n\
         int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, f, 0);\n    n = 2;\n    pthread_join(t, 0);\n}\n";
@@ -246,7 +246,7 @@ mod tests {
             |file: &str, line| Frame { file: Some(file.into()), line: Some(line), ..Frame::default() };
         for stack in [vec![frame("relative.c", 3)], vec![frame("/no/such/file.c", 4)], vec![]] {
             let access =
-                Access { op: Op::Read, size: 1, thread: "T1".into(), locks: vec![], lock: None, stack };
+                Access { op: AccessOp::Read, size: 1, thread: "T1".into(), locks: vec![], lock: None, stack };
             finding.accesses.push(access);
         }
         let diagnostics = diagnose(&finding, &EditorSettings::default());

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::documents::Documents;
     use crate::project::DiskFiles;
-    use raddle_finding::{Access, Confidence, Kind, Op};
+    use raddle_finding::{Access, AccessOp, Confidence, Kind};
     use raddle_store::StoredPlace;
     use std::time::UNIX_EPOCH;
 
@@ -152,7 +152,7 @@ mod tests {
             is_end,
         };
         let access = |line| Access {
-            op: Op::Write,
+            op: AccessOp::Write,
             size: 4,
             thread: "T1".into(),
             locks: vec![],

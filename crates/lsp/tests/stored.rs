@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, UNIX_EPOCH};
 
 use common::{Client, RACE};
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Op};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Kind};
 use raddle_store::{CommandRun, FILE, Store};
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 fn race(client: &Client, name: &str, lines: [u32; 2]) -> Finding {
     let file = client.path(name).display().to_string();
     let access = |line| Access {
-        op: Op::Write,
+        op: AccessOp::Write,
         size: 4,
         thread: "T1".into(),
         locks: vec![],

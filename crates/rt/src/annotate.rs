@@ -6,7 +6,7 @@
 
 use core::ffi::{c_char, c_int};
 
-use crate::detect::held_locks::LockMode;
+use crate::detect::held_locks::HoldMode;
 use crate::detect::objects::Creation;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
@@ -26,7 +26,7 @@ pub fn ignore(reads: i32, writes: i32) {
     t.set_ignores();
 }
 
-fn lock(mut t: Current, address: usize, mode: LockMode, tried: bool) {
+fn lock(mut t: Current, address: usize, mode: HoldMode, tried: bool) {
     let taking = Taking { mode, what: LockKind::Annotated, pc: t.caller };
     check_lock(t, address, taking);
     if !tried {
@@ -42,21 +42,21 @@ fn check_lock(mut t: Current, address: usize, taking: Taking) {
         return;
     }
     let what = match taking.mode {
-        LockMode::Read => MisuseKind::ReadWhileWritten,
-        LockMode::Write if t.held.holds(address) || !t.held.knows_all() => return,
-        LockMode::Write => MisuseKind::TakenFromAnother,
+        HoldMode::Read => MisuseKind::ReadWhileWritten,
+        HoldMode::Write if t.held.holds(address) || !t.held.knows_all() => return,
+        HoldMode::Write => MisuseKind::TakenFromAnother,
     };
     misuse::of_lock(&mut t, what, address, LockKind::Annotated, taking.pc);
 }
 
-fn unlock(mut t: Current, address: usize, mode: LockMode) {
+fn unlock(mut t: Current, address: usize, mode: HoldMode) {
     let held = t.held.iter().find(|l| l.key == address).map(|l| l.mode);
     let what = match held {
         Some(held) if held != mode => Some(MisuseKind::ReadAsWrite),
-        None if mode == LockMode::Write && t.held.knows_all() && sync::is_held_by_writer(address) => {
+        None if mode == HoldMode::Write && t.held.knows_all() && sync::is_held_by_writer(address) => {
             Some(MisuseKind::UnlockOfAnothers)
         }
-        None if mode == LockMode::Write && t.held.knows_all() => Some(MisuseKind::UnlockUnlocked),
+        None if mode == HoldMode::Write && t.held.knows_all() => Some(MisuseKind::UnlockUnlocked),
         _ => None,
     };
     if let Some(what) = what {
@@ -202,10 +202,10 @@ annotation! {
     AnnotateRWLockCreateStatic(file: File, line: c_int, lock: usize) |t| { create(lock, tsan_mutex::LINKER_INIT) }
     AnnotateRWLockDestroy(file: File, line: c_int, lock: usize) |t| { destroy(t, lock, 0) }
     AnnotateRWLockAcquired(file: File, line: c_int, address: usize, is_write: usize) |t| {
-        lock(t, address, if is_write != 0 { LockMode::Write } else { LockMode::Read }, false)
+        lock(t, address, if is_write != 0 { HoldMode::Write } else { HoldMode::Read }, false)
     }
     AnnotateRWLockReleased(file: File, line: c_int, address: usize, is_write: usize) |t| {
-        unlock(t, address, if is_write != 0 { LockMode::Write } else { LockMode::Read })
+        unlock(t, address, if is_write != 0 { HoldMode::Write } else { HoldMode::Read })
     }
     /// The bytes are about to be published safely: an edge from here to every later access. The
     /// detector treats them as never touched.
@@ -259,7 +259,7 @@ annotation! {
     }
     __tsan_mutex_pre_lock(m: usize, flags: u32) |t| {}
     __tsan_mutex_post_lock(m: usize, flags: u32, recursion: c_int) |t| {
-        let mode = if flags & tsan_mutex::READ_LOCK != 0 { LockMode::Read } else { LockMode::Write };
+        let mode = if flags & tsan_mutex::READ_LOCK != 0 { HoldMode::Read } else { HoldMode::Write };
         if flags & tsan_mutex::TRY_LOCK_FAILED == 0 {
             lock(t, m, mode, flags & tsan_mutex::TRY_LOCK != 0)
         }

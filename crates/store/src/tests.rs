@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
 
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Taken, ThreadInfo};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Kind, Lock, Taken, ThreadInfo};
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn frame(file: &str, line: u32) -> Frame {
     Frame { function: Some("f".into()), file: Some(file.into()), line: Some(line), ..Frame::default() }
 }
 
-fn access(op: Op, stack: Vec<Frame>) -> Access {
+fn access(op: AccessOp, stack: Vec<Frame>) -> Access {
     Access { op, size: 4, thread: "T1".into(), locks: vec![], lock: None, stack }
 }
 
@@ -20,8 +20,8 @@ fn race(id: &str) -> Finding {
     let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, "a race");
     finding.id = id.into();
     finding.accesses = vec![
-        access(Op::Write, vec![frame("/p/a.c", 10)]),
-        access(Op::Read, vec![frame("b.c", 20), frame("/p/a.c", 30)]),
+        access(AccessOp::Write, vec![frame("/p/a.c", 10)]),
+        access(AccessOp::Read, vec![frame("b.c", 20), frame("/p/a.c", 30)]),
     ];
     finding
 }

@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use raddle_explore::hidden::Touch;
 use raddle_explore::races::{CALLERS, GranuleAccess};
 use raddle_explore::{
-    Choice, Constraint, MAX_CONSTRAINTS, MAX_THREADS, Op, StateKey, Step, TailWords, ThreadId, Weight,
+    Choice, Constraint, LogicalThread, MAX_CONSTRAINTS, MAX_THREADS, Op, StateKey, Step, TailWords, Weight,
 };
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"raddlexp");
@@ -303,7 +303,7 @@ pub type Stack = [u64; 12];
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct End {
-    pub thread: ThreadId,
+    pub thread: LogicalThread,
     /// 1: it had ended.
     pub ended: u16,
     pub depth: u16,

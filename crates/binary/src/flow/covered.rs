@@ -40,7 +40,7 @@ const MOST_FACTS: usize = 64;
 
 /// A call of a probe that can be left out: `e8` and a distance, perhaps after a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CoveredProbe {
+pub struct CoveredCall {
     /// The address of the call.
     pub address: u64,
     /// The length of the call instruction.
@@ -81,7 +81,7 @@ enum Event {
 
 impl Module {
     /// All covered probes, sorted by address.
-    pub fn covered_probes(&self) -> Vec<CoveredProbe> {
+    pub fn covered_probes(&self) -> Vec<CoveredCall> {
         let ranges = self.executable_ranges();
         if ranges.iter().map(|range| range.end - range.start).sum::<u64>() > MOST_CODE {
             return Vec::new();
@@ -91,7 +91,7 @@ impl Module {
             return Vec::new();
         }
         let scan = Scan::new(self, &targets);
-        let mut covered: Vec<CoveredProbe> = scan
+        let mut covered: Vec<CoveredCall> = scan
             .worthwhile()
             .filter_map(|range| Body::new(self, &targets, &scan, range))
             .flat_map(|body| body.covered())
@@ -349,7 +349,7 @@ impl<'m> Body<'m> {
         Some(Self { targets, code, starts, next, roots, frame })
     }
 
-    fn covered(&self) -> Vec<CoveredProbe> {
+    fn covered(&self) -> Vec<CoveredCall> {
         let mut symbols = Symbols::new();
         let mut covered = Vec::new();
         for &root in &self.roots {
@@ -395,11 +395,11 @@ impl<'m> Body<'m> {
     }
 
     /// The call, if it can be overwritten.
-    fn site(&self, index: usize) -> Option<CoveredProbe> {
+    fn site(&self, index: usize) -> Option<CoveredCall> {
         let call = &self.code[index];
         let (write, size) = probe(call, self.targets)?;
         let direct = call.op0_kind() == OpKind::NearBranch64 && matches!(call.len(), 5 | 6);
-        direct.then_some(CoveredProbe { address: call.ip(), length: call.len() as u8, write, size })
+        direct.then_some(CoveredCall { address: call.ip(), length: call.len() as u8, write, size })
     }
 }
 

@@ -19,11 +19,11 @@ use iced_x86::{InstructionInfoFactory, Register};
 
 use super::effects::{Definition, Effects, Operand};
 use super::form::{Form, Forms};
-use super::function::{Function, is_call};
+use super::function::{MachineFunction, is_call};
 use super::outlets::Outlets;
 use super::places::{ARGUMENTS, Cover, Storage};
 use super::probes::Probes;
-use super::program::Program;
+use super::program::MachineProgram;
 use super::stack::heights;
 use super::transfer;
 
@@ -57,7 +57,7 @@ pub(crate) struct DataFlow {
 }
 
 impl DataFlow {
-    pub(super) fn new<'m>(program: &Program<'m>, function: &Function<'m>) -> Self {
+    pub(super) fn new<'m>(program: &MachineProgram<'m>, function: &MachineFunction<'m>) -> Self {
         let mut factory = InstructionInfoFactory::new();
         let effects: Vec<Effects> = function.code.iter().map(|i| Effects::of(i, &mut factory)).collect();
         let mut before: Vec<Vec<u32>> = (0..function.blocks.len() as u32)
@@ -92,7 +92,7 @@ impl DataFlow {
     }
 
     /// Rebuilds what `reaching` uses. Earlier answers become invalid.
-    fn index_definitions(&mut self, function: &Function) {
+    fn index_definitions(&mut self, function: &MachineFunction) {
         self.reaching.borrow_mut().clear();
         self.form_of_definition.borrow_mut().clear();
         for (number, block) in function.blocks.iter().enumerate() {
@@ -110,7 +110,7 @@ impl DataFlow {
     }
 
     /// Gives operands their places, as far as the pass allows.
-    fn find_slots<'m>(&mut self, program: &Program<'m>, function: &Function<'m>) {
+    fn find_slots<'m>(&mut self, program: &MachineProgram<'m>, function: &MachineFunction<'m>) {
         for index in 0..function.len() as u32 {
             let at = index as usize;
             if self.heights[at].is_none() {
@@ -134,8 +134,8 @@ impl DataFlow {
     /// The place that a memory operand addresses: in the first pass, only slots.
     fn place_of<'m>(
         &self,
-        program: &Program<'m>,
-        function: &Function<'m>,
+        program: &MachineProgram<'m>,
+        function: &MachineFunction<'m>,
         index: u32,
         operand: &Operand,
     ) -> Option<Storage> {
@@ -157,8 +157,8 @@ impl DataFlow {
     /// The form of the address of an operand.
     pub(crate) fn address<'m>(
         &self,
-        program: &Program<'m>,
-        function: &Function<'m>,
+        program: &MachineProgram<'m>,
+        function: &MachineFunction<'m>,
         index: u32,
         operand: &Operand,
     ) -> Form {
@@ -174,7 +174,7 @@ impl DataFlow {
     }
 
     /// Marks what calls may write: the slots to which they are given pointers.
-    fn find_escapes<'m>(&mut self, program: &Program<'m>, function: &Function<'m>) {
+    fn find_escapes<'m>(&mut self, program: &MachineProgram<'m>, function: &MachineFunction<'m>) {
         for index in 0..function.len() as u32 {
             let at = index as usize;
             let probe = function.callee(index).is_some_and(|callee| callee.probe().is_some_and(is_silent));
@@ -191,7 +191,7 @@ impl DataFlow {
     }
 
     /// The probes of the function.
-    pub(crate) fn probes<'m>(&self, program: &Program<'m>, function: &Function<'m>) -> &Probes {
+    pub(crate) fn probes<'m>(&self, program: &MachineProgram<'m>, function: &MachineFunction<'m>) -> &Probes {
         self.probes.get_or_init(|| {
             Probes::new(function, |index, register| {
                 transfer::form_of_number(self, program, function, index, register, 0)
@@ -202,8 +202,8 @@ impl DataFlow {
     /// The slot that a register points to before an instruction.
     pub(crate) fn pointed_slot<'m>(
         &self,
-        program: &Program<'m>,
-        function: &Function<'m>,
+        program: &MachineProgram<'m>,
+        function: &MachineFunction<'m>,
         index: u32,
         register: u8,
     ) -> Option<i32> {
@@ -212,7 +212,7 @@ impl DataFlow {
     }
 
     /// The definitions of a place that reach the start of an instruction.
-    pub(crate) fn reaching(&self, function: &Function, index: u32, place: Storage) -> Definitions {
+    pub(crate) fn reaching(&self, function: &MachineFunction, index: u32, place: Storage) -> Definitions {
         if let Some(known) = self.reaching.borrow().get(&(index, place)) {
             return known.clone();
         }
@@ -270,7 +270,12 @@ impl DataFlow {
     }
 
     /// The definition that reaches, if there is only one and it is not a parameter.
-    pub(crate) fn only_definition(&self, function: &Function, index: u32, place: Storage) -> Option<u32> {
+    pub(crate) fn only_definition(
+        &self,
+        function: &MachineFunction,
+        index: u32,
+        place: Storage,
+    ) -> Option<u32> {
         match self.reaching(function, index, place)[..] {
             [only] if only != ENTRY => Some(only),
             _ => None,

@@ -11,13 +11,13 @@ use iced_x86::{FlowControl, Instruction, OpKind};
 use rustc_hash::FxHashMap as HashMap;
 use sha2::{Digest, Sha256};
 
-use super::function::Function;
-use super::program::Program;
+use super::function::MachineFunction;
+use super::program::MachineProgram;
 
 /// The hash. Two functions with one fingerprint get the same answers, at their own addresses.
 pub type Fingerprint = [u8; 16];
 
-impl<'m> Program<'m> {
+impl<'m> MachineProgram<'m> {
     /// The fingerprint of a function; `None` if there is none at `entry` or it is too large.
     pub fn fingerprint(&self, entry: u64) -> Option<Fingerprint> {
         if let Some(&known) = self.fingerprints.borrow().get(&entry) {
@@ -40,7 +40,7 @@ impl<'m> Program<'m> {
     }
 
     /// The hash of a function that knows its callees by name only.
-    fn looks(&self, function: &Function<'m>) -> Fingerprint {
+    fn looks(&self, function: &MachineFunction<'m>) -> Fingerprint {
         if let Some(&known) = self.looks.borrow().get(&function.entry()) {
             return known;
         }
@@ -64,7 +64,7 @@ impl<'m> Program<'m> {
     fn add_instruction(
         &self,
         hash: &mut Hash,
-        function: &Function<'m>,
+        function: &MachineFunction<'m>,
         index: u32,
         instruction: &Instruction,
         unnamed: &mut HashMap<u64, u64>,

@@ -19,10 +19,10 @@ use super::graph::Graph;
 use super::jump_table;
 use super::loops::{Nest, loops};
 use super::pointers::Pointers;
-use super::program::{Callee, Outline, Program};
+use super::program::{Callee, MachineProgram, Outline};
 
 /// A decoded function. Instructions are identified by their index.
-pub struct Function<'m> {
+pub struct MachineFunction<'m> {
     entry: u64,
     name: Option<&'m str>,
     pub(crate) code: Vec<Instruction>,
@@ -47,9 +47,9 @@ pub(crate) struct CodeBlock {
     pub(crate) end: u32,
 }
 
-impl<'m> Function<'m> {
+impl<'m> MachineFunction<'m> {
     /// Decodes a function; `None` when it has more than `limit` instructions, or none.
-    pub(super) fn new(program: &Program<'m>, outline: &Outline<'m>, limit: usize) -> Option<Self> {
+    pub(super) fn new(program: &MachineProgram<'m>, outline: &Outline<'m>, limit: usize) -> Option<Self> {
         let (code, parts) = decode(program, outline, limit)?;
         let index = |address: u64| code.binary_search_by_key(&address, Instruction::ip).ok();
         let entry_index = index(outline.range.start)?;
@@ -134,7 +134,7 @@ impl<'m> Function<'m> {
 
     /// The address that an instruction refers to relative to itself, or the address that the word
     /// there will hold.
-    pub fn reference(&self, program: &Program<'m>, index: u32) -> Option<u64> {
+    pub fn reference(&self, program: &MachineProgram<'m>, index: u32) -> Option<u64> {
         let instruction = self.code.get(index as usize).filter(|i| i.is_ip_rel_memory_operand())?;
         let address = instruction.ip_rel_memory_address();
         let word = program.is_offset_table(address).then(|| program.word(address)).flatten();
@@ -142,7 +142,7 @@ impl<'m> Function<'m> {
     }
 
     /// All such references: index and address.
-    pub fn references(&self, program: &Program<'m>) -> Vec<(u32, u64)> {
+    pub fn references(&self, program: &MachineProgram<'m>) -> Vec<(u32, u64)> {
         let indices = 0..self.code.len() as u32;
         indices.filter_map(|index| Some((index, self.reference(program, index)?))).collect()
     }
@@ -189,7 +189,7 @@ impl<'m> Function<'m> {
     }
 
     /// The data flow of the function.
-    pub(crate) fn data(&self, program: &Program<'m>) -> &DataFlow {
+    pub(crate) fn data(&self, program: &MachineProgram<'m>) -> &DataFlow {
         self.data.get_or_init(|| DataFlow::new(program, self))
     }
 
@@ -217,7 +217,11 @@ fn follows(code: &[Instruction], at: usize) -> bool {
 }
 
 /// Decodes all parts, sorted by address.
-fn decode(program: &Program, outline: &Outline, limit: usize) -> Option<(Vec<Instruction>, Vec<Range<u64>>)> {
+fn decode(
+    program: &MachineProgram,
+    outline: &Outline,
+    limit: usize,
+) -> Option<(Vec<Instruction>, Vec<Range<u64>>)> {
     let mut code = Vec::new();
     let mut parts = vec![outline.range.clone()];
     let mut next = 0;
@@ -253,7 +257,7 @@ fn decode(program: &Program, outline: &Outline, limit: usize) -> Option<(Vec<Ins
 }
 
 fn callees<'m>(
-    program: &Program<'m>,
+    program: &MachineProgram<'m>,
     code: &[Instruction],
     parts: &[Range<u64>],
 ) -> HashMap<u32, Callee<'m>> {
@@ -276,7 +280,7 @@ fn callees<'m>(
 }
 
 /// The landing pads of all parts, sorted by the calls' addresses.
-fn landings(program: &Program, parts: &[Range<u64>]) -> Vec<super::landing::Landing> {
+fn landings(program: &MachineProgram, parts: &[Range<u64>]) -> Vec<super::landing::Landing> {
     let mut landings: Vec<_> = parts
         .iter()
         .filter_map(|part| Some((part.start, program.landing_table(part.start)?)))
@@ -298,7 +302,7 @@ struct Ways {
 
 impl Ways {
     fn of(
-        program: &Program,
+        program: &MachineProgram,
         code: &[Instruction],
         at: usize,
         parts: &[Range<u64>],

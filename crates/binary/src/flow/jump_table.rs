@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use super::program::Program;
+use super::program::MachineProgram;
 
 /// How many instructions before the jump the table's address and the bound are searched.
 const REACH: usize = 24;
@@ -18,7 +18,12 @@ const REACH: usize = 24;
 const MAX_ENTRIES: u64 = 4096;
 
 /// The targets of the indirect jump at `code[at]` that lie within `parts`, in the table's order.
-pub(super) fn targets(program: &Program, code: &[Instruction], at: usize, parts: &[Range<u64>]) -> Vec<u64> {
+pub(super) fn targets(
+    program: &MachineProgram,
+    code: &[Instruction],
+    at: usize,
+    parts: &[Range<u64>],
+) -> Vec<u64> {
     let jump = &code[at];
     let before = &code[at.saturating_sub(REACH)..at];
     let limit = bound(before).map_or(MAX_ENTRIES, |bound| bound.saturating_add(1).min(MAX_ENTRIES));
@@ -73,7 +78,7 @@ fn bound(before: &[Instruction]) -> Option<u64> {
     immediate.then(|| comparison.immediate(1))
 }
 
-fn distances<'p>(program: &'p Program, table: u64) -> impl Iterator<Item = u64> + 'p {
+fn distances<'p>(program: &'p MachineProgram, table: u64) -> impl Iterator<Item = u64> + 'p {
     (0..MAX_ENTRIES).map_while(move |entry| {
         let word = program.module().bytes_at(table.checked_add(entry * 4)?, 4)?;
         let distance = i32::from_le_bytes(word.try_into().ok()?);
@@ -81,7 +86,7 @@ fn distances<'p>(program: &'p Program, table: u64) -> impl Iterator<Item = u64> 
     })
 }
 
-fn addresses<'p>(program: &'p Program, table: u64) -> impl Iterator<Item = u64> + 'p {
+fn addresses<'p>(program: &'p MachineProgram, table: u64) -> impl Iterator<Item = u64> + 'p {
     (0..MAX_ENTRIES).map_while(move |entry| {
         let slot = table.checked_add(entry * 8)?;
         program.word(slot).or_else(|| {

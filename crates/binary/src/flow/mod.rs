@@ -1,7 +1,7 @@
 //! How values and control flow through machine code: the slicer behind `raddle conseq`.
 //!
 //! This module takes the place of CodeSurfer/x86 in *ConSeq* (ASPLOS 2011, section 6.2), as far as
-//! short slices need it. It leads from a [`Program`], which knows all functions and their callers,
+//! short slices need it. It leads from a [`MachineProgram`], which knows all functions and their callers,
 //! to the reads of shared memory on which an instruction depends:
 //!
 //! | step | file |
@@ -53,12 +53,12 @@ mod values;
 mod view;
 mod wait;
 
-pub use covered::CoveredProbe;
+pub use covered::CoveredCall;
 pub use expression::{Expression, Operator, Predicate};
 pub use fingerprint::Fingerprint;
-pub use function::Function;
+pub use function::MachineFunction;
 pub(crate) use probes::announced;
-pub use program::{AnalysisRequest, Callee, Outline, Program, ScannedCall};
+pub use program::{AnalysisRequest, Callee, MachineProgram, Outline, ScannedCall};
 pub use query::{Dereference, Exit, FlowLoop, Query};
-pub use slice::{Deciding, SliceLimits, Sliced, SlicedRead, Start, slice};
+pub use slice::{Deciding, SliceLimits, SliceStart, Sliced, SlicedRead, slice};
 pub use tested::tested;

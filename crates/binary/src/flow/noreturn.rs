@@ -1,7 +1,7 @@
 //! Functions that do not return, by name.
 //!
 //! All control dependence relies on this list. A function of the module itself needs no name:
-//! `Program::returns` follows its code.
+//! `MachineProgram::returns` follows its code.
 
 /// Whether a path ends at a call of the function with this raw name.
 pub(crate) fn never_returns(name: &str) -> bool {

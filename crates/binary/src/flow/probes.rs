@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::form::Form;
-use super::function::Function;
+use super::function::MachineFunction;
 use super::places::{RDI, RSI};
 
 /// The number of blocks searched on the way back to a probe.
@@ -65,7 +65,7 @@ pub(crate) struct Probes {
 
 impl Probes {
     /// Collects them; `form_of` gives the form of a register before an instruction.
-    pub(crate) fn new(function: &Function, form_of: impl Fn(u32, u8) -> Form) -> Self {
+    pub(crate) fn new(function: &MachineFunction, form_of: impl Fn(u32, u8) -> Form) -> Self {
         let mut probes = Self::default();
         for (&index, callee) in &function.callees {
             let Some(announced) = callee.probe().and_then(announced).filter(|a| !a.atomic) else { continue };
@@ -81,7 +81,13 @@ impl Probes {
     }
 
     /// The probe that announced a load of `size` bytes at `index` from the address `form`.
-    pub(crate) fn announcing(&self, function: &Function, index: u32, form: &Form, size: u32) -> Option<u32> {
+    pub(crate) fn announcing(
+        &self,
+        function: &MachineFunction,
+        index: u32,
+        form: &Form,
+        size: u32,
+    ) -> Option<u32> {
         match self.by_form.get(form) {
             Some(candidates) => self.nearest(function, index, candidates),
             None => self.enclosing(form, size).or_else(|| self.adjacent(function, index, size)),
@@ -89,7 +95,12 @@ impl Probes {
     }
 
     /// Like [`Probes::announcing`], but only for a probe of exactly that address.
-    pub(crate) fn announcing_exactly(&self, function: &Function, index: u32, form: &Form) -> Option<u32> {
+    pub(crate) fn announcing_exactly(
+        &self,
+        function: &MachineFunction,
+        index: u32,
+        form: &Form,
+    ) -> Option<u32> {
         self.nearest(function, index, self.by_form.get(form)?)
     }
 
@@ -104,7 +115,7 @@ impl Probes {
 
     /// The closest of the candidates on the paths to `index`. Reads come before writes, because
     /// some compilers announce a read and a write of one place by the write alone.
-    fn nearest(&self, function: &Function, index: u32, candidates: &[u32]) -> Option<u32> {
+    fn nearest(&self, function: &MachineFunction, index: u32, candidates: &[u32]) -> Option<u32> {
         let reads = |probe: &u32| self.sizes.get(probe).is_some_and(|announced| announced.reads);
         let wanted: Vec<u32> =
             match candidates.iter().copied().filter(|probe| reads(probe)).collect::<Vec<_>>() {
@@ -131,7 +142,7 @@ impl Probes {
         wanted.first().copied()
     }
 
-    fn adjacent(&self, function: &Function, index: u32, size: u32) -> Option<u32> {
+    fn adjacent(&self, function: &MachineFunction, index: u32, size: u32) -> Option<u32> {
         let mut at = index;
         for _ in 0..NEAR {
             let block = function.block_of(at);

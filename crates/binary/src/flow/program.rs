@@ -9,7 +9,7 @@ use object::{Object as _, ObjectSymbol as _, ObjectSymbolTable as _};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::fingerprint::Fingerprint;
-use super::function::Function;
+use super::function::MachineFunction;
 use super::noreturn::never_returns;
 use super::pointers::{Pointer, Pointers};
 use super::specialise::Lives;
@@ -60,7 +60,7 @@ pub struct ScannedCall<'m> {
 }
 
 /// A module's code. Functions are decoded and analysed on demand.
-pub struct Program<'m> {
+pub struct MachineProgram<'m> {
     module: &'m Module,
     outlines: Vec<Outline<'m>>,
     targets: Targets,
@@ -91,11 +91,11 @@ pub enum AnalysisRequest {
 
 #[derive(Default)]
 struct Kept<'m> {
-    functions: HashMap<u64, Option<Rc<Function<'m>>>>,
+    functions: HashMap<u64, Option<Rc<MachineFunction<'m>>>>,
     instructions: usize,
 }
 
-impl<'m> Program<'m> {
+impl<'m> MachineProgram<'m> {
     pub fn new(module: &'m Module) -> Self {
         // Unwind tables describe the stubs of the procedure linkage table as one function.
         let stubs = module.stub_ranges();
@@ -269,13 +269,13 @@ impl<'m> Program<'m> {
     }
 
     /// The analysed function that begins at `entry`; `None` if there is none or it is too large.
-    pub fn function(&self, entry: u64) -> Option<Rc<Function<'m>>> {
+    pub fn function(&self, entry: u64) -> Option<Rc<MachineFunction<'m>>> {
         self.looked_at.borrow_mut().insert(AnalysisRequest::Function(entry));
         if let Some(known) = self.kept.borrow().functions.get(&entry) {
             return known.clone();
         }
         let at = self.outlines.binary_search_by_key(&entry, |outline| outline.range.start).ok()?;
-        let built = Function::new(self, &self.outlines[at], MAX_INSTRUCTIONS).map(Rc::new);
+        let built = MachineFunction::new(self, &self.outlines[at], MAX_INSTRUCTIONS).map(Rc::new);
         let mut kept = self.kept.borrow_mut();
         let size = built.as_ref().map_or(1, |function| function.len());
         if kept.instructions + size > KEPT_INSTRUCTIONS {

@@ -6,11 +6,11 @@ use iced_x86::Register;
 
 use super::data::ENTRY;
 use super::form::{Form, Root};
-use super::function::Function;
+use super::function::MachineFunction;
 use super::loops::Nest;
 use super::places::{ARGUMENTS, RAX, Storage, XMM0};
-use super::program::{Callee, Program};
-use super::slice::{Deciding, Start};
+use super::program::{Callee, MachineProgram};
+use super::slice::{Deciding, SliceStart};
 use super::view::{SharedRead, View};
 use super::wait::only_waits;
 
@@ -66,15 +66,15 @@ pub struct Query<'p, 'm> {
 }
 
 impl<'p, 'm> Query<'p, 'm> {
-    pub fn new(program: &'p Program<'m>, function: Rc<Function<'m>>) -> Self {
+    pub fn new(program: &'p MachineProgram<'m>, function: Rc<MachineFunction<'m>>) -> Self {
         Self { view: View { program, function } }
     }
 
-    pub fn function(&self) -> &Rc<Function<'m>> {
+    pub fn function(&self) -> &Rc<MachineFunction<'m>> {
         &self.view.function
     }
 
-    pub fn program(&self) -> &'p Program<'m> {
+    pub fn program(&self) -> &'p MachineProgram<'m> {
         self.view.program
     }
 
@@ -267,7 +267,7 @@ impl<'p, 'm> Query<'p, 'm> {
 
     /// The arguments of a call, from the given one on: registers that were set for this call, as
     /// opposed to values that an earlier call left in them.
-    pub fn arguments(&self, call: u32, from: u8) -> Vec<Start> {
+    pub fn arguments(&self, call: u32, from: u8) -> Vec<SliceStart> {
         let set = |register: u8| {
             let definitions = self.view.reaching(call, Storage::whole(register));
             let by = |definition: &u32| *definition != ENTRY && !self.view.is_call(*definition);
@@ -276,15 +276,15 @@ impl<'p, 'm> Query<'p, 'm> {
         let integers = (from..ARGUMENTS.len() as u8).filter(|at| set(ARGUMENTS[*at as usize]));
         let floats = (0..8).filter(|at| set(XMM0 + at));
         integers
-            .map(|at| Start::Argument(call, at))
-            .chain(floats.map(|at| Start::FloatArgument(call, at)))
+            .map(|at| SliceStart::Argument(call, at))
+            .chain(floats.map(|at| SliceStart::FloatArgument(call, at)))
             .collect()
     }
 
     /// The slots that a call's arguments reach through pointers into the frame, including pointers
     /// stored in those slots: what `println!` is given. Calls in between that only wrap such a
     /// pointer are looked through.
-    pub fn frame_behind(&self, call: u32, wraps: impl Fn(&str) -> bool) -> Vec<Start> {
+    pub fn frame_behind(&self, call: u32, wraps: impl Fn(&str) -> bool) -> Vec<SliceStart> {
         let mut work: Vec<i32> =
             ARGUMENTS[..2].iter().flat_map(|register| self.slots_behind(call, *register, &wraps)).collect();
         let mut objects: Vec<i32> = Vec::new();
@@ -310,7 +310,7 @@ impl<'p, 'm> Query<'p, 'm> {
             }
         }
         let words = objects.iter().flat_map(|slot| (*slot..*slot + OBJECT).step_by(8));
-        words.map(|at| Start::Slot(call, at)).collect()
+        words.map(|at| SliceStart::Slot(call, at)).collect()
     }
 
     /// The slot that a register points to, or the slots that were passed to the call that returned

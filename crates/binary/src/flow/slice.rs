@@ -27,7 +27,7 @@ use super::data::ENTRY;
 use super::effects::Role;
 use super::outlets::Outlets;
 use super::places::{ARGUMENTS, RAX, RDX, Storage, XMM0};
-use super::program::Program;
+use super::program::MachineProgram;
 use super::query::FlowLoop;
 use super::specialise::{Constants, Live, constants};
 use super::view::{SharedRead, View};
@@ -46,7 +46,7 @@ pub struct SliceLimits {
 
 /// Where a slice begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum SliceStart {
     /// What decides whether the instruction runs.
     Control(u32),
     /// What a conditional jump tests.
@@ -152,7 +152,7 @@ const TOP: u32 = u32::MAX;
 
 /// The state of one slice.
 struct Slice<'p, 'm> {
-    program: &'p Program<'m>,
+    program: &'p MachineProgram<'m>,
     limits: SliceLimits,
     views: Vec<View<'p, 'm>>,
     numbers: HashMap<u64, Option<u32>>,
@@ -171,9 +171,9 @@ struct Slice<'p, 'm> {
 /// What the starts depend on. Each start has an initial distance. `within` keeps the slice inside a
 /// loop of the first function and the functions called there.
 pub fn slice<'p>(
-    program: &'p Program,
+    program: &'p MachineProgram,
     entry: u64,
-    starts: &[(Start, u32)],
+    starts: &[(SliceStart, u32)],
     limits: SliceLimits,
     within: Option<&'p FlowLoop>,
 ) -> Sliced {
@@ -234,33 +234,35 @@ impl<'p, 'm> Slice<'p, 'm> {
         &self.views[function as usize]
     }
 
-    fn begin(&mut self, function: u32, start: Start, distance: u32, number: usize) {
+    fn begin(&mut self, function: u32, start: SliceStart, distance: u32, number: usize) {
         let register = |call, place| Want::Value(call, Storage::whole(place));
         let view = self.view(function);
         let index = match start {
-            Start::Control(index)
-            | Start::Branch(index)
-            | Start::Pointer(index)
-            | Start::Instruction(index) => index,
-            Start::Argument(index, _) | Start::FloatArgument(index, _) | Start::Slot(index, _) => index,
+            SliceStart::Control(index)
+            | SliceStart::Branch(index)
+            | SliceStart::Pointer(index)
+            | SliceStart::Instruction(index) => index,
+            SliceStart::Argument(index, _)
+            | SliceStart::FloatArgument(index, _)
+            | SliceStart::Slot(index, _) => index,
         };
         let mut deciding = None;
         let mut wants = Vec::new();
         match start {
-            Start::Control(_) => wants.push(Want::Control(index)),
-            Start::Instruction(_) => wants.push(Want::Instruction(index)),
-            Start::Branch(_) => {
+            SliceStart::Control(_) => wants.push(Want::Control(index)),
+            SliceStart::Instruction(_) => wants.push(Want::Instruction(index)),
+            SliceStart::Branch(_) => {
                 let own = Deciding { function: view.function.entry(), branch: index, taken: None };
                 deciding = Some(own);
                 self.branches.push((own, distance));
                 wants.extend(self.used(function, index, Role::Value));
             }
-            Start::Argument(_, argument) => {
+            SliceStart::Argument(_, argument) => {
                 wants.extend(ARGUMENTS.get(argument as usize).map(|place| register(index, *place)));
             }
-            Start::FloatArgument(_, argument) => wants.push(register(index, XMM0 + argument)),
-            Start::Slot(_, at) => wants.push(Want::Value(index, Storage::Slot { at, size: 8 })),
-            Start::Pointer(_) => wants.extend(self.used(function, index, Role::Address)),
+            SliceStart::FloatArgument(_, argument) => wants.push(register(index, XMM0 + argument)),
+            SliceStart::Slot(_, at) => wants.push(Want::Value(index, Storage::Slot { at, size: 8 })),
+            SliceStart::Pointer(_) => wants.extend(self.used(function, index, Role::Address)),
         }
         for want in wants {
             let outermost = Some(index);

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-use super::function::Function;
+use super::function::MachineFunction;
 use super::places::{ARGUMENTS, Storage};
 use super::tested::Builder;
 use super::view::View;
@@ -85,7 +85,7 @@ impl Live {
         live.decided.contains(&true).then_some(live)
     }
 
-    pub(super) fn is_live(&self, function: &Function, index: u32) -> bool {
+    pub(super) fn is_live(&self, function: &MachineFunction, index: u32) -> bool {
         self.blocks[function.block_of(index) as usize]
     }
 

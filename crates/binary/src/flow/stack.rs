@@ -6,10 +6,10 @@
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-use super::function::{Function, is_call};
+use super::function::{MachineFunction, is_call};
 
 /// The height before each instruction. `None` where the code is unreachable.
-pub(super) fn heights(function: &Function) -> Vec<Option<i32>> {
+pub(super) fn heights(function: &MachineFunction) -> Vec<Option<i32>> {
     let mut heights = vec![None; function.len()];
     let mut frame = None;
     let mut entered = vec![false; function.blocks.len()];

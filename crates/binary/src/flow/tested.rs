@@ -10,9 +10,9 @@ use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 use super::data::ENTRY;
 use super::effects::{Operand, is_zero};
 use super::expression::{Expression, Operator, Predicate};
-use super::function::Function;
+use super::function::MachineFunction;
 use super::places::{ARGUMENTS, Cover, RAX, Storage};
-use super::program::Program;
+use super::program::MachineProgram;
 use super::specialise::{Constants, Live, constants};
 use super::transfer::is_immediate;
 use super::view::View;
@@ -25,7 +25,11 @@ const WHOLE: u8 = 8;
 const MAX_CALLS: u32 = 3;
 
 /// What the conditional jump tests: 1 if it is taken.
-pub fn tested<'m>(program: &Program<'m>, function: &Rc<Function<'m>>, branch: u32) -> Option<Expression> {
+pub fn tested<'m>(
+    program: &MachineProgram<'m>,
+    function: &Rc<MachineFunction<'m>>,
+    branch: u32,
+) -> Option<Expression> {
     let view = View { program, function: function.clone() };
     let builder = Builder::new(&view, None, 0);
     let code = view.instruction(branch).condition_code();

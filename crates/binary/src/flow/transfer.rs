@@ -5,9 +5,9 @@ use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use super::data::{DataFlow, ENTRY};
 use super::effects::is_zero;
 use super::form::{Form, Root};
-use super::function::Function;
+use super::function::MachineFunction;
 use super::places::{RSP, Storage};
-use super::program::Program;
+use super::program::MachineProgram;
 
 /// The maximal length of a chain of definitions. Chains of spills at `-O0` are the longest.
 const MAX_DEPTH: u32 = 24;
@@ -15,8 +15,8 @@ const MAX_DEPTH: u32 = 24;
 /// The form of a register before an instruction.
 pub(super) fn form_of<'m>(
     flow: &DataFlow,
-    program: &Program<'m>,
-    function: &Function<'m>,
+    program: &MachineProgram<'m>,
+    function: &MachineFunction<'m>,
     index: u32,
     register: Register,
     depth: u32,
@@ -31,8 +31,8 @@ pub(super) fn form_of<'m>(
 
 pub(super) fn form_of_number<'m>(
     flow: &DataFlow,
-    program: &Program<'m>,
-    function: &Function<'m>,
+    program: &MachineProgram<'m>,
+    function: &MachineFunction<'m>,
     index: u32,
     number: u8,
     depth: u32,
@@ -57,8 +57,8 @@ pub(super) fn form_of_number<'m>(
 /// The form that one definition leaves in a register.
 fn form_of_definition<'m>(
     flow: &DataFlow,
-    program: &Program<'m>,
-    function: &Function<'m>,
+    program: &MachineProgram<'m>,
+    function: &MachineFunction<'m>,
     definition: u32,
     number: u8,
     depth: u32,
@@ -78,8 +78,8 @@ fn form_of_definition<'m>(
 /// One instruction, seen as a computation.
 struct Context<'a, 'm> {
     flow: &'a DataFlow,
-    program: &'a Program<'m>,
-    function: &'a Function<'m>,
+    program: &'a MachineProgram<'m>,
+    function: &'a MachineFunction<'m>,
     index: u32,
     depth: u32,
 }

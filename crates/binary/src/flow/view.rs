@@ -7,11 +7,11 @@ use iced_x86::{Instruction, Mnemonic};
 use super::data::{DataFlow, Definitions};
 use super::effects::Operand;
 use super::form::Form;
-use super::function::{Function, is_call};
+use super::function::{MachineFunction, is_call};
 use super::outlets::Outlets;
 use super::places::{RDI, RDX, RSI, Storage};
 use super::probes::{Announced, announced};
-use super::program::{Callee, Program};
+use super::program::{Callee, MachineProgram};
 use super::transfer::{self, is_immediate};
 
 /// A smaller constant in an address counts as the offset of a field, not as a place in the program.
@@ -33,12 +33,12 @@ pub(crate) struct SharedRead {
 
 /// One function of a program.
 pub(crate) struct View<'p, 'm> {
-    pub(crate) program: &'p Program<'m>,
-    pub(crate) function: Rc<Function<'m>>,
+    pub(crate) program: &'p MachineProgram<'m>,
+    pub(crate) function: Rc<MachineFunction<'m>>,
 }
 
 impl<'p, 'm> View<'p, 'm> {
-    pub(crate) fn new(program: &'p Program<'m>, entry: u64) -> Option<Self> {
+    pub(crate) fn new(program: &'p MachineProgram<'m>, entry: u64) -> Option<Self> {
         Some(Self { program, function: program.function(entry)? })
     }
 

@@ -1,10 +1,10 @@
 //! Suspicions as findings.
 
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Taken, ThreadInfo};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Kind, Lock, Taken, ThreadInfo};
 use rustc_hash::FxHashMap;
 
 use super::threads::Caller;
-use super::{End, Guards, LockKey, PlaceKey, Suspicion};
+use super::{Guards, LockKey, PlaceKey, RunEnd, Suspicion};
 use crate::ir::{MemberId, Program};
 
 /// Findings of one function and one lock that are told as one.
@@ -34,7 +34,7 @@ fn finding(program: &Program, together: &[Suspicion]) -> Finding {
     let s = together.iter().max_by_key(|s| (s.holders, s.bare.write)).unwrap_or(&together[0]);
     let (bare, guarded) = (label(program, 1, &s.bare), label(program, 2, &s.guarded));
     let (place, lock) = (place_name(program, &s.place), lock_name(program, &s.lock));
-    let verb = |e: &End| if e.write { "writes" } else { "reads" };
+    let verb = |e: &RunEnd| if e.write { "writes" } else { "reads" };
     let holders = match s.holders {
         1 => "the other function that accesses it".to_string(),
         n => format!("{n} other functions"),
@@ -56,8 +56,8 @@ fn finding(program: &Program, together: &[Suspicion]) -> Finding {
         })
         .collect();
     notes.push(format!("no run has shown it: it follows from where the program takes {lock} around {place}"));
-    let access = |e: &End, thread: &str, locks: Vec<String>| Access {
-        op: if e.write { Op::Write } else { Op::Read },
+    let access = |e: &RunEnd, thread: &str, locks: Vec<String>| Access {
+        op: if e.write { AccessOp::Write } else { AccessOp::Read },
         size: u64::from(e.size),
         thread: thread.into(),
         lock: None,
@@ -87,7 +87,7 @@ fn finding(program: &Program, together: &[Suspicion]) -> Finding {
     }
 }
 
-fn label(program: &Program, n: u32, end: &End) -> String {
+fn label(program: &Program, n: u32, end: &RunEnd) -> String {
     match end.caller {
         Some(Caller::Thread(f)) => format!("T{n} ({})", program.functions[f as usize].name),
         Some(Caller::Main) => format!("T{n} (main)"),
@@ -109,7 +109,7 @@ fn frame(program: &Program, pc: u32) -> Frame {
     }
 }
 
-fn frames(program: &Program, end: &End) -> Vec<Frame> {
+fn frames(program: &Program, end: &RunEnd) -> Vec<Frame> {
     std::iter::once(end.pc).chain(end.way.iter().copied()).map(|pc| frame(program, pc)).collect()
 }
 

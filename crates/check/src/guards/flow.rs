@@ -5,9 +5,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::paths::{Path, Paths, Step};
+use super::paths::{Path, PathStep, Paths};
 use crate::interp::named::{Named, named};
-use crate::ir::{Access, AtomicOp, Instr, Intrinsic, MemberId, Program, SyncOp, cfg};
+use crate::ir::{AccessClass, AtomicInstr, Instr, Intrinsic, MemberId, Program, SyncOp, cfg};
 
 /// The largest function that is followed, in instructions.
 const LARGEST: u32 = 20_000;
@@ -20,7 +20,7 @@ const MOST_VISITS: u32 = 40;
 
 /// A lock that may be held, and whether it is on every path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldLock {
+pub struct GuardingLock {
     pub lock: Path,
     pub always: bool,
     /// It is held for reading only.
@@ -38,7 +38,7 @@ pub struct SeenAccess {
     pub place: Path,
     pub write: bool,
     pub size: u32,
-    pub held: Vec<HeldLock>,
+    pub held: Vec<GuardingLock>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub struct SeenCall {
     pub pc: u32,
     pub callee: u32,
     pub arguments: Vec<Path>,
-    pub held: Vec<HeldLock>,
+    pub held: Vec<GuardingLock>,
 }
 
 /// What is known about a function.
@@ -57,7 +57,7 @@ pub struct Seen {
     /// Places that are accessed atomically, or by assembly.
     pub atomic: Vec<Path>,
     /// Locks that it holds when it returns.
-    acquires: Vec<HeldLock>,
+    acquires: Vec<GuardingLock>,
     /// Locks that it releases and has not taken, and whether they are semaphores.
     releases: Vec<(Path, bool)>,
     /// It was too large to be followed.
@@ -101,7 +101,7 @@ enum Effect {
 #[derive(Debug, Clone)]
 struct State {
     stack: Vec<Path>,
-    held: Vec<HeldLock>,
+    held: Vec<GuardingLock>,
 }
 
 pub struct Flow<'p> {
@@ -327,7 +327,7 @@ impl<'a, 'p> Walk<'a, 'p> {
             while let Some((_, id)) = program.members.get(noted).filter(|m| m.0 == pc) {
                 self.flow.offsets.insert(*id, std::mem::take(&mut offset));
                 if let Some(top) = state.stack.pop() {
-                    state.stack.push(self.flow.paths.make(Step::Member(top, *id), pc));
+                    state.stack.push(self.flow.paths.make(PathStep::Member(top, *id), pc));
                 }
                 noted += 1;
             }
@@ -350,7 +350,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         for (i, (a, b)) in known.stack.iter_mut().zip(&new.stack).enumerate() {
             if a != b {
                 // One name for what two paths leave at this height of the stack.
-                let met = self.flow.paths.make(Step::Local(at, i as u16), at);
+                let met = self.flow.paths.make(PathStep::Local(at, i as u16), at);
                 changed |= *a != met;
                 *a = met;
             }
@@ -368,14 +368,14 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
         for n in &new.held {
             if !known.held.iter().any(|h| h.lock == n.lock) {
-                known.held.push(HeldLock { always: false, ..*n });
+                known.held.push(GuardingLock { always: false, ..*n });
                 changed = true;
             }
         }
         changed
     }
 
-    fn make(&mut self, step: Step, pc: u32) -> Path {
+    fn make(&mut self, step: PathStep, pc: u32) -> Path {
         self.flow.paths.make(step, pc)
     }
 
@@ -393,9 +393,9 @@ impl<'a, 'p> Walk<'a, 'p> {
         let args: Vec<Path> = state.stack.split_off(at);
         let arg = |i: usize| args.get(i).copied();
         let result: Option<Path> = match instr {
-            Instr::GlobalAddr(a) => Some(self.make(Step::Global(a), pc)),
-            Instr::FuncAddr(f) => Some(self.make(Step::Function(f), pc)),
-            Instr::FrameAddr(at) => Some(self.make(Step::Frame(self.function, at), pc)),
+            Instr::GlobalAddr(a) => Some(self.make(PathStep::Global(a), pc)),
+            Instr::FuncAddr(f) => Some(self.make(PathStep::Function(f), pc)),
+            Instr::FrameAddr(at) => Some(self.make(PathStep::Frame(self.function, at), pc)),
             Instr::Get(n) => Some(self.variable(n, pc)),
             Instr::Set(n) | Instr::Tee(n) => {
                 if let Some(value) = arg(0) {
@@ -404,17 +404,17 @@ impl<'a, 'p> Walk<'a, 'p> {
                 arg(0).filter(|_| matches!(instr, Instr::Tee(_)))
             }
             Instr::Load(scalar, access) => arg(0).map(|p| {
-                if access == Access::Plain {
+                if access == AccessClass::Plain {
                     self.access(pc, p, false, scalar.size(), state);
                 }
-                self.make(Step::Load(p), pc)
+                self.make(PathStep::Load(p), pc)
             }),
             Instr::LoadBits(scalar, ..) => arg(0).map(|p| {
                 self.access(pc, p, false, scalar.size(), state);
-                self.make(Step::Result(pc), pc)
+                self.make(PathStep::Result(pc), pc)
             }),
             Instr::Store(scalar, access) | Instr::StoreTee(scalar, access) => {
-                if let Some(p) = arg(0).filter(|_| access == Access::Plain) {
+                if let Some(p) = arg(0).filter(|_| access == AccessClass::Plain) {
                     self.access(pc, p, true, scalar.size(), state);
                 }
                 arg(1).filter(|_| pushes > 0)
@@ -426,7 +426,9 @@ impl<'a, 'p> Walk<'a, 'p> {
                 arg(1)
             }
             Instr::Conv(..) | Instr::Field(_) => arg(0),
-            Instr::Index(size) => arg(0).map(|p| self.make(Step::Element(p, self.distance(pc, size)), pc)),
+            Instr::Index(size) => {
+                arg(0).map(|p| self.make(PathStep::Element(p, self.distance(pc, size)), pc))
+            }
             Instr::Dup => {
                 state.stack.extend(arg(0));
                 arg(0)
@@ -437,7 +439,7 @@ impl<'a, 'p> Walk<'a, 'p> {
             }
             Instr::Atomic(op, ..) => {
                 self.out.atomic.extend(arg(0).filter(|_| self.records));
-                (!matches!(op, AtomicOp::Store)).then(|| self.make(Step::Result(pc), pc))
+                (!matches!(op, AtomicInstr::Store)).then(|| self.make(PathStep::Result(pc), pc))
             }
             Instr::Fence(_) | Instr::Assembly | Instr::Gap => {
                 self.out.uncertain = true;
@@ -446,14 +448,14 @@ impl<'a, 'p> Walk<'a, 'p> {
             Instr::Call(f, _) => Some(self.call(pc, f, &args, state)),
             Instr::CallPtr(_) => {
                 self.call_pointer(pc, &args, state);
-                Some(self.make(Step::Called(pc), pc))
+                Some(self.make(PathStep::Called(pc), pc))
             }
             Instr::Sync(op) => {
                 self.sync(pc, op, &args, state);
-                Some(self.make(Step::Result(pc), pc))
+                Some(self.make(PathStep::Result(pc), pc))
             }
             Instr::Intrinsic(Intrinsic::Alloc | Intrinsic::AllocZero) => {
-                Some(self.make(Step::Called(pc), pc))
+                Some(self.make(PathStep::Called(pc), pc))
             }
             Instr::Return => {
                 if self.records {
@@ -461,11 +463,11 @@ impl<'a, 'p> Walk<'a, 'p> {
                 }
                 None
             }
-            _ if pushes > 0 => Some(self.make(Step::Result(pc), pc)),
+            _ if pushes > 0 => Some(self.make(PathStep::Result(pc), pc)),
             _ => None,
         };
         if pushes > 0 {
-            let value = result.unwrap_or_else(|| self.make(Step::Result(pc), pc));
+            let value = result.unwrap_or_else(|| self.make(PathStep::Result(pc), pc));
             state.stack.push(value);
         }
     }
@@ -481,25 +483,25 @@ impl<'a, 'p> Walk<'a, 'p> {
     fn variable(&mut self, n: u16, pc: u32) -> Path {
         let params = self.program.functions[self.function as usize].params;
         match self.sets.get(&n).copied().unwrap_or(0) {
-            0 if u32::from(n) < params => self.make(Step::Param(n), pc),
+            0 if u32::from(n) < params => self.make(PathStep::Param(n), pc),
             1 if u32::from(n) >= params && self.values.contains_key(&n) => self.values[&n],
-            _ => self.make(Step::Local(self.function, n), pc),
+            _ => self.make(PathStep::Local(self.function, n), pc),
         }
     }
 
     fn set(&mut self, n: u16, value: Path, pc: u32) {
         let known = *self.values.entry(n).or_insert(value);
         if known != value {
-            let local = self.make(Step::Local(self.function, n), pc);
+            let local = self.make(PathStep::Local(self.function, n), pc);
             self.values.insert(n, local);
         }
     }
 
     fn lock(&mut self, pc: u32, lock: Path, always: bool, shared: bool, state: &mut State) {
-        self.take(HeldLock { lock, always, shared, is_semaphore: false, pc }, state);
+        self.take(GuardingLock { lock, always, shared, is_semaphore: false, pc }, state);
     }
 
-    fn take(&mut self, lock: HeldLock, state: &mut State) {
+    fn take(&mut self, lock: GuardingLock, state: &mut State) {
         match state.held.iter_mut().find(|h| h.lock == lock.lock) {
             Some(h) => {
                 h.always |= lock.always;
@@ -512,8 +514,8 @@ impl<'a, 'p> Walk<'a, 'p> {
     fn unlock(&mut self, lock: Path, is_semaphore: bool, state: &mut State) {
         let paths = &self.flow.paths;
         let key = paths.lock_members(lock);
-        let same = |h: &HeldLock| h.lock == lock;
-        let like = |h: &HeldLock| !key.is_empty() && paths.lock_members(h.lock) == key;
+        let same = |h: &GuardingLock| h.lock == lock;
+        let like = |h: &GuardingLock| !key.is_empty() && paths.lock_members(h.lock) == key;
         let found = state.held.iter().position(same).or_else(|| state.held.iter().position(like));
         match found {
             Some(i) => {
@@ -532,7 +534,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
     }
 
-    fn leave(&mut self, held: &[HeldLock]) {
+    fn leave(&mut self, held: &[GuardingLock]) {
         for h in held {
             match self.out.acquires.iter_mut().find(|a| a.lock == h.lock) {
                 Some(a) => {
@@ -558,13 +560,13 @@ impl<'a, 'p> Walk<'a, 'p> {
     }
 
     fn call(&mut self, pc: u32, f: u32, args: &[Path], state: &mut State) -> Path {
-        let result = self.make(Step::Called(pc), pc);
+        let result = self.make(PathStep::Called(pc), pc);
         if self.records {
             let held = state.held.clone();
             self.out.calls.push(SeenCall { pc, callee: f, arguments: args.to_vec(), held });
         }
         // A lock that has no argument is the one of the functions of that kind.
-        let nameless = self.make(Step::Global(0), pc);
+        let nameless = self.make(PathStep::Global(0), pc);
         let lock = args.first().copied().unwrap_or(nameless);
         match self.flow.effects[f as usize] {
             Effect::Lock => self.lock(pc, lock, true, false, state),
@@ -572,7 +574,7 @@ impl<'a, 'p> Walk<'a, 'p> {
             Effect::TryLock => self.lock(pc, lock, false, false, state),
             Effect::Unlock => self.unlock(lock, false, state),
             Effect::SemWait => {
-                self.take(HeldLock { lock, always: true, shared: false, is_semaphore: true, pc }, state)
+                self.take(GuardingLock { lock, always: true, shared: false, is_semaphore: true, pc }, state)
             }
             Effect::SemPost => self.unlock(lock, true, state),
             Effect::SetUp => self.out.sets_up = true,
@@ -590,14 +592,14 @@ impl<'a, 'p> Walk<'a, 'p> {
         let (acquires, releases) = (callee.acquires.clone(), callee.releases.clone());
         for (r, is_semaphore) in releases {
             let own = self.flow.paths.of_caller(r, args, pc);
-            let own = own.unwrap_or_else(|| self.flow.paths.make(Step::Result(pc), pc));
+            let own = own.unwrap_or_else(|| self.flow.paths.make(PathStep::Result(pc), pc));
             self.unlock(own, is_semaphore, state);
         }
         for a in acquires {
             let own = self.flow.paths.of_caller(a.lock, args, pc);
             // One that only the callee can name is held all the same.
             let own = own.unwrap_or(a.lock);
-            self.take(HeldLock { lock: own, pc, ..a }, state);
+            self.take(GuardingLock { lock: own, pc, ..a }, state);
         }
         result
     }
@@ -607,7 +609,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         let Some((function, args)) = args.split_last() else { return };
         let Some(id) = self.flow.paths.last_member(*function) else { return };
         let what = self.program.member_names.get(&id).and_then(|name| named(name));
-        let lock = args.first().copied().unwrap_or_else(|| self.make(Step::Global(0), pc));
+        let lock = args.first().copied().unwrap_or_else(|| self.make(PathStep::Global(0), pc));
         match what {
             Some(Named::Lock) => self.lock(pc, lock, true, false, state),
             Some(Named::ReadLock) => self.lock(pc, lock, true, true, state),

@@ -31,8 +31,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{MemberId, Program};
 use crate::locking::Locking;
-use flow::{Flow, HeldLock, SeenAccess};
-use paths::{Path, Step};
+use flow::{Flow, GuardingLock, SeenAccess};
+use paths::{Path, PathStep};
 use threads::{Caller, Escape, Threads, shared};
 
 /// How many functions must hold the lock.
@@ -56,7 +56,7 @@ enum LockKey {
 
 /// One end of a suspicion.
 #[derive(Debug, Clone)]
-struct End {
+struct RunEnd {
     pc: u32,
     write: bool,
     size: u32,
@@ -69,8 +69,8 @@ struct End {
 
 #[derive(Debug, Clone)]
 struct Suspicion {
-    bare: End,
-    guarded: End,
+    bare: RunEnd,
+    guarded: RunEnd,
     place: PlaceKey,
     lock: LockKey,
     /// The number of functions that hold the lock.
@@ -99,7 +99,7 @@ fn lock_key(flow: &Flow<'_>, lock: Path) -> Option<LockKey> {
         return Some(LockKey::Member(members));
     }
     match flow.paths.root(lock) {
-        Step::Global(a) => Some(LockKey::Global(a)),
+        PathStep::Global(a) => Some(LockKey::Global(a)),
         _ => None,
     }
 }
@@ -172,12 +172,12 @@ impl<'p> Guards<'p> {
         if !members.is_empty() {
             return match paths.step(paths.object(place)) {
                 // A variable of the function's own.
-                Step::Frame(..) => None,
+                PathStep::Frame(..) => None,
                 _ => Some(PlaceKey::Member(members)),
             };
         }
         match paths.step(paths.object(place)) {
-            Step::Global(a) if a != 0 => Some(PlaceKey::Global(a)),
+            PathStep::Global(a) if a != 0 => Some(PlaceKey::Global(a)),
             _ => None,
         }
     }
@@ -190,7 +190,7 @@ impl<'p> Guards<'p> {
     }
 
     /// Whether a lock is a global, or part of an object on the way to the place.
-    fn is_related(&self, u: &Use<'_>, h: &HeldLock) -> bool {
+    fn is_related(&self, u: &Use<'_>, h: &GuardingLock) -> bool {
         let paths = &self.flow.paths;
         let seen = self.flow.seen[u.function as usize].as_ref();
         // A semaphore that is only waited for is a signal.
@@ -198,7 +198,7 @@ impl<'p> Guards<'p> {
             return false;
         }
         let owner = paths.object(paths.lock_place(h.lock));
-        matches!(paths.step(owner), Step::Global(_)) || paths.is_within(u.access.place, owner)
+        matches!(paths.step(owner), PathStep::Global(_)) || paths.is_within(u.access.place, owner)
     }
 
     fn about(&self, place: &PlaceKey, uses: &[Use<'_>]) -> Option<Suspicion> {
@@ -241,7 +241,7 @@ impl<'p> Guards<'p> {
 
     /// Whether the function of an access has itself taken a lock there.
     fn takes(&self, u: &Use<'_>, lock: &LockKey) -> bool {
-        let is_it = |h: &HeldLock| h.always && lock_key(&self.flow, h.lock).as_ref() == Some(lock);
+        let is_it = |h: &GuardingLock| h.always && lock_key(&self.flow, h.lock).as_ref() == Some(lock);
         u.access.held.iter().any(|h| is_it(h) && self.is_related(u, h))
     }
 
@@ -296,7 +296,7 @@ impl<'p> Guards<'p> {
         let taken = other.access.held.iter().find(|h| lock_key(&self.flow, h.lock).as_ref() == Some(lock));
         let end = |u: &Use<'_>, caller, way, lock| {
             let SeenAccess { pc, write, size, .. } = *u.access;
-            End { pc, write, size, caller: Some(caller), way, lock }
+            RunEnd { pc, write, size, caller: Some(caller), way, lock }
         };
         Some(Suspicion {
             bare: end(bare, caller, way, None),

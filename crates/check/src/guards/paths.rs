@@ -9,7 +9,7 @@ use crate::ir::MemberId;
 pub struct Path(u32);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// The value of a parameter that is never set.
     Param(u16),
     /// The value of a variable that is set more than once.
@@ -34,19 +34,19 @@ const LONGEST: u32 = 12;
 
 #[derive(Debug, Default)]
 pub struct Paths {
-    steps: Vec<(Step, u32)>,
-    numbers: FxHashMap<Step, Path>,
+    steps: Vec<(PathStep, u32)>,
+    numbers: FxHashMap<PathStep, Path>,
 }
 
 impl Paths {
-    pub fn step(&self, path: Path) -> Step {
+    pub fn step(&self, path: Path) -> PathStep {
         self.steps[path.0 as usize].0
     }
 
     /// The path that ends with a step. One that becomes too long is what the instruction gives.
-    pub fn make(&mut self, step: Step, pc: u32) -> Path {
+    pub fn make(&mut self, step: PathStep, pc: u32) -> Path {
         let length = self.before(step).map_or(0, |p| self.steps[p.0 as usize].1 + 1);
-        let step = if length > LONGEST { Step::Result(pc) } else { step };
+        let step = if length > LONGEST { PathStep::Result(pc) } else { step };
         let (steps, next) = (&mut self.steps, self.numbers.len() as u32);
         *self.numbers.entry(step).or_insert_with(|| {
             steps.push((step, length.min(LONGEST)));
@@ -54,9 +54,9 @@ impl Paths {
         })
     }
 
-    fn before(&self, step: Step) -> Option<Path> {
+    fn before(&self, step: PathStep) -> Option<Path> {
         match step {
-            Step::Load(p) | Step::Member(p, _) | Step::Element(p, _) => Some(p),
+            PathStep::Load(p) | PathStep::Member(p, _) | PathStep::Element(p, _) => Some(p),
             _ => None,
         }
     }
@@ -66,7 +66,7 @@ impl Paths {
         self.before(self.step(path))
     }
 
-    pub fn root(&self, mut path: Path) -> Step {
+    pub fn root(&self, mut path: Path) -> PathStep {
         while let Some(p) = self.parent(path) {
             path = p;
         }
@@ -75,7 +75,7 @@ impl Paths {
 
     /// The object that a place is part of: what is left without members and elements.
     pub fn object(&self, mut path: Path) -> Path {
-        while let Step::Member(p, _) | Step::Element(p, _) = self.step(path) {
+        while let PathStep::Member(p, _) | PathStep::Element(p, _) = self.step(path) {
             path = p;
         }
         path
@@ -86,11 +86,11 @@ impl Paths {
         let mut out = Vec::new();
         loop {
             match self.step(path) {
-                Step::Member(p, id) => {
+                PathStep::Member(p, id) => {
                     out.push(id);
                     path = p;
                 }
-                Step::Element(p, _) => path = p,
+                PathStep::Element(p, _) => path = p,
                 _ => break,
             }
         }
@@ -102,7 +102,7 @@ impl Paths {
     pub fn last_member(&self, mut path: Path) -> Option<MemberId> {
         loop {
             match self.step(path) {
-                Step::Member(_, id) => return Some(id),
+                PathStep::Member(_, id) => return Some(id),
                 step => path = self.before(step)?,
             }
         }
@@ -110,7 +110,7 @@ impl Paths {
 
     /// Where a lock is, or the handle that stands for it.
     pub fn lock_place(&self, mut lock: Path) -> Path {
-        while let Step::Load(p) = self.step(lock) {
+        while let PathStep::Load(p) = self.step(lock) {
             lock = p;
         }
         lock
@@ -136,13 +136,13 @@ impl Paths {
     /// A path of a caller, as its callee names it. None if the callee has no name for it.
     pub fn of_callee(&mut self, path: Path, arguments: &[Path], pc: u32) -> Option<Path> {
         if let Some(n) = arguments.iter().position(|a| *a == path) {
-            return Some(self.make(Step::Param(n as u16), pc));
+            return Some(self.make(PathStep::Param(n as u16), pc));
         }
         let step = match self.step(path) {
-            Step::Global(_) | Step::Function(_) => return Some(path),
-            Step::Load(p) => Step::Load(self.of_callee(p, arguments, pc)?),
-            Step::Member(p, id) => Step::Member(self.of_callee(p, arguments, pc)?, id),
-            Step::Element(p, Some(at)) => Step::Element(self.of_callee(p, arguments, pc)?, Some(at)),
+            PathStep::Global(_) | PathStep::Function(_) => return Some(path),
+            PathStep::Load(p) => PathStep::Load(self.of_callee(p, arguments, pc)?),
+            PathStep::Member(p, id) => PathStep::Member(self.of_callee(p, arguments, pc)?, id),
+            PathStep::Element(p, Some(at)) => PathStep::Element(self.of_callee(p, arguments, pc)?, Some(at)),
             _ => return None,
         };
         Some(self.make(step, pc))
@@ -151,12 +151,14 @@ impl Paths {
     /// A path of a callee, as its caller names it. None if the caller has no name for it.
     pub fn of_caller(&mut self, path: Path, arguments: &[Path], pc: u32) -> Option<Path> {
         let step = match self.step(path) {
-            Step::Param(n) => return arguments.get(usize::from(n)).copied(),
-            Step::Global(_) | Step::Function(_) => return Some(path),
-            Step::Load(p) => Step::Load(self.of_caller(p, arguments, pc)?),
-            Step::Member(p, id) => Step::Member(self.of_caller(p, arguments, pc)?, id),
-            Step::Element(p, at) => Step::Element(self.of_caller(p, arguments, pc)?, at),
-            Step::Local(..) | Step::Frame(..) | Step::Result(_) | Step::Called(_) => return None,
+            PathStep::Param(n) => return arguments.get(usize::from(n)).copied(),
+            PathStep::Global(_) | PathStep::Function(_) => return Some(path),
+            PathStep::Load(p) => PathStep::Load(self.of_caller(p, arguments, pc)?),
+            PathStep::Member(p, id) => PathStep::Member(self.of_caller(p, arguments, pc)?, id),
+            PathStep::Element(p, at) => PathStep::Element(self.of_caller(p, arguments, pc)?, at),
+            PathStep::Local(..) | PathStep::Frame(..) | PathStep::Result(_) | PathStep::Called(_) => {
+                return None;
+            }
         };
         Some(self.make(step, pc))
     }

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::flow::Flow;
-use super::paths::{Path, Step};
+use super::paths::{Path, PathStep};
 use super::phase;
 use crate::entries::start_sites;
 use crate::interp::named;
@@ -211,8 +211,8 @@ pub enum Escape {
 
 pub fn shared(flow: &Flow<'_>, path: Path) -> Escape {
     match flow.paths.root(path) {
-        Step::Global(a) if a != 0 => Escape::Yes,
-        Step::Param(n) => Escape::ByParam(n),
+        PathStep::Global(a) if a != 0 => Escape::Yes,
+        PathStep::Param(n) => Escape::ByParam(n),
         _ => Escape::Unclear,
     }
 }
@@ -270,7 +270,7 @@ fn roots(program: &Program, flow: &Flow<'_>) -> FxHashSet<u32> {
                 continue;
             }
             for a in &call.arguments {
-                if let Step::Function(f) = flow.paths.step(*a) {
+                if let PathStep::Function(f) = flow.paths.step(*a) {
                     out.insert(f);
                 }
             }

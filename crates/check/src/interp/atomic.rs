@@ -9,24 +9,31 @@ use super::Machine;
 use super::history::{ATOMIC, WRITE};
 use super::named::Atomic;
 use super::value::is_unknown;
-use crate::ir::{Access, AtomicOp, Bin, Order, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Bin, Scalar};
 
 impl Machine<'_> {
     /// False ends the thread's turn.
-    pub(super) fn atomic(&mut self, ti: usize, pc: u32, op: AtomicOp, ty: Scalar, order: Order) -> bool {
+    pub(super) fn atomic(
+        &mut self,
+        ti: usize,
+        pc: u32,
+        op: AtomicInstr,
+        ty: Scalar,
+        order: AtomicOrder,
+    ) -> bool {
         let (mut desired, mut operand) = (0, 0);
         match op {
-            AtomicOp::Load => {}
-            AtomicOp::CompareSwap => {
+            AtomicInstr::Load => {}
+            AtomicInstr::CompareSwap => {
                 desired = self.pop(ti);
                 operand = self.pop(ti);
             }
             _ => operand = self.pop(ti),
         }
         let address = self.pop(ti);
-        let reads = op != AtomicOp::Store;
+        let reads = op != AtomicInstr::Store;
         let Ok(at) = self.memory.index(address, u64::from(ty.size())) else {
-            let v = self.load(ti, pc, address, ty, Access::Hidden);
+            let v = self.load(ti, pc, address, ty, AccessClass::Hidden);
             if reads {
                 self.push(ti, v);
             }
@@ -34,14 +41,14 @@ impl Machine<'_> {
         };
         let old = self.memory.load(at, ty);
         let new = match op {
-            AtomicOp::Load => None,
-            AtomicOp::Store | AtomicOp::Swap => Some(operand),
-            AtomicOp::Rmw(op) => Some(self.bin(op, ty, old, operand)),
-            AtomicOp::Nand => {
+            AtomicInstr::Load => None,
+            AtomicInstr::Store | AtomicInstr::Swap => Some(operand),
+            AtomicInstr::Rmw(op) => Some(self.bin(op, ty, old, operand)),
+            AtomicInstr::Nand => {
                 let and = self.bin(Bin::And, ty, old, operand);
                 Some(self.un(crate::ir::Un::Not, ty, and))
             }
-            AtomicOp::CompareSwap => {
+            AtomicInstr::CompareSwap => {
                 let same = self.bin(Bin::Eq, ty, old, operand);
                 let same = if is_unknown(same) { self.decide(same, pc) } else { same != 0 };
                 same.then_some(desired)
@@ -76,11 +83,11 @@ impl Machine<'_> {
     /// Copies an object that is atomic as a whole, on either side.
     pub(super) fn copy_atomically(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64) {
         if self.watching {
-            self.learn(ti, from, Order::SeqCst);
+            self.learn(ti, from, AtomicOrder::SeqCst);
         }
         self.copy(ti, pc, to, from, size, ATOMIC);
         if self.watching {
-            self.publish(ti, to, Order::SeqCst, false);
+            self.publish(ti, to, AtomicOrder::SeqCst, false);
         }
     }
 
@@ -90,7 +97,7 @@ impl Machine<'_> {
         }
     }
 
-    fn learn(&mut self, ti: usize, address: u64, order: Order) {
+    fn learn(&mut self, ti: usize, address: u64, order: AtomicOrder) {
         let Some(published) = self.atomics.get(&address) else { return };
         let t = &mut self.threads[ti];
         if order.acquires() {
@@ -100,7 +107,7 @@ impl Machine<'_> {
         }
     }
 
-    fn publish(&mut self, ti: usize, address: u64, order: Order, keeps: bool) {
+    fn publish(&mut self, ti: usize, address: u64, order: AtomicOrder, keeps: bool) {
         let slot = self.atomics.entry(address).or_default();
         let t = &mut self.threads[ti];
         if !keeps {
@@ -118,7 +125,7 @@ impl Machine<'_> {
     /// such an operation can.
     pub(super) fn synchronise(&mut self, ti: usize, address: u64, what: Atomic) {
         if self.watching && what != Atomic::Store {
-            self.learn(ti, address, Order::SeqCst);
+            self.learn(ti, address, AtomicOrder::SeqCst);
         }
         if what == Atomic::Load {
             // A loop on an atomic waits for another thread.
@@ -126,13 +133,13 @@ impl Machine<'_> {
             return;
         }
         if self.watching {
-            self.publish(ti, address, Order::SeqCst, what != Atomic::Store);
+            self.publish(ti, address, AtomicOrder::SeqCst, what != Atomic::Store);
         }
         self.note(ti, address);
         self.idle_wakes = 0;
     }
 
-    pub(super) fn fence(&mut self, ti: usize, order: Order) {
+    pub(super) fn fence(&mut self, ti: usize, order: AtomicOrder) {
         if !self.watching {
             return;
         }
@@ -151,7 +158,7 @@ impl Machine<'_> {
     /// Locks and queues are made of such. What follows is as if under a lock that nobody can name,
     /// which the other thread may hold as well.
     pub(super) fn assembly(&mut self, ti: usize, pc: u32) {
-        self.fence(ti, Order::SeqCst);
+        self.fence(ti, AtomicOrder::SeqCst);
         if self.watching {
             self.hold_unknown(ti, pc);
         }

@@ -2,9 +2,9 @@
 
 use super::context::{ContextId, ROOT};
 use super::step::HAVOC;
-use super::thread::Frame;
+use super::thread::CallFrame;
 use super::value::{is_unknown, mix, number, unknown};
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 use crate::ir::{Program, Scalar};
 
 impl Machine<'_> {
@@ -45,7 +45,7 @@ impl Machine<'_> {
             match self.memory.allocate_frame(frame_size) {
                 Some(m) => m,
                 None => {
-                    self.end = Some(End::Memory);
+                    self.end = Some(RunEnd::Memory);
                     return false;
                 }
             }
@@ -62,7 +62,7 @@ impl Machine<'_> {
         let t = &mut self.threads[ti];
         let base = t.stack.len() - params;
         t.stack.resize(base + locals.max(params as u32) as usize, 0);
-        t.frames.push(Frame {
+        t.frames.push(CallFrame {
             function: f,
             return_pc: pc + 1,
             base: base as u32,
@@ -136,7 +136,7 @@ impl Machine<'_> {
             return goes_on;
         }
         if address < u64::from(Program::GLOBALS_BASE) {
-            self.end = Some(End::Crashed);
+            self.end = Some(RunEnd::Crashed);
             return false;
         }
         self.call_unknown(ti, n, address, pc);
@@ -232,7 +232,7 @@ impl Machine<'_> {
 
     /// Ends a thread's innermost frame, with all that lives as long as it.
     #[inline]
-    pub(super) fn pop_frame(&mut self, ti: usize) -> Option<Frame> {
+    pub(super) fn pop_frame(&mut self, ti: usize) -> Option<CallFrame> {
         let t = &mut self.threads[ti];
         let frame = t.frames.pop()?;
         t.stack.truncate(frame.base as usize);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Machine;
-use super::context::{Held, ROOT};
-use super::history::{Cell, HANDLER};
+use super::context::{LockHold, ROOT};
+use super::history::{HANDLER, HistoryCell};
 use super::value::is_unknown;
 use crate::entry_locks::{AtEntry, Base, CallersLock, Hop, LockPlace};
 use crate::ir::Scalar;
@@ -70,7 +70,7 @@ impl Machine<'_> {
     }
 
     /// Remembers that a thread has taken a lock that a caller may hold.
-    pub(super) fn note_taken(&mut self, ti: usize, held: Held) {
+    pub(super) fn note_taken(&mut self, ti: usize, held: LockHold) {
         let taken = &mut self.threads[ti].taken;
         if taken.iter().all(|t| t.lock != held.lock || t.shared && !held.shared) {
             taken.push(held);
@@ -79,8 +79,8 @@ impl Machine<'_> {
 
     /// Whether a race is one only if a caller of the entry holds no lock: in each context a caller
     /// holds one that the other thread has taken before, or that may be such a one.
-    pub(super) fn callers_may_guard(&mut self, old: Cell, new: Cell) -> bool {
-        let is_first = |c: Cell| c.epoch.thread() == 0 && c.flags & HANDLER == 0;
+    pub(super) fn callers_may_guard(&mut self, old: HistoryCell, new: HistoryCell) -> bool {
+        let is_first = |c: HistoryCell| c.epoch.thread() == 0 && c.flags & HANDLER == 0;
         let other = match (is_first(old), is_first(new)) {
             (true, false) => new.epoch.thread(),
             (false, true) => old.epoch.thread(),
@@ -94,7 +94,7 @@ impl Machine<'_> {
         callers.others.iter().all(|c| c.iter().any(|l| taken.iter().any(|t| self.may_be(l, t))))
     }
 
-    fn may_be(&mut self, lock: &CallersLock, taken: &Held) -> bool {
+    fn may_be(&mut self, lock: &CallersLock, taken: &LockHold) -> bool {
         if lock.shared && taken.shared {
             return false;
         }
@@ -112,7 +112,7 @@ impl Machine<'_> {
 
     /// Whether one of these threads waits for a lock that the callers of the entry hold.
     pub(super) fn is_under_callers_lock(&self, threads: &[usize]) -> bool {
-        let is_callers = |h: &Held| self.objects.get(&h.lock).is_some_and(|o| o.is_callers);
+        let is_callers = |h: &LockHold| self.objects.get(&h.lock).is_some_and(|o| o.is_callers);
         threads.iter().any(|t| self.threads[*t].held.iter().any(is_callers))
     }
 }

@@ -35,9 +35,9 @@ impl PackedEpoch {
 
 /// A vector clock that is queried by packed epochs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Clock(VectorClock);
+pub struct SimulatedClock(VectorClock);
 
-impl Clock {
+impl SimulatedClock {
     #[inline(always)]
     pub fn get(&self, thread: usize) -> u32 {
         self.0.get(ThreadId(thread as u32)) as u32
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn joining_covers_both() {
-        let (mut a, mut b) = (Clock::default(), Clock::default());
+        let (mut a, mut b) = (SimulatedClock::default(), SimulatedClock::default());
         a.tick(0);
         b.tick(2);
         b.tick(2);

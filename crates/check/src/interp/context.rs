@@ -11,7 +11,7 @@ pub const ROOT: ContextId = 1;
 
 /// A lock that a thread holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Held {
+pub struct LockHold {
     pub lock: u64,
     /// Held for reading: others may hold it too.
     pub shared: bool,
@@ -25,8 +25,8 @@ pub struct Contexts {
     /// Parent and call instruction; index 0 is not used.
     nodes: Vec<(ContextId, u32)>,
     children: FxHashMap<(ContextId, u32), ContextId>,
-    locksets: Vec<Box<[Held]>>,
-    lockset_numbers: FxHashMap<Box<[Held]>, u16>,
+    locksets: Vec<Box<[LockHold]>>,
+    lockset_numbers: FxHashMap<Box<[LockHold]>, u16>,
 }
 
 impl Contexts {
@@ -59,7 +59,7 @@ impl Contexts {
         out
     }
 
-    pub fn lockset(&mut self, held: &[Held]) -> u16 {
+    pub fn lockset(&mut self, held: &[LockHold]) -> u16 {
         if held.is_empty() {
             return 0;
         }
@@ -67,13 +67,13 @@ impl Contexts {
             return *n;
         }
         let Ok(n) = u16::try_from(self.locksets.len()) else { return 0 };
-        let set: Box<[Held]> = held.into();
+        let set: Box<[LockHold]> = held.into();
         self.locksets.push(set.clone());
         self.lockset_numbers.insert(set, n);
         n
     }
 
-    pub fn held(&self, lockset: u16) -> &[Held] {
+    pub fn held(&self, lockset: u16) -> &[LockHold] {
         &self.locksets[usize::from(lockset)]
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     fn equal_locksets_are_one() {
         let mut c = Contexts::default();
         c.clear();
-        let held = [Held { lock: 8, shared: false, pc: 1, context: ROOT }];
+        let held = [LockHold { lock: 8, shared: false, pc: 1, context: ROOT }];
         let n = c.lockset(&held);
         assert_eq!(c.lockset(&held), n);
         assert_eq!(c.held(n), held);

@@ -39,7 +39,7 @@ impl Machine<'_> {
         if let Some(cycle) = self.cycle_through(ti, &mut path).filter(|c| c.iter().all(is_sure)) {
             // A handler in the cycle represents the thread under it.
             self.report_deadlock(Kind::Deadlock, &cycle);
-            self.end = Some(super::End::Stuck);
+            self.end = Some(super::RunEnd::Stuck);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Exceptions: a thread leaves functions until one handles the exception.
 
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 use crate::ir::{Instr, SyncOp};
 
 impl Machine<'_> {
@@ -26,7 +26,7 @@ impl Machine<'_> {
             }
         }
         // Nobody handles it. A real program ends here.
-        self.end = Some(End::Crashed);
+        self.end = Some(RunEnd::Crashed);
         false
     }
 

@@ -1,10 +1,10 @@
 //! Turns what the machine found into raw findings: stacks, locks, threads, places.
 
-use raddle_finding::{Kind, Op};
+use raddle_finding::{AccessOp, Kind};
 
 use super::Machine;
-use super::context::{ContextId, Held};
-use super::history::{ATOMIC, Cell, FREE, HANDLER, WRITE};
+use super::context::{ContextId, LockHold};
+use super::history::{ATOMIC, FREE, HANDLER, HistoryCell, WRITE};
 use super::raw::{FindingKey, RawAccess, RawFinding, RawHeld, RawPlace, RawThread};
 use super::thread::State;
 use super::value::is_unknown;
@@ -21,10 +21,10 @@ impl Machine<'_> {
     }
 
     #[cold]
-    pub(super) fn report_race(&mut self, old: Cell, new: Cell, granule: usize, size: u32) {
+    pub(super) fn report_race(&mut self, old: HistoryCell, new: HistoryCell, granule: usize, size: u32) {
         // A lock at an unknown address may be a lock that the other thread holds as well.
-        let is_lock = |h: &Held| is_unknown(h.lock) && !is_passage(h.lock);
-        let vague = |c: &Cell| self.contexts.held(c.lockset).iter().any(is_lock);
+        let is_lock = |h: &LockHold| is_unknown(h.lock) && !is_passage(h.lock);
+        let vague = |c: &HistoryCell| self.contexts.held(c.lockset).iter().any(is_lock);
         let first = (old.mask & new.mask).trailing_zeros();
         let address = u64::from(Program::GLOBALS_BASE) + granule as u64 * 8 + u64::from(first);
         // A handler shares the thread-local storage of the thread under it, and puts `errno` back.
@@ -35,7 +35,7 @@ impl Machine<'_> {
         }
         // A handler that ran on the stack of the only thread has returned. Whether it could also
         // run after this access another run must show.
-        let is_handler = |c: &Cell| c.flags & HANDLER != 0;
+        let is_handler = |c: &HistoryCell| c.flags & HANDLER != 0;
         if is_handler(&old) && !is_handler(&new) && self.is_only_thread(new.epoch.thread()) {
             self.knowledge.hot[new.pc as usize] = true;
             return;
@@ -43,9 +43,9 @@ impl Machine<'_> {
         // The first word of an object stands for all of it, and only the library touches it.
         let whole = self.class_of(address).is_some();
         let kind = if whole { Kind::ThreadSafetyViolation } else { Kind::DataRace };
-        let passed = |c: Cell, other: Cell| {
+        let passed = |c: HistoryCell, other: HistoryCell| {
             let (thread, other) = (c.epoch.thread(), other.epoch.thread());
-            let settled = |h: &Held| h.lock == PASSED_JOIN && self.one_like_it_is_left(thread, other);
+            let settled = |h: &LockHold| h.lock == PASSED_JOIN && self.one_like_it_is_left(thread, other);
             self.contexts.held(c.lockset).iter().any(|h| is_passage(h.lock) && !settled(h))
         };
         let guess = passed(old, new) || passed(new, old) || self.callers_may_guard(old, new);
@@ -63,13 +63,13 @@ impl Machine<'_> {
         self.threads.iter().any(|t| t.tls != 0 && address.wrapping_sub(u64::from(t.tls)) < size)
     }
 
-    fn access_of(&self, c: Cell, size: u32) -> RawAccess {
+    fn access_of(&self, c: HistoryCell, size: u32) -> RawAccess {
         let op = match (c.flags & FREE != 0, c.flags & WRITE != 0, c.flags & ATOMIC != 0) {
-            (true, ..) => Op::Free,
-            (_, true, true) => Op::AtomicWrite,
-            (_, true, false) => Op::Write,
-            (_, false, true) => Op::AtomicRead,
-            (_, false, false) => Op::Read,
+            (true, ..) => AccessOp::Free,
+            (_, true, true) => AccessOp::AtomicWrite,
+            (_, true, false) => AccessOp::Write,
+            (_, false, true) => AccessOp::AtomicRead,
+            (_, false, false) => AccessOp::Read,
         };
         RawAccess {
             op,
@@ -80,7 +80,7 @@ impl Machine<'_> {
         }
     }
 
-    fn held_of(&self, held: &[Held]) -> Vec<RawHeld> {
+    fn held_of(&self, held: &[LockHold]) -> Vec<RawHeld> {
         held.iter()
             .filter(|h| !is_passage(h.lock))
             .map(|h| RawHeld { lock: h.lock, shared: h.shared, stack: self.stack_of(h.pc, h.context) })
@@ -108,7 +108,15 @@ impl Machine<'_> {
         stack.iter().find(own).or(stack.first()).copied().unwrap_or(0)
     }
 
-    pub(super) fn report_lock(&mut self, kind: Kind, op: Op, ti: usize, lock: u64, pc: u32, guess: bool) {
+    pub(super) fn report_lock(
+        &mut self,
+        kind: Kind,
+        op: AccessOp,
+        ti: usize,
+        lock: u64,
+        pc: u32,
+        guess: bool,
+    ) {
         let taken = self.threads[ti].held.iter().rev().find(|h| h.lock == lock).copied();
         let stack = self.current_stack(ti, pc);
         let taken_at = taken.map(|h| self.stack_of(h.pc, h.context));
@@ -117,7 +125,7 @@ impl Machine<'_> {
         let locks = self.held_of(&self.threads[ti].held);
         let mut accesses = vec![RawAccess { op, size: 0, thread: ti, stack, locks }];
         if let Some(stack) = taken_at {
-            accesses.push(RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() });
+            accesses.push(RawAccess { op: AccessOp::Lock, size: 0, thread: ti, stack, locks: Vec::new() });
         }
         let place = self.place_of(lock);
         let waits = self.initialised_again(lock);
@@ -134,10 +142,10 @@ impl Machine<'_> {
         vec![format!("T{thread} initialised it again at {path}:{} while it was held", pos.line)]
     }
 
-    pub(super) fn report_leak(&mut self, ti: usize, held: Held) {
+    pub(super) fn report_leak(&mut self, ti: usize, held: LockHold) {
         let stack = self.stack_of(held.pc, held.context);
         let Some(key) = self.first_met(Kind::LockLeak, self.own_pc(&stack), 0, false) else { return };
-        let access = RawAccess { op: Op::Lock, size: 0, thread: ti, stack, locks: Vec::new() };
+        let access = RawAccess { op: AccessOp::Lock, size: 0, thread: ti, stack, locks: Vec::new() };
         let place = self.place_of(held.lock);
         self.add(key, vec![access], Some(held.lock), place, Vec::new(), false);
     }
@@ -166,26 +174,26 @@ impl Machine<'_> {
         self.add(key, accesses, address, place, waits, guess);
     }
 
-    fn wait_in_words(&self, ti: usize) -> (Op, String) {
+    fn wait_in_words(&self, ti: usize) -> (AccessOp, String) {
         let name = |a: u64| super::super::report::place_name(self.program, &self.place_of(a));
         match self.threads[ti].state {
             State::Lock { lock, shared, .. } => {
                 let side = if shared { " for reading" } else { "" };
-                (Op::Lock, format!("waits for {}{side}", name(lock)))
+                (AccessOp::Lock, format!("waits for {}{side}", name(lock)))
             }
             State::Condition { condition, .. } => {
-                (Op::Call, format!("waits for a notification of {}", name(condition)))
+                (AccessOp::Call, format!("waits for a notification of {}", name(condition)))
             }
             State::Semaphore { semaphore, .. } => {
-                (Op::Call, format!("waits for semaphore {}", name(semaphore)))
+                (AccessOp::Call, format!("waits for semaphore {}", name(semaphore)))
             }
-            State::Barrier { barrier } => (Op::Call, format!("waits at barrier {}", name(barrier))),
-            State::Join { thread } => (Op::Call, format!("waits for T{thread} to end")),
-            State::Once { once } => (Op::Call, format!("waits for {} to be done", name(once))),
+            State::Barrier { barrier } => (AccessOp::Call, format!("waits at barrier {}", name(barrier))),
+            State::Join { thread } => (AccessOp::Call, format!("waits for T{thread} to end")),
+            State::Once { once } => (AccessOp::Call, format!("waits for {} to be done", name(once))),
             State::Interrupted { by } => {
-                (Op::Call, format!("was interrupted here by T{by}, and goes on when that returns"))
+                (AccessOp::Call, format!("was interrupted here by T{by}, and goes on when that returns"))
             }
-            _ => (Op::Call, "waits".into()),
+            _ => (AccessOp::Call, "waits".into()),
         }
     }
 

@@ -8,10 +8,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::clock::{Clock, PackedEpoch};
+use super::clock::{PackedEpoch, SimulatedClock};
 use super::context::ContextId;
 
-/// Set in [`Cell::flags`].
+/// Set in [`HistoryCell::flags`].
 pub const WRITE: u8 = 1;
 pub const ATOMIC: u8 = 2;
 pub const VOLATILE: u8 = 4;
@@ -24,7 +24,7 @@ const MORE: u8 = 128;
 
 /// One access. Sixteen bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cell {
+pub struct HistoryCell {
     pub epoch: PackedEpoch,
     pub pc: u32,
     pub context: ContextId,
@@ -33,12 +33,12 @@ pub struct Cell {
     pub flags: u8,
 }
 
-const _: () = assert!(size_of::<Cell>() == 16);
+const _: () = assert!(size_of::<HistoryCell>() == 16);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Granule {
-    write: Cell,
-    read: Cell,
+    write: HistoryCell,
+    read: HistoryCell,
 }
 
 /// The maximum number of spilled accesses for one granule.
@@ -47,15 +47,15 @@ const MOST_SPILLED: usize = 24;
 #[derive(Debug, Default)]
 pub struct AccessHistory {
     granules: Vec<Granule>,
-    spilled: FxHashMap<u32, Vec<Cell>>,
+    spilled: FxHashMap<u32, Vec<HistoryCell>>,
     /// The accesses that the last access raced with. A caller that is told of a race takes them.
-    pub races: Vec<Cell>,
+    pub races: Vec<HistoryCell>,
 }
 
 /// Two accesses race when they touch a common byte, one writes, not both are atomic, and neither
 /// happened before.
 #[inline(always)]
-fn conflict(old: Cell, new: &Cell, clock: &Clock) -> bool {
+fn conflict(old: HistoryCell, new: &HistoryCell, clock: &SimulatedClock) -> bool {
     !old.epoch.is_never()
         && old.mask & new.mask != 0
         && !clock.covers(old.epoch)
@@ -63,7 +63,7 @@ fn conflict(old: Cell, new: &Cell, clock: &Clock) -> bool {
 }
 
 #[inline]
-fn conflict_of_kinds(old: Cell, new: &Cell) -> bool {
+fn conflict_of_kinds(old: HistoryCell, new: &HistoryCell) -> bool {
     let both = old.flags & new.flags;
     let either = old.flags | new.flags;
     let atomic = both & ATOMIC != 0;
@@ -103,7 +103,7 @@ impl AccessHistory {
 
     /// Records a read. True if it races; see [`AccessHistory::races`].
     #[inline(always)]
-    pub fn read(&mut self, index: usize, new: Cell, clock: &Clock) -> bool {
+    pub fn read(&mut self, index: usize, new: HistoryCell, clock: &SimulatedClock) -> bool {
         let g = &mut self.granules[index];
         if g.write.flags & MORE == 0 && (g.write.epoch.is_never() || clock.covers(g.write.epoch)) {
             // No race with the write. The read cell is free, this thread's own, or in the past.
@@ -121,9 +121,9 @@ impl AccessHistory {
 
     /// Records a write. True if it races.
     #[inline(always)]
-    pub fn write(&mut self, index: usize, new: Cell, clock: &Clock) -> bool {
+    pub fn write(&mut self, index: usize, new: HistoryCell, clock: &SimulatedClock) -> bool {
         let g = &mut self.granules[index];
-        let past = |c: Cell| c.epoch.is_never() || clock.covers(c.epoch) && c.mask & !new.mask == 0;
+        let past = |c: HistoryCell| c.epoch.is_never() || clock.covers(c.epoch) && c.mask & !new.mask == 0;
         if g.write.flags & MORE == 0 && past(g.write) && past(g.read) {
             g.write = new;
             g.read.epoch = PackedEpoch::default();
@@ -133,12 +133,12 @@ impl AccessHistory {
     }
 
     #[cold]
-    fn slow(&mut self, index: usize, new: Cell, clock: &Clock) -> bool {
+    fn slow(&mut self, index: usize, new: HistoryCell, clock: &SimulatedClock) -> bool {
         let g = &mut self.granules[index];
         let had_more = g.write.flags & MORE != 0;
         g.write.flags &= !MORE;
         self.races.clear();
-        let mut keep: Vec<Cell> = Vec::new();
+        let mut keep: Vec<HistoryCell> = Vec::new();
         let spilled = if had_more { self.spilled.remove(&(index as u32)) } else { None };
         for old in [g.write, g.read].into_iter().chain(spilled.into_iter().flatten()) {
             if old.epoch.is_never() {
@@ -172,7 +172,7 @@ impl AccessHistory {
 
 /// An old access is redundant if a newer one of the same strength covers its bytes and comes after
 /// it.
-fn superseded(old: Cell, new: &Cell, clock: &Clock) -> bool {
+fn superseded(old: HistoryCell, new: &HistoryCell, clock: &SimulatedClock) -> bool {
     let covered = old.mask & !new.mask == 0;
     let as_strong = new.flags & WRITE >= old.flags & WRITE && (new.flags & ATOMIC <= old.flags & ATOMIC);
     let ordered = clock.covers(old.epoch);
@@ -183,16 +183,16 @@ fn superseded(old: Cell, new: &Cell, clock: &Clock) -> bool {
 mod tests {
     use super::*;
 
-    fn clock(times: &[(usize, u32)]) -> Clock {
-        let mut c = Clock::default();
+    fn clock(times: &[(usize, u32)]) -> SimulatedClock {
+        let mut c = SimulatedClock::default();
         for (t, n) in times {
             (0..*n).for_each(|_| c.tick(*t));
         }
         c
     }
 
-    fn cell(thread: usize, time: u32, mask: u8, flags: u8) -> Cell {
-        Cell { epoch: PackedEpoch::new(thread, time), pc: 7, context: 1, lockset: 0, mask, flags }
+    fn cell(thread: usize, time: u32, mask: u8, flags: u8) -> HistoryCell {
+        HistoryCell { epoch: PackedEpoch::new(thread, time), pc: 7, context: 1, lockset: 0, mask, flags }
     }
 
     fn history() -> AccessHistory {
@@ -267,9 +267,9 @@ mod tests {
             (seed >> 33) % n
         };
         for _ in 0..2000 {
-            let mut clocks: Vec<Clock> = (0..3).map(|t| clock(&[(t, 1)])).collect();
-            let mut lock = Clock::default();
-            let (mut h, mut all) = (history(), Vec::<Cell>::new());
+            let mut clocks: Vec<SimulatedClock> = (0..3).map(|t| clock(&[(t, 1)])).collect();
+            let mut lock = SimulatedClock::default();
+            let (mut h, mut all) = (history(), Vec::<HistoryCell>::new());
             let (mut found, mut expected) = (false, false);
             for _ in 0..12 {
                 let t = next(3) as usize;

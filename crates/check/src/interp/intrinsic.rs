@@ -3,7 +3,7 @@
 use super::history::{FREE, WRITE};
 use super::memory::Block;
 use super::value::{is_unknown, mix, unknown};
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 use crate::ir::{Intrinsic, Scalar};
 
 /// The maximum length of a text.
@@ -83,7 +83,7 @@ impl Machine<'_> {
             Intrinsic::Choose => self.choose(a, b),
             Intrinsic::Assume => {
                 if !self.assume_if_possible(a) {
-                    self.end = Some(End::Finished);
+                    self.end = Some(RunEnd::Finished);
                 }
                 0
             }
@@ -121,7 +121,7 @@ impl Machine<'_> {
             // An allocation that could never succeed fails; one that meets the bound ends the run.
             None if size > self.bounds.heap as u64 => 0,
             None => {
-                self.end = Some(End::Memory);
+                self.end = Some(RunEnd::Memory);
                 0
             }
         }
@@ -130,7 +130,7 @@ impl Machine<'_> {
     fn allocate_in_frame(&mut self, ti: usize, size: u64) -> u64 {
         let size = self.size_or(size, 256).min(u64::from(u32::MAX / 2)) as u32;
         let Some(address) = self.memory.allocate_frame(size.max(1)) else {
-            self.end = Some(End::Memory);
+            self.end = Some(RunEnd::Memory);
             return 0;
         };
         let depth = self.threads[ti].frames.len() as u32;

@@ -6,7 +6,7 @@
 
 use super::sync::Flow;
 use super::value::is_unknown;
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 use crate::ir::Scalar;
 
 /// Distinguishes numbers of targets from other memory content.
@@ -52,7 +52,7 @@ impl Machine<'_> {
 
     pub(super) fn jump(&mut self, ti: usize, place: u64, value: u64) -> Flow {
         let Some(target) = self.target(ti, place) else {
-            self.end = Some(End::Finished);
+            self.end = Some(RunEnd::Finished);
             return Flow::Done(0);
         };
         while self.threads[ti].frames.len() > target.depth as usize {
@@ -61,7 +61,7 @@ impl Machine<'_> {
         let t = &mut self.threads[ti];
         // A later call of the function at the same depth, which has not come as far.
         if t.stack.len() < target.stack as usize {
-            self.end = Some(End::Finished);
+            self.end = Some(RunEnd::Finished);
             return Flow::Done(0);
         }
         t.stack.truncate(target.stack as usize);

@@ -1,11 +1,11 @@
 //! The start and end of threads, interrupts by handlers, ticks of timers, and the destruction of
 //! thread-specific values.
 
-use super::clock::{Clock, MOST_THREADS};
+use super::clock::{MOST_THREADS, SimulatedClock};
 use super::sync::Flow;
 use super::thread::{SimulatedThread, State};
 use super::value::is_unknown;
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 
 /// The number of ticks of a periodic timer in one run.
 const TICKS: u8 = 3;
@@ -18,7 +18,7 @@ pub(super) struct InterruptSource {
     pub function: u64,
     pub argument: u64,
     /// The clock of the thread that set it up.
-    pub clock: Clock,
+    pub clock: SimulatedClock,
 }
 
 /// The value that identifies a thread in the program.
@@ -131,7 +131,7 @@ impl Machine<'_> {
         if new > self.bounds.threads || new >= MOST_THREADS {
             // Few programs handle a failed start. What the others would then do wrong does not
             // happen in practice.
-            self.end = Some(End::Memory);
+            self.end = Some(RunEnd::Memory);
             return None;
         }
         let context = self.context(parent);
@@ -264,7 +264,7 @@ impl Machine<'_> {
     /// Called when the last frame of a thread has returned: runs destructors, then ends the thread.
     pub(super) fn outermost_returned(&mut self, ti: usize) {
         if ti == 0 {
-            self.end.get_or_insert(End::Finished);
+            self.end.get_or_insert(RunEnd::Finished);
             return;
         }
         if self.run_destructor(ti) {

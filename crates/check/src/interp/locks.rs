@@ -1,13 +1,13 @@
 //! Mutexes and reader-writer locks.
 
-use raddle_finding::{Kind, Op};
+use raddle_finding::{AccessOp, Kind};
 
-use super::context::Held;
+use super::context::LockHold;
 use super::sync::Flow;
 use super::thread::State;
 use super::value::is_unknown;
 use super::waits::{PASSED_BARRIER, PASSED_JOIN, is_passage};
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 
 /// The result of a failed attempt.
 const BUSY: u64 = 1;
@@ -136,13 +136,13 @@ impl Machine<'_> {
             o.depth = 1;
             o.released_under = o.released_under.filter(|t| *t != ti);
         }
-        let held = Held { lock, shared, pc, context };
+        let held = LockHold { lock, shared, pc, context };
         self.threads[ti].held.push(held);
         if ti != 0 && !self.callers_locks.others.is_empty() {
             self.note_taken(ti, held);
         }
         if self.threads[ti].held.len() > MOST_HELD {
-            self.end = Some(End::Memory);
+            self.end = Some(RunEnd::Memory);
         }
         self.relock(ti);
         self.note(ti, lock);
@@ -153,7 +153,7 @@ impl Machine<'_> {
         self.threads[ti].vague = true;
         if self.threads[ti].held.iter().all(|h| !is_unknown(h.lock) || is_passage(h.lock)) {
             let (lock, context) = (self.fresh_unknown(), self.context(ti));
-            self.threads[ti].held.push(Held { lock, shared: false, pc, context });
+            self.threads[ti].held.push(LockHold { lock, shared: false, pc, context });
             self.relock(ti);
         }
     }
@@ -179,7 +179,7 @@ impl Machine<'_> {
         self.approximate = true;
         if self.threads[ti].held.iter().all(|h| h.lock != what) {
             let context = self.context(ti);
-            self.threads[ti].held.push(Held { lock: what, shared: true, pc, context });
+            self.threads[ti].held.push(LockHold { lock: what, shared: true, pc, context });
             self.relock(ti);
         }
     }
@@ -255,7 +255,7 @@ impl Machine<'_> {
                 && !is_known
                 && crate::callers::may_be_taken(self.program, &self.locking, lock);
             let guess = is_earlier || self.may_be_callers(ti, lock);
-            self.report_lock(Kind::UnlockNotHeld, Op::Unlock, ti, lock, pc, guess);
+            self.report_lock(Kind::UnlockNotHeld, AccessOp::Unlock, ti, lock, pc, guess);
         }
         // A mutex of the default kind is released all the same. Without that, whoever waits for it
         // would be in a deadlock that no system has.
@@ -287,10 +287,10 @@ impl Machine<'_> {
 
     fn taken_twice(&mut self, ti: usize, lock: u64, pc: u32) -> Flow {
         if Self::is_certain(lock) && !self.threads[ti].vague {
-            self.report_lock(Kind::DoubleLock, Op::Lock, ti, lock, pc, false);
+            self.report_lock(Kind::DoubleLock, AccessOp::Lock, ti, lock, pc, false);
         }
         // A real thread would block here forever.
-        self.end = Some(End::Crashed);
+        self.end = Some(RunEnd::Crashed);
         Flow::Done(BUSY)
     }
 

@@ -67,7 +67,7 @@ use crate::ir::doom::Doom;
 use crate::ir::{Function, Instr, Program};
 use crate::locking::Locking;
 use crate::route::Route;
-use clock::Clock;
+use clock::SimulatedClock;
 use context::Contexts;
 use memory::{Base, Memory};
 use raddle_finding::Kind;
@@ -96,7 +96,7 @@ impl Default for Bounds {
 
 /// How an entry is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Start {
+pub struct EntryCall {
     pub function: u32,
     /// Globals hold unknown values, which earlier code may have left in them.
     pub in_the_middle: bool,
@@ -104,7 +104,7 @@ pub struct Start {
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// The first thread returned, or the program exited.
     Finished,
     /// No thread can go on.
@@ -118,7 +118,7 @@ pub enum End {
 
 #[derive(Debug, Clone, Copy)]
 pub struct RunResult {
-    pub end: End,
+    pub end: RunEnd,
     pub steps: u64,
     /// Threads started, including handlers and ticks.
     pub threads: usize,
@@ -202,14 +202,14 @@ pub struct Machine<'p> {
     threads: Vec<SimulatedThread>,
     objects: FxHashMap<u64, SyncObject>,
     /// The clock released to each atomic object.
-    atomics: FxHashMap<u64, Clock>,
+    atomics: FxHashMap<u64, SimulatedClock>,
     contexts: Contexts,
     pub knowledge: Knowledge,
     /// What branches have assumed about unknowns.
     witness: Witness,
     rng: XorShift,
     seed: u64,
-    start: Start,
+    start: EntryCall,
     /// The locks that callers hold.
     entry_locks: EntryLocks<'p>,
     /// Those that the callers of this run's entry may hold and that the run does not.
@@ -230,7 +230,7 @@ pub struct Machine<'p> {
     fresh: u32,
     /// More than one thread has existed, so accesses are recorded.
     watching: bool,
-    end: Option<End>,
+    end: Option<RunEnd>,
     /// Set by an access after which another thread should run.
     turn_over: bool,
     /// In a start in the middle, the path to the first start of a thread.
@@ -279,7 +279,7 @@ pub struct Machine<'p> {
     /// For each call of an unknown function, how much of each argument it may change.
     argument_sizes: FxHashMap<u32, Arc<[u64]>>,
     /// The joined clocks of all handlers: they run one after the other.
-    handlers: Clock,
+    handlers: SimulatedClock,
     interrupt_chance: u64,
     /// A place was come to that another run showed to be worth an interrupt.
     interrupt_soon: bool,
@@ -323,7 +323,7 @@ impl<'p> Machine<'p> {
             witness: Witness::default(),
             rng: XorShift::new(0),
             seed: 0,
-            start: Start { function: 0, in_the_middle: false },
+            start: EntryCall { function: 0, in_the_middle: false },
             entry_locks: EntryLocks::new(program, locking.clone(), callers),
             callers_locks: Arc::default(),
             entry_arguments: Vec::new(),
@@ -364,7 +364,7 @@ impl<'p> Machine<'p> {
                 .iter()
                 .map(|f| !f.defined && named::never_returns_null(&f.name))
                 .collect(),
-            handlers: Clock::default(),
+            handlers: SimulatedClock::default(),
             interrupt_chance: 12,
             interrupt_from: 0,
             interrupt_soon: false,
@@ -382,7 +382,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs an entry to its end. The seed decides everything that is open.
-    pub fn run(&mut self, start: Start, seed: u64) -> RunResult {
+    pub fn run(&mut self, start: EntryCall, seed: u64) -> RunResult {
         self.prepare(start, seed);
         while self.end.is_none() {
             match self.pick() {
@@ -390,14 +390,14 @@ impl<'p> Machine<'p> {
                 None => self.nothing_runs(),
             }
             if self.steps >= self.step_limit {
-                self.end.get_or_insert(End::Steps);
+                self.end.get_or_insert(RunEnd::Steps);
             }
             if self.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
-                self.end = Some(End::Cancelled);
+                self.end = Some(RunEnd::Cancelled);
             }
         }
         RunResult {
-            end: self.end.unwrap_or(End::Finished),
+            end: self.end.unwrap_or(RunEnd::Finished),
             steps: self.steps,
             threads: self.threads.len(),
             fingerprint: self.fingerprint,
@@ -407,7 +407,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn prepare(&mut self, start: Start, seed: u64) {
+    fn prepare(&mut self, start: EntryCall, seed: u64) {
         let base = self.base(start.in_the_middle);
         self.memory.reset(&base, self.bounds.heap);
         self.threads.clear();

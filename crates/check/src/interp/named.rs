@@ -15,7 +15,7 @@ use super::lifecycle::{handle, of_handle};
 use super::start_result::result_of_success;
 use super::sync::Flow;
 use super::value::is_unknown;
-use super::{End, Machine};
+use super::{Machine, RunEnd};
 use crate::ir::{Instr, Program, Scalar};
 
 /// What a name says that a function does.
@@ -370,7 +370,7 @@ impl Machine<'_> {
             return self.ask(ti, n, pc);
         }
         if what == Named::Ends {
-            self.end = Some(End::Finished);
+            self.end = Some(RunEnd::Finished);
             return false;
         }
         self.threads[ti].vague = true;

@@ -6,20 +6,20 @@ use super::history::WRITE;
 use super::memory::Block;
 use super::named::{MOST_CALLBACKS, Named, named};
 use super::value::{is_unknown, mix, unknown};
-use super::{End, sync::Flow};
+use super::{RunEnd, sync::Flow};
 use crate::ir::objects::{
     ARRAY, ARRAY_FIRST, ARRAY_LENGTH, ARRAY_STRIDE, DELEGATE, DELEGATE_CAPTURED, DELEGATE_FUNCTION,
     FIRST_FIELD, class_of_tag, tag,
 };
-use crate::ir::{Access, AtomicOp, Instr, Order, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Instr, Scalar};
 use crate::route::Route;
 
 /// The maximum number of elements in an array's layout. Accesses beyond are to unknown places.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
 /// Whether an access to a field creates order, because the field or the access is volatile.
-fn is_volatile(slot: &crate::ir::objects::FieldSlot, access: Access) -> bool {
-    access != Access::Hidden && (slot.volatile || access == Access::Volatile)
+fn is_volatile(slot: &crate::ir::objects::FieldSlot, access: AccessClass) -> bool {
+    access != AccessClass::Hidden && (slot.volatile || access == AccessClass::Volatile)
 }
 
 impl Machine<'_> {
@@ -140,7 +140,7 @@ impl Machine<'_> {
         let (pc, context) = self.own_place(ti, pc);
         let block = Block { address: 0, size: 0, freed: false, thread: ti as u8, pc, context };
         let Some(address) = self.memory.allocate(size, true, block) else {
-            self.end = Some(End::Memory);
+            self.end = Some(RunEnd::Memory);
             return 0;
         };
         let object = u64::from(address);
@@ -193,7 +193,7 @@ impl Machine<'_> {
         })
     }
 
-    fn get_member(&mut self, ti: usize, pc: u32, name: u32, access: Access) -> bool {
+    fn get_member(&mut self, ti: usize, pc: u32, name: u32, access: AccessClass) -> bool {
         let object = self.pop(ti);
         if object == 0 {
             return self.null(ti, pc);
@@ -204,7 +204,7 @@ impl Machine<'_> {
                 let address = object + u64::from(slot.offset);
                 if is_volatile(slot, access) {
                     self.push(ti, address);
-                    return self.atomic(ti, pc, AtomicOp::Load, Scalar::U64, Order::SeqCst);
+                    return self.atomic(ti, pc, AtomicInstr::Load, Scalar::U64, AtomicOrder::SeqCst);
                 }
                 let v = self.load(ti, pc, address, Scalar::U64, access);
                 self.push(ti, v);
@@ -219,12 +219,12 @@ impl Machine<'_> {
         // The unknown value is the same each time, and the access implies that the object is not
         // null.
         let address = self.witness.index(object, u64::from(name) * 8 + 4096, 1);
-        let v = self.load(ti, pc, address, Scalar::U64, Access::Hidden);
+        let v = self.load(ti, pc, address, Scalar::U64, AccessClass::Hidden);
         self.push(ti, v);
         self.end.is_none()
     }
 
-    fn set_member(&mut self, ti: usize, pc: u32, name: u32, access: Access) -> bool {
+    fn set_member(&mut self, ti: usize, pc: u32, name: u32, access: AccessClass) -> bool {
         let (v, object) = (self.pop(ti), self.pop(ti));
         if object == 0 {
             return self.null(ti, pc);
@@ -236,7 +236,7 @@ impl Machine<'_> {
             if is_volatile(slot, access) {
                 self.push(ti, address);
                 self.push(ti, v);
-                return self.atomic(ti, pc, AtomicOp::Store, Scalar::U64, Order::SeqCst);
+                return self.atomic(ti, pc, AtomicInstr::Store, Scalar::U64, AtomicOrder::SeqCst);
             }
             self.store(ti, pc, address, Scalar::U64, access, v);
             return !self.turn_over;

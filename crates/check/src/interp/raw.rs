@@ -1,12 +1,12 @@
 //! What the machine found, in its own terms: instructions and addresses. `report` turns it into
 //! findings.
 
-use raddle_finding::{Kind, Op};
+use raddle_finding::{AccessOp, Kind};
 
 /// One end of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawAccess {
-    pub op: Op,
+    pub op: AccessOp,
     pub size: u32,
     pub thread: usize,
     /// Innermost first.
@@ -66,6 +66,6 @@ pub struct RawFinding {
     /// reader should know.
     pub waits: Vec<String>,
     /// The entry of the run, and its seed.
-    pub entry: super::Start,
+    pub entry: super::EntryCall,
     pub seed: u64,
 }

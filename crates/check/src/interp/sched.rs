@@ -17,7 +17,7 @@
 //! notification that comes too early), the switch has to be exactly there.
 
 use super::thread::State;
-use super::{End, Machine, XorShift};
+use super::{Machine, RunEnd, XorShift};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ScheduleKind {
@@ -208,7 +208,7 @@ impl Machine<'_> {
         if !timed {
             self.report_stuck();
         }
-        self.end = Some(End::Stuck);
+        self.end = Some(RunEnd::Stuck);
     }
 
     /// Randomly decides whether an interrupt comes at this switch.

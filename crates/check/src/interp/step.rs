@@ -1,12 +1,12 @@
 //! The step loop: one instruction after the other of one thread, until its turn is over.
 
 use super::clock::PackedEpoch;
-use super::history::{Cell, HANDLER, VOLATILE, WRITE};
+use super::history::{HANDLER, HistoryCell, VOLATILE, WRITE};
 use super::memory::Bad;
 use super::thread::{SimulatedThread, State};
 use super::value::{self, is_unknown, mix, unknown};
-use super::{End, Machine};
-use crate::ir::{Access, Bin, Instr, Scalar, Un};
+use super::{Machine, RunEnd};
+use crate::ir::{AccessClass, Bin, Instr, Scalar, Un};
 
 /// A call of an unknown function with pointers forgets at most this many bytes behind each.
 pub(super) const HAVOC: u64 = 4096;
@@ -233,7 +233,7 @@ impl Machine<'_> {
                 let (ty, at, offset) = ty.around_bits(at, width);
                 let address = self.pop(ti);
                 let address = self.field(address, offset);
-                let whole = self.load(ti, pc, address, ty, Access::Plain);
+                let whole = self.load(ti, pc, address, ty, AccessClass::Plain);
                 let v = self.extract(whole, ty, at, width);
                 self.push(ti, v);
             }
@@ -296,15 +296,15 @@ impl Machine<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn load(&mut self, ti: usize, pc: u32, address: u64, ty: Scalar, access: Access) -> u64 {
+    pub(super) fn load(&mut self, ti: usize, pc: u32, address: u64, ty: Scalar, access: AccessClass) -> u64 {
         let at = match self.memory.index(address, u64::from(ty.size())) {
             Ok(at) => at,
             Err(bad) => return self.load_elsewhere(ti, address, ty, access, bad),
         };
-        if self.watching && access != Access::Hidden {
-            self.watch(ti, pc, at, ty.size(), if access == Access::Volatile { VOLATILE } else { 0 });
+        if self.watching && access != AccessClass::Hidden {
+            self.watch(ti, pc, at, ty.size(), if access == AccessClass::Volatile { VOLATILE } else { 0 });
         }
-        if access == Access::Volatile && self.is_polled_in_vain(ti, pc, address) {
+        if access == AccessClass::Volatile && self.is_polled_in_vain(ti, pc, address) {
             return self.fresh_unknown();
         }
         self.memory.load(at, ty)
@@ -334,9 +334,9 @@ impl Machine<'_> {
     /// A load from an address where nothing is known. It finds what this thread has just stored
     /// there.
     #[cold]
-    fn load_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, access: Access, bad: Bad) -> u64 {
+    fn load_elsewhere(&mut self, ti: usize, address: u64, ty: Scalar, access: AccessClass, bad: Bad) -> u64 {
         let other = self.bad_load(ti, address, bad);
-        if access == Access::Volatile {
+        if access == AccessClass::Volatile {
             return other;
         }
         self.stored_elsewhere.get_mut(&address).and_then(|s| s.seen_by(ti, ty)).unwrap_or(other)
@@ -358,7 +358,7 @@ impl Machine<'_> {
     fn bad_load(&mut self, _: usize, address: u64, bad: Bad) -> u64 {
         let is_null = if is_unknown(address) { self.is_null(address) } else { bad == Bad::Null };
         if is_null {
-            self.end = Some(End::Crashed);
+            self.end = Some(RunEnd::Crashed);
             self.turn_over = true;
         }
         unknown(mix(304, address, 0))
@@ -378,11 +378,19 @@ impl Machine<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn store(&mut self, ti: usize, pc: u32, address: u64, ty: Scalar, access: Access, v: u64) {
+    pub(super) fn store(
+        &mut self,
+        ti: usize,
+        pc: u32,
+        address: u64,
+        ty: Scalar,
+        access: AccessClass,
+        v: u64,
+    ) {
         match self.memory.index(address, u64::from(ty.size())) {
             Ok(at) => {
-                if self.watching && access != Access::Hidden {
-                    let flags = if access == Access::Volatile { WRITE | VOLATILE } else { WRITE };
+                if self.watching && access != AccessClass::Hidden {
+                    let flags = if access == AccessClass::Volatile { WRITE | VOLATILE } else { WRITE };
                     self.watch(ti, pc, at, ty.size(), flags);
                 }
                 self.memory.store(at, ty, v);
@@ -397,13 +405,13 @@ impl Machine<'_> {
         let address = self.field(address, offset);
         // To the reader the surrounding bits are not accessed. But a bit-field's neighbours do
         // share its memory location (C11 3.14), so the write covers the surrounding bytes.
-        let whole = self.load(ti, pc, address, ty, Access::Hidden);
+        let whole = self.load(ti, pc, address, ty, AccessClass::Hidden);
         let mask = field_mask(width) << at;
         let kept = self.bin(Bin::And, Scalar::U64, whole, ty.unsigned_mask() & !mask);
         let shifted = self.bin(Bin::Shl, Scalar::U64, v, u64::from(at));
         let put = self.bin(Bin::And, Scalar::U64, shifted, mask);
         let new = self.bin(Bin::Or, Scalar::U64, kept, put);
-        self.store(ti, pc, address, ty, Access::Plain, ty.wrap_known(new));
+        self.store(ti, pc, address, ty, AccessClass::Plain, ty.wrap_known(new));
         let result = self.extract(put, ty, at, width);
         self.push(ti, result);
     }
@@ -432,18 +440,18 @@ impl Machine<'_> {
         let cell = self.cell(ti, pc, flags);
         let (granule, shift) = (at / 8, at % 8);
         let mask = (0xFFu16 >> (8 - size)) << shift;
-        self.record(ti, granule, Cell { mask: mask as u8, ..cell }, size);
+        self.record(ti, granule, HistoryCell { mask: mask as u8, ..cell }, size);
         if mask > 0xFF {
-            self.record(ti, granule + 1, Cell { mask: (mask >> 8) as u8, ..cell }, size);
+            self.record(ti, granule + 1, HistoryCell { mask: (mask >> 8) as u8, ..cell }, size);
         }
     }
 
     #[inline(always)]
-    fn cell(&mut self, ti: usize, pc: u32, flags: u8) -> Cell {
+    fn cell(&mut self, ti: usize, pc: u32, flags: u8) -> HistoryCell {
         let context = self.context(ti);
         let t = &self.threads[ti];
         let handler = if t.interrupts.is_some() { HANDLER } else { 0 };
-        Cell {
+        HistoryCell {
             epoch: PackedEpoch::new(ti, t.clock.get(ti)),
             pc,
             context,
@@ -454,7 +462,7 @@ impl Machine<'_> {
     }
 
     #[inline(always)]
-    fn record(&mut self, ti: usize, granule: usize, cell: Cell, size: u32) {
+    fn record(&mut self, ti: usize, granule: usize, cell: HistoryCell, size: u32) {
         self.memory.touch(granule * 8, 8);
         let clock = &self.threads[ti].clock;
         let race = if cell.flags & WRITE != 0 {
@@ -484,7 +492,7 @@ impl Machine<'_> {
             let from = if granule == first { at % 8 } else { 0 };
             let to = if granule == last { (at + size - 1) % 8 } else { 7 };
             let mask = (0xFFu8 << from) & (0xFFu8 >> (7 - to));
-            self.record(ti, granule, Cell { mask, ..cell }, size.min(u32::MAX as usize) as u32);
+            self.record(ti, granule, HistoryCell { mask, ..cell }, size.min(u32::MAX as usize) as u32);
         }
     }
 
@@ -512,7 +520,7 @@ impl Machine<'_> {
                 if let Err(Bad::Null) = result
                     && !is_unknown(from)
                 {
-                    self.end = Some(End::Crashed);
+                    self.end = Some(RunEnd::Crashed);
                     return;
                 }
                 self.watch_range(ti, pc, to_at, size as usize, flags | WRITE);

@@ -5,7 +5,7 @@
 //! spurious wakes are harmless.
 
 use super::Machine;
-use super::clock::Clock;
+use super::clock::SimulatedClock;
 use super::thread::{State, WaitPhase};
 use super::value::is_unknown;
 use crate::ir::SyncOp;
@@ -19,9 +19,9 @@ pub struct SyncObject {
     /// The threads that hold it for reading.
     pub readers: Vec<usize>,
     /// What the last release (of the writing side) published.
-    pub clock: Clock,
+    pub clock: SimulatedClock,
     /// What the releases of readers published.
-    pub read_clock: Clock,
+    pub read_clock: SimulatedClock,
     pub count: i64,
     /// The unknown number of threads that a barrier is for.
     pub unknown_count: Option<u32>,
@@ -128,7 +128,7 @@ impl Machine<'_> {
             SyncOp::Cancel => self.cancel(a, operands[1]),
             SyncOp::ExitThread => self.exit_thread(ti, a),
             SyncOp::ExitProcess => {
-                self.end = Some(super::End::Finished);
+                self.end = Some(super::RunEnd::Finished);
                 Flow::Done(0)
             }
             SyncOp::Current => Flow::Done(super::lifecycle::handle(self.identity(ti))),

@@ -90,7 +90,7 @@ impl Machine<'_> {
     fn go_on_elsewhere(&mut self, ti: usize, pc: u32, slot: u16) -> bool {
         let new = self.threads.len();
         if new > self.bounds.threads || new >= MOST_THREADS {
-            self.end = Some(super::End::Memory);
+            self.end = Some(super::RunEnd::Memory);
             return false;
         }
         let context = self.context(ti);

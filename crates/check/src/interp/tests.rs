@@ -3,7 +3,8 @@
 use super::*;
 use crate::ir::build::Builder;
 use crate::ir::{
-    Access, AtomicOp, Global, GlobalShape, Instr, Linkage, Order, Pos, Scalar, SymbolRef, SyncOp, Unit, link,
+    AccessClass, AtomicInstr, AtomicOrder, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SymbolRef,
+    SyncOp, Unit, link,
 };
 
 const X: u32 = 0;
@@ -52,7 +53,7 @@ fn kinds(p: &Program, seeds: u64) -> Vec<Kind> {
     let main = p.functions.iter().position(|f| &*f.name == "main").expect("main") as u32;
     let mut m = Machine::new(p, Bounds { steps: 10_000, ..Bounds::default() }, None);
     for seed in 0..seeds {
-        m.run(Start { function: main, in_the_middle: false }, seed);
+        m.run(EntryCall { function: main, in_the_middle: false }, seed);
     }
     let mut out: Vec<Kind> = m.knowledge.findings.iter().map(|f| f.kind).collect();
     out.sort();
@@ -61,7 +62,7 @@ fn kinds(p: &Program, seeds: u64) -> Vec<Kind> {
 }
 
 fn write() -> Vec<Instr> {
-    vec![Instr::GlobalAddr(X), Instr::Int(1), Instr::Store(Scalar::I32, Access::Plain)]
+    vec![Instr::GlobalAddr(X), Instr::Int(1), Instr::Store(Scalar::I32, AccessClass::Plain)]
 }
 
 fn sync(op: SyncOp) -> Vec<Instr> {
@@ -130,14 +131,15 @@ fn an_unknown_that_decided_takes_the_certainty_of_a_stuck_run() {
 
 #[test]
 fn atomics_order_by_their_memory_order() {
-    let flag =
-        |order| [Instr::GlobalAddr(LOCK), Instr::Int(1), Instr::Atomic(AtomicOp::Store, Scalar::I32, order)];
-    let read = |order| [Instr::GlobalAddr(LOCK), Instr::Atomic(AtomicOp::Load, Scalar::I32, order)];
+    let flag = |order| {
+        [Instr::GlobalAddr(LOCK), Instr::Int(1), Instr::Atomic(AtomicInstr::Store, Scalar::I32, order)]
+    };
+    let read = |order| [Instr::GlobalAddr(LOCK), Instr::Atomic(AtomicInstr::Load, Scalar::I32, order)];
     for (store, load, races) in [
-        (Order::Release, Order::Acquire, false),
-        (Order::SeqCst, Order::SeqCst, false),
-        (Order::Relaxed, Order::Acquire, true),
-        (Order::Release, Order::Relaxed, true),
+        (AtomicOrder::Release, AtomicOrder::Acquire, false),
+        (AtomicOrder::SeqCst, AtomicOrder::SeqCst, false),
+        (AtomicOrder::Relaxed, AtomicOrder::Acquire, true),
+        (AtomicOrder::Release, AtomicOrder::Relaxed, true),
     ] {
         let worker = ending([write(), flag(store).to_vec()].concat());
         // Writes only if the flag was seen: otherwise jumps over the write. Targets are set below.
@@ -160,7 +162,7 @@ fn program_with_skip(worker: &[Instr], main: &[Instr]) -> Program {
 
 #[test]
 fn an_unknown_address_gives_no_race() {
-    let nowhere = vec![Instr::Unknown, Instr::Int(1), Instr::Store(Scalar::I32, Access::Plain)];
+    let nowhere = vec![Instr::Unknown, Instr::Int(1), Instr::Store(Scalar::I32, AccessClass::Plain)];
     assert_eq!(kinds(&program(&ending(nowhere.clone()), &nowhere), 8), []);
 }
 
@@ -176,7 +178,7 @@ fn a_lock_at_an_unknown_address_still_guards() {
 fn both_sides_of_an_unknown_branch_are_covered() {
     let p = program(&ending(vec![]), &[Instr::Unknown, Instr::Drop]);
     let mut m = Machine::new(&p, Bounds::default(), None);
-    m.prepare(Start { function: 0, in_the_middle: false }, 1);
+    m.prepare(EntryCall { function: 0, in_the_middle: false }, 1);
     let mut sides = [0, 0];
     for i in 0..40 {
         let u = value::unknown(value::mix(9, i, 0));
@@ -196,7 +198,7 @@ fn a_run_ends_within_its_bounds() {
     let at = p.code.iter().position(|i| *i == Instr::Nop).expect("its place");
     p.code[at] = Instr::Jump(at as u32);
     let mut m = Machine::new(&p, Bounds { steps: 1000, ..Bounds::default() }, None);
-    let r = m.run(Start { function: 0, in_the_middle: false }, 1);
-    assert_eq!(r.end, End::Steps);
+    let r = m.run(EntryCall { function: 0, in_the_middle: false }, 1);
+    assert_eq!(r.end, RunEnd::Steps);
     assert!(r.steps <= 1000);
 }

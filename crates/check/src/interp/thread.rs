@@ -1,10 +1,10 @@
 //! Simulated threads and their call stacks.
 
-use super::clock::Clock;
-use super::context::{ContextId, Held};
+use super::clock::SimulatedClock;
+use super::context::{ContextId, LockHold};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Frame {
+pub struct CallFrame {
     pub function: u32,
     /// Where the caller continues.
     pub return_pc: u32,
@@ -74,17 +74,17 @@ pub enum WaitPhase {
 #[derive(Debug)]
 pub struct SimulatedThread {
     pub stack: Vec<u64>,
-    pub frames: Vec<Frame>,
+    pub frames: Vec<CallFrame>,
     pub pc: u32,
     pub state: State,
-    pub clock: Clock,
+    pub clock: SimulatedClock,
     /// What its relaxed stores publish: its clock at the last release fence.
-    pub released: Clock,
+    pub released: SimulatedClock,
     /// What its relaxed loads have seen. The next acquire fence joins it.
-    pub seen: Clock,
-    pub held: Vec<Held>,
+    pub seen: SimulatedClock,
+    pub held: Vec<LockHold>,
     /// The locks that it has taken so far, if the callers of the entry may hold one of them.
-    pub taken: Vec<Held>,
+    pub taken: Vec<LockHold>,
     pub lockset: u16,
     pub function: u32,
     /// The thread that started it, and where.
@@ -118,7 +118,7 @@ pub struct SimulatedThread {
     /// The interrupts that it blocks, one bit each. An unknown set blocks all.
     pub mask: u64,
     /// Its clock when it last let interrupts in.
-    pub let_in: Clock,
+    pub let_in: SimulatedClock,
     /// Its jump targets, by the number that `SetJump` left in memory.
     pub jumps: Vec<super::jump::JumpTarget>,
     /// The timer whose ticks it runs, and its argument.
@@ -126,7 +126,7 @@ pub struct SimulatedThread {
     /// The function that each tick calls. Reports may name another function, which that one calls.
     pub tick: u32,
     /// Its clock when its tick began.
-    pub tick_began: Clock,
+    pub tick_began: SimulatedClock,
     /// An unlock of an unknown object was ignored, so the held locks are not certain.
     pub vague: bool,
     /// Calls of undefined functions that were replaced by a callback.
@@ -148,9 +148,9 @@ impl SimulatedThread {
             frames: Vec::with_capacity(8),
             pc: 0,
             state: State::Runnable,
-            clock: Clock::default(),
-            released: Clock::default(),
-            seen: Clock::default(),
+            clock: SimulatedClock::default(),
+            released: SimulatedClock::default(),
+            seen: SimulatedClock::default(),
             held: Vec::new(),
             taken: Vec::new(),
             lockset: 0,
@@ -173,11 +173,11 @@ impl SimulatedThread {
             member: (0, 1),
             interrupts: None,
             mask: 0,
-            let_in: Clock::default(),
+            let_in: SimulatedClock::default(),
             jumps: Vec::new(),
             timer: None,
             tick: function,
-            tick_began: Clock::default(),
+            tick_began: SimulatedClock::default(),
             vague: false,
             called_back: Vec::new(),
             ignores: [0; 2],

@@ -52,7 +52,7 @@ impl Scalar {
 /// What kind of memory access an instruction makes, for the race rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Access {
+pub enum AccessClass {
     Plain,
     /// May be shared with a signal handler on the same program without a race.
     Volatile,
@@ -96,7 +96,7 @@ pub enum Un {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Order {
+pub enum AtomicOrder {
     Relaxed,
     Acquire,
     Release,
@@ -104,7 +104,7 @@ pub enum Order {
     SeqCst,
 }
 
-impl Order {
+impl AtomicOrder {
     pub const fn acquires(self) -> bool {
         matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
     }
@@ -116,7 +116,7 @@ impl Order {
 /// The comments give the stack effect, with the top of the stack on the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum AtomicOp {
+pub enum AtomicInstr {
     /// `addr -> value`
     Load,
     /// `addr value -> `
@@ -400,11 +400,11 @@ pub enum Instr {
     Set(u16),
     Tee(u16),
     /// `addr -> value`
-    Load(Scalar, Access),
+    Load(Scalar, AccessClass),
     /// `addr value -> `
-    Store(Scalar, Access),
+    Store(Scalar, AccessClass),
     /// `addr value -> value`
-    StoreTee(Scalar, Access),
+    StoreTee(Scalar, AccessClass),
     /// `addr -> value`: bits `.1 .. .1 + .2` of the scalar.
     LoadBits(Scalar, u8, u8),
     /// `addr value -> value`
@@ -442,8 +442,8 @@ pub enum Instr {
     /// `value -> `
     Return,
     Sync(SyncOp),
-    Atomic(AtomicOp, Scalar, Order),
-    Fence(Order),
+    Atomic(AtomicInstr, Scalar, AtomicOrder),
+    Fence(AtomicOrder),
     /// Assembly that may load and store. The accesses after it may be ordered.
     Assembly,
     Intrinsic(Intrinsic),
@@ -461,9 +461,9 @@ pub enum Instr {
     NewDelegate(u8),
     /// `object -> value`: a field, or the result of its getter, by the class of the object. With
     /// `Hidden` it is not checked for races.
-    GetMember(u32, Access),
+    GetMember(u32, AccessClass),
     /// `object value -> `
-    SetMember(u32, Access),
+    SetMember(u32, AccessClass),
     /// `object -> address` of a field.
     MemberAddr(u32),
     /// `array index -> address`
@@ -539,10 +539,10 @@ impl Instr {
             Self::Sync(op) => (op.arity(), 1),
             Self::Intrinsic(op) => (op.arity(), 1),
             Self::Atomic(op, ..) => match op {
-                AtomicOp::Load => (1, 1),
-                AtomicOp::Store => (2, 0),
-                AtomicOp::Swap | AtomicOp::Rmw(_) | AtomicOp::Nand => (2, 1),
-                AtomicOp::CompareSwap => (3, 1),
+                AtomicInstr::Load => (1, 1),
+                AtomicInstr::Store => (2, 0),
+                AtomicInstr::Swap | AtomicInstr::Rmw(_) | AtomicInstr::Nand => (2, 1),
+                AtomicInstr::CompareSwap => (3, 1),
             },
         }
     }

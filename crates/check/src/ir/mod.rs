@@ -24,7 +24,9 @@ pub mod link;
 pub mod objects;
 mod unit;
 
-pub use instr::{Access, AtomicOp, Bin, Instr, Intrinsic, Order, Scalar, SyncOp, UNKNOWN_ELEMENT, Un};
+pub use instr::{
+    AccessClass, AtomicInstr, AtomicOrder, Bin, Instr, Intrinsic, Scalar, SyncOp, UNKNOWN_ELEMENT, Un,
+};
 pub use unit::{
     BitField, EntryPoint, Function, Global, GlobalInfo, GlobalShape, Handler, Linkage, MemberId, Pos,
     Program, Reloc, SourceFile, SwitchTable, SymbolRef, Unit, UnitFunction,

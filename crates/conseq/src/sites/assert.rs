@@ -12,7 +12,7 @@
 //! its operands and its result to the library, which decides. So these calls are also sliced from
 //! their arguments, at distance 1 like the arguments of an output.
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::Candidate;
 use super::names::Called;
@@ -22,7 +22,7 @@ pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Opt
     if !(called.asserts || called.checks) {
         return None;
     }
-    let mut starts = vec![(Start::Control(index), 0)];
+    let mut starts = vec![(SliceStart::Control(index), 0)];
     if called.checks {
         starts.extend(query.frame_behind(index, makes_expression).into_iter().map(|start| (start, 1)));
     }

@@ -6,7 +6,7 @@
 //!
 //! They are sliced like assertions: from what decides whether the call runs.
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::Candidate;
 use super::names::Called;
@@ -14,7 +14,7 @@ use crate::analysis::SiteKind;
 
 pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Option<Candidate> {
     let complains = called.complains || called.prints.is_some_and(|sink| sink.is_for_errors(query, index));
-    complains.then(|| Candidate::call(SiteKind::Error, index, name, vec![(Start::Control(index), 0)]))
+    complains.then(|| Candidate::call(SiteKind::Error, index, name, vec![(SliceStart::Control(index), 0)]))
 }
 
 /// Whether a function, by its raw name, reports an error whatever its arguments are.

@@ -3,7 +3,7 @@
 //! The dynamic half names these reads, and each is its own site. The paper's rule: no
 //! customisation, the read instruction itself is sliced.
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::Candidate;
 use crate::analysis::SiteKind;
@@ -22,7 +22,7 @@ pub(super) fn sites(query: &Query, reads: &[u64]) -> Vec<Candidate> {
             kind: SiteKind::Invariant,
             index,
             callee: None,
-            starts: vec![(Start::Instruction(index), 0)],
+            starts: vec![(SliceStart::Instruction(index), 0)],
             exit: None,
             pointer: None,
         })

@@ -8,7 +8,7 @@
 //! failure are left out: they belong to the assertion's site. The slice keeps only what is repeated
 //! inside the loop, because nothing else could keep the loop going.
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::{Candidate, LoopExit};
 use crate::analysis::SiteKind;
@@ -25,7 +25,7 @@ pub(super) fn sites(query: &Query) -> Vec<Candidate> {
                 kind: SiteKind::Loop,
                 index: exit.branch,
                 callee: None,
-                starts: vec![(Start::Branch(exit.branch), 1)],
+                starts: vec![(SliceStart::Branch(exit.branch), 1)],
                 exit: Some(LoopExit {
                     nest: nest.clone(),
                     branch: exit.branch,

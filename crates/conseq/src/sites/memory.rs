@@ -14,7 +14,7 @@
 //! cb->skb = skb; unlock(&m); free(cb->skb);   // by now the other thread's
 //! ```
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::Candidate;
 use crate::analysis::SiteKind;
@@ -40,7 +40,7 @@ pub(super) fn released(query: &Query, index: u32, name: &str) -> Option<Candidat
     if !RELEASES.contains(&name) {
         return None;
     }
-    let block = |start: &Start| matches!(start, Start::Argument(_, 0));
+    let block = |start: &SliceStart| matches!(start, SliceStart::Argument(_, 0));
     let starts = query.arguments(index, 0).into_iter().filter(block).map(|start| (start, 1)).collect();
     Some(Candidate::call(SiteKind::Memory, index, name, starts))
 }

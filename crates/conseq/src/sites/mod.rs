@@ -14,7 +14,7 @@ mod output;
 mod streams;
 mod waits;
 
-use raddle_binary::flow::{Dereference, FlowLoop, Query, Start};
+use raddle_binary::flow::{Dereference, FlowLoop, Query, SliceStart};
 
 use crate::analysis::SiteKind;
 use crate::options::Options;
@@ -27,7 +27,7 @@ pub(crate) struct Candidate {
     /// The called function, demangled. For a loop, it means that the wait is a call.
     pub(crate) callee: Option<String>,
     /// Where the slice begins, with the distances there.
-    pub(crate) starts: Vec<(Start, u32)>,
+    pub(crate) starts: Vec<(SliceStart, u32)>,
     /// For loops: the jump that leaves it.
     pub(crate) exit: Option<LoopExit>,
     /// For accesses: the read of the pointer.
@@ -43,7 +43,7 @@ pub(crate) struct LoopExit {
 }
 
 impl Candidate {
-    fn call(kind: SiteKind, index: u32, callee: &str, starts: Vec<(Start, u32)>) -> Self {
+    fn call(kind: SiteKind, index: u32, callee: &str, starts: Vec<(SliceStart, u32)>) -> Self {
         let callee = Some(raddle_binary::demangle(callee));
         Self { kind, index, callee, starts, exit: None, pointer: None }
     }

@@ -8,7 +8,7 @@
 //! call runs. Arguments are those of the System V calling convention. The stream itself does not
 //! count.
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::Candidate;
 use super::names::Called;
@@ -23,10 +23,10 @@ pub(super) fn site(query: &Query, called: Called, index: u32, name: &str) -> Opt
     let sink = called.prints?;
     let stream = sink.argument();
     let arguments = query.arguments(index, 0).into_iter();
-    let mut starts = vec![(Start::Control(index), 0)];
+    let mut starts = vec![(SliceStart::Control(index), 0)];
     starts.extend(
         arguments
-            .filter(|start| !matches!(start, Start::Argument(_, argument) if Some(*argument) == stream))
+            .filter(|start| !matches!(start, SliceStart::Argument(_, argument) if Some(*argument) == stream))
             .map(|start| (start, 1)),
     );
     if sink.is_formatted_by_rust() {

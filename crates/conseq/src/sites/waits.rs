@@ -8,7 +8,7 @@
 //! They are sliced like assertions: from what decides whether the call runs. If that is an exit of
 //! a loop around the wait, the loop is the site.
 
-use raddle_binary::flow::{Query, Start};
+use raddle_binary::flow::{Query, SliceStart};
 
 use super::Candidate;
 use crate::analysis::SiteKind;
@@ -16,7 +16,7 @@ use crate::analysis::SiteKind;
 pub(super) fn site(query: &Query, index: u32, name: &str) -> Option<Candidate> {
     let plain = name.split('@').next().unwrap_or(name);
     let is_site = waits(plain) && !asks_again(query, index);
-    is_site.then(|| Candidate::call(SiteKind::Loop, index, name, vec![(Start::Control(index), 0)]))
+    is_site.then(|| Candidate::call(SiteKind::Loop, index, name, vec![(SliceStart::Control(index), 0)]))
 }
 
 /// Whether an exit of a loop around the call decides that the call runs.

@@ -23,7 +23,7 @@ use crate::choice::{Choice, Constraint, Next, Tail, Weight};
 use crate::fair::Fair;
 use crate::op::Op;
 use crate::step::{StepFlags, TraceBuf, TraceFull};
-use crate::thread::{ThreadId, ThreadSet};
+use crate::thread::{LogicalThread, ThreadSet};
 use raddle_base::rng::Rng;
 
 /// A random tail considers reluctant threads once in this many steps.
@@ -42,7 +42,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     #[inline]
-    fn pending(&self, t: ThreadId) -> Op {
+    fn pending(&self, t: LogicalThread) -> Op {
         self.pending.get(t.index()).copied().unwrap_or_default()
     }
 }
@@ -73,7 +73,7 @@ pub struct Pilot {
     step: u32,
     following: bool,
     diverged: Option<u32>,
-    last: Option<ThreadId>,
+    last: Option<LogicalThread>,
     last_op: Op,
     flags: StepFlags,
     mode: Mode,
@@ -170,7 +170,7 @@ impl Pilot {
 
     /// The thread that makes the next step. `prefix` is the order's, the same at each call.
     #[inline]
-    pub fn choose(&mut self, prefix: &[Choice], view: &View<'_>) -> ThreadId {
+    pub fn choose(&mut self, prefix: &[Choice], view: &View<'_>) -> LogicalThread {
         if let Some(last) = self.last {
             self.fair.stepped(last, self.last_op.yields(), &self.enabled_before, view.enabled);
         }
@@ -289,7 +289,7 @@ impl Pilot {
     }
 
     #[inline]
-    fn after_choice(&mut self, thread: ThreadId, op: &Op) {
+    fn after_choice(&mut self, thread: LogicalThread, op: &Op) {
         match self.mode {
             Mode::Surw => self.surw.stepped(&mut self.rng, thread, op, &self.eligible),
             Mode::Constrained => self.constrained.stepped(op),
@@ -299,7 +299,7 @@ impl Pilot {
     }
 
     #[inline]
-    fn tail_says(&mut self, view: &View<'_>, continuing: Option<ThreadId>) -> ThreadId {
+    fn tail_says(&mut self, view: &View<'_>, continuing: Option<LogicalThread>) -> LogicalThread {
         let deterministic = matches!(self.mode, Mode::Lowest | Mode::Highest | Mode::Round);
         if let (true, Some(t)) = (deterministic, continuing) {
             return t;
@@ -328,7 +328,7 @@ impl Pilot {
     }
 
     /// A thread that has just yielded lets others go first, even if fairness would let it run.
-    fn after_yield(&self, pick: impl Fn(&ThreadSet) -> Option<ThreadId>) -> Option<ThreadId> {
+    fn after_yield(&self, pick: impl Fn(&ThreadSet) -> Option<LogicalThread>) -> Option<LogicalThread> {
         let mut others = self.candidates;
         if let Some(last) = self.last.filter(|_| self.last_op.yields()) {
             others.remove(last);

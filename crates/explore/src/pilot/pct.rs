@@ -8,7 +8,7 @@
 //! Deviation: a thread's priority is a hash of the seed and its id rather than a position in a
 //! permutation, so that the number of threads need not be known. Ties have probability 2^-50.
 
-use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use crate::thread::{LogicalThread, MAX_THREADS, ThreadSet};
 use raddle_base::rng::{Rng, mix};
 
 const MAX_POINTS: usize = 32;
@@ -48,7 +48,7 @@ impl Pct {
     /// Step number `step` belongs to `thread`. If it is a point of change, the thread runs this
     /// step and then falls.
     #[inline]
-    pub(super) fn stepped(&mut self, step: u32, thread: ThreadId) {
+    pub(super) fn stepped(&mut self, step: u32, thread: LogicalThread) {
         if self.points[..self.n_points].contains(&step) && thread.index() < MAX_THREADS {
             self.next_rank = self.next_rank.saturating_sub(1);
             self.rank[thread.index()] = self.next_rank;
@@ -57,12 +57,12 @@ impl Pct {
     }
 
     #[inline]
-    pub(super) fn choose(&self, candidates: &ThreadSet) -> Option<ThreadId> {
+    pub(super) fn choose(&self, candidates: &ThreadSet) -> Option<LogicalThread> {
         candidates.iter().max_by_key(|t| self.priority(*t))
     }
 
     #[inline]
-    fn priority(&self, t: ThreadId) -> u64 {
+    fn priority(&self, t: LogicalThread) -> u64 {
         if self.lowered.contains(t) {
             return u64::from(self.rank[t.index()]);
         }

@@ -11,7 +11,7 @@
 
 use super::View;
 use crate::op::{Op, OpKind, dependent};
-use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use crate::thread::{LogicalThread, MAX_THREADS, ThreadSet};
 use raddle_base::rng::Rng;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Pos {
     pub(super) fn update(
         &mut self,
         rng: &mut Rng,
-        done: Option<(ThreadId, Op)>,
+        done: Option<(LogicalThread, Op)>,
         enabled: &ThreadSet,
         view: &View<'_>,
     ) {
@@ -57,7 +57,7 @@ impl Pos {
     }
 
     #[inline]
-    pub(super) fn choose(&self, candidates: &ThreadSet) -> Option<ThreadId> {
+    pub(super) fn choose(&self, candidates: &ThreadSet) -> Option<LogicalThread> {
         candidates.iter().max_by_key(|t| self.priority[t.index()])
     }
 }

@@ -15,18 +15,18 @@
 use super::View;
 use crate::choice::Weight;
 use crate::op::Op;
-use crate::thread::{MAX_THREADS, ThreadId, ThreadSet};
+use crate::thread::{LogicalThread, MAX_THREADS, ThreadSet};
 use raddle_base::rng::Rng;
 
 #[derive(Debug)]
 pub(super) struct Surw {
     object: u64,
-    intended: Option<ThreadId>,
+    intended: Option<LogicalThread>,
     seen: ThreadSet,
     n: usize,
     /// What a thread has left, including its descendants that do not exist yet.
     left: [u32; MAX_THREADS],
-    parent: [ThreadId; MAX_THREADS],
+    parent: [LogicalThread; MAX_THREADS],
 }
 
 impl Surw {
@@ -37,7 +37,7 @@ impl Surw {
             seen: ThreadSet::new(),
             n: 0,
             left: [0; MAX_THREADS],
-            parent: [ThreadId(0); MAX_THREADS],
+            parent: [LogicalThread(0); MAX_THREADS],
         }
     }
 
@@ -60,7 +60,7 @@ impl Surw {
     }
 
     #[inline]
-    fn weight(&self, t: ThreadId) -> u32 {
+    fn weight(&self, t: LogicalThread) -> u32 {
         if t.index() < self.n { self.left[t.index()] } else { 1 }
     }
 
@@ -87,7 +87,7 @@ impl Surw {
 
     /// `thread` is about to make `op`.
     #[inline]
-    pub(super) fn stepped(&mut self, rng: &mut Rng, thread: ThreadId, op: &Op, enabled: &ThreadSet) {
+    pub(super) fn stepped(&mut self, rng: &mut Rng, thread: LogicalThread, op: &Op, enabled: &ThreadSet) {
         if !self.interesting(op) {
             return;
         }
@@ -103,8 +103,8 @@ impl Surw {
         rng: &mut Rng,
         candidates: &ThreadSet,
         view: &View<'_>,
-    ) -> Option<ThreadId> {
-        let free = |s: &Surw, t: ThreadId| Some(t) == s.intended || !s.interesting(&view.pending(t));
+    ) -> Option<LogicalThread> {
+        let free = |s: &Surw, t: LogicalThread| Some(t) == s.intended || !s.interesting(&view.pending(t));
         let n = candidates.iter().filter(|t| free(self, *t)).count() as u32;
         if n == 0 {
             self.intended = self.draw(rng, candidates);
@@ -114,7 +114,7 @@ impl Surw {
         candidates.iter().filter(|t| free(self, *t)).nth(nth)
     }
 
-    fn draw(&self, rng: &mut Rng, among: &ThreadSet) -> Option<ThreadId> {
+    fn draw(&self, rng: &mut Rng, among: &ThreadSet) -> Option<LogicalThread> {
         let total: u64 = among.iter().map(|t| u64::from(self.weight(t))).sum();
         if total == 0 {
             // They do more than expected: each has equal probability.

@@ -32,7 +32,7 @@ use crate::op::{Op, OpKind};
 use crate::order::Order;
 use crate::pairs::{Lasts, Pair, choice, deadlock, overlap, place, worth};
 use crate::step::Step;
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::{Outcome, TraceView, choice_of};
 use crate::upcoming::Upcoming;
 
@@ -110,7 +110,7 @@ impl Aim {
     /// Learns what a trace shows. True if it was something new.
     fn learn(&mut self, trace: &TraceView<'_>) -> bool {
         self.lasts.clear();
-        let mut held: Vec<(u64, ThreadId, u64)> = Vec::new();
+        let mut held: Vec<(u64, LogicalThread, u64)> = Vec::new();
         let mut new = false;
         for step in trace.steps.iter().take(LONGEST) {
             if step.is_value() {
@@ -314,7 +314,7 @@ struct Ahead<'a> {
     upcoming: Upcoming,
     lasts: Lasts,
     /// By lock, the holder and where it was taken.
-    held: FxHashMap<u64, (ThreadId, u64)>,
+    held: FxHashMap<u64, (LogicalThread, u64)>,
 }
 
 impl<'a> Ahead<'a> {
@@ -336,7 +336,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// The pairs that come about if the thread of step `next` runs at `i`, and then `t` goes on.
-    fn predict(&self, i: usize, t: ThreadId, next: usize) -> Vec<Pair> {
+    fn predict(&self, i: usize, t: LogicalThread, next: usize) -> Vec<Pair> {
         let mut aside = Lasts::default();
         let mut pairs = Vec::new();
         let mut taken: Vec<u64> = Vec::new();
@@ -370,7 +370,7 @@ impl<'a> Ahead<'a> {
 
     /// Whether `holder`, which holds a lock that `u` wants, itself waits for `u`, which has `taken`
     /// locks, or for someone who does.
-    fn is_circle(&self, mut holder: ThreadId, u: ThreadId, taken: &[u64]) -> bool {
+    fn is_circle(&self, mut holder: LogicalThread, u: LogicalThread, taken: &[u64]) -> bool {
         for _ in 0..=self.held.len() {
             let wanted = self.upcoming.next(holder).and_then(|i| acquires(&self.steps[i].op));
             let Some(lock) = wanted else { return false };
@@ -386,7 +386,7 @@ impl<'a> Ahead<'a> {
         false
     }
 
-    fn then(&self, i: usize, t: ThreadId, aside: &mut Lasts, pairs: &mut Vec<Pair>) {
+    fn then(&self, i: usize, t: LogicalThread, aside: &mut Lasts, pairs: &mut Vec<Pair>) {
         let mut at = Some(i);
         for _ in 0..HORIZON {
             let Some(op) = at.map(|i| &self.steps[i].op) else { break };

@@ -24,7 +24,7 @@ use crate::choice::{Choice, Next, Tail};
 use crate::op::{Op, dependent_when_fair};
 use crate::order::Order;
 use crate::step::Step;
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::{Outcome, TraceView};
 use crate::upcoming::Upcoming;
 
@@ -34,7 +34,7 @@ struct Item {
     base: BaseId,
     keep: u32,
     alt: Option<Choice>,
-    sleep: Box<[ThreadId]>,
+    sleep: Box<[LogicalThread]>,
     weight: f64,
     retried: bool,
 }
@@ -106,7 +106,7 @@ impl DepthFirst {
     /// Adds the choices not taken at step `i` to the frontier.
     fn branch(&mut self, walk: &mut Walk, i: usize, trace: &TraceView<'_>, upcoming: &Upcoming) {
         let step = &trace.steps[i];
-        let mut items: Vec<(Choice, Vec<ThreadId>)> = Vec::new();
+        let mut items: Vec<(Choice, Vec<LogicalThread>)> = Vec::new();
         if step.is_value() {
             let others = (0..step.n_values).filter(|v| *v != step.value);
             items.extend(others.map(|v| (Choice::value(v), walk.sleep.clone())));
@@ -144,11 +144,11 @@ impl DepthFirst {
 
     fn asleep_after(
         &self,
-        t: ThreadId,
-        explored: &[ThreadId],
+        t: LogicalThread,
+        explored: &[LogicalThread],
         upcoming: &Upcoming,
         steps: &[Step],
-    ) -> Vec<ThreadId> {
+    ) -> Vec<LogicalThread> {
         let Some(next) = upcoming.pending(t, steps).filter(|_| self.sleep_sets) else { return Vec::new() };
         explored.iter().copied().filter(|q| stays_asleep(*q, &next.op, upcoming, steps)).collect()
     }
@@ -157,12 +157,12 @@ impl DepthFirst {
 /// The state of a walk along one trace.
 struct Walk {
     base: BaseId,
-    sleep: Vec<ThreadId>,
+    sleep: Vec<LogicalThread>,
     weight: f64,
 }
 
 /// Whether `q` stays asleep when `op` is executed.
-fn stays_asleep(q: ThreadId, op: &Op, upcoming: &Upcoming, steps: &[Step]) -> bool {
+fn stays_asleep(q: LogicalThread, op: &Op, upcoming: &Upcoming, steps: &[Step]) -> bool {
     upcoming.pending(q, steps).is_some_and(|s| !dependent_when_fair(&s.op, op))
 }
 

@@ -20,7 +20,7 @@ use super::sampler::Seeds;
 use super::{Progress, Strategy};
 use crate::choice::{Constraint, Tail};
 use crate::order::Order;
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::{Outcome, TraceView};
 use raddle_base::rng::Rng;
 
@@ -151,8 +151,8 @@ impl Rff {
 #[derive(Default)]
 struct Accesses {
     last: u32,
-    reads: FxHashSet<(u32, ThreadId)>,
-    writes: FxHashSet<(u32, ThreadId)>,
+    reads: FxHashSet<(u32, LogicalThread)>,
+    writes: FxHashSet<(u32, LogicalThread)>,
 }
 
 impl Strategy for Rff {

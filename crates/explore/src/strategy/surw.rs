@@ -12,7 +12,7 @@ use super::{Progress, Strategy};
 use crate::choice::{Tail, Weight};
 use crate::op::OpKind;
 use crate::order::Order;
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::TraceView;
 use raddle_base::rng::Rng;
 
@@ -30,10 +30,10 @@ pub struct SurwSampling {
 /// How often each thread touches each object that more than one thread touches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Profile {
-    parents: Vec<ThreadId>,
+    parents: Vec<LogicalThread>,
     totals: Vec<u32>,
     /// By object, the threads that touch it and how often.
-    shared: Vec<(u64, Vec<(ThreadId, u32)>)>,
+    shared: Vec<(u64, Vec<(LogicalThread, u32)>)>,
 }
 
 impl SurwSampling {
@@ -87,9 +87,9 @@ impl Strategy for SurwSampling {
 impl Profile {
     fn of(trace: TraceView<'_>) -> Profile {
         let n = trace.threads();
-        let mut parents: Vec<ThreadId> = (0..n).map(|i| ThreadId(i as u16)).collect();
+        let mut parents: Vec<LogicalThread> = (0..n).map(|i| LogicalThread(i as u16)).collect();
         let mut totals = vec![0; n];
-        let mut touched: Vec<(u64, ThreadId)> = Vec::new();
+        let mut touched: Vec<(u64, LogicalThread)> = Vec::new();
         for step in trace.steps.iter().filter(|s| !s.is_value()) {
             totals[step.thread.index()] += 1;
             if step.op.kind() == OpKind::Create
@@ -112,7 +112,7 @@ impl Profile {
         Profile { parents, totals, shared }
     }
 
-    fn weights(&self, counts: Option<&[(ThreadId, u32)]>) -> Vec<Weight> {
+    fn weights(&self, counts: Option<&[(LogicalThread, u32)]>) -> Vec<Weight> {
         let mut weights: Vec<Weight> =
             self.parents.iter().map(|p| Weight { parent: *p, ..Weight::default() }).collect();
         match counts {

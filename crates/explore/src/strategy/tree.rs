@@ -56,7 +56,7 @@ use crate::choice::{Choice, Next, Tail};
 use crate::fingerprint::{Fingerprinter, fold};
 use crate::order::Order;
 use crate::step::{Step, StepFlags};
-use crate::thread::ThreadId;
+use crate::thread::LogicalThread;
 use crate::trace::{Outcome, TraceView};
 use crate::upcoming::Upcoming;
 
@@ -97,7 +97,7 @@ struct Item {
     cost: u32,
     /// Its share of the current bound.
     weight: f32,
-    thread: ThreadId,
+    thread: LogicalThread,
     retried: bool,
 }
 
@@ -108,7 +108,7 @@ const ROOT: Item = Item {
     alt: None,
     cost: 0,
     weight: 1.0,
-    thread: ThreadId(0),
+    thread: LogicalThread(0),
     retried: false,
 };
 
@@ -438,7 +438,7 @@ fn after(
     steps: &[Step],
     step: &Step,
     alt: Choice,
-) -> (u64, ThreadId) {
+) -> (u64, LogicalThread) {
     match (alt.as_thread(), alt.as_value()) {
         (Some(t), _) => (upcoming.pending(t, steps).map_or(0, |s| prints.peek(s)), t),
         (None, v) => {
@@ -453,7 +453,7 @@ fn after(
 const ANY: u64 = u64::MAX;
 
 #[inline]
-fn mark(t: ThreadId) -> u64 {
+fn mark(t: LogicalThread) -> u64 {
     u64::from(t.0) + 1
 }
 

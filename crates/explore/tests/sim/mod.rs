@@ -11,8 +11,8 @@ use std::hash::{Hash, Hasher};
 use raddle_explore::hidden::{Act, HiddenRaces, Live};
 use raddle_explore::state_key::KeyHash;
 use raddle_explore::{
-    Op, OpKind, Order, Outcome, Pilot, StateKey, Step, Tail, ThreadId, ThreadSet, Trace, TraceBuf, TraceView,
-    View,
+    LogicalThread, Op, OpKind, Order, Outcome, Pilot, StateKey, Step, Tail, ThreadSet, Trace, TraceBuf,
+    TraceView, View,
 };
 
 /// One instruction. Those on registers alone are no scheduling points: they run along with the one
@@ -348,7 +348,7 @@ fn verdict(state: &State, enabled: &ThreadSet, reluctant: &ThreadSet) -> Option<
 
 fn sets(program: &Program, state: &State) -> (ThreadSet, ThreadSet) {
     let all = || 0..program.threads.len();
-    let id = |t: usize| ThreadId(t as u16);
+    let id = |t: usize| LogicalThread(t as u16);
     let enabled = all().filter(|t| state.is_enabled(program, *t)).map(id).collect();
     let reluctant = all().filter(|t| state.is_reluctant(*t)).map(id).collect();
     (enabled, reluctant)
@@ -437,7 +437,7 @@ impl Watcher for Watch {
 }
 
 /// The state in the midst of a step of the thread.
-fn amid(StateKey([a, b]): StateKey, t: ThreadId) -> StateKey {
+fn amid(StateKey([a, b]): StateKey, t: LogicalThread) -> StateKey {
     let mut key = KeyHash::new(a);
     key.add(b);
     key.add(u64::from(t.0));

@@ -93,13 +93,13 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, Op};
+    use crate::model::{AccessOp, Kind};
     use crate::sample::{access, finding, frame};
 
     #[test]
     fn a_name_cannot_start_a_command_of_its_own() {
         let mut race =
-            finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![frame("f", "a,b:c%.c", 3, 1)])]);
+            finding(Kind::DataRace, vec![access(AccessOp::Write, "T1", vec![frame("f", "a,b:c%.c", 3, 1)])]);
         race.message = "100%\n::error::x\u{1b}[2J".into();
         let text = command(&race, &RenderOptions::default());
         assert_eq!(text.lines().count(), 1);

@@ -51,14 +51,14 @@ fn xml(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, Op};
+    use crate::model::{AccessOp, Kind};
     use crate::sample::{access, finding, frame};
 
     #[test]
     fn whatever_a_name_holds_the_document_is_read_back() {
         let mut report = Report::new("run", vec![]);
         let stack = vec![frame("f<T>&'\"]]>\u{0}\u{1b}\u{fffe}", "a&b.c", 3, 1)];
-        let mut race = finding(Kind::DataRace, vec![access(Op::Write, "T1", stack)]);
+        let mut race = finding(Kind::DataRace, vec![access(AccessOp::Write, "T1", stack)]);
         race.message = "a < b && \"c\"\nd\u{7}".into();
         report.findings.push(race);
         let xml = render(&report, &RenderOptions::default());

@@ -10,7 +10,7 @@
 //!
 //! [`Origin`] says which, and so does the picture: nobody should take an inference for a record.
 
-use crate::model::{Access, Confidence, Finding, Frame, Kind, Location, Op};
+use crate::model::{Access, AccessOp, Confidence, Finding, Frame, Kind, Location};
 use crate::place::place;
 
 use super::{relevance, story};
@@ -273,24 +273,24 @@ fn deed(finding: &Finding, end: &story::StoryEnd<'_>) -> String {
         }
     };
     match end.access.op {
-        Op::Read => format!("reads {object}"),
-        Op::Write => format!("writes {object}"),
-        Op::AtomicRead => format!("loads {object}"),
-        Op::AtomicWrite => format!("stores {object}"),
-        Op::Free => format!("frees {object}"),
-        Op::Allocate => format!("allocates {object}"),
-        Op::Lock | Op::Unlock | Op::Call => story::act(end.access),
+        AccessOp::Read => format!("reads {object}"),
+        AccessOp::Write => format!("writes {object}"),
+        AccessOp::AtomicRead => format!("loads {object}"),
+        AccessOp::AtomicWrite => format!("stores {object}"),
+        AccessOp::Free => format!("frees {object}"),
+        AccessOp::Allocate => format!("allocates {object}"),
+        AccessOp::Lock | AccessOp::Unlock | AccessOp::Call => story::act(end.access),
     }
 }
 
-fn act_of(op: Op) -> Act {
+fn act_of(op: AccessOp) -> Act {
     match op {
-        Op::Read | Op::AtomicRead => Act::Read,
-        Op::Write | Op::AtomicWrite => Act::Write,
-        Op::Free => Act::Free,
-        Op::Lock => Act::Lock,
-        Op::Unlock => Act::Unlock,
-        Op::Allocate | Op::Call => Act::Other,
+        AccessOp::Read | AccessOp::AtomicRead => Act::Read,
+        AccessOp::Write | AccessOp::AtomicWrite => Act::Write,
+        AccessOp::Free => Act::Free,
+        AccessOp::Lock => Act::Lock,
+        AccessOp::Unlock => Act::Unlock,
+        AccessOp::Allocate | AccessOp::Call => Act::Other,
     }
 }
 
@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn a_cycle_is_drawn_as_the_deadlock_that_it_predicts() {
         let edge = |thread: &str, holds: &str, takes: &str| {
-            let mut access = access(Op::Lock, thread, vec![frame("f", "a.c", 9, 1)]);
+            let mut access = access(AccessOp::Lock, thread, vec![frame("f", "a.c", 9, 1)]);
             access.locks = vec![holds.into()];
             access.lock = Some(takes.into());
             access
@@ -452,9 +452,9 @@ mod tests {
 
     #[test]
     fn a_race_is_drawn_from_its_ends() {
-        let mut now = access(Op::Write, "T2", vec![frame("f", "a.c", 9, 1)]);
+        let mut now = access(AccessOp::Write, "T2", vec![frame("f", "a.c", 9, 1)]);
         now.locks = vec!["L1".into()];
-        let earlier = access(Op::Read, "T1", vec![frame("g", "a.c", 19, 1)]);
+        let earlier = access(AccessOp::Read, "T1", vec![frame("g", "a.c", 19, 1)]);
         let mut race = finding(Kind::DataRace, vec![now, earlier]);
         race.locks = vec![lock("L1", "T2", 8)];
         race.threads = vec![ThreadInfo {

@@ -72,7 +72,7 @@ mod tests {
     use super::super::picture::picture;
     use crate::model::{Kind, Timeline, TimelineStep};
     use crate::sample::{access, finding, frame};
-    use crate::{Finding, Op};
+    use crate::{AccessOp, Finding};
 
     /// A recorded execution: thread, text, file.
     fn recorded(mut of: Finding, steps: &[(usize, &str, &str)]) -> Vec<(String, bool, bool)> {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_race_shows_its_accesses_and_what_others_see() {
         let end = |op, thread| access(op, thread, vec![frame("f", "a.rs", 9, 1)]);
-        let race = finding(Kind::DataRace, vec![end(Op::Write, "T2"), end(Op::Read, "T1")]);
+        let race = finding(Kind::DataRace, vec![end(AccessOp::Write, "T2"), end(AccessOp::Read, "T1")]);
         let std = "/rustc/0123/library/std/src/thread/mod.rs";
         let told = recorded(
             race,
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn where_no_access_names_the_racy_object_those_of_its_lines_are_the_two() {
         let end = |op, thread| access(op, thread, vec![frame("f", "a.c", 9, 1)]);
-        let race = finding(Kind::DataRace, vec![end(Op::Write, "T2"), end(Op::Read, "T1")]);
+        let race = finding(Kind::DataRace, vec![end(AccessOp::Write, "T2"), end(AccessOp::Read, "T1")]);
         let told = recorded(race, &[(1, "reads word 1", "a.c"), (2, "writes word 1", "a.c")]);
         assert!(told.iter().all(|(_, matters, key)| *matters && *key), "{told:?}");
     }

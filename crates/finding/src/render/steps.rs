@@ -85,7 +85,7 @@ fn push(out: &mut Vec<StoryStep>, frame: Option<&Frame>, text: String, end: Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Kind, Lock, Op, Taken, ThreadInfo};
+    use crate::model::{AccessOp, Kind, Lock, Taken, ThreadInfo};
     use crate::sample::{access, finding, frame};
 
     fn told(finding: &Finding) -> Vec<String> {
@@ -96,9 +96,11 @@ mod tests {
 
     #[test]
     fn a_race_is_told_from_its_earlier_end_to_its_threads() {
-        let mut now = access(Op::Write, "T2 (w)", vec![frame("f", "a.c", 10, 9), frame("w", "a.c", 20, 19)]);
+        let mut now =
+            access(AccessOp::Write, "T2 (w)", vec![frame("f", "a.c", 10, 9), frame("w", "a.c", 20, 19)]);
         now.locks = vec!["L1".into()];
-        let earlier = access(Op::Read, "T1", vec![frame("memcpy", "", 0, 0), frame("g", "b.c", 30, 29)]);
+        let earlier =
+            access(AccessOp::Read, "T1", vec![frame("memcpy", "", 0, 0), frame("g", "b.c", 30, 29)]);
         let mut race = finding(Kind::DataRace, vec![now, earlier]);
         race.locks = vec![Lock {
             label: "L1".into(),
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn places_without_a_line_are_no_steps() {
-        let crash = finding(Kind::Crash, vec![access(Op::Call, "T1", vec![frame("f", "", 0, 0)])]);
+        let crash = finding(Kind::Crash, vec![access(AccessOp::Call, "T1", vec![frame("f", "", 0, 0)])]);
         assert!(told(&crash).is_empty());
         assert!(told(&finding(Kind::Hang, vec![])).is_empty());
     }

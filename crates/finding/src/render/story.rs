@@ -4,7 +4,7 @@ use raddle_base::grouped::Grouped;
 
 use crate::group::MAX_PLACES;
 use crate::model::{
-    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Row, STAT_BASELINE,
+    Access, AccessOp, Confidence, Finding, Frame, Kind, Location, Lock, Report, Row, STAT_BASELINE,
     STAT_SUPPRESSED, Stat, ThreadInfo,
 };
 use crate::{cause, suppress};
@@ -38,7 +38,7 @@ pub(super) fn ends(finding: &Finding) -> Vec<StoryEnd<'_>> {
 /// Whether the accesses are the edges of a cycle, which have no order.
 pub(super) fn is_cycle(finding: &Finding) -> bool {
     matches!(finding.kind, Kind::LockOrder | Kind::Deadlock)
-        && finding.accesses.iter().all(|a| a.op == Op::Lock)
+        && finding.accesses.iter().all(|a| a.op == AccessOp::Lock)
 }
 
 /// Whether all accesses are at one moment: where each thread is when none can continue.
@@ -59,7 +59,7 @@ pub(super) fn deed(finding: &Finding, end: &StoryEnd<'_>) -> String {
         let held = if held.is_empty() { "no lock".to_owned() } else { held.join(", ") };
         return format!("{} {deed}, holding {held}", access.thread);
     }
-    if access.op == Op::Lock || access.op == Op::Unlock {
+    if access.op == AccessOp::Lock || access.op == AccessOp::Unlock {
         return lock_deed(finding, end);
     }
     format!("{} {}, holding {}", access.thread, act(access), held(access))
@@ -71,16 +71,16 @@ pub(super) fn act(access: &Access) -> String {
         size => format!("{verb} {}", count(size, "byte")),
     };
     match access.op {
-        Op::Read => bytes("read"),
-        Op::Write => bytes("wrote"),
-        Op::AtomicRead => bytes("atomically read"),
-        Op::AtomicWrite => bytes("atomically wrote"),
-        Op::Free if access.size == 0 => "freed the block".to_owned(),
-        Op::Free => format!("freed the block of {}", count(access.size, "byte")),
-        Op::Allocate => bytes("allocated"),
-        Op::Lock => "took a lock".to_owned(),
-        Op::Unlock => "released a lock".to_owned(),
-        Op::Call => match access.stack.first().and_then(|frame| frame.function.as_deref()) {
+        AccessOp::Read => bytes("read"),
+        AccessOp::Write => bytes("wrote"),
+        AccessOp::AtomicRead => bytes("atomically read"),
+        AccessOp::AtomicWrite => bytes("atomically wrote"),
+        AccessOp::Free if access.size == 0 => "freed the block".to_owned(),
+        AccessOp::Free => format!("freed the block of {}", count(access.size, "byte")),
+        AccessOp::Allocate => bytes("allocated"),
+        AccessOp::Lock => "took a lock".to_owned(),
+        AccessOp::Unlock => "released a lock".to_owned(),
+        AccessOp::Call => match access.stack.first().and_then(|frame| frame.function.as_deref()) {
             Some(function) => format!("was in {function}"),
             None => "was in a call".to_owned(),
         },
@@ -91,7 +91,7 @@ pub(super) fn act(access: &Access) -> String {
 fn lock_deed(finding: &Finding, end: &StoryEnd<'_>) -> String {
     let access = end.access;
     let verb = match (access.op, finding.kind) {
-        (Op::Unlock, _) => "released",
+        (AccessOp::Unlock, _) => "released",
         (_, Kind::Deadlock) => "waits for",
         _ => "took",
     };
@@ -431,8 +431,10 @@ mod tests {
 
     #[test]
     fn the_earlier_end_of_a_race_is_told_first() {
-        let race =
-            finding(Kind::DataRace, vec![access(Op::Write, "T2", vec![]), access(Op::Read, "T1", vec![])]);
+        let race = finding(
+            Kind::DataRace,
+            vec![access(AccessOp::Write, "T2", vec![]), access(AccessOp::Read, "T1", vec![])],
+        );
         let told: Vec<_> =
             ends(&race).iter().map(|end| format!("{}: {}", end.when, deed(&race, end))).collect();
         assert_eq!(
@@ -444,7 +446,7 @@ mod tests {
     #[test]
     fn an_edge_finds_its_lock_in_the_next_edge() {
         let edge = |thread: &str, held: &[&str]| {
-            let mut edge = access(Op::Lock, thread, vec![]);
+            let mut edge = access(AccessOp::Lock, thread, vec![]);
             edge.locks = held.iter().map(|label| (*label).to_owned()).collect();
             edge
         };
@@ -468,8 +470,10 @@ mod tests {
     #[test]
     fn what_the_locks_say() {
         let relation = |now: &[&str], earlier: &[&str]| {
-            let mut race =
-                finding(Kind::DataRace, vec![access(Op::Write, "", vec![]), access(Op::Read, "", vec![])]);
+            let mut race = finding(
+                Kind::DataRace,
+                vec![access(AccessOp::Write, "", vec![]), access(AccessOp::Read, "", vec![])],
+            );
             race.accesses[0].locks = now.iter().map(|label| (*label).to_owned()).collect();
             race.accesses[1].locks = earlier.iter().map(|label| (*label).to_owned()).collect();
             lock_relation(&race)

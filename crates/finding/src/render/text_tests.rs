@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Kind, Op};
+use crate::model::{AccessOp, Kind};
 use crate::sample::{access, finding, frame};
 
 #[test]
@@ -18,7 +18,8 @@ fn the_caret_stands_under_its_column() {
 #[test]
 fn prose_keeps_to_the_width_and_names_are_never_cut() {
     let long = "a_very_long_name_of_a_function_that_does_not_fit_into_forty_columns_at_all";
-    let mut race = finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![frame(long, "src/a.c", 3, 1)])]);
+    let mut race =
+        finding(Kind::DataRace, vec![access(AccessOp::Write, "T1", vec![frame(long, "src/a.c", 3, 1)])]);
     race.message = "one two three four five six seven eight nine ten eleven twelve thirteen".into();
     let text = super::finding(&race, &RenderOptions { width: 40, ..RenderOptions::default() });
     assert!(text.contains(&format!("      #0 {long}\n         src/a.c:3\n")), "{text}");
@@ -33,7 +34,7 @@ fn prose_keeps_to_the_width_and_names_are_never_cut() {
 
 #[test]
 fn a_command_to_copy_stays_whole() {
-    let mut race = finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![])]);
+    let mut race = finding(Kind::DataRace, vec![access(AccessOp::Write, "T1", vec![])]);
     race.schedule = Some("queue_test-data-race-1.raddle".into());
     let of = |width| super::finding(&race, &RenderOptions { width, ..RenderOptions::default() });
     assert!(of(60).contains("\n  replay: raddle replay queue_test-data-race-1.raddle\n"), "{}", of(60));
@@ -42,7 +43,7 @@ fn a_command_to_copy_stays_whole() {
 
 #[test]
 fn an_interleaving_has_a_column_for_each_thread() {
-    let mut deadlock = finding(Kind::Deadlock, vec![access(Op::Call, "T1", vec![])]);
+    let mut deadlock = finding(Kind::Deadlock, vec![access(AccessOp::Call, "T1", vec![])]);
     let row = |thread, text: &str, preempts, times| Row {
         thread,
         text: text.into(),
@@ -73,7 +74,7 @@ fn an_interleaving_has_a_column_for_each_thread() {
 
 #[test]
 fn an_interleaving_fits_into_forty_columns() {
-    let mut deadlock = finding(Kind::Deadlock, vec![access(Op::Call, "T1", vec![])]);
+    let mut deadlock = finding(Kind::Deadlock, vec![access(AccessOp::Call, "T1", vec![])]);
     let row = |thread, text: &str| Row {
         thread,
         text: text.into(),
@@ -115,7 +116,7 @@ fn an_interleaving_fits_into_forty_columns() {
 
 #[test]
 fn the_place_of_a_step_moves_to_the_left_if_it_is_long() {
-    let mut deadlock = finding(Kind::Deadlock, vec![access(Op::Call, "T1", vec![])]);
+    let mut deadlock = finding(Kind::Deadlock, vec![access(AccessOp::Call, "T1", vec![])]);
     let long = "withdraw_from_the_account";
     deadlock.interleaving = Some(Interleaving {
         deeds: vec![],
@@ -170,7 +171,7 @@ fn frames_of_libraries_are_counted_between_those_of_the_reader() {
         std("std::two"),
         std("std::frames"),
     ];
-    let race = finding(Kind::DataRace, vec![access(Op::Write, "T1", stack)]);
+    let race = finding(Kind::DataRace, vec![access(AccessOp::Write, "T1", stack)]);
     let text = super::finding(&race, &RenderOptions::default());
     let folded = "      #1 work  src/a.c:3\n      … 3 frames of libraries\n      #5 main  src/a.c:9\n";
     assert!(text.contains(folded) && text.contains("#0 std::vector") && text.contains("#7 "), "{text}");
@@ -194,8 +195,10 @@ fn a_long_name_loses_the_arguments_of_its_templates() {
 #[test]
 fn a_place_is_a_link_where_the_terminal_has_them() {
     let mut report = Report::new("run", vec![]);
-    report.findings =
-        vec![finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![frame("work", "/src/a b.c", 3, 1)])])];
+    report.findings = vec![finding(
+        Kind::DataRace,
+        vec![access(AccessOp::Write, "T1", vec![frame("work", "/src/a b.c", 3, 1)])],
+    )];
     let links = RenderOptions { links: Some("file://{path}"), ..RenderOptions::default() };
     let text = render(&report, &links);
     assert!(
@@ -216,7 +219,10 @@ fn a_terminal_without_utf8_gets_ascii() {
 
 #[test]
 fn an_end_without_a_stack_says_so() {
-    let race = finding(Kind::DataRace, vec![access(Op::Write, "T1", vec![]), access(Op::Read, "T2", vec![])]);
+    let race = finding(
+        Kind::DataRace,
+        vec![access(AccessOp::Write, "T1", vec![]), access(AccessOp::Read, "T2", vec![])],
+    );
     let text = super::finding(&race, &RenderOptions::default());
     assert_eq!(text.matches("the stack could not be restored").count(), 2, "{text}");
 }

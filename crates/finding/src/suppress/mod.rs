@@ -391,16 +391,20 @@ impl std::error::Error for SuppressionError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Op, ThreadInfo};
+    use crate::model::{AccessOp, ThreadInfo};
     use crate::sample::{access, finding, frame, global};
 
     fn race() -> Finding {
         let mut race = finding(
             Kind::DataRace,
             vec![
-                access(Op::Write, "T2", vec![frame("memcpy", "", 0, 0), frame("bump", "src/a.c", 12, 10)]),
                 access(
-                    Op::Read,
+                    AccessOp::Write,
+                    "T2",
+                    vec![frame("memcpy", "", 0, 0), frame("bump", "src/a.c", 12, 10)],
+                ),
+                access(
+                    AccessOp::Read,
                     "T1",
                     vec![frame("show", "src/b.c", 7, 5), frame("main", "src/b.c", 40, 30)],
                 ),

@@ -3,7 +3,7 @@
 //! puts there.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, LockSpan, Op,
+    Access, AccessOp, Confidence, Finding, Format, Frame, Interleaving, Kind, Location, Lock, LockSpan,
     RenderOptions, Report, Row, Stat, Taken, ThreadInfo, Timeline, TimelineStep, Triage, identity, render,
 };
 
@@ -78,7 +78,8 @@ fn nasty() -> Report {
     };
     let mut report = Report::new(NASTY, vec![NASTY.into()]);
     report.stats.insert(NASTY.into(), Stat::Text(NASTY.into()));
-    report.findings = vec![finding(Kind::DataRace, Op::Write), finding(Kind::LockOrder, Op::Lock)];
+    report.findings =
+        vec![finding(Kind::DataRace, AccessOp::Write), finding(Kind::LockOrder, AccessOp::Lock)];
     identity::assign(&mut report.findings);
     report
 }

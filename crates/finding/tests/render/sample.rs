@@ -1,8 +1,8 @@
 //! A report with one of everything, as `raddle run` would make it.
 
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Kind, Location, Lock, LockSpan, Op, Report, Settlement, Stat, Taken,
-    ThreadInfo, Timeline, TimelineStep, Triage, identity,
+    Access, AccessOp, Confidence, Finding, Frame, Kind, Location, Lock, LockSpan, Report, Settlement, Stat,
+    Taken, ThreadInfo, Timeline, TimelineStep, Triage, identity,
 };
 
 pub fn rich() -> Report {
@@ -156,7 +156,7 @@ fn global_race() -> Finding {
     );
     race.accesses = vec![
         Access {
-            op: Op::Write,
+            op: AccessOp::Write,
             size: 8,
             thread: "T2 (teller)".into(),
             locks: vec!["L1".into()],
@@ -169,7 +169,7 @@ fn global_race() -> Finding {
             ],
         },
         Access {
-            op: Op::Read,
+            op: AccessOp::Read,
             size: 8,
             thread: "T1 (auditor)".into(),
             locks: vec!["L2 (read)".into()],
@@ -225,7 +225,7 @@ fn heap_use_after_free() -> Finding {
     let template = "std::vector<std::unique_ptr<Job, std::default_delete<Job>>, std::allocator<std::unique_ptr<Job>>>::clear()";
     finding.accesses = vec![
         Access {
-            op: Op::Read,
+            op: AccessOp::Read,
             size: 24,
             thread: "T3".into(),
             locks: vec![],
@@ -233,7 +233,7 @@ fn heap_use_after_free() -> Finding {
             stack: vec![bare("memcpy", "libc.so.6", 0x9d1c0), frame("Pool::run(Job*)", "pool.cc", 77, 3, 70)],
         },
         Access {
-            op: Op::Free,
+            op: AccessOp::Free,
             size: 0,
             thread: "T0 (main)".into(),
             locks: vec![],
@@ -269,7 +269,7 @@ fn lock_order() -> Finding {
         "2 locks are taken in different orders by T1 (auditor) and T2 (teller)",
     );
     let edge = |thread: &str, takes: &str, holds: &str, function: &str, line: u32| Access {
-        op: Op::Lock,
+        op: AccessOp::Lock,
         size: 0,
         thread: thread.into(),
         locks: vec![holds.into()],
@@ -303,7 +303,7 @@ fn assertion() -> Finding {
     let mut finding =
         Finding::new(Kind::Assertion, Confidence::Confirmed, "assertion `total == sum(accounts)' failed");
     finding.accesses = vec![Access {
-        op: Op::Call,
+        op: AccessOp::Call,
         size: 0,
         thread: "T0 (main)".into(),
         locks: vec![],

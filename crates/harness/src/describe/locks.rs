@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use raddle_explore::{OpKind, Step, ThreadId};
+use raddle_explore::{LogicalThread, OpKind, Step};
 
 /// A held lock, and the step that took it; none if it was taken before there were steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenLock {
-    pub thread: ThreadId,
+    pub thread: LogicalThread,
     pub lock: u64,
     pub step: Option<usize>,
     pub read: bool,
@@ -28,7 +28,7 @@ pub fn held(steps: &[Step]) -> Vec<TakenLock> {
 #[derive(Default)]
 pub struct Holding {
     held: Vec<TakenLock>,
-    depth: HashMap<(ThreadId, u64), u32>,
+    depth: HashMap<(LogicalThread, u64), u32>,
 }
 
 impl Holding {
@@ -50,7 +50,7 @@ impl Holding {
         }
     }
 
-    fn take(&mut self, step: usize, thread: ThreadId, lock: u64, read: bool) -> Option<TakenLock> {
+    fn take(&mut self, step: usize, thread: LogicalThread, lock: u64, read: bool) -> Option<TakenLock> {
         *self.depth.entry((thread, lock)).or_default() += 1;
         if self.held.iter().any(|h| h.thread == thread && h.lock == lock) {
             return None;
@@ -60,7 +60,7 @@ impl Holding {
         Some(held)
     }
 
-    fn give(&mut self, thread: ThreadId, lock: u64) -> Option<TakenLock> {
+    fn give(&mut self, thread: LogicalThread, lock: u64) -> Option<TakenLock> {
         let n = self.depth.entry((thread, lock)).or_default();
         *n = n.saturating_sub(1);
         if *n > 0 {
@@ -73,7 +73,7 @@ impl Holding {
 
 /// A cycle in the waits-for graph, if there is one. `waits` lists the threads that each thread
 /// waits for.
-pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
+pub fn cycle(waits: &[(LogicalThread, Vec<LogicalThread>)]) -> Option<Vec<LogicalThread>> {
     for (start, _) in waits {
         let mut path = vec![*start];
         if walk(waits, &mut path) {
@@ -87,7 +87,7 @@ pub fn cycle(waits: &[(ThreadId, Vec<ThreadId>)]) -> Option<Vec<ThreadId>> {
 
 /// Depth-first search. True when the path has reached a thread on itself; that thread is then its
 /// last.
-fn walk(waits: &[(ThreadId, Vec<ThreadId>)], path: &mut Vec<ThreadId>) -> bool {
+fn walk(waits: &[(LogicalThread, Vec<LogicalThread>)], path: &mut Vec<LogicalThread>) -> bool {
     let here = path[path.len() - 1];
     let next = waits.iter().find(|(t, _)| *t == here).map_or(&[][..], |(_, n)| n);
     for t in next {
@@ -107,7 +107,7 @@ mod tests {
     use raddle_explore::Op;
 
     fn step(thread: u16, kind: OpKind, object: u64, other: u64) -> Step {
-        Step::bare(ThreadId(thread), Op::new(kind, object, 0).with_other(other))
+        Step::bare(LogicalThread(thread), Op::new(kind, object, 0).with_other(other))
     }
 
     fn names(steps: &[Step]) -> Vec<(u16, u64, usize)> {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn circles() {
-        let t = ThreadId;
+        let t = LogicalThread;
         let waits = vec![(t(0), vec![t(1)]), (t(1), vec![t(2)]), (t(2), vec![t(1)])];
         assert_eq!(cycle(&waits), Some(vec![t(1), t(2)]));
         assert_eq!(cycle(&[(t(0), vec![t(0)])]), Some(vec![t(0)]));

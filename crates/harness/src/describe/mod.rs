@@ -18,10 +18,9 @@ pub mod waits;
 use std::collections::HashSet;
 
 use raddle_explore::explain::{self, Explanation};
-use raddle_explore::{Op, OpKind, Step, StepFlags, ThreadId, Trace, dependent};
+use raddle_explore::{LogicalThread, Op, OpKind, Step, StepFlags, Trace, dependent};
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Interleaving, Kind, Lock, Op as Deed, Row, Taken, ThreadInfo,
-    Timeline,
+    Access, AccessOp, Confidence, Finding, Frame, Interleaving, Kind, Lock, Row, Taken, ThreadInfo, Timeline,
 };
 use raddle_wire::explore::{End, FRAMES};
 
@@ -88,7 +87,7 @@ fn without_waits(failure: &Failure, passing: &[Trace], places: &mut Places, modu
 fn taken_before(ends: &[End], held: &[TakenLock]) -> Vec<TakenLock> {
     let mut taken: Vec<TakenLock> = Vec::new();
     for end in ends.iter().filter(|end| end.ended == 0 && end.holder != 0) {
-        let (thread, lock) = (ThreadId(end.holder - 1), end.pending.object);
+        let (thread, lock) = (LogicalThread(end.holder - 1), end.pending.object);
         let is_known = held.iter().chain(&taken).any(|h| h.lock == lock);
         if lock_of(&end.pending).is_some() && !is_known {
             taken.push(TakenLock { thread, lock, step: None, read: false });
@@ -130,12 +129,18 @@ impl Teller<'_> {
         self.failure.facts.ends.iter().filter(|end| end.ended == 0)
     }
 
-    fn locks_held(&self, thread: ThreadId, words: &mut StepWords<'_>) -> Vec<String> {
+    fn locks_held(&self, thread: LogicalThread, words: &mut StepWords<'_>) -> Vec<String> {
         let own = self.held.iter().filter(|h| h.thread == thread);
         own.map(|h| words.lock(h.lock) + if h.read { " (read)" } else { "" }).collect()
     }
 
-    fn access(&self, words: &mut StepWords<'_>, thread: ThreadId, op: Deed, stack: Vec<Frame>) -> Access {
+    fn access(
+        &self,
+        words: &mut StepWords<'_>,
+        thread: LogicalThread,
+        op: AccessOp,
+        stack: Vec<Frame>,
+    ) -> Access {
         let locks = self.locks_held(thread, words);
         Access { op, size: 0, thread: words.thread(thread), locks, lock: None, stack }
     }
@@ -145,8 +150,8 @@ impl Teller<'_> {
         if let Some(Observation::Leak(leak)) = &self.failure.facts.seen {
             let n = leak.frames.iter().position(|f| *f == 0).unwrap_or(leak.frames.len());
             let stack = words.stack(&leak.frames[..n]);
-            let thread = ThreadId(leak.thread as u16);
-            finding.accesses.push(self.access(words, thread, Deed::Allocate, stack));
+            let thread = LogicalThread(leak.thread as u16);
+            finding.accesses.push(self.access(words, thread, AccessOp::Allocate, stack));
             deeds.push("allocated what is lost".into());
         } else if matches!(
             self.failure.kind,
@@ -171,8 +176,8 @@ impl Teller<'_> {
         let known = finding.accesses.iter().any(|a| !a.stack.is_empty());
         if let (Some((file, line)), false) = (&said.place, known) {
             let frame = Frame { file: Some(file.clone()), line: Some(*line), ..Frame::default() };
-            let thread = ThreadId(self.failure.facts.thread);
-            finding.accesses = vec![self.access(words, thread, Deed::Call, vec![frame])];
+            let thread = LogicalThread(self.failure.facts.thread);
+            finding.accesses = vec![self.access(words, thread, AccessOp::Call, vec![frame])];
             finding.interleaving.get_or_insert_default().deeds = vec![deed(self.failure.kind).into()];
         }
     }
@@ -194,7 +199,7 @@ impl Teller<'_> {
             let lock = self.lock_awaited(end).filter(|_| deadlock);
             // Waits inside Rust's locks are calls: the class is part of ids.
             let is_lock = deadlock && lock_of(&end.pending).is_some();
-            let op = if is_lock { Deed::Lock } else { Deed::Call };
+            let op = if is_lock { AccessOp::Lock } else { AccessOp::Call };
             let mut access = self.access(words, end.thread, op, stack);
             access.lock = lock.map(|l| words.lock(l));
             finding.accesses.push(access);
@@ -242,7 +247,7 @@ impl Teller<'_> {
     }
 
     /// The threads that wait for each other.
-    fn circle_of_waits(&self) -> Option<Vec<ThreadId>> {
+    fn circle_of_waits(&self) -> Option<Vec<LogicalThread>> {
         let holders = |end: &End| match self.rust_wait(end) {
             Some(RustWait::Mutex) => {
                 self.held.iter().filter(|h| h.lock == end.pending.object).map(|h| h.thread).collect()
@@ -270,7 +275,7 @@ impl Teller<'_> {
 
     /// The thread that failed, and who freed what it used.
     fn who_failed(&self, words: &mut StepWords<'_>, finding: &mut Finding, deeds: &mut Vec<String>) {
-        let thread = ThreadId(self.failure.facts.thread);
+        let thread = LogicalThread(self.failure.facts.thread);
         let end = self.ends().find(|end| end.thread == thread);
         let last = self.steps.iter().rfind(|s| s.thread == thread);
         let stack = match (end, last) {
@@ -280,7 +285,7 @@ impl Teller<'_> {
         };
         // An execution that ran to its end has no place.
         if end.is_some() || !matches!(self.failure.kind, Kind::ExitStatus | Kind::Assertion) {
-            finding.accesses.push(self.access(words, thread, Deed::Call, stack));
+            finding.accesses.push(self.access(words, thread, AccessOp::Call, stack));
             let on_stack = self.failure.kind == Kind::UseAfterFree && self.free().is_none();
             deeds.push(if on_stack { "accesses it" } else { deed(self.failure.kind) }.into());
         }
@@ -288,7 +293,7 @@ impl Teller<'_> {
             && let Some(free) = self.free()
         {
             let stack = words.frames_of(free);
-            finding.accesses.push(self.access(words, self.steps[free].thread, Deed::Free, stack));
+            finding.accesses.push(self.access(words, self.steps[free].thread, AccessOp::Free, stack));
             deeds.push("freed the block".into());
         }
     }
@@ -415,7 +420,7 @@ impl Teller<'_> {
         if self.failure.facts.seen.is_some() {
             return;
         }
-        let thread = ThreadId(self.failure.facts.thread);
+        let thread = LogicalThread(self.failure.facts.thread);
         let end = self.ends().find(|end| end.thread == thread);
         let stack = end.map(|end| words.stack(&self.frames_of(end))).unwrap_or_default();
         let frame = raddle_finding::place::place(&stack).cloned();
@@ -472,10 +477,10 @@ pub fn introduce_threads(
     steps: &[Step],
     words: &mut StepWords<'_>,
     finding: &mut Finding,
-    runs: &dyn Fn(ThreadId) -> bool,
+    runs: &dyn Fn(LogicalThread) -> bool,
 ) {
     for (i, step) in steps.iter().enumerate().filter(|(_, s)| s.op.kind() == OpKind::Create) {
-        let thread = ThreadId(step.op.object as u16);
+        let thread = LogicalThread(step.op.object as u16);
         let label = words.thread(thread);
         let in_table = finding.interleaving.as_ref().is_some_and(|i| i.threads.contains(&label));
         if !in_table && !finding.accesses.iter().any(|a| a.thread == label) {
@@ -507,9 +512,9 @@ fn deed(kind: Kind) -> &'static str {
 /// Rows, with a column for each thread that has one, in the order of thread numbers.
 #[derive(Default)]
 pub struct Rows {
-    pub threads: Vec<ThreadId>,
+    pub threads: Vec<LogicalThread>,
     pub rows: Vec<Row>,
-    last: Option<(ThreadId, u32, OpKind)>,
+    last: Option<(LogicalThread, u32, OpKind)>,
 }
 
 impl Rows {
@@ -533,7 +538,7 @@ impl Rows {
         self.last = (!text.is_call).then_some(key);
     }
 
-    pub fn push(&mut self, thread: ThreadId, text: String, frame: Option<Frame>, preempts: bool) {
+    pub fn push(&mut self, thread: LogicalThread, text: String, frame: Option<Frame>, preempts: bool) {
         let column = match self.threads.binary_search(&thread) {
             Ok(column) => column,
             Err(column) => {
@@ -553,12 +558,12 @@ mod tests {
     use raddle_explore::Outcome;
 
     fn step(thread: u16, kind: OpKind, object: u64) -> Step {
-        Step::bare(ThreadId(thread), Op::new(kind, object, 0))
+        Step::bare(LogicalThread(thread), Op::new(kind, object, 0))
     }
 
     fn end(thread: u16, kind: OpKind, object: u64) -> End {
         let pending = Op::new(kind, object, 0);
-        End { thread: ThreadId(thread), ended: 0, depth: 0, holder: 0, pending, frames: [0; FRAMES] }
+        End { thread: LogicalThread(thread), ended: 0, depth: 0, holder: 0, pending, frames: [0; FRAMES] }
     }
 
     fn trace(steps: Vec<Step>) -> Trace {
@@ -672,7 +677,7 @@ mod tests {
         rows.add(&mut words, &steps, 0, false);
         rows.add(&mut words, &steps, 1, false);
         rows.add(&mut words, &steps, 2, true);
-        assert_eq!(rows.threads, [ThreadId(1), ThreadId(2)]);
+        assert_eq!(rows.threads, [LogicalThread(1), LogicalThread(2)]);
         let got: Vec<_> = rows.rows.iter().map(|r| (r.thread, r.times, r.preempts)).collect();
         assert_eq!(got, [(1, 2, false), (0, 1, true)]);
     }

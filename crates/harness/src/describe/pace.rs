@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use raddle_explore::op::Class;
-use raddle_explore::{Op, OpKind, SYSTEM_V, Step, ThreadId, Trace, dependent};
+use raddle_explore::{LogicalThread, Op, OpKind, SYSTEM_V, Step, Trace, dependent};
 use raddle_wire::explore::End;
 
 /// The failure that a trace ends with.
@@ -160,7 +160,7 @@ impl Pace<'_> {
         let Some(step) = self.trace.steps.last() else { return };
         for (t, thread) in self.threads.iter_mut().enumerate().filter(|(t, _)| *t != usize::from(last.thread))
         {
-            let id = ThreadId(t as u16);
+            let id = LogicalThread(t as u16);
             let end = last.ends.iter().find(|e| e.thread == id);
             let could = step.thread != id && could_make(self.trace, step, id);
             let ready = match end {
@@ -182,7 +182,7 @@ impl Pace<'_> {
 }
 
 /// Whether the thread could have made this step, without giving up a wait.
-fn could_make(trace: &Trace, step: &Step, thread: ThreadId) -> bool {
+fn could_make(trace: &Trace, step: &Step, thread: LogicalThread) -> bool {
     step.eligible(&trace.wide).any(|t| t == thread) && !step.is_reluctant(thread, &trace.wide)
 }
 
@@ -192,7 +192,7 @@ fn takes(kind: OpKind) -> bool {
 }
 
 /// Whether the thread may have to wait before this, for another reason than a lock.
-fn waits(op: &Op, thread: ThreadId) -> bool {
+fn waits(op: &Op, thread: LogicalThread) -> bool {
     use OpKind::{Barrier, FutexWait, Io, Join, Once, Other, Signal, Spurious, Start, TimeOut};
     match op.kind() {
         Start | Join | Barrier | Once | FutexWait | Spurious | TimeOut => true,
@@ -250,9 +250,9 @@ mod tests {
         let (mut made, mut wide) = (vec![Step::default(); steps.len()], vec![0; 64]);
         let mut buf = TraceBuf::new(&mut made, &mut wide);
         for (thread, kind, object, seconds) in steps {
-            let eligible: ThreadSet = [ThreadId(*thread)].into_iter().collect();
+            let eligible: ThreadSet = [LogicalThread(*thread)].into_iter().collect();
             let op = op(*kind, *object, *seconds);
-            buf.push_thread(ThreadId(*thread), op, StepFlags::default(), &eligible, &ThreadSet::new())
+            buf.push_thread(LogicalThread(*thread), op, StepFlags::default(), &eligible, &ThreadSet::new())
                 .unwrap();
         }
         Trace { steps: made, wide, outcome: Outcome::Passed, divergence: None }
@@ -363,8 +363,9 @@ mod tests {
     fn a_thread_that_could_go_on_stands_still_until_the_failure() {
         let steps = [(0, Create, 1, 0), (0, Create, 2, 0), (1, Start, 1, 0), (1, Sleep, 0, 60)];
         let still = |pending: Op| {
-            let end = End { thread: ThreadId(0), ended: 0, depth: 0, holder: 0, pending, frames: [0; _] };
-            let ended = End { thread: ThreadId(2), ended: 1, ..end };
+            let end =
+                End { thread: LogicalThread(0), ended: 0, depth: 0, holder: 0, pending, frames: [0; _] };
+            let ended = End { thread: LogicalThread(2), ended: 1, ..end };
             let last = Last { thread: 1, ends: &[end, ended] };
             longest(&trace(&steps), Some(last)).as_secs()
         };

@@ -1,8 +1,10 @@
 //! Describes a data race of an explored execution: its two accesses, and how the threads got there.
 
 use raddle_explore::races::GranuleAccess as Raw;
-use raddle_explore::{OpKind, Step, StepFlags, ThreadId};
-use raddle_finding::{Access, Confidence, Finding, Interleaving, Kind, Location, Lock, Op, Taken, Timeline};
+use raddle_explore::{LogicalThread, OpKind, Step, StepFlags};
+use raddle_finding::{
+    Access, AccessOp, Confidence, Finding, Interleaving, Kind, Location, Lock, Taken, Timeline,
+};
 use raddle_wire::explore::RacingPair;
 
 use crate::describe::locks::held;
@@ -42,7 +44,7 @@ fn locks(race: &RacingPair, steps: &[Step], words: &mut StepWords<'_>) -> Vec<Lo
     let mut locks: Vec<Lock> = Vec::new();
     for raw in &race.access {
         let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
-        for h in taken.iter().filter(|h| h.thread == ThreadId(raw.thread)) {
+        for h in taken.iter().filter(|h| h.thread == LogicalThread(raw.thread)) {
             let label = words.lock(h.lock);
             let taken = Taken {
                 thread: words.thread(h.thread),
@@ -61,7 +63,7 @@ fn locks(race: &RacingPair, steps: &[Step], words: &mut StepWords<'_>) -> Vec<Lo
 }
 
 fn access(raw: &Raw, steps: &[Step], words: &mut StepWords<'_>) -> Access {
-    let thread = ThreadId(raw.thread);
+    let thread = LogicalThread(raw.thread);
     let taken = held(&steps[..(raw.step as usize).min(steps.len())]);
     let own = taken.iter().filter(|h| h.thread == thread);
     Access {
@@ -79,13 +81,13 @@ fn frames(raw: &Raw) -> &[u64] {
     &raw.frames[..n]
 }
 
-fn op(raw: &Raw) -> Op {
+fn op(raw: &Raw) -> AccessOp {
     match (raw.frees(), raw.writes(), raw.is_atomic()) {
-        (true, ..) => Op::Free,
-        (_, true, false) => Op::Write,
-        (_, false, false) => Op::Read,
-        (_, true, true) => Op::AtomicWrite,
-        (_, false, true) => Op::AtomicRead,
+        (true, ..) => AccessOp::Free,
+        (_, true, false) => AccessOp::Write,
+        (_, false, false) => AccessOp::Read,
+        (_, true, true) => AccessOp::AtomicWrite,
+        (_, false, true) => AccessOp::AtomicRead,
     }
 }
 
@@ -137,26 +139,26 @@ fn between(raw: &Raw, at: usize, name: Option<&str>, words: &mut StepWords<'_>) 
     let stack = words.stack(frames(raw));
     let frame = raddle_finding::place::place(&stack).cloned();
     let verb = match op(raw) {
-        Op::Free => "frees",
-        Op::Read => "reads",
-        Op::AtomicRead => "loads",
-        Op::AtomicWrite => "stores",
+        AccessOp::Free => "frees",
+        AccessOp::Read => "reads",
+        AccessOp::AtomicRead => "loads",
+        AccessOp::AtomicWrite => "stores",
         _ => "writes",
     };
     let object = name.map_or("the racy word".into(), |name| format!("`{name}`"));
-    Between { at, thread: ThreadId(raw.thread), text: format!("{verb} {object}"), frame }
+    Between { at, thread: LogicalThread(raw.thread), text: format!("{verb} {object}"), frame }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::places::Places;
-    use raddle_explore::Op as Made;
+    use raddle_explore::Op;
     use raddle_explore::races::Deed;
 
     #[test]
     fn both_accesses_stand_where_they_happened() {
-        let step = |thread, kind, object| Step::bare(ThreadId(thread), Made::new(kind, object, 0));
+        let step = |thread, kind, object| Step::bare(LogicalThread(thread), Op::new(kind, object, 0));
         let steps = [
             step(0, OpKind::Create, 1),
             step(1, OpKind::Lock, 0x70),
@@ -173,7 +175,7 @@ mod tests {
         let told: Vec<_> =
             finding.accesses.iter().map(|a| (a.op, a.size, a.thread.as_str(), a.locks.clone())).collect();
         let lock = || vec!["L1".to_owned()];
-        assert_eq!(told, [(Op::Read, 4, "T2", lock()), (Op::Write, 8, "T1", lock())]);
+        assert_eq!(told, [(AccessOp::Read, 4, "T2", lock()), (AccessOp::Write, 8, "T1", lock())]);
         let table = finding.interleaving.unwrap();
         let rows: Vec<String> =
             table.rows.iter().map(|r| format!("{}: {}", table.threads[r.thread], r.text)).collect();

@@ -2,7 +2,7 @@
 //! std, so a thread that waits for a `Mutex` appears to wait at a word in memory. Its stack tells
 //! which primitive it is, and the steps tell who holds a `Mutex`.
 
-use raddle_explore::{OpKind, Step, ThreadId};
+use raddle_explore::{LogicalThread, OpKind, Step};
 use raddle_finding::Frame;
 use raddle_wire::explore::End;
 
@@ -62,7 +62,7 @@ pub fn held(
 ) -> Vec<TakenLock> {
     let mut held = Vec::new();
     for lock in mutexes {
-        let waits = |t: ThreadId| ends.iter().any(|e| e.thread == t && e.pending.object == *lock);
+        let waits = |t: LogicalThread| ends.iter().any(|e| e.thread == t && e.pending.object == *lock);
         let is_change =
             |s: &Step| matches!(s.op.kind(), OpKind::AtomicRmw | OpKind::AtomicStore) && s.op.object == *lock;
         let last = steps.iter().enumerate().rev().filter(|(_, s)| is_change(s) && !waits(s.thread));
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn a_mutex_is_held_by_who_took_it_last_and_does_not_wait() {
-        let rmw = |thread: u16, at: u64| Step::bare(ThreadId(thread), Op::new(OpKind::AtomicRmw, at, 0));
+        let rmw = |thread: u16, at: u64| Step::bare(LogicalThread(thread), Op::new(OpKind::AtomicRmw, at, 0));
         let end = |thread: u16, at: u64| End {
-            thread: ThreadId(thread),
+            thread: LogicalThread(thread),
             ended: 0,
             depth: 0,
             holder: 0,

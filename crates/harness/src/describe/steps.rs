@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use raddle_explore::{Op, OpKind, SYSTEM_V, Step, TIMER_STEP, TIMERS, ThreadId};
+use raddle_explore::{LogicalThread, Op, OpKind, SYSTEM_V, Step, TIMER_STEP, TIMERS};
 use raddle_finding::Frame;
 use raddle_wire::explore::Stack;
 
@@ -61,7 +61,7 @@ impl<'a> StepWords<'a> {
         words
     }
 
-    pub fn thread(&self, id: ThreadId) -> String {
+    pub fn thread(&self, id: LogicalThread) -> String {
         self.threads.get(&id.0).cloned().unwrap_or_else(|| format!("T{}", id.0))
     }
 
@@ -97,7 +97,7 @@ impl<'a> StepWords<'a> {
     }
 
     /// The index of the step.
-    pub fn index_of(&self, thread: ThreadId, op: &Op) -> Option<usize> {
+    pub fn index_of(&self, thread: LogicalThread, op: &Op) -> Option<usize> {
         self.steps.iter().position(|s| s.thread == thread && s.op == *op)
     }
 
@@ -125,7 +125,7 @@ impl<'a> StepWords<'a> {
     }
 
     /// The same for a step of this thread.
-    pub fn place_of(&mut self, thread: ThreadId, op: &Op) -> Option<String> {
+    pub fn place_of(&mut self, thread: LogicalThread, op: &Op) -> Option<String> {
         match self.index_of(thread, op) {
             Some(i) => self.frame_of(i).and_then(Self::in_words),
             None => self.place(op),
@@ -230,7 +230,7 @@ impl<'a> StepWords<'a> {
 
     pub fn op(&mut self, op: &Op) -> String {
         use OpKind::*;
-        let thread = |w: &StepWords<'_>| w.thread(ThreadId(op.object as u16));
+        let thread = |w: &StepWords<'_>| w.thread(LogicalThread(op.object as u16));
         match op.kind() {
             Start => "begins".into(),
             Exit => "ends".into(),
@@ -267,7 +267,7 @@ impl<'a> StepWords<'a> {
     pub fn wait(&mut self, op: &Op) -> String {
         use OpKind::*;
         match op.kind() {
-            Join => format!("waits for {} to end", self.thread(ThreadId(op.object as u16))),
+            Join => format!("waits for {} to end", self.thread(LogicalThread(op.object as u16))),
             Lock | TimedLock | WriteLock => format!("waits for {}", self.object(op)),
             ReadLock => format!("waits to read-lock {}", self.object(op)),
             CondWait | CondWake => format!("waits for a signal on {}", self.object(op)),
@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn objects_without_a_name_are_numbered() {
         let mut places = Places::new();
-        let lock = |kind, at| Step::bare(ThreadId(1), Op::new(kind, at, 0));
+        let lock = |kind, at| Step::bare(LogicalThread(1), Op::new(kind, at, 0));
         let steps = [lock(OpKind::Lock, 0x70), lock(OpKind::Lock, 0x50), lock(OpKind::Unlock, 0x70)];
         let mut words = StepWords::new(&mut places, &[], &steps);
         let told: Vec<String> = steps.iter().map(|s| words.step(s)).collect();

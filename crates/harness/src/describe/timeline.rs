@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use raddle_explore::{Step, StepFlags, ThreadId};
+use raddle_explore::{LogicalThread, Step, StepFlags};
 use raddle_finding::{Frame, LockSpan, Timeline, TimelineStep};
 
 use super::locks::{Holding, TakenLock};
@@ -17,7 +17,7 @@ const STEPS: usize = 400;
 /// Something that happened before step `at` and is not a step.
 pub struct Between {
     pub at: usize,
-    pub thread: ThreadId,
+    pub thread: LogicalThread,
     pub text: String,
     pub frame: Option<Frame>,
 }
@@ -53,7 +53,7 @@ pub fn timeline(
 #[derive(Default)]
 struct Making {
     out: Timeline,
-    threads: Vec<ThreadId>,
+    threads: Vec<LogicalThread>,
     frames: HashMap<Frame, usize>,
     holding: Holding,
     /// The bars by thread. Until all lanes are known, the thread's number takes the place of its
@@ -65,7 +65,7 @@ impl Making {
     fn add(
         &mut self,
         step: Option<u64>,
-        thread: ThreadId,
+        thread: LogicalThread,
         text: String,
         frame: Option<Frame>,
         matters: bool,
@@ -139,7 +139,7 @@ mod tests {
     use raddle_explore::{Op, OpKind};
 
     fn step(thread: u16, kind: OpKind, object: u64) -> Step {
-        Step::bare(ThreadId(thread), Op::new(kind, object, 0))
+        Step::bare(LogicalThread(thread), Op::new(kind, object, 0))
     }
 
     fn of(steps: &[Step], between: Vec<Between>) -> Timeline {
@@ -152,7 +152,8 @@ mod tests {
     fn locks_are_bars_and_accesses_stand_between_steps() {
         use OpKind::*;
         let steps = [step(2, Lock, 0x10), step(1, Lock, 0x20), step(2, Unlock, 0x10), step(1, Yield, 0)];
-        let access = |at, text: &str| Between { at, thread: ThreadId(2), text: text.into(), frame: None };
+        let access =
+            |at, text: &str| Between { at, thread: LogicalThread(2), text: text.into(), frame: None };
         let timeline = of(&steps, vec![access(1, "writes `x`"), access(4, "reads `x`")]);
         assert_eq!(timeline.threads, ["T1", "T2"]);
         let told: Vec<_> = timeline.steps.iter().map(|s| (s.thread, s.text.as_str(), s.matters)).collect();

@@ -163,7 +163,7 @@ fn digits(value: u64, size: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, OpKind, ThreadId};
+    use raddle_explore::{LogicalThread, Op, OpKind};
     use raddle_finding::TimelineStep;
 
     fn access(site: u32, value: u64, before: Option<u64>) -> trace::TracedAccess {
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_nth_step_at_a_site_has_the_nth_value() {
-        let step = |thread, site| Step::bare(ThreadId(thread), Op::new(OpKind::DataWrite, 64, site));
+        let step = |thread, site| Step::bare(LogicalThread(thread), Op::new(OpKind::DataWrite, 64, site));
         let steps = [step(1, 7), step(2, 7), step(1, 7)];
         let seen = Seens::from([
             ((1, 7), vec![access(7, 1, Some(0)), access(7, 2, Some(1))]),

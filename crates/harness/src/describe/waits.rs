@@ -91,7 +91,7 @@ fn note_on(trace: &Trace, last: Option<Last<'_>>, finding: &mut Finding) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, Outcome, StepFlags, ThreadId, ThreadSet, TraceBuf};
+    use raddle_explore::{LogicalThread, Op, Outcome, StepFlags, ThreadSet, TraceBuf};
     use raddle_finding::Confidence;
 
     /// A step of a thread, the threads that were eligible, and the seconds of a time-out.
@@ -101,10 +101,11 @@ mod tests {
         for (thread, kind, eligible, seconds) in steps {
             let mut set = ThreadSet::new();
             for t in *eligible {
-                set.insert(ThreadId(*t));
+                set.insert(LogicalThread(*t));
             }
             let op = Op::new(*kind, 0x1000, 0).with_duration(seconds * 1_000_000_000);
-            buf.push_thread(ThreadId(*thread), op, StepFlags::default(), &set, &ThreadSet::new()).unwrap();
+            buf.push_thread(LogicalThread(*thread), op, StepFlags::default(), &set, &ThreadSet::new())
+                .unwrap();
         }
         Trace { steps: made, wide, outcome: Outcome::Passed, divergence: None }
     }

@@ -52,7 +52,7 @@ fn name(folder: &Path, exe: &Path) -> Option<PathBuf> {
     Some(results::file(folder, &[build_id(exe).as_bytes(), &numbers], "probes"))
 }
 
-fn to_plan(probe: &raddle_binary::flow::CoveredProbe) -> CoveredProbe {
+fn to_plan(probe: &raddle_binary::flow::CoveredCall) -> CoveredProbe {
     CoveredProbe {
         address: probe.address,
         length: probe.length,

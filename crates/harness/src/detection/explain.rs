@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use raddle_binary::Patterns;
 use raddle_finding::{
-    Access, Confidence, Finding, Frame, Kind, Location, Lock, Op, Report, Stat, Taken, ThreadInfo,
+    Access, AccessOp, Confidence, Finding, Frame, Kind, Location, Lock, Report, Stat, Taken, ThreadInfo,
 };
 use raddle_wire::record::{AccessKind, DecodedEnd, HeldLock, LockKind};
 
@@ -132,9 +132,10 @@ impl Explain<'_> {
         let location = self.location(race, &mut cast);
         let (now, before) = match location {
             // No bytes are read or written: both ends are calls.
-            Some(Location::Descriptor { .. }) => {
-                (Access { op: Op::Call, size: 0, ..now }, Access { op: Op::Call, size: 0, ..before })
-            }
+            Some(Location::Descriptor { .. }) => (
+                Access { op: AccessOp::Call, size: 0, ..now },
+                Access { op: AccessOp::Call, size: 0, ..before },
+            ),
             _ => (now, before),
         };
         let in_copy = [&race.now, &race.before].iter().any(|end| self.process.may_be_in_copy(end.stack));
@@ -150,7 +151,7 @@ impl Explain<'_> {
             };
             let message = match location {
                 Some(Location::Descriptor { number }) => {
-                    let closed_first = op(race.before.kind) == Op::Write;
+                    let closed_first = op(race.before.kind) == AccessOp::Write;
                     descriptor_message(number, &now, &before, closed_first)
                 }
                 _ => race_message(&now, &before, location.as_ref()),
@@ -299,7 +300,7 @@ impl Explain<'_> {
             let mut finding = Finding::new(Kind::ExpectedRaceMissing, Confidence::Confirmed, message);
             let thread = "T0 (main)".to_string();
             finding.accesses =
-                vec![Access { op: Op::Call, size: 0, thread, locks: vec![], stack, lock: None }];
+                vec![Access { op: AccessOp::Call, size: 0, thread, locks: vec![], stack, lock: None }];
             finding.occurrences = 1;
             findings.push(finding);
         }
@@ -307,14 +308,14 @@ impl Explain<'_> {
     }
 }
 
-fn op(kind: AccessKind) -> Op {
+fn op(kind: AccessKind) -> AccessOp {
     match kind {
-        AccessKind::Read => Op::Read,
-        AccessKind::Write => Op::Write,
-        AccessKind::AtomicRead => Op::AtomicRead,
-        AccessKind::AtomicWrite => Op::AtomicWrite,
-        AccessKind::Free => Op::Free,
-        AccessKind::Allocate => Op::Allocate,
+        AccessKind::Read => AccessOp::Read,
+        AccessKind::Write => AccessOp::Write,
+        AccessKind::AtomicRead => AccessOp::AtomicRead,
+        AccessKind::AtomicWrite => AccessOp::AtomicWrite,
+        AccessKind::Free => AccessOp::Free,
+        AccessKind::Allocate => AccessOp::Allocate,
     }
 }
 

@@ -44,7 +44,7 @@ pub struct DetectionOptions {
     /// `fun:NAME`, `file:PATH`, `module:NAME`.
     pub ignore: Vec<String>,
     /// Whether to leave out calls of probes that another probe covers
-    /// (`raddle_binary::flow::CoveredProbe`).
+    /// (`raddle_binary::flow::CoveredCall`).
     pub leave_out_covered: bool,
 }
 

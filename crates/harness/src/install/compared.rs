@@ -21,16 +21,16 @@ const NOTE: &str = "compared";
 pub const SETTLED: Duration = Duration::from_secs(2);
 
 /// The states of some files in a folder, as a note holds them.
-pub struct States {
+pub struct FileStates {
     text: String,
     changed: SystemTime,
 }
 
-impl States {
+impl FileStates {
     /// `None` if one of them is missing, is no plain file, or is not this user's.
-    pub fn of<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) -> Option<States> {
+    pub fn of<'a>(folder: &Path, files: impl Iterator<Item = &'a str>) -> Option<FileStates> {
         let user = rustix::process::geteuid().as_raw();
-        let mut states = States { text: String::new(), changed: SystemTime::UNIX_EPOCH };
+        let mut states = FileStates { text: String::new(), changed: SystemTime::UNIX_EPOCH };
         for name in files {
             let meta = fs::symlink_metadata(folder.join(name)).ok()?;
             if !meta.is_file() || meta.uid() != user {
@@ -68,8 +68,8 @@ mod tests {
 
     const FILES: [&str; 2] = ["one", "two"];
 
-    fn states(folder: &Path) -> Option<States> {
-        States::of(folder, FILES.into_iter())
+    fn states(folder: &Path) -> Option<FileStates> {
+        FileStates::of(folder, FILES.into_iter())
     }
 
     fn folder() -> tempfile::TempDir {

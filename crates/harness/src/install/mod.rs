@@ -191,7 +191,7 @@ impl Runtime {
     }
 
     fn is_intact(&self) -> bool {
-        let states = compared::States::of(&self.dir, ITEMS.iter().map(|item| item.path));
+        let states = compared::FileStates::of(&self.dir, ITEMS.iter().map(|item| item.path));
         let Some(states) = states else { return false };
         if states.are_noted(&self.dir) {
             return true;

@@ -281,13 +281,13 @@ fn owners(waits: &[Wait<'_>]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::target::tests::access;
-    use raddle_finding::{Confidence, Interleaving, Kind, Op};
+    use raddle_finding::{AccessOp, Confidence, Interleaving, Kind};
 
     fn stuck(deeds: &[(&str, &str)], rows: &[(usize, &str)]) -> Finding {
         let mut finding = Finding::new(Kind::Deadlock, Confidence::Confirmed, "no thread can go on");
         let mut threads = Vec::new();
         for (i, (thread, _)) in deeds.iter().enumerate() {
-            let mut end = access(Op::Call, "f", i as u32 + 1);
+            let mut end = access(AccessOp::Call, "f", i as u32 + 1);
             end.thread = (*thread).into();
             threads.push((*thread).into());
             finding.accesses.push(end);

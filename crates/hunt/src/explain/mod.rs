@@ -10,7 +10,7 @@ mod deadlock;
 mod order;
 
 use raddle_finding::place::{file_name, place, stable_name};
-use raddle_finding::{Access, Finding, Frame, Kind, Location, Op, Row};
+use raddle_finding::{Access, AccessOp, Finding, Frame, Kind, Location, Row};
 
 use crate::target::Goal;
 
@@ -86,17 +86,17 @@ fn and(parts: &[String]) -> String {
     }
 }
 
-fn verb(op: Op) -> &'static str {
+fn verb(op: AccessOp) -> &'static str {
     match op {
-        Op::Read => "reads",
-        Op::Write => "writes",
-        Op::AtomicRead => "atomically reads",
-        Op::AtomicWrite => "atomically writes",
-        Op::Free => "frees",
-        Op::Allocate => "allocates",
-        Op::Lock => "locks",
-        Op::Unlock => "unlocks",
-        Op::Call => "is",
+        AccessOp::Read => "reads",
+        AccessOp::Write => "writes",
+        AccessOp::AtomicRead => "atomically reads",
+        AccessOp::AtomicWrite => "atomically writes",
+        AccessOp::Free => "frees",
+        AccessOp::Allocate => "allocates",
+        AccessOp::Lock => "locks",
+        AccessOp::Unlock => "unlocks",
+        AccessOp::Call => "is",
     }
 }
 
@@ -113,14 +113,14 @@ fn race(finding: &Finding) -> String {
         verb(now.op),
         at(now)
     );
-    if now.op == Op::Free || before.op == Op::Free {
+    if now.op == AccessOp::Free || before.op == AccessOp::Free {
         return text
             + &format!(
                 "Then memory is used after it was freed. To fix it, {OUTLIVE}. If a container frees it when it grows, hold one \
                  lock around each use of the container."
             );
     }
-    let writes = |a: &Access| matches!(a.op, Op::Write | Op::AtomicWrite);
+    let writes = |a: &Access| matches!(a.op, AccessOp::Write | AccessOp::AtomicWrite);
     text += match (writes(now), writes(before)) {
         (true, true) => "One of the two updates can be lost. ",
         // `x++` is a read and a write: which of them meets the other thread is chance.
@@ -178,8 +178,8 @@ fn sentence(text: &str) -> &str {
 }
 
 fn lifetime(finding: &Finding, kind: Kind) -> String {
-    let freed = finding.accesses.iter().find(|a| a.op == Op::Free);
-    let used = finding.accesses.iter().find(|a| a.op != Op::Free);
+    let freed = finding.accesses.iter().find(|a| a.op == AccessOp::Free);
+    let used = finding.accesses.iter().find(|a| a.op != AccessOp::Free);
     let (Some(freed), Some(used)) = (freed, used) else { return order::explain(finding) };
     let what = if kind == Kind::DoubleFree { "frees it again" } else { "still uses it" };
     let mend = if kind == Kind::DoubleFree {
@@ -325,7 +325,7 @@ mod tests {
     fn a_race_with_a_lock_on_one_side_names_the_lock_and_the_place() {
         let mut finding = cycle(Kind::LockOrder, [Some("guard"), None], [1, 2]);
         finding.kind = Kind::DataRace;
-        finding.accesses = vec![access(Op::Write, "f", 1), access(Op::Read, "g", 2)];
+        finding.accesses = vec![access(AccessOp::Write, "f", 1), access(AccessOp::Read, "g", 2)];
         finding.accesses[0].locks = vec!["L0".into()];
         let text = explain(&finding);
         assert!(text.ends_with("take `guard` in `g` (a.c:2) too."), "{text}");

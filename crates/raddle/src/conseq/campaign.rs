@@ -14,7 +14,7 @@ use super::rust_locks::RustLocks;
 use super::sites::Sites;
 use super::stacks::Stacks;
 use super::tester::{Deadlines, Expect, Tester};
-use super::traced_runs::{self, Orders, Run, Runs};
+use super::traced_runs::{self, Run, Runs, TracedOrders};
 use super::{analysis, certainty, findings, machine_code, rust_channels, rust_scopes, unscheduled};
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
@@ -206,7 +206,7 @@ pub fn run(
     let recipe = &budget.bounded(recipe, budget.tested());
     let mut runs = match traced_runs::make(
         recipe,
-        (Orders::NonPreemptive, args.runs, args.check_traces),
+        (TracedOrders::NonPreemptive, args.runs, args.check_traces),
         rust,
         budget.traced(),
         notes,
@@ -283,7 +283,7 @@ fn with_more_steps(
     let recipe = Recipe { max_steps: most.saturating_mul(TIMES), ..cut.recipe.clone() };
     let made = traced_runs::make(
         &recipe,
-        (Orders::NonPreemptive, args.runs, args.check_traces),
+        (TracedOrders::NonPreemptive, args.runs, args.check_traces),
         rust,
         budget.traced(),
         notes,
@@ -315,7 +315,7 @@ fn with_loops(
     let recipe = Recipe { points, ..endless.recipe.clone() };
     let made = traced_runs::make(
         &recipe,
-        (Orders::NonPreemptive, args.runs, args.check_traces),
+        (TracedOrders::NonPreemptive, args.runs, args.check_traces),
         rust,
         budget.traced(),
         notes,
@@ -338,7 +338,7 @@ fn in_fair_orders(
     if raddle_harness::interrupt::came() {
         return None;
     }
-    let orders = (Orders::Fair, args.runs, args.check_traces);
+    let orders = (TracedOrders::Fair, args.runs, args.check_traces);
     let made = traced_runs::make(&endless.recipe, orders, rust, budget.traced(), notes).ok()?;
     made.runs.iter().any(|r| !r.endless).then_some(made)
 }

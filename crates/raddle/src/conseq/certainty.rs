@@ -194,11 +194,11 @@ fn loses_update(steps: &[Step], address: u64, (read, write): (u32, u32)) -> bool
 mod tests {
     use super::*;
     use raddle_conseq::event::Cell;
-    use raddle_explore::{Op, StepFlags, ThreadId};
+    use raddle_explore::{LogicalThread, Op, StepFlags};
 
     fn step(thread: u16, kind: OpKind, site: u32) -> Step {
         let mut step = Step::default();
-        (step.thread, step.op) = (ThreadId(thread), Op::new(kind, 64, site).with_bytes(64, 4));
+        (step.thread, step.op) = (LogicalThread(thread), Op::new(kind, 64, site).with_bytes(64, 4));
         step
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let mut failed = steps(compared);
         failed[2].flags = StepFlags::UNCHANGED;
         assert!(!loses_update(&failed, 64, (3, 4)), "it has written nothing");
-        failed[2].thread = ThreadId(1);
+        failed[2].thread = LogicalThread(1);
         let told = [&failed[..2], &[step(2, AtomicStore, 9)], &failed[2..]].concat();
         assert!(!loses_update(&told, 64, (3, 4)), "the thread knows the current value");
         let exchange = lost.map(|(t, k, s)| (t, if k == AtomicStore { AtomicRmw } else { k }, s));

@@ -7,14 +7,14 @@ use anyhow::Result;
 use raddle_conseq::history::Point;
 use raddle_conseq::suspects::{Instead, Suspect};
 use raddle_explore::Trace;
-use raddle_finding::{Access, Confidence, Finding, Frame, Kind, Lock, Op, Report};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Kind, Lock, Report};
 
 use super::analysis::Analysed;
 use super::args::Args;
 use super::campaign::Phases;
 use super::stacks::Stacks;
 use super::tester::{Again, Consequence, SuspectVerdict, Tested};
-use super::traced_runs::{Orders, Runs};
+use super::traced_runs::{Runs, TracedOrders};
 use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe;
@@ -95,8 +95,8 @@ impl<'a> Teller<'a> {
         if self.runs.scheduled {
             finding.schedule = or_without(self.write(failure, None, &[]));
             let note = match self.runs.orders {
-                Orders::NonPreemptive => "a traced run, in which nobody was preempted, came to this",
-                Orders::Fair => "a traced run came to this, in which any thread could run at any step",
+                TracedOrders::NonPreemptive => "a traced run, in which nobody was preempted, came to this",
+                TracedOrders::Fair => "a traced run came to this, in which any thread could run at any step",
             };
             finding.notes.push(note.into());
         } else {
@@ -179,12 +179,12 @@ impl<'a> Teller<'a> {
     /// could follow, or the write that it could precede.
     pub(super) fn add_ends(&mut self, finding: &mut Finding, s: &Suspect) {
         let other = match s.instead {
-            Instead::Write(w) => Some((w, Op::Write)),
-            Instead::Freed(f) => Some((f, Op::Free)),
+            Instead::Write(w) => Some((w, AccessOp::Write)),
+            Instead::Freed(f) => Some((f, AccessOp::Free)),
             // The write that comes too late, as the traced run had it.
-            Instead::Initial => s.from.map(|w| (w, Op::Write)),
+            Instead::Initial => s.from.map(|w| (w, AccessOp::Write)),
         };
-        let ends = [Some((s.read, Op::Read)), other];
+        let ends = [Some((s.read, AccessOp::Read)), other];
         let mut labels: Vec<(u64, String)> = Vec::new();
         for ((point, op), locks) in ends.into_iter().flatten().zip(&s.locks) {
             let mut end = self.end(&point, op);
@@ -211,10 +211,10 @@ impl<'a> Teller<'a> {
         label
     }
 
-    pub(super) fn end(&mut self, point: &Point, op: Op) -> Access {
+    pub(super) fn end(&mut self, point: &Point, op: AccessOp) -> Access {
         let op = match (op, point.cell.atomic) {
-            (Op::Read, true) => Op::AtomicRead,
-            (Op::Write, true) => Op::AtomicWrite,
+            (AccessOp::Read, true) => AccessOp::AtomicRead,
+            (AccessOp::Write, true) => AccessOp::AtomicWrite,
             (op, _) => op,
         };
         let pcs = self.pcs(point);
@@ -241,7 +241,14 @@ impl<'a> Teller<'a> {
             pcs.extend(&read[same + 1..]);
         }
         let stack = self.places.stack(&self.runs.modules, &pcs);
-        Some(Access { op: Op::Call, size: 0, thread: thread(&s.read), locks: Vec::new(), lock: None, stack })
+        Some(Access {
+            op: AccessOp::Call,
+            size: 0,
+            thread: thread(&s.read),
+            locks: Vec::new(),
+            lock: None,
+            stack,
+        })
     }
 
     /// The name of the function that contains the code, whatever is inlined there.

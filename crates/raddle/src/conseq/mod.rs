@@ -76,7 +76,7 @@ use raddle_harness::say::say;
 use raddle_harness::target;
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::Recipe;
-use result_cache::{OpenFiles, StaticHalves};
+use result_cache::{MappedFiles, StaticHalves};
 
 /// How many threads there is room for at first.
 const DONORS: u32 = 8;
@@ -183,7 +183,7 @@ fn investigate(
     notes: &Notes,
 ) -> Result<Report> {
     let runtime = Runtime::open()?;
-    let files = OpenFiles::default();
+    let files = MappedFiles::default();
     let halves = StaticHalves::new(&files, options.clone());
     let folder = &args.schedules_to;
     std::fs::create_dir_all(folder)

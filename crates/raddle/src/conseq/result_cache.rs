@@ -22,14 +22,14 @@ use raddle_harness::program::content_id;
 
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
-    let files = OpenFiles::default();
+    let files = MappedFiles::default();
     let halves = StaticHalves::new(&files, options.clone());
     halves.analysis(path, options, &Extent::whole()).map(Rc::unwrap_or_clone)
 }
 
 /// Files that stay open as long as this value lives.
 #[derive(Default)]
-pub struct OpenFiles {
+pub struct MappedFiles {
     first: OnceCell<Box<OpenFile>>,
 }
 
@@ -38,7 +38,7 @@ struct OpenFile {
     next: OnceCell<Box<OpenFile>>,
 }
 
-impl OpenFiles {
+impl MappedFiles {
     fn keep(&self, module: Module) -> &Module {
         let mut place = &self.first;
         while let Some(file) = place.get() {
@@ -54,7 +54,7 @@ pub struct StaticHalves<'m> {
     options: Options,
     /// `None`: nothing is kept on disk.
     folder: Option<PathBuf>,
-    files: &'m OpenFiles,
+    files: &'m MappedFiles,
     /// The most recently used one is last.
     known: RefCell<Vec<KnownFile<'m>>>,
 }
@@ -86,7 +86,7 @@ impl<'m> StaticHalves<'m> {
     /// Analysed code takes memory, up to 700 MB for a large file.
     const MOST: usize = 4;
 
-    pub fn new(files: &'m OpenFiles, options: Options) -> StaticHalves<'m> {
+    pub fn new(files: &'m MappedFiles, options: Options) -> StaticHalves<'m> {
         let folder = cache::root().ok().map(|root| root.join("conseq"));
         StaticHalves { options, folder, files, known: RefCell::default() }
     }
@@ -211,7 +211,7 @@ mod tests {
         let program = Path::new("/bin/true");
         let (options, whole) = (Options::default(), Extent::whole());
         let analysis_in = |folder: Option<&Path>, extent: &Extent<'_>| {
-            let files = OpenFiles::default();
+            let files = MappedFiles::default();
             let folder = folder.map(Path::to_owned);
             let mut halves = StaticHalves::new(&files, options.clone());
             halves.folder = folder;
@@ -242,7 +242,7 @@ mod tests {
         content[at..at + 20].copy_from_slice(&id(one));
         let options = Options::default();
         let looked_at = |cached: bool| {
-            let files = OpenFiles::default();
+            let files = MappedFiles::default();
             let mut halves = StaticHalves::new(&files, options.clone());
             halves.folder = cached.then(|| folder.path().join("cache"));
             let whole = |halves: &StaticHalves<'_>| {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use raddle_conseq::SiteKind;
 use raddle_conseq::atomicity::AtomicityViolation;
 use raddle_conseq::suspects::{ErrorSite, Instead, Suspect};
-use raddle_finding::{Confidence, Finding, Kind, Op};
+use raddle_finding::{AccessOp, Confidence, Finding, Kind};
 
 use super::args::Means;
 use super::findings::Teller;
@@ -210,7 +210,7 @@ impl Teller<'_> {
         let message = format!("{}: {between} can come between {first} and {second}", v.pattern.describe());
         let mut finding = Finding::new(Kind::AtomicityViolation, Confidence::Suspected, message);
         let (first, between, second) = v.pattern.ops();
-        let op = |writes| if writes { Op::Write } else { Op::Read };
+        let op = |writes| if writes { AccessOp::Write } else { AccessOp::Read };
         finding.accesses = [(v.first, first), (v.between, between), (v.second, second)]
             .map(|(point, writes)| self.end(&point, op(writes)))
             .into();

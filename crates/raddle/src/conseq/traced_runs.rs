@@ -72,7 +72,7 @@ pub struct Runs {
     /// The scheduler of `explore` decided which thread ran.
     pub scheduled: bool,
     /// In which orders, if it did.
-    pub orders: Orders,
+    pub orders: TracedOrders,
 }
 
 /// The room for one trace. The file is sparse.
@@ -89,7 +89,7 @@ pub const LEAST_READING: Duration = Duration::from_millis(200);
 
 /// The orders of the traced runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Orders {
+pub enum TracedOrders {
     /// No thread is preempted.
     NonPreemptive,
     /// Any thread may go on at any step. A thread that works for ever until another one has done
@@ -97,7 +97,7 @@ pub enum Orders {
     Fair,
 }
 
-impl Orders {
+impl TracedOrders {
     /// The first one.
     pub fn default_tail(self) -> Tail {
         self.tails(1)[0]
@@ -105,7 +105,7 @@ impl Orders {
 
     fn tails(self, n: u32) -> Vec<Tail> {
         let n = n as usize;
-        if self == Orders::Fair {
+        if self == TracedOrders::Fair {
             return (1..).map(|seed| Tail::Random { seed }).take(n).collect();
         }
         let plain = [Next::Lowest, Next::Highest, Next::Round].map(|next| Tail::NonPreemptive { next });
@@ -119,7 +119,7 @@ impl Orders {
 /// see [`Maker::check`].
 pub fn make(
     recipe: &Recipe,
-    (orders, n, check): (Orders, u32, bool),
+    (orders, n, check): (TracedOrders, u32, bool),
     rust: bool,
     deadline: Instant,
     notes: &Notes,
@@ -175,7 +175,7 @@ pub fn make(
 }
 
 /// These runs, with what the crew knows about the program.
-fn as_they_are(crew: Crew<'_>, orders: Orders, runs: Vec<Run>) -> Runs {
+fn as_they_are(crew: Crew<'_>, orders: TracedOrders, runs: Vec<Run>) -> Runs {
     let modules = crew.modules().to_vec();
     let recipe = Recipe { watch: Watch::default(), ..crew.recipe().clone() };
     crew.stop();
@@ -604,9 +604,9 @@ mod tests {
 
     #[test]
     fn the_first_runs_are_the_plain_ones() {
-        let made = Orders::NonPreemptive.tails(5);
+        let made = TracedOrders::NonPreemptive.tails(5);
         assert_eq!(made[0], Tail::NonPreemptive { next: Next::Lowest });
         assert_eq!(made[4], Tail::Pct { seed: 2, depth: 1, length: 1 });
-        assert_eq!(Orders::NonPreemptive.tails(2).len(), 2);
+        assert_eq!(TracedOrders::NonPreemptive.tails(2).len(), 2);
     }
 }

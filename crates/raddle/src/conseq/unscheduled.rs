@@ -22,7 +22,7 @@ use super::delays::failure;
 use super::ordinary_runs::{self, OUTSIDE, Ordinary, ended};
 use super::rust_locks::RustLocks;
 use super::tester::KILLED;
-use super::traced_runs::{LEAST_READING, Orders, Run, Runs};
+use super::traced_runs::{LEAST_READING, Run, Runs, TracedOrders};
 use raddle_harness::check::events::{self, Told};
 use raddle_harness::collect::{self, Process};
 use raddle_harness::crew::{CrewError, Notes};
@@ -117,7 +117,7 @@ pub fn make(recipe: &Recipe, n: u32, deadline: Instant, notes: &Notes) -> Result
         return Err(UnscheduledError::Stopped(name).into());
     }
     let recipe = Recipe { watch: Watch::default(), ..recipe.clone() };
-    Ok(Runs { runs, usual, modules, recipe, reading, scheduled: false, orders: Orders::NonPreemptive })
+    Ok(Runs { runs, usual, modules, recipe, reading, scheduled: false, orders: TracedOrders::NonPreemptive })
 }
 
 fn one(recipe: &Recipe, limit: Duration) -> Result<Made> {

@@ -108,13 +108,13 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, ThreadId};
+    use raddle_explore::{LogicalThread, Op};
 
     #[test]
     fn every_access_to_a_racy_variable_is_a_point() {
         let modules =
             [Mapped { low: 0x5555_0000_0000, high: 0x5555_0001_0000, offset: 0, path: "/a".into() }];
-        let access = |kind, object, site| Step::bare(ThreadId(1), Op::new(kind, object, site));
+        let access = |kind, object, site| Step::bare(LogicalThread(1), Op::new(kind, object, site));
         let steps = vec![
             access(OpKind::DataRead, 8, 0x10),
             access(OpKind::DataWrite, 8, 0x20),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn steps_that_are_no_points_are_left_out() {
-        let step = |kind, site| Step::bare(ThreadId(1), Op::new(kind, 8, site));
+        let step = |kind, site| Step::bare(LogicalThread(1), Op::new(kind, 8, site));
         let steps =
             vec![step(OpKind::DataRead, 0x10), step(OpKind::Lock, 0x20), step(OpKind::DataWrite, 0x30)];
         let trace = Trace { steps, wide: Vec::new(), outcome: Outcome::Passed, divergence: None };

@@ -150,7 +150,7 @@ fn next_of_each(steps: &[Step]) -> Vec<Option<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, OpKind, Outcome, ThreadId};
+    use raddle_explore::{LogicalThread, Op, OpKind, Outcome};
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
@@ -189,7 +189,7 @@ mod tests {
         let can = StepFlags::CAN_CONTINUE;
         for (thread, flags, site) in [(1, StepFlags(0), 10), (1, can, 20), (1, can, 30)] {
             let op = Op::new(OpKind::AtomicLoad, 8, site);
-            trace.push_thread(ThreadId(thread), op, flags, &both, &ThreadSet::new()).unwrap();
+            trace.push_thread(LogicalThread(thread), op, flags, &both, &ThreadSet::new()).unwrap();
         }
         let view = TraceView::new(&steps, &wide, Outcome::Passed, None);
         let mut scoped = Scoped::new(Scope::new(&[], &[]));

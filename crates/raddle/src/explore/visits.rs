@@ -113,13 +113,13 @@ impl Visited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, OpKind, Outcome, Step, ThreadId};
+    use raddle_explore::{LogicalThread, Op, OpKind, Outcome, Step};
 
     #[test]
     fn a_place_counts_only_together_with_its_object() {
         let mut visited = Visited::noted();
         let mut comes_to = |site, object| {
-            let steps = [Step::bare(ThreadId(1), Op::new(OpKind::DataWrite, object, site))];
+            let steps = [Step::bare(LogicalThread(1), Op::new(OpKind::DataWrite, object, site))];
             let view = TraceView::new(&steps, &[], Outcome::Passed, None);
             visited.note(&view);
             visited.has_all(&BTreeSet::from([Visit { site: 3, object: 8 }, Visit { site: 7, object: 8 }]))

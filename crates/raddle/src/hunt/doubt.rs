@@ -64,15 +64,21 @@ fn timed_out(row: &Row) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_finding::{Confidence, Frame, Interleaving, Op};
+    use raddle_finding::{AccessOp, Confidence, Frame, Interleaving};
 
     fn race(files: [&[&str]; 2]) -> Finding {
         let mut finding = Finding::new(Kind::DataRace, Confidence::Confirmed, "a race");
         for files in files {
             let frame = |file: &&str| Frame { file: Some((*file).into()), line: Some(1), ..Frame::default() };
             let stack = files.iter().map(frame).collect();
-            let end =
-                Access { op: Op::Write, size: 4, thread: "T1".into(), locks: vec![], lock: None, stack };
+            let end = Access {
+                op: AccessOp::Write,
+                size: 4,
+                thread: "T1".into(),
+                locks: vec![],
+                lock: None,
+                stack,
+            };
             finding.accesses.push(end);
         }
         finding

@@ -17,7 +17,7 @@ use raddle_store::{Category, Sighting, Standing, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::args::Args;
-use super::live::Live;
+use super::live::LiveView;
 use super::prey::Prey;
 use super::report;
 use crate::report::args::ReportFormat;
@@ -38,7 +38,7 @@ pub struct Journal {
     at: SystemTime,
     /// A person reads, so lines are printed.
     speaks: bool,
-    live: Live,
+    live: LiveView,
     resumes: bool,
     /// What is stored of this hunt, by key.
     stored: BTreeMap<String, Stored>,
@@ -62,7 +62,7 @@ impl Journal {
             begun: Instant::now(),
             at: SystemTime::now(),
             speaks: args.report.format == ReportFormat::Text,
-            live: Live::new(args.report.format == ReportFormat::Text),
+            live: LiveView::new(args.report.format == ReportFormat::Text),
             resumes: args.resume,
             stored: BTreeMap::new(),
             last: Counts::default(),

@@ -66,16 +66,16 @@ fn shortened(text: &str, room: usize) -> String {
 }
 
 /// The line while it is shown.
-pub struct Live {
+pub struct LiveView {
     view: Arc<Mutex<LiveLine>>,
     writer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-impl Live {
+impl LiveView {
     /// `is_wanted`: somebody reads it. Shows nothing without a terminal.
-    pub fn new(is_wanted: bool) -> Live {
+    pub fn new(is_wanted: bool) -> LiveView {
         let view = Arc::new(Mutex::new(LiveLine { what: "begins".into(), ..LiveLine::default() }));
-        let mut live = Live { view, writer: None };
+        let mut live = LiveView { view, writer: None };
         if is_wanted && terminal::has_live_line() {
             // The search's own live line would overwrite this one.
             crate::explore::hide_progress();
@@ -105,7 +105,7 @@ impl Live {
     }
 }
 
-impl Drop for Live {
+impl Drop for LiveView {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.writer.take() {
             drop(end);
@@ -147,6 +147,6 @@ mod tests {
 
     #[test]
     fn nothing_is_shown_to_nobody() {
-        assert!(!Live::new(false).is_shown());
+        assert!(!LiveView::new(false).is_shown());
     }
 }

@@ -143,7 +143,7 @@ fn git(folder: &Path, words: &[&str]) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_finding::{Access, Confidence, Kind, Op};
+    use raddle_finding::{Access, AccessOp, Confidence, Kind};
 
     const DIFF: &str = "diff --git a/src/q.c b/src/q.c\n--- a/src/q.c\n+++ b/src/q.c\n@@ -3,2 +5,4 @@ int push(int x)\n-old\n+new line\n\
         @@ -20 +24,0 @@ void pop(void)\n-gone\n--- a/tests/t.rs\n+++ b/tests/t.rs\n@@ -1 +1 @@\n+fn empties_twice() {\n";
@@ -156,7 +156,8 @@ mod tests {
         let mut finding = Finding::new(Kind::DataRace, Confidence::Suspected, "a race");
         let frame = Frame { file: Some(file.into()), line: Some(line), ..Frame::default() };
         let (thread, stack) = ("T1".into(), vec![frame]);
-        finding.accesses = vec![Access { op: Op::Write, size: 4, thread, locks: vec![], lock: None, stack }];
+        finding.accesses =
+            vec![Access { op: AccessOp::Write, size: 4, thread, locks: vec![], lock: None, stack }];
         finding
     }
 

@@ -337,7 +337,7 @@ fn both(a: &Verdict, b: &Verdict) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_finding::{Confidence, Kind, Op};
+    use raddle_finding::{AccessOp, Confidence, Kind};
     use raddle_hunt::Detector;
 
     /// A failure in `must` at this line, called by `main` at that one.
@@ -349,7 +349,7 @@ mod tests {
             ..Frame::default()
         };
         let access = Access {
-            op: Op::Call,
+            op: AccessOp::Call,
             size: 0,
             thread: "T0".into(),
             locks: vec![],

@@ -69,10 +69,10 @@ impl Moved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, OpKind, Outcome, ThreadId};
+    use raddle_explore::{LogicalThread, Op, OpKind, Outcome};
 
     fn steps(kinds: &[(u16, OpKind)]) -> Vec<Step> {
-        kinds.iter().map(|(t, kind)| Step::bare(ThreadId(*t), Op::new(*kind, 64, 0))).collect()
+        kinds.iter().map(|(t, kind)| Step::bare(LogicalThread(*t), Op::new(*kind, 64, 0))).collect()
     }
 
     fn told(expected: &[(u16, OpKind)], made: &[(u16, OpKind)]) -> Option<String> {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn locals_of_main_may_lie_elsewhere_but_stay_apart() {
         let reads = |objects: &[u64]| -> Vec<Step> {
-            let read = |o: &u64| Step::bare(ThreadId(0), Op::new(OpKind::DataRead, *o, 0));
+            let read = |o: &u64| Step::bare(LogicalThread(0), Op::new(OpKind::DataRead, *o, 0));
             objects.iter().map(read).collect()
         };
         let differs = |expected: &[u64], made: &[u64]| {

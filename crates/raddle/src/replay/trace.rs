@@ -42,11 +42,11 @@ fn slice(name: String, thread: u16, at: usize, steps: usize, args: Value) -> Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_explore::{Op, OpKind, ThreadId};
+    use raddle_explore::{LogicalThread, Op, OpKind};
 
     #[test]
     fn a_row_a_thread_and_a_slice_a_step() {
-        let step = |t, kind| Step::bare(ThreadId(t), Op::new(kind, 64, 0));
+        let step = |t, kind| Step::bare(LogicalThread(t), Op::new(kind, 64, 0));
         let steps = [step(0, OpKind::Lock), step(0, OpKind::Unlock), step(1, OpKind::Lock)];
         let text = chrome(&steps, &mut Places::new(), &[]);
         let document: Value = serde_json::from_str(&text).unwrap();

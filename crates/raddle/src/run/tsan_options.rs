@@ -23,7 +23,7 @@
 //! A program's own `__tsan_default_options` come before `TSAN_OPTIONS`, which come later and win.
 //! They are known only after the program has run, so only their keys about what is reported count.
 
-use raddle_finding::{Finding, Kind, Op};
+use raddle_finding::{AccessOp, Finding, Kind};
 use raddle_harness::collect::Process;
 
 use super::args::DetectorOptions;
@@ -57,7 +57,7 @@ impl Unwanted {
     }
 
     pub fn is_wanted(&self, finding: &Finding) -> bool {
-        let is_atomic = |op: &Op| matches!(op, Op::AtomicRead | Op::AtomicWrite);
+        let is_atomic = |op: &AccessOp| matches!(op, AccessOp::AtomicRead | AccessOp::AtomicWrite);
         let key = match finding.kind {
             _ if self.nothing_is_wanted() => return false,
             Kind::DataRace if finding.accesses.iter().any(|a| is_atomic(&a.op)) => "report_atomic_races",
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(options(&[], "exitcode=many").report.exit_code, crate::exit::FINDINGS);
     }
 
-    fn finding(kind: Kind, op: Op) -> Finding {
+    fn finding(kind: Kind, op: AccessOp) -> Finding {
         let mut finding = Finding::new(kind, raddle_finding::Confidence::Confirmed, String::new());
         let thread = "T1".to_string();
         finding.accesses =
@@ -159,8 +159,9 @@ mod tests {
     fn a_program_chooses_what_is_reported_and_its_user_may_choose_otherwise() {
         let program = |text: &str| vec![Process { default_options: text.into(), ..Process::default() }];
         let wanted = |program: &[Process], user, f: &Finding| Unwanted::new(program, user).is_wanted(f);
-        let (plain, atomic) = (finding(Kind::DataRace, Op::Write), finding(Kind::DataRace, Op::AtomicWrite));
-        let destroyed = finding(Kind::LockLeak, Op::Call);
+        let (plain, atomic) =
+            (finding(Kind::DataRace, AccessOp::Write), finding(Kind::DataRace, AccessOp::AtomicWrite));
+        let destroyed = finding(Kind::LockLeak, AccessOp::Call);
         for f in [&plain, &atomic, &destroyed] {
             assert!(wanted(&[], None, f));
             assert!(!wanted(&program("report_bugs=0"), None, f));

@@ -14,7 +14,7 @@ use raddle_base::hash::fnv64;
 use raddle_clr::lists::ApiLists;
 use raddle_clr::record::{CallEnd, ClrRecord, ClrViolation, KnownPair, UserFrame, VERSION};
 use raddle_clr::session::{LISTS, MODULES, PAIRS};
-use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Op, ThreadInfo};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Frame, Interleaving, Kind, ThreadInfo};
 use raddle_tsvd::{Stats, TrapPair};
 
 use super::coverage::{Coverage, Covered, PointCoverage};
@@ -316,7 +316,7 @@ fn finding(violation: &ClrViolation, sites: &[Site], run: Option<u32>) -> Option
     );
     let mut finding = Finding::new(Kind::ThreadSafetyViolation, Confidence::Confirmed, message);
     let access = |end: &CallEnd, site: &Site| Access {
-        op: if site.write { Op::Write } else { Op::Read },
+        op: if site.write { AccessOp::Write } else { AccessOp::Read },
         size: 0,
         thread: format!("T{}", end.thread),
         locks: vec![],

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use raddle_binary::{Registers, demangle, plain_path};
 use raddle_finding::place::place;
-use raddle_finding::{Access, Confidence, Finding, Frame, Interleaving, Kind, Location, Op, ThreadInfo};
+use raddle_finding::{
+    Access, AccessOp, Confidence, Finding, Frame, Interleaving, Kind, Location, ThreadInfo,
+};
 use raddle_wire::record::DecodedCaught;
 use raddle_wire::tsvd::ObjectOperand;
 
@@ -90,7 +92,7 @@ impl<'a> Teller<'a> {
         // Nobody names the main thread, so the system gives it the program's name.
         let name = if caught.thread == 0 { "main".into() } else { name };
         let label = format!("T{} ({name})", caught.thread);
-        let op = if operation.write { Op::Write } else { Op::Read };
+        let op = if operation.write { AccessOp::Write } else { AccessOp::Read };
         let called = short_name(&site.callee);
         let access = Access { op, size: 0, thread: label, locks: vec![], lock: None, stack };
         Some(End { access, site, operation, called, name })

@@ -23,7 +23,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::clock::Clock;
+use super::clock::SidClock;
 use super::objects::{self, Object};
 use super::thread::{Thread, gate};
 use super::trace::AccessShape;
@@ -263,9 +263,9 @@ pub fn barrier_of_all(t: &mut Thread) {
 /// The process has used `membarrier`.
 static BARRIERS: AtomicBool = AtomicBool::new(false);
 
-fn clock_at(at: &mut *mut Clock) -> &mut Clock {
+fn clock_at(at: &mut *mut SidClock) -> &mut SidClock {
     if at.is_null() {
-        *at = sys::ARENA.take(size_of::<Clock>()).cast();
+        *at = sys::ARENA.take(size_of::<SidClock>()).cast();
     }
     // SAFETY: fresh zeroed memory, or what was put there before; only its thread uses it.
     unsafe { &mut **at }

@@ -15,7 +15,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::clock::Clock;
+use super::clock::SidClock;
 use crate::layout::{EPOCH_MAX, SID_MAX};
 
 struct Link {
@@ -50,7 +50,7 @@ pub fn covers(sid: usize, other: usize) -> bool {
 }
 
 /// `clock` has just learned of `sid`, so it knows the chain up to there.
-pub fn expand(clock: &mut Clock, sid: usize) {
+pub fn expand(clock: &mut SidClock, sid: usize) {
     let mut before = LINKS[sid].before.load(Relaxed) as usize;
     while before != 0 && clock.get(before) < EPOCH_MAX {
         clock.set(before, EPOCH_MAX);
@@ -94,7 +94,7 @@ mod tests {
 
     struct Model {
         /// A lane for each sid.
-        clock: Clock,
+        clock: SidClock,
         /// The pairs as the thread keeps them, brought up to date by what it learns.
         pairs: Pairs,
         sid: usize,
@@ -146,12 +146,12 @@ mod tests {
         let mut threads: Vec<Model> = (1..=3)
             .map(|sid| {
                 begin(sid, 0);
-                let mut clock = Clock::ZERO;
+                let mut clock = SidClock::ZERO;
                 clock.set(sid, 1);
                 Model { pairs: Pairs::of(&clock, sid, now()), clock, sid }
             })
             .collect();
-        let mut objects = [const { (Kept::EMPTY, Clock::ZERO) }; 3];
+        let mut objects = [const { (Kept::EMPTY, SidClock::ZERO) }; 3];
         for (who, op) in ops {
             let t = &mut threads[who];
             match op {
@@ -197,14 +197,14 @@ mod tests {
         begin(202, 201);
         begin(203, 202);
         assert!(covers(203, 201) && !covers(201, 203) && !covers(203, 203));
-        let mut clock = Clock::ZERO;
+        let mut clock = SidClock::ZERO;
         expand(&mut clock, 203);
         assert_eq!((clock.get(201), clock.get(202), clock.get(203)), (EPOCH_MAX, EPOCH_MAX, 0));
         let mut recycled = [false; SID_MAX + 1];
         (recycled[201], recycled[202]) = (true, true);
         cut(&recycled);
         assert!(!covers(203, 201) && !covers(203, 202));
-        let mut clock = Clock::ZERO;
+        let mut clock = SidClock::ZERO;
         expand(&mut clock, 203);
         assert_eq!((clock.get(201), clock.get(202)), (0, 0));
     }

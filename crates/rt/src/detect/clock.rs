@@ -8,7 +8,7 @@ use crate::layout::SID_MAX;
 /// The last epoch of each sid that happened before. Entry 0 is unused.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
-pub struct Clock(pub [u16; SID_MAX + 2]);
+pub struct SidClock(pub [u16; SID_MAX + 2]);
 
 /// The highest sid ever in use; loops over clocks stop there.
 pub static HIGHEST: AtomicUsize = AtomicUsize::new(0);
@@ -17,8 +17,8 @@ pub fn lanes() -> usize {
     (HIGHEST.load(Relaxed) + 1).next_multiple_of(8).min(SID_MAX + 2)
 }
 
-impl Clock {
-    pub const ZERO: Clock = Clock([0; SID_MAX + 2]);
+impl SidClock {
+    pub const ZERO: SidClock = SidClock([0; SID_MAX + 2]);
 
     #[inline]
     pub fn get(&self, sid: usize) -> u32 {
@@ -48,13 +48,13 @@ impl Clock {
         join(&mut self.0[..n], &other[..n]);
     }
 
-    pub fn copy(&mut self, other: &Clock) {
+    pub fn copy(&mut self, other: &SidClock) {
         let n = lanes();
         self.0[..n].copy_from_slice(&other.0[..n]);
     }
 
     /// True if this clock covers all of `other`.
-    pub fn covers(&self, other: &Clock) -> bool {
+    pub fn covers(&self, other: &SidClock) -> bool {
         self.0[..lanes()].iter().zip(&other.0).all(|(a, b)| a >= b)
     }
 }
@@ -75,8 +75,8 @@ pub fn join(to: &mut [u16], from: &[u16]) {
 mod tests {
     use super::*;
 
-    fn clock(of: &[(usize, u16)]) -> Clock {
-        let mut c = Clock::ZERO;
+    fn clock(of: &[(usize, u16)]) -> SidClock {
+        let mut c = SidClock::ZERO;
         for (s, e) in of {
             c.0[*s] = *e;
         }

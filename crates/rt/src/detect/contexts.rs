@@ -48,9 +48,9 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-use super::clock::Clock;
+use super::clock::SidClock;
 use super::heap::{self, HeapBlock};
-use super::held_locks::{Held, LockMode};
+use super::held_locks::{HeldLocks, HoldMode};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
 use super::{depot, objects, settings, sids, thread_storage};
@@ -70,21 +70,21 @@ pub struct Context {
     first_epoch: u32,
     generation: u32,
     forks: u32,
-    seen_relaxed: *mut Clock,
-    fenced: *mut Clock,
+    seen_relaxed: *mut SidClock,
+    fenced: *mut SidClock,
     /// Zeroed clocks for the same purpose, for the context that runs meanwhile.
-    spare: [*mut Clock; 2],
-    clock: Clock,
+    spare: [*mut SidClock; 2],
+    clock: SidClock,
     /// What the contexts that ran meanwhile have done, if this one learns it afterwards.
-    done: Clock,
+    done: SidClock,
     done_generation: u32,
-    held: Held,
+    held: HeldLocks,
 }
 
 /// Everything that the contexts of a thread have done and seen.
 #[repr(C)]
 pub struct Carrier {
-    clock: Clock,
+    clock: SidClock,
     generation: u32,
 }
 
@@ -174,9 +174,9 @@ pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut 
     context.seen_relaxed = t.seen_relaxed;
     context.fenced = t.fenced;
     context.clock = t.clock;
-    context.done = Clock::ZERO;
+    context.done = SidClock::ZERO;
     context.done_generation = t.generation;
-    context.held = core::mem::replace(&mut t.held, Held::EMPTY);
+    context.held = core::mem::replace(&mut t.held, HeldLocks::EMPTY);
     start_anew(&mut t, context);
     learn(t);
     t.begin_sid();
@@ -224,7 +224,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
     start_anew(t, context);
     t.seen_relaxed = context.seen_relaxed;
     t.fenced = context.fenced;
-    t.held = core::mem::replace(&mut context.held, Held::EMPTY);
+    t.held = core::mem::replace(&mut context.held, HeldLocks::EMPTY);
     t.clock = context.clock;
     t.generation = context.generation;
     if context.forks == sids::forks() {
@@ -250,7 +250,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
 /// What a context had done and seen when it ended, for those who learn of its end later.
 #[repr(C)]
 pub struct EndedContext {
-    clock: Clock,
+    clock: SidClock,
     generation: u32,
 }
 
@@ -273,7 +273,7 @@ impl EndedContext {
     }
 }
 
-fn join_corrected(t: &mut Thread, mut clock: Clock, generation: u32) {
+fn join_corrected(t: &mut Thread, mut clock: SidClock, generation: u32) {
     t.catch_up();
     sids::correct(&mut clock, generation);
     t.acquire(&clock);
@@ -295,7 +295,7 @@ fn close(t: &mut Thread, context: &mut Context, floor: usize, learned: bool) {
     for (spare, used) in context.spare.iter_mut().zip([t.seen_relaxed, t.fenced]) {
         // SAFETY: null, or a clock of this context, which nobody needs any more.
         if let Some(clock) = unsafe { used.as_mut() } {
-            *clock = Clock::ZERO;
+            *clock = SidClock::ZERO;
             *spare = used;
         }
     }
@@ -304,14 +304,14 @@ fn close(t: &mut Thread, context: &mut Context, floor: usize, learned: bool) {
 fn start_anew(t: &mut Thread, context: &Context) {
     t.drop_knowledge();
     t.state = 0;
-    t.clock = Clock::ZERO;
-    t.held = Held::EMPTY;
+    t.clock = SidClock::ZERO;
+    t.held = HeldLocks::EMPTY;
     [t.seen_relaxed, t.fenced] = context.spare;
 }
 
 fn let_go_in_trace(t: &mut Thread) {
     for lock in t.held.iter() {
-        t.trace.lock(t.sp, &t.held, LockEvent::Released, LockMode::Write, lock.key, 0);
+        t.trace.lock(t.sp, &t.held, LockEvent::Released, HoldMode::Write, lock.key, 0);
     }
 }
 

@@ -28,7 +28,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use super::clock::Clock;
+use super::clock::SidClock;
 use super::thread::Thread;
 use super::{chain, depot, objects, settings, sync};
 use crate::layout::{READ, SID_MAX, epoch, sid};
@@ -150,7 +150,7 @@ pub fn sees(t: &mut Thread, slot: u32) {
         return;
     }
     t.catch_up();
-    let mut written = Clock::ZERO;
+    let mut written = SidClock::ZERO;
     written.set(sid(slot), epoch(slot));
     chain::expand(&mut written, sid(slot));
     t.acquire(&written);

@@ -24,7 +24,7 @@ const REMEMBERED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum LockMode {
+pub enum HoldMode {
     Write = 0,
     Read = 1,
 }
@@ -38,14 +38,14 @@ pub struct HeldEntry {
     pub uid: u32,
     /// Where it was taken.
     pub stack: u32,
-    pub mode: LockMode,
+    pub mode: HoldMode,
     pub is_mutex: bool,
     /// How often it is held, for recursive locks.
     pub times: u32,
 }
 
 #[repr(C)]
-pub struct Held {
+pub struct HeldLocks {
     locks: [HeldEntry; DEEPEST],
     n: u32,
     /// Locks beyond DEEPEST.
@@ -61,10 +61,10 @@ pub struct Held {
 }
 
 const NO_LOCK: HeldEntry =
-    HeldEntry { key: 0, uid: 0, stack: 0, mode: LockMode::Write, is_mutex: false, times: 0 };
+    HeldEntry { key: 0, uid: 0, stack: 0, mode: HoldMode::Write, is_mutex: false, times: 0 };
 
-impl Held {
-    pub const EMPTY: Held = Held {
+impl HeldLocks {
+    pub const EMPTY: HeldLocks = HeldLocks {
         locks: [NO_LOCK; DEEPEST],
         n: 0,
         unseen: 0,
@@ -249,7 +249,7 @@ fn set_of_epoch(sid: usize, epoch: u32, set: u16) {
     }
 }
 
-fn intern(held: &Held) -> u16 {
+fn intern(held: &HeldLocks) -> u16 {
     if held.n == 0 {
         return 0;
     }
@@ -313,12 +313,12 @@ mod tests {
     use super::*;
 
     fn lock(key: usize) -> HeldEntry {
-        HeldEntry { key, uid: key as u32, stack: 0, mode: LockMode::Write, is_mutex: false, times: 1 }
+        HeldEntry { key, uid: key as u32, stack: 0, mode: HoldMode::Write, is_mutex: false, times: 1 }
     }
 
     #[test]
     fn locks_may_be_released_in_any_order_and_taken_again() {
-        let mut h = Held::EMPTY;
+        let mut h = HeldLocks::EMPTY;
         h.push(lock(1));
         h.push(lock(2));
         assert!(h.again(1) && !h.again(3));
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn more_locks_than_are_kept_do_no_harm() {
-        let mut h = Held::EMPTY;
+        let mut h = HeldLocks::EMPTY;
         (1..=DEEPEST + 3).for_each(|k| h.push(lock(k)));
         assert_eq!(h.iter().count(), DEEPEST);
         (1..=DEEPEST + 3).rev().for_each(|k| assert!(h.pop(k).is_none_or(|l| l.key == k)));

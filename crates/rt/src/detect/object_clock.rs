@@ -19,7 +19,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::clock::{Clock, lanes};
+use super::clock::{SidClock, lanes};
 use super::pairs::Pairs;
 use super::{chain, sids};
 use crate::layout::SID_MAX;
@@ -90,7 +90,7 @@ impl Snapshot {
         }
     }
 
-    pub fn of(clock: &Clock) -> *mut Snapshot {
+    pub fn of(clock: &SidClock) -> *mut Snapshot {
         let n = lanes();
         let it = Snapshot::new(n);
         // SAFETY: fresh, with room for n lanes.
@@ -126,7 +126,7 @@ impl Snapshot {
 /// What a release hands over: the clock of its thread, whose sid is at `epoch`.
 #[derive(Clone, Copy)]
 pub struct ReleaseStamp<'a> {
-    pub clock: &'a Clock,
+    pub clock: &'a SidClock,
     /// The clock as pairs, if it has few threads.
     pub pairs: &'a Pairs,
     /// The thread's own reference. Null while there are few threads.
@@ -181,7 +181,7 @@ impl Kept {
 
     /// True if `clock` surely knows all of this. False: the lanes must be compared.
     #[inline]
-    fn is_known_to(&self, clock: &Clock) -> bool {
+    fn is_known_to(&self, clock: &SidClock) -> bool {
         if !self.0.are_too_many() {
             return self.0.iter().all(|(sid, epoch)| clock.0[sid] >= epoch);
         }
@@ -191,7 +191,12 @@ impl Kept {
 
     /// Adds this to `clock`, which is correct in `generation`. Calls `news` for single lanes.
     #[inline]
-    pub fn teach(&mut self, clock: &mut Clock, generation: u32, mut news: impl FnMut(usize, u16)) -> Taught {
+    pub fn teach(
+        &mut self,
+        clock: &mut SidClock,
+        generation: u32,
+        mut news: impl FnMut(usize, u16),
+    ) -> Taught {
         self.correct(generation);
         if let Some(it) = self.snapshot() {
             return self.teach_many(clock, it);
@@ -211,7 +216,7 @@ impl Kept {
         taught
     }
 
-    fn teach_many(&self, clock: &mut Clock, it: *mut Snapshot) -> Taught {
+    fn teach_many(&self, clock: &mut SidClock, it: *mut Snapshot) -> Taught {
         if self.is_known_to(clock) {
             return Taught::Nothing;
         }
@@ -245,12 +250,12 @@ impl Kept {
     }
 
     /// Joins a clock that nobody has stamped.
-    pub fn join_clock(&mut self, clock: &Clock, generation: u32) {
+    pub fn join_clock(&mut self, clock: &SidClock, generation: u32) {
         self.correct(generation);
         self.join_pairs(&Pairs::of(clock, 0, generation), clock, generation);
     }
 
-    fn join_pairs(&mut self, pairs: &Pairs, clock: &Clock, generation: u32) {
+    fn join_pairs(&mut self, pairs: &Pairs, clock: &SidClock, generation: u32) {
         if !self.0.are_too_many() && !pairs.are_too_many() {
             let mut both = self.0;
             both.generation = generation;
@@ -266,8 +271,8 @@ impl Kept {
         self.set_snapshot(Snapshot::of(&all), (0, 0), generation);
     }
 
-    fn to_clock(&self) -> Clock {
-        let mut clock = Clock::ZERO;
+    fn to_clock(&self) -> SidClock {
+        let mut clock = SidClock::ZERO;
         match self.snapshot() {
             Some(it) => drop(self.teach_many(&mut clock, it)),
             None => self.0.iter().for_each(|(sid, epoch)| {
@@ -318,23 +323,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn clock(of: &[(usize, u16)]) -> Clock {
-        let mut c = Clock::ZERO;
+    fn clock(of: &[(usize, u16)]) -> SidClock {
+        let mut c = SidClock::ZERO;
         for (s, e) in of {
             c.0[*s] = *e;
         }
         c
     }
 
-    fn known(k: &mut Kept) -> Clock {
-        let mut c = Clock::ZERO;
+    fn known(k: &mut Kept) -> SidClock {
+        let mut c = SidClock::ZERO;
         k.teach(&mut c, 0, |_, _| ());
         c
     }
 
     /// A release by the thread that has `sid`, as
     /// [`Thread::stamp`](crate::detect::thread::Thread::stamp) makes it.
-    fn release(clock: &Clock, sid: usize, by: impl FnOnce(ReleaseStamp)) {
+    fn release(clock: &SidClock, sid: usize, by: impl FnOnce(ReleaseStamp)) {
         let pairs = Pairs::of(clock, sid, 0);
         let many = pairs.are_too_many();
         let snapshot = if many { Snapshot::of(clock) } else { core::ptr::null_mut() };
@@ -386,8 +391,8 @@ mod tests {
     fn hold_against_a_vector_of_maxima(n: usize, ops: Vec<(bool, usize, u16, usize)>) {
         let _alone = chain::alone();
         HIGHEST.fetch_max(200, Relaxed);
-        let (mut k, mut plain) = (Kept::EMPTY, Clock::ZERO);
-        let mut threads: Vec<Clock> = vec![Clock::ZERO; n + 1];
+        let (mut k, mut plain) = (Kept::EMPTY, SidClock::ZERO);
+        let mut threads: Vec<SidClock> = vec![SidClock::ZERO; n + 1];
         for (assign, sid, by, other) in ops {
             let (sid, other) = (sid % n + 1, other % n + 1);
             if assign {

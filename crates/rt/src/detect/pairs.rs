@@ -5,7 +5,7 @@
 //! words.
 
 use super::chain;
-use super::clock::{Clock, lanes};
+use super::clock::{SidClock, lanes};
 
 /// The number of pairs that fit.
 pub const FEW: usize = 6;
@@ -28,7 +28,7 @@ impl Pairs {
     pub const EMPTY: Pairs = Pairs { epochs: [0; FEW], generation: 0, sids: [0; FEW], n: 0 };
 
     /// Everything that `clock` knows; `own` comes first, unless it is 0.
-    pub fn of(clock: &Clock, own: usize, generation: u32) -> Pairs {
+    pub fn of(clock: &SidClock, own: usize, generation: u32) -> Pairs {
         let mut it = Pairs { generation, ..Pairs::EMPTY };
         if own != 0 {
             it.note(own, clock.0[own]);

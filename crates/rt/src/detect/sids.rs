@@ -14,7 +14,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering::*};
 
-use super::clock::{Clock, HIGHEST};
+use super::clock::{HIGHEST, SidClock};
 use super::{chain, object_clock};
 use crate::layout::{EPOCH_MAX, SID_MAX};
 use crate::sys::{Shared, Spin};
@@ -100,13 +100,13 @@ pub fn has_started_over(sid: usize) -> bool {
 }
 
 /// Everything that was ever handed over.
-pub fn published() -> Clock {
-    Clock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.published.load(Relaxed) as u16)))
+pub fn published() -> SidClock {
+    SidClock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.published.load(Relaxed) as u16)))
 }
 
 /// Everything up to now: each sid with the last epoch that it has begun.
-pub fn begun() -> Clock {
-    Clock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.latest.load(Relaxed) as u16)))
+pub fn begun() -> SidClock {
+    SidClock(core::array::from_fn(|sid| PROGRESS.get(sid).map_or(0, |p| p.latest.load(Relaxed) as u16)))
 }
 
 /// True if no sids have started over since `generation`.
@@ -116,7 +116,7 @@ pub fn is_current(generation: u32) -> bool {
 
 /// A sid and its first epoch, for a thread that has seen `clock`, correct in `generation`, and has
 /// just worn out the sid `worn` (0: none). None if all are in use or worn out.
-pub fn take(clock: &Clock, generation: u32, thread: u32, worn: usize) -> Option<(usize, u32)> {
+pub fn take(clock: &SidClock, generation: u32, thread: u32, worn: usize) -> Option<(usize, u32)> {
     let _guard = LOCK.lock();
     // SAFETY: STATES and USERS are only used under LOCK.
     let (states, users) = unsafe { (&mut *STATES.get(), &mut *USERS.get()) };
@@ -178,10 +178,10 @@ pub fn leave(sid: usize, epoch: u32) {
 /// In the child of a fork, the threads that used the other sids are gone. Returns everything they
 /// did, for the remaining thread to join. Nobody knows how far into an epoch each was, so their
 /// sids count as worn out.
-pub fn outlived_by(own: usize) -> Clock {
+pub fn outlived_by(own: usize) -> SidClock {
     let _guard = LOCK.lock();
     FORKS.fetch_add(1, Relaxed);
-    let mut done = Clock::ZERO;
+    let mut done = SidClock::ZERO;
     // SAFETY: under LOCK.
     for (sid, state) in unsafe { &mut *STATES.get() }.iter_mut().enumerate().filter(|(sid, _)| *sid != own) {
         if *state == State::InUse {
@@ -243,7 +243,7 @@ pub fn recycle(retired: &Retired) {
 
 /// Removes from `clock`, last correct in generation `since`, what it knows of sids that have
 /// started over.
-pub fn correct(clock: &mut Clock, since: u32) {
+pub fn correct(clock: &mut SidClock, since: u32) {
     for (sid, born) in BORN.iter().enumerate() {
         if born.load(Relaxed) > since {
             clock.set(sid, 0);
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn sids_are_taken_left_and_recycled() {
         let _alone = chain::alone();
-        let mut clock = Clock::ZERO;
+        let mut clock = SidClock::ZERO;
         let (a, first) = take(&clock, GENERATION.load(Acquire), 7, 0).unwrap();
         let (b, _) = take(&clock, GENERATION.load(Acquire), 8, 0).unwrap();
         assert_ne!(a, b);
@@ -310,14 +310,14 @@ mod tests {
         let since = GENERATION.load(Acquire);
         leave(a, 9);
         recycle(&self::retired());
-        let (again, first) = take(&Clock::ZERO, GENERATION.load(Acquire), 23, 0).unwrap();
+        let (again, first) = take(&SidClock::ZERO, GENERATION.load(Acquire), 23, 0).unwrap();
         assert_eq!(first, 1);
         leave(again, 7);
-        let mut before = Clock::ZERO;
+        let mut before = SidClock::ZERO;
         before.set(again, EPOCH_MAX);
         assert_ne!(take(&before, since, 24, 0).map(|got| got.0), Some(again));
         assert_eq!(take(&before, GENERATION.load(Acquire), 24, 0).map(|got| got.0), Some(again));
-        let (a, _) = take(&Clock::ZERO, GENERATION.load(Acquire), 25, 0).unwrap();
+        let (a, _) = take(&SidClock::ZERO, GENERATION.load(Acquire), 25, 0).unwrap();
         // A fork by the thread with `b`: all other epochs are over, including those of sids left
         // before, but its own is not.
         leave(c, 5);

@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering::*};
 
-use super::held_locks::{self, HeldEntry, LockMode};
+use super::held_locks::{self, HeldEntry, HoldMode};
 use super::objects::{self, Creation, Object};
 use super::thread::{Current, Thread};
 use super::trace::LockEvent;
@@ -154,7 +154,7 @@ pub fn acquire_from_other_writers(mut t: Current, key: usize) {
 /// How a lock came to be held.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Taking {
-    pub mode: LockMode,
+    pub mode: HoldMode,
     pub what: LockKind,
     pub pc: usize,
 }
@@ -183,7 +183,7 @@ pub fn number(key: usize, what: LockKind) -> u32 {
 /// The lock at `key` was just taken.
 pub fn locked(mut t: Current, key: usize, taking: Taking) {
     if plain::is_on() {
-        let kind = if taking.mode == LockMode::Read { OpKind::ReadLock } else { OpKind::Lock };
+        let kind = if taking.mode == HoldMode::Read { OpKind::ReadLock } else { OpKind::Lock };
         return plain::step(&mut t, kind, key, 0);
     }
     if !is_known(t) {
@@ -200,11 +200,11 @@ pub fn locked(mut t: Current, key: usize, taking: Taking) {
         t.catch_up();
         if (!hybrid && !o.only_held || o.orders) && t.ignore_sync == 0 {
             t.learn(&mut o.clock);
-            if let (LockMode::Write, Some(more)) = (taking.mode, o.more()) {
+            if let (HoldMode::Write, Some(more)) = (taking.mode, o.more()) {
                 t.learn(&mut more.second);
             }
         }
-        if taking.mode == LockMode::Write {
+        if taking.mode == HoldMode::Write {
             o.writer = true;
         }
         o.lock_number()
@@ -237,7 +237,7 @@ pub fn unlocking(mut t: Current, key: usize) {
         // The lock was not seen being taken (handed over between threads, or taken before raddle
         // looked), or it is still held.
         if !t.held.holds(key) {
-            hand_on(t, key, LockMode::Write, false);
+            hand_on(t, key, HoldMode::Write, false);
         }
         return;
     };
@@ -250,19 +250,19 @@ pub fn unlocking(mut t: Current, key: usize) {
 }
 
 /// `held`: the thread was seen to take the lock, so it has seen everything that the lock knew.
-fn hand_on(t: &mut Thread, key: usize, mode: LockMode, held: bool) {
+fn hand_on(t: &mut Thread, key: usize, mode: HoldMode, held: bool) {
     let hybrid = settings().hybrid;
     let handed = objects::with(key, |o| {
-        if mode == LockMode::Write {
+        if mode == HoldMode::Write {
             o.writer = false;
         }
         if (hybrid || o.only_held) && !o.orders || t.ignore_sync != 0 {
             return false;
         }
         match mode {
-            LockMode::Write if held => o.clock.assign(t.stamp()),
-            LockMode::Write => o.clock.join(t.stamp()),
-            LockMode::Read => o.make_more().second.join(t.stamp()),
+            HoldMode::Write if held => o.clock.assign(t.stamp()),
+            HoldMode::Write => o.clock.join(t.stamp()),
+            HoldMode::Read => o.make_more().second.join(t.stamp()),
         }
         true
     });
@@ -285,7 +285,7 @@ pub fn unlocking_for_wait(t: Current, key: usize) -> u32 {
 
 /// The wait is over and the mutex is held again.
 pub fn locked_after_wait(t: Current, key: usize, times: u32, pc: usize) {
-    let taking = Taking { mode: LockMode::Write, what: LockKind::Mutex, pc };
+    let taking = Taking { mode: HoldMode::Write, what: LockKind::Mutex, pc };
     for _ in 0..times.max(1) {
         locked(t, key, taking);
     }

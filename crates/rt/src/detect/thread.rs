@@ -22,8 +22,8 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
-use super::clock::Clock;
-use super::held_locks::Held;
+use super::clock::SidClock;
+use super::held_locks::HeldLocks;
 use super::object_clock::{Kept, ReleaseStamp, Snapshot, Taught};
 use super::pairs::Pairs;
 use super::trace::{self, AccessTrace};
@@ -90,13 +90,13 @@ pub struct Thread {
     /// Creates and joins so far: the thread's segment for lock order.
     pub fork_join: u32,
     pub trace: AccessTrace,
-    pub held: Held,
+    pub held: HeldLocks,
     pub card: *mut Card,
     /// What relaxed loads have seen; an acquire fence joins it. Null until there is something.
-    pub seen_relaxed: *mut Clock,
+    pub seen_relaxed: *mut SidClock,
     /// The clock at the last release fence, which relaxed stores publish. Null before the first
     /// one.
-    pub fenced: *mut Clock,
+    pub fenced: *mut SidClock,
     pub signals: crate::interpose::Pending,
     pub handlers: super::handlers::Handlers,
     pub jumps: crate::interpose::Jumps,
@@ -113,7 +113,7 @@ pub struct Thread {
     /// The current clock as a snapshot to share with objects, if there are too many pairs. Null
     /// until needed.
     snapshot: *mut Snapshot,
-    pub clock: Clock,
+    pub clock: SidClock,
     pub tsvd: crate::tsvd::Own,
     /// The variable that relocated code is about to load, to acquire afterwards
     /// (`crate::relocated`).
@@ -148,7 +148,7 @@ pub struct Card {
     /// The last clock, for the thread that joins this one, and the generation in which it was
     /// correct. Set by the creator before the thread starts, and by the thread itself before it
     /// sets `ended`.
-    pub last: Cell<Clock>,
+    pub last: Cell<SidClock>,
     pub last_generation: Cell<u32>,
     /// Set by its creator before it starts.
     pub start: Cell<ThreadStart>,
@@ -276,7 +276,7 @@ impl Thread {
             self.clock = (*card).last.get();
             sids::correct(&mut self.clock, (*card).last_generation.get());
         }
-        self.held = Held::EMPTY;
+        self.held = HeldLocks::EMPTY;
         self.known = true;
         self.new_sid();
         // SAFETY: the card is this thread's; `end` takes the pointer back before the thread is
@@ -321,7 +321,7 @@ impl Thread {
     }
 
     /// The clock to hand over. Call [`advance`](Self::advance) afterwards.
-    pub fn publish(&mut self) -> &Clock {
+    pub fn publish(&mut self) -> &SidClock {
         self.catch_up();
         let (sid, e) = (self.sid(), self.max_epoch());
         if sid != 0 {
@@ -487,7 +487,7 @@ impl Thread {
     /// up *before* `other` is made or corrected. Otherwise epochs of sids that start over in
     /// between would stay.
     #[inline]
-    pub fn acquire(&mut self, other: &Clock) {
+    pub fn acquire(&mut self, other: &SidClock) {
         self.drop_snapshot();
         self.pairs.forget();
         self.clock.join(&other.0);

@@ -27,7 +27,7 @@
 //! An access keeps only the low half of its program counter; a report finds the module in which it
 //! makes sense.
 
-use super::held_locks::{Held, LockMode};
+use super::held_locks::{HeldLocks, HoldMode};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 
@@ -175,7 +175,7 @@ impl AccessTrace {
     /// Enters the active calls that are not in this part yet, or begins the next part.
     #[cold]
     #[inline(never)]
-    pub fn prepare(&mut self, sp: *mut usize, held: &Held) {
+    pub fn prepare(&mut self, sp: *mut usize, held: &HeldLocks) {
         // SAFETY: entries from the bottom sentinel up to sp are valid, and pos stays inside the
         // ring.
         unsafe {
@@ -198,7 +198,7 @@ impl AccessTrace {
         }
     }
 
-    fn next_part(&mut self, sp: *mut usize, held: &Held) {
+    fn next_part(&mut self, sp: *mut usize, held: &HeldLocks) {
         // SAFETY: as in `prepare`; the ring has whole parts.
         unsafe {
             while self.room() != PART {
@@ -254,7 +254,7 @@ impl AccessTrace {
     pub fn range(
         &mut self,
         sp: *mut usize,
-        held: &Held,
+        held: &HeldLocks,
         kind: AccessKind,
         address: usize,
         len: usize,
@@ -282,9 +282,9 @@ impl AccessTrace {
     pub fn lock(
         &mut self,
         sp: *mut usize,
-        held: &Held,
+        held: &HeldLocks,
         what: LockEvent,
-        mode: LockMode,
+        mode: HoldMode,
         key: usize,
         stack: u32,
     ) {
@@ -347,8 +347,8 @@ impl AccessTrace {
     }
 }
 
-fn lock_word(what: LockEvent, mode: LockMode, stack: u32) -> u64 {
-    LOCK | (what as u64) << 59 | ((mode == LockMode::Read) as u64) << 58 | stack as u64
+fn lock_word(what: LockEvent, mode: HoldMode, stack: u32) -> u64 {
+    LOCK | (what as u64) << 59 | ((mode == HoldMode::Read) as u64) << 58 | stack as u64
 }
 
 fn decode(w: u64, next: u64) -> (Option<RingEvent>, usize) {
@@ -517,7 +517,7 @@ mod tests {
     #[test]
     fn an_access_comes_back_with_its_calls() {
         let mut t = fresh(SMALLEST_STACK);
-        let held = Held::EMPTY;
+        let held = HeldLocks::EMPTY;
         t.segment(0x1234_5600);
         // SAFETY: the shadow stack has room.
         let sp = unsafe {
@@ -543,7 +543,7 @@ mod tests {
         let freed =
             RingEvent::Range { kind: AccessKind::Free, pc: 0x99, depth: 2, granule: 0x1003 >> 3, granules };
         assert_eq!(collect(&t).last(), Some(&freed));
-        t.lock(sp, &held, LockEvent::Taken, LockMode::Read, 0xabc0, 77);
+        t.lock(sp, &held, LockEvent::Taken, HoldMode::Read, 0xabc0, 77);
         let taken = RingEvent::Lock { what: LockEvent::Taken, read: true, stack: 77, lock: 0xabc0 };
         assert_eq!(collect(&t).last(), Some(&taken));
     }
@@ -551,7 +551,7 @@ mod tests {
     #[test]
     fn a_recursion_deeper_than_a_part_is_entered_from_the_top() {
         let mut t = fresh(4 * PART * 8);
-        let held = Held::EMPTY;
+        let held = HeldLocks::EMPTY;
         // SAFETY: the shadow stack has room.
         let sp = unsafe {
             (0..3 * PART).for_each(|i| *t.stack.add(i) = i + 1);
@@ -569,7 +569,7 @@ mod tests {
     #[test]
     fn each_part_can_be_read_alone() {
         let mut t = fresh(SMALLEST_STACK);
-        let held = Held::EMPTY;
+        let held = HeldLocks::EMPTY;
         t.segment(0x700);
         // SAFETY: the shadow stack has room.
         let sp = unsafe {

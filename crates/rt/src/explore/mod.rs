@@ -276,7 +276,7 @@ pub struct ExplorationState {
     arrived: u64,
     /// Signals that the program has sent itself.
     sent: u64,
-    states: states::States,
+    states: states::StateKeys,
 }
 
 impl ExplorationState {

@@ -1,6 +1,6 @@
 //! Scheduling points: every thread passes one before each step that others could see.
 
-use raddle_explore::{Op, OpKind, ThreadId, Unknowable, View, op::LIBRARY_STATE};
+use raddle_explore::{LogicalThread, Op, OpKind, Unknowable, View, op::LIBRARY_STATE};
 use raddle_wire::explore::{ExecutionEnd, Outside, flag, gap, point as of_table};
 
 use super::known_places::AtomicKind;
@@ -254,7 +254,7 @@ fn find_enabled() {
         if t.ended {
             continue;
         }
-        let id = ThreadId(i as u16);
+        let id = LogicalThread(i as u16);
         let (altered, meant, sleeps_until, due) = (t.altered, t.meant, t.sleeps_until, t.due);
         if t.wait.is_over(i) {
             s.enabled.insert(id);
@@ -311,7 +311,7 @@ fn may_give_up(i: usize, horizon: u64, awake: bool) -> bool {
     let t = &state().threads[i];
     let is_told = t.told && matches!(t.wait, Wait::ToldAndMutex(..));
     let is_due = t.due.is_some_and(|due| time::may_come(i, due, horizon, awake) || time::is_awaited(i));
-    !t.ended && is_due && !is_told && !state().enabled.contains(ThreadId(i as u16)) && !t.wait.is_over(i)
+    !t.ended && is_due && !is_told && !state().enabled.contains(LogicalThread(i as u16)) && !t.wait.is_over(i)
 }
 
 /// The number of steps for which a thread that ends the process lets others go first.
@@ -325,9 +325,9 @@ fn hold_back_exit() {
         if !s.threads[i].ends_process || s.threads[i].ended {
             continue;
         }
-        let others = (0..s.count).any(|o| o != i && s.enabled.contains(ThreadId(o as u16)));
+        let others = (0..s.count).any(|o| o != i && s.enabled.contains(LogicalThread(o as u16)));
         if others && s.threads[i].lets_pass < LAST_STEPS {
-            s.reluctant.insert(ThreadId(i as u16));
+            s.reluctant.insert(LogicalThread(i as u16));
         }
     }
 }
@@ -342,9 +342,9 @@ fn give_up(i: usize, kind: OpKind, reluctant: bool) {
         _ => o,
     };
     s.threads[i].altered = true;
-    s.enabled.insert(ThreadId(i as u16));
+    s.enabled.insert(LogicalThread(i as u16));
     if reluctant {
-        s.reluctant.insert(ThreadId(i as u16));
+        s.reluctant.insert(LogicalThread(i as u16));
     }
 }
 

@@ -625,7 +625,7 @@ fn note_thread(at: usize, i: usize) {
     let pending = s.pending[i];
     let holder = if ended { 0 } else { holder(s.threads[i].wait) };
     let end = &mut s.serve.slot().end[at];
-    end.thread = raddle_explore::ThreadId(i as u16);
+    end.thread = raddle_explore::LogicalThread(i as u16);
     end.ended = ended as u16;
     (end.depth, end.holder) = (depth as u16, holder);
     end.pending = pending;

@@ -1,6 +1,6 @@
 //! Keys of states, for orders that ask for them: what a key contains, and when there is none.
 //!
-//! [`raddle_explore::strategy::States`] has the search, the theorem, and what a key must contain.
+//! [`raddle_explore::strategy::StateKeys`] has the search, the theorem, and what a key must contain.
 //! This module computes it, before a step at which there is a choice:
 //!
 //! 1. **Memory.** The words that differ from the snapshot's copy, with their addresses. So the key
@@ -45,7 +45,7 @@ use raddle_base::hash::fnv32;
 use raddle_explore::hidden::Live;
 use raddle_explore::op::LIBRARY_STATE;
 use raddle_explore::state_key::{KeyHash, SetHash, StateKey};
-use raddle_explore::{Op, OpKind, ThreadId, Unknowable};
+use raddle_explore::{LogicalThread, Op, OpKind, Unknowable};
 use raddle_wire::explore::flag;
 
 use super::threads::{Logical, Role};
@@ -296,7 +296,7 @@ fn is_listed_step(step: &Op) -> bool {
 const KNOWN: usize = 1 << 16;
 
 /// For the current execution. All zero: none was asked for.
-pub struct States {
+pub struct StateKeys {
     /// Keys are asked for, and the search does not know those that follow.
     asked: bool,
     known: *mut [StateKey; KNOWN],
@@ -329,7 +329,7 @@ pub fn begin(asked: bool) {
 /// The step that was recorded last is about to be made by `next`, one of several threads if
 /// `is_choice`.
 #[inline]
-pub fn stepping(next: ThreadId, is_choice: bool) {
+pub fn stepping(next: LogicalThread, is_choice: bool) {
     if state().serve.is_keyed() {
         let step = state().pending[next.index()];
         note(step, is_choice, None);

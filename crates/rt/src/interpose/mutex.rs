@@ -4,7 +4,7 @@ use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
-use crate::detect::held_locks::LockMode;
+use crate::detect::held_locks::HoldMode;
 use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Current;
@@ -24,7 +24,7 @@ pub fn taken(t: Current, m: *mut c_void, result: c_int, pc: usize) {
         if is_shared(m) {
             super::process::world_acquire(t);
         }
-        sync::locked(t, m as usize, Taking { mode: LockMode::Write, what: LockKind::Mutex, pc });
+        sync::locked(t, m as usize, Taking { mode: HoldMode::Write, what: LockKind::Mutex, pc });
     }
 }
 
@@ -57,7 +57,7 @@ pub fn taking(mut t: Current, m: *mut c_void, what: LockKind, pc: usize) {
         if t.held.holds(m as usize) && waits_for_itself(m, what) {
             misuse::of_lock(&mut t, MisuseKind::DoubleLock, m as usize, what, pc);
         }
-        sync::locking(&mut t, m as usize, Taking { mode: LockMode::Write, what, pc });
+        sync::locking(&mut t, m as usize, Taking { mode: HoldMode::Write, what, pc });
     }
 }
 
@@ -229,7 +229,7 @@ interpose! {
         misuse::used(&mut t, m as usize, pc);
         let r = real(m);
         if r == 0 {
-            sync::locked(t, m as usize, Taking { mode: LockMode::Write, what: LockKind::Spinlock, pc });
+            sync::locked(t, m as usize, Taking { mode: HoldMode::Write, what: LockKind::Spinlock, pc });
         }
         r
     } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {
@@ -239,7 +239,7 @@ interpose! {
         misuse::used(&mut t, m as usize, pc);
         let r = real(m);
         if r == 0 {
-            sync::locked(t, m as usize, Taking { mode: LockMode::Write, what: LockKind::Spinlock, pc });
+            sync::locked(t, m as usize, Taking { mode: HoldMode::Write, what: LockKind::Spinlock, pc });
         }
         r
     } record as detect, tsvd { tsvd_sync::acquired(m as usize, real(m)) } explore {

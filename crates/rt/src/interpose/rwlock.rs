@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::interpose;
-use crate::detect::held_locks::LockMode;
+use crate::detect::held_locks::HoldMode;
 use crate::detect::misuse;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::Current;
@@ -13,7 +13,7 @@ use crate::tsvd::sync as tsvd_sync;
 use raddle_explore::OpKind;
 use raddle_wire::record::{LockKind, MisuseKind};
 
-fn taken(t: Current, l: *mut c_void, result: c_int, mode: LockMode, pc: usize) -> c_int {
+fn taken(t: Current, l: *mut c_void, result: c_int, mode: HoldMode, pc: usize) -> c_int {
     if result == 0 {
         sync::locked(t, l as usize, Taking { mode, what: LockKind::Rwlock, pc });
     }
@@ -38,58 +38,58 @@ unsafe fn check_unlock(mut t: Current, l: *mut c_void, pc: usize) {
     }
 }
 
-fn taking(mut t: Current, l: *mut c_void, mode: LockMode, pc: usize) {
+fn taking(mut t: Current, l: *mut c_void, mode: HoldMode, pc: usize) {
     sync::locking(&mut t, l as usize, Taking { mode, what: LockKind::Rwlock, pc });
 }
 
 interpose! {
     fn pthread_rwlock_rdlock(l: *mut c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taking(t, l, LockMode::Read, pc);
-        taken(t, l, real(l), LockMode::Read, pc)
+        taking(t, l, HoldMode::Read, pc);
+        taken(t, l, real(l), HoldMode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, false, Until::NEVER, pc)
     }
     fn pthread_rwlock_tryrdlock(l: *mut c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taken(t, l, real(l), LockMode::Read, pc)
+        taken(t, l, real(l), HoldMode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::try_read(l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedrdlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taken(t, l, real(l, until), LockMode::Read, pc)
+        taken(t, l, real(l, until), HoldMode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockrdlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taken(t, l, real(l, clock, until), LockMode::Read, pc)
+        taken(t, l, real(l, clock, until), HoldMode::Read, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, false, Until::new(clock, until), pc)
     }
     fn pthread_rwlock_wrlock(l: *mut c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taking(t, l, LockMode::Write, pc);
-        taken(t, l, real(l), LockMode::Write, pc)
+        taking(t, l, HoldMode::Write, pc);
+        taken(t, l, real(l), HoldMode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::rwlock(l as usize, true, Until::NEVER, pc)
     }
     fn pthread_rwlock_trywrlock(l: *mut c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taken(t, l, real(l), LockMode::Write, pc)
+        taken(t, l, real(l), HoldMode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l)) } explore {
         sync_explore::step(OpKind::TryLock, l as usize, pc, || real(l))
     }
     fn pthread_rwlock_timedwrlock(l: *mut c_void, until: *const c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taken(t, l, real(l, until), LockMode::Write, pc)
+        taken(t, l, real(l, until), HoldMode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(libc::CLOCK_REALTIME, until), pc)
     }
     fn pthread_rwlock_clockwrlock(l: *mut c_void, clock: c_int, until: *const c_void) -> c_int, |t, pc, real| {
         misuse::used(&mut t, l as usize, pc);
-        taken(t, l, real(l, clock, until), LockMode::Write, pc)
+        taken(t, l, real(l, clock, until), HoldMode::Write, pc)
     } record as detect, tsvd { tsvd_sync::acquired(l as usize, real(l, clock, until)) } explore {
         sync_explore::rwlock(l as usize, true, Until::new(clock, until), pc)
     }

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Se
 
 use crate::detect::atomics::{self, OrderNumber};
 use crate::detect::hand_over;
-use crate::detect::held_locks::LockMode;
+use crate::detect::held_locks::HoldMode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
 use crate::entry::entry;
@@ -93,9 +93,9 @@ fn at_lock_site<T: Copy + Into<u128>>(
     let taking = |mode, what| Taking { mode, what, pc };
     let (mutex, rwlock) = (LockKind::StdMutex, LockKind::StdRwlock);
     let (mode, what) = match site.class {
-        SiteClass::MutexAcquire => (LockMode::Write, mutex),
-        SiteClass::WriteAcquire => (LockMode::Write, rwlock),
-        _ => (LockMode::Read, rwlock),
+        SiteClass::MutexAcquire => (HoldMode::Write, mutex),
+        SiteClass::WriteAcquire => (HoldMode::Write, rwlock),
+        _ => (HoldMode::Read, rwlock),
     };
     match site.class {
         SiteClass::MutexRelease | SiteClass::ReadRelease | SiteClass::WriteRelease => {
@@ -111,7 +111,7 @@ fn at_lock_site<T: Copy + Into<u128>>(
         SiteClass::Downgrade => {
             sync::unlocking(t, address);
             let old = op().0;
-            sync::locked(t, address, taking(LockMode::Read, rwlock));
+            sync::locked(t, address, taking(HoldMode::Read, rwlock));
             old
         }
         SiteClass::MutexAcquire | SiteClass::ReadAcquire | SiteClass::WriteAcquire => {

@@ -163,7 +163,7 @@ impl Logical {
 
     pub fn lock(&mut self, lock: u64, mode: LockMode) {
         let mode =
-            if mode == LockMode::Write { held_locks::LockMode::Write } else { held_locks::LockMode::Read };
+            if mode == LockMode::Write { held_locks::HoldMode::Write } else { held_locks::HoldMode::Read };
         let taking = Taking { mode, what: LockKind::Rwlock, pc: PC };
         sync::locked(testing::handle(&mut self.t), lock_key(lock), taking);
     }

@@ -4,7 +4,7 @@
 use super::Lower;
 use crate::c::ast::Expr;
 use crate::c::types::{CType, Types};
-use crate::ir::{Access, AtomicOp, Bin, Instr, Order, Pos, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Bin, Instr, Pos, Scalar};
 
 /// The meaning of a name. `Option<usize>`: which argument is the memory order; `None`: sequentially
 /// consistent.
@@ -135,15 +135,15 @@ fn form_of(name: &str) -> Option<Form> {
 }
 
 impl Lower<'_> {
-    fn order(&self, args: &[Expr], at: Option<usize>) -> Order {
-        let Some(e) = at.and_then(|i| args.get(i)) else { return Order::SeqCst };
+    fn order(&self, args: &[Expr], at: Option<usize>) -> AtomicOrder {
+        let Some(e) = at.and_then(|i| args.get(i)) else { return AtomicOrder::SeqCst };
         // The values of `memory_order` and of `__ATOMIC_…` are the same.
         match self.constant(e) {
-            Some(0) => Order::Relaxed,
-            Some(1 | 2) => Order::Acquire,
-            Some(3) => Order::Release,
-            Some(4) => Order::AcqRel,
-            _ => Order::SeqCst,
+            Some(0) => AtomicOrder::Relaxed,
+            Some(1 | 2) => AtomicOrder::Acquire,
+            Some(3) => AtomicOrder::Release,
+            Some(4) => AtomicOrder::AcqRel,
+            _ => AtomicOrder::SeqCst,
         }
     }
 
@@ -177,7 +177,7 @@ impl Lower<'_> {
                 return Some(Types::VOID);
             }
             FullFence => {
-                self.emit(Instr::Fence(Order::SeqCst));
+                self.emit(Instr::Fence(AtomicOrder::SeqCst));
                 self.emit(Instr::Int(0));
                 return Some(Types::VOID);
             }
@@ -193,40 +193,40 @@ impl Lower<'_> {
         match form {
             Load(o) => {
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Load, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Load, scalar, order));
                 return ty;
             }
             LoadTo(o) => {
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Load, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Load, scalar, order));
                 self.store_through(args.get(1), scalar);
             }
             Store(o) => {
                 self.operand(args.get(1), ty);
                 self.at(pos);
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Store, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Store, scalar, order));
             }
             StoreFrom(o) => {
                 self.operand_behind(args.get(1), scalar);
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Store, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Store, scalar, order));
             }
             Init => {
                 self.operand(args.get(1), ty);
-                self.emit(Instr::Store(scalar, Access::Plain));
+                self.emit(Instr::Store(scalar, AccessClass::Plain));
             }
             Swap(o) => {
                 self.operand(args.get(1), ty);
                 self.at(pos);
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Swap, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Swap, scalar, order));
                 return ty;
             }
             SwapTo(o) => {
                 self.operand_behind(args.get(1), scalar);
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Swap, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Swap, scalar, order));
                 self.store_through(args.get(2), scalar);
             }
             Cas(o, by_pointer) => return self.compare_exchange(args, o, by_pointer, ty, scalar, pos),
@@ -235,36 +235,36 @@ impl Lower<'_> {
                 self.operand(args.get(1), ty);
                 self.at(pos);
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Rmw(op), scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Rmw(op), scalar, order));
                 return ty;
             }
             Then(op, o) => {
                 let order = self.order(args, o);
-                return self.read_modify_write(AtomicOp::Rmw(op), Some(op), args, order, ty, scalar, pos);
+                return self.read_modify_write(AtomicInstr::Rmw(op), Some(op), args, order, ty, scalar, pos);
             }
             Nand(_, o) => {
                 let order = self.order(args, o);
-                return self.read_modify_write(AtomicOp::Nand, None, args, order, ty, scalar, pos);
+                return self.read_modify_write(AtomicInstr::Nand, None, args, order, ty, scalar, pos);
             }
             TestAndSet(o) => {
                 self.emit(Instr::Int(1));
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Swap, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Swap, scalar, order));
                 return Types::BOOL;
             }
             Clear(o) => {
                 self.emit(Instr::Int(0));
                 let order = self.order(args, o);
-                self.emit(Instr::Atomic(AtomicOp::Store, scalar, order));
+                self.emit(Instr::Atomic(AtomicInstr::Store, scalar, order));
             }
             SyncSwap => {
                 self.operand(args.get(1), ty);
-                self.emit(Instr::Atomic(AtomicOp::Swap, scalar, Order::Acquire));
+                self.emit(Instr::Atomic(AtomicInstr::Swap, scalar, AtomicOrder::Acquire));
                 return ty;
             }
             SyncRelease => {
                 self.emit(Instr::Int(0));
-                self.emit(Instr::Atomic(AtomicOp::Store, scalar, Order::Release));
+                self.emit(Instr::Atomic(AtomicInstr::Store, scalar, AtomicOrder::Release));
             }
             Fence | FullFence => {}
         }
@@ -288,7 +288,7 @@ impl Lower<'_> {
         match e {
             Some(e) => {
                 self.value(e);
-                self.emit(Instr::Load(scalar, Access::Plain));
+                self.emit(Instr::Load(scalar, AccessClass::Plain));
             }
             None => self.emit(Instr::Unknown),
         }
@@ -300,7 +300,7 @@ impl Lower<'_> {
             Some(e) => {
                 self.value(e);
                 self.emit(Instr::Swap);
-                self.emit(Instr::Store(scalar, Access::Plain));
+                self.emit(Instr::Store(scalar, AccessClass::Plain));
             }
             None => self.emit(Instr::Drop),
         }
@@ -309,10 +309,10 @@ impl Lower<'_> {
     #[expect(clippy::too_many_arguments, reason = "one builtin's parts; a struct would be used once")]
     fn read_modify_write(
         &mut self,
-        op: AtomicOp,
+        op: AtomicInstr,
         again: Option<Bin>,
         args: &[Expr],
-        order: Order,
+        order: AtomicOrder,
         ty: CType,
         scalar: Scalar,
         pos: Pos,
@@ -351,7 +351,7 @@ impl Lower<'_> {
         };
         self.value(expected);
         self.emit(Instr::Tee(at));
-        self.emit(Instr::Load(scalar, Access::Plain));
+        self.emit(Instr::Load(scalar, AccessClass::Plain));
         self.emit(Instr::Tee(want));
         if by_pointer {
             self.operand_behind(Some(desired), scalar);
@@ -359,7 +359,7 @@ impl Lower<'_> {
             self.operand(Some(desired), ty);
         }
         self.at(pos);
-        self.emit(Instr::Atomic(AtomicOp::CompareSwap, scalar, order));
+        self.emit(Instr::Atomic(AtomicInstr::CompareSwap, scalar, order));
         let (same, end) = (self.f().b.label(), self.f().b.label());
         let Some(old) = self.f().b.local() else { return Types::BOOL };
         self.emit(Instr::Tee(old));
@@ -368,7 +368,7 @@ impl Lower<'_> {
         self.f().b.jump_if(same);
         self.emit(Instr::Get(at));
         self.emit(Instr::Get(old));
-        self.emit(Instr::Store(scalar, Access::Plain));
+        self.emit(Instr::Store(scalar, AccessClass::Plain));
         self.emit(Instr::Int(0));
         self.f().b.jump(end);
         self.f().b.place(same);
@@ -390,7 +390,7 @@ impl Lower<'_> {
         self.emit(Instr::Tee(want));
         self.operand(args.get(2), ty);
         self.at(pos);
-        self.emit(Instr::Atomic(AtomicOp::CompareSwap, scalar, Order::SeqCst));
+        self.emit(Instr::Atomic(AtomicInstr::CompareSwap, scalar, AtomicOrder::SeqCst));
         if value {
             return ty;
         }

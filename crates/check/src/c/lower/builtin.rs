@@ -3,7 +3,7 @@
 use super::Lower;
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::types::{CType, Types};
-use crate::ir::{Access, Bin, Instr, Intrinsic, Pos, Scalar, SyncOp};
+use crate::ir::{AccessClass, Bin, Instr, Intrinsic, Pos, Scalar, SyncOp};
 
 /// The synchronisation operations of the models. Adding one here makes it usable in `c/models/*.c`.
 const SYNC: &[(&str, SyncOp)] = &[
@@ -103,7 +103,7 @@ impl Lower<'_> {
             "__builtin_va_start" | "va_start" | "__builtin_c23_va_start" => {
                 self.value(args.first()?);
                 self.emit(Instr::VarArgs);
-                self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
                 self.emit(Instr::Int(0));
                 Some(Types::VOID)
             }
@@ -111,8 +111,8 @@ impl Lower<'_> {
                 let [to, from] = args else { return None };
                 self.value(to);
                 self.value(from);
-                self.emit(Instr::Load(Scalar::U64, Access::Hidden));
-                self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
+                self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
                 self.emit(Instr::Int(0));
                 Some(Types::VOID)
             }

@@ -5,7 +5,7 @@ use super::place::PlaceKind;
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::types::{CType, Types};
 use crate::interp::named::{BEHIND_A_POINTER, Named, named};
-use crate::ir::{Access, Bin, Instr, Intrinsic, Pos, Scalar, SymbolRef};
+use crate::ir::{AccessClass, Bin, Instr, Intrinsic, Pos, Scalar, SymbolRef};
 
 /// A macro that is not there, going by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +172,7 @@ impl Lower<'_> {
             self.emit(Instr::Dup);
         }
         if what == Missing::Unknown || is_pointer {
-            self.emit(Instr::Load(scalar, Access::Hidden));
+            self.emit(Instr::Load(scalar, AccessClass::Hidden));
         }
         if what == Missing::Atomic && is_pointer { 2 } else { 1 }
     }
@@ -223,16 +223,16 @@ impl Lower<'_> {
     pub(super) fn va_arg(&mut self, list: &Expr, ty: CType) -> CType {
         self.value(list);
         self.emit(Instr::Dup);
-        self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+        self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
         let Some(slot) = self.f().b.local() else {
             return Types::UNKNOWN;
         };
         self.emit(Instr::Tee(slot));
         self.emit(Instr::Field(8));
-        self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+        self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         self.emit(Instr::Get(slot));
         let scalar = self.types().scalar(ty).unwrap_or(Scalar::U64);
-        self.emit(Instr::Load(scalar, Access::Hidden));
+        self.emit(Instr::Load(scalar, AccessClass::Hidden));
         if self.types().is_aggregate(ty) { ty } else { ty.bare() }
     }
 
@@ -260,7 +260,7 @@ impl Lower<'_> {
         self.convert(ty, to);
         let scalar = self.scalar(to);
         self.emit(Instr::Bin(op, scalar));
-        self.emit(Instr::Store(scalar, Access::Plain));
+        self.emit(Instr::Store(scalar, AccessClass::Plain));
         self.emit(Instr::Int(0));
         Types::INT
     }

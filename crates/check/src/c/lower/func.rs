@@ -7,7 +7,7 @@ use crate::c::ast::{Expr, ExprKind, FunctionDef, Init, OmpKind, Stmt, StmtKind};
 use crate::c::token::Sym;
 use crate::c::types::{CType, Type, Types};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Instr, Scalar, UnitFunction};
+use crate::ir::{AccessClass, Instr, Scalar, UnitFunction};
 
 impl Lower<'_> {
     pub(super) fn function(&mut self, f: &FunctionDef) {
@@ -84,7 +84,7 @@ impl Lower<'_> {
             let at = self.f().b.frame(8);
             self.emit(Instr::FrameAddr(at));
             self.emit(Instr::Get(slot));
-            self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
             return Home::Indirect(at);
         }
         if !self.needs_memory(name, ty) {
@@ -95,7 +95,7 @@ impl Lower<'_> {
         let at = self.f().b.frame(size);
         self.emit(Instr::FrameAddr(at));
         self.emit(Instr::Get(slot));
-        self.emit(Instr::Store(scalar, Access::Hidden));
+        self.emit(Instr::Store(scalar, AccessClass::Hidden));
         Home::Frame(at)
     }
 

@@ -3,7 +3,7 @@
 use super::Lower;
 use crate::c::ast::{Designator, Expr, ExprKind, Init};
 use crate::c::types::{CType, Type};
-use crate::ir::{Access, Instr, Pos, Scalar};
+use crate::ir::{AccessClass, Instr, Pos, Scalar};
 
 /// One scalar, record or string to be stored.
 pub(super) struct Leaf<'e> {
@@ -232,7 +232,7 @@ impl Lower<'_> {
                 self.emit(Instr::StoreBits(scalar, at, width));
                 self.emit(Instr::Drop);
             }
-            None => self.emit(Instr::Store(scalar, Access::Plain)),
+            None => self.emit(Instr::Store(scalar, AccessClass::Plain)),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::c::ast::{Expr, ExprKind, OmpDirective, OmpKind, ReductionOp, Stmt, St
 use crate::c::token::Sym;
 use crate::c::types::{CType, Types};
 use crate::ir::build::Builder;
-use crate::ir::{Access, Bin, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SymbolRef, SyncOp};
+use crate::ir::{AccessClass, Bin, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SymbolRef, SyncOp};
 
 /// The number of threads in a team, unless the program asks for fewer.
 const TEAM: i64 = 3;
@@ -74,7 +74,7 @@ impl Lower<'_> {
     fn team_barrier(&mut self) {
         if let Some(team) = self.f().team {
             self.emit(Instr::FrameAddr(team.barrier));
-            self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
             self.emit(Instr::Sync(SyncOp::BarrierWait));
             self.emit(Instr::Drop);
         }
@@ -126,17 +126,17 @@ impl Lower<'_> {
     fn in_turn(&mut self, counter: u32, inner: impl FnOnce(&mut Self)) {
         let end = self.f().b.label();
         self.emit(Instr::FrameAddr(counter));
-        self.emit(Instr::Load(Scalar::I64, Access::Hidden));
+        self.emit(Instr::Load(Scalar::I64, AccessClass::Hidden));
         self.emit(Instr::Sync(SyncOp::TeamSize));
         self.emit(Instr::Bin(Bin::Rem, Scalar::I64));
         self.emit(Instr::Sync(SyncOp::TeamId));
         self.emit(Instr::Bin(Bin::Eq, Scalar::I64));
         self.emit(Instr::FrameAddr(counter));
         self.emit(Instr::Dup);
-        self.emit(Instr::Load(Scalar::I64, Access::Hidden));
+        self.emit(Instr::Load(Scalar::I64, AccessClass::Hidden));
         self.emit(Instr::Int(1));
         self.emit(Instr::Bin(Bin::Add, Scalar::I64));
-        self.emit(Instr::Store(Scalar::I64, Access::Hidden));
+        self.emit(Instr::Store(Scalar::I64, AccessClass::Hidden));
         self.f().b.jump_if_not(end);
         inner(self);
         self.f().b.place(end);
@@ -146,7 +146,7 @@ impl Lower<'_> {
         let counter = self.f().b.frame(8);
         self.emit(Instr::FrameAddr(counter));
         self.emit(Instr::Int(0));
-        self.emit(Instr::Store(Scalar::I64, Access::Hidden));
+        self.emit(Instr::Store(Scalar::I64, AccessClass::Hidden));
         counter
     }
 
@@ -274,7 +274,7 @@ impl Lower<'_> {
             ReductionOp::Min | ReductionOp::Max => {
                 // Any value of the variable is neutral enough: start from the shared one.
                 self.shared_address(p);
-                self.emit(Instr::Load(scalar, Access::Hidden));
+                self.emit(Instr::Load(scalar, AccessClass::Hidden));
             }
             _ => {
                 let one = matches!(op, ReductionOp::Bin(Bin::Mul) | ReductionOp::LogicalAnd);
@@ -283,7 +283,7 @@ impl Lower<'_> {
                 self.convert(Types::INT, p.ty);
             }
         }
-        self.emit(Instr::Store(scalar, Access::Hidden));
+        self.emit(Instr::Store(scalar, AccessClass::Hidden));
     }
 
     fn combine(&mut self, reductions: &[(ReductionOp, Private)]) {
@@ -298,9 +298,9 @@ impl Lower<'_> {
             let Some(scalar) = self.types().scalar(p.ty) else { continue };
             self.shared_address(p);
             self.emit(Instr::Dup);
-            self.emit(Instr::Load(scalar, Access::Plain));
+            self.emit(Instr::Load(scalar, AccessClass::Plain));
             self.emit(Instr::FrameAddr(p.own));
-            self.emit(Instr::Load(scalar, Access::Hidden));
+            self.emit(Instr::Load(scalar, AccessClass::Hidden));
             let op = match op {
                 ReductionOp::Bin(Bin::Sub) => Bin::Add,
                 ReductionOp::Bin(op) => *op,
@@ -310,12 +310,12 @@ impl Lower<'_> {
                 ReductionOp::Min | ReductionOp::Max => {
                     self.emit(Instr::Swap);
                     self.emit(Instr::Drop);
-                    self.emit(Instr::Store(scalar, Access::Plain));
+                    self.emit(Instr::Store(scalar, AccessClass::Plain));
                     continue;
                 }
             };
             self.emit(Instr::Bin(op, scalar));
-            self.emit(Instr::Store(scalar, Access::Plain));
+            self.emit(Instr::Store(scalar, AccessClass::Plain));
         }
         self.emit(Instr::GlobalAddr(lock));
         self.emit(Instr::Sync(SyncOp::Unlock));
@@ -335,7 +335,7 @@ impl Lower<'_> {
             self.emit(Instr::FrameAddr(packet));
             self.emit(Instr::Field(offset));
             self.emit(Instr::FrameAddr(address));
-            self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         }
         self.emit(Instr::FrameAddr(barrier));
         self.emit(Instr::Int(size));
@@ -349,11 +349,11 @@ impl Lower<'_> {
             self.emit(Instr::Int(i as i32));
             self.emit(Instr::Int(size));
             self.emit(Instr::Sync(SyncOp::StartMember));
-            self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         }
         for handle in handles {
             self.emit(Instr::FrameAddr(handle));
-            self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
             self.emit(Instr::Sync(SyncOp::Join));
             self.emit(Instr::Drop);
         }
@@ -372,8 +372,8 @@ impl Lower<'_> {
             b.emit(Instr::FrameAddr(at));
             b.emit(Instr::Get(slot));
             b.emit(Instr::Field(offset));
-            b.emit(Instr::Load(Scalar::U64, Access::Hidden));
-            b.emit(Instr::Store(Scalar::U64, Access::Hidden));
+            b.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
+            b.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         }
         self.open.push(Open {
             b,

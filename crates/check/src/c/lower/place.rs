@@ -8,7 +8,7 @@ use super::{Home, Lower, Variable};
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::token::Sym;
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{Access, AtomicOp, Instr, MemberId, Order, Scalar, SymbolRef, UNKNOWN_ELEMENT};
+use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Instr, MemberId, Scalar, SymbolRef, UNKNOWN_ELEMENT};
 
 /// Marks the unknown that represents the content of an unknown place; see [`Instr::UnknownField`].
 pub(super) const CONTENT: u32 = 1;
@@ -69,7 +69,7 @@ impl Lower<'_> {
                 let scalar = self.types().scalar(ty).unwrap_or(Scalar::U64);
                 self.emit(Instr::FrameAddr(at));
                 self.emit(Instr::Swap);
-                self.emit(Instr::Store(scalar, Access::Hidden));
+                self.emit(Instr::Store(scalar, AccessClass::Hidden));
                 self.emit(Instr::FrameAddr(at));
                 Place { kind: PlaceKind::Memory, ty }
             }
@@ -228,7 +228,7 @@ impl Lower<'_> {
             Home::Frame(at) => self.frame_address(at, level),
             Home::Indirect(at) => {
                 self.frame_address(at, level);
-                self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
             }
             Home::Symbol(symbol) => self.emit(Instr::GlobalAddr(symbol)),
         }
@@ -244,15 +244,15 @@ impl Lower<'_> {
         }
         self.emit(Instr::FrameAddr(0));
         for _ in 0..level {
-            self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
         }
         if at > 0 {
             self.emit(Instr::Field(at));
         }
     }
 
-    pub(super) fn access(ty: CType) -> Access {
-        if ty.is_volatile() { Access::Volatile } else { Access::Plain }
+    pub(super) fn access(ty: CType) -> AccessClass {
+        if ty.is_volatile() { AccessClass::Volatile } else { AccessClass::Plain }
     }
 
     /// Turns a place into its value. Arrays, records and functions are their own address.
@@ -275,7 +275,7 @@ impl Lower<'_> {
                 _ => {
                     if let Some(scalar) = self.types().scalar(p.ty) {
                         self.emit(match p.ty.is_atomic() {
-                            true => Instr::Atomic(AtomicOp::Load, scalar, Order::SeqCst),
+                            true => Instr::Atomic(AtomicInstr::Load, scalar, AtomicOrder::SeqCst),
                             false => Instr::Load(scalar, Self::access(p.ty)),
                         });
                     }
@@ -341,7 +341,7 @@ impl Lower<'_> {
         if let Some(slot) = slot {
             self.emit(Instr::Tee(slot));
         }
-        self.emit(Instr::Atomic(AtomicOp::Store, scalar, Order::SeqCst));
+        self.emit(Instr::Atomic(AtomicInstr::Store, scalar, AtomicOrder::SeqCst));
         match slot {
             Some(slot) => self.emit(Instr::Get(slot)),
             None if keep => self.emit(Instr::Unknown),

@@ -151,7 +151,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.int(i as i64);
             self.emit(Instr::ElementAddr);
             self.emit(Instr::Get(*s));
-            self.emit(Instr::Store(crate::ir::Scalar::U64, crate::ir::Access::Hidden));
+            self.emit(Instr::Store(crate::ir::Scalar::U64, crate::ir::AccessClass::Hidden));
         }
         self.emit(Instr::Get(array));
     }
@@ -528,7 +528,7 @@ impl<'a> Lowerer<'_, 'a> {
             "Choose" => Instr::Intrinsic(crate::ir::Intrinsic::Choose),
             "Function" | "Bound" => {
                 self.emit(Instr::Field(if name == "Function" { 8 } else { 16 }));
-                Instr::Load(crate::ir::Scalar::U64, crate::ir::Access::Hidden)
+                Instr::Load(crate::ir::Scalar::U64, crate::ir::AccessClass::Hidden)
             }
             "Suppress" => {
                 self.emit(Instr::SuppressFinalizer);
@@ -536,17 +536,17 @@ impl<'a> Lowerer<'_, 'a> {
             }
             "ArrayLength" => Instr::ArrayLength,
             "Fence" => {
-                self.emit(Instr::Fence(crate::ir::Order::SeqCst));
+                self.emit(Instr::Fence(crate::ir::AtomicOrder::SeqCst));
                 Instr::Int(0)
             }
-            "Swap" => atomic(crate::ir::AtomicOp::Swap),
-            "Add" => atomic(crate::ir::AtomicOp::Rmw(crate::ir::Bin::Add)),
-            "And" => atomic(crate::ir::AtomicOp::Rmw(crate::ir::Bin::And)),
-            "Or" => atomic(crate::ir::AtomicOp::Rmw(crate::ir::Bin::Or)),
-            "CompareSwap" => atomic(crate::ir::AtomicOp::CompareSwap),
-            "AtomicLoad" => atomic(crate::ir::AtomicOp::Load),
+            "Swap" => atomic(crate::ir::AtomicInstr::Swap),
+            "Add" => atomic(crate::ir::AtomicInstr::Rmw(crate::ir::Bin::Add)),
+            "And" => atomic(crate::ir::AtomicInstr::Rmw(crate::ir::Bin::And)),
+            "Or" => atomic(crate::ir::AtomicInstr::Rmw(crate::ir::Bin::Or)),
+            "CompareSwap" => atomic(crate::ir::AtomicInstr::CompareSwap),
+            "AtomicLoad" => atomic(crate::ir::AtomicInstr::Load),
             "AtomicStore" => {
-                self.emit(atomic(crate::ir::AtomicOp::Store));
+                self.emit(atomic(crate::ir::AtomicInstr::Store));
                 Instr::Int(0)
             }
             _ => match sync_op(name) {
@@ -559,8 +559,8 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-fn atomic(op: crate::ir::AtomicOp) -> Instr {
-    Instr::Atomic(op, crate::ir::Scalar::I64, crate::ir::Order::SeqCst)
+fn atomic(op: crate::ir::AtomicInstr) -> Instr {
+    Instr::Atomic(op, crate::ir::Scalar::I64, crate::ir::AtomicOrder::SeqCst)
 }
 
 /// Operations on threads and synchronisation objects that the models name.

@@ -10,7 +10,7 @@ use crate::csharp::declare::has_yield;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::ir::objects::DELEGATE_TARGET;
-use crate::ir::{Access, Instr, Linkage, Scalar};
+use crate::ir::{AccessClass, Instr, Linkage, Scalar};
 
 /// A parameter of a nested function.
 struct NestedParam<'a> {
@@ -252,7 +252,7 @@ impl<'a> Lowerer<'_, 'a> {
         } else {
             self.emit(Instr::Get(0));
             self.emit(Instr::Field(DELEGATE_TARGET));
-            self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
         }
         for i in 0..n as u16 {
             self.emit(Instr::Get(i + 1));

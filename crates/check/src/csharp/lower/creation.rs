@@ -7,7 +7,7 @@ use super::call::arguments_of;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::TypeKind;
-use crate::ir::{Access, Instr, Scalar};
+use crate::ir::{AccessClass, Instr, Scalar};
 
 /// The maximum number of elements that are created with a new array of structures.
 const MOST_STRUCTS: i32 = 64;
@@ -190,7 +190,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.emit(Instr::Get(i));
         self.emit(Instr::ElementAddr);
         self.emit(Instr::New(class));
-        self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+        self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         self.emit(Instr::Get(i));
         self.emit(Instr::Int(1));
         self.emit(Instr::Bin(crate::ir::Bin::Add, Scalar::I32));
@@ -223,7 +223,7 @@ impl<'a> Lowerer<'_, 'a> {
             if i == 0 && found == Ty::Unknown {
                 found = t;
             }
-            self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         }
         self.emit(Instr::Get(array));
         Ty::Array(Rc::new(found))
@@ -277,7 +277,7 @@ impl<'a> Lowerer<'_, 'a> {
             let item = format!("Item{}", i + 1);
             let name = a.field("name").map_or_else(|| item.clone(), |n| n.str().to_string());
             let number = self.tables.name(&item);
-            self.emit(Instr::SetMember(number, Access::Hidden));
+            self.emit(Instr::SetMember(number, AccessClass::Hidden));
             parts.push((name.as_str().into(), ty));
         }
         self.emit(Instr::Get(slot));
@@ -301,7 +301,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Instr::Get(to));
             self.emit(Instr::Get(from));
             self.emit(Instr::GetMember(number, access));
-            self.emit(Instr::SetMember(number, Access::Hidden));
+            self.emit(Instr::SetMember(number, AccessClass::Hidden));
         }
         self.builder().place(end);
         self.emit(Instr::Get(to));

@@ -32,7 +32,7 @@ use super::world::{Place, World};
 use crate::ir::build::Builder;
 use crate::ir::objects::ObjectClass;
 use crate::ir::{
-    Access, EntryPoint, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SourceFile, SymbolRef, Unit,
+    AccessClass, EntryPoint, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SourceFile, SymbolRef, Unit,
     UnitFunction,
 };
 pub use left_out::Unlowered;
@@ -151,11 +151,11 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     }
 
     /// How the current code accesses memory: the library's accesses are not recorded.
-    fn access(&self) -> Access {
+    fn access(&self) -> AccessClass {
         match self.contexts.last() {
-            Some(c) if c.hidden => Access::Hidden,
-            Some(c) if c.fenced => Access::Volatile,
-            _ => Access::Plain,
+            Some(c) if c.hidden => AccessClass::Hidden,
+            Some(c) if c.fenced => AccessClass::Volatile,
+            _ => AccessClass::Plain,
         }
     }
 

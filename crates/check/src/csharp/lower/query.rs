@@ -5,7 +5,7 @@ use super::Lowerer;
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::ir::build::Label;
-use crate::ir::{Access, Instr};
+use crate::ir::{AccessClass, Instr};
 
 impl<'a> Lowerer<'_, 'a> {
     pub fn query(&mut self, s: Syntax<'a>) -> Ty {
@@ -51,7 +51,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.enter();
         self.emit(Instr::Get(elements));
         let current = self.tables.name("Current");
-        self.emit(Instr::GetMember(current, Access::Hidden));
+        self.emit(Instr::GetMember(current, AccessClass::Hidden));
         let declared = from.field("type").map(|t| self.ty(t));
         let element = declared.unwrap_or_else(|| self.element_type(ty));
         self.declare(from.field("name").map_or("", Syntax::str), element);
@@ -143,7 +143,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Instr::Get(copy));
             self.expression(value);
             let name = self.tables.name(name.str());
-            self.emit(Instr::SetMember(name, Access::Hidden));
+            self.emit(Instr::SetMember(name, AccessClass::Hidden));
         }
         self.emit(Instr::Get(copy));
         ty

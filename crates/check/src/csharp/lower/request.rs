@@ -9,7 +9,7 @@ use super::scope::{LoweringContext, This};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::ir::objects::DELEGATE_TARGET;
-use crate::ir::{Access, Instr, Scalar};
+use crate::ir::{AccessClass, Instr, Scalar};
 
 impl<'a> Lowerer<'_, 'a> {
     /// Whether a parameter takes handlers of requests.
@@ -45,7 +45,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.contexts.push(c);
         self.emit(Instr::Get(0));
         self.emit(Instr::Field(DELEGATE_TARGET));
-        self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+        self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
         for (ty, maker) in params.iter().zip(makers) {
             match maker {
                 Some(f) => self.emit(Instr::Call(*f, 0)),

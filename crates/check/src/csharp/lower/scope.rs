@@ -10,7 +10,7 @@ use crate::csharp::types::Ty;
 use crate::csharp::world::Place;
 use crate::ir::build::{Builder, Label};
 use crate::ir::objects::{DELEGATE_CAPTURED, DELEGATE_TARGET, FIRST_FIELD, FieldSlot, ObjectClass};
-use crate::ir::{Access, Instr, Scalar};
+use crate::ir::{AccessClass, Instr, Scalar};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
@@ -193,7 +193,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Instr::Tee(slot));
             self.emit(Instr::Field(FIRST_FIELD));
             self.emit(Instr::Get(value));
-            self.emit(Instr::Store(Scalar::U64, Access::Hidden));
+            self.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
         } else {
             self.emit(Instr::Set(slot));
         }
@@ -232,7 +232,7 @@ impl<'a> Lowerer<'_, 'a> {
                 });
                 self.emit(Instr::Get(0));
                 self.emit(Instr::Field(DELEGATE_CAPTURED + i as u32 * 8));
-                self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
             }
             _ => self.emit(Instr::Unknown),
         }
@@ -246,7 +246,7 @@ impl<'a> Lowerer<'_, 'a> {
             This::OfDelegate => {
                 self.emit(Instr::Get(0));
                 self.emit(Instr::Field(DELEGATE_TARGET));
-                self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
             }
         }
     }

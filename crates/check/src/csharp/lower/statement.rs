@@ -4,7 +4,7 @@ use super::scope::LoopLabels;
 use super::{DEEPEST, Lowerer};
 use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
-use crate::ir::{Access, Instr};
+use crate::ir::{AccessClass, Instr};
 
 impl<'a> Lowerer<'_, 'a> {
     pub fn statement(&mut self, s: Syntax<'a>) {
@@ -267,7 +267,7 @@ impl<'a> Lowerer<'_, 'a> {
         self.enter();
         self.emit(Instr::Get(enumerator));
         let current = self.tables.name("Current");
-        self.emit(Instr::GetMember(current, Access::Hidden));
+        self.emit(Instr::GetMember(current, AccessClass::Hidden));
         let declared = s.field("type").filter(|t| t.kind() != "implicit_type").map(|t| self.ty(t));
         match s.field("left") {
             Some(n) if n.kind() == "identifier" => {
@@ -354,7 +354,7 @@ impl<'a> Lowerer<'_, 'a> {
             let more = self.builder().label();
             self.emit(Instr::Get(items));
             let full = self.tables.name("__full");
-            self.emit(Instr::GetMember(full, Access::Hidden));
+            self.emit(Instr::GetMember(full, AccessClass::Hidden));
             self.builder().jump_if_not(more);
             self.emit(Instr::Int(0));
             self.return_value();

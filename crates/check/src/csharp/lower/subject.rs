@@ -4,7 +4,7 @@ use super::Lowerer;
 use super::scope::{LoweringContext, This};
 use crate::csharp::types::Ty;
 use crate::csharp::world::{FieldDecl, Place, TypeKind};
-use crate::ir::{Access, Instr, Scalar};
+use crate::ir::{AccessClass, Instr, Scalar};
 
 /// What happens if the constructor of an entry's object throws.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl<'a> Lowerer<'_, 'a> {
             self.emit(Instr::Unknown);
             let hider = self.hider(Some(owner), name);
             let name = self.member_name(name, hider);
-            self.emit(Instr::SetMember(name, Access::Hidden));
+            self.emit(Instr::SetMember(name, AccessClass::Hidden));
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Lowerer<'_, 'a> {
             Some(global) => {
                 let first = self.builder().label();
                 self.global_address(global);
-                self.emit(Instr::Load(Scalar::U64, Access::Hidden));
+                self.emit(Instr::Load(Scalar::U64, AccessClass::Hidden));
                 self.emit(Instr::Tee(slot));
                 self.builder().jump_if_not(first);
                 self.emit(Instr::Get(slot));
@@ -187,7 +187,7 @@ impl<'a> Lowerer<'_, 'a> {
                 if let Some(global) = shared {
                     l.global_address(global);
                     l.emit(Instr::Get(slot));
-                    l.emit(Instr::Store(Scalar::U64, Access::Hidden));
+                    l.emit(Instr::Store(Scalar::U64, AccessClass::Hidden));
                 }
                 l.emit(Instr::Get(slot));
                 l.emit(Instr::Return);

@@ -6,7 +6,7 @@ use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::Member;
 use crate::ir::objects::FIRST_FIELD;
-use crate::ir::{Access, AtomicOp, Instr, Order, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Instr, Scalar};
 
 #[derive(Debug, Clone)]
 pub enum AssignmentTarget<'a> {
@@ -269,7 +269,7 @@ impl<'a> Lowerer<'_, 'a> {
                 self.global_address(*global);
                 self.at(s);
                 if *volatile {
-                    self.emit(Instr::Atomic(AtomicOp::Load, Scalar::U64, Order::SeqCst));
+                    self.emit(Instr::Atomic(AtomicInstr::Load, Scalar::U64, AtomicOrder::SeqCst));
                 } else {
                     self.load();
                 }
@@ -325,7 +325,7 @@ impl<'a> Lowerer<'_, 'a> {
                 self.push_address(t, s);
                 self.emit(Instr::Swap);
                 self.at(s);
-                self.emit(Instr::Atomic(AtomicOp::Store, Scalar::U64, Order::SeqCst));
+                self.emit(Instr::Atomic(AtomicInstr::Store, Scalar::U64, AtomicOrder::SeqCst));
             }
             AssignmentTarget::Boxed(_) | AssignmentTarget::Address(_) | AssignmentTarget::Static { .. } => {
                 self.push_address(t, s);
@@ -351,7 +351,7 @@ impl<'a> Lowerer<'_, 'a> {
         for (i, (part, _)) in parts.iter().enumerate() {
             self.emit(Instr::Get(tuple));
             let name = self.tables.name(&format!("Item{}", i + 1));
-            self.emit(Instr::GetMember(name, Access::Hidden));
+            self.emit(Instr::GetMember(name, AccessClass::Hidden));
             self.store_target(part, s);
         }
     }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-use crate::model::{Finding, Kind, Op};
+use crate::model::{AccessOp, Finding, Kind};
 
 use super::super::story;
 use super::lanes;
@@ -48,7 +48,7 @@ impl Graph {
     fn of(finding: &Finding) -> Graph {
         let mut graph = Graph::default();
         let wants: Vec<_> = (0..finding.accesses.len())
-            .filter(|&i| finding.accesses[i].op == Op::Lock)
+            .filter(|&i| finding.accesses[i].op == AccessOp::Lock)
             .filter_map(|i| Some((i, story::bare(story::taken_lock(finding, i)?))))
             .collect();
         let holds = |i: usize, lock: &str| finding.accesses[i].locks.iter().any(|l| story::bare(l) == lock);
@@ -184,7 +184,7 @@ mod tests {
 
     fn cycle() -> Finding {
         let edge = |thread: &str, holds: &str, takes: &str| {
-            let mut access = access(Op::Lock, thread, vec![]);
+            let mut access = access(AccessOp::Lock, thread, vec![]);
             access.locks = vec![holds.into()];
             access.lock = Some(takes.into());
             access
@@ -223,6 +223,6 @@ mod tests {
         };
         assert!(drawn(&cycle()).contains("aria-label=\"T1 waits for L2; L2 is held by T2;"));
         assert_eq!(drawn(&finding(Kind::DataRace, cycle().accesses)), "");
-        assert_eq!(drawn(&finding(Kind::Deadlock, vec![access(Op::Call, "T1", vec![])])), "");
+        assert_eq!(drawn(&finding(Kind::Deadlock, vec![access(AccessOp::Call, "T1", vec![])])), "");
     }
 }

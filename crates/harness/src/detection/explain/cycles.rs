@@ -1,7 +1,7 @@
 //! Lock-order cycles, from the edges that a process logged.
 
 use raddle_base::clock::ThreadId;
-use raddle_finding::{Access, Confidence, Finding, Kind, Op};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Kind};
 use raddle_race::lock_order::{Acquisition, Cycle, Edge, LockOrder};
 use raddle_race::{EventSource, LockId, LockMode};
 use raddle_wire::record::HeldLock;
@@ -50,7 +50,7 @@ impl Explain<'_> {
             cast.lock(held.lock.0, thread, held.context.0);
             cast.lock(edge.acquired.lock.0, thread, edge.acquired.context.0);
             accesses.push(Access {
-                op: Op::Lock,
+                op: AccessOp::Lock,
                 size: 0,
                 thread: self.thread_label(thread),
                 locks: vec![format!("L{}", held.lock.0)],

@@ -1,6 +1,6 @@
 //! Misuse of locks, threads and signal handlers.
 
-use raddle_finding::{Access, Confidence, Finding, Kind, Op};
+use raddle_finding::{Access, AccessOp, Confidence, Finding, Kind};
 use raddle_wire::record::MisuseKind;
 
 use super::{Cast, Explain};
@@ -33,71 +33,75 @@ impl Explain<'_> {
         let (kind, op, message) = match m.what? {
             MisuseKind::DoubleLock => (
                 Kind::DoubleLock,
-                Op::Lock,
+                AccessOp::Lock,
                 format!("{thread} takes {lock}, which it holds: it waits for itself"),
             ),
-            MisuseKind::UnlockUnlocked => {
-                (Kind::UnlockNotHeld, Op::Unlock, format!("{thread} lets go of {lock}, which nobody holds"))
-            }
+            MisuseKind::UnlockUnlocked => (
+                Kind::UnlockNotHeld,
+                AccessOp::Unlock,
+                format!("{thread} lets go of {lock}, which nobody holds"),
+            ),
             MisuseKind::UnlockOfAnothers => (
                 Kind::UnlockNotHeld,
-                Op::Unlock,
+                AccessOp::Unlock,
                 format!("{thread} lets go of {lock}, which another thread holds"),
             ),
             MisuseKind::ReadAsWrite => (
                 Kind::UnlockNotHeld,
-                Op::Unlock,
+                AccessOp::Unlock,
                 format!(
                     "{thread} holds {lock} in one way and lets go of it in the other: reading and writing"
                 ),
             ),
             MisuseKind::TakenFromAnother => (
                 Kind::DoubleLock,
-                Op::Lock,
+                AccessOp::Lock,
                 format!(
                     "{thread} takes {lock}, which another thread holds: the lock, or its annotation, is wrong"
                 ),
             ),
             MisuseKind::ReadWhileWritten => (
                 Kind::DoubleLock,
-                Op::Lock,
+                AccessOp::Lock,
                 format!("{thread} takes {lock} for reading while it is held for writing"),
             ),
             MisuseKind::UsedDestroyed => {
-                (Kind::UseAfterFree, Op::Lock, format!("{thread} uses {lock}, which was destroyed"))
+                (Kind::UseAfterFree, AccessOp::Lock, format!("{thread} uses {lock}, which was destroyed"))
             }
             MisuseKind::UsedUninitialised => (
                 Kind::UninitializedRead,
-                Op::Call,
+                AccessOp::Call,
                 format!(
                     "{thread} uses {lock}, whose memory is filled with ones: it was not initialised, or was overwritten"
                 ),
             ),
             MisuseKind::DestroyedLocked => {
-                (Kind::LockLeak, Op::Call, format!("{thread} destroys {lock}, which is held"))
+                (Kind::LockLeak, AccessOp::Call, format!("{thread} destroys {lock}, which is held"))
             }
             MisuseKind::EndedHolding => (
                 Kind::LockLeak,
-                Op::Lock,
+                AccessOp::Lock,
                 format!("{thread} has ended and still holds {lock}, which nobody can release now"),
             ),
-            MisuseKind::ThreadLeak => {
-                (Kind::Leak, Op::Call, format!("{thread} has ended and was neither joined nor detached"))
-            }
+            MisuseKind::ThreadLeak => (
+                Kind::Leak,
+                AccessOp::Call,
+                format!("{thread} has ended and was neither joined nor detached"),
+            ),
             MisuseKind::SignalErrno => (
                 Kind::SignalSpoilsErrno,
-                Op::Call,
+                AccessOp::Call,
                 format!("a signal handler leaves another errno to {thread}, which it interrupted"),
             ),
             MisuseKind::SignalUnsafe => (
                 Kind::SignalUnsafeCall,
-                Op::Call,
+                AccessOp::Call,
                 format!("{thread} allocates or frees memory in a signal handler"),
             ),
         };
         let mut cast = Cast::default();
         let mut finding = Finding::new(kind, Confidence::Confirmed, message);
-        let label = matches!(op, Op::Lock | Op::Unlock).then(|| lock.clone());
+        let label = matches!(op, AccessOp::Lock | AccessOp::Unlock).then(|| lock.clone());
         // A thread leaks where it was created, and its creator is responsible.
         let creator = self.process.threads.get(&m.thread).map_or(0, |t| t.parent);
         let actor = if m.what == Some(MisuseKind::ThreadLeak) { creator } else { m.thread };

@@ -136,7 +136,7 @@ mod tests {
     use raddle_conseq::event::{Cell, TraceEvent, What};
     use raddle_conseq::history::History;
     use raddle_conseq::suspects::{Everything, find};
-    use raddle_explore::{Op, StepFlags, ThreadId};
+    use raddle_explore::{LogicalThread, Op, StepFlags};
 
     fn below(random: &mut Rng, n: u32) -> u64 {
         random.below(n).into()
@@ -198,7 +198,7 @@ mod tests {
         if op.kind() == Free || below(random, 4) == 0 {
             op = op.with_other(object + 8 * (1 + below(random, 2)));
         }
-        let mut step = Step::bare(ThreadId(below(random, 2) as u16), op);
+        let mut step = Step::bare(LogicalThread(below(random, 2) as u16), op);
         step.flags = step.flags.with(StepFlags::UNCHANGED, kind == AtomicRmw && below(random, 2) == 0);
         step
     }

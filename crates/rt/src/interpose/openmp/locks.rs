@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
-use crate::detect::held_locks::LockMode;
+use crate::detect::held_locks::HoldMode;
 use crate::detect::sync::{self, Taking};
 use crate::detect::thread::{Current, current};
 use crate::explore::openmp as explored;
@@ -14,7 +14,7 @@ static UNNAMED: u64 = 0;
 static ATOMIC: u64 = 0;
 
 fn taking(pc: usize) -> Taking {
-    Taking { mode: LockMode::Write, what: LockKind::OpenMp, pc }
+    Taking { mode: HoldMode::Write, what: LockKind::OpenMp, pc }
 }
 
 fn within<R>(mut t: Current, real: impl FnOnce() -> R) -> R {
