@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::interp::{EntryCall, Facts, named};
+use crate::interp::{EntryStart, Facts, named};
 use crate::ir::{Instr, Program, SyncOp};
 use crate::route::Ways;
 
@@ -31,7 +31,7 @@ pub enum EntryKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Entry {
     pub kind: EntryKind,
-    pub start: EntryCall,
+    pub start: EntryStart,
     /// True if the functions it calls may start a thread. Through function pointers it may do so
     /// even when this is false.
     pub may_start: bool,
@@ -132,7 +132,7 @@ pub fn entries(program: &Program, facts: &Facts) -> Vec<Entry> {
         program.functions[i].defined && !program.functions[i].builtin && !program.functions[i].outlined
     };
     let entry = |kind, function: u32, in_the_middle| {
-        let start = EntryCall { function, in_the_middle };
+        let start = EntryStart { function, in_the_middle };
         let may_start = in_the_middle || concurrent[function as usize];
         Entry { kind, start, may_start, about: function, above: 0, assembly: 0 }
     };

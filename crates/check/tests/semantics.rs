@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_check::c::{NoIncludes, PreprocessorLimits, lower_file, models};
 use raddle_check::entries::entries;
 use raddle_check::interp::value::is_unknown;
-use raddle_check::interp::{Bounds, EntryCall, Facts, Machine, RunEnd, RunResult};
+use raddle_check::interp::{Bounds, EntryStart, Facts, Machine, RunEnd, RunResult};
 use raddle_check::ir::link::link;
 
 fn run_seed(text: &str, seed: u64) -> RunResult {
@@ -19,7 +19,7 @@ fn run_seed(text: &str, seed: u64) -> RunResult {
         .map(|e| e.start.function)
         .expect("there is a main");
     let mut machine = Machine::new(&program, Bounds::default(), None);
-    machine.run(EntryCall { function: main, in_the_middle: false }, seed)
+    machine.run(EntryStart { function: main, in_the_middle: false }, seed)
 }
 
 /// The value of `main`'s result.

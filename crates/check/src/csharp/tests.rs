@@ -21,7 +21,7 @@ class P {
     }
     static void Main() {
         var t = new Thread(Work);
-        t.EntryCall();
+        t.EntryStart();
         Work();
         t.Join();
     }

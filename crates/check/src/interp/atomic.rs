@@ -9,7 +9,7 @@ use super::Machine;
 use super::history::{ATOMIC, WRITE};
 use super::named::Atomic;
 use super::value::is_unknown;
-use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Bin, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, Bin, MemoryOrdering, Scalar};
 
 impl Machine<'_> {
     /// False ends the thread's turn.
@@ -19,7 +19,7 @@ impl Machine<'_> {
         pc: u32,
         op: AtomicInstr,
         ty: Scalar,
-        order: AtomicOrder,
+        order: MemoryOrdering,
     ) -> bool {
         let (mut desired, mut operand) = (0, 0);
         match op {
@@ -83,11 +83,11 @@ impl Machine<'_> {
     /// Copies an object that is atomic as a whole, on either side.
     pub(super) fn copy_atomically(&mut self, ti: usize, pc: u32, to: u64, from: u64, size: u64) {
         if self.watching {
-            self.learn(ti, from, AtomicOrder::SeqCst);
+            self.learn(ti, from, MemoryOrdering::SeqCst);
         }
         self.copy(ti, pc, to, from, size, ATOMIC);
         if self.watching {
-            self.publish(ti, to, AtomicOrder::SeqCst, false);
+            self.publish(ti, to, MemoryOrdering::SeqCst, false);
         }
     }
 
@@ -97,7 +97,7 @@ impl Machine<'_> {
         }
     }
 
-    fn learn(&mut self, ti: usize, address: u64, order: AtomicOrder) {
+    fn learn(&mut self, ti: usize, address: u64, order: MemoryOrdering) {
         let Some(published) = self.atomics.get(&address) else { return };
         let t = &mut self.threads[ti];
         if order.acquires() {
@@ -107,7 +107,7 @@ impl Machine<'_> {
         }
     }
 
-    fn publish(&mut self, ti: usize, address: u64, order: AtomicOrder, keeps: bool) {
+    fn publish(&mut self, ti: usize, address: u64, order: MemoryOrdering, keeps: bool) {
         let slot = self.atomics.entry(address).or_default();
         let t = &mut self.threads[ti];
         if !keeps {
@@ -125,7 +125,7 @@ impl Machine<'_> {
     /// such an operation can.
     pub(super) fn synchronise(&mut self, ti: usize, address: u64, what: Atomic) {
         if self.watching && what != Atomic::Store {
-            self.learn(ti, address, AtomicOrder::SeqCst);
+            self.learn(ti, address, MemoryOrdering::SeqCst);
         }
         if what == Atomic::Load {
             // A loop on an atomic waits for another thread.
@@ -133,13 +133,13 @@ impl Machine<'_> {
             return;
         }
         if self.watching {
-            self.publish(ti, address, AtomicOrder::SeqCst, what != Atomic::Store);
+            self.publish(ti, address, MemoryOrdering::SeqCst, what != Atomic::Store);
         }
         self.note(ti, address);
         self.idle_wakes = 0;
     }
 
-    pub(super) fn fence(&mut self, ti: usize, order: AtomicOrder) {
+    pub(super) fn fence(&mut self, ti: usize, order: MemoryOrdering) {
         if !self.watching {
             return;
         }
@@ -158,7 +158,7 @@ impl Machine<'_> {
     /// Locks and queues are made of such. What follows is as if under a lock that nobody can name,
     /// which the other thread may hold as well.
     pub(super) fn assembly(&mut self, ti: usize, pc: u32) {
-        self.fence(ti, AtomicOrder::SeqCst);
+        self.fence(ti, MemoryOrdering::SeqCst);
         if self.watching {
             self.hold_unknown(ti, pc);
         }

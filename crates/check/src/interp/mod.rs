@@ -96,7 +96,7 @@ impl Default for Bounds {
 
 /// How an entry is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EntryCall {
+pub struct EntryStart {
     pub function: u32,
     /// Globals hold unknown values, which earlier code may have left in them.
     pub in_the_middle: bool,
@@ -209,7 +209,7 @@ pub struct Machine<'p> {
     witness: Witness,
     rng: XorShift,
     seed: u64,
-    start: EntryCall,
+    start: EntryStart,
     /// The locks that callers hold.
     entry_locks: EntryLocks<'p>,
     /// Those that the callers of this run's entry may hold and that the run does not.
@@ -323,7 +323,7 @@ impl<'p> Machine<'p> {
             witness: Witness::default(),
             rng: XorShift::new(0),
             seed: 0,
-            start: EntryCall { function: 0, in_the_middle: false },
+            start: EntryStart { function: 0, in_the_middle: false },
             entry_locks: EntryLocks::new(program, locking.clone(), callers),
             callers_locks: Arc::default(),
             entry_arguments: Vec::new(),
@@ -382,7 +382,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Runs an entry to its end. The seed decides everything that is open.
-    pub fn run(&mut self, start: EntryCall, seed: u64) -> RunResult {
+    pub fn run(&mut self, start: EntryStart, seed: u64) -> RunResult {
         self.prepare(start, seed);
         while self.end.is_none() {
             match self.pick() {
@@ -407,7 +407,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn prepare(&mut self, start: EntryCall, seed: u64) {
+    fn prepare(&mut self, start: EntryStart, seed: u64) {
         let base = self.base(start.in_the_middle);
         self.memory.reset(&base, self.bounds.heap);
         self.threads.clear();

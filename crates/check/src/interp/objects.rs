@@ -11,7 +11,7 @@ use crate::ir::objects::{
     ARRAY, ARRAY_FIRST, ARRAY_LENGTH, ARRAY_STRIDE, DELEGATE, DELEGATE_CAPTURED, DELEGATE_FUNCTION,
     FIRST_FIELD, class_of_tag, tag,
 };
-use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Instr, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, Instr, MemoryOrdering, Scalar};
 use crate::route::Route;
 
 /// The maximum number of elements in an array's layout. Accesses beyond are to unknown places.
@@ -204,7 +204,7 @@ impl Machine<'_> {
                 let address = object + u64::from(slot.offset);
                 if is_volatile(slot, access) {
                     self.push(ti, address);
-                    return self.atomic(ti, pc, AtomicInstr::Load, Scalar::U64, AtomicOrder::SeqCst);
+                    return self.atomic(ti, pc, AtomicInstr::Load, Scalar::U64, MemoryOrdering::SeqCst);
                 }
                 let v = self.load(ti, pc, address, Scalar::U64, access);
                 self.push(ti, v);
@@ -236,7 +236,7 @@ impl Machine<'_> {
             if is_volatile(slot, access) {
                 self.push(ti, address);
                 self.push(ti, v);
-                return self.atomic(ti, pc, AtomicInstr::Store, Scalar::U64, AtomicOrder::SeqCst);
+                return self.atomic(ti, pc, AtomicInstr::Store, Scalar::U64, MemoryOrdering::SeqCst);
             }
             self.store(ti, pc, address, Scalar::U64, access, v);
             return !self.turn_over;

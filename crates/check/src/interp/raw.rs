@@ -66,6 +66,6 @@ pub struct RawFinding {
     /// reader should know.
     pub waits: Vec<String>,
     /// The entry of the run, and its seed.
-    pub entry: super::EntryCall,
+    pub entry: super::EntryStart,
     pub seed: u64,
 }

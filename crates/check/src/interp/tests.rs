@@ -3,7 +3,7 @@
 use super::*;
 use crate::ir::build::Builder;
 use crate::ir::{
-    AccessClass, AtomicInstr, AtomicOrder, Global, GlobalShape, Instr, Linkage, Pos, Scalar, SymbolRef,
+    AccessClass, AtomicInstr, Global, GlobalShape, Instr, Linkage, MemoryOrdering, Pos, Scalar, SymbolRef,
     SyncOp, Unit, link,
 };
 
@@ -53,7 +53,7 @@ fn kinds(p: &Program, seeds: u64) -> Vec<Kind> {
     let main = p.functions.iter().position(|f| &*f.name == "main").expect("main") as u32;
     let mut m = Machine::new(p, Bounds { steps: 10_000, ..Bounds::default() }, None);
     for seed in 0..seeds {
-        m.run(EntryCall { function: main, in_the_middle: false }, seed);
+        m.run(EntryStart { function: main, in_the_middle: false }, seed);
     }
     let mut out: Vec<Kind> = m.knowledge.findings.iter().map(|f| f.kind).collect();
     out.sort();
@@ -136,10 +136,10 @@ fn atomics_order_by_their_memory_order() {
     };
     let read = |order| [Instr::GlobalAddr(LOCK), Instr::Atomic(AtomicInstr::Load, Scalar::I32, order)];
     for (store, load, races) in [
-        (AtomicOrder::Release, AtomicOrder::Acquire, false),
-        (AtomicOrder::SeqCst, AtomicOrder::SeqCst, false),
-        (AtomicOrder::Relaxed, AtomicOrder::Acquire, true),
-        (AtomicOrder::Release, AtomicOrder::Relaxed, true),
+        (MemoryOrdering::Release, MemoryOrdering::Acquire, false),
+        (MemoryOrdering::SeqCst, MemoryOrdering::SeqCst, false),
+        (MemoryOrdering::Relaxed, MemoryOrdering::Acquire, true),
+        (MemoryOrdering::Release, MemoryOrdering::Relaxed, true),
     ] {
         let worker = ending([write(), flag(store).to_vec()].concat());
         // Writes only if the flag was seen: otherwise jumps over the write. Targets are set below.
@@ -178,7 +178,7 @@ fn a_lock_at_an_unknown_address_still_guards() {
 fn both_sides_of_an_unknown_branch_are_covered() {
     let p = program(&ending(vec![]), &[Instr::Unknown, Instr::Drop]);
     let mut m = Machine::new(&p, Bounds::default(), None);
-    m.prepare(EntryCall { function: 0, in_the_middle: false }, 1);
+    m.prepare(EntryStart { function: 0, in_the_middle: false }, 1);
     let mut sides = [0, 0];
     for i in 0..40 {
         let u = value::unknown(value::mix(9, i, 0));
@@ -198,7 +198,7 @@ fn a_run_ends_within_its_bounds() {
     let at = p.code.iter().position(|i| *i == Instr::Nop).expect("its place");
     p.code[at] = Instr::Jump(at as u32);
     let mut m = Machine::new(&p, Bounds { steps: 1000, ..Bounds::default() }, None);
-    let r = m.run(EntryCall { function: 0, in_the_middle: false }, 1);
+    let r = m.run(EntryStart { function: 0, in_the_middle: false }, 1);
     assert_eq!(r.end, RunEnd::Steps);
     assert!(r.steps <= 1000);
 }

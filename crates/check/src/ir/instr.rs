@@ -96,7 +96,7 @@ pub enum Un {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum AtomicOrder {
+pub enum MemoryOrdering {
     Relaxed,
     Acquire,
     Release,
@@ -104,7 +104,7 @@ pub enum AtomicOrder {
     SeqCst,
 }
 
-impl AtomicOrder {
+impl MemoryOrdering {
     pub const fn acquires(self) -> bool {
         matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
     }
@@ -442,8 +442,8 @@ pub enum Instr {
     /// `value -> `
     Return,
     Sync(SyncOp),
-    Atomic(AtomicInstr, Scalar, AtomicOrder),
-    Fence(AtomicOrder),
+    Atomic(AtomicInstr, Scalar, MemoryOrdering),
+    Fence(MemoryOrdering),
     /// Assembly that may load and store. The accesses after it may be ordered.
     Assembly,
     Intrinsic(Intrinsic),

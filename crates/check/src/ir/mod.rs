@@ -25,7 +25,7 @@ pub mod objects;
 mod unit;
 
 pub use instr::{
-    AccessClass, AtomicInstr, AtomicOrder, Bin, Instr, Intrinsic, Scalar, SyncOp, UNKNOWN_ELEMENT, Un,
+    AccessClass, AtomicInstr, Bin, Instr, Intrinsic, MemoryOrdering, Scalar, SyncOp, UNKNOWN_ELEMENT, Un,
 };
 pub use unit::{
     BitField, EntryPoint, Function, Global, GlobalInfo, GlobalShape, Handler, Linkage, MemberId, Pos,

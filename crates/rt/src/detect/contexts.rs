@@ -50,7 +50,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use super::clock::SidClock;
 use super::heap::{self, HeapBlock};
-use super::held_locks::{HeldLocks, HoldMode};
+use super::held_locks::{HoldMode, ThreadLocks};
 use super::thread::{Card, Current, Thread, cards, gate};
 use super::trace::LockEvent;
 use super::{depot, objects, settings, sids, thread_storage};
@@ -78,7 +78,7 @@ pub struct Context {
     /// What the contexts that ran meanwhile have done, if this one learns it afterwards.
     done: SidClock,
     done_generation: u32,
-    held: HeldLocks,
+    held: ThreadLocks,
 }
 
 /// Everything that the contexts of a thread have done and seen.
@@ -176,7 +176,7 @@ pub fn begin(mut t: Current, floor: usize, learn: impl FnOnce(Current)) -> *mut 
     context.clock = t.clock;
     context.done = SidClock::ZERO;
     context.done_generation = t.generation;
-    context.held = core::mem::replace(&mut t.held, HeldLocks::EMPTY);
+    context.held = core::mem::replace(&mut t.held, ThreadLocks::EMPTY);
     start_anew(&mut t, context);
     learn(t);
     t.begin_sid();
@@ -224,7 +224,7 @@ pub fn end(t: &mut Thread, c: *mut Context, floor: usize, learns: bool) {
     start_anew(t, context);
     t.seen_relaxed = context.seen_relaxed;
     t.fenced = context.fenced;
-    t.held = core::mem::replace(&mut context.held, HeldLocks::EMPTY);
+    t.held = core::mem::replace(&mut context.held, ThreadLocks::EMPTY);
     t.clock = context.clock;
     t.generation = context.generation;
     if context.forks == sids::forks() {
@@ -305,7 +305,7 @@ fn start_anew(t: &mut Thread, context: &Context) {
     t.drop_knowledge();
     t.state = 0;
     t.clock = SidClock::ZERO;
-    t.held = HeldLocks::EMPTY;
+    t.held = ThreadLocks::EMPTY;
     [t.seen_relaxed, t.fenced] = context.spare;
 }
 

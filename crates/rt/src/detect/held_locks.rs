@@ -45,7 +45,7 @@ pub struct HeldEntry {
 }
 
 #[repr(C)]
-pub struct HeldLocks {
+pub struct ThreadLocks {
     locks: [HeldEntry; DEEPEST],
     n: u32,
     /// Locks beyond DEEPEST.
@@ -63,8 +63,8 @@ pub struct HeldLocks {
 const NO_LOCK: HeldEntry =
     HeldEntry { key: 0, uid: 0, stack: 0, mode: HoldMode::Write, is_mutex: false, times: 0 };
 
-impl HeldLocks {
-    pub const EMPTY: HeldLocks = HeldLocks {
+impl ThreadLocks {
+    pub const EMPTY: ThreadLocks = ThreadLocks {
         locks: [NO_LOCK; DEEPEST],
         n: 0,
         unseen: 0,
@@ -249,7 +249,7 @@ fn set_of_epoch(sid: usize, epoch: u32, set: u16) {
     }
 }
 
-fn intern(held: &HeldLocks) -> u16 {
+fn intern(held: &ThreadLocks) -> u16 {
     if held.n == 0 {
         return 0;
     }
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn locks_may_be_released_in_any_order_and_taken_again() {
-        let mut h = HeldLocks::EMPTY;
+        let mut h = ThreadLocks::EMPTY;
         h.push(lock(1));
         h.push(lock(2));
         assert!(h.again(1) && !h.again(3));
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn more_locks_than_are_kept_do_no_harm() {
-        let mut h = HeldLocks::EMPTY;
+        let mut h = ThreadLocks::EMPTY;
         (1..=DEEPEST + 3).for_each(|k| h.push(lock(k)));
         assert_eq!(h.iter().count(), DEEPEST);
         (1..=DEEPEST + 3).rev().for_each(|k| assert!(h.pop(k).is_none_or(|l| l.key == k)));

@@ -23,7 +23,7 @@ use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 
 use super::clock::SidClock;
-use super::held_locks::HeldLocks;
+use super::held_locks::ThreadLocks;
 use super::object_clock::{Kept, ReleaseStamp, Snapshot, Taught};
 use super::pairs::Pairs;
 use super::trace::{self, AccessTrace};
@@ -90,7 +90,7 @@ pub struct Thread {
     /// Creates and joins so far: the thread's segment for lock order.
     pub fork_join: u32,
     pub trace: AccessTrace,
-    pub held: HeldLocks,
+    pub held: ThreadLocks,
     pub card: *mut Card,
     /// What relaxed loads have seen; an acquire fence joins it. Null until there is something.
     pub seen_relaxed: *mut SidClock,
@@ -276,7 +276,7 @@ impl Thread {
             self.clock = (*card).last.get();
             sids::correct(&mut self.clock, (*card).last_generation.get());
         }
-        self.held = HeldLocks::EMPTY;
+        self.held = ThreadLocks::EMPTY;
         self.known = true;
         self.new_sid();
         // SAFETY: the card is this thread's; `end` takes the pointer back before the thread is

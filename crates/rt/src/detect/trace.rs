@@ -27,7 +27,7 @@
 //! An access keeps only the low half of its program counter; a report finds the module in which it
 //! makes sense.
 
-use super::held_locks::{HeldLocks, HoldMode};
+use super::held_locks::{HoldMode, ThreadLocks};
 use crate::sys::{self, Shared, Spin};
 use raddle_wire::record::AccessKind;
 
@@ -175,7 +175,7 @@ impl AccessTrace {
     /// Enters the active calls that are not in this part yet, or begins the next part.
     #[cold]
     #[inline(never)]
-    pub fn prepare(&mut self, sp: *mut usize, held: &HeldLocks) {
+    pub fn prepare(&mut self, sp: *mut usize, held: &ThreadLocks) {
         // SAFETY: entries from the bottom sentinel up to sp are valid, and pos stays inside the
         // ring.
         unsafe {
@@ -198,7 +198,7 @@ impl AccessTrace {
         }
     }
 
-    fn next_part(&mut self, sp: *mut usize, held: &HeldLocks) {
+    fn next_part(&mut self, sp: *mut usize, held: &ThreadLocks) {
         // SAFETY: as in `prepare`; the ring has whole parts.
         unsafe {
             while self.room() != PART {
@@ -254,7 +254,7 @@ impl AccessTrace {
     pub fn range(
         &mut self,
         sp: *mut usize,
-        held: &HeldLocks,
+        held: &ThreadLocks,
         kind: AccessKind,
         address: usize,
         len: usize,
@@ -282,7 +282,7 @@ impl AccessTrace {
     pub fn lock(
         &mut self,
         sp: *mut usize,
-        held: &HeldLocks,
+        held: &ThreadLocks,
         what: LockEvent,
         mode: HoldMode,
         key: usize,
@@ -517,7 +517,7 @@ mod tests {
     #[test]
     fn an_access_comes_back_with_its_calls() {
         let mut t = fresh(SMALLEST_STACK);
-        let held = HeldLocks::EMPTY;
+        let held = ThreadLocks::EMPTY;
         t.segment(0x1234_5600);
         // SAFETY: the shadow stack has room.
         let sp = unsafe {
@@ -551,7 +551,7 @@ mod tests {
     #[test]
     fn a_recursion_deeper_than_a_part_is_entered_from_the_top() {
         let mut t = fresh(4 * PART * 8);
-        let held = HeldLocks::EMPTY;
+        let held = ThreadLocks::EMPTY;
         // SAFETY: the shadow stack has room.
         let sp = unsafe {
             (0..3 * PART).for_each(|i| *t.stack.add(i) = i + 1);
@@ -569,7 +569,7 @@ mod tests {
     #[test]
     fn each_part_can_be_read_alone() {
         let mut t = fresh(SMALLEST_STACK);
-        let held = HeldLocks::EMPTY;
+        let held = ThreadLocks::EMPTY;
         t.segment(0x700);
         // SAFETY: the shadow stack has room.
         let sp = unsafe {

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicI32, AtomicI64, AtomicUsize, Ordering::Relaxed};
 use raddle_explore::{OpKind, SYSTEM_V};
 use raddle_wire::explore::Outside;
 
-use super::point::{Breaks, End};
+use super::point::{Breaks, WaitEnd};
 use super::sync::{Until, wait_until};
 use super::{Wait, fork, hidden, op, retry_with_fork, serve::shares_memory, state};
 use crate::sys;
@@ -51,12 +51,12 @@ pub fn calls<R: Copy + PartialOrd + From<i8>>(
     let mut wait = Wait::Nothing;
     loop {
         match wait_until(op(OpKind::Other, SYSTEM_V as usize, pc), wait, until, Breaks::AnyHandler, pc) {
-            End::Over => {}
-            End::GaveUp => {
+            WaitEnd::Over => {}
+            WaitEnd::GaveUp => {
                 sys::set_errno(libc::EAGAIN);
                 return R::from(-1);
             }
-            End::Broken => {
+            WaitEnd::Broken => {
                 sys::set_errno(libc::EINTR);
                 return R::from(-1);
             }

@@ -12,7 +12,7 @@ use core::ffi::{c_int, c_void};
 use raddle_explore::OpKind;
 use raddle_wire::explore::Outside;
 
-use super::point::{Breaks, End, point, wait};
+use super::point::{Breaks, WaitEnd, point, wait};
 use super::{Wait, is_on, op, retry_with_fork, state};
 use crate::sys;
 
@@ -138,8 +138,8 @@ pub fn waits(which: c_int, options: c_int, pc: usize) -> bool {
     }
     let what = if options & libc::WNOHANG != 0 { Wait::Nothing } else { Wait::Child(which) };
     let end = wait(op(OpKind::Other, 0, pc), what, None, Breaks::Handler, pc);
-    if end == End::Broken {
+    if end == WaitEnd::Broken {
         sys::set_errno(libc::EINTR);
     }
-    end != End::Broken
+    end != WaitEnd::Broken
 }

@@ -28,7 +28,7 @@ pub enum Breaks {
 
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum WaitEnd {
     Over,
     GaveUp,
     Broken,
@@ -117,14 +117,14 @@ pub fn uninterrupted(by: i32) {
 }
 
 /// [`point`] for a wait that may time out when it is `due`, or be broken off.
-pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> End {
+pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> WaitEnd {
     let mut s = state();
     let me = s.current;
     if !s.running {
-        return if wait.is_over(me) || due.is_none() { End::Over } else { End::GaveUp };
+        return if wait.is_over(me) || due.is_none() { WaitEnd::Over } else { WaitEnd::GaveUp };
     }
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
-        return End::Over;
+        return WaitEnd::Over;
     }
     (s.threads[me].began, s.threads[me].yields_before) = (s.time.passed, s.yields);
     let op = circle::pass(op);
@@ -142,21 +142,21 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
         let ran = signals::run_handlers();
         if gave_up {
             trace::gave_up(&op);
-            return End::GaveUp;
+            return WaitEnd::GaveUp;
         }
         if spurious || wait.is_over(me) {
             still_there(&op, pc);
             c11::did(&op);
             trace::step(&op, wait != Wait::Nothing);
-            return End::Over;
+            return WaitEnd::Over;
         }
         if breaks > Breaks::Nothing && cancel::is_due(me) {
             state().threads[me].cut_short = true;
-            return End::Broken;
+            return WaitEnd::Broken;
         }
         let enough = if breaks == Breaks::AnyHandler { Ran::Restarting } else { Ran::Breaking };
         if breaks >= Breaks::Handler && ran >= enough {
-            return End::Broken;
+            return WaitEnd::Broken;
         }
     }
 }

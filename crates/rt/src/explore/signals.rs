@@ -16,7 +16,7 @@ use core::ffi::{c_int, c_void};
 use raddle_explore::OpKind;
 use raddle_wire::explore::ExecutionEnd;
 
-use super::point::{Breaks, End, point, wait as wait_for};
+use super::point::{Breaks, WaitEnd, point, wait as wait_for};
 use super::{Logical, Wait, cancel, fatal, op, state, threads, time};
 use crate::handle::Handle;
 use crate::sys;
@@ -491,12 +491,12 @@ pub fn wait(set: u64, most: Option<u64>, breaks: Breaks, pc: usize) -> Result<c_
     let due = most.map(|most| passed.saturating_add(most));
     let o = op(OpKind::Signal, state().current, pc);
     match wait_for(o, Wait::Signal(set), due, breaks, pc) {
-        End::Over => {}
-        End::GaveUp => {
+        WaitEnd::Over => {}
+        WaitEnd::GaveUp => {
             time::pass_until(due.unwrap_or(0));
             return Err(libc::EAGAIN);
         }
-        End::Broken => return Err(libc::EINTR),
+        WaitEnd::Broken => return Err(libc::EINTR),
     }
     let signal = (pending() & set).trailing_zeros() as c_int + 1;
     take(signal);

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 use raddle_explore::{Op, OpKind};
 
 use super::peek;
-use super::point::{Breaks, End, point, wait};
+use super::point::{Breaks, WaitEnd, point, wait};
 use super::{Several, Wait, has, hidden, op, state, states, time};
 use crate::interpose::{Real, channel};
 use crate::sys;
@@ -81,9 +81,9 @@ pub fn nanoseconds(t: &libc::timespec) -> u64 {
 }
 
 /// Waits until this time at most.
-pub(super) fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: usize) -> End {
+pub(super) fn wait_until(o: Op, what: Wait, until: Until, breaks: Breaks, pc: usize) -> WaitEnd {
     let end = wait(o, what, until.due(), breaks, pc);
-    if end == End::GaveUp {
+    if end == WaitEnd::GaveUp {
         until.given_up();
     }
     end
@@ -95,7 +95,7 @@ fn wait_for(o: Op, what: Wait, until: Until, pc: usize) -> bool {
         point(o, what, pc);
         return false;
     }
-    wait_until(o, what, until, Breaks::Nothing, pc) == End::GaveUp
+    wait_until(o, what, until, Breaks::Nothing, pc) == WaitEnd::GaveUp
 }
 
 static MUTEX_TRYLOCK: Real = Real::new(c"pthread_mutex_trylock", None);
@@ -172,9 +172,9 @@ pub fn step(kind: OpKind, object: usize, pc: usize, real: impl FnOnce() -> c_int
 pub fn semaphore_wait(s: usize, until: Until, pc: usize) -> c_int {
     static TRY: Real = Real::new(c"sem_trywait", None);
     match wait_until(op(OpKind::SemWait, s, pc), Wait::Semaphore(s), until, Breaks::Handler, pc) {
-        End::Over => call(&TRY, s),
+        WaitEnd::Over => call(&TRY, s),
         end => {
-            sys::set_errno(if end == End::GaveUp { libc::ETIMEDOUT } else { libc::EINTR });
+            sys::set_errno(if end == WaitEnd::GaveUp { libc::ETIMEDOUT } else { libc::EINTR });
             -1
         }
     }
@@ -272,11 +272,11 @@ pub fn cond_wait(c: usize, m: usize, until: Until, pc: usize) -> c_int {
     call(&MUTEX_UNLOCK, m);
     begin_to_wait(has(flag::SPURIOUS));
     let end = wait_until(both(OpKind::CondWake), Wait::ToldAndMutex(c, m), until, Breaks::Cancel, pc);
-    let gave_up = end == End::GaveUp;
+    let gave_up = end == WaitEnd::GaveUp;
     let for_nothing = state().current_thread_mut().spurious;
     end_of_wait();
     // A cancelled thread runs its clean-up handlers with the mutex held.
-    if end != End::Over || for_nothing {
+    if end != WaitEnd::Over || for_nothing {
         point(op(OpKind::Lock, m, pc), Wait::Mutex(m), pc);
     }
     if core::mem::take(&mut state().current_thread_mut().owned) {
@@ -393,9 +393,9 @@ unsafe fn futex_wait(word: usize, value: u32, until: Until, pc: usize) -> isize 
     let end = wait_until(o, Wait::Told(word), until, Breaks::Handler, pc);
     end_of_wait();
     match end {
-        End::Over => 0,
-        End::GaveUp => -libc::ETIMEDOUT as isize,
-        End::Broken => -libc::EINTR as isize,
+        WaitEnd::Over => 0,
+        WaitEnd::GaveUp => -libc::ETIMEDOUT as isize,
+        WaitEnd::Broken => -libc::EINTR as isize,
     }
 }
 
@@ -493,11 +493,11 @@ pub fn moves(fd: c_int, pc: usize) -> bool {
     message(fd, 0, libc::MSG_DONTWAIT, pc)
 }
 
-fn goes_on(end: End) -> bool {
-    if end == End::Broken {
+fn goes_on(end: WaitEnd) -> bool {
+    if end == WaitEnd::Broken {
         sys::set_errno(libc::EINTR);
     }
-    end != End::Broken
+    end != WaitEnd::Broken
 }
 
 /// Before a call that may wait for one of several descriptors. False if the wait is broken off;

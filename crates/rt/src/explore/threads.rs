@@ -13,7 +13,7 @@ use raddle_explore::{MAX_THREADS, Op, OpKind};
 use raddle_wire::explore::Status;
 
 use super::circle::Circle;
-use super::point::{Breaks, End, leave_for_good, point, wait};
+use super::point::{Breaks, WaitEnd, leave_for_good, point, wait};
 use super::switch::{Context, park};
 use super::{Wait, called_imports, exits, memory, op, os_threads, serve, state, sync, time};
 use crate::detect::thread::{Current, Thread, current};
@@ -676,14 +676,14 @@ pub fn join(handle: usize, patience: WaitLimit, pc: usize) -> Option<Result<usiz
     let o = op(OpKind::Join, i, pc);
     match patience {
         WaitLimit::Endless => {
-            if wait(o, Wait::Thread(i), None, Breaks::Cancel, pc) == End::Broken {
+            if wait(o, Wait::Thread(i), None, Breaks::Cancel, pc) == WaitEnd::Broken {
                 return Some(Err(libc::EINTR));
             }
         }
         WaitLimit::Until(until) => match sync::wait_until(o, Wait::Thread(i), until, Breaks::Cancel, pc) {
-            End::Over => {}
-            End::GaveUp => return Some(Err(libc::ETIMEDOUT)),
-            End::Broken => return Some(Err(libc::EINTR)),
+            WaitEnd::Over => {}
+            WaitEnd::GaveUp => return Some(Err(libc::ETIMEDOUT)),
+            WaitEnd::Broken => return Some(Err(libc::EINTR)),
         },
         WaitLimit::None => {
             point(o, Wait::Nothing, pc);

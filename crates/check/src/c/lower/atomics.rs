@@ -4,7 +4,7 @@
 use super::Lower;
 use crate::c::ast::Expr;
 use crate::c::types::{CType, Types};
-use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Bin, Instr, Pos, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, Bin, Instr, MemoryOrdering, Pos, Scalar};
 
 /// The meaning of a name. `Option<usize>`: which argument is the memory order; `None`: sequentially
 /// consistent.
@@ -135,15 +135,15 @@ fn form_of(name: &str) -> Option<Form> {
 }
 
 impl Lower<'_> {
-    fn order(&self, args: &[Expr], at: Option<usize>) -> AtomicOrder {
-        let Some(e) = at.and_then(|i| args.get(i)) else { return AtomicOrder::SeqCst };
+    fn order(&self, args: &[Expr], at: Option<usize>) -> MemoryOrdering {
+        let Some(e) = at.and_then(|i| args.get(i)) else { return MemoryOrdering::SeqCst };
         // The values of `memory_order` and of `__ATOMIC_…` are the same.
         match self.constant(e) {
-            Some(0) => AtomicOrder::Relaxed,
-            Some(1 | 2) => AtomicOrder::Acquire,
-            Some(3) => AtomicOrder::Release,
-            Some(4) => AtomicOrder::AcqRel,
-            _ => AtomicOrder::SeqCst,
+            Some(0) => MemoryOrdering::Relaxed,
+            Some(1 | 2) => MemoryOrdering::Acquire,
+            Some(3) => MemoryOrdering::Release,
+            Some(4) => MemoryOrdering::AcqRel,
+            _ => MemoryOrdering::SeqCst,
         }
     }
 
@@ -177,7 +177,7 @@ impl Lower<'_> {
                 return Some(Types::VOID);
             }
             FullFence => {
-                self.emit(Instr::Fence(AtomicOrder::SeqCst));
+                self.emit(Instr::Fence(MemoryOrdering::SeqCst));
                 self.emit(Instr::Int(0));
                 return Some(Types::VOID);
             }
@@ -259,12 +259,12 @@ impl Lower<'_> {
             }
             SyncSwap => {
                 self.operand(args.get(1), ty);
-                self.emit(Instr::Atomic(AtomicInstr::Swap, scalar, AtomicOrder::Acquire));
+                self.emit(Instr::Atomic(AtomicInstr::Swap, scalar, MemoryOrdering::Acquire));
                 return ty;
             }
             SyncRelease => {
                 self.emit(Instr::Int(0));
-                self.emit(Instr::Atomic(AtomicInstr::Store, scalar, AtomicOrder::Release));
+                self.emit(Instr::Atomic(AtomicInstr::Store, scalar, MemoryOrdering::Release));
             }
             Fence | FullFence => {}
         }
@@ -312,7 +312,7 @@ impl Lower<'_> {
         op: AtomicInstr,
         again: Option<Bin>,
         args: &[Expr],
-        order: AtomicOrder,
+        order: MemoryOrdering,
         ty: CType,
         scalar: Scalar,
         pos: Pos,
@@ -390,7 +390,7 @@ impl Lower<'_> {
         self.emit(Instr::Tee(want));
         self.operand(args.get(2), ty);
         self.at(pos);
-        self.emit(Instr::Atomic(AtomicInstr::CompareSwap, scalar, AtomicOrder::SeqCst));
+        self.emit(Instr::Atomic(AtomicInstr::CompareSwap, scalar, MemoryOrdering::SeqCst));
         if value {
             return ty;
         }

@@ -5,7 +5,7 @@ use super::place::{CONTENT, Place, PlaceKind};
 use crate::c::ast::{Expr, ExprKind, StmtKind};
 use crate::c::types::{CType, Type, Types};
 use crate::ir::build::Label;
-use crate::ir::{AtomicInstr, AtomicOrder, Bin, Instr, Scalar, Un};
+use crate::ir::{AtomicInstr, Bin, Instr, MemoryOrdering, Scalar, Un};
 
 impl Lower<'_> {
     /// Pushes the value of an expression and returns its type.
@@ -455,7 +455,7 @@ impl Lower<'_> {
         if let Some(slot) = slot {
             self.emit(Instr::Tee(slot));
         }
-        self.emit(Instr::Atomic(AtomicInstr::Rmw(op), scalar, AtomicOrder::SeqCst));
+        self.emit(Instr::Atomic(AtomicInstr::Rmw(op), scalar, MemoryOrdering::SeqCst));
         match slot {
             Some(slot) => {
                 self.emit(Instr::Get(slot));

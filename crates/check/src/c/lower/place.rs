@@ -8,7 +8,9 @@ use super::{Home, Lower, Variable};
 use crate::c::ast::{Expr, ExprKind};
 use crate::c::token::Sym;
 use crate::c::types::{CType, Type, Types};
-use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Instr, MemberId, Scalar, SymbolRef, UNKNOWN_ELEMENT};
+use crate::ir::{
+    AccessClass, AtomicInstr, Instr, MemberId, MemoryOrdering, Scalar, SymbolRef, UNKNOWN_ELEMENT,
+};
 
 /// Marks the unknown that represents the content of an unknown place; see [`Instr::UnknownField`].
 pub(super) const CONTENT: u32 = 1;
@@ -275,7 +277,7 @@ impl Lower<'_> {
                 _ => {
                     if let Some(scalar) = self.types().scalar(p.ty) {
                         self.emit(match p.ty.is_atomic() {
-                            true => Instr::Atomic(AtomicInstr::Load, scalar, AtomicOrder::SeqCst),
+                            true => Instr::Atomic(AtomicInstr::Load, scalar, MemoryOrdering::SeqCst),
                             false => Instr::Load(scalar, Self::access(p.ty)),
                         });
                     }
@@ -341,7 +343,7 @@ impl Lower<'_> {
         if let Some(slot) = slot {
             self.emit(Instr::Tee(slot));
         }
-        self.emit(Instr::Atomic(AtomicInstr::Store, scalar, AtomicOrder::SeqCst));
+        self.emit(Instr::Atomic(AtomicInstr::Store, scalar, MemoryOrdering::SeqCst));
         match slot {
             Some(slot) => self.emit(Instr::Get(slot)),
             None if keep => self.emit(Instr::Unknown),

@@ -5,7 +5,7 @@ use crate::c::ast::{Assembly, Expr, Init, Stmt, StmtKind, Storage, VarDecl};
 use crate::c::token::Sym;
 use crate::c::types::Type;
 use crate::ir::build::Label;
-use crate::ir::{AccessClass, AtomicOrder, Instr, Intrinsic, Scalar};
+use crate::ir::{AccessClass, Instr, Intrinsic, MemoryOrdering, Scalar};
 
 impl Lower<'_> {
     pub(super) fn statements(&mut self, body: &[Stmt]) {
@@ -17,7 +17,7 @@ impl Lower<'_> {
         match &s.kind {
             StmtKind::Error => self.emit(Instr::Gap),
             StmtKind::Empty | StmtKind::Asm(Assembly::Nothing) => {}
-            StmtKind::Asm(Assembly::Fence) => self.emit(Instr::Fence(AtomicOrder::SeqCst)),
+            StmtKind::Asm(Assembly::Fence) => self.emit(Instr::Fence(MemoryOrdering::SeqCst)),
             StmtKind::Asm(Assembly::Accesses) => self.emit(Instr::Assembly),
             StmtKind::Expr(e) => self.effect(e),
             StmtKind::Decl(vars) => vars.iter().for_each(|v| self.local(v)),

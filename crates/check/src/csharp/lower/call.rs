@@ -536,7 +536,7 @@ impl<'a> Lowerer<'_, 'a> {
             }
             "ArrayLength" => Instr::ArrayLength,
             "Fence" => {
-                self.emit(Instr::Fence(crate::ir::AtomicOrder::SeqCst));
+                self.emit(Instr::Fence(crate::ir::MemoryOrdering::SeqCst));
                 Instr::Int(0)
             }
             "Swap" => atomic(crate::ir::AtomicInstr::Swap),
@@ -560,7 +560,7 @@ impl<'a> Lowerer<'_, 'a> {
 }
 
 fn atomic(op: crate::ir::AtomicInstr) -> Instr {
-    Instr::Atomic(op, crate::ir::Scalar::I64, crate::ir::AtomicOrder::SeqCst)
+    Instr::Atomic(op, crate::ir::Scalar::I64, crate::ir::MemoryOrdering::SeqCst)
 }
 
 /// Operations on threads and synchronisation objects that the models name.

@@ -6,7 +6,7 @@ use crate::csharp::syntax::Syntax;
 use crate::csharp::types::Ty;
 use crate::csharp::world::Member;
 use crate::ir::objects::FIRST_FIELD;
-use crate::ir::{AccessClass, AtomicInstr, AtomicOrder, Instr, Scalar};
+use crate::ir::{AccessClass, AtomicInstr, Instr, MemoryOrdering, Scalar};
 
 #[derive(Debug, Clone)]
 pub enum AssignmentTarget<'a> {
@@ -269,7 +269,7 @@ impl<'a> Lowerer<'_, 'a> {
                 self.global_address(*global);
                 self.at(s);
                 if *volatile {
-                    self.emit(Instr::Atomic(AtomicInstr::Load, Scalar::U64, AtomicOrder::SeqCst));
+                    self.emit(Instr::Atomic(AtomicInstr::Load, Scalar::U64, MemoryOrdering::SeqCst));
                 } else {
                     self.load();
                 }
@@ -325,7 +325,7 @@ impl<'a> Lowerer<'_, 'a> {
                 self.push_address(t, s);
                 self.emit(Instr::Swap);
                 self.at(s);
-                self.emit(Instr::Atomic(AtomicInstr::Store, Scalar::U64, AtomicOrder::SeqCst));
+                self.emit(Instr::Atomic(AtomicInstr::Store, Scalar::U64, MemoryOrdering::SeqCst));
             }
             AssignmentTarget::Boxed(_) | AssignmentTarget::Address(_) | AssignmentTarget::Static { .. } => {
                 self.push_address(t, s);
