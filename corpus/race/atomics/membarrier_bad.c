@@ -26,9 +26,17 @@ static void *work(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    late = asked = 0;
+    return arg;
+}
+
 int main(void) {
     pthread_t t;
-    late = asked = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    late = asked = 0;
     pthread_create(&t, 0, work, 0);
     until(1);
     syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);

@@ -21,10 +21,18 @@ static void *asks(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    data = 0;
+    return arg;
+}
+
 int main(void) {
     char c;
     pthread_t t;
-    data = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    data = 0;
     if (pipe(out)) return 1;
     pthread_create(&t, 0, asks, 0);
     if (read(out[0], &c, 1) != 1) abort();

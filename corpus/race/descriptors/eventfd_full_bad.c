@@ -19,10 +19,18 @@ static void *reads(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    data = 0;
+    return arg;
+}
+
 int main(void) {
     uint64_t n = 1;
     pthread_t t;
-    data = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    data = 0;
     count = eventfd(0, 0);
     pthread_create(&t, 0, reads, 0);
     while (!atomic_load_explicit(&step, memory_order_relaxed)) usleep(100);

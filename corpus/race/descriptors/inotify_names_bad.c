@@ -21,13 +21,21 @@ static void *makes(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    data = 0;
+    return arg;
+}
+
 int main(void) {
     char events[4096];
     if (!mkdtemp(folder)) return 1;
     snprintf(name, sizeof name, "%s/one", folder);
     int watch = inotify_init1(0);
     inotify_add_watch(watch, folder, IN_CREATE);
-    data = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    data = 0;
     pthread_t t;
     pthread_create(&t, 0, makes, 0);
     if (read(watch, events, sizeof events) <= 0) abort();

@@ -31,6 +31,12 @@ static void *work(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    data = 0;
+    return arg;
+}
+
 int main(void) {
     uint64_t n = 1;
     char byte, control[CMSG_SPACE(sizeof(int))];
@@ -38,7 +44,9 @@ int main(void) {
     struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     int fd;
     pthread_t t;
-    data = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    data = 0;
     if (socketpair(AF_UNIX, SOCK_DGRAM, 0, way)) return 1;
     pthread_create(&t, 0, work, 0);
     if (recvmsg(way[1], &m, 0) != 1) abort();

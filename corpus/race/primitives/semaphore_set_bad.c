@@ -28,12 +28,20 @@ static void *work(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    locked = data = 0;
+    return arg;
+}
+
 int main(void) {
     union { int value; struct semid_ds *about; } one = {1};
     set = semget(IPC_PRIVATE, 3, 0600);
     if (set < 0) return 1;
     for (int i = 0; i < 3; i++) if (semctl(set, i, SETVAL, one)) return 1;
-    locked = data = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    locked = data = 0;
     pthread_t t;
     pthread_create(&t, 0, work, 0);
     until(1);

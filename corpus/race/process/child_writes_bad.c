@@ -1,5 +1,5 @@
-// What is done after a child was made is not ordered with who reads what the child writes, nor is what was done before with
-// who reads what a thread of the process has written.
+// What is done after a child was made is not ordered with who reads what the child writes, nor is
+// what was done before with who reads what a thread of the process has written.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -32,9 +32,17 @@ static void *reads_thread(void *arg) {
     return arg;
 }
 
+// Two threads touch the variables before the race: `fast` forgets what one alone has touched.
+static void *touches(void *arg) {
+    after = before = 0;
+    return arg;
+}
+
 int main(void) {
     pthread_t t[3];
-    after = before = 0; // shared before: `fast` forgets what one thread alone has touched
+    pthread_t first;
+    if (pthread_create(&first, 0, touches, 0) || pthread_join(first, 0)) return 1;
+    after = before = 0;
     if (pipe(from_child) || pipe(from_thread)) return 1;
     pthread_create(&t[0], 0, reads, 0);
     pthread_create(&t[1], 0, reads_thread, 0);
