@@ -40,6 +40,7 @@ int main(void) {
     pthread_create(&t, 0, work, 0);
     until(1);
     syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     asked++;                                            // expect: data-race #1
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
     reached(2);

@@ -27,6 +27,7 @@ static void *writes(void *arg) { return write(from_thread[1], "x", 1) == 1 ? arg
 
 static void *reads_thread(void *arg) {
     char c;
+    until(1);
     if (read(from_thread[0], &c, 1) != 1) return 0;
     before++;                                           // expect: data-race #2
     return arg;

@@ -17,6 +17,15 @@ pub fn syscall(n: c_long, args: [usize; 6]) -> isize {
     result
 }
 
+/// Copies memory that may be gone. The kernel reads it, since an access could fault. False if it
+/// cannot all be read.
+pub fn copy_if_readable(address: usize, to: &mut [u8]) -> bool {
+    let here = [to.as_mut_ptr() as usize, to.len()];
+    let there = [address, to.len()];
+    let args = [pid() as usize, &raw const here as usize, 1, &raw const there as usize, 1, 0];
+    syscall(libc::SYS_process_vm_readv, args) == to.len() as isize
+}
+
 const READ_WRITE: usize = (libc::PROT_READ | libc::PROT_WRITE) as usize;
 const LAZY: usize = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE) as usize;
 

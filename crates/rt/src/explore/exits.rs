@@ -70,6 +70,10 @@ extern "C" fn last_at_exit() {
 }
 
 extern "C" fn last_at_quick_exit() {
+    // A child that the program has forked ends by itself, with its own status.
+    if !is_on() {
+        return;
+    }
     if state().running {
         lets_see_exit_handlers(Handlers::AtQuickExit);
     }

@@ -42,11 +42,14 @@ unsafe fn asks(t: Current, pc: usize, request: *const libc::aiocb, operation: c_
     sync::release(t, key(request));
 }
 
-/// The thread has been told that the transfer is over.
+/// The thread has been told that the transfer is over. The C library has stored its direction.
 unsafe fn is_over(t: Current, request: *const libc::aiocb) {
     sync::acquire(t, key(request));
     // SAFETY: the caller's request.
-    received(t, unsafe { (*request).aio_fildes });
+    let request = unsafe { &*request };
+    if request.aio_lio_opcode == libc::LIO_READ {
+        received(t, request.aio_fildes);
+    }
 }
 
 unsafe fn asks_all(t: Current, pc: usize, list: List, n: c_int) {
@@ -61,7 +64,7 @@ unsafe fn asks_all(t: Current, pc: usize, list: List, n: c_int) {
     }
 }
 
-/// The thread has waited for some request of a list, perhaps for each of them.
+/// The thread has waited for each request of a list.
 unsafe fn are_over(t: Current, list: List, n: c_int) {
     for i in 0..if list.is_null() { 0 } else { n.max(0) as usize } {
         // SAFETY: the caller's list.
@@ -98,6 +101,16 @@ unsafe fn result(t: Current, pc: usize, request: Request, got: isize) -> isize {
     got
 }
 
+/// The thread has waited for one of some requests. If there are several, what it asks of them next
+/// tells which.
+unsafe fn suspended(t: Current, list: List, n: c_int, r: c_int) -> c_int {
+    if r == 0 && n == 1 {
+        // SAFETY: the caller's list.
+        unsafe { are_over(t, list, n) };
+    }
+    r
+}
+
 /// `lio_listio` has waited for all, or only asked.
 unsafe fn listed(t: Current, how: c_int, list: List, n: c_int, r: c_int) -> c_int {
     if r == 0 && how == libc::LIO_WAIT {
@@ -118,13 +131,11 @@ interpose! {
     fn aio_return64(request: Request) -> isize, |t, pc, real| { result(t, pc, request, real(request)) } record as detect, tsvd real, explore { explore::changes_outside(pc); real(request) }
     fn aio_suspend(list: List, n: c_int, time: *const libc::timespec) -> c_int, |t, pc, real| {
         let r = real(list, n, time);
-        if r == 0 { are_over(t, list, n) }
-        r
+        suspended(t, list, n, r)
     } record as detect, tsvd real, explore { explore::changes_outside(pc); real(list, n, time) }
     fn aio_suspend64(list: List, n: c_int, time: *const libc::timespec) -> c_int, |t, pc, real| {
         let r = real(list, n, time);
-        if r == 0 { are_over(t, list, n) }
-        r
+        suspended(t, list, n, r)
     } record as detect, tsvd real, explore { explore::changes_outside(pc); real(list, n, time) }
     fn lio_listio(how: c_int, list: List, n: c_int, event: *mut libc::sigevent) -> c_int, |t, pc, real| {
         asks_all(t, pc, list, n);

@@ -312,9 +312,24 @@ static PASSES: AtomicBool = AtomicBool::new(false);
 /// The message may hold descriptors. What they refer to is not known where they arrive.
 pub unsafe fn passes(message: *const libc::msghdr) {
     // SAFETY: null or the caller's message.
-    if unsafe { message.as_ref() }.is_some_and(|m| m.msg_controllen > 0) {
+    if !PASSES.load(Relaxed) && unsafe { message.as_ref() }.is_some_and(holds_descriptors) {
         PASSES.store(true, Relaxed);
     }
+}
+
+/// Other control messages are credentials, times, addresses.
+fn holds_descriptors(message: &libc::msghdr) -> bool {
+    // SAFETY: the caller's message, whose control messages the C library's macros go through.
+    unsafe {
+        let mut at = libc::CMSG_FIRSTHDR(message);
+        while let Some(control) = at.as_ref() {
+            if (control.cmsg_level, control.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
+                return true;
+            }
+            at = libc::CMSG_NXTHDR(message, at);
+        }
+    }
+    false
 }
 
 /// The channels of the same thing where its descriptor was received ([`found`]).

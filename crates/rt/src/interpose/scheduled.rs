@@ -248,7 +248,7 @@ interpose! {
         if number == libc::SYS_futex && r == 0 && let Some(word) = gets(a, b, e) {
             detect_sync::acquire(t, word);
         }
-        if number == libc::SYS_membarrier && r == 0 && a != 0 {
+        if number == libc::SYS_membarrier && r == 0 && is_barrier(a) {
             atomics::barrier_of_all(&mut t);
         }
         if let Some(writing) = writing {
@@ -296,6 +296,12 @@ const LOCK_PI2: usize = 13;
 /// The operation without its flags.
 fn operation(word: usize) -> usize {
     word & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as usize
+}
+
+/// True if the command of `membarrier` is a barrier. The others ask or register.
+fn is_barrier(command: usize) -> bool {
+    // GLOBAL, GLOBAL_EXPEDITED, PRIVATE_EXPEDITED, and the same with SYNC_CORE and RSEQ.
+    matches!(command, 1 | 2 | 8 | 32 | 128)
 }
 
 /// True if the futex operation makes another thread the owner.

@@ -8,7 +8,7 @@ use super::channel::{CONNECTED, SOCKETS, received, sending, told};
 use super::descriptor::opened;
 use super::room::Writing;
 use super::{channel, descriptor_use, interpose, room};
-use crate::explore;
+use crate::{explore, sys};
 
 /// The buffers of `readv` and its kin, of which `total` bytes were filled.
 pub unsafe fn scattered(c: &mut Call, v: *const libc::iovec, n: usize, total: usize) {
@@ -105,8 +105,9 @@ interpose! {
         Call::new(t, pc).reads(from, n);
         sending(t, fd);
         let writing = Writing::new(fd, n);
-        if n == size_of::<u64>() && room::is_count(fd) && !from.is_null() {
-            room::adding(fd, from.cast::<u64>().read_unaligned());
+        let mut added = [0; size_of::<u64>()];
+        if n == added.len() && room::is_count(fd) && sys::copy_if_readable(from as usize, &mut added) {
+            room::adding(fd, u64::from_ne_bytes(added));
         }
         let sent = real(fd, from, n);
         writing.done(t, sent >= 0, sent == n as isize);

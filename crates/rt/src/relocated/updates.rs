@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::explore;
+use crate::{explore, sys};
 
 /// An address of 0: no update is pending.
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
@@ -20,7 +20,7 @@ const WORDS: usize = 2;
 /// The running thread is about to update this memory, after its step was chosen.
 pub fn begins(address: usize, len: usize) {
     let len = len.min(8 * WORDS);
-    let old = words(address, len);
+    let Some(old) = words(address, len) else { return };
     OLD.iter().zip(old).for_each(|(to, from)| to.store(from, Relaxed));
     LEN.store(len, Relaxed);
     STEP.store(explore::step_of_atomic(), Relaxed);
@@ -40,7 +40,7 @@ pub fn settle() {
 fn settle_pending(address: usize) {
     ADDRESS.store(0, Relaxed);
     let old = OLD.each_ref().map(|word| word.load(Relaxed));
-    if words(address, LEN.load(Relaxed)) == old {
+    if words(address, LEN.load(Relaxed)) == Some(old) {
         explore::left_unchanged(STEP.load(Relaxed));
     }
 }
@@ -50,9 +50,11 @@ pub fn forget() {
     ADDRESS.store(0, Relaxed);
 }
 
-fn words(address: usize, len: usize) -> [u64; WORDS] {
-    let mut words = [0; WORDS];
-    // SAFETY: the bytes that the program is about to update, or just has; at most as many as fit.
-    unsafe { core::ptr::copy_nonoverlapping(address as *const u8, words.as_mut_ptr().cast(), len) };
-    words
+/// `None` if the memory is gone, which its own thread may have seen to since.
+fn words(address: usize, len: usize) -> Option<[u64; WORDS]> {
+    let mut bytes = [0; 8 * WORDS];
+    sys::copy_if_readable(address, &mut bytes[..len]).then(|| {
+        let (words, _) = bytes.as_chunks::<8>();
+        core::array::from_fn(|i| u64::from_ne_bytes(words[i]))
+    })
 }

@@ -21,18 +21,22 @@ static void __model_pool_limit(struct __model_pool *p, int n) {
   __atomic_store_n(&p->has_none, is_known && n == 0, __ATOMIC_RELAXED);
   __atomic_store_n(&p->has_one, is_known && n == 1, __ATOMIC_RELAXED);
 }
+static unsigned long __model_pool_thread(struct __model_pool_task *t) {
+  unsigned long thread;
+  while (!(thread = __atomic_load_n(&t->thread, __ATOMIC_RELAXED))) __raddle_yield();
+  return thread;
+}
 static void *__model_pool_work(struct __model_pool_task *t) {
   int has_one = __atomic_load_n(&t->pool->has_one, __ATOMIC_RELAXED);
-  if (__raddle_is_known(has_one) && has_one && t->before) {
-    unsigned long before;
-    while (!(before = __atomic_load_n(&t->before->thread, __ATOMIC_RELAXED))) __raddle_yield();
-    __raddle_join(before);
-  }
+  struct __model_pool_task *before = __atomic_load_n(&t->before, __ATOMIC_RELAXED);
+  if (__raddle_is_known(has_one) && has_one && before) __raddle_join(__model_pool_thread(before));
   ((void (*)(void *, void *))t->pool->function)(t->item, t->pool->data);
   return 0;
 }
 static void __model_pool_start(struct __model_pool *p, struct __model_pool_task *t) {
-  t->before = __atomic_exchange_n(&p->started, t, __ATOMIC_RELAXED);
+  struct __model_pool_task *before = __atomic_load_n(&p->started, __ATOMIC_RELAXED);
+  do __atomic_store_n(&t->before, before, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&p->started, &before, t, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   __atomic_store_n(&t->thread, __raddle_start(__model_pool_work, t), __ATOMIC_RELAXED);
 }
 void *g_thread_pool_new(void *f, void *data, int n, int exclusive, void *e) {
@@ -44,22 +48,27 @@ int g_thread_pool_push(struct __model_pool *p, void *item, void *e) {
   struct __model_pool_task *t = (struct __model_pool_task *)__raddle_alloc_zero(sizeof(struct __model_pool_task));
   t->pool = p; t->item = item;
   int has_none = __atomic_load_n(&p->has_none, __ATOMIC_RELAXED);
-  if (__raddle_is_known(has_none) && has_none) t->before = __atomic_exchange_n(&p->waiting, t, __ATOMIC_ACQ_REL);
-  else __model_pool_start(p, t);
+  if (!__raddle_is_known(has_none) || !has_none) { __model_pool_start(p, t); return 1; }
+  struct __model_pool_task *before = __atomic_load_n(&p->waiting, __ATOMIC_RELAXED);
+  do __atomic_store_n(&t->before, before, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&p->waiting, &before, t, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
   return 1;
 }
 int g_thread_pool_set_max_threads(struct __model_pool *p, int n, void *e) {
   __model_pool_limit(p, n);
   if (__raddle_is_known(n) && n == 0) return 1;
   struct __model_pool_task *t = __atomic_exchange_n(&p->waiting, (struct __model_pool_task *)0, __ATOMIC_ACQ_REL);
-  while (t) { struct __model_pool_task *next = t->before; __model_pool_start(p, t); t = next; }
+  while (t) {
+    struct __model_pool_task *next = __atomic_load_n(&t->before, __ATOMIC_RELAXED);
+    __model_pool_start(p, t); t = next;
+  }
   return 1;
 }
 void g_thread_pool_free(struct __model_pool *p, int immediate, int wait) {
   if (!wait || !__raddle_is_known((unsigned long)p)) return;
   struct __model_pool_task *t;
   while ((t = __atomic_exchange_n(&p->started, (struct __model_pool_task *)0, __ATOMIC_ACQ_REL)))
-    for (; t; t = t->before) __raddle_join(__atomic_load_n(&t->thread, __ATOMIC_RELAXED));
+    for (; t; t = __atomic_load_n(&t->before, __ATOMIC_RELAXED)) __raddle_join(__model_pool_thread(t));
 }
 void g_thread_pool_set_sort_function(struct __model_pool *p, void *f, void *data) { }
 int g_thread_pool_get_max_threads(struct __model_pool *p) { return __raddle_unknown(); }

@@ -214,6 +214,7 @@ impl Parser<'_> {
                         Some(Meaning::Typedef(_)) => return Err(Confused),
                         Some(Meaning::Object(_)) => ExprKind::Name(t.sym),
                         // Macros of many a library's headers.
+                        None if self.is(Punct::LParen) => ExprKind::Name(t.sym),
                         None if self.text(t.sym) == "TRUE" => ExprKind::Int(1, Types::INT),
                         None if self.text(t.sym) == "FALSE" => ExprKind::Int(0, Types::INT),
                         None => ExprKind::Name(t.sym),

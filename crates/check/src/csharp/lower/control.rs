@@ -1,5 +1,8 @@
 //! Statements with cleanup on exit: `try`, `lock`, `using`.
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use super::Lowerer;
 use super::scope::Cleanup;
 use crate::csharp::syntax::Syntax;
@@ -12,7 +15,7 @@ impl<'a> Lowerer<'_, 'a> {
         let (start, end, failed, done) =
             (self.builder().label(), self.builder().label(), self.builder().label(), self.builder().label());
         self.context().cleanups.push(cleanup);
-        self.context().guarded.push(code.to_vec());
+        self.context().guarded.push(Rc::new(labels_in(code)));
         self.builder().place(start);
         inner(self);
         self.emit(Instr::Nop);
@@ -33,8 +36,7 @@ impl<'a> Lowerer<'_, 'a> {
 
     /// Jumps to a label, after the cleanups of the code that the jump leaves. No jump enters a block.
     pub fn jump_to_label(&mut self, name: &'a str) {
-        let has_label = |code: &Vec<Syntax<'a>>| code.iter().any(|s| contains_label(*s, name));
-        let stays_in = self.context().guarded.iter().rposition(has_label);
+        let stays_in = self.context().guarded.iter().rposition(|labels| labels.contains(name));
         self.clean_up_to(stays_in.map_or(0, |i| i + 1));
         let label = self.label(name);
         self.builder().jump(label);
@@ -198,14 +200,17 @@ impl<'a> Lowerer<'_, 'a> {
     }
 }
 
-fn contains_label(s: Syntax<'_>, name: &str) -> bool {
-    let mut found = false;
-    s.visit(&mut |n| {
-        let label = (n.kind() == "labeled_statement").then(|| n.children().first().copied()).flatten();
-        found |= label.is_some_and(|l| l.str() == name);
-        !found
-    });
-    found
+fn labels_in<'a>(code: &[Syntax<'a>]) -> HashSet<&'a str> {
+    let mut labels = HashSet::new();
+    for s in code.iter().filter(|s| s.str().contains("goto")) {
+        s.visit(&mut |n| {
+            if n.kind() == "labeled_statement" {
+                labels.extend(n.children().first().map(|label| label.str()));
+            }
+            true
+        });
+    }
+    labels
 }
 
 /// The name under which `throw;` finds the caught exception. No program has this name.

@@ -73,8 +73,8 @@ pub struct LoweringContext<'a> {
     pub captures: Vec<&'a str>,
     pub loops: Vec<LoopLabels>,
     pub cleanups: Vec<Cleanup<'a>>,
-    /// For each cleanup the code that it comes after.
-    pub guarded: Vec<Vec<Syntax<'a>>>,
+    /// For each cleanup the labels in the code that it comes after.
+    pub guarded: Vec<Rc<HashSet<&'a str>>>,
     /// The local with the task of an asynchronous function, or with what an iterator has yielded so
     /// far.
     pub task: Option<u16>,

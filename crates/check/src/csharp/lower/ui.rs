@@ -43,7 +43,11 @@ fn notifies_windows(world: &World<'_>, class: u32) -> bool {
 /// who wrote this expects to be called on it.
 pub fn asks_for_its_dispatcher(world: &World<'_>, class: u32) -> bool {
     let decl = world.class(class);
-    !decl.builtin && decl.nodes.iter().any(|n| n.str().contains(ASKS) && uses_own_dispatcher(*n))
+    let is_library = |name: &str| world.types.iter().all(|t| t.builtin || t.name != name);
+    !decl.builtin
+        && decl.nodes.iter().any(|n| n.str().contains(ASKS) && uses_own_dispatcher(*n))
+        && is_library("Dispatcher")
+        && is_library("DispatcherQueue")
 }
 
 const ASKS: &str = "Dispatcher";
