@@ -350,6 +350,15 @@ int main(void) {
 }
 "#;
 
+/// The kernel takes all logical threads for one, and so for the owner of each other's locks.
+#[test]
+fn a_futex_that_has_an_owner_is_refused() {
+    let bench = Bench::new();
+    let text = include_str!("../../../corpus/race/primitives/futex_owner_ok.c");
+    let target = bench.build_text("owner", text);
+    bench.refuses_to_explore("--seconds 30", &[&target], &["FUTEX_LOCK_PI"]);
+}
+
 #[test]
 fn openmp_that_is_not_scheduled_is_refused() {
     let bench = Bench::new();

@@ -261,6 +261,8 @@ numbered! {
         NoFsgsbase = 1,
         /// OpenMP constructs that are not scheduled.
         OpenMp = 2,
+        /// Operations of the system call `futex` other than to wait and to wake.
+        Futex = 4,
     }
 }
 

@@ -12,10 +12,11 @@ use raddle_explore::{Op, OpKind};
 
 use super::peek;
 use super::point::{Breaks, WaitEnd, point, wait};
+use super::serve::give_up_worker;
 use super::{Several, Wait, has, hidden, op, state, states, time};
 use crate::interpose::{Real, channel};
 use crate::sys;
-use raddle_wire::explore::{Outside, flag, gap};
+use raddle_wire::explore::{Cannot, Outside, Status, flag, gap};
 
 type One = unsafe extern "C" fn(usize) -> c_int;
 
@@ -358,8 +359,9 @@ pub fn initialiser(at: usize, word: usize, bits: u32, pc: usize) {
     point(op(OpKind::Once, at, pc), Wait::Initialiser(word, bits), pc);
 }
 
-/// The `futex` system call, as far as threads use it.
-pub unsafe fn futex(args: [usize; 6], pc: usize) -> Option<isize> {
+/// The `futex` system call, as far as threads use it. For the kernel, all logical threads are one:
+/// it would take the others for the owner of each other's locks, and wake nobody.
+pub unsafe fn futex(args: [usize; 6], pc: usize) -> isize {
     let [word, what, value, timeout, ..] = args;
     const COMMAND: usize = 0x7f;
     match (what & COMMAND) as c_int {
@@ -372,13 +374,13 @@ pub unsafe fn futex(args: [usize; 6], pc: usize) -> Option<isize> {
             if !absolute && let Some(at) = until.at {
                 until.at = Some(at.saturating_add(time::now(clock)));
             }
-            Some(unsafe { futex_wait(word, value as u32, until, pc) })
+            unsafe { futex_wait(word, value as u32, until, pc) }
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
             point(op(OpKind::FutexWake, word, pc), Wait::Nothing, pc);
-            Some(tell(word, (value as i32).max(0) as usize, pc) as isize)
+            tell(word, (value as i32).max(0) as usize, pc) as isize
         }
-        _ => None,
+        _ => give_up_worker(Status::Cannot, Cannot::Futex.number()),
     }
 }
 

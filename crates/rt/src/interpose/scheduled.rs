@@ -265,9 +265,8 @@ interpose! {
         if let Some(r) = clocks::by_number(number, a, b, pc) {
             return r;
         }
-        if number == libc::SYS_futex && explore::is_running()
-            && let Some(r) = sync::futex([a, b, c, d, e, f], pc)
-        {
+        if number == libc::SYS_futex && explore::is_running() {
+            let r = sync::futex([a, b, c, d, e, f], pc);
             if r < 0 {
                 sys::set_errno(-r as c_int);
                 return -1;
