@@ -16,7 +16,7 @@
 //! ```
 //! use raddle_explore::strategy::{DepthFirst, Strategy};
 //! use raddle_explore::{Op, OpKind, Outcome, Pilot, Step};
-//! use raddle_explore::{ThreadId, ThreadSet, TraceBuf, TraceView, View};
+//! use raddle_explore::{LogicalThread, ThreadSet, TraceBuf, TraceView, View};
 //!
 //! let mut strategy = DepthFirst::new();
 //! let mut pilot = Box::new(Pilot::new());
@@ -25,7 +25,7 @@
 //! while let Some(order) = strategy.next() {
 //!     pilot.begin(&order.course());
 //!     let mut trace = TraceBuf::new(&mut steps, &mut wide);
-//!     let mut enabled: ThreadSet = [ThreadId(0), ThreadId(1)].into_iter().collect();
+//!     let mut enabled: ThreadSet = [LogicalThread(0), LogicalThread(1)].into_iter().collect();
 //!     let pending = [Op::new(OpKind::DataWrite, 8, 1), Op::new(OpKind::DataWrite, 8, 2)];
 //!     while !enabled.is_empty() {
 //!         let view = View { enabled: &enabled, reluctant: &ThreadSet::new(), pending: &pending };

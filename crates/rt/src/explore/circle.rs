@@ -11,7 +11,7 @@
 //! the step comes round again. A lap is identified by its steps, at most [`LONGEST`].
 //!
 //! Writes by uninstrumented code are not seen. So in an entirely uninstrumented program a thread
-//! must loop [`MANY`] times. [`super::State::progressed`] has the last step that was not such a
+//! must loop [`MANY`] times. [`super::ExplorationState::progressed`] has the last step that was not such a
 //! lap: with it the driver distinguishes a livelock from long work.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};

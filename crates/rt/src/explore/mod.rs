@@ -48,7 +48,7 @@
 //!
 //! Invariants:
 //! - All that is written here between two points of one execution lies in [`ExplorationState`], in
-//!   the heap, or in memory that the snapshot restores. `State` is never part of the snapshot.
+//!   the heap, or in memory that the snapshot restores. That state is never part of the snapshot.
 //! - Nothing here calls into the C library while an execution runs, except functions that take no
 //!   lock.
 //! - Nobody holds a reference to [`ExplorationState`], or to a part of it, across a call that may

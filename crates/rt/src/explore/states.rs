@@ -1,6 +1,6 @@
 //! Keys of states, for orders that ask for them: what a key contains, and when there is none.
 //!
-//! [`raddle_explore::strategy::StateKeys`] has the search, the theorem, and what a key must contain.
+//! [`raddle_explore::strategy::States`] has the search, the theorem, and what a key must contain.
 //! This module computes it, before a step at which there is a choice:
 //!
 //! 1. **Memory.** The words that differ from the snapshot's copy, with their addresses. So the key
