@@ -4,8 +4,8 @@
 //! A trace may have millions of accesses, and thousands to one variable, most of them alike. Each
 //! granule of 8 bytes keeps a few: for each place in the program the first ones, those with another
 //! value, and the last. So the analyses need memory and time linear in the trace, with a small
-//! constant. Further pairs of the same two places are lost, which a report would not distinguish,
-//! and with them further values: a value that alone leads to a site may be among them.
+//! constant. Lost are further pairs of the same two places, which no report would distinguish, and
+//! some of their values, perhaps the only one that leads to a site.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

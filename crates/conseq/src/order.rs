@@ -10,8 +10,8 @@
 //! 3. a semaphore's post, and the wait that takes it. A semaphore used as a lock (every thread that
 //!    posts has waited) is treated as a lock;
 //! 4. a flag that one thread waits for in a loop and another sets ([`HappensBefore::handed_over`],
-//!    section 7.2, "ad-hoc synchronization"). A flag that only those set who have waited for it is a
-//!    lock made by hand, and creates no order ([`flags_as_locks`]);
+//!    section 7.2, "ad-hoc synchronization"). A flag set only by threads that have waited for it is
+//!    a lock made by hand, and creates no order ([`flags_as_locks`]);
 //! 5. decrements of a reference count, before the last one (`counts`).
 
 use std::collections::VecDeque;

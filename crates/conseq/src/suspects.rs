@@ -15,8 +15,8 @@
 //! is of no interest, nor is one that does not lead to the error site; a loop hangs only if nothing
 //! comes later that ends it; a read may come too early and get the initial value. Beyond the paper:
 //! if another thread frees the memory and nothing makes it wait for an access, the access may find
-//! it freed. A thread that frees a block which another has handed to it comes after what that one
-//! did before (`hand_over`).
+//! it freed. If a block was handed over, its free comes after what the giver did before
+//! (`hand_over`).
 //!
 //! Deviations:
 //! 1. The paper looks at the write that `r` read; here rule 2 considers every known write.

@@ -1,4 +1,4 @@
-//! Hidden races: conflicting accesses, at least one of them no scheduling point, that no scheduling
+//! Hidden races: pairs of conflicting accesses, not both scheduling points, that no scheduling
 //! points order.
 //!
 //! # Why
@@ -39,9 +39,9 @@
 //! everything. This is enough. A step joins clocks, and a join covers what one of its parts covers;
 //! it counts its thread's steps on, after which the thread's own accesses are covered by its own
 //! clock; and a new access is compared with the cover of the old ones. So what the detector says
-//! next is a function of these relations, and so are the relations after it. An access that the
-//! clocks of all threads cover that may still run can never race, as whoever starts later comes
-//! after one of them, and is left out.
+//! next is a function of these relations, and so are the relations after it. An access is left out
+//! if the clock of every thread that may still run covers it: it cannot race, since threads that
+//! start later come after one of these.
 
 use crate::clock::{Clock, THREADS};
 use crate::op::{Class, Op, OpKind};

@@ -7,9 +7,9 @@
 //! proves nothing. Ordinary runs cannot tell the two apart: a bug that shows in nine of ten runs
 //! shows in many runs in a row.
 //!
-//! Executions under control can. They differ in nothing but their choices. So the schedule is
-//! executed again, and between that another one which passes, each in a process of its own, in the
-//! order of [`PATTERN`]. If each ends as before, then the choices decide: with what was left behind
+//! Executions under control can. They differ in nothing but their choices. So the schedule
+//! and one that passes are executed in turns, each in a fresh process, in the order of
+//! [`PATTERN`]. If each ends as before, then the choices decide: with what was left behind
 //! alone, the other schedule would have failed too. A thing that comes and goes by itself would
 //! have to come and go in this very order, which has no period.
 //!

@@ -31,8 +31,9 @@
 //! - A confirmed target stays confirmed. A refuted target that an execution then shows is
 //!   confirmed: an observation outweighs an argument.
 //! - Nothing that only one process has seen is confirmed.
-//! - A space refutes only what its executions were watched for, and nothing that only the source
-//!   shows: the program may not come to these places with these arguments.
+//! - A space (all schedules of one program) refutes only what its executions were watched for, and
+//!   nothing that only the source shows: the program may not come to these places with these
+//!   arguments.
 //! - An argument is about the suspicion that it came with. Another suspicion of the same cause
 //!   without one leaves the target open.
 //!

@@ -51,7 +51,8 @@
 //! - *`dlclose`.* When the loader has removed a library, its copy is unmapped too.
 //! - *Unwinding* asks the runtime, as for an executable. A library with an unwinder of its own is
 //!   refused. If the program has one, all its libraries are left alone: an exception that passes
-//!   through them would be lost. One that a refused library throws through the copy of another is.
+//!   through them would be lost. So is one that a refused library throws through another library's
+//!   copy.
 //! - A library whose text the loader relocates (DT_TEXTREL) is refused.
 //! - What the compiler instrumented is not copied: it imports `__tsan_init`.
 //!

@@ -19,8 +19,9 @@
 //!    handler of a signal, which could synchronise in the middle of the loop, or unless the loop
 //!    accesses 8 bytes or fewer at once and some copied code has atomic operations: what looks like
 //!    a plain store could then be one that releases, which must not come late.
-//! 5. *Loops of few iterations* are dearer to check so than in each iteration. The runtime counts
-//!    how often a loop has touched little, and after some times its gate stays closed.
+//! 5. *Loops of few iterations* cost more to check at the way out than in each iteration. The
+//!    runtime counts how often a loop has touched little, and after some times its gate stays
+//!    closed.
 //!
 //! A check comes later than its access, never earlier, and in the same segment, but for one case: a
 //! handler that is installed while the loop runs, and that interrupts it and synchronises. Then a

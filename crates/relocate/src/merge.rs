@@ -6,13 +6,12 @@
 //! become few probes: neighbours of one kind get one probe for all their bytes, at the last of
 //! them. A read gets none if a later write announces the same bytes.
 //!
-//! Nothing in a window can synchronise: whatever touches memory that threads share ends it, unless
-//! it is a vector access of 16 bytes or more, which no atomic variable is accessed by. So all
-//! accesses of a window are in one segment, and an access that races with one of them races with it
-//! at its probe. A probe comes later than its access, never earlier. So a program that dies in
-//! between can lose a report, but nothing is reported that has not happened. A value that was read
-//! must not become an address before the probe, so that no race is lost by the crash that it leads
-//! to.
+//! Nothing in a window can synchronise: whatever touches memory that threads share ends it. A
+//! vector access of 16 bytes or more does not: no atomic variable is accessed so. So all accesses
+//! of a window are in one segment, and an access that races with one of them races with it at its
+//! probe. A probe comes later than its access, never earlier. So a program that dies in between can
+//! lose a report, but nothing is reported that has not happened. No value read in a window becomes
+//! an address before its probe, for a crash there would lose the race.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

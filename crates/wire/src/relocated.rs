@@ -3,13 +3,13 @@
 //!
 //! The driver writes that of the executable before the target starts, and that of a library when a
 //! runtime asks for it. The runtime maps it near the object, fills [`RelocatedHeader::slots`] and
-//! makes each function begin with a jump into the copy. All addresses in the file are offsets. It
-//! fits at [`RelocatedHeader::distance`] from the object as it is; at another one the runtime
-//! corrects what `moved` lists.
+//! makes each function begin with a jump into the copy. All addresses in the file are offsets. At
+//! [`RelocatedHeader::distance`] from the object it can be used as it is; at another distance the
+//! runtime corrects what `moved` lists.
 //!
-//! The question about a library is the number of the process and one of its own, on `ask`; the path
-//! is in the file [`QUESTION`], and the answer in the plan of that number: the name of the copy in
-//! the session's folder, or nothing.
+//! To ask about a library, a runtime writes two numbers to `ask`: its process's and the question's.
+//! The path is in the file [`QUESTION`], and the answer in the plan of that number: the name of the
+//! copy in the session's folder, or nothing.
 //!
 //! The file begins with a [`RelocatedHeader`]. Behind it are tables of `u32`, at the offsets that
 //! the header names, and then the code:

@@ -15,7 +15,7 @@
 //!    from a thread's beginning, or from outside, on which none is held ([`threads`]).
 //! 3. The two may run on different threads, and one of them writes.
 //! 4. Neither sets up, tears down, starts or joins ([`phase`]), and the object is not new.
-//!    A thread's own function counts between its first loop's beginning and its last one's end.
+//!    Of a thread's start function only the part from its first loop to its last counts.
 //! 5. Nobody accesses the place atomically, and it is not volatile.
 //!
 //! What it does not see: places behind unnamed pointers, functions that are called by a pointer,

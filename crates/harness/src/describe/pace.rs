@@ -1,4 +1,4 @@
-//! When each step of a trace would be made if no thread stood still, and how long threads do.
+//! When each step of a trace would be made if no thread stood still, and how long each one does.
 //!
 //! Steps take no time, sleeps and time-outs take theirs. A thread stands still from when it could
 //! make a step until the last earlier step of another thread whose order with it matters.

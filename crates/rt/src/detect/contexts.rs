@@ -15,7 +15,8 @@
 //! conflict with an access that the carrier knows, in memory that belongs to the thread, is no race
 //! ([`is_of_thread`]):
 //! 1. The address lies in the thread's stack, in a frame that was left since: below the *floor*,
-//!    the highest stack pointer at which a context began or ended on the thread since then. A
+//!    the highest stack pointer at which a context began or ended on the thread since the
+//!    earlier access. A
 //!    variable above the floor belongs to a function that still runs, and tasks share it. This rule
 //!    holds for anybody who touches the stack of a thread, for example a child of the task whose
 //!    frame it is.
@@ -23,7 +24,7 @@
 //! 3. Both contexts have asked for the thread's number in the team (`omp_get_thread_num`) or its
 //!    slot of a key, or touched thread-local storage, and may have found the memory by it (a
 //!    scratch buffer, a cache, an element of an array on the stack of the function with the
-//!    region). That storage was touched is read from its shadow. It has to be read each time that
+//!    region). Whether storage was touched is read from its shadow, each time that
 //!    the thread turns to another context, since a child of the context may write there next and so
 //!    take the place of what the context left. In `fast` and with the initialization state, what
 //!    one sid alone has touched has its owner's mark and no slots; the mark counts too.

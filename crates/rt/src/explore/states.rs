@@ -12,13 +12,13 @@
 //!    registers hold nothing but arguments, vector registers included. [`crate::entry`] has stored
 //!    the others, and the arguments of functions that need them after the point.
 //! 3. **The runtime's own state**: what each thread waits for and means to do, who was told, who
-//!    has ended, and so on. Waiting times become an order. What only reports or preferences depend
-//!    on is left out: `circle` (see the search's rule on yields), how long a thread that exits has
-//!    let others go first, counts of steps.
+//!    has ended, and so on. Of waiting times only the order counts. Left out is what nothing but
+//!    reports and preferences depends on: `circle` (see the search's rule on yields), how long a
+//!    thread that exits has let others go first, counts of steps.
 //! 4. **The detectors** of hidden races, data races and of reused addresses.
 //!
 //! Kernel numbers of threads (in mutexes) and the stack protector's number differ between workers.
-//! To exchange them with numbers that do not would merge states in which a variable of the program
+//! Replacing them by numbers that agree would merge states in which a variable of the program
 //! happens to have such a value. So keys of two processes are never equal: [`salt`] is part of
 //! each. Two workers, or a worker and its successor, then expand a state once each.
 //!
@@ -31,10 +31,10 @@
 //! - a step that is not one of [those](is_listed_step) below;
 //! - a thread that yields, a clock that was read, a signal, a thread with a role of its own;
 //! - a detector that had to forget something;
-//! - executions that do not run in place. System calls by functions that are not interposed remain.
-//!   Those of the C library that change something outside of memory are all interposed, because
-//!   restoring memory would not undo them; a program that makes its own by inline assembly is not
-//!   explored soundly by any strategy.
+//! - executions that do not run in place. Not noticed are system calls by functions that are not
+//!   interposed. Those of the C library that change something outside of memory are all interposed,
+//!   because restoring memory would not undo them; a program that makes its own by inline assembly
+//!   is not explored soundly by any strategy.
 //!
 //! A function in [`STEPS`] makes scheduling points. All that it needs after one must be in its
 //! arguments, in the step, in memory, or in [`Logical`](super::Logical): a local variable of the
