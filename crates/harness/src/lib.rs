@@ -17,7 +17,9 @@
 //! gaps, unseen            why executions may exist that no schedule leads to
 //! check                   what to look for in an execution that ended well
 //! describe                a failure as a finding: places, names, locks held, the table
-//! schedule                the `.raddle` file
+//! schedule, schedule_files  the `.raddle` file, and where it is written
+//! point_code              what the machine code says about scheduling points
+//! processor_time          whether a process computes or is stuck
 //! cases                   the tests of a test program
 //! places, rust_sites      addresses as functions, lines and variables; sites in Rust's std
 //! say, threads            sentences on stderr; threads of the driver

@@ -1,8 +1,8 @@
 //! How values and control flow through machine code: the slicer behind `raddle conseq`.
 //!
 //! This module takes the place of CodeSurfer/x86 in *ConSeq* (ASPLOS 2011, section 6.2), as far as
-//! short slices need it. It leads from a [`MachineProgram`], which knows all functions and their callers,
-//! to the reads of shared memory on which an instruction depends:
+//! short slices need it. It leads from a [`MachineProgram`], which knows all functions and their
+//! callers, to the reads of shared memory on which an instruction depends:
 //!
 //! | step | file |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | one function: instructions, moved parts, blocks | `function`, `jump_table`, `landing` |
 //! | graphs: dominators, control dependence, loops | `graph`, `dominators`, `control`, `loops` |
 //! | what each instruction reads and writes | `effects`, `places`, `stack` |
-//! | which definition reaches which use | `data` |
+//! | which definition reaches which use, and the questions about it | `data`, `view` |
 //! | addresses as linear forms, so that a load and its probe meet | `form`, `transfer`, `probes` |
 //! | slices with distances, through calls | `slice`, `outlets`, `specialise` |
 //! | what a branch tests, as an expression over reads | `tested`, `expression` |

@@ -15,6 +15,7 @@
 //! certainty      whether a consequence is certainly wrong
 //! rust_locks     atomics that implement locks
 //! rust_scopes    the order that scopes of threads imply
+//! rust_channels  the order in which the two sides of a channel let go of it
 //! sites          which values at which reads lead to which error site
 //! stacks         the call stacks of the accesses in question
 //! tester         forces each suspect with the scheduler

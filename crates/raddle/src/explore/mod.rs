@@ -10,6 +10,9 @@
 //! first_runs       under the race detector: racy accesses become scheduling points
 //! raced_variables  the other accesses to the same variables
 //! search           one strategy, several workers
+//! scope            where `--only` and `--skip` let a thread be preempted
+//! progress         the line on the terminal
+//! outcome          files to replay, the state to resume from, the report
 //! coverage         whether what was searched is all there is
 //! shrink           the same failure, smaller
 //! resume           an interrupted search

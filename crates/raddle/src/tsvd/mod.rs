@@ -12,6 +12,7 @@
 //! harvest     what processes left in the core's tables
 //! findings    what was caught, as findings
 //! clr         what .NET processes left
+//! messages    sentences besides the report, and errors
 //! coverage    which points were hit, as a table and in JSON
 //! verdict     runs a command that failed under delays once more without them
 //! experiment  settings for benchmarks, which are not options

@@ -7,6 +7,7 @@
 //! thread can go on is a deadlock, and the choices form a schedule that can be repeated.
 //!
 //! ```text
+//! point     what every thread passes before a step that others could see
 //! threads   logical threads, and the donors that lend them a stack and a thread pointer
 //! switch    from one to another, in user space
 //! os_threads  … or by the system, for debuggers
@@ -15,6 +16,10 @@
 //! written   … as far as executions write to it
 //! heap      an allocator whose addresses depend only on the allocating thread
 //! sync      what each function that can block does instead
+//! peek      whether a step would block, found by looking at the object
+//! by_id     waits for message queues and semaphores of System V
+//! fifo      opening a FIFO, which waits for the other end
+//! openmp    what libgomp does, with logical threads
 //! circle    threads that loop without changing anything
 //! signals   signals that threads send each other
 //! awaits    waits that only the outside world can end
