@@ -53,7 +53,7 @@ fn what_stands_before_a_cut_is_checked() {
 class P {
     static int counter;
     static void Work() { counter++; }
-    static void Main() { var t = new Thread(Work); t.EntryStart(); Work(); t.Join(); }
+    static void Main() { var t = new Thread(Work); t.Start(); Work(); t.Join(); }
 }
 class Unclosed { int x; void F() { if (x > 1) { x = ";
     let out = check_sources(&[Source::new("a.cs", text)], &CheckOptions::default());

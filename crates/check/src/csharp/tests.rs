@@ -21,7 +21,7 @@ class P {
     }
     static void Main() {
         var t = new Thread(Work);
-        t.EntryStart();
+        t.Start();
         Work();
         t.Join();
     }
