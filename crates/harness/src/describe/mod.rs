@@ -206,7 +206,7 @@ impl Teller<'_> {
             deeds.push(if deadlock {
                 self.wait_and_holder(words, end)
             } else {
-                format!("goes round: {}", words.op(&end.pending))
+                format!("goes round: {}", words.op_by(end.thread, &end.pending))
             });
         }
         if deadlock {
@@ -432,7 +432,7 @@ impl Teller<'_> {
         for ordering in self.explanation.orderings.iter().take(ORDERINGS) {
             let mut side = |at: &explain::At| {
                 let place = words.place_of(at.thread, &at.op).map_or(String::new(), |p| format!(" ({p})"));
-                format!("{} {}{place}", words.thread(at.thread), words.op(&at.op))
+                format!("{} {}{place}", words.thread(at.thread), words.op_by(at.thread, &at.op))
             };
             let (first, then) = (side(&ordering.first), side(&ordering.then));
             finding.notes.push(format!("this order matters: {first}, before {then}"));

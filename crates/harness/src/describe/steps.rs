@@ -214,7 +214,7 @@ impl<'a> StepWords<'a> {
                 n => format!("wakes waiter {} of {}", n + 1, step.n_values),
             };
         }
-        self.op(&step.op)
+        self.op_by(step.thread, &step.op)
     }
 
     /// What step `i` does, or the call of Rust's library that it is a part of.
@@ -228,7 +228,16 @@ impl<'a> StepWords<'a> {
         }
     }
 
-    pub fn op(&mut self, op: &Op) -> String {
+    /// What an operation of this thread does. A thread that names itself in a `Signal` accepts signals
+    /// there: in `pause`, in `sigwait`, after `raise`, or where it can be cancelled.
+    pub fn op_by(&mut self, thread: LogicalThread, op: &Op) -> String {
+        if op.kind() == OpKind::Signal && op.object == u64::from(thread.0) {
+            return "handles signals".into();
+        }
+        self.op(op)
+    }
+
+    fn op(&mut self, op: &Op) -> String {
         use OpKind::*;
         let thread = |w: &StepWords<'_>| w.thread(LogicalThread(op.object as u16));
         match op.kind() {
@@ -418,6 +427,15 @@ mod tests {
         assert_eq!(words.op(&five_ms), "gives up waiting for word 1 after 5 ms: time-out");
         let join = Op::new(OpKind::TimeOut, 3, 0).with_duration(49 * 86_400_000_000_000);
         assert_eq!(words.op(&join), "gives up waiting after 50 days: time-out");
+    }
+
+    #[test]
+    fn a_thread_handles_its_own_signals_and_sends_those_of_others() {
+        let mut places = Places::new();
+        let mut words = StepWords::new(&mut places, &[], &[]);
+        let to_the_first = Op::new(OpKind::Signal, 0, 0);
+        assert_eq!(words.op_by(LogicalThread(0), &to_the_first), "handles signals");
+        assert!(words.op_by(LogicalThread(1), &to_the_first).starts_with("sends a signal to T0"));
     }
 
     #[test]
