@@ -168,6 +168,7 @@ Options of `raddle run` go before cargo's subcommand:
   cargo raddle build --release
   cargo raddle run --bin server -- --selftest
   cargo raddle hunt --minutes 5              # all tests, one by one; options of `raddle hunt`
+  cargo raddle explore --seconds 300         # the same with `raddle explore`
 
 Instrumented builds go to target/raddle.")]
 pub struct CargoArgs {

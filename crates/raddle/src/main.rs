@@ -88,8 +88,8 @@ fn dispatch(args: Vec<OsString>) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(*args),
         Command::Tsvd(args) => tsvd::run(*args),
         Command::Instrument(args) => tsvd::instrument(&args),
-        Command::Cargo(cargo) if cargo.cargo[0] == "hunt" => {
-            let words = ["raddle", "hunt", "--cargo"].map(OsString::from);
+        Command::Cargo(cargo) if cargo.cargo[0] == "hunt" || cargo.cargo[0] == "explore" => {
+            let words = [OsString::from("raddle"), cargo.cargo[0].clone(), "--cargo".into()];
             let line: Vec<OsString> = words.into_iter().chain(cargo.cargo[1..].iter().cloned()).collect();
             dispatch(line)
         }

@@ -22,6 +22,7 @@ use crate::report;
 Examples:
   raddle explore -- ./queue_test
   raddle explore --seconds 600 --jobs 4 --keep-going -- ./queue_test
+  cargo raddle explore --seconds 300 -- --release    # every test of a crate; words after -- are cargo's
   raddle explore --strategy preemption --bound 2 -- ./queue_test    # all schedules up to the bound
   raddle explore --races --leaks -- ./queue_test                    # monitors in every schedule
   raddle replay queue_test-deadlock-1.raddle                        # the same failure again
@@ -36,9 +37,22 @@ pub struct Args {
     #[command(flatten)]
     pub report: report::ReportOptions,
 
+    /// The words are cargo's, for `cargo test`: set by `cargo raddle explore`
+    #[arg(long, hide = true, conflicts_with_all = ["resume", "whole"])]
+    pub cargo: bool,
+
     /// The program and its arguments, after `--`
-    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
+    #[arg(trailing_var_arg = true, required_unless_present = "cargo", value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+impl Args {
+    /// What is explored, for the report.
+    pub fn command_line(&self) -> Vec<String> {
+        let cargo = self.cargo.then_some(["cargo", "raddle", "explore"]).into_iter().flatten();
+        let words = self.command.iter().map(|w| w.to_string_lossy().into_owned());
+        cargo.map(str::to_owned).chain(words).collect()
+    }
 }
 
 #[derive(Clone, Debug, clap::Args)]

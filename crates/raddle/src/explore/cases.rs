@@ -7,8 +7,10 @@
 //! report.
 //!
 //! Names in the program's file tell its framework. A command with arguments is explored as it is:
-//! the user has chosen.
+//! the user has chosen. `cargo raddle explore` explores the tests of every test program that cargo
+//! builds.
 
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -17,18 +19,77 @@ use raddle_wire::explore::flag;
 
 use super::args::Args;
 use crate::report::args::ReportFormat;
-use raddle_harness::cases::{self, Case};
+use crate::wrap::test_programs::{self, TestProgram};
+use raddle_harness::cases;
 use raddle_harness::crew::Notes;
+use raddle_harness::install::Runtime;
 use raddle_harness::interrupt;
+use raddle_harness::launch::{self, Surroundings};
 use raddle_harness::say::{count, say};
+use raddle_harness::target;
 use raddle_harness::worker::{Recipe, Trouble};
 
+/// A test that is explored by itself.
+pub struct Test {
+    name: String,
+    recipe: Recipe,
+    /// Where it runs.
+    surroundings: Surroundings,
+}
+
 /// The tests of the program, if it is to be explored test by test.
-pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Case>> {
+pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Test>> {
     if args.search.whole || args.search.resume || args.command.len() > 1 {
         return None;
     }
-    cases::list(recipe)
+    let test = |case: cases::Case| Test {
+        recipe: case.recipe(recipe),
+        surroundings: Surroundings::default(),
+        name: case.name,
+    };
+    Some(cases::list(recipe)?.into_iter().map(test).collect())
+}
+
+/// The tests of a crate or workspace. The words of `args` are cargo's.
+pub fn of_cargo(args: &Args, runtime: &Runtime) -> Result<Vec<Test>> {
+    let programs = test_programs::build(&args.command)?;
+    let mut tests = Vec::new();
+    for program in &programs {
+        launch::surround(program.surroundings.clone());
+        let found = of_program(args, program, runtime);
+        launch::surround(Surroundings::default());
+        let name = program_name(Path::new(&program.path));
+        tests.extend(found?.into_iter().map(|test| match programs.len() {
+            1 => test,
+            _ => Test { name: format!("{name}: {}", test.name), ..test },
+        }));
+    }
+    anyhow::ensure!(!tests.is_empty(), "none of the test programs that cargo built has a test");
+    Ok(tests)
+}
+
+/// The tests of one test program of cargo's. Cargo builds one for each library and binary, even
+/// without tests. A program that does not list its tests is one test.
+fn of_program(args: &Args, program: &TestProgram, runtime: &Runtime) -> Result<Vec<Test>> {
+    let words = vec![program.path.clone()];
+    let found = target::find(&words)?;
+    let recipe = Recipe { words, ..super::recipe(args, found, runtime.clone()) };
+    let test = |name: String, recipe: Recipe| Test { name, recipe, surroundings: program.surroundings.clone() };
+    Ok(match cases::list(&recipe) {
+        Some(cases) => cases.into_iter().map(|c| test(c.name.clone(), c.recipe(&recipe))).collect(),
+        None if cases::has_none(&recipe) => Vec::new(),
+        None => vec![test("the whole program".into(), recipe)],
+    })
+}
+
+/// The name of a test program without the hash that cargo appends.
+fn program_name(path: &Path) -> String {
+    let name = path.file_name().map_or(String::new(), |n| n.to_string_lossy().into_owned());
+    let is_hash = |end: &str| end.len() == 16 && end.bytes().all(|b| b.is_ascii_hexdigit());
+    match name.rsplit_once('-') {
+        Some((stem, end)) if is_hash(end) => stem.to_owned(),
+        _ => name,
+    }
 }
 
 /// [`flag`]s for a command with arguments. If these select one test of libtest, the harness is not
@@ -102,36 +163,33 @@ impl Covered {
 
 /// Explores each test and merges the reports. A first pass, in at most a third of the time, finds
 /// the tests that have threads; these get the rest of the time.
-pub fn explore_each(
-    args: &Args,
-    recipe: &Recipe,
-    cases: &[Case],
-    notes: &Notes,
-) -> Result<(Report, Covered)> {
+pub fn explore_each(args: &Args, tests: &[Test], notes: &Notes) -> Result<(Report, Covered)> {
     let begun = Instant::now();
     let limit = args.search.limit();
     let left = || limit - begun.elapsed().as_secs_f64();
     let is_over = || interrupt::came() || left() <= 0.0;
-    let mut covered = Covered(cases.iter().map(|c| (c.name.clone(), Coverage::NotReached)).collect());
+    let mut covered = Covered(tests.iter().map(|t| (t.name.clone(), Coverage::NotReached)).collect());
     let mut with_threads = Vec::new();
-    for (i, case) in cases.iter().enumerate() {
+    for (i, test) in tests.iter().enumerate() {
         let soon = || is_over() || left() < limit * 2.0 / 3.0;
-        match (!soon()).then(|| starts_no_thread(&case.recipe(recipe), &soon)).transpose()? {
+        launch::surround(test.surroundings.clone());
+        match (!soon()).then(|| starts_no_thread(&test.recipe, &soon)).transpose()? {
             Some(true) => covered.0[i].1 = Coverage::WithoutThreads,
             _ => with_threads.push(i),
         }
     }
     let mut all: Option<Report> = None;
     for (n, i) in with_threads.iter().enumerate() {
-        let case = &cases[*i];
+        let test = &tests[*i];
         if is_over() {
             break;
         }
         if args.report.format == ReportFormat::Text {
-            say!("test {} of {}: {}", i + 1, cases.len(), case.name);
+            say!("test {} of {}: {}", i + 1, tests.len(), test.name);
         }
         let share = left() / (with_threads.len() - n) as f64;
-        match super::explore(args, case.recipe(recipe), share, notes) {
+        launch::surround(test.surroundings.clone());
+        match super::explore(args, test.recipe.clone(), share, notes) {
             Ok(report) => {
                 let whole = report.stats.get("exhausted") == Some(&Stat::Bool(true));
                 let alone = report.stats.get("threads_max") == Some(&Stat::from(0u64));
@@ -140,24 +198,25 @@ pub fn explore_each(
                     (_, true) => Coverage::ToTheEnd,
                     _ => Coverage::InPart,
                 };
-                all = Some(add(all, report, case));
+                all = Some(add(all, report, &test.name));
             }
             // One test that cannot be explored must not keep the others from being explored.
             Err(error) => {
                 covered.0[*i].1 = Coverage::Failed;
-                notes.say(&format!("test {}: {error:#}", case.name));
+                notes.say(&format!("test {}: {error:#}", test.name));
             }
         }
     }
+    launch::surround(Surroundings::default());
     let failed = covered.names(Coverage::Failed).len();
     anyhow::ensure!(
         all.is_some() || failed == 0 || failed < with_threads.len(),
         "none of the {} could be explored",
-        count(cases.len() as u64, "test", "tests")
+        count(tests.len() as u64, "test", "tests")
     );
     let nothing_to_do = all.is_none();
     let mut all = all.unwrap_or_else(|| Report::new("explore", Vec::new()));
-    all.target = recipe.words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+    all.target = args.command_line();
     let whole = covered.0.iter().all(|(_, c)| matches!(c, Coverage::ToTheEnd | Coverage::WithoutThreads));
     all.stats.insert("exhausted".into(), Stat::Bool(whole));
     let alone = covered.names(Coverage::WithoutThreads).len() as i64;
@@ -182,8 +241,8 @@ fn starts_no_thread(recipe: &Recipe, is_over: &(dyn Fn() -> bool + Sync)) -> Res
 }
 
 /// Merges one test's report into those before it.
-fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
-    report.findings.iter_mut().for_each(|f| tell_of(f, case));
+fn add(all: Option<Report>, mut report: Report, test: &str) -> Report {
+    report.findings.iter_mut().for_each(|f| tell_of(f, test));
     let Some(mut all) = all else { return report };
     all.findings.append(&mut report.findings);
     for (key, new) in report.stats {
@@ -205,18 +264,18 @@ fn add(all: Option<Report>, mut report: Report, case: &Case) -> Report {
 
 /// Adds the name of the test to a finding. A failure without a function is identified by its test:
 /// the same status in two tests is two failures.
-fn tell_of(finding: &mut Finding, case: &Case) {
-    finding.notes.insert(0, format!("in the test `{}`", case.name));
+fn tell_of(finding: &mut Finding, test: &str) {
+    finding.notes.insert(0, format!("in the test `{test}`"));
     let frames = finding.accesses.iter_mut().flat_map(|a| &mut a.stack);
     let mut any = false;
     for frame in frames {
         any = true;
         if frame.function.is_none() && frame.module.is_none() {
-            frame.function = Some(case.name.clone());
+            frame.function = Some(test.to_owned());
         }
     }
     if !any {
-        finding.message = format!("the test `{}` fails: {}", case.name, finding.message);
+        finding.message = format!("the test `{test}` fails: {}", finding.message);
     }
 }
 
@@ -226,7 +285,6 @@ mod tests {
 
     #[test]
     fn reports_are_put_together() {
-        let case = Case::new("a");
         let report = |schedules: u64, exhausted: bool| {
             let mut report = Report::new("explore", vec!["./t".into()]);
             report.stats.insert("schedules".into(), Stat::from(schedules));
@@ -234,9 +292,16 @@ mod tests {
             report.stats.insert("exhausted".into(), Stat::Bool(exhausted));
             report
         };
-        let all = add(Some(add(None, report(3, true), &case)), report(5, false), &case);
+        let all = add(Some(add(None, report(3, true), "a")), report(5, false), "a");
         assert_eq!(all.stats["schedules"], Stat::from(8u64));
         assert_eq!(all.stats["threads_max"], Stat::from(5u64));
         assert_eq!(all.stats["exhausted"], Stat::Bool(false));
+    }
+
+    #[test]
+    fn a_test_program_is_called_as_in_the_manifest() {
+        let name = |path| program_name(Path::new(path));
+        assert_eq!(name("/t/debug/deps/queue_test-0123456789abcdef"), "queue_test");
+        assert_eq!(name("/t/debug/deps/two-part"), "two-part");
     }
 }

@@ -51,6 +51,7 @@ use raddle_wire::explore::flag;
 
 use crate::report::args::ReportFormat;
 use crate::report::{Settler, TextTo};
+use cases::Covered;
 use coverage::Fresh;
 use first_runs::FirstRuns;
 use outcome::Results;
@@ -83,22 +84,19 @@ pub fn run(args: Args) -> Result<ExitCode> {
     // Everything that can be wrong with the request is checked before the target runs.
     let settler = Settler::new(&args.report, TextTo::Stderr)?;
     scope::check(&args.search)?;
-    let program = target::find(&args.command)?;
+    let program = (!args.cargo).then(|| target::find(&args.command)).transpose()?;
     let runtime = Runtime::open()?;
     let folder = &args.search.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let notes = Notes::default();
-    let recipe = machine_code::prepare(recipe(&args, program, runtime), &args.search, &notes)?;
-    interrupt::watch();
-    let (report, covered) = match cases::of(&args, &recipe) {
-        Some(cases) => {
-            let (report, covered) = cases::explore_each(&args, &recipe, &cases, &notes)?;
-            (report, Some(covered))
-        }
+    let (report, covered) = match program {
+        Some(program) => explore_program(&args, recipe(&args, program, runtime), &notes)?,
         None => {
-            let flags = recipe.flags | cases::flags(&args, &recipe);
-            (explore(&args, Recipe { flags, ..recipe }, args.search.limit(), &notes)?, None)
+            let tests = cases::of_cargo(&args, &runtime)?;
+            interrupt::watch();
+            let (report, covered) = cases::explore_each(&args, &tests, &notes)?;
+            (report, Some(covered))
         }
     };
     // A program without threads has one schedule, which says nothing about interleavings.
@@ -119,6 +117,18 @@ pub fn run(args: Args) -> Result<ExitCode> {
         say!("{}", covered.in_words());
     }
     Ok(status)
+}
+
+/// Explores the program that the command line names: test by test, if it is a test program.
+fn explore_program(args: &Args, recipe: Recipe, notes: &Notes) -> Result<(Report, Option<Covered>)> {
+    let recipe = machine_code::prepare(recipe, &args.search, notes)?;
+    interrupt::watch();
+    if let Some(tests) = cases::of(args, &recipe) {
+        let (report, covered) = cases::explore_each(args, &tests, notes)?;
+        return Ok((report, Some(covered)));
+    }
+    let flags = recipe.flags | cases::flags(args, &recipe);
+    Ok((explore(args, Recipe { flags, ..recipe }, args.search.limit(), notes)?, None))
 }
 
 /// One search of what `recipe` starts, in at most `seconds`.

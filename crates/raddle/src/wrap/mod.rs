@@ -52,6 +52,7 @@ pub mod invocation;
 mod options;
 pub mod response;
 pub mod rustc;
+pub mod test_programs;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
