@@ -141,7 +141,38 @@ fn cargo_keeps_host_and_target_apart() {
     assert!(!stderr(&output).contains("Compiling"), "{}", stderr(&output));
     let tests = bench.ok("cargo unwatched --offline");
     assert_eq!(tests.matches("1 passed").count(), 2, "a unit test and a doctest: {tests}");
+
+    cargo_explore_makes_a_search_per_test(&bench);
 }
+
+/// In the folder that is built already: std takes a while.
+fn cargo_explore_makes_a_search_per_test(bench: &Bench) {
+    bench.file("app/tests/added.rs", ADDED);
+    let output = bench.raddle("cargo explore --format json -- --offline").output().unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&stderr(&output));
+    assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{report}");
+    assert_eq!(findings[0]["kind"], "assertion", "{report}");
+    assert!(report.to_string().contains("in the test `added: lost`"), "{report}");
+    assert_eq!(report["stats"]["tests"], 3, "{report}");
+    assert_eq!(report["stats"]["tests_without_threads_names"], "app: unit", "{report}");
+    assert_eq!(report["stats"]["tests_not_reached"], 0, "{report}");
+    let command: Vec<&str> = report["target"].as_array().unwrap().iter().flat_map(|w| w.as_str()).collect();
+    assert_eq!(command, ["cargo", "raddle", "explore", "--offline"]);
+
+    let text = refused(&mut bench.raddle("cargo explore --resume"));
+    assert!(text.contains("one search per test"), "{text}");
+}
+
+/// Two tests with threads: one loses an update, and one reads a file of its package.
+const ADDED: &str = "use std::sync::atomic::*;\n\
+    static N: AtomicUsize = AtomicUsize::new(0);\n\
+    fn add() { let n = N.load(Ordering::SeqCst); N.store(n + 1, Ordering::SeqCst); }\n\
+    #[test] fn lost() {\n    std::thread::scope(|s| { s.spawn(add); s.spawn(add); });\n\
+    assert_eq!(N.load(Ordering::SeqCst), 2);\n}\n\
+    #[test] fn at_home() {\n\
+    assert!(std::thread::spawn(|| std::fs::exists(\"tests/added.rs\").unwrap()).join().unwrap());\n}\n";
 
 #[test]
 fn cargo_in_release_keeps_lines_and_leaves_lto_off() {

@@ -38,7 +38,7 @@ pub struct Args {
     pub report: report::ReportOptions,
 
     /// The words are cargo's, for `cargo test`: set by `cargo raddle explore`
-    #[arg(long, hide = true, conflicts_with_all = ["resume", "whole"])]
+    #[arg(long, hide = true)]
     pub cargo: bool,
 
     /// The program and its arguments, after `--`

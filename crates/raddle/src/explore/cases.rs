@@ -52,6 +52,11 @@ pub fn of(args: &Args, recipe: &Recipe) -> Option<Vec<Test>> {
 
 /// The tests of a crate or workspace. The words of `args` are cargo's.
 pub fn of_cargo(args: &Args, runtime: &Runtime) -> Result<Vec<Test>> {
+    anyhow::ensure!(
+        !args.search.resume && !args.search.whole,
+        "`cargo raddle explore` makes one search per test: --resume and --whole are for one program, \
+         with `raddle explore`"
+    );
     let programs = test_programs::build(&args.command)?;
     let mut tests = Vec::new();
     for program in &programs {
