@@ -79,7 +79,8 @@ fn of_program(args: &Args, program: &TestProgram, runtime: &Runtime) -> Result<V
     let words = vec![program.path.clone()];
     let found = target::find(&words)?;
     let recipe = Recipe { words, ..super::recipe(args, found, runtime.clone()) };
-    let test = |name: String, recipe: Recipe| Test { name, recipe, surroundings: program.surroundings.clone() };
+    let test =
+        |name: String, recipe: Recipe| Test { name, recipe, surroundings: program.surroundings.clone() };
     Ok(match cases::list(&recipe) {
         Some(cases) => cases.into_iter().map(|c| test(c.name.clone(), c.recipe(&recipe))).collect(),
         None if cases::has_none(&recipe) => Vec::new(),
