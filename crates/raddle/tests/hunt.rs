@@ -1105,6 +1105,21 @@ fn a_race_in_a_child_process_is_confirmed_by_ordinary_runs() {
     assert!(report["coverage"].to_string().contains("only a child process"), "{report:#}");
 }
 
+/// A run with locksets does not see it, as locks order nothing there, and no schedule shows it.
+#[test]
+fn a_lock_that_is_made_again_while_a_thread_uses_it_is_confirmed() {
+    let bench = Bench::new();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/race/primitives");
+    for (name, status) in [("spinlock_made_again_bad", 66), ("spinlock_made_again_ok", 0)] {
+        bench
+            .ok(&format!("cc -g -O1 -pthread {} -o {name}", corpus.join(name).with_extension("c").display()));
+        let (output, report) = hunt(&bench, &format!("--seconds 30 -- ./{name}"));
+        assert_eq!(output.status.code(), Some(status), "{name}: {}\n{report:#}", stderr(&output));
+        let kinds: Vec<&str> = findings(&report).iter().flat_map(|f| f["kind"].as_str()).collect();
+        assert!(kinds.iter().all(|kind| *kind == "data-race"), "{name}: {kinds:?}");
+    }
+}
+
 /// A thread that yields is held back: the schedules in which it is not are never made.
 #[test]
 fn a_search_that_leaves_schedules_out_refutes_nothing_and_says_why() {

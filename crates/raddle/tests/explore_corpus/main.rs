@@ -90,6 +90,8 @@ const PART: &[&str] = &[
     "control/output_order_bad.c",
     "control/output_order_ok.c",
     "control/output_value_bad.c",
+    "control/race_at_exit_bad.c",
+    "control/race_at_exit_ok.c",
     "control/race_crowded_atomics_ok.c",
     "control/race_in_std_ok.rs",
     "control/race_on_one_path_bad.c",

@@ -7,8 +7,9 @@ use raddle_wire::explore::Status;
 
 use super::point::point;
 use super::serve::{finish_exit, leave, may_be_owner, say};
-use super::{Wait, is_on, is_running, op, output, state};
+use super::{Wait, is_on, is_running, memory, op, output, state};
 use crate::interpose::Real;
+use crate::interpose::process::AT_EXIT;
 
 /// How far the program's exit is.
 #[derive(Default)]
@@ -80,6 +81,13 @@ extern "C" fn last_at_quick_exit() {
     leaves_at_once();
 }
 
+/// The running thread is about to register an exit handler. What it has done comes before the
+/// handlers.
+pub fn registers(pc: usize) {
+    super::keeps_state(pc);
+    memory::released(AT_EXIT);
+}
+
 /// The program ends by `exit` or a return from main. Other threads may still go first.
 pub fn exits(code: i32, pc: usize) {
     begins_to_exit(code, Handlers::AtExit, pc);
@@ -96,6 +104,7 @@ fn begins_to_exit(code: i32, which: Handlers, pc: usize) {
         return;
     }
     lets_others_go_first(pc);
+    memory::acquired(AT_EXIT);
     let mut s = state();
     s.serve.exits.begun_at = s.serve.last_step();
     s.serve.exits.status = code;

@@ -73,7 +73,7 @@ pub mod called_imports;
 pub mod cancel;
 mod circle;
 pub mod exec;
-mod exits;
+pub mod exits;
 mod fatal;
 pub mod faults;
 pub mod fifo;

@@ -399,15 +399,15 @@ interpose! {
     fn __cxa_atexit(function: usize, argument: *mut c_void, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(run_at_exit as *const () as usize, keep_at_exit(function, argument), dso)
-    } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, argument, dso) }
+    } record as detect, tsvd real, explore { explore::exits::registers(pc); real(function, argument, dso) }
     fn on_exit(function: usize, argument: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(run_on_exit as *const () as usize, keep_at_exit(function, argument))
-    } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, argument) }
+    } record as detect, tsvd real, explore { explore::exits::registers(pc); real(function, argument) }
     fn __cxa_at_quick_exit(function: usize, dso: *mut c_void) -> c_int, |t, pc, real| {
         sync::release(t, AT_EXIT);
         real(function, dso)
-    } record as detect, tsvd real, explore { explore::keeps_state(pc); real(function, dso) }
+    } record as detect, tsvd real, explore { explore::exits::registers(pc); real(function, dso) }
     fn exit(status: c_int), |t, pc, real| {
         let_threads_run();
         sync::acquire(t, AT_EXIT);
@@ -615,7 +615,7 @@ pub extern "C" fn finish_reports() {
 }
 
 /// The C library registers handlers, and removes them again, under one lock.
-const AT_EXIT: usize = 0x4900_0000_0010;
+pub const AT_EXIT: usize = 0x4900_0000_0010;
 
 /// An exit handler of the program.
 struct AtExit {

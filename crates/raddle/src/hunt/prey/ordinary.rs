@@ -10,7 +10,7 @@ use raddle_hunt::target::same_cause;
 use raddle_hunt::{Detector, Goal, Space, Target};
 
 use super::{Hunter, LONGEST_RUN, number};
-use crate::explore::{RunEnding, WatchedRun, watch_once};
+use crate::explore::{WatchedRun, watch_once};
 use crate::hunt::detectors;
 use crate::hunt::doubt::doubt;
 use crate::tsvd;
@@ -42,7 +42,7 @@ impl Hunter<'_> {
         watched
     }
 
-    /// One ordinary run with locksets and lock orders. Returns whether anything in it is
+    /// One ordinary run with locksets and lock orders, and one without. Returns whether anything in it is
     /// instrumented.
     pub(super) fn look(&mut self) -> Result<bool> {
         // A program that cannot be copied runs anyway: raddle sees its locks.
@@ -56,24 +56,24 @@ impl Hunter<'_> {
         let instrumented = watched.instrumented || self.program.has_runtime;
         self.out.coverage.extend(watched.unseen.clone());
         self.first = watched.first.take();
-        let has_seen = self.watched(watched);
+        self.watched(watched);
         self.journal.borrow_mut().progress(
             self.prey,
             &self.out.ledger,
             "ran it once under the race detector",
         );
         // What a run has seen for certain, such as a broken rule, needs no schedule. Another run
-        // confirms it.
-        let has_crashed = matches!(self.endings.last(), Some(RunEnding::Signal(_)));
-        if (has_seen || has_crashed) && begun.elapsed() < limit / 2 && !self.is_over() {
-            let again = self.watch(&recipe, DetectorMode::Hybrid, limit)?;
+        // confirms it. This one is under happens-before, which also finds a lock that is destroyed
+        // or made again while a thread uses it.
+        if begun.elapsed() < limit / 2 && !self.is_over() {
+            let again = self.watch(&recipe, DetectorMode::Hb, limit)?;
             self.watched(again);
         }
         Ok(instrumented)
     }
 
-    /// Takes in an ordinary run. Returns whether it saw something for certain.
-    pub(super) fn watched(&mut self, watched: WatchedRun) -> bool {
+    /// Takes in an ordinary run.
+    pub(super) fn watched(&mut self, watched: WatchedRun) {
         self.runs += 1;
         self.endings.push(watched.ending);
         self.threads = self.threads.max(watched.threads);
@@ -82,15 +82,11 @@ impl Hunter<'_> {
         // Before its suspicions are raised: a search says nothing about places that it has not come
         // to.
         self.judge_by_whole();
-        let mut has_seen = false;
         for finding in group::group(watched.report.findings) {
             match finding.confidence {
                 Confidence::Suspected => self.out.ledger.suspect(Detector::Run, finding),
                 Confidence::Confirmed => match doubt(&finding) {
-                    None => {
-                        has_seen = true;
-                        self.witness(Detector::Run, finding);
-                    }
+                    None => self.witness(Detector::Run, finding),
                     Some(why) => {
                         let id = raddle_finding::identity::id(&finding);
                         self.out.ledger.suspect(Detector::Run, finding);
@@ -99,7 +95,6 @@ impl Hunter<'_> {
                 },
             }
         }
-        has_seen
     }
 
     /// Runs it once more after a search of all schedules, for what ordinary runs have raised
@@ -143,13 +138,15 @@ impl Hunter<'_> {
         let recipe = self.recipe(&args);
         let until = Instant::now() + plan::share(Part::Corroborate, self.left());
         for n in 1..=MORE_RUNS {
-            let is_needed = !self.alone.is_empty() || self.out.ledger.has_single_witness(Detector::Run);
+            let has_single_witness = self.out.ledger.has_single_witness(Detector::Run);
+            let is_needed = !self.alone.is_empty() || has_single_witness;
             let is_late = n >= RUNS && Instant::now() >= until;
             if !is_needed || is_late || self.is_over() {
                 return;
             }
             let limit = self.left().min(LONGEST_RUN);
-            let Ok(watched) = self.watch(&recipe, DetectorMode::Hybrid, limit) else { return };
+            let mode = if has_single_witness { DetectorMode::Hb } else { DetectorMode::Hybrid };
+            let Ok(watched) = self.watch(&recipe, mode, limit) else { return };
             self.watched(watched);
             for (by, finding) in std::mem::take(&mut self.alone) {
                 match self.is_corroborated(&finding) {
