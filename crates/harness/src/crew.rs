@@ -319,6 +319,10 @@ impl<'a> Crew<'a> {
                 let what = "calls `futex` for more than to wait and to wake: locks with an owner (FUTEX_LOCK_PI), requeueing, FUTEX_WAKE_OP";
                 return Err(CrewError::Cannot(name, what.into()));
             }
+            Trouble::Cannot(_, Some(Cannot::SignalDescriptor)) => {
+                let what = "sends itself a signal that it reads from a descriptor (`signalfd`)";
+                return Err(CrewError::Cannot(name, what.into()));
+            }
             Trouble::Cannot(_, Some(Cannot::Exec)) => {
                 let what = "becomes another program by `exec` before its first thread, and uses what needs a process for each schedule: \
                             explore that program itself";

@@ -149,7 +149,8 @@ fn cargo_keeps_host_and_target_apart() {
 fn cargo_explore_makes_a_search_per_test(bench: &Bench) {
     bench.file("app/tests/added.rs", ADDED);
     let output = bench.raddle("cargo explore --format json -- --offline").output().unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&stderr(&output));
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", stderr(&output)));
     assert_eq!(output.status.code(), Some(66), "{}", stderr(&output));
     let findings = report["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 1, "{report}");

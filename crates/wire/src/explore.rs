@@ -263,6 +263,8 @@ numbered! {
         OpenMp = 2,
         /// Operations of the system call `futex` other than to wait and to wake.
         Futex = 4,
+        /// The program sends itself a signal that it reads from a descriptor (`signalfd`).
+        SignalDescriptor = 5,
     }
 }
 

@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use raddle_explore::{OpKind, Step, Trace};
-use raddle_finding::{Finding, Kind};
+use raddle_finding::{Confidence, Finding, Kind};
 
 use super::pace::{Last, longest};
 use crate::verdict::Failure;
@@ -69,7 +69,8 @@ fn stands_still(trace: &Trace, last: Option<Last<'_>>) -> Duration {
     times_out(trace).max(still)
 }
 
-/// Adds the note if the time is very long.
+/// Adds the note if the time is very long: then the schedule shows what the scheduler allows, and
+/// nothing shows that it happens to a user.
 pub fn note(failure: &Failure, finding: &mut Finding) {
     // What the others could do is no matter for a race, nor where nobody gets on.
     let at_any_time = matches!(
@@ -82,9 +83,10 @@ pub fn note(failure: &Failure, finding: &mut Finding) {
 
 fn note_on(trace: &Trace, last: Option<Last<'_>>, finding: &mut Finding) {
     let all = stands_still(trace, last);
-    if all > VERY_LONG {
+    if all >= VERY_LONG {
         let text = format!("{STANDS_STILL}{} s in all, until waits time out or sleeps end", all.as_secs());
         finding.notes.push(text);
+        finding.confidence = Confidence::Suspected;
     }
 }
 
@@ -92,7 +94,6 @@ fn note_on(trace: &Trace, last: Option<Last<'_>>, finding: &mut Finding) {
 mod tests {
     use super::*;
     use raddle_explore::{LogicalThread, Op, Outcome, StepFlags, ThreadSet, TraceBuf};
-    use raddle_finding::Confidence;
 
     /// A step of a thread, the threads that were eligible, and the seconds of a time-out.
     fn trace(steps: &[(u16, OpKind, &[u16], u64)]) -> Trace {
@@ -146,9 +147,12 @@ mod tests {
             let kind = Kind::Crash;
             let mut finding = Finding::new(kind, Confidence::Confirmed, "it aborts");
             note_on(&trace(&[(1, OpKind::TimeOut, &[0, 1], seconds)]), None, &mut finding);
-            finding.notes
+            (finding.confidence, finding.notes)
         };
-        assert_eq!(notes(10), [format!("{STANDS_STILL}10 s in all, until waits time out or sleeps end")]);
-        assert!(notes(5).is_empty());
+        let note =
+            |seconds| vec![format!("{STANDS_STILL}{seconds} s in all, until waits time out or sleeps end")];
+        assert_eq!(notes(10), (Confidence::Suspected, note(10)));
+        assert_eq!(notes(5), (Confidence::Suspected, note(5)));
+        assert_eq!(notes(4), (Confidence::Confirmed, Vec::new()));
     }
 }

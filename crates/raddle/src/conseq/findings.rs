@@ -108,8 +108,8 @@ impl<'a> Teller<'a> {
     /// The finding for a consequence that was made to happen.
     fn shown(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
-        finding.confidence = if c.is_certain { Confidence::Confirmed } else { Confidence::Suspected };
         if !c.is_certain {
+            finding.confidence = Confidence::Suspected;
             let why = match c.again {
                 Again::No => {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"

@@ -391,7 +391,13 @@ impl<'a> Hunter<'a> {
                         }
                     }
                 }
-                _ => self.out.ledger.suspect(by, finding),
+                _ => {
+                    let (id, doubt) = (raddle_finding::identity::id(&finding), doubt(&finding));
+                    self.out.ledger.suspect(by, finding);
+                    if let Some(why) = doubt {
+                        self.out.ledger.tried(why, &|t| t.finding.id == id);
+                    }
+                }
             }
         }
     }

@@ -34,7 +34,8 @@ pub fn prepare() {
     unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null_mut()) };
 }
 
-extern "C" fn in_child() {
+/// The process is a child that the program has made. Nothing is explored in it.
+pub extern "C" fn in_child() {
     if !is_on() {
         return;
     }

@@ -88,8 +88,9 @@ pub fn changes_locale() {
     }
 }
 
-/// The program makes a descriptor, whose number depends on those that other threads make. Calls
-/// that do nothing else are no steps.
+/// The program makes a descriptor, whose number depends on those that other threads make, or passes
+/// one on by a message, so that two numbers stand for one thing. Calls that do nothing else are no
+/// steps.
 pub fn makes_descriptor() {
     if super::is_running() {
         note(gap::OUTSIDE);

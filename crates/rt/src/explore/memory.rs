@@ -29,6 +29,12 @@ use crate::sys;
 /// A sent signal orders the sender before the handler.
 const SIGNALS: u64 = 1 << 61;
 const ANNOTATIONS: u64 = 1 << 60;
+/// What is outside memory: files by name and content, message queues, locks of the C library. Any
+/// call that is related to everything may hand over by it. Such calls are steps whose order the
+/// search changes, so to count them as ordered hides a race in some schedules only.
+const OUTSIDE: u64 = 1 << 59;
+/// The content of any file that is written by a descriptor.
+const WRITTEN: u64 = 1 << 58;
 
 /// The model, if it is in use and an execution runs.
 #[inline(always)]
@@ -168,9 +174,31 @@ fn synchronises(o: &Op) {
                 model.acquire(me, key);
                 model.release(me, key);
             }
+            if channel::passes_descriptors() {
+                // Two numbers may stand for one thing.
+                model.acquire(me, channel::ANY_READY as u64);
+            }
+            model.acquire(me, OUTSIDE);
+            model.acquire(me, WRITTEN);
             model.release(me, channel::ANY_READY as u64);
         }
-        Other => model.acquire(me, channel::ANY_READY as u64),
+        // Who reads a file comes after who wrote it.
+        Other if channel::is_file_object(o.object as usize) => {
+            model.acquire(me, channel::ANY_READY as u64);
+            model.acquire(me, OUTSIDE);
+            if o.other == 0 {
+                model.acquire(me, o.object);
+            } else {
+                model.release(me, o.object);
+                model.release(me, WRITTEN);
+            }
+        }
+        Other => {
+            model.acquire(me, channel::ANY_READY as u64);
+            model.acquire(me, OUTSIDE);
+            model.acquire(me, WRITTEN);
+            model.release(me, OUTSIDE);
+        }
         Timer => {
             model.acquire(me, o.object);
             model.release(me, o.object);
@@ -221,6 +249,18 @@ pub fn initialised(at: usize) {
 pub fn released(at: usize) {
     if let Some(mut model) = model() {
         model.release(state().current, at as u64);
+    }
+}
+
+/// The running thread has made all threads pass a barrier (`membarrier`).
+pub fn barrier_of_all() {
+    let Some(mut model) = model() else { return };
+    let s = state();
+    for i in (0..s.count).filter(|i| *i != s.current) {
+        model.join(s.current, i);
+    }
+    for i in (0..s.count).filter(|i| *i != s.current) {
+        model.join(i, s.current);
     }
 }
 

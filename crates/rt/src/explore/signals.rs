@@ -12,11 +12,13 @@
 //! Real-time signals are queued, up to [`QUEUE`] in all; others are pending or not.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use raddle_explore::OpKind;
-use raddle_wire::explore::ExecutionEnd;
+use raddle_wire::explore::{Cannot, ExecutionEnd, Status};
 
 use super::point::{Breaks, WaitEnd, point, wait as wait_for};
+use super::serve::give_up_worker;
 use super::{Logical, Wait, cancel, fatal, op, state, threads, time};
 use crate::handle::Handle;
 use crate::sys;
@@ -215,8 +217,20 @@ pub fn send_to_process(signal: c_int, parcel: Parcel, pc: usize) {
     arrives(to.filter(|i| !queued || state().threads[*i].mask & bit(signal) == 0), signal, parcel);
 }
 
-/// The signal arrives at a thread, or at the process if all threads block it.
+/// Signals that the program reads from descriptors, by the bits of a mask.
+static BY_DESCRIPTOR: AtomicU64 = AtomicU64::new(0);
+
+/// The program makes a descriptor from which it reads the signals of the mask.
+pub fn read_by_descriptor(mask: u64) {
+    BY_DESCRIPTOR.fetch_or(mask, Relaxed);
+}
+
+/// The signal arrives at a thread, or at the process if all threads block it. The kernel, which
+/// knows of no such signal, would let nobody read it from a descriptor.
 pub fn arrives(to: Option<usize>, signal: c_int, parcel: Parcel) {
+    if BY_DESCRIPTOR.load(Relaxed) & bit(signal) != 0 {
+        give_up_worker(Status::Cannot, Cannot::SignalDescriptor.number());
+    }
     *self::parcel(signal) = parcel;
     state().sent |= bit(signal);
     let mut q = queue();

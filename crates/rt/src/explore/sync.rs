@@ -486,7 +486,8 @@ pub fn uses_file(fd: c_int, writes: bool, pc: usize) {
         super::retry_with_fork(Outside::Changes);
         hidden::note(gap::OUTSIDE);
     }
-    point(op(OpKind::Other, 0, pc), Wait::Nothing, pc);
+    let uses = op(OpKind::Other, channel::file_of(fd), pc).with_other(u64::from(writes));
+    point(uses, Wait::Nothing, pc);
 }
 
 /// Before a call that moves the descriptor's offset, which never waits.

@@ -64,6 +64,17 @@ pub fn channel_of(fd: c_int) -> usize {
     if channel == 0 || is_file(channel) { 0 } else { key(channel) }
 }
 
+/// The object that stands for the file of a descriptor; 0: it is no file.
+pub fn file_of(fd: c_int) -> usize {
+    let channel = channel(fd);
+    if is_file(channel) { key(channel) } else { 0 }
+}
+
+/// Whether [`file_of`] has returned it.
+pub fn is_file_object(object: usize) -> bool {
+    (key(FILES)..=key(u32::MAX)).contains(&object)
+}
+
 /// The object for waits for any of several descriptors.
 pub const ANY_READY: usize = key(READINESS);
 
@@ -309,11 +320,16 @@ pub(super) fn file_event(t: Current) {
 /// The process sends or receives descriptors through a socket.
 static PASSES: AtomicBool = AtomicBool::new(false);
 
+pub fn passes_descriptors() -> bool {
+    PASSES.load(Relaxed)
+}
+
 /// The message may hold descriptors. What they refer to is not known where they arrive.
 pub unsafe fn passes(message: *const libc::msghdr) {
     // SAFETY: null or the caller's message.
-    if !PASSES.load(Relaxed) && unsafe { message.as_ref() }.is_some_and(holds_descriptors) {
+    if unsafe { message.as_ref() }.is_some_and(holds_descriptors) {
         PASSES.store(true, Relaxed);
+        explore::makes_descriptor();
     }
 }
 

@@ -7,8 +7,9 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::*};
 
 use super::interpose;
+use super::loader::under;
 use crate::detect::sync;
-use crate::detect::thread::current;
+use crate::explore;
 
 type Transfer = unsafe extern "C-unwind" fn(*mut c_void, *mut c_char, usize) -> isize;
 type Seek = unsafe extern "C-unwind" fn(*mut c_void, *mut i64, c_int) -> c_int;
@@ -63,11 +64,8 @@ fn kept(data: *mut c_void, functions: Functions) -> Option<*mut Cookie> {
 
 /// Calls one of the program's functions with the stream's lock held.
 fn locked<R>(cookie: *mut c_void, call: impl FnOnce(&Cookie) -> R) -> R {
-    sync::acquire(current(), cookie as usize);
     // SAFETY: the entry of an open stream.
-    let r = call(unsafe { &*cookie.cast::<Cookie>() });
-    sync::release(current(), cookie as usize);
-    r
+    under(cookie as usize, || call(unsafe { &*cookie.cast::<Cookie>() }))
 }
 
 unsafe extern "C-unwind" fn reads(cookie: *mut c_void, to: *mut c_char, n: usize) -> isize {
@@ -94,24 +92,35 @@ unsafe extern "C-unwind" fn closes(cookie: *mut c_void) -> c_int {
 
 /// The stream is gone. What was done under its lock orders nothing of the next one.
 fn free(cookie: *mut Cookie) {
-    sync::destroyed(cookie as usize);
+    if !explore::is_on() {
+        sync::destroyed(cookie as usize);
+    }
     // SAFETY: the entry of a stream that is gone now.
     unsafe { (*cookie).used.store(0, Release) };
 }
 
+/// Opens the stream with functions that know of its lock.
+fn opens(
+    data: *mut c_void,
+    functions: Functions,
+    real: impl FnOnce(*mut c_void, Functions) -> *mut c_void,
+) -> *mut c_void {
+    let Some(cookie) = kept(data, functions) else { return real(data, functions) };
+    let wrapped = Functions {
+        read: functions.read.map(|_| reads as Transfer),
+        write: functions.write.map(|_| writes as Transfer),
+        seek: functions.seek.map(|_| seeks as Seek),
+        close: Some(closes),
+    };
+    let stream = real(cookie.cast(), wrapped);
+    if stream.is_null() {
+        free(cookie);
+    }
+    stream
+}
+
 interpose! {
     fn fopencookie(data: *mut c_void, how: *const c_char, functions: Functions) -> *mut c_void, |t, pc, real| {
-        let Some(cookie) = kept(data, functions) else { return real(data, how, functions) };
-        let wrapped = Functions {
-            read: functions.read.map(|_| reads as Transfer),
-            write: functions.write.map(|_| writes as Transfer),
-            seek: functions.seek.map(|_| seeks as Seek),
-            close: Some(closes),
-        };
-        let stream = real(cookie.cast(), how, wrapped);
-        if stream.is_null() {
-            free(cookie);
-        }
-        stream
-    } record as detect, tsvd real, explore real
+        opens(data, functions, |data, functions| real(data, how, functions))
+    } record as detect, tsvd real, explore { opens(data, functions, |data, functions| real(data, how, functions)) }
 }

@@ -273,6 +273,9 @@ interpose! {
     } record as detect, tsvd real, explore { explore::changes_process(pc); opened(real(flags), OTHERS) }
     fn signalfd(fd: c_int, mask: *const c_void, flags: c_int) -> c_int, |t, pc, real| { opened(real(fd, mask, flags), SIGNALS) } record as detect, tsvd real, explore {
         explore::changes_process(pc);
+        if !mask.is_null() {
+            explore::signals::read_by_descriptor(*mask.cast());
+        }
         opened(real(fd, mask, flags), SIGNALS)
     }
 }

@@ -69,16 +69,17 @@ accesses! {
     fn unlinkat(at: c_int, path: Text, flags: c_int) -> c_int, |c| { c.text(path); c.changes_outside(); c.changes_name(path) } then |_r| { c.saw_name(path) }
     fn renameat(at: c_int, from: Text, there: c_int, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(from); c.changes_name(to) }
     fn symlink(from: Text, to: Text) -> c_int, |c| { c.text(from); c.text(to); c.changes_outside(); c.changes_name(to) } then |_r| { c.saw_name(to) }
-    fn shm_open(name: Text, flags: c_int, mode: c_uint) -> c_int, |c| { c.text(name); if flags & libc::O_CREAT != 0 { c.changes_name(name) } } then |_r| { c.saw_name(name) }
-    fn shm_unlink(name: Text) -> c_int, |c| { c.text(name); c.changes_name(name) } then |_r| { c.saw_name(name) }
+    fn shm_open(name: Text, flags: c_int, mode: c_uint) -> c_int, |c| { c.looks_outside(); c.text(name); if flags & libc::O_CREAT != 0 { c.changes_name(name) } } then |_r| { c.saw_name(name) }
+    fn shm_unlink(name: Text) -> c_int, |c| { c.looks_outside(); c.text(name); c.changes_name(name) } then |_r| { c.saw_name(name) }
     fn mq_open(name: Text, flags: c_int, mode: c_uint, from: *const libc::mq_attr) -> c_int, |c| {
+        c.looks_outside();
         c.text(name);
         if flags & libc::O_CREAT != 0 {
             c.reads_one(from);
             c.changes_name(name)
         }
     } then |_r| { c.saw_name(name) }
-    fn mq_unlink(name: Text) -> c_int, |c| { c.text(name); c.changes_name(name) } then |_r| { c.saw_name(name) }
+    fn mq_unlink(name: Text) -> c_int, |c| { c.looks_outside(); c.text(name); c.changes_name(name) } then |_r| { c.saw_name(name) }
     fn opendir(path: Text) -> *mut c_void, |c| { c.looks_outside(); c.text(path); } then |_r| { c.saw_name(path) }
     fn scandir(path: Text, list: *mut *mut c_void, filter: usize, compare: usize) -> c_int, |c| { c.looks_outside(); c.text(path); c.fills(list) } then |n| {
         c.wrote_if(n >= 0, list)

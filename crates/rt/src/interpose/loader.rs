@@ -6,6 +6,7 @@ use core::ffi::{c_int, c_void};
 use super::interpose;
 use crate::detect::sync;
 use crate::detect::thread::current;
+use crate::explore;
 use crate::hub::modules;
 
 /// The object that stands for the lock, at an address where the target has no memory.
@@ -22,20 +23,41 @@ struct Visitor {
 unsafe extern "C-unwind" fn visit(info: *mut c_void, size: usize, visitor: *mut c_void) -> c_int {
     // SAFETY: the visitor is in the frame of the call that is running.
     let visitor = unsafe { &*visitor.cast::<Visitor>() };
-    sync::acquire(current(), LOADER);
     // SAFETY: the caller's function, called as the C library would.
-    let r = unsafe { (visitor.function)(info, size, visitor.data) };
-    sync::release(current(), LOADER);
+    under(LOADER, || unsafe { (visitor.function)(info, size, visitor.data) })
+}
+
+/// Calls a function of the program with a lock of the C library held, in detection and under a
+/// search.
+pub(super) fn under<R>(lock: usize, call: impl FnOnce() -> R) -> R {
+    if !explore::is_on() {
+        sync::acquire(current(), lock);
+        let r = call();
+        sync::release(current(), lock);
+        return r;
+    }
+    explore::memory::acquired(lock);
+    let r = call();
+    explore::memory::released(lock);
     r
 }
 
+/// Uninstrumented code, such as that which unwinds the stack, needs no order.
+fn visits(
+    function: Visit,
+    data: *mut c_void,
+    pc: usize,
+    real: impl FnOnce(Visit, *mut c_void) -> c_int,
+) -> c_int {
+    if !modules::is_judged(pc) {
+        return real(function, data);
+    }
+    let mut visitor = Visitor { function, data };
+    real(visit, (&raw mut visitor).cast())
+}
+
 interpose! {
-    /// Uninstrumented code, such as that which unwinds the stack, needs no order.
     fn dl_iterate_phdr(function: Visit, data: *mut c_void) -> c_int, |t, pc, real| {
-        if !modules::is_judged(pc) {
-            return real(function, data);
-        }
-        let mut visitor = Visitor { function, data };
-        real(visit, (&raw mut visitor).cast())
-    } record as detect, tsvd real, explore real
+        visits(function, data, pc, |f, d| real(f, d))
+    } record as detect, tsvd real, explore { visits(function, data, pc, |f, d| real(f, d)) }
 }

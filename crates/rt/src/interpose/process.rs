@@ -193,6 +193,8 @@ unsafe extern "C-unwind" fn in_clone(cloned: *mut c_void) -> c_int {
 extern "C" fn cloned_begins() {
     if tsvd::is_on() {
         tsvd::in_child();
+    } else if explore::is_on() {
+        explore::fork::in_child();
     } else {
         let mut t = current();
         {
@@ -306,7 +308,14 @@ interpose! {
         }
         let mut cloned = Cloned { run, data };
         makes_cloned(|| real(in_clone, stack, flags, (&raw mut cloned).cast(), parent, tls, child))
-    } explore real
+    } explore {
+        if flags & libc::CLONE_VM != 0 {
+            return real(run, stack, flags, data, parent, tls, child);
+        }
+        explore::fork::forks(pc);
+        let mut cloned = Cloned { run, data };
+        real(in_clone, stack, flags, (&raw mut cloned).cast(), parent, tls, child)
+    }
     fn wait(status: *mut c_int) -> c_int, |t, pc, real| { told(t, pc, status, reaped(t, real(status))) } record as detect, tsvd real, explore cancels {
         if !explore::fork::waits(-1, 0, pc) {
             return -1;

@@ -281,7 +281,14 @@ interpose! {
             _ if is_private(number) => {}
             _ => explore::unknown_call(pc),
         }
-        real(number, a, b, c, d, e, f)
+        let r = real(number, a, b, c, d, e, f);
+        if number == libc::SYS_membarrier && r == 0 && is_barrier(a) {
+            explore::memory::barrier_of_all();
+        }
+        if r == 0 && makes_process(number, a) {
+            explore::fork::in_child();
+        }
+        r
     }
 }
 
@@ -316,6 +323,18 @@ fn gets(futex: usize, word: usize, second: usize) -> Option<usize> {
         WAIT_REQUEUE_PI => Some(second),
         _ => None,
     }
+}
+
+/// True if the system call makes a process with a copy of this one's memory.
+unsafe fn makes_process(number: c_long, argument: usize) -> bool {
+    let flags = match number {
+        libc::SYS_fork => 0,
+        libc::SYS_clone => argument as u64,
+        // SAFETY: the caller's description of the child begins with its flags.
+        libc::SYS_clone3 => unsafe { *(argument as *const u64) },
+        _ => return false,
+    };
+    flags & libc::CLONE_VM as u64 == 0
 }
 
 /// True if no other thread can see what the system call does, and it cannot see what others do.

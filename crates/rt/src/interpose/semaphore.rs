@@ -75,7 +75,10 @@ interpose! {
         let s = real(name, flags, mode, value);
         c.saw_name(name);
         s
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        explore::looks_outside(pc);
+        real(name, flags, mode, value)
+    }
     fn sem_unlink(name: Text) -> c_int, |t, pc, real| {
         let mut c = Call::new(t, pc);
         c.text(name);
@@ -83,7 +86,10 @@ interpose! {
         let r = real(name);
         c.saw_name(name);
         r
-    } record as detect, tsvd real, explore real
+    } record as detect, tsvd real, explore {
+        explore::looks_outside(pc);
+        real(name)
+    }
     fn sem_post(s: *mut c_void) -> c_int, |t, pc, real| {
         posting(t, s);
         if is_shared(s) {
