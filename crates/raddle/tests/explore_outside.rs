@@ -28,6 +28,7 @@ const BEGINNING: &str = r#"
 #include <sched.h>
 #include <search.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static pthread_key_t key;
 static FILE *stream;
 static char *words[] = {"outside", "-a", 0};
 static int order;
+static atomic_int steps;
 
 static int fresh(void) {
     unlink(name);
@@ -94,7 +96,7 @@ static void is_second(void) { order = 10 * order + 2; if (order == 212) _exit(9)
 
 "#;
 
-const PAIRS: [Pair; 42] = [
+const PAIRS: [Pair; 43] = [
     Pair {
         name: "pwrite",
         ready: "fd = fresh();",
@@ -342,6 +344,12 @@ const PAIRS: [Pair; 42] = [
         ready: r#"setlocale(LC_ALL, "C.UTF-8");"#,
         changes: r#"setlocale(LC_ALL, "C");"#,
         looks: "return iswalpha(0xe4);",
+    },
+    Pair {
+        name: "stream_lock",
+        ready: "",
+        changes: "flockfile(stdout); steps = 1; steps = 2; funlockfile(stdout);",
+        looks: "return steps == 1;",
     },
     Pair {
         name: "default_attributes",

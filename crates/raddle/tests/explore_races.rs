@@ -24,7 +24,7 @@ const RIGHT: &[&str] = &[
     "descriptors/inotify_names_ok.c",
     "descriptors/kernel_names_ok.c",
     "descriptors/passed_ok.c",
-    "libc/called_back_ok.c",
+    "libc/cookie_called_back_ok.c",
     "primitives/semaphore_found_ok.c",
     "primitives/semaphore_set_ok.c",
     "process/child_writes_ok.c",
@@ -37,6 +37,7 @@ const WRONG: &[&str] = &[
     "descriptors/file_length_bad.c",
     "descriptors/file_names_bad.c",
     "libc/called_back_bad.c",
+    "libc/cookie_called_back_bad.c",
     "threads/at_exit_later_bad.c",
 ];
 

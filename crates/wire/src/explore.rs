@@ -150,6 +150,9 @@ pub mod gap {
     pub const CHANCE: u32 = 1 << 13;
     /// The locale of the program was changed. Most functions that depend on it are not steps.
     pub const LOCALE: u32 = 1 << 14;
+    /// A thread made steps while it held a lock of the C library (`flockfile`, functions of
+    /// `fopencookie`), and was not interrupted there.
+    pub const UNINTERRUPTED: u32 = 1 << 15;
 }
 
 /// A scheduling point in the header's table: a program counter, and what else is known about the

@@ -102,6 +102,10 @@ pub fn shortcomings(search: &Search, recipe: &Recipe, progress: &Progress) -> Ve
             "the program changes its locale while several threads run, and functions that depend on it are not scheduling points".into(),
         ),
         (
+            gaps & gap::UNINTERRUPTED != 0,
+            "a thread was not preempted while it held the lock of a stream".into(),
+        ),
+        (
             gaps & gap::FIRST_RUN != 0 && search.first_failure.is_none() && search.usual.status == 0,
             "an ordinary run failed before the search, and no schedule did: something that raddle does not vary decides".into(),
         ),

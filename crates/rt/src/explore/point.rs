@@ -44,6 +44,10 @@ pub fn point(op: Op, wait: Wait, pc: usize) {
     }
     let me = s.current;
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
+        // What the C library frees is its own.
+        if op.kind() != OpKind::Free {
+            hidden::note(gap::UNINTERRUPTED);
+        }
         c11::did(&op);
         trace::step(&op, wait != Wait::Nothing);
         return;
@@ -124,6 +128,7 @@ pub fn wait(op: Op, wait: Wait, due: Option<u64>, breaks: Breaks, pc: usize) -> 
         return if wait.is_over(me) || due.is_none() { WaitEnd::Over } else { WaitEnd::GaveUp };
     }
     if s.threads[me].uninterrupted > 0 && wait.is_over(me) {
+        hidden::note(gap::UNINTERRUPTED);
         return WaitEnd::Over;
     }
     (s.threads[me].began, s.threads[me].yields_before) = (s.time.passed, s.yields);

@@ -62,10 +62,19 @@ fn kept(data: *mut c_void, functions: Functions) -> Option<*mut Cookie> {
     })
 }
 
-/// Calls one of the program's functions with the stream's lock held.
+/// Calls one of the program's functions with the stream's lock held. A search interrupts nobody
+/// there, as in `flockfile`: who then used the stream would wait for the real lock.
 fn locked<R>(cookie: *mut c_void, call: impl FnOnce(&Cookie) -> R) -> R {
+    let is_explored = explore::is_on();
+    if is_explored {
+        explore::uninterrupted(1);
+    }
     // SAFETY: the entry of an open stream.
-    under(cookie as usize, || call(unsafe { &*cookie.cast::<Cookie>() }))
+    let r = under(cookie as usize, || call(unsafe { &*cookie.cast::<Cookie>() }));
+    if is_explored {
+        explore::uninterrupted(-1);
+    }
+    r
 }
 
 unsafe extern "C-unwind" fn reads(cookie: *mut c_void, to: *mut c_char, n: usize) -> isize {
