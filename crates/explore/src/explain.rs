@@ -14,7 +14,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Op, dependent};
+use crate::op::{Op, OpKind, dependent};
 use crate::thread::LogicalThread;
 use crate::trace::TraceView;
 
@@ -146,12 +146,13 @@ impl Indexed {
         Some(&self.steps[*i]).filter(|found| found.op == at.op)
     }
 
-    /// The step that each thread would have made next.
+    /// The step that each thread would have made next. One that has ended makes none.
     fn cut_off(&self, passing: &Indexed) -> Vec<At> {
         let end = self.steps.len();
         let is_next = |at: &&At| {
-            let done = |nth| self.by_thread.contains_key(&(at.thread, nth));
-            !done(at.nth) && (at.nth == 0 || done(at.nth - 1))
+            let step = |nth| self.by_thread.get(&(at.thread, nth)).map(|i| &self.steps[*i]);
+            let goes_on = |before: &At| before.op.kind() != OpKind::Exit;
+            step(at.nth).is_none() && (at.nth == 0 || step(at.nth - 1).is_some_and(goes_on))
         };
         passing.steps.iter().filter(is_next).map(|at| At { step: end, ..*at }).collect()
     }
@@ -200,7 +201,6 @@ fn other_values(failing: &Indexed, passing: &Indexed) -> Vec<OtherValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::OpKind;
     use proptest::prelude::*;
 
     fn at(thread: u16, nth: u32) -> At {

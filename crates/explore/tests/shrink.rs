@@ -4,7 +4,7 @@ mod sim;
 
 use raddle_explore::explain::{explain, nearest};
 use raddle_explore::shrink::shrink;
-use raddle_explore::{Next, OpKind, Order, Tail, Trace};
+use raddle_explore::{LogicalThread, Next, Op, OpKind, Order, Outcome, Step, Tail, Trace};
 use sim::{Machine, Program, programs};
 
 /// A failing execution under random scheduling, with the given seed or one after it.
@@ -95,6 +95,23 @@ fn a_reordering_is_a_read_before_a_write() {
     });
     assert!(found, "{explanation:#?}");
     assert!(explanation.orderings.len() <= 3, "few: {explanation:#?}");
+}
+
+/// A step that only the passing execution has, such as leaving a barrier last, is no reason to say
+/// that the thread would have gone on.
+#[test]
+fn a_thread_that_has_ended_does_not_come_after_anything() {
+    let (main, child) = (LogicalThread(0), LogicalThread(1));
+    let trace = |steps: &[(LogicalThread, OpKind)]| Trace {
+        steps: steps.iter().map(|(thread, kind)| Step::bare(*thread, Op::new(*kind, 1, 0))).collect(),
+        wide: Vec::new(),
+        outcome: Outcome::Passed,
+        divergence: None,
+    };
+    let failing = trace(&[(child, OpKind::Exit), (main, OpKind::Join)]);
+    let passing = trace(&[(child, OpKind::Yield), (child, OpKind::Exit), (main, OpKind::Join)]);
+    let explanation = explain(failing.view(), passing.view());
+    assert!(explanation.orderings.is_empty(), "{explanation:#?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use raddle_base::grouped::Grouped;
 use raddle_explore::{Op, Progress};
 use raddle_finding::{Confidence, Finding, Kind, Report, Stat};
 use raddle_wire::explore::flag;
@@ -180,6 +181,9 @@ impl Results<'_> {
     /// How far the strategy is. Claims completeness only if the search has no gaps.
     fn progress_in_words(&self) -> String {
         let progress = self.search.strategy.progress();
+        if let Some(first) = self.search.first_failure.filter(|_| self.search.stopped_at_failure) {
+            return format!("stopped at the first failure, in schedule {}", Grouped(first.max(1)));
+        }
         let short = self.shortcomings(&progress);
         let mut words = match progress.exhausted && !short.is_empty() {
             false => progress.to_string(),

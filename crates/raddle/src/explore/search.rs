@@ -127,6 +127,8 @@ pub struct Search {
     pub failures: Vec<Failure>,
     /// The schedule that failed first. Orders that were in flight are still executed after it.
     pub first_failure: Option<u64>,
+    /// It made no more schedules after that.
+    pub stopped_at_failure: bool,
     pub passing: Vec<Trace>,
     /// Where the worker's code is mapped.
     pub modules: Vec<Mapped>,
@@ -194,6 +196,7 @@ impl Search {
             may_allow_more: false,
             failures: Vec::new(),
             first_failure: None,
+            stopped_at_failure: false,
             passing: Vec::new(),
             modules: Vec::new(),
             is_machine_code: false,
@@ -252,7 +255,9 @@ impl Search {
     }
 
     fn next(&mut self) -> Option<Order> {
-        if self.handed_out >= self.most_schedules || self.has_found() || self.needs_more_steps() {
+        let has_found = self.has_found();
+        self.stopped_at_failure |= has_found;
+        if self.handed_out >= self.most_schedules || has_found || self.needs_more_steps() {
             return None;
         }
         let order = self.strategy.get().next()?;
