@@ -19,6 +19,9 @@
 //! 4.3). A thread's first yield only opens its window, so a spin loop goes round once more before
 //! it gives way.
 //!
+//! Which yields count is the pilot's choice: a program that yields a few times and then blocks
+//! yields although it can make progress, so that a safety violation can be missed after all.
+//!
 //! Deviation: a window exists only from a thread's first yield on. The paper begins with `S(u)` =
 //! all threads, so that the first yield adds nothing to `P`. The effect is the same, at no cost for
 //! programs that never yield.

@@ -52,6 +52,8 @@ pub enum Part {
     Libraries,
     /// Open targets one by one.
     OneByOne,
+    /// Values that C11 lets atomic loads read although newer ones have been stored.
+    OlderValues,
     /// Everything else.
     AtLarge,
 }
@@ -68,6 +70,7 @@ impl Part {
             Part::ConsequencesAlone => 0.6,
             Part::Libraries => 0.3,
             Part::OneByOne => 0.5,
+            Part::OlderValues => 0.3,
             Part::AtLarge => 1.0,
         }
     }

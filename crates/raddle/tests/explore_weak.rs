@@ -116,6 +116,30 @@ fn a_stale_read_is_told_and_comes_back_in_every_replay() {
     assert_eq!(again.stat("diverged"), &Value::from(false));
 }
 
+/// A hunt tries older values, too, once it has searched what sequential consistency allows.
+#[test]
+fn a_hunt_confirms_what_only_an_older_value_shows_and_explains_it() {
+    let bench = Bench::new();
+    for name in ["message_passing_relaxed_bad.c", "message_passing_rust_bad.rs", "message_passing_ok.c"] {
+        let target = build(&bench, &folder().join(name));
+        let line = format!("hunt --format json --seconds 60 --seed 1 -- {target}");
+        let output = bench.raddle(&line).env("RUST_BACKTRACE", "0").output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = report["findings"].as_array().unwrap();
+        if name.contains("_ok") {
+            assert_eq!((output.status.code(), found.len()), (Some(0), 0), "{name}: {report:#}");
+            continue;
+        }
+        assert_eq!((output.status.code(), found.len()), (Some(66), 1), "{name}: {report:#}");
+        assert_eq!(found[0]["confidence"], "confirmed");
+        let why = found[0]["explanation"].as_str().unwrap();
+        assert!(why.contains("reads an old value of") && why.contains("with acquire"), "{name}: {why}");
+        let schedule = found[0]["schedule"].as_str().unwrap();
+        let again = bench.raddle(&format!("replay {schedule}")).output().unwrap();
+        assert_eq!(again.status.code(), Some(66), "{name}: {}", common::stderr(&again));
+    }
+}
+
 /// One thread publishes relaxed data, the other reads it; `publish` and `receive` are what is
 /// between.
 fn passing(globals: &str, publish: &str, receive: &str) -> String {

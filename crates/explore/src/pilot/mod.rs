@@ -6,7 +6,7 @@
 //! and knows only what the [`View`] shows of the program. So the same order on the same program
 //! gives the same run, in either back end.
 //!
-//! A prefix that cannot be followed (the thread is not eligible, or a choice of a value comes where
+//! A prefix that cannot be followed (the thread is not enabled, or a choice of a value comes where
 //! one of a thread was recorded) is abandoned at that step. The tail takes over, so that the run
 //! comes to its end (section 4.2); [`Pilot::divergence`] says where.
 //!
@@ -21,13 +21,16 @@ mod surw;
 
 use crate::choice::{Choice, Constraint, Next, Tail, Weight};
 use crate::fair::Fair;
-use crate::op::Op;
+use crate::op::{Op, OpKind};
 use crate::step::{StepFlags, TraceBuf, TraceFull};
-use crate::thread::{LogicalThread, ThreadSet};
+use crate::thread::{LogicalThread, MAX_THREADS, ThreadSet};
 use raddle_base::rng::Rng;
 
 /// A random tail considers reluctant threads once in this many steps.
 pub const RELUCTANCE: u32 = 8;
+/// A tail that decides by chance lets a thread yield this often before it has to let those run that
+/// it keeps waiting.
+const PATIENCE: u8 = 8;
 
 /// What the pilot sees at a scheduling point.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +85,8 @@ pub struct Pilot {
     candidates: ThreadSet,
     enabled_before: ThreadSet,
     fair: Fair,
+    /// How often each thread has yielded, if chance decides.
+    yields: [u8; MAX_THREADS],
     pct: pct::Pct,
     pos: pos::Pos,
     surw: surw::Surw,
@@ -114,7 +119,7 @@ impl Pilot {
             following: false,
             diverged: None,
             last: None,
-            last_op: Op::new(crate::op::OpKind::Start, 0, 0),
+            last_op: Op::new(OpKind::Start, 0, 0),
             flags: StepFlags(0),
             mode: Mode::Lowest,
             rng: Rng::new(0),
@@ -122,6 +127,7 @@ impl Pilot {
             candidates: ThreadSet::new(),
             enabled_before: ThreadSet::new(),
             fair: Fair::new(),
+            yields: [0; MAX_THREADS],
             pct: pct::Pct::new(),
             pos: pos::Pos::new(),
             surw: surw::Surw::new(),
@@ -137,6 +143,7 @@ impl Pilot {
         self.last = None;
         self.flags = StepFlags(0);
         self.fair.reset();
+        self.yields.fill(0);
         self.rng = Rng::new(0);
         self.mode = match course.tail {
             Tail::NonPreemptive { next: Next::Lowest } | Tail::Keyed => Mode::Lowest,
@@ -172,7 +179,8 @@ impl Pilot {
     #[inline]
     pub fn choose(&mut self, prefix: &[Choice], view: &View<'_>) -> LogicalThread {
         if let Some(last) = self.last {
-            self.fair.stepped(last, self.last_op.yields(), &self.enabled_before, view.enabled);
+            let yielded = self.yielded_for_long(last);
+            self.fair.stepped(last, yielded, &self.enabled_before, view.enabled);
         }
         self.enabled_before.assign(view.enabled);
         self.eligible.assign(view.enabled);
@@ -182,10 +190,11 @@ impl Pilot {
             .filter(|t| !self.last_op.yields() && self.eligible.contains(*t) && !view.reluctant.contains(*t));
         self.before_choice(view);
         let (thread, from_prefix) =
-            match self.prefix_says(prefix, Choice::as_thread, |p, t| p.eligible.contains(t)) {
+            match self.prefix_says(prefix, Choice::as_thread, |p, t| p.enabled_before.contains(t)) {
                 Some(thread) => (thread, true),
                 None => (self.tail_says(view, continuing), false),
             };
+        self.eligible.insert(thread);
         let op = view.pending(thread);
         self.after_choice(thread, &op);
         self.flags = StepFlags(0)
@@ -325,6 +334,25 @@ impl Pilot {
             }
         };
         chosen.unwrap_or_default()
+    }
+
+    /// Whether the last step of the thread counts as a yield for fairness.
+    ///
+    /// A lock or a wait that spins yields a few times and then blocks (4 times in
+    /// `std::atomic::wait`, 7 in parking_lot). If each yield counted, it would never block before
+    /// the threads that it waits for have run. So a tail that decides by chance lets a thread yield
+    /// [`PATIENCE`] times. Sleeps always count: a schedule in which others make no step during many
+    /// sleeps shows nothing that happens to a user.
+    #[inline]
+    fn yielded_for_long(&mut self, thread: LogicalThread) -> bool {
+        if self.last_op.kind() != OpKind::Yield
+            || matches!(self.mode, Mode::Lowest | Mode::Highest | Mode::Round)
+        {
+            return self.last_op.yields();
+        }
+        let Some(yields) = self.yields.get_mut(thread.index()) else { return true };
+        *yields = yields.saturating_add(1);
+        *yields > PATIENCE
     }
 
     /// A thread that has just yielded lets others go first, even if fairness would let it run.

@@ -16,6 +16,9 @@ use crate::target::Goal;
 
 /// The paragraph for a finding.
 pub fn explain(finding: &Finding) -> String {
+    if let Some(text) = older_value(finding) {
+        return text;
+    }
     match (Goal::of(finding.kind), finding.kind) {
         (Goal::Race, _) => race(finding),
         (Goal::Deadlock, _) => deadlock::explain(finding),
@@ -25,6 +28,20 @@ pub fn explain(finding: &Finding) -> String {
         (Goal::Rule, _) => finding.kind.explanation().to_owned(),
         (Goal::Failure | Goal::Value, _) => order::explain(finding),
     }
+}
+
+/// A load that read an older value than the newest, in a search of what C11 allows.
+fn older_value(finding: &Finding) -> Option<String> {
+    let load = finding
+        .notes
+        .iter()
+        .find_map(|n| n.strip_suffix(": nothing orders the newer store before this load"))?;
+    Some(format!(
+        "{load}, although another thread has stored a newer value by then. Nothing orders that store before this load, so C11 \
+         allows it, and compilers and processors that reorder do it. To fix it, store what tells the other thread to go on with \
+         release, and load that with acquire. Where each of two threads stores one variable and loads the other, use sequential \
+         consistency for all four."
+    ))
 }
 
 /// `work` (bank.c:60)

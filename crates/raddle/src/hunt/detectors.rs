@@ -43,13 +43,24 @@ pub fn hunt(schedules_to: &Path) -> Args {
 
 /// `only`: patterns of `--only`, to which preemptions are confined; empty for a search at large.
 pub fn explore(args: &Args, command: &[OsString], only: &[String], seed: u64) -> explore::Args {
-    let mut line = words(["explore", "--races", "--seed", &seed.to_string()]);
+    let mut options = words(["--races"]);
+    for pattern in only {
+        options.extend(words(["--only", pattern]));
+    }
+    search(args, command, options, seed)
+}
+
+/// A search in which atomic loads read older values, too.
+pub fn older_values(args: &Args, command: &[OsString], seed: u64) -> explore::Args {
+    search(args, command, words(["--memory", "c11"]), seed)
+}
+
+fn search(args: &Args, command: &[OsString], options: Vec<OsString>, seed: u64) -> explore::Args {
+    let mut line = words(["explore", "--seed", &seed.to_string()]);
+    line.extend(options);
     line.extend(whole(command));
     line.extend(words(["--jobs", &args.jobs.to_string(), "--schedules-to"]));
     line.push(args.schedules_to.clone().into());
-    for pattern in only {
-        line.extend(words(["--only", pattern]));
-    }
     match parse(line, command) {
         Command::Explore(args) => *args,
         other => unreachable!("{other:?}"),
@@ -101,6 +112,8 @@ mod tests {
         };
         let args = explore(&hunt, &hunt.command, &["fun:f".into()], 7);
         assert_eq!((args.search.seed, args.search.jobs, args.search.races), (7, 2, true));
+        let older = older_values(&hunt, &hunt.command, 7).search;
+        assert!(older.memory != args.search.memory && !older.races);
         assert_eq!((args.search.only, args.command), (vec!["fun:f".to_owned()], hunt.command.clone()));
         assert!(conseq(&hunt, &hunt.command, Duration::from_secs(3)).suspects);
         assert_eq!(tsvd(&hunt.command, None).options.runs, 2);

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use raddle_explore::Trace;
 use raddle_finding::{Finding, Report, Stat};
 use raddle_hunt::plan::{self, Part};
 use raddle_hunt::{Argument, Detector, Goal, Space, Target};
@@ -28,6 +29,7 @@ impl Hunter<'_> {
     /// Controls the threads, if possible.
     pub(super) fn schedule(&mut self, instrumented: bool, notes: &Notes) -> Result<()> {
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+        let begun = Instant::now();
         let limit = plan::share(Part::Settle, self.left());
         let recipe = match machine_code::prepare(self.recipe(&args), &args.search, &Notes::quiet()) {
             Ok(recipe) => recipe,
@@ -68,6 +70,11 @@ impl Hunter<'_> {
         }
         self.corroborate();
         self.watch_open_races();
+        if instrumented {
+            // A search that came to its end shows how much there is to try.
+            let left = if search.is_finished() { begun.elapsed() * 2 } else { self.left() };
+            self.older_values(left.max(LEAST_DRIVEN), notes);
+        }
         self.settle_doubted(self.left() / 2);
         // The remaining time goes to a search without restrictions.
         let deadline = self.deadline;
@@ -114,6 +121,42 @@ impl Hunter<'_> {
             self.journal.borrow_mut().progress(self.prey, &self.out.ledger, &what);
         }
         Ok(search)
+    }
+
+    /// Searches for at most `limit` with the older values that C11 lets atomic loads read. The first
+    /// turn shows whether there are any.
+    fn older_values(&mut self, limit: Duration, notes: &Notes) {
+        let limit = plan::share(Part::OlderValues, self.left()).min(limit);
+        if self.is_over() || self.is_scheduled_copy {
+            return;
+        }
+        let args = detectors::older_values(self.args, &self.prey.words, self.seed());
+        let recipe = self.recipe(&args);
+        let until = Instant::now() + limit;
+        let Ok(mut search) = Ongoing::begin(args, recipe, self.first.as_ref(), limit, notes) else { return };
+        let (mut turn, mut schedules) = (FIRST_TURN, 0);
+        while !search.is_finished() && !self.is_over() {
+            let left = turn.min(until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                break;
+            }
+            let turn_ends = Instant::now() + left;
+            let Ok((next, report)) = search.turn(left, self.end) else { return };
+            search = next;
+            self.took_until(turn_ends, !report.findings.is_empty());
+            schedules = number(&report, "schedules");
+            self.take(Detector::Explore, report.findings);
+            if !search.passing().iter().any(chooses_a_value) {
+                break;
+            }
+            turn = (turn * 2).min(LONGEST_TURN);
+        }
+        if search.passing().iter().any(chooses_a_value) {
+            let made = count(schedules, "schedule", "schedules");
+            self.out
+                .coverage
+                .push(format!("{made} more let atomic loads read older values, where C11 allows that"));
+        }
     }
 
     /// Takes in what a search without restrictions says about the whole program.
@@ -264,6 +307,11 @@ impl Hunter<'_> {
         anyhow::ensure!(is_watched, "{why:#}");
         Ok(())
     }
+}
+
+/// Whether an atomic load could read one of several values.
+fn chooses_a_value(trace: &Trace) -> bool {
+    trace.steps.iter().any(|step| step.is_value() && step.op.other != 0)
 }
 
 /// Whether a search can be confined to the target's functions and would recognise its failure.
