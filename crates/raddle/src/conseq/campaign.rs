@@ -9,10 +9,10 @@ use thiserror::Error;
 
 use super::args::{Args, Means};
 use super::delays::Delayed;
-use super::result_cache::StaticHalves;
 use super::rust_locks::RustLocks;
 use super::sites::Sites;
 use super::stacks::Stacks;
+use super::static_server::StaticServer;
 use super::tester::{Deadlines, Expect, Tester};
 use super::traced_runs::{self, Run, Runs, TracedOrders};
 use super::{analysis, certainty, findings, machine_code, rust_channels, rust_scopes, unscheduled};
@@ -34,7 +34,7 @@ pub enum CampaignError {
     )]
     Endless(String, usize, u32),
     #[error(
-        "`{0}` comes to no end within {1} steps, and there was no time left for more: give it more with --seconds"
+        "`{0}` comes to no end within {1} steps, and the rest of the time went to others: give it more with --seconds"
     )]
     TooLong(String, u32),
 }
@@ -195,7 +195,7 @@ impl Phases {
 /// The report on what `recipe` starts. A program without threads is an error.
 pub fn run(
     args: &Args,
-    halves: &StaticHalves<'_>,
+    halves: &StaticServer,
     recipe: &Recipe,
     budget: CampaignDeadlines,
     notes: &Notes,
@@ -297,7 +297,7 @@ fn with_more_steps(
 /// first.
 fn with_loops(
     args: &Args,
-    halves: &StaticHalves<'_>,
+    halves: &StaticServer,
     endless: &Runs,
     budget: CampaignDeadlines,
     rust: bool,
@@ -347,7 +347,7 @@ fn in_fair_orders(
 /// the script that ends it.
 pub fn run_whole(
     args: &Args,
-    halves: &StaticHalves<'_>,
+    halves: &StaticServer,
     recipe: &Recipe,
     budget: CampaignDeadlines,
     notes: &Notes,
@@ -371,7 +371,7 @@ fn endless(recipe: &Recipe, runs: &Runs) -> CampaignError {
 /// From traced runs to the report.
 fn finish(
     args: &Args,
-    halves: &StaticHalves<'_>,
+    halves: &StaticServer,
     mut runs: Runs,
     budget: CampaignDeadlines,
     mut clock: Phases,
@@ -434,7 +434,7 @@ fn finish(
 /// thread has not done its work, and the error says so.
 pub fn run_alone(
     args: &Args,
-    halves: &StaticHalves<'_>,
+    halves: &StaticServer,
     recipe: &Recipe,
     budget: CampaignDeadlines,
     notes: &Notes,

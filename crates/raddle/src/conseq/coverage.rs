@@ -48,6 +48,13 @@ impl Teller<'_> {
         let untested = analysed.suspects.len().saturating_sub(verdicts.len());
         let open = verdicts.iter().filter(|v| **v == SuspectVerdict::Open).count() + untested;
         add("suspects_open", Stat::from(open as u64));
+        let pairs = self.pairs();
+        let of = |end: PairEnd| pairs.values().filter(|e| **e == end).count() as u64;
+        add("pairs", Stat::from(pairs.len() as u64));
+        add("pairs_confirmed", Stat::from(of(PairEnd::Confirmed)));
+        add("pairs_shown", Stat::from(of(PairEnd::Shown)));
+        add("pairs_refuted", Stat::from(of(PairEnd::Refuted)));
+        add("pairs_open", Stat::from(of(PairEnd::Open)));
         add("atomicity_violations", Stat::from(analysed.violations.len() as u64));
         add("executions", Stat::from(self.tested.executions));
         add("exhausted", Stat::Bool(self.tested.exhausted));
@@ -57,6 +64,56 @@ impl Teller<'_> {
         add("trace_events", Stat::from(analysed.events));
         add("trace_bytes", Stat::from(runs.iter().map(|r| r.bytes).sum::<u64>()));
         add("accesses", Stat::from(runs.iter().map(|r| r.accesses).sum::<u64>()));
+    }
+}
+
+/// How a pair of accesses ended, from what became of its suspects, one for each error site. A later
+/// one prevails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PairEnd {
+    /// All of them are refuted.
+    Refuted,
+    Shown,
+    /// One at least is open, and none is confirmed.
+    Open,
+    Confirmed,
+}
+
+impl PairEnd {
+    /// `None`: the suspect was not tested.
+    fn of(verdict: Option<&SuspectVerdict>) -> PairEnd {
+        match verdict {
+            Some(SuspectVerdict::Confirmed(_)) => PairEnd::Confirmed,
+            Some(SuspectVerdict::Shown(_)) => PairEnd::Shown,
+            Some(SuspectVerdict::Refuted(_)) => PairEnd::Refuted,
+            Some(SuspectVerdict::Open) | None => PairEnd::Open,
+        }
+    }
+}
+
+/// The places of a pair: the read, and the kind and place of what it could get.
+type PairKey = (u32, u8, u32);
+
+/// How each pair ended.
+fn ends_of_pairs<'v>(
+    suspects: impl Iterator<Item = (PairKey, Option<&'v SuspectVerdict>)>,
+) -> BTreeMap<PairKey, PairEnd> {
+    let mut ends = BTreeMap::new();
+    for (pair, verdict) in suspects {
+        let end = PairEnd::of(verdict);
+        ends.entry(pair).and_modify(|known: &mut PairEnd| *known = end.max(*known)).or_insert(end);
+    }
+    ends
+}
+
+impl Teller<'_> {
+    /// The pairs of a write, or a release, and a read that the suspects are about.
+    fn pairs(&self) -> BTreeMap<PairKey, PairEnd> {
+        let verdicts = &self.tested.verdicts;
+        ends_of_pairs(self.analysed.suspects.iter().enumerate().map(|(i, s)| {
+            let (read, kind, other, _) = s.key();
+            ((read, kind, other), verdicts.get(i))
+        }))
     }
 }
 
@@ -100,6 +157,20 @@ pub fn sentences(stats: &BTreeMap<String, Stat>, lists_suspects: bool) -> Vec<St
     ends.push(format!("{open} open"));
     let list = if open + shown > 0 && !lists_suspects { "; --suspects lists them" } else { "" };
     all.push(format!("{}: {}{list}", some(suspects, "suspect"), ends.join(", ")));
+    let pairs = n("pairs");
+    if pairs < suspects {
+        let shown = match n("pairs_shown") {
+            0 => String::new(),
+            shown => format!("{shown} not certainly wrong, "),
+        };
+        all.push(format!(
+            "these are {} of a write and a read, counted once for each error site: {} confirmed, {} refuted, {shown}{} open",
+            some(pairs, "pair"),
+            n("pairs_confirmed"),
+            n("pairs_refuted"),
+            n("pairs_open"),
+        ));
+    }
     all
 }
 
@@ -124,6 +195,10 @@ mod tests {
             ("refuted_harmless", 2),
             ("refuted_impossible", 1),
             ("suspects_open", 1),
+            ("pairs", 3),
+            ("pairs_confirmed", 1),
+            ("pairs_refuted", 1),
+            ("pairs_open", 1),
         ];
         let stats = numbers.map(|(key, n)| (key.to_owned(), Stat::Int(n))).into();
         let said = sentences(&stats, false);
@@ -136,9 +211,31 @@ mod tests {
             "5 suspects: 1 confirmed, 3 refuted (2 made to happen without harm, 1 impossible in all interleavings), 1 open; --suspects lists them"
         );
         assert!(!sentences(&stats, true)[1].contains("--suspects"));
+        assert_eq!(
+            said[2],
+            "these are 3 pairs of a write and a read, counted once for each error site: 1 confirmed, 1 refuted, 1 open"
+        );
         let left = |n| sentences(&[("functions_unfinished".to_owned(), Stat::Int(n))].into(), false);
         assert!(left(1)[1].starts_with("1 function was not analysed in time"));
         assert!(left(20)[1].starts_with("20 functions were not analysed in time"));
         assert_eq!(left(0).len(), 2);
+    }
+
+    #[test]
+    fn a_pair_is_refuted_if_all_its_suspects_are() {
+        use PairEnd::{Confirmed, Open, Refuted, Shown};
+        let harmless = SuspectVerdict::Refuted(Reason::Harmless);
+        let ends = |of: &[Option<SuspectVerdict>]| {
+            let suspects = of.iter().map(|v| ((1, 1, 2), v.as_ref()));
+            ends_of_pairs(suspects).into_values().collect::<Vec<_>>()
+        };
+        assert_eq!(ends(&[Some(harmless), Some(harmless)]), [Refuted]);
+        assert_eq!(ends(&[Some(harmless), Some(SuspectVerdict::Open)]), [Open]);
+        assert_eq!(ends(&[None, Some(harmless)]), [Open], "it was not tested");
+        assert_eq!(ends(&[Some(SuspectVerdict::Shown(0)), Some(harmless)]), [Shown]);
+        assert_eq!(ends(&[Some(SuspectVerdict::Open), Some(SuspectVerdict::Shown(0))]), [Open]);
+        assert_eq!(ends(&[Some(SuspectVerdict::Confirmed(0)), Some(SuspectVerdict::Open)]), [Confirmed]);
+        let two = [((1, 1, 2), Some(&harmless)), ((1, 2, 2), None)];
+        assert_eq!(ends_of_pairs(two.into_iter()).len(), 2);
     }
 }

@@ -19,6 +19,7 @@ use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe;
 use raddle_harness::describe::steps::pc_of;
+use raddle_harness::describe::waits::STANDS_STILL;
 use raddle_harness::places::Places;
 use raddle_harness::program::build_id;
 use raddle_harness::schedule::{self, Expected, Head, Schedule};
@@ -108,7 +109,12 @@ impl<'a> Teller<'a> {
     /// The finding for a consequence that was made to happen.
     fn shown(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
-        if !c.is_certain {
+        if c.is_certain {
+            // That threads stand still for very long is more than an inference from what was seen.
+            let stands_still = finding.notes.iter().any(|note| note.starts_with(STANDS_STILL));
+            let confidence = if stands_still { Confidence::Suspected } else { Confidence::Confirmed };
+            finding.confidence = confidence;
+        } else {
             finding.confidence = Confidence::Suspected;
             let why = match c.again {
                 Again::No => {

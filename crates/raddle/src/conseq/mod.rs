@@ -10,6 +10,7 @@
 //! analysis       what the runs show: invariants and suspects
 //! custom_names   names of the program's own reporting functions
 //! result_cache   the results of the static analysis, kept between runs
+//! static_server  the same for the threads of one command
 //! listing        sites and reads of a file, without a run
 //! machine_code   a program that was not built with raddle executes a copy of its code
 //! certainty      whether a consequence is certainly wrong
@@ -46,6 +47,7 @@ mod rust_locks;
 mod rust_scopes;
 mod sites;
 mod stacks;
+mod static_server;
 pub mod suite;
 mod suspect_list;
 mod tester;
@@ -77,7 +79,7 @@ use raddle_harness::say::say;
 use raddle_harness::target;
 use raddle_harness::watch::Watch;
 use raddle_harness::worker::Recipe;
-use result_cache::{MappedFiles, StaticHalves};
+use static_server::StaticServer;
 
 /// How many threads there is room for at first.
 const DONORS: u32 = 8;
@@ -184,8 +186,7 @@ fn investigate(
     notes: &Notes,
 ) -> Result<Report> {
     let runtime = Runtime::open()?;
-    let files = MappedFiles::default();
-    let halves = StaticHalves::new(&files, options.clone());
+    let halves = StaticServer::start(options.clone()).context("cannot start a thread")?;
     let folder = &args.schedules_to;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;

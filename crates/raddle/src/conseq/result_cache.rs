@@ -11,7 +11,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use raddle_binary::Module;
 use raddle_conseq::{Analysis, Cache, Extent, KnownFunctions, Note, Options, StaticHalf};
@@ -23,8 +23,8 @@ use raddle_harness::program::content_id;
 /// The sites and reads of a file, from the cache if it has been analysed before.
 pub fn analysis(path: &Path, options: &Options) -> raddle_binary::Result<Analysis> {
     let files = MappedFiles::default();
-    let halves = StaticHalves::new(&files, options.clone());
-    halves.analysis(path, options, &Extent::whole()).map(Rc::unwrap_or_clone)
+    let halves = StaticHalves::new(&files);
+    halves.analysis(path, options, &Extent::whole()).map(Arc::unwrap_or_clone)
 }
 
 /// Files that stay open as long as this value lives.
@@ -51,7 +51,6 @@ impl MappedFiles {
 /// The static halves of the programs of one command. The tests of one file share what is known
 /// about it: the file is opened once, and a function is analysed when the first test comes by it.
 pub struct StaticHalves<'m> {
-    options: Options,
     /// `None`: nothing is kept on disk.
     folder: Option<PathBuf>,
     files: &'m MappedFiles,
@@ -69,7 +68,7 @@ struct KnownFile<'m> {
 
 enum Content<'m> {
     /// The whole analysis, from an earlier run.
-    Whole(Rc<Analysis>),
+    Whole(Arc<Analysis>),
     Half(Box<HalfFile<'m>>),
 }
 
@@ -79,21 +78,16 @@ struct HalfFile<'m> {
     /// How many functions are stored.
     stored: usize,
     /// The whole analysis, if it was made.
-    whole: Option<Rc<Analysis>>,
+    whole: Option<Arc<Analysis>>,
 }
 
 impl<'m> StaticHalves<'m> {
     /// Analysed code takes memory, up to 700 MB for a large file.
     const MOST: usize = 4;
 
-    pub fn new(files: &'m MappedFiles, options: Options) -> StaticHalves<'m> {
+    pub fn new(files: &'m MappedFiles) -> StaticHalves<'m> {
         let folder = cache::root().ok().map(|root| root.join("conseq"));
-        StaticHalves { options, folder, files, known: RefCell::default() }
-    }
-
-    /// The options of the command.
-    pub fn options(&self) -> &Options {
-        &self.options
+        StaticHalves { folder, files, known: RefCell::default() }
     }
 
     /// The sites of a file within an extent.
@@ -102,7 +96,7 @@ impl<'m> StaticHalves<'m> {
         path: &Path,
         options: &Options,
         extent: &Extent<'_>,
-    ) -> raddle_binary::Result<Rc<Analysis>> {
+    ) -> raddle_binary::Result<Arc<Analysis>> {
         let content_id = content_id(path);
         let mut known = self.known.borrow_mut();
         let is_it = |k: &KnownFile<'_>| k.path == path && k.content_id == content_id && k.options == *options;
@@ -116,7 +110,7 @@ impl<'m> StaticHalves<'m> {
         known.push(file);
         let Some(KnownFile { content, .. }) = known.last_mut() else { unreachable!("it was just added") };
         Ok(match content {
-            Content::Whole(whole) => Rc::clone(whole),
+            Content::Whole(whole) => Arc::clone(whole),
             Content::Half(file) => file.analysis(extent),
         })
     }
@@ -131,10 +125,10 @@ impl<'m> StaticHalves<'m> {
             path: path.into(),
             content_id,
             options: options.clone(),
-            content: Content::Whole(Rc::default()),
+            content: Content::Whole(Arc::default()),
         };
         if let Some(whole) = self.of_content(&file, "sites").as_deref().and_then(read) {
-            file.content = Content::Whole(Rc::new(whole));
+            file.content = Content::Whole(Arc::new(whole));
             return Ok(file);
         }
         let module = self.files.keep(Module::open(path)?);
@@ -188,14 +182,14 @@ impl Drop for StaticHalves<'_> {
 }
 
 impl HalfFile<'_> {
-    fn analysis(&mut self, extent: &Extent<'_>) -> Rc<Analysis> {
+    fn analysis(&mut self, extent: &Extent<'_>) -> Arc<Analysis> {
         if let Some(whole) = self.whole.as_ref().filter(|_| extent.executed.is_none()) {
-            return Rc::clone(whole);
+            return Arc::clone(whole);
         }
-        let analysis = Rc::new(self.half.analyse(Some(&mut self.by_function), extent));
+        let analysis = Arc::new(self.half.analyse(Some(&mut self.by_function), extent));
         let is_unfinished = analysis.notes.iter().any(|note| matches!(note, Note::Unfinished { .. }));
         if extent.executed.is_none() && !is_unfinished {
-            self.whole = Some(Rc::clone(&analysis));
+            self.whole = Some(Arc::clone(&analysis));
         }
         analysis
     }
@@ -213,7 +207,7 @@ mod tests {
         let analysis_in = |folder: Option<&Path>, extent: &Extent<'_>| {
             let files = MappedFiles::default();
             let folder = folder.map(Path::to_owned);
-            let mut halves = StaticHalves::new(&files, options.clone());
+            let mut halves = StaticHalves::new(&files);
             halves.folder = folder;
             halves.analysis(program, &options, extent)
         };
@@ -243,7 +237,7 @@ mod tests {
         let options = Options::default();
         let looked_at = |cached: bool| {
             let files = MappedFiles::default();
-            let mut halves = StaticHalves::new(&files, options.clone());
+            let mut halves = StaticHalves::new(&files);
             halves.folder = cached.then(|| folder.path().join("cache"));
             let whole = |halves: &StaticHalves<'_>| {
                 halves.analysis(&path, &options, &Extent::whole()).unwrap().sites.len()

@@ -3,24 +3,24 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use raddle_binary::Module;
 use raddle_conseq::event::{TraceEvent, What};
 use raddle_conseq::history::{History, Point, Read};
 use raddle_conseq::suspects::{ErrorSite, Judge};
-use raddle_conseq::{Analysis, CriticalRead, Extent, Note, Options, Relation, Site, SiteKind};
+use raddle_conseq::{Analysis, CriticalRead, Note, Options, Relation, Site, SiteKind};
 
 use super::listing;
 use super::machine_code::BEHIND;
-use super::result_cache::StaticHalves;
+use super::static_server::StaticServer;
 use raddle_harness::places::Mapped;
 
 /// The sites of one file, and where it was loaded.
 struct Part {
     path: PathBuf,
-    analysis: Rc<Analysis>,
+    analysis: Arc<Analysis>,
     bias: u64,
     /// How far behind the address of a read the program counter is that a trace has for it.
     behind: u64,
@@ -71,16 +71,15 @@ impl Sites {
     /// `copied`: the file that has probes in a copy of its code.
     pub fn of<'a>(
         (modules, copied): (&[Mapped], Option<&Path>),
-        (halves, options): (&StaticHalves<'_>, &Options),
+        (halves, options): (&StaticServer, &Options),
         traces: impl Iterator<Item = &'a [TraceEvent]>,
         deadline: Instant,
     ) -> Sites {
         let executed: BTreeSet<u32> =
             traces.flatten().filter(|event| is_read(event)).map(|event| event.site).collect();
-        let is_over = || Instant::now() >= deadline;
-        let near = Sites::near((modules, copied), (halves, options), Some(&executed), &is_over);
+        let near = Sites::near((modules, copied), (halves, options), Some(&executed), deadline);
         if near.reads.is_empty() {
-            Sites::near((modules, copied), (halves, options), None, &is_over)
+            Sites::near((modules, copied), (halves, options), None, deadline)
         } else {
             near
         }
@@ -89,9 +88,9 @@ impl Sites {
     /// The sites that can depend on one of these reads, or all.
     fn near(
         (modules, copied): (&[Mapped], Option<&Path>),
-        (halves, options): (&StaticHalves<'_>, &Options),
+        (halves, options): (&StaticServer, &Options),
         executed: Option<&BTreeSet<u32>>,
-        is_over: &dyn Fn() -> bool,
+        deadline: Instant,
     ) -> Sites {
         let mut first_mapping: BTreeMap<&Path, &Mapped> = BTreeMap::new();
         for m in modules {
@@ -117,8 +116,7 @@ impl Sites {
             // here, which does no harm.
             let address = |site: &u32| u64::from(site.wrapping_sub(bias as u32));
             let executed: Option<Vec<u64>> = executed.map(|sites| sites.iter().map(address).collect());
-            let extent = Extent { executed: executed.as_deref(), is_over };
-            let Ok(analysis) = halves.analysis(path, options, &extent) else { continue };
+            let Ok(analysis) = halves.analysis(path, options, executed, deadline) else { continue };
             let is_instrumented = !analysis.notes.contains(&Note::NotInstrumented);
             if !is_instrumented && copied != Some(path) {
                 continue;

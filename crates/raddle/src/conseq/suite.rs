@@ -15,6 +15,9 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -24,7 +27,7 @@ use raddle_wire::config::{Config, ConfigMode, flag};
 
 use super::args::Args;
 use super::campaign::{self, CampaignDeadlines};
-use super::result_cache::StaticHalves;
+use super::static_server::StaticServer;
 use super::{LEFT_OUT, coverage, findings, not_instrumented};
 use crate::report::args::ReportFormat;
 use raddle_harness::cases::{self, Case};
@@ -40,6 +43,10 @@ use raddle_harness::worker::{Recipe, apart, end};
 const LIBRARIES: &str = "LD_LIBRARY_PATH";
 /// The share of the time that the command itself may take.
 const COMMAND: f64 = 0.4;
+
+/// The share of the time after which no part is examined. In the rest, what was found out about files
+/// is written to disk, and the report is made.
+const PARTS: f64 = 0.95;
 
 /// How much more time a part must get to be examined once more. Much of a short time goes into
 /// tracing.
@@ -80,7 +87,7 @@ pub fn tests_of(args: &Args, recipe: &Recipe) -> Option<Vec<SuitePart>> {
 }
 
 /// Runs the command, and examines each program that it started.
-pub fn run(args: &Args, halves: &StaticHalves<'_>, recipe: &Recipe, notes: &Notes) -> Result<Report> {
+pub fn run(args: &Args, halves: &StaticServer, recipe: &Recipe, notes: &Notes) -> Result<Report> {
     let begun = Instant::now();
     let started = started(recipe, args.seconds * COMMAND, notes)?;
     let recipes: Vec<Recipe> = started.into_iter().filter_map(|one| one.recipe(recipe, notes)).collect();
@@ -119,13 +126,21 @@ pub fn run(args: &Args, halves: &StaticHalves<'_>, recipe: &Recipe, notes: &Note
     Ok(all)
 }
 
+/// After so many parts in a row that were put off and come to no end again, the others are left out.
+/// Their time goes to parts whose suspects can be tested.
+const IN_VAIN: usize = 4;
+
+/// How many parts are examined side by side. Most of the time a part has one thread at work: that
+/// of the program, or the driver's.
+const SIDE_BY_SIDE: usize = 2;
+
 /// Examines each part with an equal share of the time left since `begun`. A part that comes to no
-/// end in its usual traced runs is put off. If the others have left time, half of it goes to parts
-/// with open suspects, and the rest to those that were put off. `command`: how long the command took
+/// end in its usual traced runs is put off. If the others have left time, up to half of it goes to
+/// those that were put off, and the rest to parts with open suspects. `command`: how long the command took
 /// that started them. An error if no part could be examined.
 pub fn each(
     args: &Args,
-    halves: &StaticHalves<'_>,
+    halves: &StaticServer,
     of: &Recipe,
     parts: Vec<SuitePart>,
     (begun, command): (Instant, Option<Duration>),
@@ -134,31 +149,21 @@ pub fn each(
     let mut all = Report::new("conseq", findings::words(of));
     coverage::add_empty_stats(&mut all, begun);
     let n = parts.len();
-    let mut suite = Suite {
-        args,
-        halves,
-        parts: &parts,
-        command,
-        notes,
-        done: Vec::new(),
-        put_off: Vec::new(),
-        alone: 0,
-        left_out: 0,
-        last: None,
-    };
-    let left = || args.seconds - begun.elapsed().as_secs_f64();
-    for i in 0..n {
-        let left = left();
-        if raddle_harness::interrupt::came() || left <= 0.0 {
-            notes.say(&format!(
-                "{i} of {n} programs or tests were looked at: give it more time with --seconds"
-            ));
-            break;
-        }
-        suite.look_at(i, left / (n - i) as f64, n > 1);
+    let side_by_side = side_by_side(&parts);
+    let left = || args.seconds * PARTS - begun.elapsed().as_secs_f64();
+    let examined = Mutex::new(Tally::default());
+    let suite =
+        Suite { args, halves, parts: &parts, command, notes, side_by_side, left: &left, tally: &examined };
+    let begun_with = suite.look_at_each();
+    if begun_with < n {
+        notes.say(&format!(
+            "{begun_with} of {n} programs or tests were looked at: give it more time with --seconds"
+        ));
     }
-    suite.go_on(&left);
-    let Suite { done, alone, left_out, last, .. } = suite;
+    suite.go_on();
+    let Tally { mut done, alone, left_out, last, .. } =
+        examined.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|examined| examined.part);
     let n_done = done.len();
     for Examined { part, report, .. } in done {
         add(&mut all, report, &parts[part].at, parts[part].is_test);
@@ -188,15 +193,37 @@ pub fn each(
     Ok(all)
 }
 
-/// What is known of the parts of a suite.
-struct Suite<'a, 'h> {
+/// How many of these parts may be examined at once. Tests of one program of Rust's libtest share a
+/// process unless the user says otherwise, so they do not get into each other's way. Other programs
+/// may use the same file or port, one after the other.
+fn side_by_side(parts: &[SuitePart]) -> usize {
+    let is_of_libtest = |part: &SuitePart| part.recipe.flags & raddle_wire::explore::flag::LIBTEST != 0;
+    let is_one_program = parts.windows(2).all(|p| p[0].recipe.program.path == p[1].recipe.program.path);
+    let one_by_one = std::env::var_os("RUST_TEST_THREADS").is_some_and(|n| n == "1");
+    if one_by_one || !is_one_program || !parts.iter().all(is_of_libtest) {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from).min(SIDE_BY_SIDE).min(parts.len()).max(1)
+}
+
+/// A suite whose parts are examined, some of them side by side.
+struct Suite<'a> {
     args: &'a Args,
-    halves: &'a StaticHalves<'h>,
+    halves: &'a StaticServer,
     parts: &'a [SuitePart],
     command: Option<Duration>,
     notes: &'a Notes,
+    side_by_side: usize,
+    /// The seconds that are left.
+    left: &'a (dyn Fn() -> f64 + Sync),
+    tally: &'a Mutex<Tally>,
+}
+
+/// What is known of the parts of a suite.
+#[derive(Default)]
+struct Tally {
     done: Vec<Examined>,
-    /// Parts that came to no end, and the time that each had.
+    /// Parts that came to no end, and the time that each took.
     put_off: Vec<(usize, f64)>,
     /// How many create no thread.
     alone: u64,
@@ -205,33 +232,87 @@ struct Suite<'a, 'h> {
     last: Option<anyhow::Error>,
 }
 
-impl Suite<'_, '_> {
-    /// Examines a part. `is_first`: one that comes to no end is put off.
-    fn look_at(&mut self, i: usize, seconds: f64, is_first: bool) {
+impl Suite<'_> {
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the numbers below `n` to `work` in turn, on all threads, until it refuses one. Returns
+    /// how many it took. The thread that started a process must outlive it, so the caller's works,
+    /// too.
+    fn side_by_side(&self, n: usize, work: &(dyn Fn(usize) -> bool + Sync)) -> usize {
+        let (next, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let each = || {
+            loop {
+                let i = next.fetch_add(1, Relaxed);
+                if i >= n || !work(i) {
+                    break;
+                }
+                taken.fetch_add(1, Relaxed);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.side_by_side {
+                // Without it, the others take its share.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, each);
+            }
+            each();
+        });
+        taken.into_inner()
+    }
+
+    /// The share of one of so many parts in the time that is left.
+    fn share(&self, left: f64, parts: usize) -> f64 {
+        left * self.side_by_side.min(parts) as f64 / parts as f64
+    }
+
+    /// Examines each part once, and returns how many there was time for.
+    fn look_at_each(&self) -> usize {
+        let n = self.parts.len();
+        self.side_by_side(n, &|i| {
+            let has_time = !raddle_harness::interrupt::came() && (self.left)() > 0.0;
+            if has_time {
+                self.look_at(i, self.share((self.left)(), n - i), n > 1);
+            }
+            has_time
+        })
+    }
+
+    /// Examines a part, and returns whether that was possible. `is_first`: one that comes to no end
+    /// is put off.
+    fn look_at(&self, i: usize, seconds: f64, is_first: bool) -> bool {
         let (part, n) = (&self.parts[i], self.parts.len());
         self.announce(part, &format!("{} of {n}", i + 1));
         let budget = CampaignDeadlines::new(seconds).within(self.command);
         let budget = if is_first { budget.brief() } else { budget };
+        let begun = Instant::now();
         match campaign::run(self.args, self.halves, &part.recipe, budget, self.notes) {
-            Ok(report) => self.done.push(Examined { part: i, seconds, report }),
+            Ok(report) => {
+                self.tally().done.push(Examined { part: i, seconds, report });
+                return true;
+            }
             Err(error) if campaign::is_alone(&error) && (part.is_test || campaign::ended_well(&error)) => {
-                self.alone += 1;
+                self.tally().alone += 1;
                 if !part.is_test {
                     self.notes.say(&format!("{error:#}"));
                 }
             }
-            Err(error) if is_first && campaign::is_endless(&error) => self.put_off.push((i, seconds)),
+            Err(error) if is_first && campaign::is_endless(&error) => {
+                self.tally().put_off.push((i, begun.elapsed().as_secs_f64()));
+            }
             Err(error) => self.leave_out(i, error),
         }
+        false
     }
 
     /// One part that cannot be examined must not keep the others from being examined. A program
     /// that ends before its first thread with a failing status may need what the command sets up
     /// around it.
-    fn leave_out(&mut self, i: usize, error: anyhow::Error) {
+    fn leave_out(&self, i: usize, error: anyhow::Error) {
         self.notes.say(&format!("{}: {error:#}", self.parts[i].at));
-        self.left_out += 1;
-        self.last = Some(error);
+        let mut tally = self.tally();
+        tally.left_out += 1;
+        tally.last = Some(error);
     }
 
     fn announce(&self, part: &SuitePart, how: &str) {
@@ -240,34 +321,57 @@ impl Suite<'_, '_> {
         }
     }
 
-    /// Uses the time that is left after each part was looked at once.
-    fn go_on(&mut self, left: &dyn Fn() -> f64) {
-        let mut done = std::mem::take(&mut self.done);
-        let kept = if self.put_off.is_empty() { 0.0 } else { left() / 2.0 };
-        let again = |examined: &mut Examined, seconds: f64| {
-            let part = &self.parts[examined.part];
-            self.announce(part, "again, with the time that is left");
-            let budget = CampaignDeadlines::new(seconds).within(self.command);
-            if let Ok(report) = campaign::run(self.args, self.halves, &part.recipe, budget, self.notes) {
-                examined.improve(report);
-            }
-        };
-        go_on_with_open(&mut done, || left() - kept, again);
-        self.done = done;
-        let put_off = std::mem::take(&mut self.put_off);
-        let mut later = put_off.len();
-        for (i, had) in put_off {
+    /// Uses the time that is left after each part was looked at once: at most half of it for parts
+    /// that were put off, and the rest for those with open suspects.
+    fn go_on(&self) {
+        let kept = (self.left)() / 2.0;
+        let mut put_off = std::mem::take(&mut self.tally().put_off);
+        put_off.sort_unstable_by_key(|(part, _)| *part);
+        let in_vain = AtomicUsize::new(0);
+        self.side_by_side(put_off.len(), &|at| {
+            let (i, had) = put_off[at];
+            let left = (self.left)() - kept;
             // Longer executions take longer. It is better to come to the end of a few parts than of
             // none.
-            let seconds = (left() / later as f64).max(LONGER * had).min(left());
-            later -= 1;
-            if seconds < had || raddle_harness::interrupt::came() {
+            let seconds = self.share(left, put_off.len() - at).max(LONGER * had).min(left);
+            let is_hopeless = in_vain.load(Relaxed) >= IN_VAIN;
+            if seconds < had || is_hopeless || raddle_harness::interrupt::came() {
                 self.leave_out(i, campaign::no_time_for(&self.parts[i].recipe));
+            } else if self.look_at(i, seconds, false) {
+                in_vain.store(0, Relaxed);
             } else {
-                self.look_at(i, seconds, false);
+                in_vain.fetch_add(1, Relaxed);
             }
-        }
+            true
+        });
+        let mut open: Vec<(i64, usize, f64)> =
+            self.tally().done.iter().map(|e| (e.open(), e.part, e.seconds)).filter(|e| e.0 > 0).collect();
+        // If there is not enough time for all, it goes to those with most to settle.
+        open.sort_unstable_by_key(|(open, part, _)| (std::cmp::Reverse(*open), *part));
+        self.side_by_side(open.len(), &|at| {
+            let (_, i, had) = open[at];
+            if let Some(seconds) = once_more((self.left)(), had, open.len() - at, self.side_by_side)
+                && !raddle_harness::interrupt::came()
+            {
+                let part = &self.parts[i];
+                self.announce(part, "again, with the time that is left");
+                let budget = CampaignDeadlines::new(seconds).within(self.command);
+                if let Ok(report) = campaign::run(self.args, self.halves, &part.recipe, budget, self.notes)
+                    && let Some(examined) = self.tally().done.iter_mut().find(|e| e.part == i)
+                {
+                    examined.improve(report);
+                }
+            }
+            true
+        });
     }
+}
+
+/// The share of one of so many parts with open suspects in what is `left`, if that is worth it after
+/// what the part `had`.
+fn once_more(left: f64, had: f64, parts: usize, side_by_side: usize) -> Option<f64> {
+    let seconds = left * side_by_side.min(parts) as f64 / parts as f64;
+    (seconds > LONGER * had).then_some(seconds)
 }
 
 /// A part and what was found in it.
@@ -300,19 +404,6 @@ fn open_suspects(report: &Report) -> i64 {
     match report.stats.get("suspects_open") {
         Some(Stat::Int(n)) => *n,
         _ => 0,
-    }
-}
-
-/// Examines parts with open suspects `again`, each with an equal share of what is `left`, if that
-/// is more than it had.
-fn go_on_with_open(done: &mut [Examined], left: impl Fn() -> f64, mut again: impl FnMut(&mut Examined, f64)) {
-    let mut n = done.iter().filter(|e| e.open() > 0).count();
-    for examined in done.iter_mut().filter(|e| e.open() > 0) {
-        let seconds = left() / n as f64;
-        if seconds > LONGER * examined.seconds && !raddle_harness::interrupt::came() {
-            again(examined, seconds);
-        }
-        n -= 1;
     }
 }
 
@@ -491,22 +582,11 @@ mod tests {
     }
 
     #[test]
-    fn time_that_others_leave_goes_to_open_suspects() {
-        let mut done = [examined(0, 4.0, 3), examined(1, 4.0, 0), examined(2, 5.0, 2)];
-        let left = std::cell::Cell::new(20.0);
-        let mut seen = Vec::new();
-        go_on_with_open(
-            &mut done,
-            || left.get(),
-            |e, seconds| {
-                seen.push((e.part, seconds));
-                left.set(left.get() - seconds);
-                e.improve(examined(e.part, seconds, 1).report);
-            },
-        );
-        assert_eq!(seen, [(0, 10.0), (2, 10.0)]);
-        assert_eq!(done.each_ref().map(Examined::open), [1, 0, 1]);
-        go_on_with_open(&mut done, || 6.0, |_, _| panic!("it had as much before"));
+    fn time_that_others_leave_is_shared_by_those_with_open_suspects() {
+        assert_eq!(once_more(20.0, 4.0, 2, 1), Some(10.0));
+        assert_eq!(once_more(20.0, 4.0, 2, 2), Some(20.0), "both at once");
+        assert_eq!(once_more(20.0, 4.0, 1, 2), Some(20.0));
+        assert_eq!(once_more(6.0, 4.0, 1, 1), None, "it had almost as much before");
     }
 
     #[test]
