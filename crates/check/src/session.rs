@@ -145,16 +145,18 @@ impl CheckedFunction {
 
 const GUESS: &str = "rests on a guess about code that was not run: that no caller of the entry holds the \
                      lock, that earlier code left the lock free, that a barrier which this code initialised does not order the accesses, \
-                     that a join of an unknown thread meant another one, or that a function needs \
-                     the lock that others hold";
+                     that a join of an unknown thread meant another one, that a function which \
+                     nobody defines changed an object that several threads use, or that a function needs the \
+                     lock that others hold";
 
 #[derive(Debug, Clone, Default)]
 pub struct CheckOutcome {
     pub findings: Vec<Finding>,
     /// Suspicions that hold only if a guess about code that was not run is right: that no caller of
     /// a start in the middle holds a lock, that a barrier which it initialised orders nothing,
-    /// that a join of an unknown handle meant another thread, or that a function needs the lock
-    /// which the rest of the program holds around the same data.
+    /// that a join of an unknown handle meant another thread, that an unknown function changed a
+    /// shared object, or that a function needs the lock which the rest of the program holds around
+    /// the same data.
     pub guesses: Vec<Finding>,
     pub stats: CheckStats,
     /// Files that were not checked, or not completely, with a sentence each.

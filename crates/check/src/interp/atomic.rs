@@ -39,7 +39,7 @@ impl Machine<'_> {
             }
             return self.end.is_none();
         };
-        let old = self.memory.load(at, ty);
+        let old = self.load_from(ti, at, ty);
         let new = match op {
             AtomicInstr::Load => None,
             AtomicInstr::Store | AtomicInstr::Swap => Some(operand),
@@ -50,7 +50,7 @@ impl Machine<'_> {
             }
             AtomicInstr::CompareSwap => {
                 let same = self.bin(Bin::Eq, ty, old, operand);
-                let same = if is_unknown(same) { self.decide(same, pc) } else { same != 0 };
+                let same = if is_unknown(same) { self.decide(ti, same, pc) } else { same != 0 };
                 same.then_some(desired)
             }
         };

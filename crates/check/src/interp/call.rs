@@ -151,7 +151,7 @@ impl Machine<'_> {
         self.forget_elsewhere(ti);
         let most = self.sizes_of_arguments(pc, n);
         for (i, a) in args.iter().enumerate() {
-            self.forget_behind(*a, most.get(i).copied().unwrap_or(u64::MAX));
+            self.forget_behind(ti, *a, most.get(i).copied().unwrap_or(u64::MAX));
         }
         self.approximate |= args.iter().any(|a| self.memory.index(*a, 1).is_ok());
         self.fresh = self.fresh.wrapping_add(1);
@@ -160,7 +160,7 @@ impl Machine<'_> {
     }
 
     /// Makes unknown what a pointer leads to, up to the end of its block and at most so many bytes.
-    pub(super) fn forget_behind(&mut self, pointer: u64, most: u64) {
+    pub(super) fn forget_behind(&mut self, ti: usize, pointer: u64, most: u64) {
         if is_unknown(pointer) {
             return;
         }
@@ -170,8 +170,7 @@ impl Machine<'_> {
         };
         let size = size.min(HAVOC).min(most);
         if let Ok(at) = self.memory.index(pointer, size) {
-            self.fresh = self.fresh.wrapping_add(1);
-            self.make_unknown(at, size as usize, u64::from(self.fresh));
+            self.hand_over(ti, pointer, at, size as usize);
         }
     }
 
@@ -194,7 +193,7 @@ impl Machine<'_> {
         }
     }
 
-    fn is_global(&self, pointer: u64) -> bool {
+    pub(super) fn is_global(&self, pointer: u64) -> bool {
         let last = self.program.globals.last();
         last.is_some_and(|g| pointer < u64::from(g.address) + u64::from(g.size))
     }

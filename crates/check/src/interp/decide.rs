@@ -3,7 +3,7 @@
 use super::Machine;
 use super::value::{is_unknown, number};
 use super::witness::ConditionStatus;
-use crate::ir::{Bin, Instr, Scalar, SwitchTable};
+use crate::ir::{Bin, Instr, Program, Scalar, SwitchTable};
 
 /// A switch with more cases than this follows its value's witness, and assumes that case alone.
 const MOST_CASES: usize = 64;
@@ -14,8 +14,17 @@ const SELDOM: u64 = 12;
 impl Machine<'_> {
     /// Decides a branch on an unknown, consistently with everything the run has assumed.
     #[cold]
-    pub(super) fn decide(&mut self, unknown: u64, pc: u32) -> bool {
+    pub(super) fn decide(&mut self, ti: usize, unknown: u64, pc: u32) -> bool {
         self.approximate = true;
+        let taken = match self.decide_as_before(ti, unknown, pc) {
+            Some(taken) => taken,
+            None => self.decide_anew(unknown, pc),
+        };
+        self.knowledge.sides.entry(pc).or_default()[usize::from(taken)] += 1;
+        taken
+    }
+
+    fn decide_anew(&mut self, unknown: u64, pc: u32) -> bool {
         let (name, negated) = self.witness.strip(unknown);
         let truth = match self.witness.standing(name) {
             // An element of an object is not null, wherever it lies.
@@ -30,15 +39,13 @@ impl Machine<'_> {
                 self.witness.assume(name, wanted)
             }
         };
-        let taken = truth != negated;
-        self.knowledge.sides.entry(pc).or_default()[usize::from(taken)] += 1;
-        taken
+        truth != negated
     }
 
     /// Usually the side that was taken less often, so that the runs cover both. It avoids the side
     /// that ends the program. Until a thread runs, it seldom takes the side that throws, because
     /// callers mostly pass valid arguments.
-    fn wanted_side(&mut self, pc: u32) -> bool {
+    pub(super) fn wanted_side(&mut self, pc: u32) -> bool {
         let alone = self.threads.len() == 1;
         // If earlier code made the object, it may never be used without its lock.
         let entry = &self.program.functions[self.start.function as usize];
@@ -78,11 +85,7 @@ impl Machine<'_> {
 
     /// The truth value of the condition at `pc` that leads to a doomed place, if exactly one does.
     fn doomed_side(&self, pc: u32, doomed: &[bool]) -> Option<bool> {
-        let (to, when) = match self.program.code.get(pc as usize)? {
-            Instr::JumpIf(to) => (*to, true),
-            Instr::JumpIfNot(to) => (*to, false),
-            _ => return None,
-        };
+        let (to, when) = jump_of(self.program, pc)?;
         match (doomed[to as usize], doomed[pc as usize + 1]) {
             (true, false) => Some(when),
             (false, true) => Some(!when),
@@ -92,6 +95,7 @@ impl Machine<'_> {
 
     /// The target of a switch.
     pub(super) fn switch_target(&mut self, table: &SwitchTable, v: u64) -> u32 {
+        let v = if is_unknown(v) { self.switched_as_before(table, v) } else { v };
         if is_unknown(v) {
             self.choose_case(table, v);
         }
@@ -155,5 +159,14 @@ impl Machine<'_> {
         }
         let (name, negated) = self.witness.strip(condition);
         self.witness.assume(name, !negated) != negated
+    }
+}
+
+/// Where a conditional jump leads, and the truth value with which it jumps.
+pub(super) fn jump_of(program: &Program, pc: u32) -> Option<(u32, bool)> {
+    match program.code.get(pc as usize)? {
+        Instr::JumpIf(to) => Some((*to, true)),
+        Instr::JumpIfNot(to) => Some((*to, false)),
+        _ => None,
     }
 }

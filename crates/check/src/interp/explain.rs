@@ -13,10 +13,11 @@ use crate::ir::Program;
 
 impl Machine<'_> {
     /// Counts a finding by its places. Returns its key if it is new.
-    fn first_met(&mut self, kind: Kind, a: u32, b: u32, guess: bool) -> Option<FindingKey> {
+    fn first_met(&mut self, kind: Kind, a: u32, b: u32, guess: &mut bool) -> Option<FindingKey> {
+        *guess |= self.former_values.assumes_change();
         let key = (kind, a.min(b), a.max(b));
         *self.knowledge.met.entry(key).or_default() += 1;
-        let known = if guess { &mut self.knowledge.guessed } else { &mut self.knowledge.seen };
+        let known = if *guess { &mut self.knowledge.guessed } else { &mut self.knowledge.seen };
         known.insert(key).then_some(key)
     }
 
@@ -48,8 +49,8 @@ impl Machine<'_> {
             let settled = |h: &LockHold| h.lock == PASSED_JOIN && self.one_like_it_is_left(thread, other);
             self.contexts.held(c.lockset).iter().any(|h| is_passage(h.lock) && !settled(h))
         };
-        let guess = passed(old, new) || passed(new, old) || self.callers_may_guard(old, new);
-        let Some(key) = self.first_met(kind, old.pc, new.pc, guess) else { return };
+        let mut guess = passed(old, new) || passed(new, old) || self.callers_may_guard(old, new);
+        let Some(key) = self.first_met(kind, old.pc, new.pc, &mut guess) else { return };
         self.knowledge.hot[old.pc as usize] = true;
         self.knowledge.hot[new.pc as usize] = true;
         let sizes = [size, old.mask.count_ones()];
@@ -115,13 +116,13 @@ impl Machine<'_> {
         ti: usize,
         lock: u64,
         pc: u32,
-        guess: bool,
+        mut guess: bool,
     ) {
         let taken = self.threads[ti].held.iter().rev().find(|h| h.lock == lock).copied();
         let stack = self.current_stack(ti, pc);
         let taken_at = taken.map(|h| self.stack_of(h.pc, h.context));
         let ends = (self.own_pc(&stack), taken_at.as_deref().map_or(0, |s| self.own_pc(s)));
-        let Some(key) = self.first_met(kind, ends.0, ends.1, guess) else { return };
+        let Some(key) = self.first_met(kind, ends.0, ends.1, &mut guess) else { return };
         let locks = self.held_of(&self.threads[ti].held);
         let mut accesses = vec![RawAccess { op, size: 0, thread: ti, stack, locks }];
         if let Some(stack) = taken_at {
@@ -144,10 +145,11 @@ impl Machine<'_> {
 
     pub(super) fn report_leak(&mut self, ti: usize, held: LockHold) {
         let stack = self.stack_of(held.pc, held.context);
-        let Some(key) = self.first_met(Kind::LockLeak, self.own_pc(&stack), 0, false) else { return };
+        let mut guess = false;
+        let Some(key) = self.first_met(Kind::LockLeak, self.own_pc(&stack), 0, &mut guess) else { return };
         let access = RawAccess { op: AccessOp::Lock, size: 0, thread: ti, stack, locks: Vec::new() };
         let place = self.place_of(held.lock);
-        self.add(key, vec![access], Some(held.lock), place, Vec::new(), false);
+        self.add(key, vec![access], Some(held.lock), place, Vec::new(), guess);
     }
 
     pub(super) fn report_deadlock(&mut self, kind: Kind, threads: &[usize]) {
@@ -156,8 +158,8 @@ impl Machine<'_> {
         let pcs: Vec<u32> = stacks.iter().map(|s| self.own_pc(s)).collect();
         let (lo, hi) = (pcs.iter().min().copied().unwrap_or(0), pcs.iter().max().copied().unwrap_or(0));
         let has_passed = |t: &usize| self.threads[*t].held.iter().any(|h| is_passage(h.lock));
-        let guess = threads.iter().any(has_passed) || self.is_under_callers_lock(threads);
-        let Some(key) = self.first_met(kind, lo, hi, guess) else { return };
+        let mut guess = threads.iter().any(has_passed) || self.is_under_callers_lock(threads);
+        let Some(key) = self.first_met(kind, lo, hi, &mut guess) else { return };
         let mut accesses = Vec::new();
         let mut waits = Vec::new();
         for (t, stack) in threads.iter().zip(stacks) {

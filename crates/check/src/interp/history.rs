@@ -101,6 +101,16 @@ impl AccessHistory {
         }
     }
 
+    /// Whether another thread than this one has accessed one of these granules.
+    pub fn is_used_by_others(&self, granules: std::ops::Range<usize>, thread: usize) -> bool {
+        let by_other = |c: &HistoryCell| !c.epoch.is_never() && c.epoch.thread() != thread;
+        granules.into_iter().any(|i| {
+            let Some(g) = self.granules.get(i) else { return false };
+            let more = (g.write.flags & MORE != 0).then(|| self.spilled.get(&(i as u32))).flatten();
+            by_other(&g.write) || by_other(&g.read) || more.is_some_and(|list| list.iter().any(by_other))
+        })
+    }
+
     /// Records a read. True if it races; see [`AccessHistory::races`].
     #[inline(always)]
     pub fn read(&mut self, index: usize, new: HistoryCell, clock: &SimulatedClock) -> bool {
@@ -247,6 +257,17 @@ mod tests {
         let mut h = history();
         h.write(0, cell(0, 1, 0xF, WRITE | VOLATILE), &clock(&[(0, 1)]));
         assert!(h.write(0, cell(1, 1, 0xF, WRITE | VOLATILE), &clock(&[(1, 1)])));
+    }
+
+    #[test]
+    fn who_has_used_a_granule_is_known() {
+        let mut h = history();
+        assert!(!h.is_used_by_others(0..4, 0));
+        h.read(2, cell(1, 1, 0x0F, 0), &clock(&[(1, 1)]));
+        assert!(h.is_used_by_others(0..4, 0) && !h.is_used_by_others(0..2, 0));
+        assert!(!h.is_used_by_others(0..4, 1));
+        h.read(2, cell(0, 1, 0x0F, 0), &clock(&[(0, 1)]));
+        assert!(h.is_used_by_others(2..3, 0) && h.is_used_by_others(2..3, 1));
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Machine<'_> {
             self.program.function_at(function).filter(|f| self.program.functions[*f as usize].defined);
         let Some(f) = defined.filter(|_| !is_unknown(function)) else {
             // Section 3.5: the start of an unknown function is ignored.
-            self.forget_behind(argument, u64::MAX);
+            self.forget_behind(ti, argument, u64::MAX);
             let v = self.fresh_unknown();
             return Flow::Done(v);
         };
@@ -152,6 +152,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn join(&mut self, ti: usize, handle: u64) -> Flow {
+        let handle = self.as_before(handle);
         if is_unknown(handle) {
             return self.join_any(ti);
         }

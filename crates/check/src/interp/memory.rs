@@ -185,8 +185,12 @@ impl Memory {
         let size = ty.size() as usize;
         let mut raw = [0u8; 8];
         raw[..size].copy_from_slice(&self.bytes[at..at + size]);
-        let bits = u64::from_le_bytes(raw);
         let whole = (0..size).all(|i| self.is_hole(at + i));
+        self.unknown_of_content(at, size, u64::from_le_bytes(raw), whole)
+    }
+
+    /// The unknown that these bits stand for, of which some or all are unknown.
+    fn unknown_of_content(&self, at: usize, size: usize, bits: u64, whole: bool) -> u64 {
         match size {
             // Never written: the place itself identifies the unknown.
             _ if bits == 0 => unknown(mix(308, at as u64, size as u64)),
@@ -196,6 +200,24 @@ impl Memory {
                 let stored = if whole { self.narrow_at(at, bits, size) } else { None };
                 stored.unwrap_or_else(|| unknown(mix(301, bits, size as u64)))
             }
+        }
+    }
+
+    /// The eight bytes of a granule, and which of them are unknown.
+    pub fn granule(&self, index: usize) -> ([u8; 8], u8) {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&self.bytes[index * 8..index * 8 + 8]);
+        (bytes, self.holes[index])
+    }
+
+    /// What a load within one granule would give if the granule had another content.
+    pub fn value_of_content(&self, at: usize, ty: Scalar, (bytes, holes): ([u8; 8], u8)) -> u64 {
+        let size = ty.size() as usize;
+        let bits = u64::from_le_bytes(bytes) >> (at % 8 * 8) & u64::MAX >> (64 - size * 8);
+        let mask = (0xFFu16 >> (8 - size)) as u8;
+        match holes >> (at % 8) & mask {
+            0 => ty.wrap(bits),
+            unknown => self.unknown_of_content(at, size, bits, unknown == mask),
         }
     }
 
@@ -413,6 +435,20 @@ mod tests {
         let mut m = Memory::default();
         m.reset(&Arc::new(Base::new(&[0; 64], [(BASE as u32 + 16, 8)].into_iter())), 1 << 16);
         assert_eq!(m.load(16, Scalar::U64), unknown(unknown_at_start(BASE as u32 + 16)));
+    }
+
+    #[test]
+    fn another_content_gives_the_value_that_a_load_would() {
+        let mut m = memory();
+        m.store(8, Scalar::I32, -3i64 as u64);
+        m.store(12, Scalar::I32, unknown(9));
+        let content = m.granule(1);
+        m.havoc(8, 8, 1);
+        assert_eq!(m.value_of_content(8, Scalar::I32, content) as i64, -3);
+        assert_eq!(m.value_of_content(12, Scalar::I32, content), unknown(9));
+        assert_eq!(m.value_of_content(9, Scalar::U8, content), 0xFF);
+        assert!(is_unknown(m.value_of_content(8, Scalar::U64, content)), "partly unknown is unknown");
+        assert!(is_unknown(m.load(8, Scalar::I32)));
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod decide;
 mod empty_locks;
 mod exceptions;
 mod explain;
+mod former_values;
 mod handle_room;
 pub mod history;
 mod intrinsic;
@@ -69,6 +70,7 @@ use crate::locking::Locking;
 use crate::route::Route;
 use clock::SimulatedClock;
 use context::Contexts;
+use former_values::FormerValues;
 use memory::{Base, Memory};
 use raddle_finding::Kind;
 use raw::RawFinding;
@@ -207,6 +209,8 @@ pub struct Machine<'p> {
     pub knowledge: Knowledge,
     /// What branches have assumed about unknowns.
     witness: Witness,
+    /// What unknown functions may have changed.
+    former_values: FormerValues,
     rng: XorShift,
     seed: u64,
     start: EntryStart,
@@ -321,6 +325,7 @@ impl<'p> Machine<'p> {
             turn_over: false,
             delayed: (0, 0),
             witness: Witness::default(),
+            former_values: FormerValues::default(),
             rng: XorShift::new(0),
             seed: 0,
             start: EntryStart { function: 0, in_the_middle: false },
@@ -415,6 +420,7 @@ impl<'p> Machine<'p> {
         self.atomics.clear();
         self.contexts.clear();
         self.witness.clear();
+        self.former_values.clear(seed);
         if start.in_the_middle {
             self.settle_pointers();
         }

@@ -91,7 +91,7 @@ impl Machine<'_> {
             Instr::Load(..) | Instr::Store(..) | Instr::StoreTee(..) => return self.access(ti, pc, instr),
             Instr::JumpIf(to) | Instr::JumpIfNot(to) => {
                 let v = t.pop();
-                let truth = if is_unknown(v) { self.decide(v, pc) } else { v != 0 };
+                let truth = if is_unknown(v) { self.decide(ti, v, pc) } else { v != 0 };
                 if truth == matches!(instr, Instr::JumpIf(_)) {
                     self.threads[ti].pc = to;
                 }
@@ -307,7 +307,17 @@ impl Machine<'_> {
         if access == AccessClass::Volatile && self.is_polled_in_vain(ti, pc, address) {
             return self.fresh_unknown();
         }
-        self.memory.load(at, ty)
+        self.load_from(ti, at, ty)
+    }
+
+    /// What a thread finds at a place in memory.
+    #[inline(always)]
+    pub(super) fn load_from(&mut self, ti: usize, at: usize, ty: Scalar) -> u64 {
+        let v = self.memory.load(at, ty);
+        if is_unknown(v) && self.has_former_values() {
+            self.meet_former_value(ti, at, ty, v);
+        }
+        v
     }
 
     /// Whether a thread has long read a volatile object that the entry was given, and no other

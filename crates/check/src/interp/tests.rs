@@ -182,14 +182,14 @@ fn both_sides_of_an_unknown_branch_are_covered() {
     let mut sides = [0, 0];
     for i in 0..40 {
         let u = value::unknown(value::mix(9, i, 0));
-        sides[usize::from(m.decide(u, 3))] += 1;
+        sides[usize::from(m.decide(0, u, 3))] += 1;
     }
     assert!(sides[0] > 10 && sides[1] > 10, "{sides:?}");
     let u = value::unknown(100);
-    let first = m.decide(u, 3);
-    assert!((0..50).all(|_| m.decide(u, 3) == first), "decided once");
+    let first = m.decide(0, u, 3);
+    assert!((0..50).all(|_| m.decide(0, u, 3) == first), "decided once");
     let not = m.un(crate::ir::Un::IsZero, Scalar::I32, u);
-    assert_eq!(m.decide(not, 3), !first, "and its negation with it");
+    assert_eq!(m.decide(0, not, 3), !first, "and its negation with it");
 }
 
 #[test]

@@ -276,7 +276,6 @@ impl Witness {
     }
 
     fn evaluate(&mut self, made: Made) -> u64 {
-        let fit = |ty: Scalar, v: u64| if ty == Scalar::F64 { v } else { ty.wrap(v) };
         match made {
             Made::Bin(op, ty, a, b) => {
                 let (a, b) = (fit(ty, self.operand(a)), fit(ty, self.operand(b)));
@@ -300,6 +299,54 @@ impl Witness {
                 a.wrapping_add(i.wrapping_mul(n))
             }
         }
+    }
+
+    /// The unknowns from outside that a value depends on.
+    pub fn roots(&self, v: u64) -> Vec<u32> {
+        self.roots_of(v).as_slice().to_vec()
+    }
+
+    /// A value with other values in place of its roots. `None` if none is replaced, or if that is
+    /// too much work.
+    pub fn substitute(&mut self, v: u64, of: &dyn Fn(u32) -> Option<u64>) -> Option<u64> {
+        /// The maximum number of operations that are done again.
+        const MOST: u32 = 200;
+        if !self.roots_of(v).as_slice().iter().any(|root| of(*root).is_some()) {
+            return None;
+        }
+        self.substitute_within(v, of, &mut { MOST })
+    }
+
+    fn substitute_within(&mut self, v: u64, of: &dyn Fn(u32) -> Option<u64>, left: &mut u32) -> Option<u64> {
+        *left = left.checked_sub(1)?;
+        let Some(made) = self.made(v) else {
+            // A former value may have one itself.
+            return match if is_unknown(v) { of(number(v)) } else { None } {
+                Some(former) => self.substitute_within(former, of, left),
+                None => Some(v),
+            };
+        };
+        let mut operand = |w: &mut Self, v: u64| w.substitute_within(v, of, left);
+        Some(match made {
+            Made::Bin(op, ty, a, b) => {
+                let (a, b) = (operand(self, a)?, operand(self, b)?);
+                let known = !is_unknown(a) && !is_unknown(b);
+                if known { value::known_bin(op, ty, fit(ty, a), fit(ty, b)) } else { self.bin(op, ty, a, b) }
+            }
+            Made::Un(op, ty, a) => {
+                let a = operand(self, a)?;
+                if is_unknown(a) { self.un(op, ty, a) } else { value::known_un(op, ty, fit(ty, a)) }
+            }
+            Made::Conv(from, to, a) => {
+                let a = operand(self, a)?;
+                if is_unknown(a) { self.conv(from, to, a) } else { value::known_conv(from, to, fit(from, a)) }
+            }
+            Made::Index(a, i, n) => {
+                let (a, i) = (operand(self, a)?, operand(self, i)?);
+                let known = !is_unknown(a) && !is_unknown(i);
+                if known { a.wrapping_add(i.wrapping_mul(n)) } else { self.index(a, i, n) }
+            }
+        })
     }
 
     pub fn truth(&mut self, name: u32) -> bool {
@@ -357,6 +404,11 @@ impl Witness {
         truth
     }
 
+    /// Whether a branch has assumed something of an unknown from outside.
+    pub fn has_assumed(&self, name: u32) -> bool {
+        self.roots.get(&name).is_some_and(|root| !root.assumed.is_empty())
+    }
+
     /// Whether a condition was decided.
     pub fn is_decided(&self, name: u32) -> bool {
         self.decided.contains_key(&name)
@@ -375,6 +427,11 @@ impl Witness {
             }
         }
     }
+}
+
+/// A value as an operand of this type.
+fn fit(ty: Scalar, v: u64) -> u64 {
+    if ty == Scalar::F64 { v } else { ty.wrap(v) }
 }
 
 fn operands(made: Made) -> (u64, u64) {

@@ -118,3 +118,17 @@ fn what_waits_for_ever_changes() {
     w.forget(name);
     assert!(!w.assume(name, false));
 }
+
+#[test]
+fn a_value_with_others_in_place_of_its_roots() {
+    let mut w = Witness::default();
+    let sum = w.bin(Bin::Add, I, X, 2);
+    let condition = w.bin(Bin::Lt, I, sum, 5);
+    let x_is = |value: u64| move |root: u32| (root == number(X)).then_some(value);
+    assert_eq!(w.substitute(condition, &x_is(1)), Some(1));
+    assert_eq!(w.substitute(condition, &x_is(7)), Some(0));
+    let of_y = w.bin(Bin::Add, I, Y, 2);
+    assert_eq!(w.substitute(sum, &x_is(Y)), Some(of_y));
+    assert_eq!(w.substitute(of_y, &x_is(1)), None, "it does not depend on it");
+    assert_eq!(w.substitute(7, &x_is(1)), None);
+}

@@ -1,0 +1,62 @@
+// As the correct program, but the speaker is not released, and the volume of media is also set
+// without the lock.
+#include <bus.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum kind { MEDIA = 1, VOICE = 2 };
+
+struct transport {
+    unsigned kind;
+    int volume;
+    pthread_mutex_t media;
+    pthread_mutex_t speaker;
+    pthread_mutex_t microphone;
+};
+
+static void lock_all(struct transport *t) {
+    if (t->kind & MEDIA)
+        pthread_mutex_lock(&t->media);
+    else if (t->kind & VOICE) {
+        pthread_mutex_lock(&t->speaker); // expect: double-lock #1
+        pthread_mutex_lock(&t->microphone);
+    }
+}
+
+static void unlock_all(struct transport *t) {
+    if (t->kind & MEDIA)
+        pthread_mutex_unlock(&t->media);
+    else if (t->kind & VOICE) {
+        pthread_mutex_unlock(&t->microphone);
+    }
+}
+
+static void *work(void *arg) {
+    struct transport *t = arg;
+    for (int i = 0; i < 3; i++) {
+        lock_all(t);
+        t->volume++; // expect: data-race #2
+        unlock_all(t);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    struct transport *t = calloc(1, sizeof *t);
+    pthread_mutex_init(&t->media, NULL);
+    pthread_mutex_init(&t->speaker, NULL);
+    pthread_mutex_init(&t->microphone, NULL);
+    t->kind = bus_has_media() ? MEDIA : VOICE;
+    pthread_create(&thread, NULL, work, t);
+    for (int i = 0; i < 3; i++) {
+        bus_announce(t);
+        if (t->kind & VOICE)
+            lock_all(t);
+        t->volume--; // expect: data-race #2
+        if (t->kind & VOICE)
+            unlock_all(t);
+    }
+    pthread_join(thread, NULL);
+    return t->volume;
+}
