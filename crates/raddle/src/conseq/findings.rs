@@ -19,6 +19,7 @@ use raddle_harness::check::Check;
 use raddle_harness::crew::Notes;
 use raddle_harness::describe;
 use raddle_harness::describe::steps::pc_of;
+use raddle_harness::describe::waits::STANDS_STILL;
 use raddle_harness::places::Places;
 use raddle_harness::program::build_id;
 use raddle_harness::schedule::{self, Expected, Head, Schedule};
@@ -108,8 +109,12 @@ impl<'a> Teller<'a> {
     /// The finding for a consequence that was made to happen.
     fn shown(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
+        // The scheduler cannot tell whether a loop would ever end, so it calls a hang suspected. Here
+        // it is known what the loop waits for.
+        let stands_still = finding.notes.iter().any(|note| note.starts_with(STANDS_STILL));
+        let is_certain = c.is_certain && !stands_still;
+        finding.confidence = if is_certain { Confidence::Confirmed } else { Confidence::Suspected };
         if !c.is_certain {
-            finding.confidence = Confidence::Suspected;
             let why = match c.again {
                 Again::No => {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"
