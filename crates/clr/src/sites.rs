@@ -23,13 +23,13 @@ use crate::signature::is_reference;
 pub struct ClrSite {
     pub module: ModuleId,
     pub method: MetadataToken,
-    /// In the code as it was written.
+    /// In the method's own code, without the points that raddle adds.
     pub offset: u32,
     pub callee: String,
-    /// Whose contract it is.
+    /// The class whose contract the call follows.
     pub class: String,
     pub write: bool,
-    /// Which of the method's points at calls of the same callee it is, from one.
+    /// Counts the method's points at calls of the same callee, from one.
     pub ordinal: u32,
 }
 
@@ -37,7 +37,7 @@ static SITES: Mutex<Vec<ClrSite>> = Mutex::new(Vec::new());
 /// The numbers of sites that earlier runs know of, by name.
 static NUMBERS: LazyLock<Mutex<HashMap<String, u32>>> = LazyLock::new(Mutex::default);
 
-/// Gives a site its number, and tells of it.
+/// Gives a site its number and writes it to the record.
 pub fn add(site: ClrSite) -> u32 {
     let place = place(site.module, site.method, Some(site.offset));
     let name = name(&site, &place.module);
@@ -51,8 +51,8 @@ pub fn add(site: ClrSite) -> u32 {
     number
 }
 
-/// `App.dll: App/<Run>d__3.MoveNext~1a2b calls System.Collections.Generic.List`1.Add #1`; what is
-/// behind the tilde tells overloads apart.
+/// `App.dll: App/<Run>d__3.MoveNext~1a2b calls System.Collections.Generic.List`1.Add #1`; the part
+/// after the tilde distinguishes overloads.
 fn name(site: &ClrSite, module: &str) -> String {
     let file = module.rsplit('/').next().unwrap_or(module);
     let method = import(site.module).and_then(|import| {
@@ -64,7 +64,7 @@ fn name(site: &ClrSite, module: &str) -> String {
     format!("{file}: {} calls {} #{}", method.unwrap_or_default(), site.callee, site.ordinal)
 }
 
-/// Tells the core what earlier runs have learned of pairs, once both sites have numbers.
+/// Passes on to the core what earlier runs learned about pairs, once both sites have numbers.
 fn seed(name: String, number: u32) {
     let pairs = || session().pairs.iter().filter(|pair| pair.sites.contains(&name));
     if pairs().next().is_none() {
@@ -80,7 +80,7 @@ fn seed(name: String, number: u32) {
     }
 }
 
-/// For calls of the core in which nobody is caught.
+/// For calls of the core that cannot report a violation.
 struct Waits;
 
 impl Host for Waits {
@@ -102,8 +102,8 @@ fn import(module: ModuleId) -> Option<Import> {
     *lock(&IMPORTS).entry(module).or_insert_with(new)
 }
 
-/// `Class.Method`. A compiler puts a lambda into a class of its own, and an asynchronous method
-/// into one that has its name in brackets: what the user wrote is told.
+/// `Class.Method`, as the user wrote it: a compiler puts a lambda into a class of its own, and an
+/// asynchronous method into one that has its name in brackets.
 pub fn method_name(import: Import, method: MetadataToken) -> String {
     let name = || {
         let member = import.method(method)?;
@@ -158,7 +158,7 @@ fn place(module: ModuleId, method: MetadataToken, offset: Option<u32>) -> UserFr
     UserFrame { method: name, module: path, file: found.0, line: found.1 }
 }
 
-/// The places of a stack, whose innermost is the call of a site.
+/// The places of a stack whose innermost frame is the call of a site.
 pub fn places(site: u32, stack: &[RawFrame]) -> Vec<UserFrame> {
     let of_site = lock(&SITES).get(site as usize).cloned();
     let Some(of_site) = of_site else { return Vec::new() };
@@ -166,12 +166,12 @@ pub fn places(site: u32, stack: &[RawFrame]) -> Vec<UserFrame> {
     let mut is_inside = true;
     for (function, at) in stack.iter().filter(|(function, _)| *function != 0) {
         let Some((module, method)) = session().info.function(*function) else { continue };
-        // The probe's own frames: above the call, and where it calls what a task was made of.
+        // The probe's own frames: above the call, and where it calls the delegate of a task.
         if is_probe(module, method) {
             continue;
         }
         if is_inside {
-            // That of the call is there already.
+            // The place of the call is in the list already.
             is_inside = false;
             if (module, method) == (of_site.module, of_site.method) {
                 continue;
@@ -188,9 +188,9 @@ fn is_probe(module: ModuleId, method: MetadataToken) -> bool {
 }
 
 /// The offset in the method's code that a return address belongs to, and all offsets that the
-/// runtime tells of in it.
+/// runtime knows of this method.
 fn il_offset(function: usize, at: usize) -> Option<(u32, Vec<u32>)> {
-    /// Above are marks for code that belongs to no instruction.
+    /// Larger numbers mark code that belongs to no instruction.
     const LAST: u32 = 0xFFFF_FFF0;
     let (start, len) = session().info.code(function)?;
     let at = at.checked_sub(start + 1).filter(|at| *at < len)? as u32;
@@ -200,8 +200,8 @@ fn il_offset(function: usize, at: usize) -> Option<(u32, Vec<u32>)> {
     Some((range[0], known.iter().map(|range| range[0]).collect()))
 }
 
-/// Name and contract of the class that an object is of: that of the class itself, of what it is
-/// derived from, or of the function that a site calls.
+/// Name and contract of an object's class. Without a contract of its own, the class has that of a
+/// base class, or else of the function that the site calls.
 pub fn contract(mut class: ClassId, site: u32) -> (String, Option<Contract>) {
     let catalogue = &session().catalogue;
     while class != 0 {
@@ -222,7 +222,8 @@ fn class_name(class: ClassId) -> Option<(String, ClassId)> {
     Some((import(module)?.type_def(token)?, base))
 }
 
-/// Whether objects of a class, and not of one derived from it, are listed or read another one.
+/// What a class is by itself, whatever its base classes are: listed, a wrapper of another object,
+/// or neither.
 pub fn kind_of(class: ClassId) -> ClassKind {
     let Some((name, _)) = class_name(class) else { return ClassKind::Other };
     let catalogue = &session().catalogue;
@@ -233,7 +234,7 @@ pub fn kind_of(class: ClassId) -> ClassKind {
     offset.map_or(ClassKind::Other, ClassKind::Wrapper)
 }
 
-/// Where objects of a class have a field, if it is a reference.
+/// The offset of a field in objects of a class, if the field is a reference.
 fn reference_at(class: ClassId, field: &str) -> Option<u32> {
     let (module, ..) = session().info.class(class)?;
     let import = import(module)?;
@@ -244,7 +245,7 @@ fn reference_at(class: ClassId, field: &str) -> Option<u32> {
     })
 }
 
-/// A module is unloaded: what is known of it holds no more.
+/// Drops what is cached about a module that was unloaded.
 pub fn forget(module: ModuleId) {
     lock(&IMPORTS).remove(&module);
     crate::classes::forget_all();

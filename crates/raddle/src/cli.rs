@@ -241,6 +241,18 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// clap wraps what is longer, also in the middle of an example's comment.
+    #[test]
+    fn examples_in_the_help_fit_into_100_columns() {
+        let mut commands = vec![Cli::command()];
+        commands.extend(Cli::command().get_subcommands().cloned());
+        for command in commands {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let long = text.lines().find(|line| line.len() > 100);
+            assert_eq!(long, None, "in the help of {}", command.get_name());
+        }
+    }
+
     fn parse(line: &str) -> Result<Cli, clap::Error> {
         Cli::try_parse_from(line.split_whitespace())
     }

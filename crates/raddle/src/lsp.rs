@@ -10,7 +10,7 @@ use crate::exit;
 /// Language server: underlines races and deadlocks as you type
 ///
 /// Speaks the Language Server Protocol on standard input and output. Your editor starts it:
-/// docs/editors.md says how to configure it. It also shows what `raddle run` found in the project.
+/// docs/editors.md says how to configure it. It also shows what other commands found in the project.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// For editors that insist on naming the transport; there is no other

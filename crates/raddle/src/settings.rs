@@ -91,12 +91,16 @@ fn words(text: &str, file: &Path, command: &str, args: &[OsString]) -> anyhow::R
     for (name, table) in root.get_ref() {
         let (name_span, name) = (name.span(), name.get_ref().as_ref());
         let known = COMMANDS.iter().copied().chain([REPORT]);
-        if !known.clone().any(|known| known == name) {
+        let is_known = known.clone().any(|known| known == name);
+        let DeValue::Table(table) = table.get_ref() else {
+            return Err(match is_known {
+                true => reader.at(Some(table.span()), &format!("`{name}` must be a table: [{name}]")),
+                false => reader.without_table(&cli, name_span, name),
+            });
+        };
+        if !is_known {
             return Err(reader.unknown(name_span, "table", name, known));
         }
-        let DeValue::Table(table) = table.get_ref() else {
-            return Err(reader.at(Some(table.span()), &format!("`{name}` must be a table: [{name}]")));
-        };
         for (key, value) in table {
             let Some(option) = reader.option(&cli, name, key)? else { continue };
             let key = key.get_ref().as_ref();
@@ -106,6 +110,10 @@ fn words(text: &str, file: &Path, command: &str, args: &[OsString]) -> anyhow::R
             let nearer = name == REPORT && table_has(root.get_ref(), command, key);
             let subcommand = cli.find_subcommand(command).expect("a command of the list");
             if applies && !nearer && !overridden(subcommand, &option, given) {
+                let with = [&args[..2], &setting, &args[2..]].concat();
+                if let Err(error) = cli.clone().try_get_matches_from(with) {
+                    return Err(reader.refused(value.span(), &error));
+                }
                 words.extend(setting);
             }
         }
@@ -186,6 +194,25 @@ impl Reader<'_> {
             None => format!("unknown {what} `{word}`; docs/settings.md lists what is possible"),
         };
         self.at(Some(span), &message)
+    }
+
+    /// The error for a setting above the first table.
+    fn without_table(&self, cli: &clap::Command, span: Range<usize>, word: &str) -> anyhow::Error {
+        let home = |table: &&str| options(cli, table).iter().any(|option| option.get_long() == Some(word));
+        // What all commands share has its own table.
+        let table = [REPORT].into_iter().chain(COMMANDS).find(home);
+        let message = match table {
+            Some(table) => format!("`{word}` is outside of a table: write it below [{table}]"),
+            None => format!("`{word}` is outside of a table; docs/settings.md lists what is possible"),
+        };
+        self.at(Some(span), &message)
+    }
+
+    /// The error for a value that the command line does not take.
+    fn refused(&self, span: Range<usize>, error: &clap::Error) -> anyhow::Error {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        self.at(Some(span), first.strip_prefix("error: ").unwrap_or(first))
     }
 
     /// The option that a key of a table sets; `None` if the key is one of the command's lists.
@@ -345,6 +372,16 @@ mod tests {
         assert!(error("[run]\nno-lock-order = 'x'\n").contains("must be true or false"));
         assert!(error("[hunt\n").contains("/p/raddle.toml:1: "));
         assert!(error("hunt = 3\n").contains("must be a table"));
+        let outside = error("suppressions = 'a'\n[hunt]\n");
+        assert_eq!(
+            outside,
+            "/p/raddle.toml:1: `suppressions` is outside of a table: write it below [report]"
+        );
+        assert!(error("minutes = 5\n").ends_with("write it below [hunt]"));
+        assert!(error("suppresions = 'a'\n").contains("is outside of a table; docs/settings.md"));
+        let value = error("[hunt]\nminutes = 'five'\n");
+        assert!(value.starts_with("/p/raddle.toml:2: invalid value 'five' for '--minutes"), "{value}");
+        assert!(value.ends_with("a number, as in 30 or 0.5"), "{value}");
     }
 
     #[test]

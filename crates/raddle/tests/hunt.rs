@@ -524,6 +524,21 @@ fn a_command_that_starts_programs_is_hunted_program_by_program() {
     assert_eq!(again.status.code(), Some(66), "{}", stderr(&again));
 }
 
+/// What it does in the run that shows the programs that a command starts, and once more in the
+/// look, is all there is to see.
+#[test]
+fn a_program_of_a_suite_that_starts_no_thread_is_run_once_and_not_searched() {
+    let bench = Bench::new();
+    built(&bench, "race", RACE);
+    let counts = "#include <stdio.h>\nint main(void) { FILE *f = fopen(\"runs\", \"a\"); fputc('x', f); fclose(f); \
+                  return 0; }";
+    built(&bench, "none", counts);
+    bench.file("check.sh", "./none\n./race\n");
+    let (_, report) = hunt(&bench, "--seconds 60 -- sh check.sh");
+    assert_eq!(findings(&report).len(), 1, "{report:#}");
+    assert_eq!(std::fs::read_to_string(bench.path("runs")).unwrap(), "xx", "{report:#}");
+}
+
 /// Its first two runs end well, whatever the schedule, and no later one does.
 #[test]
 fn a_failure_by_what_earlier_executions_left_behind_is_not_confirmed() {

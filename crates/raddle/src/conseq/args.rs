@@ -12,10 +12,12 @@ use crate::report;
 ///
 /// Raddle traces a few passing runs and predicts which assertion could fail, which error message
 /// could appear, which output could be wrong and which loop could hang under another schedule. Then
-/// it forces each prediction. Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or
-/// `cargo raddle`; of one that is not instrumented, raddle watches a copy of the machine code. A
-/// command that starts instrumented programs, for example `ctest`, is one campaign; the tests of a
-/// GoogleTest, Catch2 or Rust test program are taken one by one.
+/// it forces each prediction.
+///
+/// Build the program with `raddle cc`, `raddle c++`, `raddle rustc` or `cargo raddle`. If it was
+/// built in another way, raddle watches a copy of its machine code. The tests of a GoogleTest,
+/// Catch2 or Rust test program are analysed one by one; all programs that a command such as `ctest`
+/// starts are analysed together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -109,13 +109,12 @@ impl<'a> Teller<'a> {
     /// The finding for a consequence that was made to happen.
     fn shown(&mut self, i: usize, c: &Consequence) -> Result<Finding> {
         let mut finding = if c.is_by_delays() { self.delayed(c) } else { self.scheduled(i, c)? };
-        if c.is_certain {
-            // That threads stand still for very long is more than an inference from what was seen.
-            let stands_still = finding.notes.iter().any(|note| note.starts_with(STANDS_STILL));
-            let confidence = if stands_still { Confidence::Suspected } else { Confidence::Confirmed };
-            finding.confidence = confidence;
-        } else {
-            finding.confidence = Confidence::Suspected;
+        // The scheduler cannot tell whether a loop would ever end, so it calls a hang suspected. Here
+        // it is known what the loop waits for.
+        let stands_still = finding.notes.iter().any(|note| note.starts_with(STANDS_STILL));
+        let is_certain = c.is_certain && !stands_still;
+        finding.confidence = if is_certain { Confidence::Confirmed } else { Confidence::Suspected };
+        if !c.is_certain {
             let why = match c.again {
                 Again::No => {
                     "it did not happen again when the same choices were made again: something outside the schedule differs from run to run"

@@ -22,7 +22,7 @@ use crate::report;
 Examples:
   raddle explore -- ./queue_test
   raddle explore --seconds 600 --jobs 4 --keep-going -- ./queue_test
-  cargo raddle explore --seconds 300 -- --release    # every test of a crate; words after -- are cargo's
+  cargo raddle explore --seconds 300 -- --release   # every test of a crate; cargo's words after --
   raddle explore --strategy preemption --bound 2 -- ./queue_test    # all schedules up to the bound
   raddle explore --races --leaks -- ./queue_test                    # monitors in every schedule
   raddle replay queue_test-deadlock-1.raddle                        # the same failure again

@@ -45,8 +45,8 @@ pub struct ShowArgs {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("decision").required(true).args(["fixed", "benign", "wontfix"])))]
 pub struct TriageArgs {
-    /// Id of the finding, or the beginning of its id; if several findings share the id, with the
-    /// part after the @ in `raddle list`
+    /// Id of the finding, or the beginning of its id; if several findings share it, add the part
+    /// after the @ that `raddle list` shows
     pub id: String,
 
     /// It is fixed

@@ -216,8 +216,10 @@ impl<'a> Hunter<'a> {
         }
         self.out.alone = self.has_no_threads();
         if !self.out.alone && !self.is_over() {
+            // Before any further run: the fewer there are, the less they have left behind.
             let limit = plan::share(Part::Look, self.left()).min(LONGEST_RUN);
             self.plain_at_first = self.run_plain(limit);
+            self.look_under_happens_before(begun)?;
         }
         self.looked_for = begun.elapsed();
         Ok(())

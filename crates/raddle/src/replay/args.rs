@@ -56,10 +56,10 @@ pub struct Args {
     #[arg(value_name = "FILE.raddle")]
     pub file: PathBuf,
 
-    /// With --gdb: more arguments for gdb, which then waits to be told to run the program
+    /// With --gdb: more arguments for gdb, which then starts the program only on `run`
     ///
-    /// A front end of gdb starts `raddle replay --gdb FILE.raddle -- --interpreter=mi` in its
-    /// place.
+    /// A front end, such as an editor's debugger, starts
+    /// `raddle replay --gdb FILE.raddle -- --interpreter=mi` instead of gdb.
     #[arg(value_name = "GDB ARGUMENT", last = true, requires = "gdb")]
     pub gdb_arguments: Vec<OsString>,
 }

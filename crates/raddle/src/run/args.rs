@@ -13,7 +13,7 @@ use std::str::FromStr;
 ///
 /// Build the program with `raddle cc`, `raddle c++`, `raddle rustc`, `cargo raddle` or plain
 /// `gcc -fsanitize=thread`. If it was built in another way, raddle watches a copy of its machine
-/// code, and calls the races that it finds there suspected.
+/// code, and the races that it reports are only suspected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -283,7 +283,7 @@ pub fn collect(copy: &Path, options: &DelayOptions) -> Result<ExitCode> {
     let dir = folder(copy);
     let shown = copy.display();
     let about = std::fs::read_to_string(dir.join(ABOUT))
-        .with_context(|| format!("{shown} is no copy that `raddle instrument` has made"))?;
+        .with_context(|| format!("{shown} is not a copy that `raddle instrument` made"))?;
     let about: About =
         serde_json::from_str(&about).with_context(|| format!("{}/{ABOUT} is damaged", dir.display()))?;
     let runtime = raddle_harness::install::Runtime::open()?;

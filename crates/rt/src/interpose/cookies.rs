@@ -36,7 +36,7 @@ struct Cookie {
 // functions of that stream.
 unsafe impl Sync for Cookie {}
 
-/// The number of open streams whose lock is known. Further ones are passed on as they are.
+/// The most open streams whose lock is known. Others are opened as the program asked.
 const MOST: usize = 256;
 
 static mut COOKIES: [Cookie; MOST] = [const {
@@ -99,7 +99,7 @@ unsafe extern "C-unwind" fn closes(cookie: *mut c_void) -> c_int {
     r
 }
 
-/// The stream is gone. What was done under its lock orders nothing of the next one.
+/// Frees the entry of a closed stream, so that its lock orders nothing of the next stream.
 fn free(cookie: *mut Cookie) {
     if !explore::is_on() {
         sync::destroyed(cookie as usize);
@@ -108,7 +108,7 @@ fn free(cookie: *mut Cookie) {
     unsafe { (*cookie).used.store(0, Release) };
 }
 
-/// Opens the stream with functions that know of its lock.
+/// Opens the stream with functions that report its lock.
 fn opens(
     data: *mut c_void,
     functions: Functions,

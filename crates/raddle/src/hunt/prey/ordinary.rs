@@ -42,16 +42,13 @@ impl Hunter<'_> {
         watched
     }
 
-    /// One ordinary run with locksets and lock orders, and one without. Returns whether anything in it is
+    /// One ordinary run with locksets and lock orders. Returns whether anything in it is
     /// instrumented.
     pub(super) fn look(&mut self) -> Result<bool> {
         // A program that cannot be copied runs anyway: raddle sees its locks.
         self.copy = relocated::prepare(&self.program, false, relocated::Probes::All).ok().flatten();
-        let least = LEAST_LOOK.min(self.left() / 2);
-        let limit = plan::share(Part::Look, self.left()).max(least).min(LONGEST_RUN);
         let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
-        let (recipe, begun) = (self.recipe(&args), Instant::now());
-        let mut watched = self.watch(&recipe, DetectorMode::Hybrid, limit)?;
+        let mut watched = self.watch(&self.recipe(&args), DetectorMode::Hybrid, self.longest_look())?;
         // A run that was cut off may not have reported it.
         let instrumented = watched.instrumented || self.program.has_runtime;
         self.out.coverage.extend(watched.unseen.clone());
@@ -62,14 +59,27 @@ impl Hunter<'_> {
             &self.out.ledger,
             "ran it once under the race detector",
         );
-        // What a run has seen for certain, such as a broken rule, needs no schedule. Another run
-        // confirms it. This one is under happens-before, which also finds a lock that is destroyed
-        // or made again while a thread uses it.
+        Ok(instrumented)
+    }
+
+    /// A second run, if the first look, which began then, took little time.
+    ///
+    /// What a run has seen for certain, such as a broken rule, needs no schedule. Another run
+    /// confirms it. This one is under happens-before, which also finds a lock that is destroyed or
+    /// made again while a thread uses it.
+    pub(super) fn look_under_happens_before(&mut self, begun: Instant) -> Result<()> {
+        let limit = self.longest_look();
         if begun.elapsed() < limit / 2 && !self.is_over() {
-            let again = self.watch(&recipe, DetectorMode::Hb, limit)?;
+            let args = detectors::explore(self.args, &self.prey.words, &[], self.seed());
+            let again = self.watch(&self.recipe(&args), DetectorMode::Hb, limit)?;
             self.watched(again);
         }
-        Ok(instrumented)
+        Ok(())
+    }
+
+    fn longest_look(&self) -> Duration {
+        let least = LEAST_LOOK.min(self.left() / 2);
+        plan::share(Part::Look, self.left()).max(least).min(LONGEST_RUN)
     }
 
     /// Takes in an ordinary run.
