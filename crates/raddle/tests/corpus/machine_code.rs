@@ -45,6 +45,8 @@ const DIFFERENT: &[(&str, Why)] = &[
     ("annotations/unaligned_bad.c", Why::NeedsRuntime),
     ("atomics/acquire_fence_ok.c", Why::OrdersByMov),
     ("atomics/fence_published_ok.c", Why::OrdersByMov),
+    ("atomics/membarrier_bad.c", Why::OrdersByMov),
+    ("atomics/membarrier_ok.c", Why::OrdersByMov),
     ("atomics/mixed_with_plain_bad.c", Why::Mixed),
     ("atomics/publish_consume_ok.c", Why::OrdersByMov),
     ("atomics/publish_release_acquire_ok.c", Why::OrdersByMov),

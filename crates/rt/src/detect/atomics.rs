@@ -29,7 +29,7 @@ use super::thread::{Thread, gate};
 use super::trace::AccessShape;
 use super::{check, flush, sids};
 use crate::hub::fences;
-use crate::layout::{ATOMIC, READ, is_watchable};
+use crate::layout::{ATOMIC, READ, is_watchable, shadow_of};
 use crate::sys;
 
 /// C's memory_order as a number.
@@ -294,7 +294,8 @@ pub fn touch<const WRITE: bool>(t: &mut Thread, address: usize, size: usize, pc:
             at += n;
             continue;
         }
-        while !t.trace.try_access(t.sp, at, pc, AccessShape { write: WRITE, log2: n.ilog2() }) {
+        while !t.trace.try_access(t.sp, at, shadow_of(at), pc, AccessShape { write: WRITE, log2: n.ilog2() })
+        {
             t.trace.prepare(t.sp, &t.held);
         }
         check::check::<WRITE, false>(t, at, pc, current);

@@ -83,6 +83,27 @@ fn lane(i: u32) -> Slots {
     load(LANE.0[i as usize & 3].as_ptr().cast())
 }
 
+/// Ones in the first of the lanes that a mask of lanes names.
+static FIRST_OF: [Lane; 16] = first_of();
+#[repr(align(16))]
+#[derive(Clone, Copy)]
+struct Lane([u32; 4]);
+
+const fn first_of() -> [Lane; 16] {
+    let mut all = [Lane([0; 4]); 16];
+    let mut lanes = 1usize;
+    while lanes < 16 {
+        all[lanes].0[lanes.trailing_zeros() as usize] = !0;
+        lanes += 1;
+    }
+    all
+}
+
+#[inline(always)]
+fn first_of_lanes(lanes: u32) -> Slots {
+    load(FIRST_OF[lanes as usize & 0xf].0.as_ptr().cast())
+}
+
 /// Checks `current` (mask, state and flags) against the granule, which this thread does not own,
 /// and records it.
 #[inline(always)]
@@ -221,14 +242,20 @@ fn has_unordered(t: &Thread, p: *const u8, slots: Slots, current: u32) -> bool {
     is_one_unordered(t, p, lanes(is_zero(excused)))
 }
 
+/// The bits of the epoch in the upper half of a slot.
+const EPOCH_BITS: u16 = 0x3fff;
+
 /// True if one of the slots `rest` of the granule at `p` did not happen before.
 #[inline(always)]
 fn is_one_unordered(t: &Thread, p: *const u8, mut rest: u32) -> bool {
     while rest != 0 {
-        // Reading memory again is cheaper than extracting a lane from a register. `unordered`
-        // starts afresh. SAFETY: a slot of the granule.
-        let other = unsafe { *p.cast::<u32>().add(rest.trailing_zeros() as usize) };
-        if t.clock.of_slot(other) < epoch(other) {
+        // Reading memory again is cheaper than extracting a lane from a register and taking it
+        // apart. `unordered` starts afresh. SAFETY: a slot of the granule.
+        let (sid, epoch) = unsafe {
+            let other = p.add(rest.trailing_zeros() as usize * 4);
+            (*other.add(1), *other.add(2).cast::<u16>() & EPOCH_BITS)
+        };
+        if t.clock.0[sid as usize] < epoch {
             return true;
         }
         rest &= rest - 1;
@@ -485,37 +512,79 @@ pub fn plain_access<const WRITE: bool, const SIZE: usize>(
     pc: usize,
     p: *mut u8,
 ) {
-    if !t.trace.try_access(t.sp, address, pc, AccessShape { write: WRITE, log2: SIZE.ilog2() }) {
+    if !t.trace.try_access(t.sp, address, p, pc, AccessShape { write: WRITE, log2: SIZE.ilog2() }) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
+    match (SIZE, WRITE) {
+        (8, true) => plain_write8(t, address, pc, p),
+        (8, false) => plain_read8(t, address, pc, p),
+        _ => plain_part::<WRITE, SIZE>(t, address, pc, p),
+    }
+}
+
+#[inline(always)]
+fn plain_write8(t: &mut Thread, address: usize, pc: usize, p: *mut u8) {
+    let (slots, c) = (load(p), load(t.hot_write8.as_ptr().cast()));
+    let empty = is_zero(slots);
+    if lanes(empty) == 0b1111 {
+        return first_touch(t, address, pc, first_of_all(c));
+    }
+    if is_one_unordered(t, p, lanes(or(same_sid(slots, c), empty)) ^ 0b1111) {
+        return unordered(t, address, pc, first_of_all(c));
+    }
+    // As in `check_slots`: whatever races with an earlier access races with this write.
+    store(p, and(first_of_lanes(0b1111), c));
+}
+
+#[inline(always)]
+fn plain_read8(t: &mut Thread, address: usize, pc: usize, p: *mut u8) {
+    let (slots, c) = (load(p), load(t.hot_read8.as_ptr().cast()));
+    let own = same_sid(slots, c);
+    // READ of each slot less one: set in reads and in empty slots, not in writes.
+    // SAFETY: SSE2.
+    let harmless = reads(unsafe { _mm_add_epi32(slots, all(!0)) });
+    if is_one_unordered(t, p, lanes(or(own, harmless)) ^ 0b1111) {
+        return unordered(t, address, pc, first_of_all(c));
+    }
+    // Own reads are dropped, as in `record`.
+    // SAFETY: SSE2.
+    let keep = unsafe { _mm_andnot_si128(and(own, spread(reads(slots))), slots) };
+    match lanes(is_zero(keep)) {
+        0 => evict(t, p, keep, first_of_all(c), SLOTS),
+        0b1111 if lanes(is_zero(slots)) == 0b1111 => first_touch(t, address, pc, first_of_all(c)),
+        free => store(p, or(keep, and(first_of_lanes(free), c))),
+    }
+}
+
+/// An access to less than a granule.
+#[inline(always)]
+fn plain_part<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize, p: *mut u8) {
     let current = t.state & !(READ | ATOMIC) | mask::<SIZE>(address) | if WRITE { 0 } else { READ };
     let slots = load(p);
     if lanes(is_zero(slots)) == 0b1111 {
         return first_touch(t, address, pc, current);
     }
     let c = all(current);
-    // SAFETY: SSE2.
-    let same_sid = is_zero(and(unsafe { _mm_xor_si128(slots, c) }, all(0xff00)));
-    let apart = is_zero(and(if SIZE == 8 { slots } else { and(slots, c) }, all(0xff)));
+    let apart = is_zero(and(and(slots, c), all(0xff)));
     // The slots usually belong to this thread; then there is nothing to compare.
-    let excused = or(or(same_sid, apart), if WRITE { first_lane(0) } else { reads(slots) });
+    let excused = or(or(same_sid(slots, c), apart), if WRITE { first_lane(0) } else { reads(slots) });
     if is_one_unordered(t, p, lanes(excused) ^ 0b1111) {
         return unordered(t, address, pc, current);
     }
-    match (SIZE, WRITE) {
-        // As in `check_slots`: whatever races with an earlier access races with this write.
-        (8, true) => store(p, first_lane(current)),
-        (8, false) => {
-            // Own reads are dropped, as in `record`.
-            // SAFETY: SSE2.
-            let keep = unsafe { _mm_andnot_si128(and(same_sid, spread(reads(slots))), slots) };
-            match lanes(is_zero(keep)) {
-                0 => evict(t, p, keep, current, SLOTS),
-                free => store(p, or(keep, and(lane(free.trailing_zeros()), c))),
-            }
-        }
-        _ => record::<WRITE, false, 0b1111>(t, p, slots, current),
-    }
+    record::<WRITE, false, 0b1111>(t, p, slots, current);
+}
+
+/// Ones in the lanes whose slots have the same sid.
+#[inline(always)]
+fn same_sid(slots: Slots, c: Slots) -> Slots {
+    // SAFETY: SSE2.
+    is_zero(and(unsafe { _mm_xor_si128(slots, c) }, all(0xff00)))
+}
+
+#[inline(always)]
+fn first_of_all(c: Slots) -> u32 {
+    // SAFETY: SSE2.
+    unsafe { _mm_cvtsi128_si32(c) as u32 }
 }
 
 #[inline(always)]
@@ -549,7 +618,8 @@ fn access_at_gate<const WRITE: bool, const SIZE: usize>(mut t: Current, address:
 
 #[inline(always)]
 fn shared_access<const WRITE: bool, const SIZE: usize>(t: &mut Thread, address: usize, pc: usize) {
-    if !t.trace.try_access(t.sp, address, pc, AccessShape { write: WRITE, log2: SIZE.ilog2() }) {
+    let shape = AccessShape { write: WRITE, log2: SIZE.ilog2() };
+    if !t.trace.try_access(t.sp, address, shadow_of(address), pc, shape) {
         return again::<WRITE, SIZE>(t, address, pc);
     }
     // The flags are never set here, but the compiler does not know that and would test whether the

@@ -4,7 +4,7 @@ use super::thread::{Card, card};
 use super::trace::{AccessShape, LockEvent, RingEvent, granule_hash};
 use super::{objects, sids};
 use crate::hub::modules;
-use crate::layout::{ATOMIC, READ, epoch, sid};
+use crate::layout::{ATOMIC, READ, epoch, shadow_of, sid};
 use crate::sys::Shared;
 use raddle_wire::record::{AccessKind, HeldLock};
 
@@ -61,7 +61,7 @@ pub fn find(slot: u32, address: usize, overlap: u32, out: &mut Earlier) {
         slot,
         address,
         overlap,
-        hash: granule_hash(address) as u32,
+        hash: granule_hash(shadow_of(address)) as u32,
         in_segment: false,
         top: 0,
         fit: 0,

@@ -53,6 +53,8 @@ const LARGEST_STACK: usize = 1 << 30;
 pub struct AccessTrace {
     /// The next event; null: no trace is kept (history 0).
     pos: *mut u64,
+    /// The last word of the part: an access may be entered before it. Null like `pos`.
+    last: *mut u64,
     ring: *mut u64,
     /// The bottom of the current shadow call stack.
     pub stack: *mut usize,
@@ -111,10 +113,15 @@ const SEGMENT: u64 = 0b101 << 61;
 const RANGE: u64 = 0b110 << 61;
 const LOCK: u64 = 0b111 << 61;
 
-/// 19 bits that tell granules apart.
+/// 19 bits that tell granules apart, by their slots.
 #[inline(always)]
-pub const fn granule_hash(address: usize) -> u64 {
-    ((address >> 3) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45
+pub fn granule_hash(slots: *const u8) -> u64 {
+    (slots as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 45
+}
+
+/// The last word of the part in which `pos` is. Parts are aligned to their size.
+fn last_of_part(pos: *mut u64) -> *mut u64 {
+    ((pos as usize | (PART * 8 - 1)) & !7) as *mut u64
 }
 
 /// The kind of an access, as far as its event says: whether it writes, and the logarithm of its
@@ -136,9 +143,9 @@ impl AccessTrace {
         let history = super::settings().history;
         self.parts = parts(history);
         if history == 0 {
-            self.pos = core::ptr::null_mut();
+            (self.pos, self.last) = (core::ptr::null_mut(), core::ptr::null_mut());
         } else {
-            self.pos = self.ring;
+            (self.pos, self.last) = (self.ring, last_of_part(self.ring));
         }
     }
 
@@ -149,15 +156,23 @@ impl AccessTrace {
     }
 
     /// Enters an access that goes into the shadow. False: call [`prepare`](Self::prepare) first.
-    /// This function calls nothing, so that the slow path of a probe needs no frame.
+    /// `slots` are those of the granule. This function calls nothing, so that the slow path of a
+    /// probe needs no frame.
     #[inline(always)]
-    pub fn try_access(&mut self, sp: *mut usize, address: usize, pc: usize, shape: AccessShape) -> bool {
-        if self.pos.is_null() {
-            return true;
+    pub fn try_access(
+        &mut self,
+        sp: *mut usize,
+        address: usize,
+        slots: *const u8,
+        pc: usize,
+        shape: AccessShape,
+    ) -> bool {
+        if self.pos >= self.last {
+            return self.pos.is_null();
         }
         // SAFETY: the entry below sp always exists; pos is inside the ring.
         unsafe {
-            if *sp.sub(1) & ENTERED == 0 || self.room() < 2 {
+            if *sp.sub(1) & ENTERED == 0 {
                 return false;
             }
             let depth = (sp as u64 >> 3) & 63;
@@ -166,7 +181,7 @@ impl AccessTrace {
                 | depth << 24
                 | (address as u64 & 7) << 21
                 | (shape.log2 as u64) << 19
-                | granule_hash(address);
+                | granule_hash(slots);
             self.pos = self.pos.add(1);
         }
         true
@@ -209,6 +224,7 @@ impl AccessTrace {
                 self.pos = self.ring;
                 self.wrapped = true;
             }
+            self.last = last_of_part(self.pos);
             let mut entry = self.stack;
             while entry < sp {
                 *entry &= !ENTERED;
@@ -416,7 +432,16 @@ fn fresh(bytes: usize) -> AccessTrace {
     let raw = sys::pages((RING + PART) * 8) as usize;
     let ring = raw.next_multiple_of(PART * 8) as *mut u64;
     let stack = shadow_stack(bytes);
-    AccessTrace { pos: ring, ring, stack, stack_bytes: bytes, wrapped: false, parts: parts(1), state: 0 }
+    AccessTrace {
+        pos: ring,
+        last: last_of_part(ring),
+        ring,
+        stack,
+        stack_bytes: bytes,
+        wrapped: false,
+        parts: parts(1),
+        state: 0,
+    }
 }
 
 /// The bottom of a new shadow call stack. It is page-aligned, since the low bits of sp give the
@@ -459,6 +484,7 @@ pub fn retire(card: *mut super::thread::Card) {
 
 pub const NONE: AccessTrace = AccessTrace {
     pos: core::ptr::null_mut(),
+    last: core::ptr::null_mut(),
     ring: core::ptr::null_mut(),
     stack: core::ptr::null_mut(),
     stack_bytes: 0,
@@ -505,8 +531,13 @@ pub fn reset_lock() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::shadow_of;
 
     const WRITE4: AccessShape = AccessShape { write: true, log2: 2 };
+
+    fn enter(t: &mut AccessTrace, sp: *mut usize, address: usize, pc: usize) -> bool {
+        t.try_access(sp, address, shadow_of(address), pc, WRITE4)
+    }
 
     fn collect(t: &AccessTrace) -> Vec<RingEvent> {
         let mut v = Vec::new();
@@ -525,10 +556,10 @@ mod tests {
             *t.stack.add(1) = 0x40_2000;
             t.stack.add(2)
         };
-        assert!(!t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, WRITE4));
+        assert!(!enter(&mut t, sp, 0x7fff_1234_5674, 0x5555_0000_4321));
         t.prepare(sp, &held);
-        assert!(t.try_access(sp, 0x7fff_1234_5674, 0x5555_0000_4321, WRITE4));
-        let hash = granule_hash(0x7fff_1234_5670) as u32;
+        assert!(enter(&mut t, sp, 0x7fff_1234_5674, 0x5555_0000_4321));
+        let hash = granule_hash(shadow_of(0x7fff_1234_5670)) as u32;
         assert_eq!(
             collect(&t),
             [
@@ -557,7 +588,7 @@ mod tests {
             (0..3 * PART).for_each(|i| *t.stack.add(i) = i + 1);
             t.stack.add(3 * PART)
         };
-        while !t.try_access(sp, 0x1000, 0x99, WRITE4) {
+        while !enter(&mut t, sp, 0x1000, 0x99) {
             t.prepare(sp, &held);
         }
         let events = collect(&t);
@@ -579,7 +610,7 @@ mod tests {
         let ring = PART * t.parts as usize;
         // More than the whole ring.
         for i in 0..ring + 3 * PART {
-            while !t.try_access(sp, i * 8, i, WRITE4) {
+            while !enter(&mut t, sp, i * 8, i) {
                 t.prepare(sp, &held);
             }
         }

@@ -70,15 +70,33 @@ macro_rules! slow {
         mod $name {
             use super::*;
 
-            pub extern "C" fn body(address: usize, pc: usize, slots: *mut u8) {
+            pub extern "C" fn body(address: usize, pc: usize) {
+                slow::<$write, $size>(current(), address, pc);
+            }
+            storing!(at_gate, body, 0);
+
+            /// The gate is open, so the program is not explored.
+            extern "C" fn open(address: usize, pc: usize, slots: *mut u8) {
                 let mut t = current();
-                if t.gate == gate::OPEN && is_plain() {
+                if is_plain() {
                     return plain_access::<$write, $size>(&mut t, address, pc, slots);
                 }
                 slow::<$write, $size>(t, address, pc);
             }
+
+            /// rax is the offset of the thread.
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn enter() {
+                naked_asm!(
+                    "cmp byte ptr fs:[rax + {gate}], {is_open}\n jne {at_gate}\n jmp {open}",
+                    gate = const offset_of!(Thread, gate),
+                    is_open = const gate::OPEN,
+                    at_gate = sym at_gate,
+                    open = sym open,
+                )
+            }
         }
-        storing!($name, $name::body, 0);
+        use $name::enter as $name;
     )*};
 }
 slow!(
