@@ -9,8 +9,9 @@
 //! `rbp` is a register like any other, and what it points to may be any variable. The exception
 //! tables tell: they compute the frame of the caller from the frame pointer, if there is one.
 //!
-//! A scheduling point need not be a probe: `malloc` is one, if the first use of the block races. A
-//! call that is known to be of another function announces no access of the program's.
+//! A scheduling point need not be a probe: `malloc` is one, if the first use of the block races, and
+//! so is an atomic operation. A call that is known to be of such a function announces no access of
+//! the program's.
 
 use crate::module::{Address, Module};
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, InstructionInfoFactory, Register};
@@ -55,8 +56,10 @@ impl Module {
             return false;
         };
         let target = after.wrapping_add_signed(i32::from_le_bytes(distance).into());
-        // Where two functions are one, a probe may have the name of another part of the runtime.
-        let is_other = |name: &str| !name.starts_with("__tsan_") && !name.contains("raddle");
+        // An atomic operation is made by the call itself. Where two functions are one, a probe may
+        // have the name of another part of the runtime.
+        let is_probe = |name: &str| name.starts_with("__tsan_") && !name.starts_with("__tsan_atomic");
+        let is_other = |name: &str| !is_probe(name) && !name.contains("raddle");
         let symbol = self.symbols().function_at(target).filter(|s| s.address == target);
         symbol.is_some_and(|s| is_other(s.name))
     }

@@ -9,10 +9,12 @@ const SOURCE: &str = r#"
     void *malloc(unsigned long n);
     void __tsan_write8(void *at);
     void raddle_part(void *at);
+    void __tsan_atomic64_store(void *at);
     extern void (*pointer)(void *at);
     __attribute__((noinline)) void probe(void *p) { __tsan_write8(p); __asm__ volatile("" ::: "memory"); }
     __attribute__((noinline)) void part(void *p) { raddle_part(p); __asm__ volatile("" ::: "memory"); }
     __attribute__((noinline)) void through(void *p) { pointer(p); __asm__ volatile("" ::: "memory"); }
+    __attribute__((noinline)) void atomic(void *p) { __tsan_atomic64_store(p); __asm__ volatile("" ::: "memory"); }
     __attribute__((noinline)) void *block(void) { void *p = malloc(8); __asm__ volatile("" ::: "memory"); return p; }
 "#;
 
@@ -20,6 +22,7 @@ const OTHERS: &str = r#"
     void *malloc(unsigned long n) { static char room[64]; return room + (n & 63); }
     void __tsan_write8(void *at) { *(long *)at = 1; }
     void raddle_part(void *at) { *(long *)at = 2; }
+    void __tsan_atomic64_store(void *at) { *(long *)at = 3; }
     void (*pointer)(void *at) = raddle_part;
 "#;
 
@@ -57,6 +60,7 @@ fn only_the_call_of_a_known_function_is_that_of_no_probe() {
         module.calls_no_probe(&call, Address::Virtual(after))
     };
     assert!(says("block"), "malloc");
+    assert!(says("atomic"), "makes the access itself");
     assert!(!says("probe"), "a probe");
     assert!(!says("part"), "a part of the runtime");
     assert!(!says("through"), "a call through a pointer");
