@@ -21,6 +21,8 @@
 //! | which atomics are internal to Rust's std? | [`Module::quiet_sites`] |
 //! | does this probe stand before a write to a bit-field? | [`bit_field_write`] |
 //! | do these two probes stand before a copy? | [`is_between_probes_of_copy`] |
+//! | … and is the first known to be none? | [`Module::calls_no_probe`] |
+//! | is `rbp` the frame pointer here? | [`Module::has_frame_pointer`] |
 //! | which calls get a struct by value that no probe announces? | [`Module::silent_arguments`] |
 //! | which instructions give another result in each run? | [`Module::unrepeatable_instructions`] |
 //! | what does this instruction depend on? | [`flow::slice`] |

@@ -8,11 +8,11 @@
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, LittleEndian, Register, RegisterRule, UnwindContext,
-    UnwindSection as _, X86_64,
+    UnwindSection as _, UnwindTableRow, X86_64,
 };
 use object::{Object as _, ObjectSection as _};
 
-use crate::module::Module;
+use crate::module::{Address, Module};
 
 /// The registers that a call preserves, and where the caller continues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,20 +61,8 @@ impl Module {
     }
 
     fn by_table(&self, address: u64, registers: &Registers, read: ReadWord<'_>) -> Option<Registers> {
-        let section = self.elf.section_by_name(".eh_frame")?;
-        let header = self.elf.section_by_name(".eh_frame_hdr")?;
-        let text = self.elf.section_by_name(".text").map_or(0, |text| text.address());
-        let bases = BaseAddresses::default()
-            .set_eh_frame(section.address())
-            .set_eh_frame_hdr(header.address())
-            .set_text(text);
-        let frames = EhFrame::new(self.image.section(&self.elf, ".eh_frame"), LittleEndian);
-        let header = EhFrameHdr::new(self.image.section(&self.elf, ".eh_frame_hdr"), LittleEndian);
-        let header = header.parse(&bases, 8).ok()?;
-        let entry =
-            header.table()?.fde_for_address(&frames, &bases, address, EhFrame::cie_from_offset).ok()?;
         let mut context = UnwindContext::new();
-        let row = entry.unwind_info_for_address(&frames, &bases, &mut context, address).ok()?;
+        let row = self.row(address, &mut context)?;
         let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
         let frame = registers.get(register)?.wrapping_add_signed(offset);
         let saved = |register, now: u64| match row.register(register) {
@@ -99,6 +87,40 @@ impl Module {
             r14: saved(X86_64::R14, registers.r14)?,
             r15: saved(X86_64::R15, registers.r15)?,
         })
+    }
+}
+
+impl Module {
+    /// Whether `rbp` is the frame pointer at this place: the exception tables compute the frame of
+    /// the caller from it. Also true if there is no entry for the place, or one that is not
+    /// understood.
+    pub fn has_frame_pointer(&self, at: Address) -> bool {
+        let frame = |address| match *self.row(address, &mut UnwindContext::new())?.cfa() {
+            CfaRule::RegisterAndOffset { register, .. } => Some(register),
+            CfaRule::Expression(_) => None,
+        };
+        self.virtual_address(at).and_then(frame) != Some(X86_64::RSP)
+    }
+
+    /// The rules for a place.
+    fn row<'c>(
+        &self,
+        address: u64,
+        context: &'c mut UnwindContext<usize>,
+    ) -> Option<&'c UnwindTableRow<usize>> {
+        let section = self.elf.section_by_name(".eh_frame")?;
+        let header = self.elf.section_by_name(".eh_frame_hdr")?;
+        let text = self.elf.section_by_name(".text").map_or(0, |text| text.address());
+        let bases = BaseAddresses::default()
+            .set_eh_frame(section.address())
+            .set_eh_frame_hdr(header.address())
+            .set_text(text);
+        let frames = EhFrame::new(self.image.section(&self.elf, ".eh_frame"), LittleEndian);
+        let header = EhFrameHdr::new(self.image.section(&self.elf, ".eh_frame_hdr"), LittleEndian);
+        let header = header.parse(&bases, 8).ok()?;
+        let entry =
+            header.table()?.fde_for_address(&frames, &bases, address, EhFrame::cie_from_offset).ok()?;
+        entry.unwind_info_for_address(&frames, &bases, context, address).ok()
     }
 }
 

@@ -42,13 +42,7 @@ pub fn have_copy(points: &[u64], modules: &[Mapped]) -> bool {
     let mut files = Files::new(modules);
     let mut pcs = unmarked(points);
     pcs.sort_unstable();
-    pcs.windows(2).any(|pair| {
-        let between = (pair[1] - pair[0]) as usize;
-        between <= CODE
-            && files
-                .code(pair[0], between)
-                .is_some_and(|code| raddle_binary::is_between_probes_of_copy(code, pair[0]))
-    })
+    pcs.windows(2).any(|pair| files.has_copy(pair[0], (pair[1] - pair[0]) as usize))
 }
 
 /// A function of the program that reads a struct to pass it by value, without a probe. Nothing sees
@@ -116,16 +110,42 @@ fn first_unrepeatable_instruction(path: &Path) -> Option<String> {
 struct Files<'a> {
     modules: &'a [Mapped],
     contents: HashMap<PathBuf, Vec<u8>>,
+    opened: HashMap<PathBuf, Option<Module>>,
 }
 
 impl<'a> Files<'a> {
     fn new(modules: &'a [Mapped]) -> Self {
-        Files { modules, contents: HashMap::new() }
+        Files { modules, contents: HashMap::new(), opened: HashMap::new() }
     }
 
     /// The size of the word that the code after the probe reads and writes, if it does.
     fn bit_field_write(&mut self, pc: u64) -> Option<usize> {
         raddle_binary::bit_field_write(self.code(pc, CODE)?, pc)
+    }
+
+    /// Whether the points at `pc` and so many bytes behind it are the two probes of a copy.
+    fn has_copy(&mut self, pc: u64, between: usize) -> bool {
+        const CALL: usize = 5;
+        let Some(before) = pc.checked_sub(CALL as u64).filter(|_| between <= CODE) else { return false };
+        let Some(code) = self.code(before, CALL + between) else { return false };
+        let (call, code) = code.split_at(code.len().min(CALL));
+        let (call, code) = (call.to_vec(), code.to_vec());
+        // Without the file, it may be a copy.
+        let mut ask = |question: &dyn Fn(&Module, Address) -> bool| {
+            let (module, at) = self.module(pc)?;
+            Some(question(module, at))
+        };
+        let has_frame_pointer = || ask(&Module::has_frame_pointer) != Some(false);
+        raddle_binary::is_between_probes_of_copy(&code, pc, has_frame_pointer)
+            && ask(&|module, at| module.calls_no_probe(&call, at)) != Some(true)
+    }
+
+    /// The file that is mapped there, and the place in it.
+    fn module(&mut self, pc: u64) -> Option<(&Module, Address)> {
+        let mapped = self.modules.iter().find(|m| (m.low..m.high).contains(&pc))?;
+        let open = || Module::open(&mapped.path).ok();
+        let module = self.opened.entry(mapped.path.clone()).or_insert_with(open).as_ref()?;
+        Some((module, Address::FileOffset(pc - mapped.low + mapped.offset)))
     }
 
     /// At most `len` bytes of code from `pc` on.

@@ -163,6 +163,17 @@ fn is_not_complete(options: &str, text: &str, because: &str) {
     assert!(told.contains("not complete, though") && !told.contains(": complete after"), "{told}");
 }
 
+/// Allocating a block is a scheduling point here, right before the first write to it.
+#[test]
+fn a_block_that_is_handed_over_is_no_copy() {
+    let text = include_str!("../../../corpus/conseq/queue_forgets_ok.c");
+    let bench = Bench::new();
+    let target = bench.build_text("queue", text);
+    let done = bench.explore("", &[&target]);
+    assert_eq!(done.stat("exhausted"), &Value::from(true), "{}", done.report["stats"]);
+    assert_eq!(done.report["findings"].as_array().map(Vec::len), Some(0), "{}", done.report["findings"]);
+}
+
 fn two_threads(globals: &str, one: &str, two: &str) -> String {
     format!(
         "#include <pthread.h>\n#include <sched.h>\n#include <signal.h>\n#include <stdatomic.h>\n#include <string.h>\n
@@ -191,6 +202,13 @@ fn what_is_not_covered_is_told() {
     is_not_complete("", &copies, "many bytes");
     // It can end with 0 in `a` and 1 in `b`.
     let copy = two_threads("struct { long v; } a, b;", "a = b;", "b.v = 1; a.v = 2;");
+    is_not_complete("", &copy, "is copied to another one");
+    // The same into a block whose allocation is a scheduling point, too.
+    let copy = two_threads(
+        "#include <stdlib.h>\nstruct s { long v; }; struct s a; struct s *volatile block;",
+        "struct s *p = malloc(sizeof *p); *p = a; block = p;",
+        "struct s *p = block; a.v = 1; if (p) p->v = 2;",
+    );
     is_not_complete("", &copy, "is copied to another one");
     // `x` and `y` can differ.
     let passed = two_threads(
