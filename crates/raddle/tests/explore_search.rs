@@ -344,3 +344,39 @@ fn data_races_are_reported_on_request() {
     let again = bench.replay("", race["schedule"].as_str().unwrap());
     assert_eq!((again.status, again.kinds()), (66, vec!["data-race"]), "{}", again.stderr);
 }
+
+/// The status tells how far the heap is from the code, or which thread came first.
+const STATUS: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+static atomic_int turn;
+static void *work(void *order) {
+    if (order) *(int *)order = atomic_fetch_add(&turn, 1);
+    return 0;
+}
+int main(int n, char **words) {
+    int mine, other, by_order = n > 1 && !strcmp(words[1], "order");
+    pthread_t t;
+    pthread_create(&t, 0, work, by_order ? &other : 0);
+    if (by_order) mine = atomic_fetch_add(&turn, 1);
+    pthread_join(t, 0);
+    if (by_order) return mine;
+    return labs((char *)malloc(1) - (char *)main) > 1L << 36 ? 2 : 0;
+}
+"#;
+
+#[test]
+fn a_status_that_no_schedule_decides_is_only_suspected() {
+    let bench = Bench::new();
+    let target = bench.build_text("status", STATUS);
+    let by_address = bench.explore("", &[&target]);
+    assert_eq!(by_address.kinds(), ["exit-status"], "raddle's heap is far from the program");
+    let found = &by_address.findings()[0];
+    assert_eq!(found["confidence"], "suspected", "{found}");
+    assert!(found["notes"].to_string().contains("something that no schedule decides"), "{found}");
+    let by_order = bench.explore("", &[&target, "order"]);
+    let confirmed = by_order.findings().iter().any(|f| f["confidence"] == "confirmed");
+    assert!(confirmed && by_order.kinds() == ["exit-status"], "{:?}", by_order.findings());
+}

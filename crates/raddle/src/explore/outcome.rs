@@ -122,6 +122,11 @@ impl Results<'_> {
                 // Only what was seen again is confirmed.
                 finding.confidence = Confidence::Suspected;
             }
+            let is_at_its_end = self.search.strategy.progress().exhausted;
+            if small.failure.kind == Kind::ExitStatus && passing.is_empty() && is_at_its_end {
+                finding.confidence = Confidence::Suspected;
+                finding.notes.push(ENDS_SO_ANYWAY.into());
+            }
             finding.schedule = or_without(self.write(&small, &args.search.schedules_to));
             finding.notes.extend(notes(&small, &self.search, is_over()));
             report.findings.push(finding);
@@ -305,6 +310,10 @@ impl Results<'_> {
         }
     }
 }
+
+/// The note for a status in which no schedule differs.
+const ENDS_SO_ANYWAY: &str = "every schedule ends with this status, and the run before the search did not: something that no schedule decides, such as an \
+    address, makes the difference";
 
 fn notes(small: &Small, search: &Search, out_of_time: bool) -> Vec<String> {
     let preemptions = small.failure.trace.view().preemptions();
