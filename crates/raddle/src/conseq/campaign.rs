@@ -19,6 +19,7 @@ use super::{analysis, certainty, findings, machine_code, rust_channels, rust_sco
 use raddle_harness::check::printed::{self, Stream};
 use raddle_harness::crew::{CrewError, Notes};
 use raddle_harness::places::Places;
+use raddle_harness::point_code;
 use raddle_harness::program::is_rust;
 use raddle_harness::schedule_files::program_name;
 use raddle_harness::target::TargetError;
@@ -414,6 +415,12 @@ fn finish(
     let means = if runs.scheduled { args.tester } else { Means::Delays };
     let mut tested = match means {
         Means::Schedule => {
+            let recipe = match recipe.copy.is_some() {
+                true => recipe.clone(),
+                false => {
+                    Recipe { points: point_code::marked(&recipe.points, &runs.modules), ..recipe.clone() }
+                }
+            };
             let points = (&recipe, runs.recipe.points.as_slice());
             Tester::new(points, suspects, kinds, expect, notes, deadlines, &is_over).run()?
         }

@@ -55,6 +55,7 @@ use raddle_harness::check::{self, Check, Guard};
 use raddle_harness::crew::{Crew, CrewError, Notes};
 use raddle_harness::describe::message;
 use raddle_harness::places::Mapped;
+use raddle_harness::point_code;
 use raddle_harness::verdict::{Failure, PANICS, Usual, judge};
 use raddle_harness::watch::{Watch, Watched};
 use raddle_harness::worker::{Ending, Execution, Recipe};
@@ -337,7 +338,8 @@ impl<'a> Tester<'a> {
             }
             let (expect, completeness) = (&self.expect, &mut self.completeness);
             let (racing, modules) = (&mut self.racing, &self.modules);
-            let points = self.crew.recipe().points.clone();
+            let mut points = point_code::unmarked(&self.crew.recipe().points);
+            points.sort_unstable();
             self.crew.post(order.clone());
             let mut each = |_: &Order, e: Execution<'_>| match was_killed(&e) {
                 true => killed = true,
@@ -395,14 +397,25 @@ impl<'a> Tester<'a> {
         }
     }
 
+    /// The points with writes to bit-fields marked: the runtime makes two steps of each, a read of the
+    /// word and a write. The probes of a copy say themselves which instructions read first.
+    fn as_steps(&self, points: Vec<u64>) -> Vec<u64> {
+        match self.crew.recipe().copy.is_some() {
+            true => points,
+            false => point_code::marked(&points, &self.modules),
+        }
+    }
+
     /// Makes the racing accesses scheduling points. Earlier consequences are settled with the
     /// points they were found with.
     fn add_points(&mut self) -> Result<()> {
         self.shrink()?;
         let mut recipe = self.crew.recipe().clone();
-        recipe.points.append(&mut self.racing);
-        recipe.points.sort_unstable();
-        recipe.points.dedup();
+        let mut points = point_code::unmarked(&recipe.points);
+        points.append(&mut self.racing);
+        points.sort_unstable();
+        points.dedup();
+        recipe.points = self.as_steps(points);
         let crew = Crew::new(recipe, self.notes, self.is_over);
         std::mem::replace(&mut self.crew, crew).stop();
         Ok(())

@@ -32,7 +32,8 @@ impl Tester<'_> {
         if !is_open || self.is_over() || self.has_failed() || self.crew.recipe().copy.is_some() {
             return Ok(());
         }
-        let mut recipe = Recipe { points: self.base_points.clone(), ..self.crew.recipe().clone() };
+        let points = self.as_steps(self.base_points.clone());
+        let mut recipe = Recipe { points, ..self.crew.recipe().clone() };
         // Operations inside Rust's library are no points, and its mutexes are locks.
         if is_rust(&recipe.program.path) {
             recipe.quiet = rust_sites::of(&recipe.program.path);
