@@ -87,6 +87,15 @@ impl Places {
         found.into_iter().map(|f| self.frame(f, module.clone())).collect()
     }
 
+    /// The function whose call returns to `pc`, if it is one of C and the call names it.
+    pub fn callee(&mut self, modules: &[Mapped], pc: u64) -> Option<String> {
+        let mapped = module_at(modules, pc)?;
+        let address = pc.wrapping_sub(self.bias(modules, mapped)?);
+        let callee = self.symbols.module(&mapped.path).ok()?.call_before(address)?.callee?;
+        let is_mangled = callee.starts_with("_Z") || callee.starts_with("_R");
+        (!is_mangled).then_some(callee)
+    }
+
     /// The functions at a return address, given as an address in the file.
     pub fn file_frames(&mut self, path: &Path, address: u64) -> Vec<Frame> {
         let module = path.file_name().map(|n| n.to_string_lossy().into_owned());

@@ -380,3 +380,25 @@ fn a_status_that_no_schedule_decides_is_only_suspected() {
     let confirmed = by_order.findings().iter().any(|f| f["confidence"] == "confirmed");
     assert!(confirmed && by_order.kinds() == ["exit-status"], "{:?}", by_order.findings());
 }
+
+#[test]
+fn steps_in_library_functions_are_named_by_the_function() {
+    let bench = Bench::new();
+    let text = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void *sets(void *arg) { setenv("RADDLE_TESTS_THIS", "1", 1); return arg; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, sets, 0);
+    assert(!getenv("RADDLE_TESTS_THIS"));
+    pthread_join(t, 0);
+    return 0;
+}
+"#;
+    let target = bench.build_text("environment", text);
+    let found = bench.explore("", &[&target]);
+    let rows = found.findings()[0]["interleaving"]["rows"].to_string();
+    assert!(rows.contains("calls `setenv`") && rows.contains("calls `getenv`"), "{rows}");
+}

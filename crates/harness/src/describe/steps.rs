@@ -267,7 +267,7 @@ impl<'a> StepWords<'a> {
             }
             Choose => "makes a choice".into(),
             Other if op.object == SYSTEM_V => "uses a System V queue or semaphore".into(),
-            Other => "does something else".into(),
+            Other => self.callee(op).map_or("does something else".into(), |name| format!("calls {name}")),
             kind => format!("{} {}", verb(kind), self.object(op)),
         }
     }
@@ -289,8 +289,17 @@ impl<'a> StepWords<'a> {
             Other if is_descriptor(op) => format!("waits for descriptor {}", op.object - 1),
             Other if op.object == SYSTEM_V => "waits for a System V queue or semaphore".into(),
             Signal => "waits for a signal".into(),
-            _ => format!("is about to go on: {}", self.op(op)),
+            kind => match self.callee(op).filter(|_| kind == Other) {
+                Some(name) => format!("waits in {name}"),
+                None => format!("is about to go on: {}", self.op(op)),
+            },
         }
+    }
+
+    /// The function of a library whose call is the step.
+    fn callee(&mut self, op: &Op) -> Option<String> {
+        let pc = self.pc(op.site)?;
+        self.places.callee(self.modules, pc).map(|name| format!("`{name}`"))
     }
 }
 
